@@ -1,0 +1,163 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// find returns the job of the path, if the caller may see it. To anyone else it
+// does not exist.
+func (s *Server) find(c echo.Context) (job.Job, error) {
+	id := job.ID(c.Param("id"))
+	j, err := s.store.Get(c.Request().Context(), id)
+	if err != nil {
+		return job.Job{}, err
+	}
+	if who := callerOf(c); !who.service() && who.userID != j.UserID {
+		return job.Job{}, store.NotFound(id)
+	}
+	return j, nil
+}
+
+func (s *Server) getJob(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, j)
+}
+
+func (s *Server) listJobs(c echo.Context) error {
+	q := store.Query{Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Cursor: c.QueryParam("cursor"), Limit: 50}
+	if q.State != "" && !slices.Contains(job.States[:], q.State) {
+		return invalid("/status", fmt.Sprintf("found %q; allowed: %v", q.State, job.States))
+	}
+	if text := c.QueryParam("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 500 {
+			return invalid("/limit", "expected a number from 1 to 500")
+		}
+		q.Limit = n
+	}
+	q.UserID = c.QueryParam("userId")
+	if who := callerOf(c); !who.service() {
+		userID, err := actAs(who, q.UserID)
+		if err != nil {
+			return err
+		}
+		q.UserID = userID
+	}
+	jobs, next, err := s.store.List(c.Request().Context(), q)
+	if err != nil {
+		return err
+	}
+	if jobs == nil {
+		jobs = []job.Job{}
+	}
+	return c.JSON(http.StatusOK, struct {
+		Jobs       []job.Job `json:"jobs"`
+		NextCursor string    `json:"nextCursor,omitempty"`
+	}{jobs, next})
+}
+
+func (s *Server) cancelJob(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	err = s.store.End(c.Request().Context(), j.ID, job.Cancelled, job.CodeCancelled, "Cancelled on request", 0)
+	if err != nil {
+		return err
+	}
+	return s.getJob(c)
+}
+
+func (s *Server) retryJob(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.Retry(c.Request().Context(), j.ID); err != nil {
+		return err
+	}
+	return s.getJob(c)
+}
+
+func (s *Server) jobEvents(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	since, err := sinceOf(c)
+	if err != nil {
+		return err
+	}
+	const most = 1000
+	events, err := s.store.JobEvents(c.Request().Context(), j, since, most)
+	if err != nil {
+		return err
+	}
+	frames := make([]json.RawMessage, len(events))
+	for i, e := range events {
+		frames[i] = e.Frame
+	}
+	return c.JSON(http.StatusOK, struct {
+		Events []json.RawMessage `json:"events"`
+	}{frames})
+}
+
+func sinceOf(c echo.Context) (job.Seq, error) {
+	text := c.QueryParam("since")
+	if text == "" {
+		return 0, nil
+	}
+	return job.ParseSeq(text)
+}
+
+// transcript shows what the CLI printed, line by line as it came.
+func (s *Server) transcript(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	text, err := s.store.Transcript(c.Request().Context(), j)
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, "application/x-ndjson", []byte(text))
+}
+
+// callbackValues tells a person who plays Claude what to send.
+func (s *Server) callbackValues(c echo.Context) error {
+	if err := mayAct(callerOf(c), "Playing Claude"); err != nil {
+		return err
+	}
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	if j.Options.Simulate != job.SimulateManual {
+		return job.Errorf(job.Conflict, "Claude runs this job").
+			WithHint(`Only jobs created with "options": {"simulate": "manual"} are played by hand.`)
+	}
+	if j.State.Terminal() {
+		return job.Errorf(job.Conflict, "The job is already %s", j.State)
+	}
+	signature, err := s.store.Signature(c.Request().Context(), j.ID)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, struct {
+		RequestID       job.ID          `json:"requestId"`
+		CallbackBaseURL string          `json:"callbackBaseUrl"`
+		HMAC            store.Signature `json:"hmac"`
+	}{j.ID, s.opts.CallbackBaseURL, signature})
+}

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/hub"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/store"
+)
+
+// Options say how the API behaves.
+type Options struct {
+	// APIKeys let back ends in, JWTSecret verifies the tokens of browsers. With
+	// neither, everyone may do everything.
+	APIKeys   []string
+	JWTSecret string
+	// CORSOrigins are the origins whose pages may call us.
+	CORSOrigins []string
+	// CallbackTimeout is how long a turn has to call back where its kind does not say.
+	CallbackTimeout time.Duration
+	// CallbackBaseURL is what a person who plays Claude needs to know.
+	CallbackBaseURL string
+	// BodyLimit is the most bytes of a request body; default 1 MiB.
+	BodyLimit int64
+	// Ready says what keeps the server from working; empty when nothing does.
+	Ready func(context.Context) []string
+	// Metrics serves GET /metrics.
+	Metrics http.Handler
+	// Version is what GET /healthz tells.
+	Version string
+}
+
+// Server holds what the handlers share.
+type Server struct {
+	store *store.Store
+	kinds *kind.Registry
+	hub   *hub.Hub
+	opts  Options
+	log   *slog.Logger
+}
+
+// New returns the API.
+func New(s *store.Store, kinds *kind.Registry, h *hub.Hub, opts Options, log *slog.Logger) *Server {
+	if opts.BodyLimit == 0 {
+		opts.BodyLimit = 1 << 20
+	}
+	return &Server{store: s, kinds: kinds, hub: h, opts: opts, log: log}
+}
+
+// NewEcho returns an echo server that answers errors our way.
+func NewEcho(log *slog.Logger) *echo.Echo {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = httpjson.ErrorHandler(log)
+	e.Use(middleware.RequestID(), middleware.RecoverWithConfig(middleware.RecoverConfig{
+		LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
+			log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
+			return err
+		},
+	}))
+	return e
+}
+
+// Register adds the routes.
+func (s *Server) Register(e *echo.Echo) {
+	e.GET("/healthz", s.health)
+	e.GET("/readyz", s.ready)
+	if s.opts.Metrics != nil {
+		e.GET("/metrics", echo.WrapHandler(s.opts.Metrics))
+	}
+	cross := http.NewCrossOriginProtection()
+	for _, origin := range s.opts.CORSOrigins {
+		if err := cross.AddTrustedOrigin(origin); err != nil {
+			s.log.Warn("CORS_ORIGINS holds something that is not an origin", "origin", origin, "error", err)
+		}
+	}
+	var cors []echo.MiddlewareFunc
+	if len(s.opts.CORSOrigins) > 0 {
+		cors = append(cors, middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins}))
+	}
+	e.GET("/ws", s.webSocket, s.authenticate)
+	g := e.Group("/api", append(cors, s.sameOrigin(cross), s.authenticate)...)
+	g.POST("/suggestions", s.createSuggestions)
+	g.POST("/jobs", s.createJob)
+	g.GET("/jobs", s.listJobs)
+	g.GET("/jobs/:id", s.getJob)
+	g.POST("/jobs/:id/cancel", s.cancelJob)
+	g.POST("/jobs/:id/retry", s.retryJob)
+	g.GET("/jobs/:id/events", s.jobEvents)
+	g.GET("/jobs/:id/transcript", s.transcript)
+	g.GET("/jobs/:id/callback", s.callbackValues)
+	g.GET("/kinds", s.listKinds)
+	g.GET("/kinds/:name", s.getKind)
+}
+
+// sameOrigin keeps pages of other sites from acting in the open mode.
+func (s *Server) sameOrigin(cross *http.CrossOriginProtection) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if err := cross.Check(c.Request()); err != nil {
+				return job.Errorf(job.Forbidden, "Cross-origin request refused").
+					WithHint("Add the page's origin to CORS_ORIGINS if it may call this server.")
+			}
+			return next(c)
+		}
+	}
+}
+
+func (s *Server) health(c echo.Context) error {
+	return c.JSON(http.StatusOK, map[string]string{"status": "ok", "version": s.opts.Version})
+}
+
+func (s *Server) ready(c echo.Context) error {
+	problems := s.opts.Ready(c.Request().Context())
+	if len(problems) == 0 {
+		return c.JSON(http.StatusOK, map[string]string{"status": "ready"})
+	}
+	e := job.Errorf(job.Unavailable, "Not ready")
+	for _, problem := range problems {
+		e.Details = append(e.Details, job.Detail{Message: problem})
+	}
+	return e
+}

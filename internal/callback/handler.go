@@ -1,0 +1,125 @@
+package callback
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/labstack/echo/v4"
+	"golang.org/x/time/rate"
+
+	"ringback/internal/kind"
+	"ringback/internal/store"
+
+	"ringback/internal/job"
+)
+
+// Options say how callbacks are taken.
+type Options struct {
+	// Strict demands a signature on progress reports too.
+	Strict bool
+	// BodyLimit is the most bytes of a body; default 1 MiB.
+	BodyLimit int64
+	// Rate is how many callbacks per second one request may make, with bursts of
+	// as many; default 1000.
+	Rate float64
+	// Observe is told how each callback ended and how long it took; may be nil.
+	Observe func(endpoint string, status int, took time.Duration)
+}
+
+// Handler serves the callbacks.
+type Handler struct {
+	store   *store.Store
+	kinds   *kind.Registry
+	opts    Options
+	log     *slog.Logger
+	schemas schemas
+	// known caches what never changes about a request.
+	known *lru.Cache[job.ID, *request]
+	// strangers limits callers that name no request of ours.
+	strangers *rate.Limiter
+}
+
+// request is one job as its callbacks see it.
+type request struct {
+	facts store.Facts
+	pace  *rate.Limiter
+}
+
+// New returns the handler of all callbacks.
+func New(s *store.Store, kinds *kind.Registry, opts Options, log *slog.Logger) (*Handler, error) {
+	if opts.BodyLimit == 0 {
+		opts.BodyLimit = 1 << 20
+	}
+	if opts.Rate == 0 {
+		opts.Rate = 1000
+	}
+	if opts.Observe == nil {
+		opts.Observe = func(string, int, time.Duration) {}
+	}
+	known, err := lru.New[job.ID, *request](1 << 16)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := compileSchemas()
+	if err != nil {
+		return nil, err
+	}
+	return &Handler{
+		store: s, kinds: kinds, opts: opts, log: log, schemas: compiled, known: known,
+		strangers: rate.NewLimiter(rate.Limit(opts.Rate), int(opts.Rate)),
+	}, nil
+}
+
+// Register adds the callback routes, with the short paths as aliases.
+func (h *Handler) Register(e *echo.Echo) {
+	post := func(handle func(*call) (any, error), unknown string, optional bool, paths ...string) {
+		for _, path := range paths {
+			e.POST(path, h.serve(path, handle, unknown, optional))
+		}
+	}
+	const unknown = "Unknown or expired request"
+	post(h.progress, "Unknown request", !h.opts.Strict, "/api/claude/progress", "/progress")
+	post(h.suggestions, unknown, false, "/api/claude/suggestions", "/suggestions")
+	post(h.result, unknown, false, "/api/claude/result")
+	post(h.batch, unknown, false, "/api/claude/suggestions/batch")
+	post(h.failure, unknown, false, "/api/claude/failure")
+}
+
+func (h *Handler) serve(endpoint string, handle func(*call) (any, error), unknown string, optional bool) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		begin := time.Now()
+		in, err := h.open(c, unknown, optional)
+		var answer any
+		if err == nil {
+			answer, err = handle(in)
+		}
+		if err != nil {
+			c.Error(err)
+		} else {
+			err = c.JSON(http.StatusOK, answer)
+		}
+		h.report(c, endpoint, in, time.Since(begin))
+		return err
+	}
+}
+
+// report logs a callback for debugging: refused ones as warnings, good progress
+// only when asked for.
+func (h *Handler) report(c echo.Context, endpoint string, in *call, took time.Duration) {
+	status := c.Response().Status
+	h.opts.Observe(endpoint, status, took)
+	level := slog.LevelDebug
+	if status >= http.StatusBadRequest {
+		level = slog.LevelWarn
+	}
+	if !h.log.Enabled(c.Request().Context(), level) {
+		return
+	}
+	var id job.ID
+	if in != nil {
+		id = in.id
+	}
+	h.log.Log(c.Request().Context(), level, "callback", "endpoint", endpoint, "requestId", id, "status", status, "took", took)
+}

@@ -1,0 +1,121 @@
+package callback
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/store"
+)
+
+const progressSchema = `{
+  "type": "object",
+  "required": ["message"],
+  "properties": {
+    "message": {"type": "string", "minLength": 1, "maxLength": 2000},
+    "progress": {"type": "number", "minimum": 0, "maximum": 100},
+    "type": {"enum": ["thinking", "querying", "results"]}
+  }
+}`
+
+const failureSchema = `{
+  "type": "object",
+  "required": ["error"],
+  "properties": {
+    "error": {"type": "string", "minLength": 1, "maxLength": 2000},
+    "errorCode": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"},
+    "retryable": {"type": "boolean"}
+  }
+}`
+
+const batchSchema = `{
+  "type": "object",
+  "required": ["batch", "suggestions"],
+  "properties": {
+    "batch": {"type": "integer", "minimum": 1, "maximum": 1000},
+    "final": {"type": "boolean"},
+    "suggestions": {"type": "array"},
+    "reasoning": {"type": "string"}
+  }
+}`
+
+// schemas are those of the payloads that are the same for every kind.
+type schemas struct{ progress, failure, batch *kind.Schema }
+
+func compileSchemas() (s schemas, err error) {
+	for name, into := range map[string]struct {
+		text   string
+		schema **kind.Schema
+	}{
+		"progress": {progressSchema, &s.progress},
+		"failure":  {failureSchema, &s.failure},
+		"batch":    {batchSchema, &s.batch},
+	} {
+		if *into.schema, err = kind.NewSchema(name+".json", []byte(into.text)); err != nil {
+			return schemas{}, err
+		}
+	}
+	return s, nil
+}
+
+type success struct {
+	Success  bool `json:"success"`
+	Received *int `json:"received,omitempty"`
+	Total    *int `json:"total,omitempty"`
+}
+
+// progress stores what Claude is doing and tells the user.
+func (h *Handler) progress(in *call) (any, error) {
+	if details := h.schemas.progress.Validate(in.payload); details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	activity := job.Activity{Type: job.Querying, Progress: 50} // the seed's defaults
+	activity.Message, _ = in.payload["message"].(string)
+	if t, ok := in.payload["type"].(string); ok {
+		activity.Type = job.ActivityType(t)
+	}
+	if n, ok := in.payload["progress"].(json.Number); ok {
+		activity.Progress, _ = n.Float64()
+	}
+	text, err := json.Marshal(activity)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := h.store.Progress(in.ctx, in.id, text, digest(text)[:12])
+	if err != nil {
+		return nil, err
+	}
+	if outcome != store.Accepted {
+		return nil, in.refused(outcome)
+	}
+	return success{Success: true}, nil
+}
+
+// failure ends a job, or this attempt of it, because Claude says that it
+// cannot do it.
+func (h *Handler) failure(in *call) (any, error) {
+	if details := h.schemas.failure.Validate(in.payload); details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	message, _ := in.payload["error"].(string)
+	code, ok := in.payload["errorCode"].(string)
+	if !ok {
+		code = string(job.CodeGaveUp)
+	}
+	retryable, _ := in.payload["retryable"].(bool)
+	outcome, err := h.store.GiveUp(in.ctx, in.id, job.Code(code), message, retryable)
+	if err != nil {
+		return nil, err
+	}
+	if outcome != store.Accepted && outcome != store.Repeated {
+		return nil, in.refused(outcome)
+	}
+	return success{Success: true}, nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

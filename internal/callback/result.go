@@ -1,0 +1,234 @@
+package callback
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/store"
+)
+
+// suggestions accepts a result and says how many suggestions it held.
+func (h *Handler) suggestions(in *call) (any, error) {
+	list, _ := in.payload["suggestions"].([]any)
+	if _, err := h.result(in); err != nil {
+		return nil, err
+	}
+	received := len(list)
+	return success{Success: true, Received: &received}, nil
+}
+
+// result accepts a result of any kind.
+func (h *Handler) result(in *call) (any, error) {
+	k, err := h.kindOf(in)
+	if err != nil {
+		return nil, err
+	}
+	submission, details, err := Judge(k, in.id, in.payload)
+	if err != nil {
+		return nil, err
+	}
+	if details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	outcome, err := h.store.Result(in.ctx, in.id, submission)
+	if err != nil {
+		return nil, err
+	}
+	if outcome != store.Accepted && outcome != store.Repeated {
+		return nil, in.refused(outcome)
+	}
+	return success{Success: true}, nil
+}
+
+// Judge checks a result against its kind's schema. It returns what is wrong
+// with it, or what the store shall keep: the result with the fields that belong
+// to the server set to their defaults.
+func Judge(k *kind.Kind, id job.ID, payload map[string]any) (store.Submission, []job.Detail, error) {
+	if details := k.Result.Validate(payload); details != nil {
+		return store.Submission{}, details, nil
+	}
+	kept, err := json.Marshal(k.Result.ApplyDefaults(payload))
+	if err != nil {
+		return store.Submission{}, nil, err
+	}
+	event := struct {
+		SuggestionID job.ID `json:"suggestionId"`
+		Received     *int   `json:"received,omitempty"`
+	}{SuggestionID: id}
+	if list, ok := payload["suggestions"].([]any); ok {
+		n := len(list)
+		event.Received = &n
+	}
+	data, err := json.Marshal(event)
+	if err != nil {
+		return store.Submission{}, nil, err
+	}
+	// The keys are sorted, so the same payload in another order is the same.
+	return store.Submission{Digest: digest(kept), Result: kept, Event: data}, nil, nil
+}
+
+func (h *Handler) kindOf(in *call) (*kind.Kind, error) {
+	k, ok := h.kinds.Get(in.facts.Kind)
+	if !ok {
+		return nil, job.Errorf(job.Internal, "The kind %q of this job was removed", in.facts.Kind).
+			WithHint("Put its prompt and schemas back and start the server again.")
+	}
+	return k, nil
+}
+
+// batch accepts a part of a large result, and with the final part the whole.
+func (h *Handler) batch(in *call) (any, error) {
+	k, err := h.kindOf(in)
+	if err != nil {
+		return nil, err
+	}
+	items, ok := k.Result.Items("suggestions")
+	if !ok {
+		return nil, h.wrongPayload(in, []job.Detail{{
+			Path: "", Message: fmt.Sprintf("results of kind %q are not sent in batches; submit the whole to /api/claude/result", k.Name),
+		}})
+	}
+	if details := h.schemas.batch.Validate(in.payload); details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	number, _ := in.payload["batch"].(json.Number)
+	index, _ := number.Int64()
+	list, _ := in.payload["suggestions"].([]any)
+	if details := validateItems(items, list); details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	if final, _ := in.payload["final"].(bool); final {
+		return h.finalBatch(in, k, int(index), list)
+	}
+	return h.partBatch(in, k, int(index), list)
+}
+
+func validateItems(items *kind.Schema, list []any) []job.Detail {
+	var details []job.Detail
+	for i, item := range list {
+		for _, d := range items.Validate(item) {
+			if len(details) == kind.MaxDetails {
+				return details
+			}
+			details = append(details, job.Detail{Path: fmt.Sprintf("/suggestions/%d%s", i, d.Path), Message: d.Message})
+		}
+	}
+	return details
+}
+
+func (h *Handler) partBatch(in *call, k *kind.Kind, index int, list []any) (any, error) {
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	outcome, total, err := h.store.Batch(in.ctx, in.id, index, digest(text), text, len(list))
+	if err != nil {
+		return nil, err
+	}
+	if outcome == store.Conflict {
+		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", index).
+			WithHint("The first one stands. Go on with the next batch.")
+	}
+	if outcome != store.Accepted && outcome != store.Repeated {
+		return nil, in.refused(outcome)
+	}
+	received := len(list)
+	return success{Success: true, Received: &received, Total: &total}, nil
+}
+
+// finalBatch joins all batches and accepts them as the result.
+func (h *Handler) finalBatch(in *call, k *kind.Kind, index int, list []any) (any, error) {
+	collected, err := h.store.Batches(in.ctx, in.id)
+	if err != nil {
+		return nil, err
+	}
+	submitted, err := json.Marshal(in.payload)
+	if err != nil {
+		return nil, err
+	}
+	received := len(list)
+	if collected.Result != nil {
+		return h.repeatedFinal(in, collected, digest(submitted), received)
+	}
+	all, details, err := join(collected.Items, index, list)
+	if err != nil {
+		return nil, err
+	}
+	if details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	delete(in.payload, "batch")
+	delete(in.payload, "final")
+	in.payload["suggestions"] = all
+	submission, details, err := Judge(k, in.id, in.payload)
+	if err != nil {
+		return nil, err
+	}
+	if details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	total := len(all)
+	submission.Digest, submission.Batches = digest(submitted), index-1
+	if submission.Partial, err = partial(list, total); err != nil {
+		return nil, err
+	}
+	outcome, err := h.store.Result(in.ctx, in.id, submission)
+	if err != nil {
+		return nil, err
+	}
+	if outcome == store.Stale {
+		return nil, job.Errorf(job.Unavailable, "Another batch arrived at the same moment").WithHint("Send the final batch again.")
+	}
+	if outcome != store.Accepted && outcome != store.Repeated {
+		return nil, in.refused(outcome)
+	}
+	return success{Success: true, Received: &received, Total: &total}, nil
+}
+
+// join puts the items of batches 1 to index-1 before the final ones.
+func join(before map[int]json.RawMessage, index int, final []any) ([]any, []job.Detail, error) {
+	var all []any
+	for i := 1; i < index; i++ {
+		text, ok := before[i]
+		if !ok {
+			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d has not arrived; send it before the final one", i)}}, nil
+		}
+		items, err := kind.DecodeArray(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading batch %d: %w", i, err)
+		}
+		all = append(all, items...)
+	}
+	for i := range before {
+		if i >= index {
+			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d was already accepted, so the final one must have a higher number", i)}}, nil
+		}
+	}
+	return append(all, final...), nil, nil
+}
+
+func (h *Handler) repeatedFinal(in *call, c store.Collected, sent string, received int) (any, error) {
+	if c.Digest != sent {
+		return nil, in.refused(store.Conflict)
+	}
+	var kept struct {
+		Suggestions []json.RawMessage `json:"suggestions"`
+	}
+	if err := json.Unmarshal(c.Result, &kept); err != nil {
+		return nil, err
+	}
+	total := len(kept.Suggestions)
+	return success{Success: true, Received: &received, Total: &total}, nil
+}
+
+func partial(list []any, total int) (json.RawMessage, error) {
+	if list == nil {
+		list = []any{}
+	}
+	return json.Marshal(struct {
+		Suggestions []any `json:"suggestions"`
+		Total       int   `json:"total"`
+	}{list, total})
+}

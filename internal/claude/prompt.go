@@ -1,0 +1,141 @@
+package claude
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"ringback/internal/kind"
+)
+
+// Callback is what a turn needs to call back. The signature is a bearer's:
+// whoever has it can submit for this request.
+type Callback struct {
+	RequestID string
+	BaseURL   string
+	Signature string
+}
+
+// Prompt is what a turn's prompt is made of.
+type Prompt struct {
+	Kind     *kind.Kind
+	Callback Callback
+	// Input is the job's input, JSON.
+	Input json.RawMessage
+	// Structured leaves out how to call back.
+	Structured bool
+}
+
+//go:embed prompt.tmpl
+var promptText string
+
+var promptTemplate = template.Must(template.New("prompt").Parse(promptText))
+
+// First is the prompt of a job's first turn: the kind's prompt, how to submit,
+// and the input, fenced so that it cannot pose as instructions.
+func (p Prompt) First() (string, error) {
+	var input any
+	if err := json.Unmarshal(p.Input, &input); err != nil {
+		return "", fmt.Errorf("reading the input: %w", err)
+	}
+	system := kind.Render(p.Kind.Prompt, func(name string) string { return p.variable(name, input) })
+	rest, err := p.execute("first")
+	if err != nil {
+		return "", err
+	}
+	return system + "\n\n---\n\n" + rest, nil
+}
+
+// Unfinished is the prompt of a turn in the same conversation, after one that
+// ended without a result. detail says what was wrong.
+func (p Prompt) Unfinished(detail string) (string, error) {
+	return p.again("Your last turn ended, but no result of yours was accepted. " + detail)
+}
+
+// Lost is the prompt after the process was lost with its server.
+func (p Prompt) Lost() (string, error) {
+	return p.again("Your last turn was interrupted from outside. Files in the working directory are as you left them; calls that were answered with success have taken effect.")
+}
+
+// Retried is the prompt when a person asks for another try.
+func (p Prompt) Retried() (string, error) {
+	return p.again("The user asks you to try again. Use the callback values below: earlier ones are no longer valid.")
+}
+
+func (p Prompt) again(why string) (string, error) {
+	rest, err := p.execute("again")
+	return strings.TrimSpace(why) + "\n\n" + rest, err
+}
+
+func (p Prompt) execute(name string) (string, error) {
+	var out bytes.Buffer
+	err := promptTemplate.ExecuteTemplate(&out, name, promptData{Prompt: p})
+	return strings.TrimSpace(out.String()) + "\n", err
+}
+
+// variable returns the value of a template variable. A field of the input that
+// is absent becomes "(not given)".
+func (p Prompt) variable(name string, input any) string {
+	switch name {
+	case kind.VarRequestID:
+		return p.Callback.RequestID
+	case kind.VarBaseURL:
+		return p.Callback.BaseURL
+	case kind.VarSignature:
+		return p.Callback.Signature
+	}
+	for field := range strings.SplitSeq(strings.TrimPrefix(name, "input."), ".") {
+		object, _ := input.(map[string]any)
+		input = object[field]
+	}
+	if input == nil {
+		return "(not given)"
+	}
+	text, isText := input.(string)
+	if isText && !strings.ContainsAny(text, "\n`#") && len(text) <= 100 {
+		return text
+	}
+	quoted, err := json.Marshal(input) // longer text stays recognisable as data
+	if err != nil {
+		return "(not given)"
+	}
+	return escapeFence(quoted)
+}
+
+// promptData is what the template sees.
+type promptData struct{ Prompt }
+
+// Batches reports whether the result may be sent in parts.
+func (d promptData) Batches() bool { return d.Kind.Batchable() }
+
+// Endpoint is where the result goes.
+func (d promptData) Endpoint() string {
+	if d.Kind.Batchable() {
+		return "suggestions"
+	}
+	return "result"
+}
+
+// Curl is a command in the one shape that a narrow allowlist never refuses: one
+// line, literal values, the payload from a file.
+func (d promptData) Curl(endpoint, file string) string {
+	return curlTo(d.Callback.BaseURL, endpoint) + " -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @" + file
+}
+
+// Schema is the result's schema as Claude sees it.
+func (d promptData) Schema() string { return escapeFence(d.Kind.Result.ForClaude()) }
+
+// FencedInput is the input as it may stand in a fence.
+func (d promptData) FencedInput() string {
+	var out bytes.Buffer
+	if err := json.Indent(&out, d.Input, "", "  "); err != nil {
+		return escapeFence(d.Input)
+	}
+	return escapeFence(out.Bytes())
+}
+
+// escapeFence writes backticks the JSON way, so that no text can close a fence.
+func escapeFence(text []byte) string { return strings.ReplaceAll(string(text), "`", `\u0060`) }

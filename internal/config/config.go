@@ -1,0 +1,175 @@
+// Package config reads the environment. It is the only place that does.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Config is everything that can be set from outside. .env.example explains
+// each variable.
+type Config struct {
+	ListenAddr      string        `env:"LISTEN_ADDR" envDefault:"127.0.0.1:3001"`
+	CallbackBaseURL string        `env:"CALLBACK_BASE_URL"` // empty: localhost at the port of ListenAddr
+	RedisURL        string        `env:"REDIS_URL"`
+	ClaudeBin       string        `env:"CLAUDE_BIN" envDefault:"claude"`
+	ClaudeArgs      string        `env:"CLAUDE_ARGS"`
+	CallbackTimeout time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
+	HumanTimeout    time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
+	Hold            time.Duration `env:"HOLD" envDefault:"45s"`
+	Retention       time.Duration `env:"RETENTION" envDefault:"168h"`
+	Workers         int           `env:"WORKERS"`    // 0: twice the CPUs
+	UserLimit       int           `env:"USER_LIMIT"` // 0: as many as WORKERS
+	UseCallback     bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
+	CallbackStrict  bool          `env:"CALLBACK_STRICT"`
+	CallbackRate    float64       `env:"CALLBACK_RATE" envDefault:"1000"`
+	PromptsDir      string        `env:"PROMPTS_DIR"`
+	SchemasDir      string        `env:"SCHEMAS_DIR"`
+	DataDir         string        `env:"DATA_DIR" envDefault:"./data"`
+	APIKeys         []string      `env:"API_KEYS"`
+	JWTSecret       string        `env:"JWT_SECRET"`
+	CORSOrigins     []string      `env:"CORS_ORIGINS"`
+	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
+	LogFormat       string        `env:"LOG_FORMAT" envDefault:"auto"`
+
+	// The client commands.
+	ServerURL string        `env:"RINGBACK_URL" envDefault:"http://127.0.0.1:3001"`
+	Token     string        `env:"RINGBACK_TOKEN"`
+	User      string        `env:"RINGBACK_USER"`
+	NoColor   bool          `env:"NO_COLOR"`
+	Simulate  string        `env:"RINGBACK_SIMULATE" envDefault:"success"`
+	Pace      time.Duration `env:"RINGBACK_SIMULATE_PACE" envDefault:"400ms"`
+}
+
+// Load reads the environment, all faults at once.
+func Load() (Config, error) { return parse(env.Options{}) }
+
+// LoadFrom reads the given variables instead of the environment's.
+func LoadFrom(vars map[string]string) (Config, error) { return parse(env.Options{Environment: vars}) }
+
+func parse(options env.Options) (Config, error) {
+	c, err := env.ParseAsWithOptions[Config](options)
+	if err != nil {
+		return Config{}, readable(err)
+	}
+	if c.Workers == 0 {
+		c.Workers = 2 * runtime.NumCPU()
+	}
+	if c.UserLimit == 0 {
+		c.UserLimit = c.Workers
+	}
+	if c.CallbackBaseURL == "" {
+		c.CallbackBaseURL = defaultCallbackURL(c.ListenAddr)
+	}
+	c.CallbackBaseURL = strings.TrimRight(c.CallbackBaseURL, "/")
+	return c, c.validate()
+}
+
+// readable drops the library's prefixes: what remains names the variable.
+func readable(err error) error {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return err
+	}
+	var faults []error
+	for _, e := range all.Errors {
+		var parse env.ParseError
+		if errors.As(e, &parse) {
+			faults = append(faults, fmt.Errorf("%s: %w", variableOf(parse.Name), parse.Err))
+			continue
+		}
+		faults = append(faults, e)
+	}
+	return errors.Join(faults...)
+}
+
+func (c Config) validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	_, _, err := net.SplitHostPort(c.ListenAddr)
+	check(err == nil, "LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3001", c.ListenAddr)
+	u, err := url.Parse(c.CallbackBaseURL)
+	check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
+		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
+	check(c.CallbackTimeout >= time.Second, "CALLBACK_TIMEOUT %s: want at least 1s", c.CallbackTimeout)
+	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
+	check(c.Hold >= 0, "HOLD %s: want 0 or more", c.Hold)
+	check(c.Retention >= time.Minute, "RETENTION %s: want at least 1m", c.Retention)
+	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
+	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)
+	check(c.CallbackRate > 0, "CALLBACK_RATE %g: want more than 0 per second", c.CallbackRate)
+	check(c.JWTSecret == "" || len(c.JWTSecret) >= 32, "JWT_SECRET: want at least 32 characters, for it signs for every user")
+	for _, key := range c.APIKeys {
+		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")
+	}
+	check(c.LogFormat == "auto" || c.LogFormat == "text" || c.LogFormat == "json", "LOG_FORMAT %q: want auto, text or json", c.LogFormat)
+	check(c.secured() || isLoopback(c.ListenAddr),
+		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS nor JWT_SECRET is set: "+
+			"set one of them, or listen on 127.0.0.1", c.ListenAddr)
+	return errors.Join(faults...)
+}
+
+func (c Config) secured() bool { return len(c.APIKeys) > 0 || c.JWTSecret != "" }
+
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return true // said by another check
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func defaultCallbackURL(listen string) string {
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		port = "3001"
+	}
+	return "http://localhost:" + port
+}
+
+// Claude says which CLI runs the jobs.
+type Claude struct {
+	Bin string
+	// Simulated is whether the stand-in runs instead, because there is no CLI.
+	Simulated bool
+	// Problem is why the configured CLI will not start; empty when all is well.
+	Problem string
+}
+
+// FindClaude looks for the CLI. A name that is not on PATH means that there is
+// none, and the simulated Claude runs. A path was meant: what stands there must
+// start, and until it does, jobs fail and say so.
+func (c Config) FindClaude() Claude {
+	bin, err := exec.LookPath(c.ClaudeBin)
+	if err == nil {
+		return Claude{Bin: bin}
+	}
+	if strings.ContainsRune(c.ClaudeBin, os.PathSeparator) {
+		return Claude{Bin: c.ClaudeBin, Problem: fmt.Sprintf("CLAUDE_BIN %s cannot be run: %v", c.ClaudeBin, errors.Unwrap(err))}
+	}
+	return Claude{Bin: c.ClaudeBin, Simulated: true}
+}
+
+// LogValue keeps secrets out of logs.
+func (c Config) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("listen", c.ListenAddr), slog.String("callbacks", c.CallbackBaseURL),
+		slog.Int("workers", c.Workers), slog.Duration("callbackTimeout", c.CallbackTimeout),
+		slog.Int("apiKeys", len(c.APIKeys)), slog.Bool("jwt", c.JWTSecret != ""),
+	)
+}

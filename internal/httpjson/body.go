@@ -1,0 +1,138 @@
+package httpjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"sync"
+
+	"ringback/internal/job"
+)
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// ReadObject reads a request's body of at most limit bytes as a strict JSON
+// object. The error is a *job.Error: Unsupported for another content type,
+// TooLarge over the limit, Invalid for anything Decode refuses.
+func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (map[string]any, error) {
+	if err := checkContentType(r.Header.Get("Content-Type")); err != nil {
+		return nil, err
+	}
+	buffer := buffers.Get().(*bytes.Buffer)
+	defer func() {
+		buffer.Reset()
+		if buffer.Cap() <= 64<<10 { // a rare large body must not stay in the pool
+			buffers.Put(buffer)
+		}
+	}()
+	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+		return nil, readError(err, limit)
+	}
+	return Decode(buffer.Bytes())
+}
+
+func checkContentType(header string) error {
+	if header == "application/json" {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(header)
+	if err == nil && media == "application/json" {
+		return nil
+	}
+	found := "no Content-Type"
+	if header != "" {
+		found = "Content-Type " + header
+	}
+	return job.Errorf(job.Unsupported, "Unsupported content type").
+		WithHint("Found %s. Send the header Content-Type: application/json (curl: -H 'Content-Type: application/json').", found)
+}
+
+func readError(err error, limit int64) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return job.Errorf(job.TooLarge, "Payload too large").
+			WithHint("A body may hold %d bytes at most. Shorten it, or send the result in batches.", limit)
+	}
+	e := job.Errorf(job.Invalid, "The body could not be read").WithHint("Send the whole body again.")
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		e.Cause = err
+	}
+	return e
+}
+
+// Bind reads a request's body into a struct. Unknown fields are refused by name.
+func Bind(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
+	object, err := ReadObject(w, r, limit)
+	if err != nil {
+		return err
+	}
+	return Into(object, into)
+}
+
+// Into moves a decoded object into a struct. Unknown fields and wrong types
+// are refused by name.
+func Into(object map[string]any, into any) error {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return bindError(err, object)
+	}
+	return nil
+}
+
+func bindError(err error, object map[string]any) error {
+	e := job.Errorf(job.Invalid, "Invalid request")
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) {
+		e.Details = []job.Detail{{
+			Path:    "/" + dotsToSlashes(wrongType.Field),
+			Message: "found " + wrongType.Value + "; expected " + wrongType.Type.String(),
+		}}
+		return e
+	}
+	const unknown = `json: unknown field "`
+	if text := err.Error(); len(text) > len(unknown) && text[:len(unknown)] == unknown {
+		name := text[len(unknown) : len(text)-1]
+		e.Details = []job.Detail{{Path: pathOf(object, name), Message: "is not a known field"}}
+		return e
+	}
+	return e.WithHint("%v", err)
+}
+
+// pathOf finds where an unknown field stands: encoding/json tells its name only.
+func pathOf(object map[string]any, name string) string {
+	if _, here := object[name]; here {
+		return Pointer(name)
+	}
+	keys := make([]string, 0, len(object))
+	for key := range object {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if nested, ok := object[key].(map[string]any); ok {
+			if _, here := nested[name]; here {
+				return Pointer(key, name)
+			}
+		}
+	}
+	return Pointer(name)
+}
+
+func dotsToSlashes(field string) string {
+	out := []byte(field)
+	for i, c := range out {
+		if c == '.' {
+			out[i] = '/'
+		}
+	}
+	return string(out)
+}

@@ -1,0 +1,171 @@
+package httpjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"ringback/internal/job"
+)
+
+// MaxDepth is how deep objects and arrays may nest in a body.
+const MaxDepth = 64
+
+const malformed = "Malformed JSON"
+
+// Decode reads one JSON object strictly: valid UTF-8, no duplicate keys, at
+// most MaxDepth levels, nothing after it. Numbers become json.Number. The
+// error is a *job.Error that says where and what is wrong.
+func Decode(body []byte) (map[string]any, error) {
+	if !utf8.Valid(body) {
+		return nil, job.Errorf(job.Invalid, malformed).
+			WithHint("The body is not valid UTF-8 (byte %d). Write the payload file as UTF-8 and send it again.", firstInvalid(body))
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, job.Errorf(job.Invalid, malformed).
+			WithHint("The body is empty; a JSON object is expected. With curl, pass it as -d @file.json.")
+	}
+	r := reader{dec: json.NewDecoder(bytes.NewReader(body)), body: body}
+	r.dec.UseNumber()
+	v, err := r.value(0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, r.fail("there is something after the JSON object")
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, job.Errorf(job.Invalid, malformed).WithHint("The body must be a JSON object, found %s.", typeName(v))
+	}
+	return object, nil
+}
+
+type reader struct {
+	dec  *json.Decoder
+	body []byte
+	path []string
+}
+
+func (r *reader) value(depth int) (any, error) {
+	token, err := r.dec.Token()
+	if err != nil {
+		return nil, r.syntax(err)
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return token, nil
+	}
+	if depth >= MaxDepth {
+		return nil, r.fail(fmt.Sprintf("it nests deeper than %d levels", MaxDepth))
+	}
+	if delim == '{' {
+		return r.object(depth + 1)
+	}
+	return r.array(depth + 1)
+}
+
+func (r *reader) object(depth int) (any, error) {
+	object := map[string]any{}
+	for r.dec.More() {
+		token, err := r.dec.Token()
+		if err != nil {
+			return nil, r.syntax(err)
+		}
+		key, _ := token.(string) // the decoder accepts nothing else as a key
+		if _, twice := object[key]; twice {
+			return nil, r.duplicate(key)
+		}
+		r.path = append(r.path, key)
+		if object[key], err = r.value(depth); err != nil {
+			return nil, err
+		}
+		r.path = r.path[:len(r.path)-1]
+	}
+	_, err := r.dec.Token()
+	return object, r.syntax(err)
+}
+
+func (r *reader) array(depth int) (any, error) {
+	array := []any{}
+	for r.dec.More() {
+		r.path = append(r.path, fmt.Sprint(len(array)))
+		v, err := r.value(depth)
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, v)
+		r.path = r.path[:len(r.path)-1]
+	}
+	_, err := r.dec.Token()
+	return array, r.syntax(err)
+}
+
+func (r *reader) duplicate(key string) error {
+	e := job.Errorf(job.Invalid, malformed).WithHint("Give each key once and send it again.")
+	e.Details = []job.Detail{{Path: Pointer(append(r.path, key)...), Message: "this key stands twice in the same object"}}
+	return e
+}
+
+func (r *reader) fail(what string) error {
+	line, column := position(r.body, r.dec.InputOffset())
+	return job.Errorf(job.Invalid, malformed).
+		WithHint("The JSON cannot be used: %s (line %d, column %d). Correct the payload file and send it again.", what, line, column)
+}
+
+func (r *reader) syntax(err error) error {
+	if err == nil {
+		return nil
+	}
+	what := strings.TrimPrefix(err.Error(), "json: ")
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		what = "it ends too early; a bracket or quote is not closed"
+	}
+	return r.fail(what)
+}
+
+func position(body []byte, offset int64) (line, column int) {
+	before := body[:min(int(offset), len(body))]
+	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+func firstInvalid(body []byte) int {
+	for i := 0; i < len(body); {
+		r, size := utf8.DecodeRune(body[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(body)
+}
+
+// Pointer builds a JSON pointer (RFC 6901).
+func Pointer(parts ...string) string {
+	var b strings.Builder
+	for _, part := range parts {
+		b.WriteByte('/')
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
+	}
+	return b.String()
+}
+
+func typeName(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	}
+	return "an object"
+}

@@ -1,0 +1,89 @@
+package httpjson
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+)
+
+// Status is the HTTP status of each kind of error.
+func Status(kind job.ErrorKind) int {
+	switch kind {
+	case job.Invalid:
+		return http.StatusBadRequest
+	case job.Unauthorized:
+		return http.StatusUnauthorized
+	case job.Forbidden:
+		return http.StatusForbidden
+	case job.NotFound:
+		return http.StatusNotFound
+	case job.Method:
+		return http.StatusMethodNotAllowed
+	case job.Conflict:
+		return http.StatusConflict
+	case job.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case job.Unsupported:
+		return http.StatusUnsupportedMediaType
+	case job.TooMany:
+		return http.StatusTooManyRequests
+	case job.Unavailable:
+		return http.StatusServiceUnavailable
+	case job.Internal:
+		return http.StatusInternalServerError
+	}
+	return http.StatusInternalServerError
+}
+
+// ErrorHandler answers every error of an echo server. What is not meant for
+// people is logged and answered as a plain 500 with the request's id.
+func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
+	return func(err error, c echo.Context) {
+		if c.Response().Committed || errors.Is(err, context.Canceled) {
+			return
+		}
+		e := asError(err, c)
+		status := Status(e.Kind)
+		if status >= http.StatusInternalServerError {
+			log.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "error", err)
+		}
+		if e.Kind == job.Unavailable || e.Kind == job.TooMany {
+			c.Response().Header().Set("Retry-After", "1")
+		}
+		_ = Write(c, status, e)
+	}
+}
+
+func asError(err error, c echo.Context) *job.Error {
+	var known *job.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	var fromEcho *echo.HTTPError
+	if errors.As(err, &fromEcho) {
+		switch fromEcho.Code {
+		case http.StatusNotFound:
+			return job.Errorf(job.NotFound, "Nothing lives at %s", c.Request().URL.Path).
+				WithHint("The README lists the endpoints.")
+		case http.StatusMethodNotAllowed:
+			return job.Errorf(job.Method, "%s does not take %s", c.Request().URL.Path, c.Request().Method)
+		}
+	}
+	return job.Errorf(job.Internal, "Something went wrong on our side").
+		WithHint("The server's log tells more under request id %s.", c.Response().Header().Get(echo.HeaderXRequestID))
+}
+
+// Write answers with a JSON body.
+func Write(c echo.Context, status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(status, text)
+}

@@ -1,0 +1,320 @@
+package hub
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"ringback/internal/job"
+)
+
+// client is one WebSocket connection.
+type client struct {
+	hub    *Hub
+	userID string
+	conn   *websocket.Conn
+	flush  func() error
+
+	mu      sync.Mutex
+	space   *sync.Cond // signalled when the queue shrinks or the client ends
+	queue   []*frame
+	writing bool
+	ended   bool
+	// readTo is the latest event that was queued.
+	readTo job.Seq
+	// only holds the jobs whose events are wanted, nil for all; muted those that
+	// are not.
+	only, muted map[job.ID]bool
+}
+
+// pinger marks a place in the queue where a ping goes out.
+var pinger = &frame{control: websocket.PingMessage}
+
+// Request says what a client wants to hear.
+type Request struct {
+	// UserID is whose events these are.
+	UserID string
+	// RequestID narrows them to one job; empty for all.
+	RequestID job.ID
+	// Since is the event after which to begin; Resume tells 0 from "only new ones".
+	Since  job.Seq
+	Resume bool
+}
+
+// Serve upgrades a request to a WebSocket and returns; the connection lives on.
+// checkOrigin decides whether a page of another origin may connect.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request, checkOrigin func(*http.Request) bool) error {
+	if h.ctx.Err() != nil {
+		return job.Errorf(job.Unavailable, "The server is stopping").WithHint("Connect again.")
+	}
+	buffered := &bufferedWriter{ResponseWriter: w}
+	upgrader := websocket.Upgrader{
+		CheckOrigin: checkOrigin, ReadBufferSize: 1024, WriteBufferPool: writeBuffers, WriteBufferSize: 4096,
+		Subprotocols: []string{"ringback"}, Error: func(http.ResponseWriter, *http.Request, int, error) {},
+	}
+	conn, err := upgrader.Upgrade(buffered, r, nil)
+	if err != nil {
+		var handshake websocket.HandshakeError
+		if errors.As(err, &handshake) {
+			return job.Errorf(job.Invalid, "This is a WebSocket endpoint").WithHint("%s", err.Error())
+		}
+		return nil // the connection is gone
+	}
+	c := &client{hub: h, userID: want.UserID, conn: conn, flush: buffered.flush, readTo: want.Since}
+	c.space = sync.NewCond(&c.mu)
+	if want.RequestID != "" {
+		c.only = map[job.ID]bool{want.RequestID: true}
+	}
+	room := h.join(c)
+	if h.ctx.Err() != nil {
+		c.end(closeRestart, "the server restarts, connect again")
+	}
+	h.replays.Go(func() { c.replay(room, want) })
+	go c.read(room)
+	return nil
+}
+
+// replay sends past events, then makes the client live without a gap.
+func (c *client) replay(r *room, want Request) {
+	since := want.Since
+	first := true
+	for {
+		past, ok := c.hub.readPast(c.userID, since)
+		if !ok || c.isEnded() {
+			return
+		}
+		if first && !want.Resume {
+			past.Events, past.Missed, since = nil, false, past.Last
+			c.setReadTo(since)
+		}
+		if first && past.Missed && !c.wait(resync) {
+			return
+		}
+		first = false
+		for _, e := range past.Events {
+			if !c.wait(newFrame(e)) {
+				return
+			}
+			since = e.Seq
+		}
+		if len(past.Events) == 0 && past.Last < since {
+			since = past.Last // since was never reached: begin with what comes next
+			c.setReadTo(since)
+		}
+		if len(past.Events) < replayPage && r.goLive(c, since) {
+			return
+		}
+	}
+}
+
+func (c *client) setReadTo(seq job.Seq) {
+	c.mu.Lock()
+	c.readTo = seq
+	c.mu.Unlock()
+}
+
+// offer queues a frame without waiting; a client whose queue is full is cut off.
+func (c *client) offer(f *frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.wants(f) {
+		return
+	}
+	if len(c.queue) >= c.hub.opts.QueueLimit {
+		c.endLocked(closeSlow, "too slow, resume with since")
+		return
+	}
+	c.push(f)
+}
+
+// wait queues a frame, waiting for room; false when the client has ended.
+func (c *client) wait(f *frame) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.ended && len(c.queue) >= c.hub.opts.QueueLimit {
+		c.space.Wait()
+	}
+	if c.wants(f) {
+		c.push(f)
+	}
+	return !c.ended
+}
+
+// wants also notes how far the client has read. c.mu is held.
+func (c *client) wants(f *frame) bool {
+	if c.ended || f.seq != 0 && f.seq <= c.readTo {
+		return false
+	}
+	if f.seq == 0 {
+		return true
+	}
+	c.readTo = f.seq
+	return !c.muted[f.requestID] && (c.only == nil || c.only[f.requestID])
+}
+
+// push queues a frame and starts a writer where none runs: an idle connection
+// costs no second goroutine. c.mu is held.
+func (c *client) push(f *frame) {
+	c.queue = append(c.queue, f)
+	if !c.writing {
+		c.writing = true
+		go c.write()
+	}
+}
+
+func (c *client) write() {
+	for {
+		c.mu.Lock()
+		frames := c.queue
+		c.queue = nil
+		if len(frames) == 0 || c.ended {
+			c.writing = false
+			c.mu.Unlock()
+			return
+		}
+		c.space.Broadcast()
+		c.mu.Unlock()
+		if err := c.writeAll(frames); err != nil {
+			c.end(websocket.CloseAbnormalClosure, "")
+		}
+	}
+}
+
+// writeAll sends frames with as few system calls as possible.
+func (c *client) writeAll(frames []*frame) error {
+	deadline := time.Now().Add(c.hub.opts.WriteTimeout)
+	if err := c.conn.SetWriteDeadline(deadline); err != nil {
+		return err
+	}
+	for _, f := range frames {
+		var err error
+		if f.message == nil {
+			err = c.conn.WriteControl(f.control, []byte(f.data), deadline)
+		} else {
+			err = c.conn.WritePreparedMessage(f.message)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.flush()
+}
+
+func (c *client) ping() { c.offer(pinger) }
+
+// end closes the connection with a reason.
+func (c *client) end(code int, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endLocked(code, reason)
+}
+
+func (c *client) endLocked(code int, reason string) {
+	if c.ended {
+		return
+	}
+	c.ended = true
+	c.queue = nil
+	c.space.Broadcast()
+	go func() { // a stuck write must not hold up the caller
+		message := websocket.FormatCloseMessage(code, reason)
+		_ = c.conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(time.Second))
+		_ = c.flush()
+		_ = c.conn.Close()
+	}()
+}
+
+func (c *client) isEnded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
+// read handles what the client sends until the connection ends.
+func (c *client) read(r *room) {
+	defer c.hub.leave(r, c)
+	defer c.end(websocket.CloseNormalClosure, "")
+	c.conn.SetReadLimit(64 << 10)
+	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.hub.opts.DeadAfter)) }
+	c.conn.SetPongHandler(alive)
+	c.conn.SetPingHandler(func(data string) error {
+		c.offer(&frame{control: websocket.PongMessage, data: data})
+		return alive("")
+	})
+	for alive("") == nil {
+		kind, text, err := c.conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		if kind == websocket.TextMessage {
+			c.answer(text)
+		}
+	}
+}
+
+// incoming is a frame from a client.
+type incoming struct {
+	Type      string `json:"type"`
+	RequestID job.ID `json:"requestId"`
+}
+
+// outgoing answers a client's frame.
+type outgoing struct {
+	Type      string `json:"type"`
+	For       string `json:"for,omitempty"`
+	RequestID job.ID `json:"requestId,omitempty"`
+	Error     string `json:"error,omitempty"`
+	Hint      string `json:"hint,omitempty"`
+}
+
+func (c *client) answer(text []byte) {
+	reply, err := json.Marshal(c.handle(text))
+	if err == nil {
+		c.offer(&frame{message: prepare(reply)})
+	}
+}
+
+func (c *client) handle(text []byte) outgoing {
+	var in incoming
+	if err := json.Unmarshal(text, &in); err != nil {
+		return outgoing{Type: "error", Error: "Malformed frame", Hint: `Send a JSON object such as {"type":"ping"}.`}
+	}
+	switch in.Type {
+	case "ping":
+		return outgoing{Type: "pong"}
+	case "subscribe", "unsubscribe":
+		if in.RequestID == "" {
+			return outgoing{Type: "error", For: in.Type, Error: "requestId is required but missing"}
+		}
+		c.choose(in.RequestID, in.Type == "subscribe")
+		return outgoing{Type: "ack", For: in.Type, RequestID: in.RequestID}
+	}
+	return outgoing{Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, subscribe and unsubscribe."}
+}
+
+// choose turns the events of one job on or off.
+func (c *client) choose(id job.ID, on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if on {
+		delete(c.muted, id)
+		if c.only != nil && len(c.only) < maxChosen {
+			c.only[id] = true
+		}
+		return
+	}
+	delete(c.only, id)
+	if c.muted == nil {
+		c.muted = map[job.ID]bool{}
+	}
+	if len(c.muted) < maxChosen {
+		c.muted[id] = true
+	}
+}
+
+// maxChosen bounds what one client can make us remember.
+const maxChosen = 1000

@@ -1,0 +1,174 @@
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// Close codes beside those of RFC 6455.
+const (
+	closeSlow    = 4008 // the client reads too slowly; it may resume with since
+	closeRestart = 1012 // the server restarts; connect again
+)
+
+// Options bound what connections may use. Zero values take the defaults.
+type Options struct {
+	// QueueLimit is how many events may wait for one client; default 1024.
+	QueueLimit int
+	// PingInterval is how often clients are pinged; default 25 s.
+	PingInterval time.Duration
+	// DeadAfter is how long a silent client is kept; default 60 s.
+	DeadAfter time.Duration
+	// WriteTimeout is how long one write may take; default 10 s.
+	WriteTimeout time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.QueueLimit == 0 {
+		o.QueueLimit = 1024
+	}
+	if o.PingInterval == 0 {
+		o.PingInterval = 25 * time.Second
+	}
+	if o.DeadAfter == 0 {
+		o.DeadAfter = time.Minute
+	}
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = 10 * time.Second
+	}
+	return o
+}
+
+// Hub holds the WebSocket clients of this node.
+type Hub struct {
+	store *store.Store
+	opts  Options
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	rooms map[string]*room // by user
+	// replays are the goroutines that read past events.
+	replays sync.WaitGroup
+	ctx     context.Context //nolint:containedctx // the life of the hub, which replays must not outlive
+	stop    context.CancelFunc
+}
+
+// New returns a hub. It delivers once it is subscribed to the store, see
+// store.Subscribe.
+func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Hub{store: s, opts: opts.withDefaults(), log: log, rooms: map[string]*room{}, ctx: ctx, stop: stop}
+}
+
+// Event delivers an event to the clients of its user.
+func (h *Hub) Event(e store.Published) {
+	h.mu.Lock()
+	r := h.rooms[e.UserID]
+	h.mu.Unlock()
+	if r != nil {
+		r.event(e)
+	}
+}
+
+// Wake is for workers; the hub has no use for it.
+func (h *Hub) Wake(store.Partition) {}
+
+// Reset makes sure that no event was missed while the subscription was away.
+func (h *Hub) Reset() {
+	for _, r := range h.all() {
+		r.catchUp(0)
+	}
+}
+
+// Clients counts the connections.
+func (h *Hub) Clients() int {
+	n := 0
+	for _, r := range h.all() {
+		n += r.size()
+	}
+	return n
+}
+
+// Run pings the clients until ctx ends, then closes them so that they connect
+// again elsewhere.
+func (h *Hub) Run(ctx context.Context) {
+	ticker := time.NewTicker(h.opts.PingInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			h.close()
+			return
+		case <-ticker.C:
+			for _, r := range h.all() {
+				r.each(func(c *client) { c.ping() })
+			}
+		}
+	}
+}
+
+func (h *Hub) close() {
+	h.stop()
+	for _, r := range h.all() {
+		r.each(func(c *client) { c.end(closeRestart, "the server restarts, connect again") })
+	}
+	h.replays.Wait()
+}
+
+func (h *Hub) all() []*room {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rooms := make([]*room, 0, len(h.rooms))
+	for _, r := range h.rooms {
+		rooms = append(rooms, r)
+	}
+	return rooms
+}
+
+func (h *Hub) join(c *client) *room {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.rooms[c.userID]
+	if r == nil {
+		r = &room{hub: h, userID: c.userID, clients: map[*client]bool{}}
+		h.rooms[c.userID] = r
+	}
+	r.mu.Lock()
+	r.clients[c] = false
+	r.mu.Unlock()
+	return r
+}
+
+func (h *Hub) leave(r *room, c *client) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.clients, c)
+	if len(r.clients) == 0 && h.rooms[r.userID] == r {
+		delete(h.rooms, r.userID)
+	}
+}
+
+// replayPage is how many past events are read at a time.
+const replayPage = 256
+
+// readPast reads a page of past events, waiting for a store that is away.
+func (h *Hub) readPast(userID string, since job.Seq) (store.Replay, bool) {
+	for {
+		past, err := h.store.Events(h.ctx, userID, since, replayPage)
+		if err == nil {
+			return past, true
+		}
+		select {
+		case <-h.ctx.Done():
+			return store.Replay{}, false
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}

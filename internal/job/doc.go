@@ -1,0 +1,12 @@
+// Package job is the domain: jobs, their states, checkpoints and events, and
+// the errors that every way in reports. It imports nothing else of Ringback.
+//
+//	pending ──▶ running ──▶ received
+//	   ▲           │  ▲
+//	   │ (reply)   ▼  │
+//	   └── awaiting_approval | awaiting_input
+//	any non-terminal ──▶ cancelled | rejected | expired | failed
+//
+// An expired, failed or cancelled job goes back to pending when a person asks
+// for a retry.
+package job

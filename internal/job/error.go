@@ -1,0 +1,66 @@
+package job
+
+import "fmt"
+
+// ErrorKind classifies what went wrong, so that each way in (HTTP, WebSocket,
+// command line) can say it in its own way.
+type ErrorKind string
+
+// The kinds of errors.
+const (
+	Invalid      ErrorKind = "invalid"      // the request is malformed or breaks a schema
+	Unauthorized ErrorKind = "unauthorized" // no credentials, or wrong ones
+	Forbidden    ErrorKind = "forbidden"    // known, but not allowed
+	NotFound     ErrorKind = "not_found"
+	Conflict     ErrorKind = "conflict" // does not apply in the current state
+	TooLarge     ErrorKind = "too_large"
+	Unsupported  ErrorKind = "unsupported"  // wrong content type
+	TooMany      ErrorKind = "too_many"     // too fast
+	Unavailable  ErrorKind = "unavailable"  // the store is away; try again
+	Internal     ErrorKind = "internal"     // our fault
+	Method       ErrorKind = "wrong_method" // the path exists, the method does not
+)
+
+// Detail is one thing wrong with a request, placed so that the sender can mend it.
+type Detail struct {
+	// Path is the JSON pointer (RFC 6901) of the offending value; "" is the whole body.
+	Path string `json:"path"`
+	// Message says what was found and what is allowed.
+	Message string `json:"message"`
+}
+
+// Error is an error that people and Claude read. It is the body of every
+// answer that is not a success.
+type Error struct {
+	Kind ErrorKind `json:"-"`
+	// Message says briefly what is wrong.
+	Message string `json:"error"`
+	// Details name each wrong field, at most 20.
+	Details []Detail `json:"details,omitempty"`
+	// Hint says what to do about it.
+	Hint string `json:"hint,omitempty"`
+	// Cause is for the log only.
+	Cause error `json:"-"`
+}
+
+// Errorf returns an error of the given kind.
+func Errorf(kind ErrorKind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// WithHint adds what to do about the error.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// Error returns the message and its cause.
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return e.Message + ": " + e.Cause.Error()
+	}
+	return e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }

@@ -1,0 +1,67 @@
+package job
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// Happening is the last part of an event's name, after the kind's prefix.
+type Happening string
+
+// What can happen to a job (see Event).
+const (
+	OnPending   Happening = "pending"
+	OnRunning   Happening = "running"
+	OnActivity  Happening = "activity"
+	OnPartial   Happening = "partial"
+	OnReceived  Happening = "received"
+	OnError     Happening = "error"
+	OnCancelled Happening = "cancelled"
+	OnRejected  Happening = "rejected"
+)
+
+// Event is something that happened to a job, as WebSocket clients receive it.
+type Event struct {
+	// ID orders the events of one user: digits, always 16 of them, each event one
+	// more than the last. "since" takes it to resume.
+	ID Seq `json:"id"`
+	// Name is "<prefix>:<happening>", the prefix being the kind's.
+	Name string `json:"event"`
+	// RequestID is the job it happened to.
+	RequestID ID `json:"requestId"`
+	// UserID is whose job it is.
+	UserID string `json:"userId"`
+	// Time is when it was stored, by the store's clock.
+	Time time.Time `json:"time"`
+	// Data depends on what happened, see the table in the README.
+	Data json.RawMessage `json:"data"`
+}
+
+// Seq is an event's place among the events of its user. The first event of a
+// user gets the current time in microseconds, so that numbers keep rising even
+// after the older events were forgotten; each later event adds one.
+type Seq uint64
+
+// ParseSeq reads an event id, as in "since".
+func ParseSeq(s string) (Seq, error) {
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return 0, Errorf(Invalid, "since %q is not an event id", s).
+			WithHint("Pass the id of the last event you received, or 0 for everything that is kept.")
+	}
+	return Seq(n), nil
+}
+
+// String returns the id as it stands on the wire.
+func (s Seq) String() string { return strconv.FormatUint(uint64(s), 10) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Seq) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Seq) UnmarshalText(text []byte) error {
+	n, err := ParseSeq(string(text))
+	*s = n
+	return err
+}

@@ -1,0 +1,155 @@
+package job
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// ID identifies a job. On the wire it is called requestId. It reads
+// "req_<partition>_<random>"; only the store looks inside.
+type ID string
+
+// Job is the whole record of one piece of work of one kind for one user, as
+// GET /api/jobs/:id shows it. Times are UTC.
+type Job struct {
+	// ID is the job's id; every callback of its Claude repeats it.
+	ID ID `json:"requestId"`
+	// Kind names the prompt, schemas and policy the job runs under.
+	Kind string `json:"kind"`
+	// UserID is the person the job belongs to; only they receive its events.
+	UserID string `json:"userId"`
+	// SessionID is the chat that the job's messages belong to.
+	SessionID string `json:"sessionId"`
+	// State is where the job stands, see State.
+	State State `json:"status"`
+	// Input is what was asked for, valid under the kind's input schema.
+	Input json.RawMessage `json:"input"`
+	// Options are the caller's wishes for this job alone.
+	Options Options `json:"options,omitzero"`
+	// Activity is the latest progress that Claude reported; nil before the first.
+	Activity *Activity `json:"activity,omitempty"`
+	// Result is what Claude submitted, valid under the kind's result schema; nil
+	// until it was accepted.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Error says in words for a person why an expired, failed, rejected or
+	// cancelled job ended.
+	Error string `json:"error,omitempty"`
+	// ErrorCode says the same for programs, see the Code constants.
+	ErrorCode Code `json:"errorCode,omitempty"`
+	// Checkpoint is the question the job waits at; nil when it does not wait.
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	// Turn counts the turns started so far; the running one is the last.
+	Turn int `json:"turn"`
+	// Attempt counts turns in a row that ended without a result.
+	Attempt int `json:"attempt,omitempty"`
+	// Usage sums what all turns used.
+	Usage Usage `json:"usage"`
+	// CreatedAt is when the job was asked for.
+	CreatedAt time.Time `json:"createdAt"`
+	// UpdatedAt is when the record last changed.
+	UpdatedAt time.Time `json:"updatedAt"`
+	// Deadline is when the clock that runs now (callback or human) expires the
+	// job; zero when none runs.
+	Deadline time.Time `json:"deadline,omitzero"`
+	// FinishedAt is when the job reached a terminal state; zero before.
+	FinishedAt time.Time `json:"finishedAt,omitzero"`
+}
+
+// Options are the caller's wishes for one job.
+type Options struct {
+	// Simulate asks for a stand-in instead of Claude, see Simulation.
+	Simulate Simulation `json:"simulate,omitempty"`
+	// Priority decides who goes first when workers are scarce; empty means the
+	// kind's own.
+	Priority Priority `json:"priority,omitempty"`
+}
+
+// Simulation selects a stand-in for Claude.
+type Simulation string
+
+const (
+	// SimulateNone runs the configured Claude.
+	SimulateNone Simulation = ""
+	// SimulateManual starts nothing: a person plays Claude with curl.
+	SimulateManual Simulation = "manual"
+	// SimulateSuccess runs the simulated Claude, which succeeds.
+	SimulateSuccess Simulation = "success"
+	// SimulateRepair runs the simulated Claude, which first submits an invalid
+	// result, reads the answer and repairs it.
+	SimulateRepair Simulation = "repair"
+	// SimulateFailure runs the simulated Claude, which reports that it cannot do
+	// the job.
+	SimulateFailure Simulation = "failure"
+	// SimulateSilence runs the simulated Claude, which never calls back.
+	SimulateSilence Simulation = "silence"
+)
+
+// Simulations lists every Simulation a caller may ask for by name.
+var Simulations = [...]Simulation{SimulateManual, SimulateSuccess, SimulateRepair, SimulateFailure, SimulateSilence}
+
+// Priority orders jobs that wait for a worker.
+type Priority string
+
+const (
+	// Interactive jobs have a person waiting and go first.
+	Interactive Priority = "interactive"
+	// Batch jobs run when no interactive job waits, and now and then between.
+	Batch Priority = "batch"
+)
+
+// ActivityType is what Claude says it is doing (seed 002, progress body).
+type ActivityType string
+
+// The activity types; Querying is the default.
+const (
+	Thinking ActivityType = "thinking"
+	Querying ActivityType = "querying"
+	Results  ActivityType = "results"
+)
+
+// Activity is one progress report.
+type Activity struct {
+	// Message is what a person reads.
+	Message string `json:"message"`
+	// Type is the phase of the work.
+	Type ActivityType `json:"type"`
+	// Progress is the share done in percent, 0 to 100.
+	Progress float64 `json:"progress"`
+}
+
+// Usage is what turns consumed, as the CLI reports it.
+type Usage struct {
+	// InputTokens counts tokens read, cached ones included.
+	InputTokens int64 `json:"inputTokens"`
+	// OutputTokens counts tokens written.
+	OutputTokens int64 `json:"outputTokens"`
+	// CostUSD is the CLI's own estimate in US dollars.
+	CostUSD float64 `json:"costUsd"`
+}
+
+// Plus adds what one more turn used.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{
+		InputTokens:  u.InputTokens + v.InputTokens,
+		OutputTokens: u.OutputTokens + v.OutputTokens,
+		CostUSD:      u.CostUSD + v.CostUSD,
+	}
+}
+
+// Code says for programs why a job ended without a result.
+type Code string
+
+// The codes of jobs that ended without a result.
+const (
+	CodeCallbackTimeout Code = "callback_timeout" // no result within CALLBACK_TIMEOUT of the turn's start
+	CodeHumanTimeout    Code = "human_timeout"    // nobody answered within HUMAN_TIMEOUT
+	CodeSpawnFailed     Code = "spawn_failed"     // the CLI could not be started
+	CodeNoCallback      Code = "exited_without_callback"
+	CodeCrashed         Code = "cli_failed"    // the CLI exited with an error
+	CodeOutputLimit     Code = "output_limit"  // the CLI printed more than is kept
+	CodeBudget          Code = "budget"        // the kind's spending limit was reached
+	CodeGaveUp          Code = "claude_failed" // Claude itself reported that it cannot do the job
+	CodeInvalidResult   Code = "invalid_result"
+	CodeKindGone        Code = "kind_missing" // the kind was removed while the job waited
+	CodeCancelled       Code = "cancelled"
+)

@@ -1,0 +1,52 @@
+package job
+
+// State is where a job stands.
+type State string
+
+// The states. Those after AwaitingInput are terminal.
+const (
+	Pending          State = "pending"           // waits for a worker
+	Running          State = "running"           // a turn is running
+	AwaitingApproval State = "awaiting_approval" // parked at a review, confirmation or tool_approval
+	AwaitingInput    State = "awaiting_input"    // parked at a question
+	Received         State = "received"          // the result was accepted
+	Cancelled        State = "cancelled"         // by the user or the back end
+	Rejected         State = "rejected"          // a person said no at review
+	Expired          State = "expired"           // a deadline passed
+	Failed           State = "failed"            // the CLI could not do it
+)
+
+// States lists every state in the order of a job's life.
+var States = [...]State{Pending, Running, AwaitingApproval, AwaitingInput, Received, Cancelled, Rejected, Expired, Failed}
+
+// Terminal reports whether nothing follows s, unless a person asks for a retry.
+func (s State) Terminal() bool {
+	switch s {
+	case Received, Cancelled, Rejected, Expired, Failed:
+		return true
+	case Pending, Running, AwaitingApproval, AwaitingInput:
+		return false
+	}
+	return false
+}
+
+// Parked reports whether a job in s waits for a person, with no process alive.
+func (s State) Parked() bool { return s == AwaitingApproval || s == AwaitingInput }
+
+// CanBecome reports whether next may follow s. The scripts in internal/store
+// enforce the same table; a test holds the two together.
+func (s State) CanBecome(next State) bool {
+	switch s {
+	case Pending:
+		return next == Running || next == Received || next.Terminal()
+	case Running:
+		return next != Running
+	case AwaitingApproval, AwaitingInput:
+		return next == Pending || next.Terminal()
+	case Expired, Failed, Cancelled:
+		return next == Pending // POST /api/jobs/:id/retry
+	case Received, Rejected:
+		return false
+	}
+	return false
+}

@@ -1,0 +1,97 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// reconcile compares what the store says this node runs with what it does run.
+// A turn that we do not know was left by an earlier start of this node: its
+// process is adopted if it lives, else Claude is rung again. first is set before
+// this start has taken any job.
+func (r *Runner) reconcile(ctx context.Context, first bool) {
+	held, err := r.store.HeldBy(ctx, r.slot.node)
+	if err != nil {
+		return
+	}
+	known, unknown := map[job.ID]bool{}, map[store.Held]bool{}
+	for _, h := range held {
+		known[h.ID] = true
+		switch {
+		case r.has(h.ID):
+		case first || r.suspects[h]:
+			r.settle(ctx, h)
+		default: // it may be about to start: look again next time
+			unknown[h] = true
+		}
+	}
+	r.suspects = unknown
+	r.removeLeftovers(known)
+}
+
+func (r *Runner) has(id job.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running[id] != nil
+}
+
+// settle adopts the process of a turn, or books that it is gone.
+func (r *Runner) settle(ctx context.Context, h store.Held) {
+	j, err := r.store.Get(ctx, h.ID)
+	if err != nil {
+		return
+	}
+	proc, err := adopt(r.slot.jobDir(h.ID), h.ID, h.Turn)
+	if err != nil {
+		r.log.Error("looking for a process left behind", "requestId", h.ID, "error", err)
+	}
+	if proc == nil {
+		r.sweep.add(marker(h.ID, h.Turn))
+		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
+		left := newOutput(r.store, h.ID, h.Turn, filesOf(r.slot.jobDir(h.ID), h.Turn)).finish()
+		r.endTurn(store.TurnEnd{
+			ID: h.ID, Turn: h.Turn, Node: r.slot.node, Usage: left.Usage, Begun: left.Begun, Again: true, Note: store.Note{Reason: store.Lost},
+			Code: job.CodeCrashed, Message: "Claude was lost with its server, again and again.",
+		})
+		return
+	}
+	r.log.Info("adopted a turn", "requestId", h.ID, "turn", h.Turn, "pid", proc.pid)
+	t := r.track(h.ID, h.Turn, j.Kind, proc)
+	r.turns.Go(func() {
+		select {
+		case <-r.free: // it takes up a worker, though there may be none left
+			defer func() { r.free <- struct{}{} }()
+		default:
+		}
+		t.supervise()
+	})
+}
+
+// removeLeftovers clears the files, and ends the processes, of jobs that this
+// node no longer runs.
+func (r *Runner) removeLeftovers(held map[job.ID]bool) {
+	ids, err := r.slot.jobs()
+	if err != nil {
+		return
+	}
+	for _, id := range ids {
+		if !held[id] && !r.has(id) {
+			r.tidyEnded(id)
+		}
+	}
+}
+
+// tidyEnded removes the files of a job that has ended.
+func (r *Runner) tidyEnded(id job.ID) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	j, err := r.store.Get(ctx, id)
+	var e *job.Error
+	if errors.As(err, &e) && e.Kind == job.NotFound || err == nil && j.State.Terminal() {
+		r.tidy(id)
+	}
+}

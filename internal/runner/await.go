@@ -1,0 +1,10 @@
+package runner
+
+import "time"
+
+// awaitExitByAsking is for systems that cannot wait for another's child.
+func awaitExitByAsking(pid int, started string) {
+	for startTime(pid) == started {
+		time.Sleep(200 * time.Millisecond)
+	}
+}

@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ringback/internal/callback"
+	"ringback/internal/claude"
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/store"
+)
+
+// command prepares the process of a turn.
+func (r *Runner) command(st *store.Turn) (command, error) {
+	k, err := r.kindOf(st.Job.Kind)
+	if err != nil {
+		return command{}, err
+	}
+	prompt, err := r.prompt(k, st)
+	if err != nil {
+		return command{}, err
+	}
+	c := command{
+		id: st.Job.ID, turn: st.Job.Turn, dir: r.slot.jobDir(st.Job.ID), prompt: prompt, bin: r.opts.ClaudeBin,
+		env: claude.Environ(r.opts.Environ),
+		args: claude.Args(claude.Turn{
+			Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
+			Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
+		}),
+	}
+	if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone || r.opts.Simulate {
+		c.bin, c.args = r.opts.Simulator, append([]string{"simulate"}, c.args...)
+		if behaviour != job.SimulateNone {
+			c.env = append(c.env, "RINGBACK_SIMULATE="+string(behaviour))
+		}
+	}
+	return c, nil
+}
+
+func (r *Runner) kindOf(name string) (*kind.Kind, error) {
+	k, ok := r.kinds.Get(name)
+	if !ok {
+		return nil, job.Errorf(job.NotFound, "The kind %q was removed while the job waited.", name)
+	}
+	return k, nil
+}
+
+func (r *Runner) prompt(k *kind.Kind, st *store.Turn) (string, error) {
+	p := claude.Prompt{
+		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured,
+		Callback: claude.Callback{
+			RequestID: string(st.Job.ID), BaseURL: r.opts.CallbackBaseURL, Signature: string(st.Signature),
+		},
+	}
+	if !st.Begun || st.Note == nil {
+		return p.First()
+	}
+	switch st.Note.Reason {
+	case store.Lost:
+		return p.Lost()
+	case store.Retried:
+		return p.Retried()
+	case store.Unfinished:
+		return p.Unfinished(st.Note.Detail)
+	}
+	return "", fmt.Errorf("unknown reason %q for a turn", st.Note.Reason)
+}
+
+// submit takes a result from the CLI's structured output. It returns what is
+// wrong with it, in words for Claude; "" when it was accepted or comes too late.
+func (t *turn) submit(ctx context.Context, output json.RawMessage) string {
+	if len(bytes.TrimSpace(output)) == 0 {
+		return "There was no structured output."
+	}
+	k, err := t.r.kindOf(t.kind)
+	if err != nil {
+		return err.Error()
+	}
+	payload, err := httpjson.Decode(output)
+	if err != nil {
+		return "The structured output is not a JSON object."
+	}
+	submission, details, err := callback.Judge(k, t.id, payload)
+	if err != nil {
+		return err.Error()
+	}
+	if details != nil {
+		lines := make([]string, len(details))
+		for i, d := range details {
+			lines[i] = d.Path + " " + d.Message
+		}
+		return "The structured output is wrong: " + strings.Join(lines, "; ")
+	}
+	if _, err := t.r.store.Result(ctx, t.id, submission); err != nil {
+		return "The result could not be stored."
+	}
+	return ""
+}

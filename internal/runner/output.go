@@ -1,0 +1,106 @@
+package runner
+
+import (
+	"context"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"ringback/internal/claude"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+const killSignal = syscall.SIGKILL
+
+// output follows what a process prints: telemetry, never results.
+type output struct {
+	store  *store.Store
+	id     job.ID
+	turn   int
+	files  files
+	offset int64
+	reader *claude.Reader
+	// noted is whether the store knows of the conversation; ending is set by finish.
+	noted, ending bool
+}
+
+// summary is what a turn's output tells in the end.
+type summary struct {
+	Usage  job.Usage
+	Begun  bool
+	Last   *claude.Result
+	Stderr string
+}
+
+func newOutput(s *store.Store, id job.ID, turn int, f files) *output {
+	return &output{store: s, id: id, turn: turn, files: f, reader: claude.NewReader()}
+}
+
+// followLimit is how much is read at a time, so that a flood does not hold up
+// what else a turn must notice.
+const followLimit = 4 << 20
+
+// follow reads what was printed since last time and returns how much was
+// printed in all.
+func (o *output) follow() int64 {
+	f, err := os.Open(o.files.stdout)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	chunk, err := io.ReadAll(io.NewSectionReader(f, o.offset, followLimit))
+	if err != nil || len(chunk) == 0 {
+		return o.offset
+	}
+	at := o.offset
+	o.offset += int64(len(chunk))
+	_, _ = o.reader.Write(chunk)
+	o.noteBegun()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = o.store.WriteTranscript(ctx, o.id, o.turn, at, chunk) // telemetry: a gap is no harm
+	info, err := f.Stat()
+	if err != nil {
+		return o.offset
+	}
+	return info.Size()
+}
+
+// noteBegun tells the store of a conversation while it runs: another node may
+// have to resume it.
+func (o *output) noteBegun() {
+	if o.noted || o.ending || !o.reader.Begun() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	o.noted = o.store.Begin(ctx, o.id) == nil
+}
+
+// finish reads the rest.
+func (o *output) finish() summary {
+	o.ending = true // the end of the turn says what is left to say
+	for before := int64(-1); before != o.offset; {
+		before = o.offset
+		o.follow()
+	}
+	o.reader.Close()
+	return summary{Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: tail(o.files.stderr, 2000)}
+}
+
+// tail returns the last n bytes of a file.
+func tail(path string, n int64) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	text, _ := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-n), n))
+	return string(text)
+}

@@ -1,0 +1,75 @@
+package runner
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"ringback/internal/job"
+)
+
+// slot is a node's place in the data directory. Its name outlives the server,
+// so that a restarted one finds the processes it left. Several servers may
+// share a data directory: each locks a slot of its own.
+type slot struct {
+	dir  string
+	node string
+	lock *flock.Flock
+}
+
+const maxSlots = 64
+
+func takeSlot(dir string) (*slot, error) {
+	for n := range maxSlots {
+		place, err := filepath.Abs(filepath.Join(dir, "nodes", fmt.Sprint(n)))
+		if err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(filepath.Join(place, "jobs"), 0o700); err != nil {
+			return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
+		}
+		lock := flock.New(filepath.Join(place, "lock"))
+		mine, err := lock.TryLock()
+		if err != nil {
+			return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
+		}
+		if mine {
+			return namedSlot(place, lock)
+		}
+	}
+	return nil, fmt.Errorf("DATA_DIR %s is in use by %d servers: set another one", dir, maxSlots)
+}
+
+func namedSlot(dir string, lock *flock.Flock) (*slot, error) {
+	file := filepath.Join(dir, "node")
+	name, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(name) == 0 {
+		name = []byte("node_" + strings.ToLower(rand.Text()))
+		err = os.WriteFile(file, name, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
+	}
+	return &slot{dir: dir, node: string(name), lock: lock}, nil
+}
+
+func (s *slot) release() { _ = s.lock.Unlock() }
+
+// jobDir holds a job's working directory and the files of its turns.
+func (s *slot) jobDir(id job.ID) string { return filepath.Join(s.dir, "jobs", string(id)) }
+
+// jobs lists the jobs that have files here.
+func (s *slot) jobs() ([]job.ID, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, "jobs"))
+	ids := make([]job.ID, 0, len(entries))
+	for _, e := range entries {
+		ids = append(ids, job.ID(e.Name()))
+	}
+	return ids, err
+}

@@ -1,0 +1,234 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"ringback/internal/claude"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// turn is one process under supervision.
+type turn struct {
+	r    *Runner
+	id   job.ID
+	n    int
+	kind string
+	proc *process
+	out  *output
+
+	once sync.Once
+	// ended is closed when the job needs the process no more; because says why.
+	ended   chan struct{}
+	because job.State
+	// left is closed when the server stops and leaves the process running.
+	left     chan struct{}
+	leftOnce sync.Once
+}
+
+// over tells that the job has ended in state.
+func (t *turn) over(state job.State) {
+	t.once.Do(func() {
+		t.because = state
+		close(t.ended)
+	})
+}
+
+func (t *turn) leave() { t.leftOnce.Do(func() { close(t.left) }) }
+
+// start runs a claimed turn in the background. It holds a worker until the
+// process is gone.
+func (r *Runner) start(st *store.Turn) {
+	r.turns.Go(func() {
+		defer func() { r.free <- struct{}{} }()
+		t, err := r.launch(st)
+		if err != nil {
+			r.failedToStart(st, err)
+			return
+		}
+		t.supervise()
+	})
+}
+
+// launch spawns the process of a turn.
+func (r *Runner) launch(st *store.Turn) (*turn, error) {
+	c, err := r.command(st)
+	if err != nil {
+		return nil, err
+	}
+	proc, err := spawn(c)
+	if proc == nil {
+		return nil, err
+	}
+	t := r.track(st.Job.ID, st.Job.Turn, st.Job.Kind, proc)
+	if err != nil { // it runs, but a restart could not find it again
+		r.log.Warn("could not note a process", "requestId", t.id, "error", err)
+	}
+	r.log.Info("turn started", "requestId", t.id, "turn", t.n, "kind", t.kind, "pid", proc.pid)
+	return t, nil
+}
+
+func (r *Runner) track(id job.ID, n int, kind string, proc *process) *turn {
+	t := &turn{
+		r: r, id: id, n: n, kind: kind, proc: proc, out: newOutput(r.store, id, n, proc.files),
+		ended: make(chan struct{}), left: make(chan struct{}),
+	}
+	r.mu.Lock()
+	r.running[id] = t
+	r.mu.Unlock()
+	go t.check() // the job may have ended before we listened
+	return t
+}
+
+func (r *Runner) untrack(t *turn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running[t.id] == t {
+		delete(r.running, t.id)
+	}
+}
+
+// check compares the turn with the store: the job may have ended, or another
+// node may have taken it over.
+func (t *turn) check() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	j, err := t.r.store.Get(ctx, t.id)
+	var e *job.Error
+	switch {
+	case errors.As(err, &e) && e.Kind == job.NotFound:
+		t.over(job.Cancelled)
+	case err != nil: // the store is away; the process works on
+	case j.Turn != t.n:
+		t.over(job.Cancelled)
+	case j.State.Terminal():
+		t.over(j.State)
+	}
+}
+
+// supervise watches the process until it is gone, or the server leaves it.
+func (t *turn) supervise() {
+	ticker := time.NewTicker(250 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-t.proc.done:
+			t.finish("", "")
+			return
+		case <-t.ended:
+			t.end()
+			return
+		case <-t.left:
+			t.r.untrack(t)
+			t.r.log.Info("left a turn to the next start", "requestId", t.id, "turn", t.n)
+			return
+		case <-ticker.C:
+			if t.out.follow() > t.r.opts.OutputLimit {
+				t.proc.terminate(t.r.opts.Grace)
+				t.finish(job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped.")
+				return
+			}
+		}
+	}
+}
+
+// end lets a process that has delivered finish by itself for a moment, so that
+// what it used is known; any other is ended at once.
+func (t *turn) end() {
+	if t.because == job.Received {
+		select {
+		case <-t.proc.done:
+		case <-t.left:
+		case <-time.After(t.r.opts.Linger):
+		}
+	}
+	t.proc.terminate(t.r.opts.Grace)
+	t.finish("", "")
+}
+
+// finish books the end of the process. code and message are given when it was
+// us who ended it.
+func (t *turn) finish(code job.Code, message string) {
+	t.r.sweep.add(t.proc.marker)
+	t.proc.signal(killSignal) // children that the process left in its group
+	summary := t.out.finish()
+	if code == "" {
+		code, message = claude.Explain(claude.Exit{
+			Known: t.proc.exit.known, Code: t.proc.exit.code, Signal: t.proc.exit.signal, Last: summary.Last, Stderr: summary.Stderr,
+		})
+	}
+	ctx := context.Background()
+	if t.r.opts.Structured && summary.Last != nil {
+		if problem := t.submit(ctx, summary.Last.StructuredOutput); problem != "" {
+			code, message = job.CodeInvalidResult, problem
+		}
+	}
+	t.r.endTurn(store.TurnEnd{
+		ID: t.id, Turn: t.n, Node: t.r.slot.node, Usage: summary.Usage, Begun: summary.Begun, Code: code, Message: message,
+		Again: code != job.CodeBudget, Note: store.Note{Reason: store.Unfinished, Detail: message},
+	})
+	t.r.untrack(t)
+	t.r.log.Info("turn ended", "requestId", t.id, "turn", t.n, "exit", t.proc.exit.code, "signal", t.proc.exit.signal,
+		"took", time.Since(t.proc.started).Round(time.Millisecond))
+}
+
+func (r *Runner) failedToStart(st *store.Turn, err error) {
+	r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
+	code, message := job.CodeSpawnFailed, spawnMessage(r.opts.ClaudeBin, err)
+	var e *job.Error
+	if errors.As(err, &e) {
+		code, message = job.CodeKindGone, e.Message
+	}
+	r.endTurn(store.TurnEnd{
+		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.slot.node, Code: code, Message: message, Again: code == job.CodeSpawnFailed,
+		Note: store.Note{Reason: store.Unfinished},
+	})
+}
+
+func spawnMessage(bin string, err error) string {
+	reason := err.Error()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		reason = "it was not found"
+	case errors.Is(err, fs.ErrPermission):
+		reason = "it is not executable"
+	}
+	return "The Claude CLI could not be started (" + bin + "): " + reason + ". Check CLAUDE_BIN."
+}
+
+// endTurn books the end of a turn, however long the store is away: until then
+// the store counts the turn as ours. The files of a job that has ended go.
+func (r *Runner) endTurn(e store.TurnEnd) {
+	e.Backoff = r.opts.Backoff
+	for delay := 100 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		state, err := r.store.EndTurn(ctx, e)
+		cancel()
+		var known *job.Error
+		switch {
+		case err == nil:
+			if state.Terminal() {
+				r.tidy(e.ID)
+			}
+			r.nudge()
+			return
+		case errors.As(err, &known) && known.Kind != job.Unavailable:
+			r.log.Error("booking the end of a turn", "requestId", e.ID, "error", err)
+			return
+		case r.stopping.Load():
+			return // the next start finds the turn in the store and settles it
+		}
+		time.Sleep(delay)
+	}
+}
+
+func (r *Runner) tidy(id job.ID) {
+	if err := os.RemoveAll(r.slot.jobDir(id)); err != nil {
+		r.log.Warn("could not remove the files of a job", "requestId", id, "error", err)
+	}
+}

@@ -1,0 +1,363 @@
+// Package server puts the parts together into a running node, and takes them
+// apart again in order.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/api"
+	"ringback/internal/callback"
+	"ringback/internal/config"
+	"ringback/internal/hub"
+	"ringback/internal/kind"
+	"ringback/internal/metrics"
+	"ringback/internal/runner"
+	"ringback/internal/store"
+	"ringback/prompts"
+	"ringback/schemas"
+)
+
+// Role is what a node does.
+type Role string
+
+// The roles.
+const (
+	All    Role = "all"
+	API    Role = "api"    // HTTP and WebSocket, no turns
+	Worker Role = "worker" // turns; its HTTP serves health, metrics and callbacks
+)
+
+// Options are what the command line decides.
+type Options struct {
+	Config config.Config
+	Role   Role
+	// Drain makes a stopping node wait for its turns, at most DrainTimeout.
+	Drain        bool
+	DrainTimeout time.Duration
+	// Version is told by /healthz.
+	Version string
+	// Started is called once the server listens; may be nil.
+	Started func(Running)
+}
+
+// Running says what a started server is.
+type Running struct {
+	URL      string
+	Store    string
+	Claude   string
+	Warnings []string
+	Kinds    []string
+}
+
+// KindSources are the built-in kinds and those of the user.
+func KindSources(c config.Config) []kind.Source {
+	sources := []kind.Source{{
+		Prompts: prompts.FS, Schemas: schemas.FS, PromptsName: "prompts", SchemasName: "schemas",
+	}}
+	user := kind.Source{PromptsName: c.PromptsDir, SchemasName: c.SchemasDir}
+	if c.PromptsDir != "" {
+		user.Prompts = os.DirFS(c.PromptsDir)
+	}
+	if c.SchemasDir != "" {
+		user.Schemas = os.DirFS(c.SchemasDir)
+	}
+	return append(sources, user)
+}
+
+// Serve runs a node until ctx ends, then stops it in order: no new work, running
+// requests finish, turns are handed over or drained, connections close.
+func Serve(ctx context.Context, o Options, log *slog.Logger) error {
+	kinds, problems := kind.Load(KindSources(o.Config)...)
+	if err := kind.Join(problems); err != nil {
+		return fmt.Errorf("the kinds have problems (ringback check tells more):\n%w", err)
+	}
+	listener, err := net.Listen("tcp", o.Config.ListenAddr)
+	if err != nil {
+		return fmt.Errorf("LISTEN_ADDR: %w", err)
+	}
+	defer listener.Close()
+	db, err := openStore(ctx, o.Config)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	n := &node{opts: o, log: log, kinds: kinds, listener: listener, db: db}
+	return n.run(ctx)
+}
+
+// database is the store with what runs it.
+type database struct {
+	client      redis.UniversalClient
+	description string
+	warning     string
+	stop        func()
+}
+
+func (d *database) close() {
+	_ = d.client.Close()
+	d.stop()
+}
+
+func openStore(ctx context.Context, c config.Config) (*database, error) {
+	if c.RedisURL != "" {
+		client, err := store.Connect(c.RedisURL)
+		if err != nil {
+			return nil, err
+		}
+		return &database{client: client, description: "Redis at " + hostOf(c.RedisURL), stop: func() {}}, nil
+	}
+	embedded, err := store.StartEmbedded(ctx, c.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{client: embedded.Client, description: embedded.Description, stop: embedded.Close}
+	if !embedded.Durable {
+		d.warning = "The store is in memory only: jobs are lost when the server stops."
+	}
+	return d, nil
+}
+
+// hostOf shows where a Redis is without its password.
+func hostOf(redisURL string) string {
+	_, rest, _ := strings.Cut(redisURL, "://")
+	host := rest[strings.LastIndexByte(rest, '@')+1:]
+	host, _, _ = strings.Cut(host, "?")
+	return host
+}
+
+// node is a server while it runs.
+type node struct {
+	opts     Options
+	log      *slog.Logger
+	kinds    *kind.Registry
+	listener net.Listener
+	db       *database
+
+	store  *store.Store
+	hub    *hub.Hub
+	runner *runner.Runner
+	claude config.Claude
+}
+
+func (n *node) run(ctx context.Context) error {
+	c := n.opts.Config
+	n.store = store.New(n.db.client, store.Options{
+		Retention: c.Retention, QueueTimeout: c.HumanTimeout, UserLimit: c.UserLimit,
+	}, n.log)
+	if err := n.prepare(ctx); err != nil {
+		return err
+	}
+	n.hub = hub.New(n.store, hub.Options{}, n.log)
+	n.claude = c.FindClaude()
+	running := func() int { return 0 }
+	if n.opts.Role != API {
+		var err error
+		if n.runner, err = n.newRunner(); err != nil {
+			return err
+		}
+		running = n.runner.Running
+	}
+	m := metrics.New(n.hub.Clients, running)
+	handler, err := n.handler(m)
+	if err != nil {
+		return err
+	}
+	return n.serve(ctx, handler, m)
+}
+
+// prepare waits for a Redis that is just starting.
+func (n *node) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	for {
+		err := n.store.Prepare(ctx)
+		if err == nil {
+			return nil
+		}
+		n.log.Warn("waiting for the store", "store", n.db.description, "error", err)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the store (%s) does not answer: %w", n.db.description, err)
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (n *node) newRunner() (*runner.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := n.opts.Config
+	return runner.New(n.store, n.kinds, runner.Options{
+		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
+		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Environ: os.Environ(), Dir: c.DataDir,
+		Workers: c.Workers, Drain: n.opts.Drain,
+	}, n.log)
+}
+
+// callbackBaseURL fills in the port where the system chose it.
+func (n *node) callbackBaseURL() string {
+	base := n.opts.Config.CallbackBaseURL
+	if rest, ok := strings.CutSuffix(base, ":0"); ok {
+		_, port, _ := net.SplitHostPort(n.listener.Addr().String())
+		return rest + ":" + port
+	}
+	return base
+}
+
+func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
+	c := n.opts.Config
+	e := api.NewEcho(n.log)
+	callbacks, err := callback.New(n.store, n.kinds, callback.Options{
+		Strict: c.CallbackStrict, Rate: c.CallbackRate, Observe: m.Callback,
+	}, n.log)
+	if err != nil {
+		return nil, err
+	}
+	callbacks.Register(e)
+	api.New(n.store, n.kinds, n.hub, api.Options{
+		APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins, CallbackTimeout: c.CallbackTimeout,
+		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Metrics: m.Handler(), Version: n.opts.Version,
+	}, n.log).Register(e)
+	return e, nil
+}
+
+// problems says what keeps the node from working.
+func (n *node) problems(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	var problems []string
+	if err := n.store.Ping(ctx); err != nil {
+		problems = append(problems, "the store is not reachable")
+	}
+	if problem := n.opts.Config.FindClaude().Problem; problem != "" && n.runner != nil {
+		problems = append(problems, problem)
+	}
+	return problems
+}
+
+func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metrics) error {
+	background, stopBackground := context.WithCancel(context.Background())
+	defer stopBackground()
+	var parts sync.WaitGroup
+	audience := subscribers{n.hub, m}
+	if n.runner != nil {
+		audience = append(audience, n.runner)
+	}
+	parts.Go(func() { n.store.Subscribe(background, audience) })
+
+	hubCtx, stopHub := context.WithCancel(background)
+	defer stopHub()
+	parts.Go(func() { n.hub.Run(hubCtx) })
+
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(n.listener) }()
+
+	drainCtx, stopDraining := context.WithCancel(background)
+	defer stopDraining()
+	var turns sync.WaitGroup
+	if n.runner != nil {
+		turns.Go(func() { n.runner.Run(ctx, drainCtx) })
+	}
+	n.announce()
+
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	n.log.Info("stopping")
+	n.stopTurns(&turns, stopDraining)
+	stopHub()
+	if shutdownErr := shutdown(server); err == nil {
+		err = shutdownErr
+	}
+	stopBackground()
+	parts.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// stopTurns lets the runner stop. Callbacks keep being served meanwhile, which
+// draining turns need.
+func (n *node) stopTurns(turns *sync.WaitGroup, stopDraining func()) {
+	if n.opts.Drain {
+		timer := time.AfterFunc(n.opts.DrainTimeout, stopDraining)
+		defer timer.Stop()
+	}
+	turns.Wait()
+}
+
+func shutdown(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		return server.Close()
+	}
+	return nil
+}
+
+func (n *node) announce() {
+	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.kinds.Names(), Claude: n.claude.Bin}
+	if n.db.warning != "" {
+		r.Warnings = append(r.Warnings, n.db.warning)
+	}
+	if n.claude.Simulated {
+		r.Claude = "simulated"
+		r.Warnings = append(r.Warnings, fmt.Sprintf("No Claude CLI (%s) was found: jobs run on the SIMULATED Claude and their results are made up. Set CLAUDE_BIN.", n.claude.Bin))
+	}
+	if n.claude.Problem != "" {
+		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")
+	}
+	if !n.opts.Config.UseCallback {
+		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output.")
+	}
+	n.log.Info("listening", "config", n.opts.Config, "store", r.Store, "claude", r.Claude)
+	if n.opts.Started != nil {
+		n.opts.Started(r)
+	}
+}
+
+// subscribers pass each event on to several.
+type subscribers []store.Subscriber
+
+// Event implements store.Subscriber.
+func (s subscribers) Event(e store.Published) {
+	for _, to := range s {
+		to.Event(e)
+	}
+}
+
+// Wake implements store.Subscriber.
+func (s subscribers) Wake(p store.Partition) {
+	for _, to := range s {
+		to.Wake(p)
+	}
+}
+
+// Reset implements store.Subscriber.
+func (s subscribers) Reset() {
+	for _, to := range s {
+		to.Reset()
+	}
+}

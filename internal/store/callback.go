@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// Outcome is what became of a callback.
+type Outcome string
+
+// The outcomes; beside them, a terminal state of the job says that the
+// callback came too late.
+const (
+	Accepted Outcome = "accepted"
+	Repeated Outcome = "repeated" // the same was accepted before
+	Conflict Outcome = "conflict" // something different was accepted before
+	Stale    Outcome = "stale"    // batches arrived meanwhile; read them again
+	Unknown  Outcome = "unknown"  // no such job
+)
+
+// Facts reads what a callback must be checked against, and the job's state.
+// ok is false when the job is unknown.
+func (s *Store) Facts(ctx context.Context, id job.ID) (f Facts, state job.State, ok bool, err error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return Facts{}, "", false, nil
+	}
+	pipe := s.rdb.Pipeline()
+	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state")
+	alive := pipe.Exists(ctx, p.key("secret", string(id)))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Facts{}, "", false, storeError(err)
+	}
+	v := fields.Val()
+	if v[0] == nil {
+		return Facts{}, "", false, nil
+	}
+	f.Kind, _ = v[0].(string)
+	f.UserID, _ = v[1].(string)
+	f.signature, _ = v[2].(string)
+	text, _ := v[3].(string)
+	state = job.State(text)
+	if !state.Terminal() && alive.Val() == 0 {
+		state = job.Expired // the deadline has passed, its event is about to be sent
+	}
+	return f, state, true, nil
+}
+
+// Progress stores a progress report. digest identifies the report, so that a
+// repeated one makes no second event.
+func (s *Store) Progress(ctx context.Context, id job.ID, activity json.RawMessage, digest string) (Outcome, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return Unknown, nil
+	}
+	answer, err := s.run(ctx, s.scripts.progress, p, string(id), string(activity), digest)
+	if err != nil {
+		return "", err
+	}
+	if answer == "ok" {
+		return Accepted, nil
+	}
+	return Outcome(answer.(string)), nil
+}
+
+// Submission is a result that passed its schema.
+type Submission struct {
+	// Digest identifies the payload, so that a repeated one is recognised.
+	Digest string
+	// Result is what the record keeps, Event the data of the received event.
+	Result, Event json.RawMessage
+	// Batches is how many batches came before the final one, and Partial the data
+	// of the final one's event; Partial is nil for a result in one piece.
+	Batches int
+	Partial json.RawMessage
+}
+
+// Result accepts a result, once.
+func (s *Store) Result(ctx context.Context, id job.ID, r Submission) (Outcome, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return Unknown, nil
+	}
+	batches := ""
+	if r.Partial != nil {
+		batches = strconv.Itoa(r.Batches)
+	}
+	answer, err := s.run(ctx, s.scripts.result, p,
+		string(id), r.Digest, string(r.Result), string(r.Event), batches, string(r.Partial))
+	if err != nil {
+		return "", err
+	}
+	return Outcome(answer.(string)), nil
+}
+
+// GiveUp notes that Claude cannot do the job: the job fails, or, when retryable,
+// is rung again after this turn until its attempts are used up.
+func (s *Store) GiveUp(ctx context.Context, id job.ID, code job.Code, message string, retryable bool) (Outcome, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return Unknown, nil
+	}
+	answer, err := s.run(ctx, s.scripts.giveUp, p, string(id), string(code), message, retryable)
+	if err != nil {
+		return "", err
+	}
+	return Outcome(answer.(string)), nil
+}
+
+// Batch keeps one batch and returns how many items have arrived in all, as
+// first told for this batch.
+func (s *Store) Batch(ctx context.Context, id job.ID, index int, digest string, items json.RawMessage, count int) (Outcome, int, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return Unknown, 0, nil
+	}
+	answer, err := s.run(ctx, s.scripts.batch, p, string(id), index, digest, string(items), count)
+	if err != nil {
+		return "", 0, err
+	}
+	parts := answer.([]any)
+	if len(parts) < 2 {
+		return Outcome(parts[0].(string)), 0, nil
+	}
+	return Outcome(parts[0].(string)), atoi(parts[1].(string)), nil
+}
+
+// Collected is what a batched result consists of so far.
+type Collected struct {
+	// Items holds the items of each batch, by index.
+	Items map[int]json.RawMessage
+	// Result and Digest are set once the final batch was accepted.
+	Result json.RawMessage
+	Digest string
+}
+
+// Batches returns the batches accepted so far.
+func (s *Store) Batches(ctx context.Context, id job.ID) (Collected, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return Collected{}, nil
+	}
+	pipe := s.rdb.Pipeline()
+	batches := pipe.HGetAll(ctx, p.key("batches", string(id)))
+	record := pipe.HMGet(ctx, p.key("job", string(id)), "result", "digest")
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Collected{}, storeError(err)
+	}
+	c := Collected{Items: make(map[int]json.RawMessage, len(batches.Val()))}
+	if result, ok := record.Val()[0].(string); ok {
+		c.Result = json.RawMessage(result)
+		c.Digest, _ = record.Val()[1].(string)
+	}
+	for index, stored := range batches.Val() {
+		parts := strings.SplitN(stored, " ", 4) // see lua/batch.lua
+		if len(parts) != 4 {
+			return Collected{}, fmt.Errorf("reading batch %s of %s: %d parts", index, id, len(parts))
+		}
+		c.Items[atoi(index)] = json.RawMessage(parts[3])
+	}
+	return c, nil
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/gofrs/flock"
+	"github.com/redis/go-redis/v9"
+)
+
+// Embedded is a Redis that belongs to this process.
+type Embedded struct {
+	// Client speaks to it.
+	Client redis.UniversalClient
+	// Durable is whether what it stores survives the process.
+	Durable bool
+	// Description says to people what it is.
+	Description string
+	stop        func()
+}
+
+// Close stops it. The client must be closed before.
+func (e *Embedded) Close() { e.stop() }
+
+// StartEmbedded starts a redis-server or valkey-server found on PATH, with an
+// append-only file in dir, or an in-process store when there is none.
+func StartEmbedded(ctx context.Context, dir string) (*Embedded, error) {
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if bin, err := exec.LookPath(name); err == nil {
+			return startServer(ctx, bin, dir)
+		}
+	}
+	return StartInProcess()
+}
+
+// StartInProcess starts a store that lives in memory only.
+func StartInProcess() (*Embedded, error) {
+	m := miniredis.NewMiniRedis()
+	if err := m.Start(); err != nil {
+		return nil, fmt.Errorf("starting the in-process store: %w", err)
+	}
+	done := make(chan struct{})
+	var ticking sync.WaitGroup
+	ticking.Go(func() { expireKeys(m, done) })
+	return &Embedded{
+		Client:      redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{m.Addr()}, DisableIdentity: true, PoolSize: 64}),
+		Description: "in-process, memory only: jobs are lost when the server stops (install redis-server to keep them)",
+		stop: func() {
+			close(done)
+			ticking.Wait()
+			m.Close()
+		},
+	}, nil
+}
+
+// expireKeys lets TTLs run: miniredis stands still unless told.
+func expireKeys(m *miniredis.Miniredis, done <-chan struct{}) {
+	const step = 100 * time.Millisecond
+	ticker := time.NewTicker(step)
+	defer ticker.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-done:
+			return
+		case now := <-ticker.C:
+			m.FastForward(now.Sub(last))
+			last = now
+		}
+	}
+}
+
+func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, "redis"))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("DATA_DIR: %w", err)
+	}
+	lock := flock.New(filepath.Join(dir, "lock"))
+	if mine, err := lock.TryLock(); err != nil || !mine {
+		return nil, fmt.Errorf("another ringback already uses the store in %s: stop it, or set DATA_DIR or REDIS_URL", dir)
+	}
+	socket, cleanup, err := socketPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	client := redis.NewUniversalClient(&redis.UniversalOptions{
+		Addrs: []string{socket}, DisableIdentity: true, PoolSize: 64, MinIdleConns: 2,
+	})
+	if err := endOrphan(ctx, client); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(bin, "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", dir,
+		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no",
+		"--logfile", filepath.Join(dir, "redis.log"))
+	cmd.SysProcAttr = childAttr()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", bin, err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	stop := func() {
+		stopServer(cmd, exited)
+		cleanup()
+		_ = lock.Unlock()
+	}
+	if err := awaitServer(ctx, client, exited, dir); err != nil {
+		stop()
+		return nil, err
+	}
+	return &Embedded{
+		Client: client, Durable: true, stop: stop,
+		Description: fmt.Sprintf("embedded %s, durable in %s", filepath.Base(bin), dir),
+	}, nil
+}
+
+// endOrphan stops the Redis of a server that was killed. We hold the lock, so
+// nobody else uses it.
+func endOrphan(ctx context.Context, client redis.UniversalClient) error {
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for client.Ping(ctx).Err() == nil {
+		client.ShutdownSave(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	return nil
+}
+
+// socketPath keeps within the 104 bytes that a Unix socket's path may have.
+func socketPath(dir string) (path string, cleanup func(), err error) {
+	path = filepath.Join(dir, "redis.sock")
+	if len(path) < 100 {
+		return path, func() {}, nil
+	}
+	short, err := os.MkdirTemp("", "ringback")
+	if err != nil {
+		return "", nil, err
+	}
+	return filepath.Join(short, "redis.sock"), func() { os.RemoveAll(short) }, nil
+}
+
+func awaitServer(ctx context.Context, client redis.UniversalClient, exited chan error, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if client.Ping(ctx).Err() == nil {
+			return nil
+		}
+		select {
+		case err := <-exited:
+			exited <- err
+			return fmt.Errorf("the embedded Redis ended at once (%w): see %s", errors.Join(err), filepath.Join(dir, "redis.log"))
+		case <-ctx.Done():
+			return fmt.Errorf("the embedded Redis did not answer within a minute: see %s", filepath.Join(dir, "redis.log"))
+		case <-ticker.C:
+		}
+	}
+}
+
+func stopServer(cmd *exec.Cmd, exited chan error) {
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-exited:
+	case <-time.After(10 * time.Second):
+		_ = cmd.Process.Kill()
+		<-exited
+	}
+}

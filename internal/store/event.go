@@ -1,0 +1,200 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+)
+
+// Published is an event on its way to clients. Frame is the JSON they receive.
+type Published struct {
+	Seq       job.Seq
+	RequestID job.ID
+	UserID    string
+	Happening job.Happening
+	Frame     []byte
+}
+
+// Subscriber receives what the store publishes. Its methods are called from one
+// goroutine and must not block.
+type Subscriber interface {
+	// Event is called for each event of every user.
+	Event(Published)
+	// Wake is called when a turn was queued.
+	Wake(Partition)
+	// Reset is called after a (re)connection: anything may have been missed.
+	Reset()
+}
+
+// Subscribe delivers events until ctx ends, over one connection, and connects
+// again by itself.
+func (s *Store) Subscribe(ctx context.Context, to Subscriber) {
+	channels := make([]string, 0, 2*Partitions)
+	wakes := make(map[string]Partition, Partitions)
+	for p := range Partition(Partitions) {
+		channels = append(channels, p.key("events"), p.key("wake"))
+		wakes[p.key("wake")] = p
+	}
+	sub := s.rdb.Subscribe(ctx, channels...)
+	defer sub.Close()
+	context.AfterFunc(ctx, func() { sub.Close() })
+	confirmed := 0
+	for ctx.Err() == nil {
+		message, err := sub.ReceiveTimeout(ctx, 10*time.Second)
+		switch m := message.(type) {
+		case *redis.Subscription:
+			// A new connection confirms every channel again.
+			if confirmed++; confirmed%len(channels) == 0 {
+				to.Reset()
+			}
+		case *redis.Message:
+			if p, ok := wakes[m.Channel]; ok {
+				to.Wake(p)
+			} else if event, ok := parsePublished(m.Payload); ok {
+				to.Event(event)
+			}
+		default:
+			s.checkSubscription(ctx, sub, err)
+		}
+	}
+}
+
+// checkSubscription finds a connection that died in silence. go-redis dials
+// again on the next read.
+func (s *Store) checkSubscription(ctx context.Context, sub *redis.PubSub, err error) {
+	if isTimeout(err) {
+		err = sub.Ping(ctx)
+	}
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	s.log.Warn("lost the connection for events, connecting again", "error", err)
+	select {
+	case <-ctx.Done():
+	case <-time.After(200 * time.Millisecond):
+	}
+}
+
+// parsePublished reads "<seq> <request id> <happening> <user>\n<frame>".
+func parsePublished(payload string) (Published, bool) {
+	head, frame, ok := strings.Cut(payload, "\n")
+	if !ok {
+		return Published{}, false
+	}
+	parts := strings.SplitN(head, " ", 4)
+	if len(parts) != 4 {
+		return Published{}, false
+	}
+	seq, err := strconv.ParseUint(parts[0], 10, 63)
+	return Published{
+		Seq: job.Seq(seq), RequestID: job.ID(parts[1]), Happening: job.Happening(parts[2]), UserID: parts[3],
+		Frame: []byte(frame),
+	}, err == nil
+}
+
+// Replay is a stretch of a user's past events.
+type Replay struct {
+	Events []Published
+	// Missed is whether events between since and the first of Events were
+	// forgotten.
+	Missed bool
+	// Last is the id of the user's latest event, 0 when there is none.
+	Last job.Seq
+}
+
+// Events returns up to limit events of a user after since.
+func (s *Store) Events(ctx context.Context, userID string, since job.Seq, limit int64) (Replay, error) {
+	p := partitionOf(userID)
+	pipe := s.rdb.Pipeline()
+	entries := pipe.XRangeN(ctx, p.key("events", userID), "("+since.String()+"-0", "+", limit)
+	oldest := pipe.XRangeN(ctx, p.key("events", userID), "-", "+", 1)
+	marks := pipe.MGet(ctx, p.key("seq", userID), p.key("base", userID))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Replay{}, storeError(err)
+	}
+	r := Replay{Last: seqOf(marks.Val()[0])}
+	for _, entry := range entries.Val() {
+		if e, ok := parseEntry(entry, userID); ok {
+			r.Events = append(r.Events, e)
+		}
+	}
+	r.Missed = missed(since, seqOf(marks.Val()[1]), oldest.Val())
+	return r, nil
+}
+
+// missed reports whether an event after since is no longer kept. base is the
+// id before the user's first event since the user was last forgotten.
+func missed(since, base job.Seq, oldest []redis.XMessage) bool {
+	if since > 0 && since < base {
+		return true
+	}
+	if len(oldest) == 0 {
+		return false
+	}
+	first := entrySeq(oldest[0])
+	return first > base+1 && since < first-1
+}
+
+func parseEntry(entry redis.XMessage, userID string) (Published, bool) {
+	frame, ok := entry.Values["f"].(string)
+	if !ok {
+		return Published{}, false
+	}
+	var head struct {
+		Event     string `json:"event"`
+		RequestID job.ID `json:"requestId"`
+	}
+	// The frame's data follows these two fields; the decoder need not read on.
+	if json.NewDecoder(bytes.NewReader([]byte(frame))).Decode(&head) != nil {
+		return Published{}, false
+	}
+	_, happening := cutLast(head.Event)
+	return Published{
+		Seq: entrySeq(entry), RequestID: head.RequestID, UserID: userID,
+		Happening: job.Happening(happening), Frame: []byte(frame),
+	}, true
+}
+
+func cutLast(name string) (prefix, last string) {
+	i := strings.LastIndexByte(name, ':')
+	return name[:max(i, 0)], name[i+1:]
+}
+
+func entrySeq(entry redis.XMessage) job.Seq {
+	n, _, _ := strings.Cut(entry.ID, "-")
+	return seqOf(n)
+}
+
+func seqOf(v any) job.Seq {
+	text, _ := v.(string)
+	n, _ := strconv.ParseUint(text, 10, 63)
+	return job.Seq(n)
+}
+
+// JobEvents returns up to limit events of one job after since.
+func (s *Store) JobEvents(ctx context.Context, j job.Job, since job.Seq, limit int) ([]Published, error) {
+	var found []Published
+	for len(found) < limit {
+		page, err := s.Events(ctx, j.UserID, since, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page.Events {
+			if e.RequestID == j.ID && len(found) < limit {
+				found = append(found, e)
+			}
+			since = e.Seq
+		}
+		if len(page.Events) < 1000 {
+			break
+		}
+	}
+	return found, nil
+}

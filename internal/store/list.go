@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+)
+
+// Query selects jobs. Empty fields select all.
+type Query struct {
+	UserID string
+	Kind   string
+	State  job.State
+	// Cursor is where the page before ended; empty for the first page.
+	Cursor string
+	// Limit is the most jobs to return.
+	Limit int
+}
+
+// List returns jobs, newest first, and the cursor of the next page, empty after
+// the last one.
+func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
+	before, err := parseCursor(q.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	var found []job.Job
+	for {
+		page, err := s.page(ctx, q.UserID, before, q.Limit+1)
+		if err != nil {
+			return nil, "", err
+		}
+		jobs, err := s.fetch(ctx, page)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, j := range jobs {
+			if q.Kind != "" && j.Kind != q.Kind || q.State != "" && j.State != q.State {
+				continue
+			}
+			if len(found) == q.Limit {
+				return found, cursorAt(found[len(found)-1]), nil
+			}
+			found = append(found, j)
+		}
+		if len(page) <= q.Limit {
+			return found, "", nil
+		}
+		before = page[len(page)-1]
+	}
+}
+
+// place is a job's position in the listing: by time of creation, then by id.
+type place struct {
+	millis int64
+	id     job.ID
+}
+
+func (a place) compare(b place) int {
+	if a.millis != b.millis {
+		return int(b.millis - a.millis)
+	}
+	return strings.Compare(string(b.id), string(a.id))
+}
+
+func cursorAt(j job.Job) string {
+	return strconv.FormatInt(j.CreatedAt.UnixMilli(), 10) + "." + string(j.ID)
+}
+
+func parseCursor(cursor string) (place, error) {
+	if cursor == "" {
+		return place{millis: time.Now().Add(24 * time.Hour).UnixMilli()}, nil
+	}
+	at, id, ok := strings.Cut(cursor, ".")
+	n, err := strconv.ParseInt(at, 10, 64)
+	if !ok || err != nil {
+		return place{}, job.Errorf(job.Invalid, "cursor is not one of ours").
+			WithHint("Pass nextCursor of the page before, unchanged.")
+	}
+	return place{n, job.ID(id)}, nil
+}
+
+// page returns the next n places after before, merged over the partitions.
+func (s *Store) page(ctx context.Context, userID string, before place, n int) ([]place, error) {
+	var keys []string
+	if userID != "" {
+		keys = []string{partitionOf(userID).key("jobs", userID)}
+	} else {
+		for p := range Partition(Partitions) {
+			keys = append(keys, p.key("jobs"))
+		}
+	}
+	pipe := s.rdb.Pipeline()
+	reads := make([]*redis.ZSliceCmd, len(keys))
+	for i, key := range keys {
+		// Jobs of the very millisecond of before are few: read past them.
+		reads[i] = pipe.ZRevRangeByScoreWithScores(ctx, key, &redis.ZRangeBy{
+			Max: strconv.FormatInt(before.millis, 10), Min: "-inf", Count: int64(n + 256),
+		})
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, storeError(err)
+	}
+	var places []place
+	for _, read := range reads {
+		for _, z := range read.Val() {
+			id, _ := z.Member.(string)
+			if at := (place{int64(z.Score), job.ID(id)}); before.compare(at) < 0 {
+				places = append(places, at)
+			}
+		}
+	}
+	slices.SortFunc(places, place.compare)
+	return places[:min(n, len(places))], nil
+}
+
+func (s *Store) fetch(ctx context.Context, places []place) ([]job.Job, error) {
+	pipe := s.rdb.Pipeline()
+	reads := make([]*redis.MapStringStringCmd, len(places))
+	for i, at := range places {
+		p, _ := partitionOfID(at.id)
+		reads[i] = pipe.HGetAll(ctx, p.key("job", string(at.id)))
+	}
+	if len(places) > 0 {
+		if _, err := pipe.Exec(ctx); err != nil {
+			return nil, storeError(err)
+		}
+	}
+	jobs := make([]job.Job, 0, len(places))
+	for i, read := range reads {
+		if len(read.Val()) == 0 {
+			continue
+		}
+		j, err := decodeRecord(places[i].id, read.Val())
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}

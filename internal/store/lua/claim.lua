@@ -1,0 +1,60 @@
+-- Takes the next pending job of a partition for a node and makes it running.
+--
+-- ARGV[1] node            ARGV[2] most jobs of one user at once
+-- ARGV[3] first priority  ARGV[4] second priority
+-- ARGV[5] new secret, used where the job's own has run out
+-- Returns {id, secret, field, value, …}, or {} when nothing waits.
+
+-- Jobs that were cancelled or are over their user's limit are passed over.
+local function startable(id, priority, entry)
+  local j = load_job(id)
+  local over = j and j.state == 'pending' and redis.call('SCARD', P .. ':running:' .. j.user) >= tonumber(ARGV[2])
+  if j and j.state == 'pending' and not over then return j end
+  redis.call('XACK', P .. ':queue:' .. priority, 'workers', entry)
+  redis.call('XDEL', P .. ':queue:' .. priority, entry)
+  if over then redis.call('ZADD', P .. ':waiting:' .. j.user, num(MICROS), id) end
+  return nil
+end
+
+local function take(priority)
+  while true do
+    local read = redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'COUNT', '1', 'STREAMS', P .. ':queue:' .. priority, '>')
+    if not read or not read[1] or not read[1][2][1] then return nil end
+    local entry, fields = read[1][2][1][1], read[1][2][1][2]
+    local j = startable(fields[2], priority, entry)
+    if j then return j, entry end
+  end
+end
+
+local function arm_secret(j, timeout)
+  local key = P .. ':secret:' .. j.id
+  if redis.call('EXISTS', key) == 0 then
+    redis.call('HSET', key, 'secret', ARGV[5], 'userId', j.user, 'createdAt', num(NOW))
+  end
+  redis.call('PEXPIRE', key, timeout)
+  return redis.call('HGET', key, 'secret')
+end
+
+local j, entry = take(ARGV[3])
+if not j then j, entry = take(ARGV[4]) end
+if not j then return {} end
+
+local f = redis.call('HMGET', job_key(j.id), 'timeout', 'manual')
+local timeout = tonumber(f[1])
+j.entry = entry
+stop_clocks(j)
+local secret = arm_secret(j, num(timeout))
+redis.call('HINCRBY', job_key(j.id), 'turn', 1)
+redis.call('HSET', job_key(j.id), 'deadline', num(NOW + timeout), 'started', num(NOW))
+set_deadline(j, 'callback', timeout)
+if f[2] == '1' then
+  release(j) -- a person plays Claude: no worker is held
+else
+  redis.call('SADD', P .. ':running:' .. j.user, j.id)
+  redis.call('HSET', job_key(j.id), 'entry', entry, 'owner', ARGV[1])
+end
+become(j, 'running', 'running', '{"status":"running"}')
+
+local answer = { j.id, secret }
+for _, v in ipairs(redis.call('HGETALL', job_key(j.id))) do answer[#answer + 1] = v end
+return answer

@@ -1,0 +1,26 @@
+-- Accepts the result of a job, once.
+--
+-- ARGV[1] request id   ARGV[2] digest of the payload   ARGV[3] the result, JSON
+-- ARGV[4] data of the received event, JSON
+-- ARGV[5] how many batches came before the final one; "" when the result came
+--         in one piece   ARGV[6] data of the final batch's partial event, JSON
+-- Returns "accepted", "repeated", "conflict", "stale" (batches changed
+-- meanwhile), "unknown", or the terminal state.
+
+local j = load_job(ARGV[1])
+if not j then return 'unknown' end
+if j.state == 'received' then
+  return redis.call('HGET', job_key(j.id), 'digest') == ARGV[2] and 'repeated' or 'conflict'
+end
+if TERMINAL[j.state] then return j.state end
+if redis.call('EXISTS', P .. ':secret:' .. j.id) == 0 then return 'expired' end
+if ARGV[5] ~= '' and redis.call('HLEN', P .. ':batches:' .. j.id) ~= tonumber(ARGV[5]) then return 'stale' end
+
+redis.call('HSET', job_key(j.id), 'result', ARGV[3], 'digest', ARGV[2])
+redis.call('HDEL', job_key(j.id), 'error', 'code')
+if ARGV[5] ~= '' then
+  redis.call('DEL', P .. ':batches:' .. j.id)
+  emit(j, 'partial', ARGV[6])
+end
+finish(j, 'received', 'received', ARGV[4])
+return 'accepted'

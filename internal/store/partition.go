@@ -1,0 +1,40 @@
+package store
+
+import (
+	"crypto/rand"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// Partitions is how many slots users are spread over. It is part of every
+// request id and key: changing it orphans what is stored.
+const Partitions = 16
+
+// Partition is a share of the users, with all their jobs and events.
+type Partition int
+
+func partitionOf(userID string) Partition {
+	h := fnv.New32a()
+	h.Write([]byte(userID))
+	return Partition(h.Sum32() % Partitions)
+}
+
+// prefix begins every key of the partition; the braces are the hash tag.
+func (p Partition) prefix() string { return fmt.Sprintf("rb:{%02x}", int(p)) }
+
+func (p Partition) key(parts ...string) string { return p.prefix() + ":" + strings.Join(parts, ":") }
+
+func newID(p Partition) job.ID {
+	return job.ID(fmt.Sprintf("req_%02x_%s", int(p), strings.ToLower(rand.Text())))
+}
+
+// partitionOfID reads the partition from a request id; ok is false for text
+// that was never a request id.
+func partitionOfID(id job.ID) (p Partition, ok bool) {
+	var random string
+	n, err := fmt.Sscanf(string(id), "req_%02x_%s", &p, &random)
+	return p, n == 2 && err == nil && p >= 0 && p < Partitions && len(id) == len("req_00_")+26
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+)
+
+//go:embed lua/*.lua
+var luaFiles embed.FS
+
+// scripts holds one transition each, compiled by Redis on first use.
+type scripts struct {
+	create, claim, progress, result, batch, end, retry, turnEnd, due, recover, heartbeat, giveUp *redis.Script
+}
+
+func loadScripts() scripts {
+	lib := readLua("lib")
+	script := func(name string) *redis.Script { return redis.NewScript(lib + readLua(name)) }
+	return scripts{
+		create: script("create"), claim: script("claim"), progress: script("progress"), result: script("result"),
+		batch: script("batch"), end: script("end"), retry: script("retry"), turnEnd: script("turn_end"),
+		due: script("due"), recover: script("recover"), heartbeat: script("heartbeat"), giveUp: script("give_up"),
+	}
+}
+
+func readLua(name string) string {
+	text, err := luaFiles.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic("store: " + err.Error()) // the file is compiled in
+	}
+	return string(text)
+}
+
+func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args ...any) (any, error) {
+	answer, err := script.Run(ctx, s.rdb, []string{p.prefix()}, args...).Result()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return answer, nil
+}
+
+// storeError tells a store that is away, for which waiting helps, from a fault
+// of ours.
+func storeError(err error) error {
+	if err == nil || errors.Is(err, redis.Nil) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	var answered redis.Error
+	if errors.As(err, &answered) && !temporary(answered) {
+		return &job.Error{Kind: job.Internal, Message: "The store refused a command", Cause: err}
+	}
+	return &job.Error{
+		Kind: job.Unavailable, Message: "The store is not reachable", Cause: err,
+		Hint: "Nothing was changed. Send the same request again in a few seconds.",
+	}
+}
+
+// temporary reports whether Redis itself says that it cannot answer just now.
+func temporary(err redis.Error) bool {
+	for _, prefix := range []string{"LOADING", "BUSY", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS"} {
+		if strings.HasPrefix(err.Error(), prefix) {
+			return true
+		}
+	}
+	return false
+}
