@@ -1,0 +1,54 @@
+# Ringback. `make help` lists the targets.
+
+GO        ?= go
+GOLANGCI  := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOFUMPT   := $(GO) run mvdan.cc/gofumpt@v0.12.0
+PACKAGES  := ./...
+BENCHTIME ?= 2s
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## start a server and run one job on it, so that you see something
+	./bin/ringback serve --demo
+
+.PHONY: build
+build: ## build ./bin/ringback
+	$(GO) build -o bin/ringback ./cmd/ringback
+
+.PHONY: test
+test: deps ## run all tests, with the race detector
+	$(GO) test -race -timeout 15m $(PACKAGES)
+
+.PHONY: deps
+deps: ## install what the tests need: redis-server, the Claude CLI
+	@scripts/install-test-deps.sh
+
+.PHONY: bench
+bench: ## measure the callback path, fan-out and job start
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
+
+.PHONY: fuzz
+fuzz: ## fuzz every parser of outside bytes for a while
+	@scripts/fuzz.sh
+
+.PHONY: lint
+lint: ## vet, format check and linters
+	$(GO) vet $(PACKAGES)
+	@test -z "$$($(GOFUMPT) -l .)" || { echo "not formatted (make fmt):"; $(GOFUMPT) -l .; exit 1; }
+	$(GOLANGCI) run
+
+.PHONY: fmt
+fmt: ## format the code
+	$(GOFUMPT) -w .
+
+.PHONY: generate
+generate: ## regenerate the schemas of the built-in kinds
+	$(GO) generate $(PACKAGES)
+
+.PHONY: verify
+verify: generate lint ## everything generated is up to date, and clean
+	$(GO) mod tidy -diff
+	git diff --exit-code
