@@ -3,6 +3,7 @@ package hub
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -40,7 +41,8 @@ type Request struct {
 	UserID string
 	// RequestID narrows them to one job; empty for all.
 	RequestID job.ID
-	// Since is the event after which to begin; Resume tells 0 from "only new ones".
+	// Since is the event after which to begin, if Resume is set; else only new
+	// events are sent.
 	Since  job.Seq
 	Resume bool
 }
@@ -50,6 +52,15 @@ type Request struct {
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request, checkOrigin func(*http.Request) bool) error {
 	if h.ctx.Err() != nil {
 		return job.Errorf(job.Unavailable, "The server is stopping").WithHint("Connect again.")
+	}
+	if !want.Resume {
+		// Whatever happens once the client is connected, it hears of: so the place
+		// to begin at is read before.
+		past, err := h.store.Events(r.Context(), want.UserID, math.MaxInt64, 1)
+		if err != nil {
+			return err
+		}
+		want.Since = past.Last
 	}
 	buffered := &bufferedWriter{ResponseWriter: w}
 	upgrader := websocket.Upgrader{
@@ -87,11 +98,7 @@ func (c *client) replay(r *room, want Request) {
 		if !ok || c.isEnded() {
 			return
 		}
-		if first && !want.Resume {
-			past.Events, past.Missed, since = nil, false, past.Last
-			c.setReadTo(since)
-		}
-		if first && past.Missed && !c.wait(resync) {
+		if first && want.Resume && past.Missed && !c.wait(resync) {
 			return
 		}
 		first = false

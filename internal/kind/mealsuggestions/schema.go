@@ -11,14 +11,16 @@ func (MealType) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Enum: []any{"breakfast", "lunch", "dinner", "snack"}}
 }
 
-// JSONSchemaExtend gives the server's fields their default, null.
+// JSONSchemaExtend marks the server's fields and gives them their default, null.
 func (Suggestion) JSONSchemaExtend(s *jsonschema.Schema) {
-	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
-		if p := pair.Value; p.ReadOnly {
-			typeName := p.Type
-			p.Type = ""
-			p.Extras = map[string]any{"type": []string{typeName, "null"}, "default": nil}
+	for _, name := range []string{"accepted", "servingsOverride", "notes"} {
+		p, ok := s.Properties.Get(name)
+		if !ok {
+			continue
 		}
+		p.ReadOnly = true
+		p.Extras = map[string]any{"type": []string{p.Type, "null"}, "default": nil}
+		p.Type = ""
 	}
 }
 

@@ -40,9 +40,9 @@ type Suggestion struct {
 	Date             string   `json:"date" jsonschema:"format=date,title=Date"`
 	MealType         MealType `json:"mealType" jsonschema:"title=Meal type"`
 	Recipe           Recipe   `json:"recipe" jsonschema:"title=Recipe"`
-	Accepted         *bool    `json:"accepted,omitempty" jsonschema:"readOnly=true,title=Accepted,description=Whether the user took it; null until they decide"`
-	ServingsOverride *int     `json:"servingsOverride,omitempty" jsonschema:"readOnly=true,title=Servings override,description=Servings that the user wants instead of the recipe's"`
-	Notes            *string  `json:"notes,omitempty" jsonschema:"readOnly=true,title=Notes,description=The user's notes"`
+	Accepted         *bool    `json:"accepted,omitempty" jsonschema:"title=Accepted,description=Whether the user took it; null until they decide"`
+	ServingsOverride *int     `json:"servingsOverride,omitempty" jsonschema:"title=Servings override,description=Servings that the user wants instead of the recipe's"`
+	Notes            *string  `json:"notes,omitempty" jsonschema:"title=Notes,description=The user's notes"`
 }
 
 // Recipe is a dish one can cook from. Only the name is required: a recipe may

@@ -1,0 +1,434 @@
+package test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// patience is how long a condition is awaited before a test fails.
+const patience = 30 * time.Second
+
+var binary string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ringback-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "ringback")
+	build := exec.Command("go", "build", "-race", "-o", binary, "../cmd/ringback")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building ringback: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// redisServer is a private Redis.
+type redisServer struct {
+	url string
+	dir string
+	cmd *exec.Cmd
+}
+
+func startRedis(t testing.TB) *redisServer {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("redis-server is not installed: run make deps")
+		}
+		t.Skip("redis-server is not installed: run make deps")
+	}
+	r := &redisServer{dir: t.TempDir()}
+	port := freePort(t)
+	r.url = "redis://127.0.0.1:" + port
+	r.start(t, port)
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+	})
+	return r
+}
+
+func (r *redisServer) start(t testing.TB, port string) {
+	t.Helper()
+	r.cmd = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", r.dir, "--appendonly", "yes", "--save", "", "--logfile", "redis.log")
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Redis to accept connections", func() bool {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			return false
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "PING\r\n")
+		line, _ := bufio.NewReader(conn).ReadString('\n')
+		return strings.HasPrefix(line, "+PONG")
+	})
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// node is a running server.
+type node struct {
+	url string
+	dir string // its DATA_DIR
+	cmd *exec.Cmd
+	log *logBuffer
+}
+
+// vars are environment variables.
+type vars map[string]string
+
+// startNode starts a server with the given environment, over sensible ones for
+// tests, and stops it with the test.
+func startNode(t testing.TB, env vars, args ...string) *node {
+	t.Helper()
+	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"]}
+	all := vars{
+		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
+		"CLAUDE_BIN": "no-claude-here", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66",
+	}
+	if n.dir == "" {
+		n.dir = t.TempDir()
+		all["DATA_DIR"] = n.dir
+	}
+	maps.Copy(all, env)
+	n.cmd = exec.Command(binary, append([]string{"serve"}, args...)...)
+	for name, value := range all {
+		n.cmd.Env = append(n.cmd.Env, name+"="+value)
+	}
+	n.cmd.Stderr, n.cmd.Stdout = n.log, n.log
+	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := n.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = n.cmd.Wait()
+		close(exited)
+	}()
+	t.Cleanup(func() {
+		_ = n.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-exited:
+		case <-time.After(20 * time.Second):
+			t.Error("the server did not stop within 20 seconds of SIGTERM")
+			_ = n.cmd.Process.Kill()
+		}
+		if strings.Contains(n.log.String(), "DATA RACE") {
+			t.Error("the server has a data race")
+		}
+		if t.Failed() {
+			t.Logf("server log:\n%s", n.log)
+		}
+		endStrays(n.dir)
+	})
+	listening := regexp.MustCompile(`Ringback listens on (http://\S+)`)
+	eventually(t, "the server to listen", func() bool {
+		select {
+		case <-exited:
+			t.Fatalf("the server ended at once:\n%s", n.log)
+		default:
+		}
+		match := listening.FindStringSubmatch(n.log.String())
+		if match != nil {
+			n.url = match[1]
+		}
+		return match != nil
+	})
+	return n
+}
+
+// endStrays ends processes that a test left running under dir.
+func endStrays(dir string) {
+	for _, pid := range processesIn(dir) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// processesIn finds the processes whose working directory lies under dir.
+func processesIn(dir string) []int {
+	entries, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	var pids []int
+	for _, entry := range entries {
+		cwd, err := os.Readlink(entry)
+		var pid int
+		if _, scanErr := fmt.Sscanf(entry, "/proc/%d/cwd", &pid); err == nil && scanErr == nil && strings.HasPrefix(cwd, dir+"/nodes") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// logBuffer collects what a process prints.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("gave up waiting for %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// do sends a request and returns the status and body of the answer.
+func (n *node) do(t testing.TB, method, path string, body any, headers ...string) (int, object) {
+	t.Helper()
+	var payload []byte
+	switch b := body.(type) {
+	case nil:
+	case string:
+		payload = []byte(b)
+	default:
+		var err error
+		if payload, err = json.Marshal(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, n.url+path, bytes.NewReader(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer object
+	if err := json.Unmarshal(text, &answer); err != nil {
+		t.Fatalf("%s %s answered %d with something other than a JSON object: %s", method, path, resp.StatusCode, text)
+	}
+	return resp.StatusCode, answer
+}
+
+// want sends a request that must be answered with status.
+func (n *node) want(t testing.TB, status int, method, path string, body any) object {
+	t.Helper()
+	got, answer := n.do(t, method, path, body)
+	if got != status {
+		t.Fatalf("%s %s answered %d, want %d: %v", method, path, got, status, answer)
+	}
+	return answer
+}
+
+// create asks for a job and returns its requestId.
+func (n *node) create(t testing.TB, job object) string {
+	t.Helper()
+	if job["kind"] == nil {
+		job["kind"], job["input"] = "meal-suggestions", mealInput()
+	}
+	return n.want(t, http.StatusAccepted, "POST", "/api/jobs", job)["requestId"].(string)
+}
+
+func mealInput() object {
+	return object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}
+}
+
+// manual asks for a job that the test plays Claude for, and returns what its
+// callbacks carry.
+func (n *node) manual(t testing.TB, job object) (id string, envelope object) {
+	t.Helper()
+	job["options"] = object{"simulate": "manual"}
+	id = n.create(t, job)
+	n.await(t, id, "running")
+	values := n.want(t, http.StatusOK, "GET", "/api/jobs/"+id+"/callback", nil)
+	return id, object{"requestId": id, "hmac": values["hmac"]}
+}
+
+// with adds fields to an envelope.
+func with(envelope, fields object) object {
+	all := maps.Clone(envelope)
+	maps.Copy(all, fields)
+	return all
+}
+
+func mealResult(dishes ...string) object {
+	suggestions := []any{}
+	for _, dish := range dishes {
+		suggestions = append(suggestions, object{"date": "2026-03-02", "mealType": "dinner", "recipe": object{"name": dish, "source": "Own recipe"}})
+	}
+	return object{"suggestions": suggestions, "reasoning": "Because."}
+}
+
+// await waits until a job is in a state and returns its record.
+func (n *node) await(t testing.TB, id, state string) object {
+	t.Helper()
+	var record object
+	deadline := time.Now().Add(patience)
+	for {
+		record = n.want(t, http.StatusOK, "GET", "/api/jobs/"+id, nil)
+		if record["status"] == state {
+			return record
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("job is %v, waited for %s: %v", record["status"], state, record)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// listener is a WebSocket client.
+type listener struct {
+	t      testing.TB
+	conn   *websocket.Conn
+	frames chan object
+	closed chan error
+}
+
+// listen connects with the given query.
+func (n *node) listen(t testing.TB, query string) *listener {
+	t.Helper()
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?"+query, nil)
+	if err != nil {
+		t.Fatalf("connecting to /ws?%s: %v", query, err)
+	}
+	resp.Body.Close()
+	l := &listener{t: t, conn: conn, frames: make(chan object, 4096), closed: make(chan error, 1)}
+	t.Cleanup(func() { conn.Close() })
+	go func() {
+		for {
+			var frame object
+			if err := conn.ReadJSON(&frame); err != nil {
+				l.closed <- err
+				return
+			}
+			l.frames <- frame
+		}
+	}()
+	return l
+}
+
+// next returns the next frame.
+func (l *listener) next() object {
+	l.t.Helper()
+	select {
+	case frame := <-l.frames:
+		return frame
+	case err := <-l.closed:
+		l.t.Fatalf("the WebSocket closed: %v", err)
+	case <-time.After(patience):
+		l.t.Fatal("gave up waiting for a WebSocket frame")
+	}
+	return nil
+}
+
+// until returns all frames up to the one with the given event name.
+func (l *listener) until(event string) []object {
+	l.t.Helper()
+	var frames []object
+	for {
+		frame := l.next()
+		frames = append(frames, frame)
+		if frame["event"] == event {
+			return frames
+		}
+	}
+}
+
+// names are the event names of frames.
+func names(frames []object) []string {
+	list := make([]string, len(frames))
+	for i, f := range frames {
+		list[i], _ = f["event"].(string)
+	}
+	return list
+}
+
+// details maps the paths of an error's details to their messages.
+func details(t testing.TB, answer object) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	list, _ := answer["details"].([]any)
+	for _, d := range list {
+		found[d.(object)["path"].(string)] = d.(object)["message"].(string)
+	}
+	return found
+}
+
+// script writes an executable that plays the CLI.
+func script(t testing.TB, body string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(file, []byte("#!/bin/bash\n"+body), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// pathWithout makes a PATH that lacks some commands.
+func pathWithout(t testing.TB, missing ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, place := range filepath.SplitList(os.Getenv("PATH")) {
+		entries, _ := os.ReadDir(place)
+		for _, e := range entries {
+			if !slices.Contains(missing, e.Name()) {
+				_ = os.Symlink(filepath.Join(place, e.Name()), filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return dir
+}

@@ -1,0 +1,281 @@
+package test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// onEachStore runs a test against a real Redis, the embedded one and the one
+// in process.
+func onEachStore(t *testing.T, check func(t *testing.T, env vars)) {
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		check(t, vars{"REDIS_URL": startRedis(t).url})
+	})
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		check(t, vars{})
+	})
+	t.Run("in process", func(t *testing.T) {
+		t.Parallel()
+		check(t, vars{"PATH": pathWithout(t, "redis-server", "valkey-server")})
+	})
+}
+
+func TestSimulatedJobFromRequestToResult(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		n := startNode(t, env)
+		events := n.listen(t, "userId=u1")
+		other := n.listen(t, "userId=u2")
+		answer := n.want(t, http.StatusAccepted, "POST", "/api/suggestions?userId=u1", mealInput())
+		id := answer["requestId"].(string)
+		if diff := cmp.Diff(object{"requestId": id, "status": "pending"}, answer); diff != "" {
+			t.Error(diff)
+		}
+
+		frames := events.until("recipes:suggestions:received")
+		want := []string{
+			"recipes:suggestions:pending", "recipes:suggestions:running", "recipes:suggestions:activity",
+			"recipes:suggestions:activity", "recipes:suggestions:activity", "recipes:suggestions:received",
+		}
+		if diff := cmp.Diff(want, names(frames)); diff != "" {
+			t.Error(diff)
+		}
+		for i, f := range frames[1:] {
+			if f["id"].(string) <= frames[i]["id"].(string) || f["requestId"] != id || f["userId"] != "u1" {
+				t.Errorf("event out of order, or of another job: %v", f)
+			}
+		}
+		if got := frames[5]["data"].(object)["suggestionId"]; got != id {
+			t.Errorf("suggestionId is %v, want %v", got, id)
+		}
+
+		record := n.await(t, id, "received")
+		list := record["result"].(object)["suggestions"].([]any)
+		if len(list) != 3 {
+			t.Fatalf("%d suggestions, want one a day", len(list))
+		}
+		first := list[0].(object)
+		for _, field := range []string{"accepted", "servingsOverride", "notes"} {
+			if value, present := first[field]; !present || value != nil {
+				t.Errorf("%s is %v, want null", field, value)
+			}
+		}
+		if len(other.frames) != 0 {
+			t.Errorf("another user was told: %v", <-other.frames)
+		}
+	})
+}
+
+func TestPlayingClaudeByHand(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		n := startNode(t, env)
+		id, envelope := n.manual(t, object{"userId": "u1"})
+		events := n.listen(t, "userId=u1&requestId="+id+"&since=0")
+
+		progress := n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Browsing", "progress": 0}))
+		if diff := cmp.Diff(object{"success": true}, progress); diff != "" {
+			t.Error(diff)
+		}
+		n.want(t, 200, "POST", "/progress", object{"requestId": id, "message": "no signature, no details"})
+		result := n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+		if diff := cmp.Diff(object{"success": true, "received": 1.0}, result); diff != "" {
+			t.Error(diff)
+		}
+
+		var activities []any
+		for _, f := range events.until("recipes:suggestions:received") {
+			if strings.HasSuffix(f["event"].(string), ":activity") {
+				activities = append(activities, f["data"])
+			}
+		}
+		want := []any{
+			object{"message": "Browsing", "type": "querying", "progress": 0.0},
+			object{"message": "no signature, no details", "type": "querying", "progress": 50.0},
+		}
+		if diff := cmp.Diff(want, activities); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestRefusedCallbacks(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		n := startNode(t, env)
+		id, envelope := n.manual(t, object{})
+		for _, c := range []struct {
+			name, path string
+			body       any
+			status     int
+			message    string
+			at         string // path of a detail
+			says       string // part of its message, or of the hint
+		}{
+			{"no envelope", "suggestions", object{}, 400, "Invalid payload", "/requestId", "required"},
+			{"hmac of the wrong type", "suggestions", object{"requestId": id, "hmac": 5}, 400, "Invalid payload", "/hmac", "string"},
+			{"unknown request", "suggestions", object{"requestId": "unknown-123", "hmac": "any", "suggestions": []any{}, "reasoning": ""}, 404, "Unknown or expired request", "", "REQUEST_ID"},
+			{"unknown request, progress", "progress", object{"requestId": "unknown-123", "message": "hello"}, 404, "Unknown request", "", ""},
+			{"wrong signature before a wrong payload", "suggestions", object{"requestId": id, "hmac": "wrong-hmac", "suggestions": []any{}, "reasoning": ""}, 403, "Invalid signature", "", "HMAC_SIGNATURE"},
+			{"wrong signature on progress", "progress", object{"requestId": id, "hmac": "wrong", "message": "hello"}, 403, "Invalid signature", "", ""},
+			{"progress over 100", "progress", with(envelope, object{"message": "x", "progress": 101}), 400, "Invalid payload", "/progress", "at most 100"},
+			{"progress of an unknown type", "progress", with(envelope, object{"message": "x", "type": "sleeping"}), 400, "Invalid payload", "/type", `"thinking", "querying", "results"`},
+			{"field missing", "suggestions", with(envelope, object{"suggestions": []any{object{"mealType": "dinner", "recipe": object{"name": "x"}}}, "reasoning": "y"}), 400, "Invalid payload", "/suggestions/0/date", "required but missing; expected a string (format date"},
+			{"value not allowed", "suggestions", with(envelope, object{"suggestions": []any{object{"date": "2026-03-02", "mealType": "brunch", "recipe": object{"name": "x"}}}, "reasoning": "y"}), 400, "Invalid payload", "/suggestions/0/mealType", `found the string "brunch"; allowed: "breakfast", "lunch", "dinner", "snack"`},
+			{"unknown field", "suggestions", with(envelope, object{"suggestions": []any{object{"date": "2026-03-02", "mealType": "dinner", "recipe": object{"name": "x", "taste": "good"}}}, "reasoning": "y"}), 400, "Invalid payload", "/suggestions/0/recipe/taste", "not a known field; allowed: cookMinutes"},
+			{"not a date", "suggestions", with(envelope, object{"suggestions": []any{object{"date": "tomorrow", "mealType": "dinner", "recipe": object{"name": "x"}}}, "reasoning": "y"}), 400, "Invalid payload", "/suggestions/0/date", "such as 2026-01-31"},
+			{"not JSON", "suggestions", `{"requestId": "x",`, 400, "Malformed JSON", "", "ends too early"},
+			{"twice the same key", "suggestions", `{"requestId": "x", "requestId": "y"}`, 400, "Malformed JSON", "/requestId", "twice"},
+			{"not UTF-8", "suggestions", "{\"requestId\": \"\xff\"}", 400, "Malformed JSON", "", "UTF-8"},
+			{"nested too deep", "suggestions", `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, 400, "Malformed JSON", "", "64 levels"},
+			{"two values", "suggestions", `{} {}`, 400, "Malformed JSON", "", "after"},
+			{"no object", "suggestions", `[]`, 400, "Malformed JSON", "", "an array"},
+			{"empty", "suggestions", ``, 400, "Malformed JSON", "", "empty"},
+			{"too large", "suggestions", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "Payload too large", "", "1048576"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				status, answer := n.do(t, "POST", "/api/claude/"+c.path, c.body)
+				if status != c.status || answer["error"] != c.message {
+					t.Fatalf("answered %d %v, want %d %s", status, answer, c.status, c.message)
+				}
+				said, _ := answer["hint"].(string)
+				if c.at != "" {
+					said = details(t, answer)[c.at]
+				}
+				if !strings.Contains(said, c.says) {
+					t.Errorf("says %q at %q, want %q; all: %v", said, c.at, c.says, answer)
+				}
+			})
+		}
+		t.Run("wrong content type", func(t *testing.T) {
+			status, answer := n.do(t, "POST", "/api/claude/progress", `{}`, "Content-Type", "text/plain")
+			if status != http.StatusUnsupportedMediaType || !strings.Contains(answer["hint"].(string), "application/json") {
+				t.Errorf("answered %d %v", status, answer)
+			}
+		})
+		n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+	})
+}
+
+func TestErrorNamesAtMostTwentyFields(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{})
+	_, envelope := n.manual(t, object{})
+	suggestions := slices.Repeat([]any{object{}}, 50)
+	answer := n.want(t, 400, "POST", "/api/claude/suggestions", with(envelope, object{"suggestions": suggestions, "reasoning": "x"}))
+	if got := len(answer["details"].([]any)); got != 20 {
+		t.Errorf("%d details, want 20", got)
+	}
+}
+
+func TestResultIsAcceptedOnce(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		n := startNode(t, env)
+		id, envelope := n.manual(t, object{"userId": "u1"})
+		first := n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+		again := n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("the repeated call was answered differently: %s", diff)
+		}
+		n.want(t, 409, "POST", "/api/claude/suggestions", with(envelope, mealResult("Stew")))
+		status, _ := n.do(t, "POST", "/api/claude/suggestions", object{"requestId": id, "hmac": "wrong", "suggestions": []any{}, "reasoning": ""})
+		if status != 403 {
+			t.Errorf("a wrong signature after the end was answered %d, want 403", status)
+		}
+		events := n.want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)["events"].([]any)
+		if got := len(events); got != 3 {
+			t.Errorf("%d events, want pending, running, received: %v", got, events)
+		}
+		if dish := n.await(t, id, "received")["result"].(object)["suggestions"].([]any)[0].(object)["recipe"].(object)["name"]; dish != "Soup" {
+			t.Errorf("the stored dish is %v, want the first one", dish)
+		}
+	})
+}
+
+func TestResultInBatches(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		n := startNode(t, env)
+		id, envelope := n.manual(t, object{"userId": "u1"})
+		events := n.listen(t, "userId=u1&since=0")
+		batch := func(index int, final bool, dishes ...string) object {
+			b := with(envelope, object{"batch": index, "final": final, "suggestions": mealResult(dishes...)["suggestions"]})
+			if final {
+				b["reasoning"] = "Because."
+			}
+			return b
+		}
+		const path = "/api/claude/suggestions/batch"
+		first := batch(1, false, "Soup", "Stew")
+		if diff := cmp.Diff(object{"success": true, "received": 2.0, "total": 2.0}, n.want(t, 200, "POST", path, first)); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(object{"success": true, "received": 2.0, "total": 2.0}, n.want(t, 200, "POST", path, first)); diff != "" {
+			t.Errorf("repeated: %s", diff)
+		}
+		n.want(t, 409, "POST", path, batch(1, false, "Pie"))
+		missing := n.want(t, 400, "POST", path, batch(3, true, "Pie"))
+		if got := details(t, missing)["/batch"]; !strings.Contains(got, "batch 2 has not arrived") {
+			t.Errorf("says %q", got)
+		}
+		wrong := n.want(t, 400, "POST", path, with(batch(2, false), object{"suggestions": []any{object{}}}))
+		if _, ok := details(t, wrong)["/suggestions/0/recipe"]; !ok {
+			t.Errorf("does not name the field: %v", wrong)
+		}
+		n.want(t, 200, "POST", path, batch(2, false, "Pie"))
+		noReasoning := batch(3, true, "Cake")
+		delete(noReasoning, "reasoning")
+		n.want(t, 400, "POST", path, noReasoning)
+		for range 2 { // the repaired one, and its repetition
+			if diff := cmp.Diff(object{"success": true, "received": 1.0, "total": 4.0}, n.want(t, 200, "POST", path, batch(3, true, "Cake"))); diff != "" {
+				t.Error(diff)
+			}
+		}
+		n.want(t, 409, "POST", path, batch(3, true, "Tart"))
+
+		var dishes []string
+		for _, s := range n.await(t, id, "received")["result"].(object)["suggestions"].([]any) {
+			dishes = append(dishes, s.(object)["recipe"].(object)["name"].(string))
+		}
+		if diff := cmp.Diff([]string{"Soup", "Stew", "Pie", "Cake"}, dishes); diff != "" {
+			t.Error(diff)
+		}
+		var totals []any
+		for _, f := range events.until("recipes:suggestions:received") {
+			if strings.HasSuffix(f["event"].(string), ":partial") {
+				totals = append(totals, f["data"].(object)["total"])
+			}
+		}
+		if diff := cmp.Diff([]any{2.0, 3.0, 4.0}, totals); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestClaudeMayGiveUp(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{})
+	id, envelope := n.manual(t, object{"userId": "u1"})
+	events := n.listen(t, "userId=u1&since=0")
+	n.want(t, 200, "POST", "/api/claude/failure", with(envelope, object{"error": "No recipes are known for these dates.", "errorCode": "no_recipes"}))
+	record := n.await(t, id, "failed")
+	if record["error"] != "No recipes are known for these dates." || record["errorCode"] != "no_recipes" {
+		t.Errorf("the record says %v (%v)", record["error"], record["errorCode"])
+	}
+	frames := events.until("recipes:suggestions:error")
+	want := object{"suggestionId": id, "error": "No recipes are known for these dates.", "errorCode": "no_recipes"}
+	if diff := cmp.Diff(want, frames[len(frames)-1]["data"]); diff != "" {
+		t.Error(diff)
+	}
+	status, answer := n.do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+	if status != 404 || !strings.Contains(answer["hint"].(string), "failed") {
+		t.Errorf("a late result was answered %d %v", status, answer)
+	}
+}
