@@ -323,7 +323,7 @@ func (n *node) await(t testing.TB, id, state string) object {
 		if record["status"] == state {
 			return record
 		}
-		if time.Now().After(deadline) {
+		if record["finishedAt"] != nil || time.Now().After(deadline) {
 			t.Fatalf("job is %v, waited for %s: %v", record["status"], state, record)
 		}
 		time.Sleep(10 * time.Millisecond)

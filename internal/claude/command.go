@@ -47,25 +47,32 @@ func Args(t Turn) []string {
 	return append(args, t.Extra...)
 }
 
+// endpoints are where Claude may post, below /api/claude/.
+var endpoints = []string{"progress", "suggestions", "suggestions/batch", "result", "failure"}
+
 // allowedTools is the kind's own list, plus what calling back needs: writing
 // payload files, and curl to our callbacks alone.
 func allowedTools(t Turn) []string {
 	tools := slices.Clone(t.Kind.Policy.AllowedTools)
-	need := []string{"Read", "Write", curlRule(t.CallbackBaseURL)}
-	if t.Structured {
-		need = []string{"Read"}
-	}
-	for _, tool := range need {
-		if !slices.Contains(tools, tool) && !(tool != "Read" && tool != "Write" && slices.Contains(tools, "Bash")) {
+	allow := func(tool string) {
+		if !slices.Contains(tools, tool) {
 			tools = append(tools, tool)
+		}
+	}
+	allow("Read")
+	if t.Structured {
+		return tools
+	}
+	allow("Write")
+	if !slices.Contains(tools, "Bash") {
+		for _, endpoint := range endpoints {
+			// A prefix, which the CLI wants to end with a word: the command in the
+			// prompt must begin just so.
+			allow("Bash(" + curlTo(t.CallbackBaseURL, endpoint) + ":*)")
 		}
 	}
 	return tools
 }
-
-// curlRule allows curl to the callbacks. It is a prefix: the command in the
-// prompt must begin just so.
-func curlRule(baseURL string) string { return "Bash(" + curlTo(baseURL, "") + ":*)" }
 
 func curlTo(baseURL, endpoint string) string {
 	return "curl -sS -X POST " + baseURL + "/api/claude/" + endpoint

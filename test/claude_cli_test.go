@@ -1,0 +1,195 @@
+package test
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/messagesapi"
+)
+
+// realClaude starts a server that runs the real CLI on a scripted model.
+func realClaude(t *testing.T, env vars, script messagesapi.Script) (*node, *messagesapi.Server) {
+	t.Helper()
+	bin := messagesapi.FindCLI(t)
+	api := messagesapi.Start(t, script)
+	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(t).url}
+	for _, entry := range api.Env(t) {
+		name, value, _ := strings.Cut(entry, "=")
+		all[name] = value
+	}
+	maps.Copy(all, env)
+	t.Cleanup(func() {
+		if !t.Failed() {
+			return
+		}
+		for _, r := range api.Requests() {
+			t.Logf("request %d: %+v", r.Turn, r.Results())
+		}
+	})
+	return startNode(t, all), api
+}
+
+// curls are the curl commands of a prompt, by endpoint, exactly as they stand.
+func curls(prompt string) map[string]string {
+	found := map[string]string{}
+	for _, line := range regexp.MustCompile(`(?m)^curl .*$`).FindAllString(prompt, -1) {
+		endpoint := regexp.MustCompile(`/api/claude/(\S+)`).FindStringSubmatch(line)[1]
+		found[endpoint] = line
+	}
+	return found
+}
+
+// setting reads a value of the prompt's callback configuration; the latest one.
+func setting(prompt, name string) string {
+	all := regexp.MustCompile(`(?m)^- `+name+`: (\S+)$`).FindAllStringSubmatch(prompt, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1][1]
+}
+
+// writeFile uses the CLI's Write tool. Its working directory is in the prompt
+// of the CLI, not in ours, so the file is named relative to it.
+func writeFile(name string, payload object) messagesapi.Reply {
+	text, _ := json.MarshalIndent(payload, "", "  ")
+	return messagesapi.Use("Write", map[string]any{"file_path": name, "content": string(text)})
+}
+
+func TestRealCLIReportsRepairsAndSubmits(t *testing.T) {
+	t.Parallel()
+	wrong := mealResult("Soup")
+	wrong["suggestions"].([]any)[0].(object)["mealType"] = "brunch"
+	script := func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		curl := curls(prompt)
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		switch len(r.Results()) {
+		case 0:
+			return writeFile("progress.json", with(envelope, object{"message": "Reading the history", "progress": 20, "type": "thinking"}))
+		case 1:
+			return messagesapi.Bash(curl["progress"])
+		case 2:
+			return writeFile("result.json", with(envelope, wrong))
+		case 3:
+			return messagesapi.Bash(curl["suggestions"])
+		case 4:
+			return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, mealResult("Soup")))})
+		case 5:
+			return messagesapi.Bash(curl["suggestions"])
+		}
+		return messagesapi.Say("Submitted.")
+	}
+	n, api := realClaude(t, nil, script)
+	events := n.listen(t, "userId=u1")
+	id := n.create(t, object{"userId": "u1"})
+	record := n.await(t, id, "received")
+
+	results := api.Requests()[len(api.Requests())-1].Results()
+	for i, r := range results {
+		if r.IsError {
+			t.Errorf("tool call %d was refused: %s", i+1, r.Content)
+		}
+	}
+	if len(results) > 3 && !strings.Contains(results[3].Content, `found the string \"brunch\"; allowed: \"breakfast\"`) {
+		t.Errorf("Claude was not told what is wrong: %s", results[3].Content)
+	}
+	want := []string{"recipes:suggestions:pending", "recipes:suggestions:running", "recipes:suggestions:activity", "recipes:suggestions:received"}
+	if diff := cmp.Diff(want, names(events.until("recipes:suggestions:received"))); diff != "" {
+		t.Error(diff)
+	}
+	if got := record["result"].(object)["reasoning"]; got != "Because." {
+		t.Errorf("reasoning is %v", got)
+	}
+	eventually(t, "the usage to be booked", func() bool {
+		usage := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["usage"].(object)
+		return usage["inputTokens"].(float64) > 0 && usage["outputTokens"].(float64) > 0
+	})
+}
+
+func mustJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func TestRealCLIMayRunNoOtherCommand(t *testing.T) {
+	t.Parallel()
+	var refused []bool
+	n, api := realClaude(t, nil, func(r messagesapi.Request) messagesapi.Reply {
+		results := r.Results()
+		prompt := r.Text()
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		switch len(results) {
+		case 0:
+			return messagesapi.Bash("id > proof.txt")
+		case 1:
+			return messagesapi.Bash("curl -sS -X POST http://127.0.0.1:9/elsewhere")
+		case 2:
+			return writeFile("result.json", with(envelope, mealResult("Soup")))
+		case 3:
+			return messagesapi.Bash(curls(prompt)["suggestions"])
+		}
+		return messagesapi.Say("Done.")
+	})
+	id := n.create(t, object{})
+	n.await(t, id, "received")
+	for _, r := range api.Requests()[len(api.Requests())-1].Results() {
+		refused = append(refused, r.IsError)
+	}
+	if diff := cmp.Diff([]bool{true, true, false, false}, refused[:4]); diff != "" {
+		t.Errorf("which calls were refused: %s", diff)
+	}
+}
+
+func TestRealCLIIsRungAgainInTheSameConversation(t *testing.T) {
+	t.Parallel()
+	n, api := realClaude(t, nil, func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		if !strings.Contains(prompt, "no result of yours was accepted") {
+			return messagesapi.Say("I have thought about it.") // and forgets to submit
+		}
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		switch len(r.Results()) {
+		case 0:
+			return writeFile("result.json", with(envelope, mealResult("Soup")))
+		case 1:
+			return messagesapi.Bash(curls(prompt)["suggestions"])
+		}
+		return messagesapi.Say("Submitted.")
+	})
+	record := n.await(t, n.create(t, object{}), "received")
+	if record["turn"] != 2.0 {
+		t.Errorf("it took %v turns, want 2", record["turn"])
+	}
+	last := api.Requests()[len(api.Requests())-1]
+	if text := last.Text(); !strings.Contains(text, "You plan meals for a household") {
+		t.Error("the second turn does not know the first")
+	}
+}
+
+func TestRealCLIStructuredOutput(t *testing.T) {
+	t.Parallel()
+	n, _ := realClaude(t, vars{"USE_CALLBACK_CLAUDE": "false"}, func(r messagesapi.Request) messagesapi.Reply {
+		if strings.Contains(r.Text(), "curl") {
+			t.Error("the prompt speaks of curl")
+		}
+		if len(r.Results()) == 0 {
+			return messagesapi.Use("StructuredOutput", mealResult("Soup"))
+		}
+		return messagesapi.Say("Done.")
+	})
+	events := n.listen(t, "userId=u1")
+	id := n.create(t, object{"userId": "u1"})
+	events.until("recipes:suggestions:received")
+	record := n.await(t, id, "received")
+	if got := len(record["result"].(object)["suggestions"].([]any)); got != 1 {
+		t.Errorf("%d suggestions, want 1", got)
+	}
+}
