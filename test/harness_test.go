@@ -432,3 +432,6 @@ func pathWithout(t testing.TB, missing ...string) string {
 	}
 	return dir
 }
+
+// terminate is how a server is told to stop.
+const terminate = syscall.SIGTERM

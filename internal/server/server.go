@@ -79,6 +79,7 @@ func KindSources(c config.Config) []kind.Source {
 // Serve runs a node until ctx ends, then stops it in order: no new work, running
 // requests finish, turns are handed over or drained, connections close.
 func Serve(ctx context.Context, o Options, log *slog.Logger) error {
+	store.LogClient(log)
 	kinds, problems := kind.Load(KindSources(o.Config)...)
 	if err := kind.Join(problems); err != nil {
 		return fmt.Errorf("the kinds have problems (ringback check tells more):\n%w", err)

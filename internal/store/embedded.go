@@ -95,9 +95,9 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 		return nil, err
 	}
 	client := redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: []string{socket}, DisableIdentity: true, PoolSize: 64, MinIdleConns: 2,
+		Addrs: []string{socket}, DisableIdentity: true, PoolSize: 64, DialerRetries: 1,
 	})
-	if err := endOrphan(ctx, client); err != nil {
+	if err := endOrphan(ctx, client, socket); err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(bin, "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", dir,
@@ -114,7 +114,7 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 		cleanup()
 		_ = lock.Unlock()
 	}
-	if err := awaitServer(ctx, client, exited, dir); err != nil {
+	if err := awaitServer(ctx, client, exited, socket, dir); err != nil {
 		stop()
 		return nil, err
 	}
@@ -126,10 +126,10 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 
 // endOrphan stops the Redis of a server that was killed. We hold the lock, so
 // nobody else uses it.
-func endOrphan(ctx context.Context, client redis.UniversalClient) error {
+func endOrphan(ctx context.Context, client redis.UniversalClient, socket string) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	for client.Ping(ctx).Err() == nil {
+	for answers(ctx, client, socket) {
 		client.ShutdownSave(ctx)
 		select {
 		case <-ctx.Done():
@@ -138,6 +138,14 @@ func endOrphan(ctx context.Context, client redis.UniversalClient) error {
 		}
 	}
 	return nil
+}
+
+// answers reports whether a server listens on the socket.
+func answers(ctx context.Context, client redis.UniversalClient, socket string) bool {
+	if _, err := os.Stat(socket); err != nil {
+		return false
+	}
+	return client.Ping(ctx).Err() == nil
 }
 
 // socketPath keeps within the 104 bytes that a Unix socket's path may have.
@@ -153,13 +161,13 @@ func socketPath(dir string) (path string, cleanup func(), err error) {
 	return filepath.Join(short, "redis.sock"), func() { os.RemoveAll(short) }, nil
 }
 
-func awaitServer(ctx context.Context, client redis.UniversalClient, exited chan error, dir string) error {
+func awaitServer(ctx context.Context, client redis.UniversalClient, exited chan error, socket, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		if client.Ping(ctx).Err() == nil {
+		if answers(ctx, client, socket) {
 			return nil
 		}
 		select {

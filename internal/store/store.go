@@ -55,6 +55,17 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 	return &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log}
 }
 
+// LogClient sends what the Redis client has to say to log, for debugging: each
+// failure is reported by whoever is affected by it. It applies to the process.
+func LogClient(log *slog.Logger) { redis.SetLogger(clientLog{log}) }
+
+type clientLog struct{ log *slog.Logger }
+
+// Printf implements the client's logging interface.
+func (l clientLog) Printf(_ context.Context, format string, args ...any) {
+	l.log.Debug(fmt.Sprintf(format, args...))
+}
+
 // Connect opens a client for REDIS_URL: redis:// or rediss://, several hosts
 // separated by commas for Cluster, ?master_name= for Sentinel.
 func Connect(rawURL string) (redis.UniversalClient, error) {
@@ -76,7 +87,7 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	return redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs: addrs, DB: one.DB, Username: one.Username, Password: one.Password, TLSConfig: one.TLSConfig,
 		MasterName: master, ClientName: "ringback", DisableIdentity: true,
-		PoolSize: 64, MinIdleConns: 2, ContextTimeoutEnabled: true,
+		PoolSize: 64, MinIdleConns: 2, ContextTimeoutEnabled: true, DialerRetries: 1,
 		DialTimeout: 2 * time.Second, ReadTimeout: 3 * time.Second, WriteTimeout: 3 * time.Second,
 	}), nil
 }

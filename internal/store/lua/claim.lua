@@ -5,6 +5,12 @@
 -- ARGV[5] new secret, used where the job's own has run out
 -- Returns {id, secret, field, value, …}, or {} when nothing waits.
 
+-- Interactive jobs wait before batch ones, each in the order of their asking.
+local function waiting_score(priority, entry)
+  local ms, seq = string.match(entry, '^(%d+)-(%d+)$')
+  return num(tonumber(ms) * 1000 + math.min(tonumber(seq), 999) + (priority == 'batch' and 4e15 or 0))
+end
+
 -- Jobs that were cancelled or are over their user's limit are passed over.
 local function startable(id, priority, entry)
   local j = load_job(id)
@@ -12,7 +18,7 @@ local function startable(id, priority, entry)
   if j and j.state == 'pending' and not over then return j end
   redis.call('XACK', P .. ':queue:' .. priority, 'workers', entry)
   redis.call('XDEL', P .. ':queue:' .. priority, entry)
-  if over then redis.call('ZADD', P .. ':waiting:' .. j.user, num(MICROS), id) end
+  if over then redis.call('ZADD', P .. ':waiting:' .. j.user, waiting_score(priority, entry), id) end
   return nil
 end
 

@@ -1,0 +1,234 @@
+package test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
+)
+
+func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		n := startNode(t, env)
+		id, envelope := n.manual(t, object{"userId": "u1"})
+		const count = 600 // more than one page of the replay
+		report := func(from, to int) {
+			for i := from; i < to; i++ {
+				n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": fmt.Sprint(i)}))
+			}
+		}
+		report(0, count/2)
+		done := make(chan struct{})
+		go func() { // events go on while the clients read past ones
+			defer close(done)
+			report(count/2, count)
+		}()
+		first := n.listen(t, "userId=u1&since=0")
+		var all []object
+		for len(all) < 100 {
+			all = append(all, first.next())
+		}
+		first.conn.Close()
+		second := n.listen(t, "userId=u1&since="+all[99]["id"].(string))
+		<-done
+		n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+		all = append(all, second.until("recipes:suggestions:received")...)
+		var messages, want []string
+		for i, f := range all {
+			if i > 0 && f["id"].(string) <= all[i-1]["id"].(string) {
+				t.Fatalf("event %v follows %v", f["id"], all[i-1]["id"])
+			}
+			if message, ok := f["data"].(object)["message"].(string); ok {
+				messages = append(messages, message)
+			}
+		}
+		for i := range count {
+			want = append(want, fmt.Sprint(i))
+		}
+		if diff := cmp.Diff(want, messages); diff != "" {
+			t.Error(diff)
+		}
+		stored := n.want(t, 200, "GET", "/api/jobs/"+id+"/events?since="+all[len(all)-2]["id"].(string), nil)["events"].([]any)
+		if len(stored) != 1 || stored[0].(object)["event"] != "recipes:suggestions:received" {
+			t.Errorf("the events after the last but one are %v", stored)
+		}
+	})
+}
+
+func TestEventsReachClientsOfAnotherNode(t *testing.T) {
+	t.Parallel()
+	redis := startRedis(t).url
+	one := startNode(t, vars{"REDIS_URL": redis})
+	two := startNode(t, vars{"REDIS_URL": redis}, "--role", "api")
+	events := two.listen(t, "userId=u1")
+	_, envelope := one.manual(t, object{"userId": "u1"})
+	two.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+	if got := names(events.until("recipes:suggestions:received")); len(got) != 3 {
+		t.Errorf("events are %v", got)
+	}
+}
+
+func TestListeningToOneJob(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{})
+	_, a := n.manual(t, object{"userId": "u1"})
+	_, b := n.manual(t, object{"userId": "u1"})
+	events := n.listen(t, "userId=u1&requestId="+a["requestId"].(string))
+	say := func(envelope object, message string) {
+		n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": message}))
+	}
+	send := func(frame object) object {
+		if err := events.conn.WriteJSON(frame); err != nil {
+			t.Fatal(err)
+		}
+		return events.next()
+	}
+	say(b, "not wanted")
+	say(a, "wanted")
+	if got := events.next()["data"].(object)["message"]; got != "wanted" {
+		t.Errorf("heard %v", got)
+	}
+	if ack := send(object{"type": "subscribe", "requestId": b["requestId"]}); ack["type"] != "ack" {
+		t.Errorf("subscribe was answered %v", ack)
+	}
+	say(b, "now wanted")
+	if got := events.next()["data"].(object)["message"]; got != "now wanted" {
+		t.Errorf("heard %v", got)
+	}
+	send(object{"type": "unsubscribe", "requestId": a["requestId"]})
+	say(a, "no longer wanted")
+	say(b, "still wanted")
+	if got := events.next()["data"].(object)["message"]; got != "still wanted" {
+		t.Errorf("heard %v", got)
+	}
+	if pong := send(object{"type": "ping"}); pong["type"] != "pong" {
+		t.Errorf("ping was answered %v", pong)
+	}
+	if wrong := send(object{"type": "dance"}); wrong["type"] != "error" || !strings.Contains(wrong["hint"].(string), "ping") {
+		t.Errorf("an unknown frame was answered %v", wrong)
+	}
+}
+
+func TestSlowClientIsCutOffAndNobodyElseNotices(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{})
+	_, envelope := n.manual(t, object{"userId": "u1"})
+	slow, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	defer slow.Close() // it never reads until the end
+	fast := n.listen(t, "userId=u1")
+	long := strings.Repeat("x", 1900)
+	var last string
+	for i := range 9000 {
+		last = fmt.Sprint(i, long)
+		n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": last}))
+		if got := fast.next()["data"].(object)["message"]; got != last {
+			t.Fatalf("the fast client heard %.10v after %.10v", got, last)
+		}
+		if strings.Contains(n.log.String(), "4008") {
+			break
+		}
+	}
+	_ = slow.SetReadDeadline(time.Now().Add(patience))
+	for err == nil {
+		_, _, err = slow.ReadMessage()
+	}
+	var closed *websocket.CloseError
+	if !errors.As(err, &closed) || closed.Code != 4008 {
+		// The close frame may not fit into a full connection: then it just ends.
+		if !strings.Contains(err.Error(), "EOF") && !strings.Contains(err.Error(), "reset") {
+			t.Errorf("the slow client ended with %v", err)
+		}
+	}
+}
+
+func TestServerThatStopsTellsClientsToReconnect(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{})
+	events := n.listen(t, "userId=u1")
+	_ = n.cmd.Process.Signal(terminate)
+	select {
+	case err := <-events.closed:
+		if !websocket.IsCloseError(err, websocket.CloseServiceRestart) {
+			t.Errorf("closed with %v, want 1012", err)
+		}
+	case <-time.After(patience):
+		t.Error("the connection stayed open")
+	}
+}
+
+func TestWhoMaySeeWhat(t *testing.T) {
+	t.Parallel()
+	const secret = "a-secret-of-at-least-32-characters"
+	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end,another-key-of-it", "JWT_SECRET": secret})
+	token := func(user, key string, method jwt.SigningMethod, life time.Duration) string {
+		claims := jwt.RegisteredClaims{Subject: user, ExpiresAt: jwt.NewNumericDate(time.Now().Add(life))}
+		text, err := jwt.NewWithClaims(method, claims).SignedString([]byte(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	alice := token("alice", secret, jwt.SigningMethodHS256, time.Hour)
+	bob := token("bob", secret, jwt.SigningMethodHS256, time.Hour)
+	job := object{"kind": "meal-suggestions", "input": mealInput()}
+	bearer := func(credential string) []string { return []string{"Authorization", "Bearer " + credential} }
+	for name, credential := range map[string]string{
+		"none": "", "wrong key": "a-key-of-the-back-enD", "expired": token("alice", secret, jwt.SigningMethodHS256, -time.Hour),
+		"signed with another secret": token("alice", strings.ToUpper(secret), jwt.SigningMethodHS256, time.Hour),
+		"another algorithm":          token("alice", secret, jwt.SigningMethodHS512, time.Hour),
+	} {
+		if status, _ := n.do(t, "POST", "/api/jobs", job, bearer(credential)...); status != http.StatusUnauthorized {
+			t.Errorf("%s: answered %d, want 401", name, status)
+		}
+	}
+	_, created := n.do(t, "POST", "/api/jobs", job, bearer(alice)...)
+	path := "/api/jobs/" + created["requestId"].(string)
+	for _, c := range []struct {
+		who, credential, method, path string
+		body                          any
+		status                        int
+	}{
+		{"the owner", alice, "GET", path, nil, 200},
+		{"a back end", "another-key-of-it", "GET", path, nil, 200},
+		{"another user", bob, "GET", path, nil, 404},
+		{"another user", bob, "POST", path + "/cancel", nil, 404},
+		{"another user", bob, "GET", path + "/events", nil, 404},
+		{"another user", bob, "GET", path + "/transcript", nil, 404},
+		{"another user", bob, "GET", "/api/jobs?userId=alice", nil, 403},
+		{"a user for another", bob, "POST", "/api/jobs", with(job, object{"userId": "alice"}), 403},
+		{"a user who would play Claude", bob, "POST", "/api/jobs", with(job, object{"options": object{"simulate": "manual"}}), 403},
+		{"a back end for a user", "another-key-of-it", "POST", "/api/jobs", with(job, object{"userId": "carol"}), 202},
+	} {
+		if status, answer := n.do(t, c.method, c.path, c.body, bearer(c.credential)...); status != c.status {
+			t.Errorf("%s: %s %s answered %d, want %d: %v", c.who, c.method, c.path, status, c.status, answer)
+		}
+	}
+	address := "ws" + strings.TrimPrefix(n.url, "http") + "/ws"
+	if _, resp, err := websocket.DefaultDialer.Dial(address+"?userId=alice", nil); err == nil || resp.StatusCode != http.StatusUnauthorized {
+		t.Error("a WebSocket without a token was let in")
+	}
+	if _, resp, err := websocket.DefaultDialer.Dial(address+"?userId=alice&token="+bob, nil); err == nil || resp.StatusCode != http.StatusForbidden {
+		t.Error("a WebSocket to another user's events was let in")
+	}
+	if _, resp, err := websocket.DefaultDialer.Dial(address+"?token="+bob, http.Header{"Origin": {"https://elsewhere.example"}}); err == nil || resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusForbidden {
+		t.Error("a WebSocket of a foreign page was let in")
+	}
+	events := n.listen(t, "since=0&token="+alice)
+	if got := events.next()["userId"]; got != "alice" {
+		t.Errorf("heard an event of %v", got)
+	}
+	if _, answer := n.do(t, "POST", "/api/claude/progress", object{"requestId": "x", "message": "y"}, bearer(alice)...); answer["error"] != "Unknown request" {
+		t.Errorf("a callback asked for more than its own signature: %v", answer)
+	}
+}
