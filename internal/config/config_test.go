@@ -1,0 +1,70 @@
+package config_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/config"
+)
+
+func TestEnvExampleListsEveryVariable(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../.env.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=`).FindAllStringSubmatch(string(text), -1) {
+		listed = append(listed, match[1])
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(slices.Sorted(slices.Values(config.Variables())), listed); diff != "" {
+		t.Errorf(".env.example differs from the variables that are read (-read +listed):\n%s", diff)
+	}
+}
+
+func TestAllFaultsAreToldAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := config.LoadFrom(map[string]string{
+		"LISTEN_ADDR": "0.0.0.0:3001", "CALLBACK_BASE_URL": "ftp://x", "CALLBACK_TIMEOUT": "1ms", "JWT_SECRET": "", "API_KEYS": "",
+		"WORKERS": "9999",
+	})
+	for _, name := range []string{"LISTEN_ADDR", "CALLBACK_BASE_URL", "CALLBACK_TIMEOUT", "WORKERS", "API_KEYS"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named in: %v", name, err)
+		}
+	}
+	_, err = config.LoadFrom(map[string]string{"CALLBACK_TIMEOUT": "soon", "WORKERS": "many"})
+	for _, name := range []string{"CALLBACK_TIMEOUT", "WORKERS"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named in: %v", name, err)
+		}
+	}
+}
+
+func TestOpenModeListensOnLoopbackOnly(t *testing.T) {
+	t.Parallel()
+	for addr, allowed := range map[string]bool{
+		"127.0.0.1:3001": true, "localhost:80": true, "[::1]:3001": true, "0.0.0.0:3001": false, ":3001": false, "10.0.0.1:3001": false,
+	} {
+		if _, err := config.LoadFrom(map[string]string{"LISTEN_ADDR": addr}); (err == nil) != allowed {
+			t.Errorf("%s without keys: %v", addr, err)
+		}
+		if _, err := config.LoadFrom(map[string]string{"LISTEN_ADDR": addr, "API_KEYS": "a-key-of-the-back-end"}); err != nil {
+			t.Errorf("%s with a key: %v", addr, err)
+		}
+	}
+}
+
+func TestCallbackURLFollowsThePort(t *testing.T) {
+	t.Parallel()
+	c, err := config.LoadFrom(map[string]string{"LISTEN_ADDR": "127.0.0.1:4000"})
+	if err != nil || c.CallbackBaseURL != "http://localhost:4000" {
+		t.Errorf("CallbackBaseURL is %q, %v", c.CallbackBaseURL, err)
+	}
+}

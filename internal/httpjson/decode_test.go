@@ -1,0 +1,89 @@
+package httpjson_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+)
+
+func TestDecodeRefusesWhatOthersLetPass(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, says string }{
+		"duplicate key":        {`{"a": {"b": 1, "b": 2}}`, "/a/b"},
+		"duplicate by escape":  {`{"ab": 1, "a\u0062": 2}`, "/ab"},
+		"invalid UTF-8":        {"{\"a\": \"\xc3\x28\"}", "byte 7"},
+		"too deep":             {strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65), "64 levels"},
+		"second value":         {`{} 1`, "after the JSON object"},
+		"an array":             {`[1]`, "an array"},
+		"nothing":              {" \n", "empty"},
+		"cut off":              {`{"a": [1, `, "ends too early"},
+		"comment, with a line": {"{\n// no\n}", "line 2"},
+		"single quotes":        {`{'a': 1}`, "line 1, column"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := httpjson.Decode([]byte(c.body))
+			var e *job.Error
+			if !errors.As(err, &e) || e.Kind != job.Invalid {
+				t.Fatalf("error is %v", err)
+			}
+			text, _ := json.Marshal(e)
+			if !strings.Contains(string(text), c.says) {
+				t.Errorf("says %s, want …%s…", text, c.says)
+			}
+		})
+	}
+}
+
+func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
+	t.Parallel()
+	type target struct {
+		Name  string `json:"name"`
+		Inner struct {
+			Count int `json:"count"`
+		} `json:"inner"`
+	}
+	for body, want := range map[string]job.Detail{
+		`{"nam": "x"}`:              {Path: "/nam", Message: "is not a known field"},
+		`{"inner": {"cnt": 1}}`:     {Path: "/inner/cnt", Message: "is not a known field"},
+		`{"inner": {"count": "x"}}`: {Path: "/inner/count", Message: "found string; expected int"},
+		`{"name": 5}`:               {Path: "/name", Message: "found number; expected string"},
+	} {
+		object, err := httpjson.Decode([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e *job.Error
+		if err := httpjson.Into(object, new(target)); !errors.As(err, &e) || len(e.Details) != 1 || e.Details[0] != want {
+			t.Errorf("%s: %+v, want %+v", body, e, want)
+		}
+	}
+}
+
+// FuzzDecode holds the strict reader to the lenient one: what it accepts, it
+// reads alike.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a":[1,2.5e3,null,true,"\ud83d\ude00"]}`, `{"a":1,"a":2}`, `{"a":{"b":{}}} `, "{\"\xff\":1}", `[`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got, err := httpjson.Decode(body)
+		dec := json.NewDecoder(bytes.NewReader(body))
+		dec.UseNumber()
+		var want map[string]any
+		lenient := dec.Decode(&want)
+		if err == nil && (lenient != nil || !reflect.DeepEqual(got, want)) {
+			t.Errorf("read %v, the standard library %v (%v)", got, want, lenient)
+		}
+		var e *job.Error
+		if err != nil && (!errors.As(err, &e) || e.Hint == "" && e.Details == nil) {
+			t.Errorf("an error nobody can act on: %v", err)
+		}
+	})
+}
