@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
 		const count = 600 // more than one page of the replay
 		report := func(from, to int) {
 			for i := from; i < to; i++ {
-				n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": fmt.Sprint(i)}))
+				n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": strconv.Itoa(i)}))
 			}
 		}
 		report(0, count/2)
@@ -50,7 +51,7 @@ func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
 			}
 		}
 		for i := range count {
-			want = append(want, fmt.Sprint(i))
+			want = append(want, strconv.Itoa(i))
 		}
 		if diff := cmp.Diff(want, messages); diff != "" {
 			t.Error(diff)

@@ -15,7 +15,7 @@ const invalidPayload = "Invalid payload"
 
 // call is one callback whose envelope and signature are in order.
 type call struct {
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // a call is one HTTP request
 	id      job.ID
 	facts   store.Facts
 	payload map[string]any

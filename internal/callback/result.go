@@ -102,7 +102,7 @@ func (h *Handler) batch(in *call) (any, error) {
 	if final, _ := in.payload["final"].(bool); final {
 		return h.finalBatch(in, k, int(index), list)
 	}
-	return h.partBatch(in, k, int(index), list)
+	return h.partBatch(in, int(index), list)
 }
 
 func validateItems(items *kind.Schema, list []any) []job.Detail {
@@ -118,7 +118,7 @@ func validateItems(items *kind.Schema, list []any) []job.Detail {
 	return details
 }
 
-func (h *Handler) partBatch(in *call, k *kind.Kind, index int, list []any) (any, error) {
+func (h *Handler) partBatch(in *call, index int, list []any) (any, error) {
 	text, err := json.Marshal(list)
 	if err != nil {
 		return nil, err

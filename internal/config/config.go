@@ -83,8 +83,7 @@ func readable(err error) error {
 	}
 	var faults []error
 	for _, e := range all.Errors {
-		var parse env.ParseError
-		if errors.As(e, &parse) {
+		if parse, ok := errors.AsType[env.ParseError](e); ok {
 			faults = append(faults, fmt.Errorf("%s: %w", variableOf(parse.Name), parse.Err))
 			continue
 		}

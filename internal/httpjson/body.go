@@ -52,8 +52,7 @@ func checkContentType(header string) error {
 }
 
 func readError(err error, limit int64) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return job.Errorf(job.TooLarge, "Payload too large").
 			WithHint("A body may hold %d bytes at most. Shorten it, or send the result in batches.", limit)
 	}
@@ -90,8 +89,7 @@ func Into(object map[string]any, into any) error {
 
 func bindError(err error, object map[string]any) error {
 	e := job.Errorf(job.Invalid, "Invalid request")
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) {
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		e.Details = []job.Detail{{
 			Path:    "/" + dotsToSlashes(wrongType.Field),
 			Message: "found " + wrongType.Value + "; expected " + wrongType.Type.String(),

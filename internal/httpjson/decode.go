@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -93,7 +94,7 @@ func (r *reader) object(depth int) (any, error) {
 func (r *reader) array(depth int) (any, error) {
 	array := []any{}
 	for r.dec.More() {
-		r.path = append(r.path, fmt.Sprint(len(array)))
+		r.path = append(r.path, strconv.Itoa(len(array)))
 		v, err := r.value(depth)
 		if err != nil {
 			return nil, err

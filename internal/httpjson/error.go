@@ -61,12 +61,10 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 }
 
 func asError(err error, c echo.Context) *job.Error {
-	var known *job.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*job.Error](err); ok {
 		return known
 	}
-	var fromEcho *echo.HTTPError
-	if errors.As(err, &fromEcho) {
+	if fromEcho, ok := errors.AsType[*echo.HTTPError](err); ok {
 		switch fromEcho.Code {
 		case http.StatusNotFound:
 			return job.Errorf(job.NotFound, "Nothing lives at %s", c.Request().URL.Path).

@@ -69,8 +69,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request, checkO
 	}
 	conn, err := upgrader.Upgrade(buffered, r, nil)
 	if err != nil {
-		var handshake websocket.HandshakeError
-		if errors.As(err, &handshake) {
+		if _, ok := errors.AsType[websocket.HandshakeError](err); ok {
 			return job.Errorf(job.Invalid, "This is a WebSocket endpoint").WithHint("%s", err.Error())
 		}
 		return nil // the connection is gone

@@ -123,8 +123,7 @@ func splitFrontMatter(text []byte) (front []byte, body string, bodyLine int, err
 
 func yamlProblem(err error) Problem {
 	p := Problem{Line: 1, Message: err.Error()}
-	var positioned yaml.Error
-	if errors.As(err, &positioned) {
+	if positioned, ok := errors.AsType[yaml.Error](err); ok {
 		p.Message = positioned.GetMessage()
 		if t := positioned.GetToken(); t != nil && t.Position != nil {
 			p.Line = t.Position.Line + 1 // the fence is line 1

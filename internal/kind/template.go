@@ -86,15 +86,13 @@ func lineOfFault(text []byte, err error) int {
 }
 
 func schemaMessage(err error) string {
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		for len(invalid.Causes) > 0 {
 			invalid = invalid.Causes[0]
 		}
 		return "not a JSON Schema: " + invalid.InstanceLocation + ": " + invalid.Message
 	}
-	var schema *jsonschema.SchemaError
-	if errors.As(err, &schema) {
+	if schema, ok := errors.AsType[*jsonschema.SchemaError](err); ok {
 		return "not a usable JSON Schema: " + strings.TrimPrefix(schema.Err.Error(), "jsonschema: ")
 	}
 	return "not valid JSON: " + err.Error()

@@ -121,8 +121,7 @@ func promptFile(prompt string) (*os.File, error) {
 func (p *process) wait(cmd *exec.Cmd) {
 	err := cmd.Wait()
 	p.exit = exit{known: true, code: cmd.ProcessState.ExitCode()}
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			p.exit.signal = status.Signal().String()
 		}
@@ -151,9 +150,9 @@ func adopt(dir string, id job.ID, turn int) (*process, error) {
 		return nil, err
 	}
 	var who identity
-	if err := json.Unmarshal(text, &who); err != nil {
-		return nil, nil // the server died while it wrote: the sweeper ends the process
-	}
+	// A record cut short by the server's death matches nothing; the sweeper then
+	// ends the process.
+	_ = json.Unmarshal(text, &who)
 	if who.Marker != marker(id, turn) || who.Started == "" || startTime(who.PID) != who.Started {
 		return nil, nil
 	}

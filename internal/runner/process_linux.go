@@ -36,7 +36,10 @@ func awaitExit(pid int, started string) {
 		return
 	}
 	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		_, err := unix.Poll([]unix.PollFd{{
+			Fd:     int32(fd), //nolint:gosec // a descriptor is small
+			Events: unix.POLLIN,
+		}}, -1)
 		if !errors.Is(err, unix.EINTR) {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -27,7 +28,7 @@ const maxSlots = 64
 
 func takeSlot(dir string) (*slot, error) {
 	for n := range maxSlots {
-		place, err := filepath.Abs(filepath.Join(dir, "nodes", fmt.Sprint(n)))
+		place, err := filepath.Abs(filepath.Join(dir, "nodes", strconv.Itoa(n)))
 		if err != nil {
 			return nil, err
 		}

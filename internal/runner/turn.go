@@ -180,8 +180,7 @@ func (t *turn) finish(code job.Code, message string) {
 func (r *Runner) failedToStart(st *store.Turn, err error) {
 	r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 	code, message := job.CodeSpawnFailed, spawnMessage(r.opts.ClaudeBin, err)
-	var e *job.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*job.Error](err); ok {
 		code, message = job.CodeKindGone, e.Message
 	}
 	r.endTurn(store.TurnEnd{

@@ -84,7 +84,7 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	if err := kind.Join(problems); err != nil {
 		return fmt.Errorf("the kinds have problems (ringback check tells more):\n%w", err)
 	}
-	listener, err := net.Listen("tcp", o.Config.ListenAddr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Config.ListenAddr)
 	if err != nil {
 		return fmt.Errorf("LISTEN_ADDR: %w", err)
 	}

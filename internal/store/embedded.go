@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -107,8 +106,11 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", bin, err)
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		_ = cmd.Wait() // its log says why it ended
+	}()
 	stop := func() {
 		stopServer(cmd, exited)
 		cleanup()
@@ -130,7 +132,7 @@ func endOrphan(ctx context.Context, client redis.UniversalClient, socket string)
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for answers(ctx, client, socket) {
-		client.ShutdownSave(ctx)
+		_ = client.ShutdownSave(ctx).Err() // it answers by hanging up
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -161,7 +163,7 @@ func socketPath(dir string) (path string, cleanup func(), err error) {
 	return filepath.Join(short, "redis.sock"), func() { os.RemoveAll(short) }, nil
 }
 
-func awaitServer(ctx context.Context, client redis.UniversalClient, exited chan error, socket, dir string) error {
+func awaitServer(ctx context.Context, client redis.UniversalClient, exited <-chan struct{}, socket, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -171,9 +173,8 @@ func awaitServer(ctx context.Context, client redis.UniversalClient, exited chan 
 			return nil
 		}
 		select {
-		case err := <-exited:
-			exited <- err
-			return fmt.Errorf("the embedded Redis ended at once (%w): see %s", errors.Join(err), filepath.Join(dir, "redis.log"))
+		case <-exited:
+			return fmt.Errorf("the embedded Redis ended at once: see %s", filepath.Join(dir, "redis.log"))
 		case <-ctx.Done():
 			return fmt.Errorf("the embedded Redis did not answer within a minute: see %s", filepath.Join(dir, "redis.log"))
 		case <-ticker.C:
@@ -181,7 +182,7 @@ func awaitServer(ctx context.Context, client redis.UniversalClient, exited chan 
 	}
 }
 
-func stopServer(cmd *exec.Cmd, exited chan error) {
+func stopServer(cmd *exec.Cmd, exited <-chan struct{}) {
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-exited:

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -71,7 +72,7 @@ func (l clientLog) Printf(_ context.Context, format string, args ...any) {
 func Connect(rawURL string) (redis.UniversalClient, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fmt.Errorf("REDIS_URL is not a URL: want redis://host:port/db")
+		return nil, errors.New("REDIS_URL is not a URL: want redis://host:port/db")
 	}
 	hosts := strings.Split(u.Host, ",")
 	query := u.Query()
@@ -144,7 +145,7 @@ func (s *Store) Signature(ctx context.Context, id job.ID) (Signature, error) {
 		return "", NotFound(id)
 	}
 	secret, err := s.rdb.HGet(ctx, p.key("secret", string(id)), "secret").Result()
-	if err == redis.Nil {
+	if errors.Is(err, redis.Nil) {
 		return "", nil
 	}
 	if err != nil {
