@@ -1,0 +1,262 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// playCLI makes the test binary a CLI that posts its result and ends.
+const playCLI = "RINGBACK_SIMULATE_NOTHING"
+
+func playNoOpCLI() int {
+	prompt, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return 1
+	}
+	text := string(prompt)
+	body, _ := json.Marshal(with(object{"requestId": setting(text, "REQUEST_ID"), "hmac": setting(text, "HMAC_SIGNATURE")}, mealResult("Soup")))
+	resp, err := http.Post(setting(text, "CALLBACK_BASE_URL")+"/api/claude/suggestions", "application/json", bytes.NewReader(body))
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return 1
+	}
+	return 0
+}
+
+// cpuOf is the CPU time a process has used.
+func cpuOf(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// poster posts on keep-alive connections.
+func poster() *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
+}
+
+func post(b *testing.B, c *http.Client, url string, body []byte) {
+	b.Helper()
+	resp, err := c.Post(url, "application/json", bytes.NewReader(body))
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		b.Errorf("answered %d", resp.StatusCode)
+	}
+}
+
+// BenchmarkCallback saturates the progress callback with 64 connections over
+// 1,000 jobs and 10 listeners, next to a bare handler that makes one EVALSHA to
+// the same Redis.
+func BenchmarkCallback(b *testing.B) {
+	const jobs = 1000
+	server := startRedis(b)
+	n := startNode(b, vars{"REDIS_URL": server.url})
+	envelopes := make([]object, jobs)
+	for i := range envelopes {
+		_, envelopes[i] = n.manual(b, object{"userId": fmt.Sprint("u", i%100)})
+	}
+	for i := range 10 {
+		l := n.listen(b, fmt.Sprint("userId=u", i))
+		go func() {
+			for range l.frames { //nolint:revive // only drained
+			}
+		}()
+	}
+	client := poster()
+	b.Run("ringback", func(b *testing.B) {
+		before := cpuOf(b, n.cmd.Process.Pid)
+		saturate(b, func(i int64) {
+			body, _ := json.Marshal(with(envelopes[i%jobs], object{"message": fmt.Sprint("step ", i), "progress": i % 100}))
+			post(b, client, n.url+"/api/claude/progress", body)
+		})
+		b.ReportMetric(float64((cpuOf(b, n.cmd.Process.Pid)-before).Microseconds())/float64(b.N), "server-cpu-µs/op")
+	})
+	b.Run("bare", func(b *testing.B) {
+		url, cpu := bareServer(b, server.url)
+		before := cpu()
+		saturate(b, func(i int64) {
+			body, _ := json.Marshal(with(envelopes[i%jobs], object{"message": fmt.Sprint("step ", i), "progress": i % 100}))
+			post(b, client, url, body)
+		})
+		b.ReportMetric(float64((cpu()-before).Microseconds())/float64(b.N), "server-cpu-µs/op")
+	})
+}
+
+func saturate(b *testing.B, do func(int64)) {
+	b.Helper()
+	var next atomic.Int64
+	b.SetParallelism(32) // × 2 CPUs: 64 connections
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			do(next.Add(1))
+		}
+	})
+	b.StopTimer()
+}
+
+// playBare makes the test binary the bare server, in a process of its own so
+// that its CPU time can be told from the load's.
+const playBare = "RINGBACK_BENCH_BARE"
+
+func bareServer(b *testing.B, redisURL string) (url string, cpu func() time.Duration) {
+	b.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), playBare+"="+redisURL)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	if _, err := fmt.Fscan(out, &url); err != nil {
+		b.Fatal(err)
+	}
+	return url, func() time.Duration { return cpuOf(b, cmd.Process.Pid) }
+}
+
+func playBareServer(redisURL string) int {
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		return 1
+	}
+	options.PoolSize = 64
+	rdb := redis.NewClient(options)
+	script := redis.NewScript(`redis.call('HSET', KEYS[1], 'body', ARGV[1]) return 'ok'`)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 1
+	}
+	fmt.Println("http://" + l.Addr().String())
+	err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if err := script.Run(r.Context(), rdb, []string{"bare"}, string(body)).Err(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"success":true}`)
+	}))
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// BenchmarkCallbackToWebSocket measures one event from the request to the frame
+// at the listener.
+func BenchmarkCallbackToWebSocket(b *testing.B) {
+	n := startNode(b, vars{"REDIS_URL": startRedis(b).url, "CALLBACK_RATE": "100000"})
+	_, envelope := n.manual(b, object{"userId": "u1"})
+	events := n.listen(b, "userId=u1")
+	client := poster()
+	b.ResetTimer()
+	for i := range b.N {
+		body, _ := json.Marshal(with(envelope, object{"message": fmt.Sprint("step ", i)}))
+		post(b, client, n.url+"/api/claude/progress", body)
+		events.next()
+	}
+}
+
+// BenchmarkFanOut delivers each event to 1,000 listeners of one user.
+func BenchmarkFanOut(b *testing.B) {
+	const listeners = 1000
+	n := startNode(b, vars{"REDIS_URL": startRedis(b).url, "CALLBACK_RATE": "100000"})
+	_, envelope := n.manual(b, object{"userId": "u1"})
+	all := make([]*listener, listeners)
+	for i := range all {
+		all[i] = n.listen(b, "userId=u1")
+	}
+	client := poster()
+	b.ResetTimer()
+	for i := range b.N {
+		body, _ := json.Marshal(with(envelope, object{"message": fmt.Sprint("step ", i)}))
+		post(b, client, n.url+"/api/claude/progress", body)
+		for _, l := range all {
+			l.next()
+		}
+	}
+	b.ReportMetric(float64(b.N*listeners)/b.Elapsed().Seconds(), "deliveries/s")
+}
+
+// BenchmarkJobStart runs whole jobs on a CLI that only posts its result, next
+// to a bare loop that starts the same program against a bare handler.
+func BenchmarkJobStart(b *testing.B) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("ringback", func(b *testing.B) {
+		n := startNode(b, vars{
+			"REDIS_URL": startRedis(b).url, "CLAUDE_BIN": self, playCLI: "1", "WORKERS": "2", "LOG_LEVEL": "WARN",
+		})
+		events := n.listen(b, "userId=u1")
+		b.ResetTimer()
+		for range b.N {
+			n.create(b, object{"userId": "u1"})
+		}
+		for received := 0; received < b.N; {
+			if events.next()["event"] == "recipes:suggestions:received" {
+				received++
+			}
+		}
+	})
+	b.Run("bare", func(b *testing.B) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			b.Fatal(err)
+		}
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+		})}
+		go func() { _ = server.Serve(l) }()
+		defer server.Shutdown(context.Background())
+		prompt := "- REQUEST_ID: x\n- HMAC_SIGNATURE: y\n- CALLBACK_BASE_URL: http://" + l.Addr().String() + "\n"
+		workers := make(chan struct{}, 2)
+		b.ResetTimer()
+		for range b.N {
+			workers <- struct{}{}
+			go func() {
+				defer func() { <-workers }()
+				cmd := exec.Command(self)
+				cmd.Env = []string{playCLI + "=1"}
+				cmd.Stdin = strings.NewReader(prompt)
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+				if err := cmd.Run(); err != nil {
+					b.Error(err)
+				}
+			}()
+		}
+		for range cap(workers) {
+			workers <- struct{}{}
+		}
+	})
+}
