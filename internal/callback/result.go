@@ -46,12 +46,10 @@ func (h *Handler) result(in *call) (any, error) {
 // with it, or what the store shall keep: the result with the fields that belong
 // to the server set to their defaults.
 func Judge(k *kind.Kind, id job.ID, payload map[string]any) (store.Submission, []job.Detail, error) {
-	if details := k.Result.Validate(payload); details != nil {
-		return store.Submission{}, details, nil
-	}
-	kept, err := json.Marshal(k.Result.ApplyDefaults(payload))
-	if err != nil {
-		return store.Submission{}, nil, err
+	// Claude is not shown the server's fields, so what it sends for them is no fault.
+	kept, details, err := accept(k.Result, payload)
+	if details != nil || err != nil {
+		return store.Submission{}, details, err
 	}
 	event := struct {
 		SuggestionID job.ID `json:"suggestionId"`
@@ -67,6 +65,15 @@ func Judge(k *kind.Kind, id job.ID, payload map[string]any) (store.Submission, [
 	}
 	// The keys are sorted, so the same payload in another order is the same.
 	return store.Submission{Digest: digest(kept), Result: kept, Event: data}, nil, nil
+}
+
+func accept(s *kind.Schema, payload map[string]any) (json.RawMessage, []job.Detail, error) {
+	v := s.ApplyDefaults(payload)
+	if details := s.Validate(v); details != nil {
+		return nil, details, nil
+	}
+	kept, err := json.Marshal(v)
+	return kept, nil, err
 }
 
 func (h *Handler) kindOf(in *call) (*kind.Kind, error) {
@@ -108,7 +115,7 @@ func (h *Handler) batch(in *call) (any, error) {
 func validateItems(items *kind.Schema, list []any) []job.Detail {
 	var details []job.Detail
 	for i, item := range list {
-		for _, d := range items.Validate(item) {
+		for _, d := range items.Validate(items.ApplyDefaults(item)) {
 			if len(details) == kind.MaxDetails {
 				return details
 			}
