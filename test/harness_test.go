@@ -122,6 +122,8 @@ type node struct {
 	dir string // its DATA_DIR
 	cmd *exec.Cmd
 	log *logBuffer
+	// exited is closed when the process is gone.
+	exited chan struct{}
 }
 
 // vars are environment variables.
@@ -150,7 +152,8 @@ func startNode(t testing.TB, env vars, args ...string) *node {
 	if err := n.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	exited := make(chan struct{})
+	n.exited = make(chan struct{})
+	exited := n.exited
 	go func() {
 		_ = n.cmd.Wait()
 		close(exited)

@@ -104,7 +104,7 @@ func (r *Runner) fireDeadlines(ctx context.Context) {
 // keepAlive tells the other nodes that this one lives, takes over the turns of
 // those that do not, and settles turns the store thinks we have.
 func (r *Runner) keepAlive(ctx context.Context) {
-	ticker := time.NewTicker(5 * time.Second)
+	ticker := time.NewTicker(r.opts.Heartbeat)
 	defer ticker.Stop()
 	for {
 		if err := r.store.Heartbeat(ctx, r.slot.node); err != nil && ctx.Err() == nil {

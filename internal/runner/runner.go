@@ -42,6 +42,8 @@ type Options struct {
 	Grace time.Duration
 	// OutputLimit is how many bytes a turn may print; default 64 MiB.
 	OutputLimit int64
+	// Heartbeat is how often the node tells that it lives; default 5 s.
+	Heartbeat time.Duration
 	// Backoff is the delay before the second attempt, doubled for each further
 	// one; default 2 s.
 	Backoff time.Duration
@@ -56,6 +58,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OutputLimit == 0 {
 		o.OutputLimit = 64 << 20
+	}
+	if o.Heartbeat == 0 {
+		o.Heartbeat = 5 * time.Second
 	}
 	if o.Backoff == 0 {
 		o.Backoff = 2 * time.Second

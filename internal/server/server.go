@@ -155,7 +155,7 @@ type node struct {
 func (n *node) run(ctx context.Context) error {
 	c := n.opts.Config
 	n.store = store.New(n.db.client, store.Options{
-		Retention: c.Retention, QueueTimeout: c.HumanTimeout, UserLimit: c.UserLimit,
+		Retention: c.Retention, QueueTimeout: c.HumanTimeout, UserLimit: c.UserLimit, NodeTimeout: c.NodeTimeout,
 	}, n.log)
 	if err := n.prepare(ctx); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	return runner.New(n.store, n.kinds, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
 		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Environ: os.Environ(), Dir: c.DataDir,
-		Workers: c.Workers, Drain: n.opts.Drain,
+		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6,
 	}, n.log)
 }
 

@@ -1,0 +1,318 @@
+package test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// patientCLI waits for a file and then posts the result, with the curl of the
+// prompt: it retries while no server answers. It notes each start.
+func patientCLI(t testing.TB, dir string) string {
+	t.Helper()
+	return script(t, `
+cat > prompt.txt
+echo '{"type":"system","subtype":"init"}'
+echo "$@" >> `+dir+`/starts
+value() { sed -n "s/^- $1: //p" prompt.txt | tail -1; }
+while [ ! -e `+dir+`/go ]; do sleep 0.05; done
+cat > result.json <<END
+{"requestId": "$(value REQUEST_ID)", "hmac": "$(value HMAC_SIGNATURE)", "reasoning": "Because.",
+ "suggestions": [{"date": "2026-03-02", "mealType": "dinner", "recipe": {"name": "Soup"}}]}
+END
+curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/suggestions" -H 'Content-Type: application/json' --retry 50 --retry-delay 1 --retry-connrefused -d @result.json
+`)
+}
+
+func starts(dir string) []string {
+	text, _ := os.ReadFile(filepath.Join(dir, "starts"))
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
+}
+
+func letGo(t testing.TB, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restartable is an environment in which a second node takes the first one's
+// place: same address, same directory.
+func restartable(t testing.TB, claude string) vars {
+	t.Helper()
+	port := freePort(t)
+	return vars{
+		"REDIS_URL": startRedis(t).url, "LISTEN_ADDR": "127.0.0.1:" + port, "DATA_DIR": t.TempDir(), "CLAUDE_BIN": claude,
+	}
+}
+
+func (n *node) stop(t testing.TB, how syscall.Signal) {
+	t.Helper()
+	_ = n.cmd.Process.Signal(how)
+	eventually(t, "the server to end", func() bool {
+		select {
+		case <-n.exited:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+func TestRestartAdoptsTheRunningProcess(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]syscall.Signal{"asked to stop": syscall.SIGTERM, "killed": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			env := restartable(t, patientCLI(t, dir))
+			first := startNode(t, env)
+			id := first.create(t, object{"userId": "u1"})
+			eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+			first.stop(t, how)
+			if got := len(processesIn(env["DATA_DIR"])); got == 0 {
+				t.Fatal("the process ended with the server")
+			}
+			second := startNode(t, env)
+			eventually(t, "the process to be adopted", func() bool { return strings.Contains(second.log.String(), "adopted a turn") })
+			letGo(t, dir)
+			record := second.await(t, id, "received")
+			if record["turn"] != 1.0 || len(starts(dir)) != 1 {
+				t.Errorf("it took %v turns and %d processes, want 1", record["turn"], len(starts(dir)))
+			}
+			eventually(t, "no process and no file to be left", func() bool {
+				entries, _ := os.ReadDir(filepath.Join(env["DATA_DIR"], "nodes", "0", "jobs"))
+				return len(processesIn(env["DATA_DIR"])) == 0 && len(entries) == 0
+			})
+		})
+	}
+}
+
+func TestResultSentWhileNoServerRunsArrives(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := restartable(t, patientCLI(t, dir))
+	first := startNode(t, env)
+	id := first.create(t, object{"userId": "u1"})
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	first.stop(t, syscall.SIGTERM)
+	letGo(t, dir) // curl finds nobody, and repeats
+	second := startNode(t, env)
+	if record := second.await(t, id, "received"); record["turn"] != 1.0 {
+		t.Errorf("it took %v turns, want 1", record["turn"])
+	}
+}
+
+func TestProcessThatDiedWithItsServerIsRungAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := restartable(t, patientCLI(t, dir))
+	first := startNode(t, env)
+	id := first.create(t, object{"userId": "u1"})
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	first.stop(t, syscall.SIGKILL)
+	endStrays(env["DATA_DIR"])
+	letGo(t, dir)
+	second := startNode(t, env)
+	record := second.await(t, id, "received")
+	if record["turn"] != 2.0 {
+		t.Errorf("it took %v turns, want 2", record["turn"])
+	}
+	if all := starts(dir); len(all) != 2 || !strings.Contains(all[1], "--resume") {
+		t.Errorf("the second process must resume the conversation: %q", all)
+	}
+}
+
+func TestAnotherNodeTakesOverFromOneThatIsGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	redis := startRedis(t).url
+	first := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s"})
+	id := first.create(t, object{"userId": "u1"})
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	first.stop(t, syscall.SIGKILL)
+	endStrays(first.dir)
+	letGo(t, dir)
+	second := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s"})
+	if record := second.await(t, id, "received"); record["turn"] != 2.0 {
+		t.Errorf("it took %v turns, want 2", record["turn"])
+	}
+}
+
+func TestNodeThatWasTakenOverEndsItsProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	redis := startRedis(t).url
+	env := vars{"REDIS_URL": redis, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s"}
+	first := startNode(t, env)
+	id := first.create(t, object{"userId": "u1"})
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	_ = first.cmd.Process.Signal(syscall.SIGSTOP)
+	second := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": env["CLAUDE_BIN"], "NODE_TIMEOUT": "2s"})
+	eventually(t, "the second node to start its own", func() bool { return len(starts(dir)) == 2 })
+	_ = first.cmd.Process.Signal(syscall.SIGCONT)
+	eventually(t, "the first node to end the process that is no longer its own", func() bool { return len(processesIn(first.dir)) == 0 })
+	letGo(t, dir)
+	second.await(t, id, "received")
+}
+
+func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
+	t.Parallel()
+	env := restartable(t, script(t, `kill -9 $PPID; sleep 1000`)) // it takes the server with it
+	first := startNode(t, env)
+	id := first.want(t, 202, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput()})["requestId"].(string)
+	for range 3 {
+		eventually(t, "the server to die", func() bool {
+			select {
+			case <-first.exited:
+				return true
+			default:
+				return false
+			}
+		})
+		endStrays(env["DATA_DIR"])
+		if len(strings.Split(first.log.String(), "turn started")) > 3 {
+			break
+		}
+		first = startNode(t, env)
+		if record := first.want(t, 200, "GET", "/api/jobs/"+id, nil); record["attempt"] == 3.0 {
+			break
+		}
+	}
+	record := first.await(t, id, "failed")
+	if record["errorCode"] != "cli_failed" || !strings.Contains(record["error"].(string), "again and again") {
+		t.Errorf("the record says %v: %v", record["errorCode"], record["error"])
+	}
+}
+
+func TestDrainWaitsForTheTurn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := restartable(t, patientCLI(t, dir))
+	first := startNode(t, env, "--drain")
+	id := first.create(t, object{"userId": "u1"})
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	_ = first.cmd.Process.Signal(syscall.SIGTERM)
+	waiting := first.create(t, object{"userId": "u1"}) // the API serves on, but starts nothing
+	letGo(t, dir)
+	eventually(t, "the server to end", func() bool {
+		select {
+		case <-first.exited:
+			return true
+		default:
+			return false
+		}
+	})
+	second := startNode(t, env)
+	second.await(t, id, "received")
+	second.await(t, waiting, "received")
+	if got := len(starts(dir)); got != 2 {
+		t.Errorf("%d processes were started, want one for each job", got)
+	}
+}
+
+func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
+	t.Parallel()
+	env := vars{"DATA_DIR": t.TempDir()}
+	first := startNode(t, env)
+	id, envelope := first.manual(t, object{"userId": "u1"})
+	done := first.create(t, object{"userId": "u1", "kind": "meal-suggestions", "input": mealInput(), "options": object{}})
+	want := first.await(t, done, "received")
+	// The group holds the server; its Redis has one of its own.
+	for _, pid := range childrenOf(first.cmd.Process.Pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	first.stop(t, syscall.SIGKILL)
+	second := startNode(t, env)
+	got := second.await(t, done, "received")
+	delete(got, "usage") // booked when the process is gone
+	delete(want, "usage")
+	delete(got, "updatedAt")
+	delete(want, "updatedAt")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	second.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+	second.await(t, id, "received")
+}
+
+func childrenOf(pid int) []int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	var pids []int
+	for _, field := range strings.Fields(string(text)) {
+		var child int
+		_, _ = fmt.Sscan(field, &child)
+		pids = append(pids, child)
+	}
+	return pids
+}
+
+func TestRedisAway(t *testing.T) {
+	t.Parallel()
+	redis := startRedis(t)
+	n := startNode(t, vars{"REDIS_URL": redis.url})
+	id, envelope := n.manual(t, object{"userId": "u1"})
+	events := n.listen(t, "userId=u1")
+	_ = redis.cmd.Process.Kill()
+	_ = redis.cmd.Wait()
+
+	for path, body := range map[string]any{
+		"/api/jobs":               object{"kind": "meal-suggestions", "input": mealInput()},
+		"/api/claude/suggestions": with(envelope, mealResult("Soup")),
+		"/api/claude/progress":    with(envelope, object{"message": "x"}),
+	} {
+		status, answer := n.do(t, "POST", path, body)
+		if status != http.StatusServiceUnavailable || !strings.Contains(answer["hint"].(string), "again") {
+			t.Errorf("%s answered %d %v", path, status, answer)
+		}
+	}
+	if status, answer := n.do(t, "GET", "/readyz", nil); status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz answered %d %v", status, answer)
+	}
+	if status, _ := n.do(t, "GET", "/healthz", nil); status != http.StatusOK {
+		t.Errorf("/healthz answered %d", status)
+	}
+
+	redis.start(t, strings.TrimPrefix(redis.url, "redis://127.0.0.1:"))
+	eventually(t, "the server to recover", func() bool {
+		status, _ := n.do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+		return status == http.StatusOK
+	})
+	events.until("recipes:suggestions:received") // on the same connection
+	if got := len(n.want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)["events"].([]any)); got != 3 {
+		t.Errorf("%d events, want 3", got)
+	}
+	n.await(t, n.create(t, object{"userId": "u1", "kind": "meal-suggestions", "input": mealInput()}), "received")
+}
+
+func TestTwoResultsAtTheSameMoment(t *testing.T) {
+	t.Parallel()
+	redis := startRedis(t).url
+	nodes := []*node{startNode(t, vars{"REDIS_URL": redis}), startNode(t, vars{"REDIS_URL": redis}, "--role", "api")}
+	for range 20 {
+		id, envelope := nodes[0].manual(t, object{"userId": "u1"})
+		statuses := make(chan int, 8)
+		for i := range cap(statuses) {
+			go func() {
+				status, _ := nodes[i%2].do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult(fmt.Sprint("Dish ", i))))
+				statuses <- status
+			}()
+		}
+		count := map[int]int{}
+		for range cap(statuses) {
+			count[<-statuses]++
+		}
+		if diff := cmp.Diff(map[int]int{200: 1, 409: 7}, count); diff != "" {
+			t.Errorf("answers: %s", diff)
+		}
+		if got := len(nodes[1].want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)["events"].([]any)); got != 3 {
+			t.Errorf("%d events, want 3", got)
+		}
+	}
+}
