@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(playBare); url != "" {
 		os.Exit(playBareServer(url))
 	}
+	if dir := os.Getenv(playChaos); dir != "" {
+		os.Exit(playChaosCLI(dir))
+	}
 	os.Exit(runTests(m))
 }
 

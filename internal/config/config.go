@@ -28,6 +28,7 @@ type Config struct {
 	HumanTimeout    time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
 	Hold            time.Duration `env:"HOLD" envDefault:"45s"`
 	Retention       time.Duration `env:"RETENTION" envDefault:"168h"`
+	RetryBackoff    time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
 	NodeTimeout     time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
 	Workers         int           `env:"WORKERS"`    // 0: twice the CPUs
 	UserLimit       int           `env:"USER_LIMIT"` // 0: as many as WORKERS
@@ -109,6 +110,7 @@ func (c Config) validate() error {
 	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
 	check(c.Hold >= 0, "HOLD %s: want 0 or more", c.Hold)
 	check(c.Retention >= time.Minute, "RETENTION %s: want at least 1m", c.Retention)
+	check(c.RetryBackoff > 0, "RETRY_BACKOFF %s: want more than 0", c.RetryBackoff)
 	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
 	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)

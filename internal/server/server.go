@@ -205,7 +205,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	return runner.New(n.store, n.kinds, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
 		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Environ: os.Environ(), Dir: c.DataDir,
-		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6,
+		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
 }
 
