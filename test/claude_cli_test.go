@@ -128,12 +128,20 @@ func TestRealCLIMayRunNoOtherCommand(t *testing.T) {
 		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 		switch len(results) {
 		case 0:
-			return messagesapi.Bash("id > proof.txt")
+			return messagesapi.Bash("bash -c id")
 		case 1:
 			return messagesapi.Bash("curl -sS -X POST http://127.0.0.1:9/elsewhere")
 		case 2:
-			return writeFile("result.json", with(envelope, mealResult("Soup")))
+			return messagesapi.Bash(curls(prompt)["suggestions"] + " http://127.0.0.1:9/elsewhere")
 		case 3:
+			return messagesapi.Bash(strings.Replace(curls(prompt)["suggestions"], "@result.json", "@/etc/hostname", 1))
+		case 4:
+			return messagesapi.Use("Write", map[string]any{"file_path": "/tmp/ringback-was-here", "content": "x"})
+		case 5:
+			return messagesapi.Use("Read", map[string]any{"file_path": "/etc/hostname"})
+		case 6:
+			return writeFile("result.json", with(envelope, mealResult("Soup")))
+		case 7:
 			return messagesapi.Bash(curls(prompt)["suggestions"])
 		}
 		return messagesapi.Say("Done.")
@@ -143,7 +151,7 @@ func TestRealCLIMayRunNoOtherCommand(t *testing.T) {
 	for _, r := range api.Requests()[len(api.Requests())-1].Results() {
 		refused = append(refused, r.IsError)
 	}
-	if diff := cmp.Diff([]bool{true, true, false, false}, refused[:4]); diff != "" {
+	if diff := cmp.Diff([]bool{true, true, true, true, true, true, false, false}, refused[:8]); diff != "" {
 		t.Errorf("which calls were refused: %s", diff)
 	}
 }

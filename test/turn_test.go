@@ -60,7 +60,7 @@ func TestCLIThatDoesNotDeliver(t *testing.T) {
 		{"prints garbage", script(t, `head -c 100000 /dev/urandom; echo; echo '{"type":'; echo '[]'`), "exited_without_callback", "without submitting"},
 		{"prints 100 MB", script(t, `head -c 100000000 /dev/zero; sleep 60`), "output_limit", "printed more than is allowed"},
 		{"reports an error", script(t, `echo '{"type":"result","is_error":true,"subtype":"success","result":"Invalid API key"}'; exit 1`), "cli_failed", "Invalid API key"},
-		{"used up its turns", script(t, `echo '{"type":"result","is_error":true,"subtype":"error_max_turns","num_turns":10}'; exit 1`), "exited_without_callback", "10 turns"},
+		{"used up its turns", script(t, `echo '{"type":"result","is_error":true,"subtype":"error_max_turns","num_turns":10}'; exit 1`), "exited_without_callback", "max_turns"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -31,12 +31,16 @@ func haiku(t testing.TB) *kind.Kind {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	turn := claude.Turn{Kind: haiku(t), Conversation: "11111111-1111-4111-8111-111111111111", CallbackBaseURL: "http://localhost:3001", Extra: []string{"--debug"}}
-	curl := func(endpoint string) string {
-		return "Bash(curl -sS -X POST http://localhost:3001/api/claude/" + endpoint + ":*)"
+	curl := func(endpoint, file string) string {
+		return "Bash(curl -sS -X POST http://localhost:3001/api/claude/" + endpoint +
+			" -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @" + file + ".json)"
 	}
 	want := []string{
 		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "4", "--session-id", turn.Conversation,
-		"--allowedTools", strings.Join([]string{"Read", "Write", curl("progress"), curl("suggestions"), curl("suggestions/batch"), curl("result"), curl("failure")}, ","),
+		"--allowedTools", strings.Join([]string{
+			"Edit(./**)", curl("progress", "progress"), curl("suggestions", "result"), curl("suggestions/batch", "batch"),
+			curl("result", "result"), curl("failure", "failure"),
+		}, ","),
 		"--model", "sonnet", "--max-budget-usd", "0.5", "--debug",
 	}
 	if diff := cmp.Diff(want, claude.Args(turn)); diff != "" {

@@ -47,35 +47,36 @@ func Args(t Turn) []string {
 	return append(args, t.Extra...)
 }
 
-// endpoints are where Claude may post, below /api/claude/.
-var endpoints = []string{"progress", "suggestions", "suggestions/batch", "result", "failure"}
+// payloads are the callbacks, below /api/claude/, and the file that each posts.
+var payloads = []struct{ endpoint, file string }{
+	{"progress", "progress.json"},
+	{"suggestions", "result.json"},
+	{"suggestions/batch", "batch.json"},
+	{"result", "result.json"},
+	{"failure", "failure.json"},
+}
 
-// allowedTools is the kind's own list, plus what calling back needs: writing
-// payload files, and curl to our callbacks alone.
+// allowedTools is the kind's own list, plus what calling back needs: files in
+// the working directory, and each callback's one command. The rules are exact:
+// a prefix would let further URLs, files and options of curl through.
 func allowedTools(t Turn) []string {
 	tools := slices.Clone(t.Kind.Policy.AllowedTools)
-	allow := func(tool string) {
-		if !slices.Contains(tools, tool) {
-			tools = append(tools, tool)
-		}
-	}
-	allow("Read")
 	if t.Structured {
 		return tools
 	}
-	allow("Write")
-	if !slices.Contains(tools, "Bash") {
-		for _, endpoint := range endpoints {
-			// A prefix, which the CLI wants to end with a word: the command in the
-			// prompt must begin just so.
-			allow("Bash(" + curlTo(t.CallbackBaseURL, endpoint) + ":*)")
-		}
+	tools = append(tools, "Edit(./**)") // in the CLI's notation, Write as well
+	for _, p := range payloads {
+		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, p.endpoint, p.file)+")")
 	}
 	return tools
 }
 
-func curlTo(baseURL, endpoint string) string {
-	return "curl -sS -X POST " + baseURL + "/api/claude/" + endpoint
+// curl is a command in the one shape that an exact rule lets through: one line,
+// literal values, the payload from a file. curl repeats failed attempts with
+// exponential backoff and heeds Retry-After.
+func curl(baseURL, endpoint, file string) string {
+	return "curl -sS -X POST " + baseURL + "/api/claude/" + endpoint +
+		" -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @" + file
 }
 
 // passed are the variables that the CLI gets from our environment; ours,

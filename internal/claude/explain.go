@@ -40,7 +40,7 @@ func Explain(e Exit) (job.Code, string) {
 func explainResult(r *Result) (job.Code, string) {
 	switch {
 	case r.Subtype == "error_max_turns":
-		return job.CodeNoCallback, fmt.Sprintf("Claude used up its %d turns without submitting a result. Raise max_turns in the kind's prompt file.", r.TurnCount)
+		return job.CodeNoCallback, "Claude used up its turns without submitting a result. Raise max_turns in the kind's prompt file."
 	case strings.Contains(r.Subtype, "budget"):
 		return job.CodeBudget, "Claude reached the spending limit of the kind (max_budget_usd)."
 	case r.IsError:

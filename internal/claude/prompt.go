@@ -119,10 +119,9 @@ func (d promptData) Endpoint() string {
 	return "result"
 }
 
-// Curl is a command in the one shape that a narrow allowlist never refuses: one
-// line, literal values, the payload from a file.
+// Curl is the command that posts a payload file.
 func (d promptData) Curl(endpoint, file string) string {
-	return curlTo(d.Callback.BaseURL, endpoint) + " -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @" + file
+	return curl(d.Callback.BaseURL, endpoint, file)
 }
 
 // Schema is the result's schema as Claude sees it.

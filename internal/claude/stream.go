@@ -25,11 +25,11 @@ type Message struct {
 
 // Result is the stream's last line.
 type Result struct {
-	Subtype          string          `json:"subtype"`
-	IsError          bool            `json:"is_error"`
-	Text             string          `json:"result"`
-	StopReason       string          `json:"stop_reason"`
-	TurnCount        int             `json:"num_turns"`
+	Subtype string `json:"subtype"`
+	IsError bool   `json:"is_error"`
+	Text    string `json:"result"`
+	// CostUSD is what the whole conversation cost, earlier processes included;
+	// Tokens are those of this process.
 	CostUSD          float64         `json:"total_cost_usd"`
 	Tokens           tokens          `json:"usage"`
 	StructuredOutput json.RawMessage `json:"structured_output"`

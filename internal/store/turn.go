@@ -109,9 +109,11 @@ func (s *Store) Begin(ctx context.Context, id job.ID) error {
 
 // TurnEnd says how a turn's process ended.
 type TurnEnd struct {
-	ID    job.ID
-	Turn  int
-	Node  string
+	ID   job.ID
+	Turn int
+	Node string
+	// Usage is what the process used, but CostUSD is what the conversation cost so
+	// far, earlier processes included: so the CLI counts.
 	Usage job.Usage
 	// Begun is whether the CLI began or resumed the conversation; if not, the next
 	// turn begins a new one.

@@ -2,7 +2,8 @@
 -- where the job has no result yet, rings Claude again or gives up.
 --
 -- ARGV[1] request id     ARGV[2] turn           ARGV[3] node
--- ARGV[4] input tokens   ARGV[5] output tokens  ARGV[6] cost, USD
+-- ARGV[4] input tokens   ARGV[5] output tokens  ARGV[6] cost of the whole
+--         conversation so far, USD; 0 when it is not known
 -- ARGV[7] code and ARGV[8] message of what is wrong if the job is still running
 -- ARGV[9] "1" when a further attempt may help   ARGV[10] delay before the
 --         first, ms, doubled each time
@@ -15,12 +16,14 @@ if not j then return '' end
 if j.turn ~= tonumber(ARGV[2]) or j.owner ~= ARGV[3] then return '' end
 redis.call('HINCRBY', job_key(j.id), 'inputTokens', ARGV[4])
 redis.call('HINCRBY', job_key(j.id), 'outputTokens', ARGV[5])
-redis.call('HINCRBYFLOAT', job_key(j.id), 'cost', ARGV[6])
+local before = tonumber(redis.call('HGET', job_key(j.id), 'costBefore') or 0)
+if tonumber(ARGV[6]) > 0 then redis.call('HSET', job_key(j.id), 'cost', tostring(before + tonumber(ARGV[6]))) end
 if ARGV[12] == '1' then
   redis.call('HSET', job_key(j.id), 'begun', '1')
 else
   redis.call('HSET', job_key(j.id), 'begun', '0')
   redis.call('HINCRBY', job_key(j.id), 'conversation', 1)
+  redis.call('HSET', job_key(j.id), 'costBefore', redis.call('HGET', job_key(j.id), 'cost') or '0')
 end
 release(j)
 if j.state ~= 'running' then return j.state end
