@@ -1,7 +1,7 @@
 package kind
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,298 +20,272 @@ type explainer struct {
 	schema   *Schema
 	instance any
 	details  []job.Detail
-	told     map[job.Detail]bool
 }
 
-func (e *explainer) tell(path, format string, args ...any) {
-	d := job.Detail{Path: path, Message: fmt.Sprintf(format, args...)}
-	if len(e.details) < MaxDetails && !e.told[d] {
-		e.told[d] = true
-		e.details = append(e.details, d)
-	}
+// explain words all faults, in the order of the document.
+func explain(s *Schema, instance any, err *jsonschema.ValidationError) []job.Detail {
+	e := explainer{schema: s, instance: instance}
+	e.walk(err)
+	sortDetails(e.details)
+	details := slices.Compact(e.details)
+	return details[:min(len(details), MaxDetails)]
+}
+
+func sortDetails(details []job.Detail) {
+	slices.SortFunc(details, func(a, b job.Detail) int {
+		return cmp.Or(comparePointers(a.Path, b.Path), strings.Compare(a.Message, b.Message))
+	})
 }
 
 // walk visits the faults below err; its leaves are keywords that did not hold.
 func (e *explainer) walk(err *jsonschema.ValidationError) {
-	keyword := lastToken(err.KeywordLocation)
 	switch {
-	case keyword == "anyOf" || keyword == "oneOf":
-		e.alternatives(err)
 	case len(err.Causes) == 0:
-		e.leaf(err, keyword)
+		e.leaf(e.faultOf(err))
+	case isAlternatives(err):
+		e.alternatives(err)
+	case strings.HasPrefix(err.Message, "valid must be"): // contains: the items are no faults by themselves
+		e.leaf(e.faultOf(err))
 	default:
-		causes := slices.Clone(err.Causes)
-		slices.SortStableFunc(causes, func(a, b *jsonschema.ValidationError) int {
-			return comparePointers(a.InstanceLocation, b.InstanceLocation)
-		})
-		for _, cause := range causes {
+		for _, cause := range err.Causes {
 			e.walk(cause)
 		}
 	}
 }
 
-// alternatives explains the one alternative that was meant, if it is clear
-// which: the only one that takes a value of this type.
-func (e *explainer) alternatives(err *jsonschema.ValidationError) {
-	var meant []*jsonschema.ValidationError
-	for _, cause := range err.Causes {
-		if !isTypeFault(cause, err.InstanceLocation) {
-			meant = append(meant, cause)
-		}
-	}
-	if len(meant) == 1 {
-		e.walk(meant[0])
-		return
-	}
-	found := e.found(err.InstanceLocation)
-	if len(err.Causes) == 0 { // oneOf: more than one holds
-		e.tell(err.InstanceLocation, "found %s, which fits more than one of the allowed forms; it must fit exactly one", found)
-		return
-	}
-	var allowed []string
-	list, _ := e.keyword(err).([]any)
-	for _, form := range list {
-		allowed = append(allowed, e.describe(form))
-	}
-	e.tell(err.InstanceLocation, "found %s; allowed: %s", found, strings.Join(allowed, ", or "))
+// fault is a keyword that did not hold.
+type fault struct {
+	path    string // of the value
+	value   any
+	found   string // the value in words
+	keyword string
+	limit   *node  // the keyword's value in the schema; nil when it is not ours
+	schema  *node  // the schema that has the keyword
+	message string // the library's words
 }
 
-// isTypeFault reports whether all that is wrong is the type of the value at path.
-func isTypeFault(err *jsonschema.ValidationError, path string) bool {
-	if len(err.Causes) == 1 {
-		return isTypeFault(err.Causes[0], path)
+func (e *explainer) faultOf(err *jsonschema.ValidationError) fault {
+	f := fault{path: plainPointer(err.InstanceLocation), message: err.Message}
+	f.value = valueAt(e.instance, f.path)
+	f.found = typed(f.value)
+	if isName(err.KeywordLocation) {
+		f.value = lastToken(f.path)
+		f.found = "the name " + quote(f.value)
 	}
-	keyword := lastToken(err.KeywordLocation)
-	return len(err.Causes) == 0 && err.InstanceLocation == path && (keyword == "type" || keyword == "const")
+	base, _, _ := strings.Cut(e.schema.compiled.Location, "#")
+	url, pointer, _ := strings.Cut(err.AbsoluteKeywordLocation, "#")
+	pointer = plainPointer(pointer)
+	f.keyword = lastToken(pointer)
+	if strings.HasPrefix(err.Message, "property ") { // dependentRequired/<name>/<number>
+		pointer = parentPointer(parentPointer(pointer))
+		f.keyword = "dependentRequired"
+	}
+	if url == base {
+		f.limit, f.schema = e.schema.root.at(pointer), e.schema.root.at(parentPointer(pointer))
+	}
+	if f.keyword == "minContains" && f.limit == nil { // contains alone means at least 1
+		f.limit = f.schema.get("contains")
+	}
+	return f
 }
 
-func (e *explainer) leaf(err *jsonschema.ValidationError, keyword string) {
-	path, limit, found := err.InstanceLocation, e.keyword(err), e.found(err.InstanceLocation)
-	switch keyword {
-	case "required":
-		e.missing(err)
-	case "additionalProperties", "unevaluatedProperties":
-		e.unknown(err)
-	case "type":
-		e.tell(path, "found %s; expected %s", found, e.describe(e.parent(err)))
-	case "enum":
-		values, _ := limit.([]any)
-		e.tell(path, "found %s; allowed: %s", found, quoteAll(values))
-	case "const":
-		e.tell(path, "found %s; allowed: %s", found, quote(limit))
-	case "format":
-		e.tell(path, "found %s; expected a %v%s", found, limit, example(limit))
-	case "pattern":
-		e.tell(path, "found %s; expected text that matches %v", found, limit)
-	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf":
-		words := map[string]string{
-			"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than",
-			"multipleOf": "a multiple of",
+// isName reports whether the fault is in a field's name instead of its value.
+func isName(keywordLocation string) bool {
+	before := ""
+	for token := range pointerTokens(keywordLocation) {
+		if token == "propertyNames" && before != "properties" {
+			return true
 		}
-		e.tell(path, "found %s; expected %s %v", found, words[keyword], limit)
-	case "minLength", "maxLength":
-		text, _ := e.at(path).(string)
-		e.tell(path, "found %d characters; expected %s %v", utf8.RuneCountInString(text), atLeastOrMost(keyword), limit)
-	case "minItems", "maxItems":
-		list, _ := e.at(path).([]any)
-		e.tell(path, "found %d items; expected %s %v", len(list), atLeastOrMost(keyword), limit)
+		before = token
+	}
+	return false
+}
+
+func (e *explainer) tell(path, format string, args ...any) {
+	e.details = append(e.details, job.Detail{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// leaf words one fault.
+func (e *explainer) leaf(f fault) {
+	switch {
+	case f.message == "not allowed": // the schema is false
+		e.forbidden(f)
+	case f.limit == nil:
+		e.tell(f.path, "found %s; %s", f.found, f.message)
+	case e.object(f) || e.content(f) || e.bounds(f):
 	default:
-		e.tell(path, "found %s; %s", found, err.Message)
+		e.tell(f.path, "found %s; %s", f.found, f.message)
 	}
 }
 
-func (e *explainer) missing(err *jsonschema.ValidationError) {
-	object, _ := e.at(err.InstanceLocation).(map[string]any)
-	required, _ := e.keyword(err).([]any)
-	properties, _ := e.parentObject(err)["properties"].(map[string]any)
-	for _, name := range required {
+// object words the faults of an object's fields; false when f is another.
+func (e *explainer) object(f fault) bool {
+	switch f.keyword {
+	case "required":
+		e.missing(f)
+	case "additionalProperties":
+		e.unknown(f)
+	case "dependentRequired":
+		e.missingTogether(f)
+	default:
+		return false
+	}
+	return true
+}
+
+// content words the faults of a value itself; false when f is another.
+func (e *explainer) content(f fault) bool {
+	switch f.keyword {
+	case "type":
+		e.tell(f.path, "found %s; expected %s", f.found, e.describe(f.schema))
+	case "enum":
+		e.tell(f.path, "found %s; allowed: %s", f.found, quoteAll(f.limit.list()))
+	case "const":
+		e.tell(f.path, "found %s; allowed: %s", f.found, quote(f.limit.value))
+	case "format":
+		e.tell(f.path, "found %s; expected the format %s%s", f.found, f.limit.text(), example(f.limit.text()))
+	case "pattern":
+		e.tell(f.path, "found %s; expected text that matches %s", f.found, f.limit.text())
+	case "not":
+		e.tell(f.path, "found %s, which is the one thing not allowed here: %s", f.found, e.describe(f.limit))
+	case "uniqueItems":
+		e.tell(f.path, "%s; every item must be different", f.message)
+	case "oneOf": // none fitting is for alternatives
+		e.tell(f.path, "found %s, which fits more than one of the allowed forms; it must fit exactly one", f.found)
+	case "minContains", "maxContains":
+		e.tell(f.path, "found %s; expected %s that are %s", countIn(f.value), bounds(f.schema, "minContains", "maxContains"),
+			e.describe(f.schema.get("contains")))
+	default:
+		return false
+	}
+	return true
+}
+
+// bounds words the faults of size; false when f is another.
+func (e *explainer) bounds(f fault) bool {
+	switch f.keyword {
+	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
+		e.tell(f.path, "found %s; expected %s", f.found,
+			bounds(f.schema, "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"))
+	case "multipleOf":
+		e.tell(f.path, "found %s; expected a multiple of %s", f.found, quote(f.limit.value))
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+		what := strings.TrimPrefix(strings.TrimPrefix(f.keyword, "min"), "max")
+		e.tell(f.path, "found %s; expected %s", countIn(f.value), bounds(f.schema, "min"+what, "max"+what))
+	default:
+		return false
+	}
+	return true
+}
+
+// missing names each required field that is not there, at its own place.
+func (e *explainer) missing(f fault) {
+	object, _ := f.value.(map[string]any)
+	for _, name := range f.limit.list() {
 		name, _ := name.(string)
 		if _, ok := object[name]; !ok {
-			e.tell(err.InstanceLocation+"/"+escape(name), "is required but missing; expected %s", e.describe(properties[name]))
+			e.tell(f.path+"/"+escapeToken(name), "is required but missing; expected %s", e.describe(e.property(f.schema, name)))
 		}
 	}
 }
 
-func (e *explainer) unknown(err *jsonschema.ValidationError) {
-	object, _ := e.at(err.InstanceLocation).(map[string]any)
-	properties, _ := e.parentObject(err)["properties"].(map[string]any)
-	var allowed []string
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if p, _ := properties[name].(map[string]any); p["readOnly"] != true {
-			allowed = append(allowed, name)
+func (e *explainer) missingTogether(f fault) {
+	object, _ := f.value.(map[string]any)
+	for _, rule := range f.limit.fields {
+		if _, ok := object[rule.name]; !ok {
+			continue
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if _, ok := properties[name]; !ok {
-			e.tell(err.InstanceLocation+"/"+escape(name), "is not a known field; allowed: %s", strings.Join(allowed, ", "))
-		}
-	}
-}
-
-// keyword returns the value of the keyword that did not hold.
-func (e *explainer) keyword(err *jsonschema.ValidationError) any {
-	_, pointer, _ := strings.Cut(err.AbsoluteKeywordLocation, "#")
-	return lookup(e.schema.root, pointer)
-}
-
-// parent returns the schema that the keyword stands in.
-func (e *explainer) parent(err *jsonschema.ValidationError) any {
-	_, pointer, _ := strings.Cut(err.AbsoluteKeywordLocation, "#")
-	return lookup(e.schema.root, pointer[:strings.LastIndexByte(pointer, '/')])
-}
-
-func (e *explainer) parentObject(err *jsonschema.ValidationError) map[string]any {
-	object, _ := e.parent(err).(map[string]any)
-	return object
-}
-
-func (e *explainer) at(path string) any { return lookup(e.instance, path) }
-
-// found words the value at path, shortened.
-func (e *explainer) found(path string) string {
-	switch v := e.at(path).(type) {
-	case map[string]any:
-		return "an object"
-	case []any:
-		return fmt.Sprintf("an array of %d", len(v))
-	case string:
-		return "the string " + quote(v)
-	case json.Number:
-		return "the number " + v.String()
-	case nil:
-		return "null"
-	default:
-		return quote(v)
-	}
-}
-
-// describe words what a schema expects.
-func (e *explainer) describe(schema any) string {
-	s, _ := schema.(map[string]any)
-	if ref, ok := s["$ref"].(string); ok {
-		return e.describe(lookup(e.schema.root, strings.TrimPrefix(ref, "#")))
-	}
-	if values, ok := s["enum"].([]any); ok {
-		return "one of " + quoteAll(values)
-	}
-	if v, ok := s["const"]; ok {
-		return quote(v)
-	}
-	text := "a value"
-	switch t := s["type"].(type) {
-	case string:
-		text = article(t)
-	case []any:
-		names := make([]string, len(t))
-		for i, v := range t {
-			names[i] = article(fmt.Sprint(v))
-		}
-		text = strings.Join(names, " or ")
-	}
-	if format, ok := s["format"].(string); ok {
-		text += " (format " + format + example(format) + ")"
-	}
-	return text
-}
-
-func atLeastOrMost(keyword string) string {
-	if strings.HasPrefix(keyword, "min") {
-		return "at least"
-	}
-	return "at most"
-}
-
-func article(typeName string) string {
-	switch typeName {
-	case "null":
-		return "null"
-	case "integer", "array", "object":
-		return "an " + typeName
-	}
-	return "a " + typeName
-}
-
-func example(format any) string {
-	switch format {
-	case "date":
-		return ", such as 2026-01-31"
-	case "date-time":
-		return ", such as 2026-01-31T18:00:00Z"
-	case "uri":
-		return ", such as https://example.com/page"
-	}
-	return ""
-}
-
-const maxQuoted = 80
-
-func quote(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "?"
-	}
-	if len(text) <= maxQuoted {
-		return string(text)
-	}
-	cut := maxQuoted
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return string(text[:cut]) + "…"
-}
-
-func quoteAll(values []any) string {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = quote(v)
-	}
-	return strings.Join(words, ", ")
-}
-
-// lookup follows a JSON pointer; nil when it leads nowhere.
-func lookup(v any, pointer string) any {
-	if pointer == "" || pointer == "/" {
-		return v
-	}
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		switch parent := v.(type) {
-		case map[string]any:
-			v = parent[unescape(token)]
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(parent) {
-				return nil
+		for _, name := range rule.node.list() {
+			name, _ := name.(string)
+			if _, ok := object[name]; !ok {
+				e.tell(f.path+"/"+escapeToken(name), "is required together with %s but missing; expected %s",
+					rule.name, e.describe(e.property(f.schema, name)))
 			}
-			v = parent[i]
-		default:
-			return nil
 		}
 	}
-	return v
 }
 
-func escape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
-}
-
-func unescape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-}
-
-func lastToken(pointer string) string { return pointer[strings.LastIndexByte(pointer, '/')+1:] }
-
-// comparePointers orders places as a reader meets them: numbers by value.
-func comparePointers(a, b string) int {
-	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
-	for i := range min(len(as), len(bs)) {
-		x, errX := strconv.Atoi(as[i])
-		y, errY := strconv.Atoi(bs[i])
-		if errX == nil && errY == nil && x != y {
-			return x - y
-		}
-		if c := strings.Compare(as[i], bs[i]); c != 0 {
-			return c
+// unknown names each field that a closed object does not have, at its own place.
+func (e *explainer) unknown(f fault) {
+	object, _ := f.value.(map[string]any)
+	allowed := e.fieldsOf(f.schema)
+	told := 0
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if f.schema.get("properties").get(name) == nil && !matchesPattern(f.schema, name) && told < MaxDetails {
+			e.tell(f.path+"/"+escapeToken(name), "is not a known field; %s", allowed)
+			told++
 		}
 	}
-	return len(as) - len(bs)
+}
+
+// forbidden words a value where the schema allows none.
+func (e *explainer) forbidden(f fault) {
+	if f.keyword == "unevaluatedProperties" {
+		e.tell(f.path, "is not a known field; %s", e.fieldsOf(f.schema))
+		return
+	}
+	e.tell(f.path, "found %s; nothing is allowed here: leave it out", f.found)
+}
+
+// property finds the schema of a field in a schema or in those it is made of.
+func (e *explainer) property(schema *node, name string) *node {
+	if p := schema.get("properties").get(name); p != nil {
+		return p
+	}
+	for _, part := range e.partsOf(schema) {
+		if p := part.get("properties").get(name); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// partsOf lists what a schema refers to and requires besides itself.
+func (e *explainer) partsOf(schema *node) []*node {
+	parts := []*node{}
+	if schema.get("$ref") != nil {
+		parts = append(parts, e.schema.resolve(schema))
+	}
+	if all := schema.get("allOf"); all != nil {
+		for _, part := range all.items {
+			parts = append(parts, e.schema.resolve(part))
+		}
+	}
+	return parts
+}
+
+// fieldsOf lists the fields that Claude may send.
+func (e *explainer) fieldsOf(schema *node) string {
+	var names []string
+	for _, part := range append([]*node{schema}, e.partsOf(schema)...) {
+		for _, name := range part.get("properties").names() {
+			if !e.schema.isReadOnly(part.get("properties").get(name)) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return "no fields are allowed here"
+	}
+	slices.Sort(names)
+	return "allowed: " + strings.Join(names, ", ")
+}
+
+func countIn(v any) string {
+	switch v := v.(type) {
+	case string:
+		return count(utf8.RuneCountInString(v), "character")
+	case []any:
+		return count(len(v), "item")
+	case map[string]any:
+		return count(len(v), "field")
+	}
+	return typed(v)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -7,7 +7,9 @@ import (
 
 // Kind is one sort of job.
 type Kind struct {
-	Name   string
+	// Name is what jobs ask for, and what its files are called.
+	Name string
+	// Policy is the prompt file's front matter, with its defaults.
 	Policy Policy
 	// Prompt is the system prompt, with its template variables.
 	Prompt string
@@ -22,7 +24,7 @@ func (k *Kind) Batchable() bool {
 	return ok
 }
 
-// Registry holds all kinds. It does not change.
+// Registry holds all kinds. It does not change, so it is safe for concurrent use.
 type Registry struct{ kinds map[string]*Kind }
 
 // Get returns a kind by name.
@@ -33,3 +35,12 @@ func (r *Registry) Get(name string) (*Kind, bool) {
 
 // Names lists the kinds in alphabetical order.
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.kinds)) }
+
+// All lists the kinds in alphabetical order.
+func (r *Registry) All() []*Kind {
+	all := make([]*Kind, 0, len(r.kinds))
+	for _, name := range r.Names() {
+		all = append(all, r.kinds[name])
+	}
+	return all
+}

@@ -1,30 +1,15 @@
 package kind
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
-	"slices"
 	"strings"
+
+	"ringback/prompts"
+	"ringback/schemas"
 )
-
-// Problem is something wrong with a kind's files.
-type Problem struct {
-	File    string
-	Line    int // 1 for the first; 0 when it is about the file as a whole
-	Message string
-}
-
-// Error returns "file:line: message".
-func (p Problem) Error() string {
-	if p.Line == 0 {
-		return p.File + ": " + p.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
-}
 
 // Source is one place where kinds come from.
 type Source struct {
@@ -53,22 +38,19 @@ func Load(sources ...Source) (*Registry, []Problem) {
 		}
 	}
 	l.checkOrphans()
-	slices.SortFunc(l.problems, func(a, b Problem) int {
-		if c := strings.Compare(a.File, b.File); c != 0 {
-			return c
-		}
-		return a.Line - b.Line
-	})
+	sortProblems(l.problems)
 	return registry, l.problems
 }
 
-// Join makes one error of problems; nil when there are none.
-func Join(problems []Problem) error {
-	faults := make([]error, len(problems))
-	for i, p := range problems {
-		faults[i] = p
-	}
-	return errors.Join(faults...)
+// Check returns the problems that Load would, for those who want nothing else.
+func Check(sources ...Source) []Problem {
+	_, problems := Load(sources...)
+	return problems
+}
+
+// Builtin is where the kinds come from that are part of the program.
+func Builtin() Source {
+	return Source{Prompts: prompts.FS, Schemas: schemas.FS, PromptsName: "prompts", SchemasName: "schemas"}
 }
 
 type file struct {
@@ -79,6 +61,13 @@ type file struct {
 type loader struct {
 	prompts, schemas map[string]file
 	problems         []Problem
+}
+
+func (l *loader) add(path string, problems []Problem) {
+	for _, p := range problems {
+		p.File = path
+		l.problems = append(l.problems, p)
+	}
 }
 
 func (l *loader) problem(path string, line int, format string, args ...any) {
@@ -99,13 +88,12 @@ func (l *loader) collect(from fs.FS, place, suffix string, into map[string]file)
 		if entry.IsDir() || !strings.HasSuffix(name, suffix) || strings.HasPrefix(name, ".") || name == "README.md" {
 			continue
 		}
-		path := strings.TrimSuffix(place, "/") + "/" + name
 		text, err := fs.ReadFile(from, name)
 		if err != nil {
-			l.problem(path, 0, "the file cannot be read: %v", err)
+			l.problem(path.Join(place, name), 0, "the file cannot be read: %v", err)
 			continue
 		}
-		into[name] = file{path, text}
+		into[name] = file{path.Join(place, name), text}
 	}
 }
 
@@ -116,43 +104,28 @@ func (l *loader) kind(name string, prompt file) *Kind {
 		l.problem(prompt.path, 0, "%q is no name for a kind: small letters, digits and - only, beginning with a letter", name)
 	}
 	policy, body, bodyLine, problems := ParsePrompt(prompt.text)
-	for _, p := range problems {
-		p.File = prompt.path
-		l.problems = append(l.problems, p)
+	l.add(prompt.path, problems)
+	if body == "" && len(problems) == 0 {
+		l.problem(prompt.path, bodyLine, "the prompt is empty: nothing stands below the front matter")
 	}
 	k := &Kind{
 		Name: name, Policy: policy.withDefaults(name), Prompt: body,
 		Input: l.schema(name + ".input.json"), Result: l.schema(name + ".result.json"),
 	}
-	for _, p := range checkTemplate(k, bodyLine) {
-		p.File = prompt.path
-		l.problems = append(l.problems, p)
-	}
+	l.add(prompt.path, checkTemplate(k, bodyLine))
 	return k
 }
 
+// schema compiles a file; nil when it has problems. A kind without the file
+// takes any object.
 func (l *loader) schema(name string) *Schema {
 	f, ok := l.schemas[name]
 	if !ok {
 		f = file{name, []byte(anyObject)}
 	}
-	s, err := NewSchema(name, f.text)
-	if err == nil {
-		return s
-	}
-	line := 0
-	var syntax *json.SyntaxError
-	var wrongType *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		line = lineAt(f.text, int(syntax.Offset))
-	case errors.As(err, &wrongType):
-		line = lineAt(f.text, int(wrongType.Offset))
-	default:
-		line = lineOfFault(f.text, err)
-	}
-	l.problem(f.path, line, "%s", schemaMessage(err))
-	return nil
+	s, problems := compile(f.text)
+	l.add(f.path, problems)
+	return s
 }
 
 // checkOrphans finds schemas that belong to no kind: most likely a misspelt name.
@@ -168,8 +141,4 @@ func (l *loader) checkOrphans() {
 			l.problem(f.path, 0, "there is no prompt %s.md for it", kind)
 		}
 	}
-}
-
-func lineAt(text []byte, offset int) int {
-	return bytes.Count(text[:min(max(offset, 0), len(text))], []byte("\n")) + 1
 }

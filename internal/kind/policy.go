@@ -1,20 +1,16 @@
 package kind
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"ringback/internal/job"
 )
 
-// Policy is a kind's front matter: how its jobs may run. Every field may be
-// left out.
+// Policy is a kind's front matter: how its jobs may run. Every key may be left
+// out. A new key is a new field here, and where not every value will do, a line
+// in fault.
 type Policy struct {
 	// Description tells people what the kind is for.
 	Description string `yaml:"description"`
@@ -55,89 +51,23 @@ func (p Policy) withDefaults(name string) Policy {
 	return p
 }
 
-var eventPrefix = regexp.MustCompile(`^[a-z][a-zA-Z0-9_:-]{0,99}$`)
+var eventPrefix = regexp.MustCompile(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
 
-// faults lists what is out of range, by the name of the key.
-func (p Policy) faults() map[string]string {
-	faults := map[string]string{}
-	check := func(ok bool, key, format string, args ...any) {
-		if !ok {
-			faults[key] = fmt.Sprintf(format, args...)
-		}
+// fault says what is out of range in one key; empty when nothing is.
+func (p *Policy) fault(key string) string {
+	switch {
+	case key == "max_turns" && (p.MaxTurns < 1 || p.MaxTurns > 1000):
+		return fmt.Sprintf("found %d; expected 1 to 1000", p.MaxTurns)
+	case key == "max_attempts" && (p.MaxAttempts < 1 || p.MaxAttempts > 20):
+		return fmt.Sprintf("found %d; expected 1 to 20", p.MaxAttempts)
+	case key == "max_budget_usd" && !(p.MaxBudgetUSD >= 0 && p.MaxBudgetUSD <= 10_000): // also refuses NaN
+		return fmt.Sprintf("found %g; expected 0 (no limit) to 10000", p.MaxBudgetUSD)
+	case key == "timeout" && p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > 24*time.Hour):
+		return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for CALLBACK_TIMEOUT", p.Timeout)
+	case key == "priority" && p.Priority != job.Interactive && p.Priority != job.Batch:
+		return fmt.Sprintf("found %q; allowed: interactive, batch", p.Priority)
+	case key == "events" && !eventPrefix.MatchString(p.Events):
+		return fmt.Sprintf("found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
 	}
-	check(p.MaxTurns >= 0 && p.MaxTurns <= 1000, "max_turns", "found %d; expected 1 to 1000", p.MaxTurns)
-	check(p.MaxAttempts >= 0 && p.MaxAttempts <= 20, "max_attempts", "found %d; expected 1 to 20", p.MaxAttempts)
-	check(p.MaxBudgetUSD >= 0, "max_budget_usd", "found %g; expected more than 0", p.MaxBudgetUSD)
-	check(p.Timeout == 0 || p.Timeout >= time.Second, "timeout", "found %s; expected at least 1s", p.Timeout)
-	check(p.Priority == "" || p.Priority == job.Interactive || p.Priority == job.Batch,
-		"priority", "found %q; allowed: interactive, batch", p.Priority)
-	check(p.Events == "" || eventPrefix.MatchString(p.Events),
-		"events", "found %q; expected letters, digits, and : _ -, beginning with a small letter", p.Events)
-	return faults
-}
-
-// ParsePrompt splits a prompt file into its policy and its body. bodyLine is
-// the line on which the body begins. Problems name lines of the file.
-func ParsePrompt(text []byte) (policy Policy, body string, bodyLine int, problems []Problem) {
-	front, body, bodyLine, err := splitFrontMatter(text)
-	if err != nil {
-		return Policy{}, "", 1, []Problem{{Line: 1, Message: err.Error()}}
-	}
-	if len(bytes.TrimSpace(front)) == 0 {
-		return Policy{}, body, bodyLine, nil
-	}
-	if err := yaml.UnmarshalWithOptions(front, &policy, yaml.Strict()); err != nil {
-		return Policy{}, body, bodyLine, []Problem{yamlProblem(err)}
-	}
-	for key, fault := range policy.faults() {
-		problems = append(problems, Problem{Line: lineOfKey(front, key) + 1, Message: key + ": " + fault})
-	}
-	return policy, body, bodyLine, problems
-}
-
-const fence = "---"
-
-// splitFrontMatter separates what stands between the first two lines of "---".
-func splitFrontMatter(text []byte) (front []byte, body string, bodyLine int, err error) {
-	text = bytes.TrimPrefix(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\uFEFF"))
-	rest, ok := bytes.CutPrefix(text, []byte(fence+"\n"))
-	if !ok {
-		return nil, strings.TrimSpace(string(text)), 1, nil
-	}
-	line := 2
-	for at := 0; at < len(rest); line++ {
-		end := bytes.IndexByte(rest[at:], '\n')
-		if end < 0 {
-			end = len(rest) - at
-		}
-		if strings.TrimRight(string(rest[at:at+end]), " \t") == fence {
-			after := rest[min(at+end+1, len(rest)):]
-			trimmed := strings.TrimLeft(string(after), " \t\n")
-			skipped := strings.Count(string(after[:len(after)-len(trimmed)]), "\n")
-			return rest[:at], strings.TrimSpace(trimmed), line + 1 + skipped, nil
-		}
-		at += end + 1
-	}
-	return nil, "", 1, errors.New("the front matter is not closed: a second line of --- is missing")
-}
-
-func yamlProblem(err error) Problem {
-	p := Problem{Line: 1, Message: err.Error()}
-	var positioned yaml.Error
-	if errors.As(err, &positioned) {
-		p.Message = positioned.GetMessage()
-		if t := positioned.GetToken(); t != nil && t.Position != nil {
-			p.Line = t.Position.Line + 1 // the fence is line 1
-		}
-	}
-	return p
-}
-
-func lineOfKey(front []byte, key string) int {
-	for i, line := range bytes.Split(front, []byte("\n")) {
-		if bytes.HasPrefix(line, []byte(key+":")) {
-			return i + 1
-		}
-	}
-	return 1
+	return ""
 }

@@ -1,84 +1,198 @@
 package kind
 
 import (
-	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // Properties marked "readOnly" in a result schema belong to the server (JSON
 // Schema validation, section 9.4): Claude is not shown them, and what it sends
-// for them is replaced by their default.
+// for them is replaced by their default, or dropped where they have none.
 
 // ApplyDefaults returns v with the server's own properties set to their
-// defaults, wherever the schema has them. v itself is changed.
+// defaults, wherever the schema has them for certain: under properties, items
+// and the like, $ref and allOf, but not under anyOf, oneOf or if. v itself is
+// changed. It may be called before Validate, on a v that is not valid, so that
+// Claude is never blamed for a field that it was not shown.
 func (s *Schema) ApplyDefaults(v any) any {
-	s.applyDefaults(s.node, v)
+	s.applyDefaults(s.compiled, v)
 	return v
 }
 
-func (s *Schema) applyDefaults(schema, v any) {
-	node := s.resolve(schema)
-	switch value := v.(type) {
-	case map[string]any:
-		properties, _ := node["properties"].(map[string]any)
-		for name, property := range properties {
-			p := s.resolve(property)
-			if p["readOnly"] == true {
-				value[name] = p["default"]
-			} else if inner, ok := value[name]; ok {
-				s.applyDefaults(p, inner)
-			}
-		}
-	case []any:
-		for _, item := range value {
-			s.applyDefaults(node["items"], item)
-		}
+func (s *Schema) applyDefaults(part *jsonschema.Schema, v any) {
+	if part == nil {
+		return
 	}
-}
-
-// resolve follows a reference to another part of the schema.
-func (s *Schema) resolve(schema any) map[string]any {
-	node, _ := schema.(map[string]any)
-	for range 16 { // a schema that refers to itself in a circle does not compile
-		ref, ok := node["$ref"].(string)
-		if !ok {
-			break
-		}
-		target, _ := lookup(s.root, strings.TrimPrefix(ref, "#")).(map[string]any)
-		node = target
+	s.applyDefaults(part.Ref, v)
+	for _, required := range part.AllOf {
+		s.applyDefaults(required, v)
 	}
-	return node
-}
-
-// ForClaude returns the schema without the server's own properties, compact.
-func (s *Schema) ForClaude() json.RawMessage {
-	text, err := json.Marshal(withoutReadOnly(s.root))
-	if err != nil {
-		return s.source // it was decoded from JSON
-	}
-	return text
-}
-
-func withoutReadOnly(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		kept := make(map[string]any, len(v))
-		for key, child := range v {
-			if c, ok := child.(map[string]any); ok && c["readOnly"] == true {
-				continue
-			}
-			if key == "$id" || key == "$schema" {
-				continue
-			}
-			kept[key] = withoutReadOnly(child)
-		}
-		return kept
+		s.applyToFields(part, v)
 	case []any:
-		kept := make([]any, len(v))
-		for i, child := range v {
-			kept[i] = withoutReadOnly(child)
+		s.applyToItems(part, v)
+	}
+}
+
+func (s *Schema) applyToFields(part *jsonschema.Schema, object map[string]any) {
+	for name, property := range part.Properties {
+		if owner, ok := readOnlyOf(property); ok {
+			s.setDefault(object, name, owner)
+		} else if value, ok := object[name]; ok {
+			s.applyDefaults(property, value)
 		}
-		return kept
+	}
+	for name, value := range object {
+		if _, known := part.Properties[name]; !known {
+			s.applyDefaults(schemaOfOther(part, name), value)
+		}
+	}
+}
+
+// schemaOfOther is the schema of a field that properties does not name.
+func schemaOfOther(part *jsonschema.Schema, name string) *jsonschema.Schema {
+	for pattern, schema := range part.PatternProperties {
+		if pattern.MatchString(name) {
+			return schema
+		}
+	}
+	others, _ := part.AdditionalProperties.(*jsonschema.Schema)
+	return others
+}
+
+func (s *Schema) applyToItems(part *jsonschema.Schema, items []any) {
+	for i, item := range items {
+		if i < len(part.PrefixItems) {
+			s.applyDefaults(part.PrefixItems[i], item)
+		} else {
+			s.applyDefaults(part.Items2020, item)
+		}
+	}
+}
+
+// readOnlyOf returns the schema that makes a property the server's: its own, or
+// one it refers to.
+func readOnlyOf(s *jsonschema.Schema) (*jsonschema.Schema, bool) {
+	for s != nil {
+		if s.ReadOnly {
+			return s, true
+		}
+		s = s.Ref
+	}
+	return nil, false
+}
+
+// setDefault puts a copy of the default in place, so that results never share
+// it. Whether there is one, only the document knows: it may be null.
+func (s *Schema) setDefault(object map[string]any, name string, owner *jsonschema.Schema) {
+	_, pointer, _ := strings.Cut(owner.Location, "#")
+	if s.root.at(plainPointer(pointer)).get("default") == nil {
+		delete(object, name)
+		return
+	}
+	object[name] = clone(owner.Default)
+}
+
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		copied := maps.Clone(v)
+		for name, value := range copied {
+			copied[name] = clone(value)
+		}
+		return copied
+	case []any:
+		copied := slices.Clone(v)
+		for i, item := range copied {
+			copied[i] = clone(item)
+		}
+		return copied
 	}
 	return v
+}
+
+func (s *Schema) isReadOnly(property *node) bool {
+	for range 32 {
+		if property.get("readOnly").is(true) {
+			return true
+		}
+		ref := property.get("$ref").text()
+		if ref == "" {
+			break
+		}
+		property = s.referred(ref)
+	}
+	return false
+}
+
+// withoutReadOnly copies a schema as Claude is shown it.
+func (s *Schema) withoutReadOnly(schema *node) *node {
+	if len(schema.fields) == 0 {
+		return schema // true, false or {}
+	}
+	shown := &node{line: schema.line, value: schema.value}
+	for _, f := range schema.fields {
+		if schema == s.root && (f.name == "$schema" || f.name == "$id") {
+			continue
+		}
+		shown.fields = append(shown.fields, field{f.name, s.shownKeyword(schema, f)})
+	}
+	return shown
+}
+
+func (s *Schema) shownKeyword(schema *node, keyword field) *node {
+	switch keyword.name {
+	case "properties":
+		return s.shownFields(keyword.node)
+	case "required":
+		return s.shownRequired(schema, keyword.node)
+	case "patternProperties", "$defs", "definitions", "dependentSchemas":
+		return s.eachField(keyword.node)
+	case "allOf", "anyOf", "oneOf", "prefixItems":
+		return s.eachItem(keyword.node)
+	case "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+		"unevaluatedProperties", "unevaluatedItems":
+		return s.withoutReadOnly(keyword.node)
+	}
+	return keyword.node
+}
+
+func (s *Schema) shownFields(properties *node) *node {
+	shown := &node{value: properties.value}
+	for _, f := range properties.fields {
+		if !s.isReadOnly(f.node) {
+			shown.fields = append(shown.fields, field{f.name, s.withoutReadOnly(f.node)})
+		}
+	}
+	return shown
+}
+
+func (s *Schema) shownRequired(schema, required *node) *node {
+	shown := &node{value: required.value}
+	for _, item := range required.items {
+		if !s.isReadOnly(schema.get("properties").get(item.text())) {
+			shown.items = append(shown.items, item)
+		}
+	}
+	return shown
+}
+
+func (s *Schema) eachField(schemas *node) *node {
+	shown := &node{value: schemas.value}
+	for _, f := range schemas.fields {
+		shown.fields = append(shown.fields, field{f.name, s.withoutReadOnly(f.node)})
+	}
+	return shown
+}
+
+func (s *Schema) eachItem(schemas *node) *node {
+	shown := &node{value: schemas.value}
+	for _, item := range schemas.items {
+		shown.items = append(shown.items, s.withoutReadOnly(item))
+	}
+	return shown
 }

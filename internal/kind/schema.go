@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -16,76 +14,134 @@ import (
 // MaxDetails is how many faults of one payload are told at once.
 const MaxDetails = 20
 
-// Schema is a compiled JSON Schema (draft 2020-12, formats asserted). It is
-// safe for concurrent use.
+// Schema is a compiled JSON Schema (draft 2020-12, formats asserted). It does
+// not change, so it is safe for concurrent use.
 type Schema struct {
-	source   json.RawMessage
-	root     map[string]any // the document, for messages that quote it
-	node     any            // the part of it that is this schema
-	compiled *jsonschema.Schema
-	compiler *jsonschema.Compiler
-	url      string
+	source    json.RawMessage
+	forClaude json.RawMessage
+	root      *node // the whole document, which references lead into
+	node      *node // the part of it that is this schema
+	compiled  *jsonschema.Schema
+	items     map[string]*Schema // of the properties that are arrays
 }
 
-// NewSchema compiles a schema. It may refer to its own parts only.
+// NewSchema compiles a schema, which may refer to its own parts only. name
+// stands for the file in the error, which tells all problems with their lines.
 func NewSchema(name string, source []byte) (*Schema, error) {
-	dec := json.NewDecoder(bytes.NewReader(source))
-	dec.UseNumber()
-	var root map[string]any
-	if err := dec.Decode(&root); err != nil {
-		return nil, err
+	s, problems := compile(source)
+	for i := range problems {
+		problems[i].File = name
 	}
-	s := &Schema{source: source, root: root, node: root, url: "ringback:///" + name, compiler: jsonschema.NewCompiler()}
-	s.compiler.Draft = jsonschema.Draft2020
-	s.compiler.AssertFormat = true
-	s.compiler.LoadURL = func(ref string) (io.ReadCloser, error) {
-		return nil, fmt.Errorf("it refers to %s: a schema may refer to its own parts only", ref)
-	}
-	if err := s.compiler.AddResource(s.url, bytes.NewReader(source)); err != nil {
-		return nil, err
-	}
-	var err error
-	s.compiled, err = s.compiler.Compile(s.url)
-	return s, err
+	return s, Join(problems)
 }
 
 // anyObject is the schema of kinds that bring none.
 const anyObject = `{"type": "object"}`
 
-// JSON returns the schema's source.
+// JSON returns the schema's source. For the schema of Items it is that part,
+// with the definitions of the whole.
 func (s *Schema) JSON() json.RawMessage { return s.source }
 
-// Items returns the schema of the items of an array property; false when the
-// schema has no such array.
+// ForClaude returns the schema as Claude is shown it: compact, in its author's
+// order, without the properties that belong to the server (see ApplyDefaults).
+func (s *Schema) ForClaude() json.RawMessage { return s.forClaude }
+
+// Items returns the schema of the items of an array property, so that they can
+// be checked before the whole is there; false when the schema has no such array.
 func (s *Schema) Items(property string) (*Schema, bool) {
-	properties, _ := s.root["properties"].(map[string]any)
-	array, _ := properties[property].(map[string]any)
-	items, ok := array["items"].(map[string]any)
+	items, ok := s.items[property]
+	return items, ok
+}
+
+// itemSchemas makes the schemas that Items returns.
+func (s *Schema) itemSchemas() map[string]*Schema {
+	schemas := map[string]*Schema{}
+	for name, property := range target(s.compiled).Properties {
+		compiled := target(property).Items2020
+		array := s.resolve(s.resolve(s.node).get("properties").get(name))
+		if part := s.resolve(array.get("items")); compiled != nil && part != nil {
+			schemas[name] = &Schema{
+				root: s.root, node: part, compiled: compiled,
+				source:    written(withDefinitions(part, s.root)),
+				forClaude: written(withDefinitions(s.withoutReadOnly(part), s.withoutReadOnly(s.root))),
+			}
+		}
+	}
+	return schemas
+}
+
+// target follows the references of a compiled schema that holds nothing itself.
+func target(s *jsonschema.Schema) *jsonschema.Schema {
+	for s.Ref != nil && len(s.Properties) == 0 && s.Items2020 == nil {
+		s = s.Ref
+	}
+	return s
+}
+
+func withDefinitions(part, root *node) *node {
+	definitions := root.get("$defs")
+	if definitions == nil || part.get("$defs") != nil || len(part.fields) == 0 {
+		return part
+	}
+	return &node{value: part.value, fields: append([]field{{"$defs", definitions}}, part.fields...)}
+}
+
+func written(n *node) json.RawMessage {
+	var out bytes.Buffer
+	n.appendJSON(&out)
+	return out.Bytes()
+}
+
+// resolve follows a node's references to other parts of the document.
+func (s *Schema) resolve(n *node) *node {
+	for range 32 { // one that refers to itself in a circle does not compile
+		ref := n.get("$ref").text()
+		if ref == "" {
+			break
+		}
+		n = s.referred(ref)
+	}
+	return n
+}
+
+// referred finds the part that a reference names, by pointer or by anchor.
+func (s *Schema) referred(ref string) *node {
+	fragment, ok := strings.CutPrefix(ref, "#")
 	if !ok {
-		return nil, false
+		return nil
 	}
-	compiled, err := s.compiler.Compile(s.url + "#/properties/" + property + "/items")
-	if err != nil {
-		return nil, false // it compiled as part of the whole
+	if fragment == "" || strings.HasPrefix(fragment, "/") {
+		return s.root.at(plainPointer(fragment))
 	}
-	return &Schema{source: s.source, root: s.root, node: items, url: s.url, compiler: s.compiler, compiled: compiled}, true
+	var found *node
+	s.root.walk(func(_ string, n *node) bool {
+		if n.get("$anchor").is(fragment) {
+			found = n
+		}
+		return found == nil
+	})
+	return found
 }
 
 // Validate checks decoded JSON, its numbers being json.Number. It returns what
-// is wrong, worded so that the sender can mend all of it in one try; nil when
-// nothing is.
+// is wrong, worded so that the sender can mend all of it in one try: sorted by
+// place, at most MaxDetails, nil when nothing is.
 func (s *Schema) Validate(v any) []job.Detail {
+	if details := unusableNumbers("", v, nil); details != nil {
+		return details
+	}
+	if details := s.oversized(s.compiled, "", v, nil); details != nil {
+		sortDetails(details)
+		return details
+	}
 	err := s.compiled.Validate(v)
 	if err == nil {
 		return nil
 	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
-		return []job.Detail{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return explain(s, v, invalid)
 	}
-	e := explainer{schema: s, instance: v, told: map[job.Detail]bool{}}
-	e.walk(invalid)
-	return e.details
+	return []job.Detail{{Message: "cannot be checked: " + strings.TrimPrefix(err.Error(), "jsonschema: ")}}
 }
 
 // DecodeArray reads a JSON array as Validate wants it.

@@ -1,15 +1,12 @@
 package kind
 
 import (
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Variable finds template variables in a prompt.
+// variable finds template variables in a prompt.
 var variable = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
 
 // The template variables of callbacks (seed 002).
@@ -27,75 +24,51 @@ func Render(prompt string, value func(name string) string) string {
 	})
 }
 
+// checkTemplate finds variables that nothing could be put in place of.
 func checkTemplate(k *Kind, bodyLine int) []Problem {
 	var problems []Problem
 	for i, line := range strings.Split(k.Prompt, "\n") {
 		for _, match := range variable.FindAllStringSubmatch(line, -1) {
-			if message := variableFault(k, match[1]); message != "" {
-				problems = append(problems, Problem{Line: bodyLine + i, Message: message})
+			if message, hint := variableFault(k, match[1]); message != "" {
+				problems = append(problems, Problem{Line: bodyLine + i, Message: "{{" + match[1] + "}}: " + message, Hint: hint})
 			}
 		}
 	}
 	return problems
 }
 
-func variableFault(k *Kind, name string) string {
-	if slices.Contains([]string{VarRequestID, VarBaseURL, VarSignature}, name) {
-		return ""
+func variableFault(k *Kind, name string) (message, hint string) {
+	switch name {
+	case VarRequestID, VarBaseURL, VarSignature:
+		return "", ""
+	case "HMAC_SECRET":
+		return "the secret never leaves the server", "Use {{HMAC_SIGNATURE}}: it is already computed."
 	}
-	if name == "HMAC_SECRET" {
-		return "{{HMAC_SECRET}}: the secret never leaves the server; use {{HMAC_SIGNATURE}}, which is already computed"
+	if path, ok := strings.CutPrefix(name, "input."); ok && !slices.Contains(strings.Split(path, "."), "") {
+		return inputFault(k.Input, path)
 	}
-	path, ok := strings.CutPrefix(name, "input.")
-	if !ok {
-		return "{{" + name + "}} is not known; there are {{REQUEST_ID}}, {{CALLBACK_BASE_URL}}, {{HMAC_SIGNATURE}} and {{input.<field>}}"
+	return "is not a known variable", "There are {{REQUEST_ID}}, {{CALLBACK_BASE_URL}}, {{HMAC_SIGNATURE}} and {{input.<field>}}."
+}
+
+// inputFault follows a path into the input schema as far as that says what
+// there can be.
+func inputFault(input *Schema, path string) (message, hint string) {
+	if input == nil {
+		return "", "" // its own problem is told
 	}
-	if k.Input == nil {
-		return ""
-	}
-	node := k.Input.root
+	at := input.resolve(input.root)
 	for field := range strings.SplitSeq(path, ".") {
-		properties, _ := node["properties"].(map[string]any)
-		next, known := properties[field]
-		if !known && node["additionalProperties"] == false {
-			return "{{" + name + "}}: the input schema has no field " + field
+		if kind := at.get("type").text(); kind != "" && kind != "object" {
+			return "the input schema has no field " + field + " there: " + kind + " holds no fields", ""
 		}
-		node = k.Input.resolve(next)
-	}
-	return ""
-}
-
-// lineOfFault finds the line of the schema that does not compile, as far as the
-// error names a key of it.
-func lineOfFault(text []byte, err error) int {
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
-		return 0
-	}
-	for len(invalid.Causes) > 0 {
-		invalid = invalid.Causes[0]
-	}
-	at := 0
-	for token := range strings.SplitSeq(strings.TrimPrefix(invalid.InstanceLocation, "/"), "/") {
-		i := strings.Index(string(text[at:]), `"`+unescape(token)+`"`)
-		if i >= 0 {
-			at += i
+		next := at.get("properties").get(field)
+		if next == nil {
+			if !at.get("additionalProperties").is(false) {
+				return "", "" // an open object may hold anything
+			}
+			return "the input schema has no field " + field, "It has: " + strings.Join(at.get("properties").names(), ", ") + "."
 		}
+		at = input.resolve(next)
 	}
-	return lineAt(text, at)
-}
-
-func schemaMessage(err error) string {
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
-		for len(invalid.Causes) > 0 {
-			invalid = invalid.Causes[0]
-		}
-		return "not a JSON Schema: " + invalid.InstanceLocation + ": " + invalid.Message
-	}
-	var schema *jsonschema.SchemaError
-	if errors.As(err, &schema) {
-		return "not a usable JSON Schema: " + strings.TrimPrefix(schema.Err.Error(), "jsonschema: ")
-	}
-	return "not valid JSON: " + err.Error()
+	return "", ""
 }

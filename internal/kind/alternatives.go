@@ -1,0 +1,109 @@
+package kind
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+func isAlternatives(err *jsonschema.ValidationError) bool {
+	return err.Message == "anyOf failed" || err.Message == "oneOf failed"
+}
+
+// alternatives explains the one form that was meant, where it is clear which:
+// the only one for a value of this type, or the only one whose constants (such
+// as a "type" field) fit. Else it lists the forms.
+func (e *explainer) alternatives(err *jsonschema.ValidationError) {
+	path := err.InstanceLocation
+	meant := without(err.Causes, func(leaf *jsonschema.ValidationError) bool {
+		return leaf.InstanceLocation == path && lastToken(leaf.KeywordLocation) == "type"
+	})
+	if len(meant) > 1 {
+		meant = without(meant, func(leaf *jsonschema.ValidationError) bool {
+			keyword := lastToken(leaf.KeywordLocation)
+			return (keyword == "const" || keyword == "enum") &&
+				(leaf.InstanceLocation == path || parentPointer(leaf.InstanceLocation) == path)
+		})
+	}
+	if len(meant) == 1 {
+		e.walk(meant[0])
+		return
+	}
+	f := e.faultOf(err)
+	e.tell(f.path, "found %s; expected %s", typed(f.value), e.describe(f.schema))
+}
+
+// without drops the forms that have a fault that rules them out.
+func without(forms []*jsonschema.ValidationError, rulesOut func(leaf *jsonschema.ValidationError) bool) []*jsonschema.ValidationError {
+	return slices.DeleteFunc(slices.Clone(forms), func(form *jsonschema.ValidationError) bool {
+		return slices.ContainsFunc(leaves(form), rulesOut)
+	})
+}
+
+// describe words what a schema expects.
+func (e *explainer) describe(schema *node) string { return e.describeTo(schema, 3) }
+
+func (e *explainer) describeTo(schema *node, depth int) string {
+	n := e.schema.resolve(schema)
+	if n == nil || depth == 0 {
+		return "a value"
+	}
+	if values := n.get("enum"); values != nil {
+		return "one of " + quoteAll(values.list())
+	}
+	if v := n.get("const"); v != nil {
+		return quote(v.value)
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		if forms := n.get(keyword); forms != nil {
+			return e.forms(forms.items, depth)
+		}
+	}
+	return typeNames(n) + e.specifics(n)
+}
+
+func (e *explainer) forms(forms []*node, depth int) string {
+	words := make([]string, len(forms))
+	for i, form := range forms {
+		words[i] = e.describeTo(form, depth-1)
+	}
+	return strings.Join(slices.Compact(words), " or ")
+}
+
+// specifics adds what else helps to write a value of a type.
+func (e *explainer) specifics(n *node) string {
+	if format := n.get("format").text(); format != "" {
+		return " (format " + format + example(format) + ")"
+	}
+	var required []string
+	for _, v := range n.get("required").list() {
+		name, _ := v.(string)
+		if constant := n.get("properties").get(name).get("const"); constant != nil {
+			name += " " + quote(constant.value)
+		}
+		required = append(required, name)
+	}
+	if len(required) > 0 {
+		return " with " + strings.Join(required, ", ")
+	}
+	return ""
+}
+
+func typeNames(n *node) string {
+	if t := n.get("type").text(); t != "" {
+		return article(t)
+	}
+	var names []string
+	for _, t := range n.get("type").list() {
+		name, _ := t.(string)
+		names = append(names, article(name))
+	}
+	switch {
+	case len(names) > 0:
+		return strings.Join(names, " or ")
+	case n.get("properties") != nil || n.get("required") != nil:
+		return "an object"
+	}
+	return "a value"
+}

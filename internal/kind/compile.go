@@ -1,0 +1,159 @@
+package kind
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+const (
+	draft = "https://json-schema.org/draft/2020-12/schema"
+	// schemaURL stands for the document while it is compiled.
+	schemaURL = "ringback:///schema.json"
+)
+
+// compile reads a schema. Problems carry the line they are at, but no file.
+func compile(source []byte) (*Schema, []Problem) {
+	root, problems := parseDocument(source)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	s := &Schema{source: source, root: root, node: root}
+	if problems := s.faults(); len(problems) > 0 {
+		return nil, problems
+	}
+	var err error
+	if s.compiled, err = compileSource(source); err != nil {
+		return nil, s.compileProblems(err)
+	}
+	s.forClaude = written(s.withoutReadOnly(root))
+	s.items = s.itemSchemas()
+	return s, nil
+}
+
+func compileSource(source []byte) (compiled *jsonschema.Schema, err error) {
+	defer func() {
+		if r := recover(); r != nil { // the library panics on some schemas that are no schemas
+			err = fmt.Errorf("it cannot be compiled: %v", r)
+		}
+	}()
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.AssertFormat = true
+	c.ExtractAnnotations = true // readOnly and default
+	c.LoadURL = func(ref string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%s is outside of this file", ref)
+	}
+	if err := c.AddResource(schemaURL, bytes.NewReader(source)); err != nil {
+		return nil, err
+	}
+	return c.Compile(schemaURL)
+}
+
+// faults finds what the compiler would either let pass or not tell the line of.
+func (s *Schema) faults() []Problem {
+	if _, ok := s.root.value.(map[string]any); !ok {
+		return []Problem{{Line: s.root.line, Message: "is no JSON Schema: found " + typed(s.root.value) + "; expected an object"}}
+	}
+	var problems []Problem
+	if version := s.root.get("$schema"); version != nil && strings.TrimSuffix(version.text(), "#") != draft {
+		problems = append(problems, Problem{
+			Line: version.line, Message: "$schema is " + shorten(compact(version.value)) + "; only draft 2020-12 is understood",
+			Hint: "Write " + draft + ", or leave $schema out.",
+		})
+	}
+	s.root.walk(func(name string, n *node) bool {
+		if name == "$ref" && n.text() != "" {
+			problems = append(problems, s.refFault(n)...)
+		}
+		return !holdsData(name)
+	})
+	return problems
+}
+
+// holdsData tells keywords whose value is data, not a schema.
+func holdsData(keyword string) bool {
+	return slices.Contains([]string{"const", "enum", "default", "examples"}, keyword)
+}
+
+func (s *Schema) refFault(ref *node) []Problem {
+	target := ref.text()
+	switch {
+	case strings.HasPrefix(target, "#"):
+		if s.referred(target) != nil {
+			return nil
+		}
+		return []Problem{{
+			Line: ref.line, Message: fmt.Sprintf("$ref %q leads nowhere", target),
+			Hint: "Name a part of this file, such as #/$defs/<name>.",
+		}}
+	case s.hasID(target) || target == draft:
+		return nil
+	}
+	return []Problem{{
+		Line: ref.line, Message: fmt.Sprintf("$ref %q leads out of this file", target),
+		Hint: "Nothing is fetched: copy that schema under $defs and refer to #/$defs/<name>.",
+	}}
+}
+
+// hasID reports whether the reference is, up to its fragment, the $id of a part
+// of this document.
+func (s *Schema) hasID(ref string) bool {
+	url, _, _ := strings.Cut(ref, "#")
+	found := s.root.get("$id").is(url)
+	s.root.walk(func(_ string, n *node) bool {
+		found = found || n.get("$id").is(url)
+		return !found
+	})
+	return found
+}
+
+// compileProblems places what the compiler complains about.
+func (s *Schema) compileProblems(err error) []Problem {
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		text := err.Error()
+		if wrapped, ok := errors.AsType[*jsonschema.SchemaError](err); ok {
+			text = wrapped.Err.Error()
+		}
+		text = strings.ReplaceAll(strings.TrimPrefix(text, "jsonschema: "), schemaURL, "")
+		return []Problem{{Line: s.root.line, Message: "is no usable JSON Schema: " + text}}
+	}
+	return s.metaProblems(leaves(invalid))
+}
+
+// metaProblems makes one problem for each place that is not as JSON Schema has
+// it; several messages about one place are alternatives.
+func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
+	messages := map[string][]string{}
+	for _, fault := range faults {
+		path := plainPointer(fault.InstanceLocation)
+		if !slices.Contains(messages[path], fault.Message) {
+			messages[path] = append(messages[path], fault.Message)
+		}
+	}
+	var problems []Problem
+	for path, found := range messages {
+		problems = append(problems, Problem{
+			Line: s.root.nearest(path).line, Message: "is no JSON Schema: at " + path + ": " + strings.Join(found, ", or "),
+		})
+	}
+	sortProblems(problems)
+	return problems
+}
+
+func leaves(err *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(err.Causes) == 0 {
+		return []*jsonschema.ValidationError{err}
+	}
+	var found []*jsonschema.ValidationError
+	for _, cause := range err.Causes {
+		found = append(found, leaves(cause)...)
+	}
+	return found
+}

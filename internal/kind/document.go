@@ -1,0 +1,254 @@
+package kind
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// node is a part of a JSON document that remembers its line and the order of
+// its fields, so that problems can point at it and it can be written out again
+// as its author arranged it. The methods accept a nil node: a part that is not
+// there.
+type node struct {
+	line   int // of the field's name, where the node is a field
+	value  any // decoded: map[string]any, []any, string, json.Number, bool or nil
+	fields []field
+	items  []*node
+}
+
+type field struct {
+	name string
+	node *node
+}
+
+// parseDocument reads one JSON value and nothing after it. The problems have no
+// file yet.
+func parseDocument(text []byte) (*node, []Problem) {
+	var ignored any
+	if err := json.Unmarshal(text, &ignored); err != nil {
+		return nil, []Problem{syntaxProblem(text, err)}
+	}
+	p := documentParser{text: text, line: 1, dec: json.NewDecoder(bytes.NewReader(text))}
+	p.dec.UseNumber()
+	root, err := p.parse()
+	if err != nil {
+		return nil, []Problem{{Line: p.line, Message: "is not valid JSON: " + err.Error()}}
+	}
+	return root, p.problems
+}
+
+func syntaxProblem(text []byte, err error) Problem {
+	p := Problem{Line: 1, Message: "is not valid JSON: " + err.Error()}
+	if len(bytes.TrimSpace(text)) == 0 {
+		p.Message, p.Hint = "is empty", "Write a JSON Schema, at least {\"type\": \"object\"}, or delete the file."
+	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		p.Line = 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
+	}
+	return p
+}
+
+type documentParser struct {
+	text     []byte
+	dec      *json.Decoder
+	line     int // of the token read last
+	counted  int // bytes of text whose lines are in line
+	problems []Problem
+}
+
+// token reads the next token and moves line to it.
+func (p *documentParser) token() (json.Token, error) {
+	t, err := p.dec.Token()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	end := int(p.dec.InputOffset())
+	p.line += bytes.Count(p.text[p.counted:end], []byte("\n"))
+	p.counted = end
+	return t, err
+}
+
+func (p *documentParser) parse() (*node, error) {
+	t, err := p.token()
+	if err != nil {
+		return nil, err
+	}
+	switch t {
+	case json.Delim('{'):
+		return p.object()
+	case json.Delim('['):
+		return p.array()
+	}
+	return &node{line: p.line, value: t}, nil
+}
+
+func (p *documentParser) object() (*node, error) {
+	values := map[string]any{}
+	n := &node{line: p.line, value: values}
+	for p.dec.More() {
+		t, err := p.token()
+		if err != nil {
+			return nil, err
+		}
+		name, line := fmt.Sprint(t), p.line
+		child, err := p.parse()
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := values[name]; twice {
+			p.problems = append(p.problems, Problem{Line: line, Message: fmt.Sprintf("%q stands twice in the same object", name)})
+		}
+		child.line = line
+		values[name] = child.value
+		n.fields = append(n.fields, field{name, child})
+	}
+	_, err := p.token()
+	return n, err
+}
+
+func (p *documentParser) array() (*node, error) {
+	values := []any{}
+	n := &node{line: p.line}
+	for p.dec.More() {
+		child, err := p.parse()
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, child.value)
+		n.items = append(n.items, child)
+	}
+	n.value = values
+	_, err := p.token()
+	return n, err
+}
+
+// get returns a field; nil when n has none of that name.
+func (n *node) get(name string) *node {
+	if n == nil {
+		return nil
+	}
+	i := slices.IndexFunc(n.fields, func(f field) bool { return f.name == name })
+	if i < 0 {
+		return nil
+	}
+	return n.fields[i].node
+}
+
+// at follows a JSON pointer; nil when it leads nowhere.
+func (n *node) at(pointer string) *node {
+	for token := range pointerTokens(pointer) {
+		if n == nil {
+			return nil
+		}
+		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.items) {
+			n = n.items[i]
+		} else {
+			n = n.get(token)
+		}
+	}
+	return n
+}
+
+// nearest is the part that a JSON pointer leads to, or the last one on the way.
+func (n *node) nearest(pointer string) *node {
+	for {
+		if found := n.at(pointer); found != nil || pointer == "" {
+			return found
+		}
+		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
+	}
+}
+
+func (n *node) text() string {
+	if n == nil {
+		return ""
+	}
+	s, _ := n.value.(string)
+	return s
+}
+
+func (n *node) list() []any {
+	if n == nil {
+		return nil
+	}
+	l, _ := n.value.([]any)
+	return l
+}
+
+func (n *node) is(v any) bool {
+	if n == nil {
+		return false
+	}
+	switch n.value.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return n.value == v
+}
+
+// names lists the fields in their order.
+func (n *node) names() []string {
+	if n == nil {
+		return nil
+	}
+	names := make([]string, len(n.fields))
+	for i, f := range n.fields {
+		names[i] = f.name
+	}
+	return names
+}
+
+// walk visits n and everything in it until visit returns false for a part.
+func (n *node) walk(visit func(name string, n *node) bool) {
+	for _, f := range n.fields {
+		if visit(f.name, f.node) {
+			f.node.walk(visit)
+		}
+	}
+	for _, item := range n.items {
+		item.walk(visit)
+	}
+}
+
+// appendJSON writes n without white space, its fields in their order.
+func (n *node) appendJSON(out *bytes.Buffer) {
+	switch n.value.(type) {
+	case map[string]any:
+		out.WriteByte('{')
+		for i, f := range n.fields {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(compact(f.name) + ":")
+			f.node.appendJSON(out)
+		}
+		out.WriteByte('}')
+	case []any:
+		out.WriteByte('[')
+		for i, item := range n.items {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			item.appendJSON(out)
+		}
+		out.WriteByte(']')
+	default:
+		out.WriteString(compact(n.value))
+	}
+}
+
+// compact is v as JSON, with <, > and & as they are.
+func compact(v any) string {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "null" // v was decoded from JSON
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}

@@ -1,0 +1,176 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// fence is the line before and after the front matter.
+const fence = "---"
+
+// ParsePrompt splits a prompt file into its policy and its body. bodyLine is
+// the line on which the body begins. Problems name lines of the file, but no
+// file. The policy is as written, without defaults.
+func ParsePrompt(text []byte) (policy Policy, body string, bodyLine int, problems []Problem) {
+	front, body, bodyLine, closed := splitFrontMatter(text)
+	if !closed {
+		return Policy{}, "", 1, []Problem{{
+			Line: 1, Message: "the front matter is not closed",
+			Hint: "End it with a line of three dashes, or delete the first line.",
+		}}
+	}
+	policy, problems = parsePolicy(front)
+	return policy, body, bodyLine, problems
+}
+
+// splitFrontMatter separates what stands between the first two lines of "---".
+// A text that does not begin with one has no front matter.
+func splitFrontMatter(text []byte) (front, body string, bodyLine int, closed bool) {
+	whole := strings.ReplaceAll(strings.TrimPrefix(string(text), "\uFEFF"), "\r\n", "\n")
+	lines := strings.Split(whole, "\n")
+	begin := 0
+	if isFence(lines[0]) {
+		if begin = 1; len(lines) == 1 {
+			return "", "", 1, false
+		}
+		for !isFence(lines[begin]) {
+			if begin++; begin == len(lines) {
+				return "", "", 1, false
+			}
+		}
+		front = strings.Join(lines[1:begin], "\n")
+		begin++
+	}
+	for begin < len(lines) && strings.TrimSpace(lines[begin]) == "" {
+		begin++
+	}
+	return front, strings.TrimSpace(strings.Join(lines[min(begin, len(lines)):], "\n")), begin + 1, true
+}
+
+func isFence(line string) bool { return strings.TrimRight(line, " \t") == fence }
+
+// parsePolicy reads each key by itself, so that all problems are told at once.
+func parsePolicy(front string) (policy Policy, problems []Problem) {
+	file, err := parser.ParseBytes([]byte(front), 0)
+	if err != nil {
+		return Policy{}, []Problem{yamlProblem(err, 1)}
+	}
+	for i, document := range file.Docs {
+		entries, ok := document.Body.(*ast.MappingNode)
+		switch {
+		case document.Body == nil || isComment(document.Body):
+		case !ok || i > 0:
+			problems = append(problems, Problem{
+				Line: document.Body.GetToken().Position.Line + 1, Message: "the front matter must be one YAML mapping",
+				Hint: "Write lines such as \"description: Plans meals\".",
+			})
+		default:
+			problems = append(problems, policy.read(entries)...)
+		}
+	}
+	return policy, problems
+}
+
+func isComment(body ast.Node) bool {
+	_, ok := body.(*ast.CommentGroupNode)
+	return ok
+}
+
+// read sets the fields of p that the entries name.
+func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
+	for _, entry := range entries.Values {
+		key, line := entry.Key.String(), entry.Key.GetToken().Position.Line+1
+		switch field, known := policyFields()[key]; {
+		case !known:
+			problems = append(problems, Problem{
+				Line: line, Message: fmt.Sprintf("%s is not a known key", key), Hint: "Known keys: " + strings.Join(policyKeys(), ", ") + ".",
+			})
+		case entry.Value.Type() == ast.NullType: // "key:" with nothing after it is as good as no key
+		default:
+			if problem, bad := p.readField(entry, key, field); bad {
+				problems = append(problems, problem)
+			} else if fault := p.fault(key); fault != "" {
+				problems = append(problems, Problem{Line: line, Message: key + ": " + fault})
+			}
+		}
+	}
+	return problems
+}
+
+func (p *Policy) readField(entry *ast.MappingValueNode, key string, field reflect.Type) (Problem, bool) {
+	found := shorten(strings.TrimSpace(entry.Value.String()))
+	line := entry.Key.GetToken().Position.Line
+	if field == reflect.TypeFor[time.Duration]() && found == "0" { // the one duration that needs no unit
+		return Problem{}, false
+	}
+	err := yaml.NodeToValue(entry, p, yaml.Strict())
+	if err == nil && field.Kind() == reflect.Int && entry.Value.Type() == ast.FloatType {
+		err = errors.New("it would lose its fraction")
+	}
+	if err == nil {
+		return Problem{}, false
+	}
+	if what := expectation(field); what != "" {
+		return Problem{Line: line + 1, Message: fmt.Sprintf("%s: found %s; expected %s", key, found, what)}, true
+	}
+	problem := yamlProblem(err, line)
+	problem.Message = key + ": " + problem.Message
+	return problem, true
+}
+
+// expectation words the type of a key; empty for those with a structure, where
+// the decoder's own message says more.
+func expectation(field reflect.Type) string {
+	switch {
+	case field == reflect.TypeFor[time.Duration]():
+		return "a duration such as 90s or 5m"
+	case field.Kind() == reflect.Int:
+		return "a whole number"
+	case field.Kind() == reflect.Float64:
+		return "a number"
+	case field.Kind() == reflect.String:
+		return "text"
+	case field == reflect.TypeFor[[]string]():
+		return "a list such as [Read, WebSearch]"
+	}
+	return ""
+}
+
+// policyFields maps each key of the front matter to its Go type.
+func policyFields() map[string]reflect.Type {
+	fields := map[string]reflect.Type{}
+	for f := range reflect.TypeFor[Policy]().Fields() {
+		fields[f.Tag.Get("yaml")] = f.Type
+	}
+	return fields
+}
+
+func policyKeys() []string {
+	var keys []string
+	for f := range reflect.TypeFor[Policy]().Fields() {
+		keys = append(keys, f.Tag.Get("yaml"))
+	}
+	return keys
+}
+
+// yamlProblem places an error of the YAML library; line is where it stands in
+// the front matter when the error itself does not say. The first fence is line
+// 1 of the file.
+func yamlProblem(err error, line int) Problem {
+	p := Problem{Line: line + 1, Message: err.Error()}
+	if positioned, ok := errors.AsType[yaml.Error](err); ok {
+		p.Message = positioned.GetMessage()
+		if t := positioned.GetToken(); t != nil && t.Position != nil {
+			p.Line = t.Position.Line + 1
+		}
+	}
+	p.Message, _, _ = strings.Cut(strings.TrimSpace(p.Message), "\n")
+	return p
+}

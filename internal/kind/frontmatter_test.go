@@ -1,0 +1,143 @@
+package kind_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+)
+
+func TestParsePrompt(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, text string
+		policy     kind.Policy
+		body       string
+		bodyLine   int
+	}{
+		{"no front matter", "Hello\n\n---\nmore", kind.Policy{}, "Hello\n\n---\nmore", 1},
+		{"empty front matter", "---\n---\nHello", kind.Policy{}, "Hello", 3},
+		{"only a comment", "---\n# later\n---\nHello", kind.Policy{}, "Hello", 4},
+		{"description only", "---\ndescription: Plans: not meals\n---\n\n\nHello\n", kind.Policy{}, "", 0},
+		{"blank lines before the body", "---\ndescription: Plans\n---\n\n\nHello\n", kind.Policy{Description: "Plans"}, "Hello", 6},
+		{"indentation of the body stays", "---\n---\n\nHello\n    code", kind.Policy{}, "Hello\n    code", 4},
+		{"Windows", "\uFEFF---\r\ndescription: Plans\r\n---\r\nHello\r\nyou", kind.Policy{Description: "Plans"}, "Hello\nyou", 4},
+		{"key without value", "---\nmodel:\n---\nHello", kind.Policy{}, "Hello", 4},
+		{"zero timeout", "---\ntimeout: 0\n---\nHello", kind.Policy{}, "Hello", 4},
+		{
+			"everything",
+			"---\ndescription: D\nevents: a:b\nallowed_tools: [Read, \"Bash(git *)\"]\nmodel: m\nmax_turns: 5\n" +
+				"max_budget_usd: 0.5\ntimeout: 1m30s\nmax_attempts: 1\npriority: batch\n---\nHello",
+			kind.Policy{
+				Description: "D", Events: "a:b", AllowedTools: []string{"Read", "Bash(git *)"}, Model: "m", MaxTurns: 5,
+				MaxBudgetUSD: 0.5, Timeout: 90 * time.Second, MaxAttempts: 1, Priority: job.Batch,
+			},
+			"Hello", 12,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			policy, body, line, problems := kind.ParsePrompt([]byte(tc.text))
+			if tc.bodyLine == 0 {
+				if len(problems) == 0 {
+					t.Fatal("want a problem")
+				}
+				return
+			}
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			if diff := cmp.Diff(tc.policy, policy); diff != "" {
+				t.Error(diff)
+			}
+			if body != tc.body || line != tc.bodyLine {
+				t.Errorf("got %q on line %d, want %q on line %d", body, line, tc.body, tc.bodyLine)
+			}
+		})
+	}
+}
+
+func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
+	t.Parallel()
+	keys := "Known keys: description, events, allowed_tools, model, max_turns, max_budget_usd, timeout, max_attempts, priority."
+	for _, tc := range []struct {
+		name, text string
+		want       []kind.Problem
+	}{
+		{
+			"not closed", "---\ndescription: D\nHello",
+			[]kind.Problem{{Line: 1, Message: "the front matter is not closed", Hint: "End it with a line of three dashes, or delete the first line."}},
+		},
+		{
+			"several", "---\nmax_turns: ten\nmaxTurns: 5\ntimeout: 5 minutes\n\nallowed_tools: Read\npriority: urgent\nmax_attempts: 0\nmax_budget_usd: .nan\nevents: \"a b\"\n---\nHello",
+			[]kind.Problem{
+				{Line: 2, Message: "max_turns: found ten; expected a whole number"},
+				{Line: 3, Message: "maxTurns is not a known key", Hint: keys},
+				{Line: 4, Message: "timeout: found 5 minutes; expected a duration such as 90s or 5m"},
+				{Line: 6, Message: "allowed_tools: found Read; expected a list such as [Read, WebSearch]"},
+				{Line: 7, Message: `priority: found "urgent"; allowed: interactive, batch`},
+				{Line: 8, Message: "max_attempts: found 0; expected 1 to 20"},
+				{Line: 9, Message: "max_budget_usd: found NaN; expected 0 (no limit) to 10000"},
+				{Line: 10, Message: `events: found "a b"; expected letters, digits, and : _ -, beginning with a small letter, not ending in :`},
+			},
+		},
+		{
+			"fraction", "---\nmax_turns: 1.5\n---\nHello",
+			[]kind.Problem{{Line: 2, Message: "max_turns: found 1.5; expected a whole number"}},
+		},
+		{
+			"twice", "---\nmodel: a\nmodel: b\n---\nHello",
+			[]kind.Problem{{Line: 3, Message: `mapping key "model" already defined at [1:1]`}},
+		},
+		{
+			"no mapping", "---\n- a\n---\nHello",
+			[]kind.Problem{{Line: 2, Message: "the front matter must be one YAML mapping", Hint: `Write lines such as "description: Plans meals".`}},
+		},
+		{
+			"YAML syntax", "---\nmodel: a\nallowed_tools: [\n---\nHello",
+			[]kind.Problem{{Line: 3, Message: "sequence end token ']' not found"}},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, _, _, problems := kind.ParsePrompt([]byte(tc.text))
+			if diff := cmp.Diff(tc.want, problems); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func FuzzParsePrompt(f *testing.F) {
+	for _, seed := range []string{
+		"Hello", "---\n---\n", "---", "---\ndescription: D\n---\nHello {{input.a}}", "---\nmax_turns: 1.5\n---\n",
+		"---\nallowed_tools: [a, *b]\n---\n", "---\n- a\n---\nx", "---\n? a\n: b\n---\n", "---\n<<: {a: b}\n---\n", "---\r\na: \"\\x\"\r\n---\r\n",
+		"---\ntimeout: 0x7\n---\n", "---\nmodel: |\n  a\n  ---\n---\nx", "---\n&a : *a\n---\n", "---\n!!binary x: y\n---\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, body, bodyLine, problems := kind.ParsePrompt(text)
+		whole := strings.ReplaceAll(string(text), "\r\n", "\n")
+		lines := strings.Count(whole, "\n") + 1
+		if bodyLine < 1 || bodyLine > lines+1 {
+			t.Errorf("the body begins on line %d of %d", bodyLine, lines)
+		}
+		if !strings.Contains(whole, body) {
+			t.Errorf("the body %q is not in the file", body)
+		}
+		if body != "" && len(problems) == 0 && !strings.HasPrefix(strings.TrimSpace(strings.Split(whole, "\n")[bodyLine-1]), strings.TrimSpace(strings.Split(body, "\n")[0])) &&
+			bodyLine > 1 {
+			t.Errorf("line %d does not begin the body %q", bodyLine, body)
+		}
+		for _, p := range problems {
+			if p.Line < 1 || p.Line > lines+1 || p.Message == "" {
+				t.Errorf("problem %+v of %d lines", p, lines)
+			}
+		}
+	})
+}

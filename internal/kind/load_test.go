@@ -1,0 +1,159 @@
+package kind_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+)
+
+func files(texts map[string]string) fstest.MapFS {
+	fs := fstest.MapFS{}
+	for name, text := range texts {
+		fs[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fs
+}
+
+func source(prompts, schemas map[string]string) kind.Source {
+	return kind.Source{Prompts: files(prompts), Schemas: files(schemas), PromptsName: "p", SchemasName: "s"}
+}
+
+func load(t *testing.T, sources ...kind.Source) *kind.Registry {
+	t.Helper()
+	r, problems := kind.Load(sources...)
+	if err := kind.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestLoadFillsWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	r := load(t, source(map[string]string{"plain.md": "Do it.", "README.md": "About these files.", ".draft.md": "---\n"}, nil))
+	k, ok := r.Get("plain")
+	if !ok || len(r.All()) != 1 {
+		t.Fatalf("got %v", r.Names())
+	}
+	want := kind.Policy{Events: "plain", MaxTurns: 10, MaxAttempts: 3, Priority: job.Interactive}
+	if diff := cmp.Diff(want, k.Policy); diff != "" {
+		t.Error(diff)
+	}
+	for name, s := range map[string]*kind.Schema{"input": k.Input, "result": k.Result} {
+		if got := s.Validate(map[string]any{"any": "thing"}); got != nil {
+			t.Errorf("%s refuses an object: %v", name, got)
+		}
+		if got := s.Validate([]any{}); got == nil {
+			t.Errorf("%s takes an array", name)
+		}
+	}
+	if k.Batchable() {
+		t.Error("nothing is known to be a list")
+	}
+}
+
+func TestLoadOverlays(t *testing.T) {
+	t.Parallel()
+	r := load(t,
+		source(map[string]string{"a.md": "built in", "b.md": "built in"}, map[string]string{"a.input.json": `{"type":"object"}`}),
+		source(map[string]string{"b.md": "the user's", "c.md": "the user's"}, map[string]string{"a.input.json": `{"required":["x"]}`}),
+		kind.Source{},
+	)
+	got := map[string]string{}
+	for _, k := range r.All() {
+		got[k.Name] = k.Prompt
+	}
+	want := map[string]string{"a": "built in", "b": "the user's", "c": "the user's"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, r.Names()); diff != "" {
+		t.Error(diff)
+	}
+	a, _ := r.Get("a")
+	if a.Input.Validate(map[string]any{}) == nil {
+		t.Error("the user's input schema was not taken")
+	}
+	if _, ok := r.Get("d"); ok {
+		t.Error("found a kind that is not there")
+	}
+}
+
+func TestCheckTellsAllProblemsOfAllKinds(t *testing.T) {
+	t.Parallel()
+	closed := `{"type":"object","properties":{"date":{"type":"string"},"who":{"properties":{"name":{}},"additionalProperties":false},"open":{}},"additionalProperties":false}`
+	got := kind.Check(source(map[string]string{
+		"good.md":  "---\ndescription: G\n---\n{{REQUEST_ID}} {{ CALLBACK_BASE_URL }} {{HMAC_SIGNATURE}} {{input.date}} {{input.who.name}} {{input.open.any.thing}}",
+		"bad.md":   "---\nmodle: x\n---\n\nHi {{input.when}} {{input.date.year}}\n{{HMAC_SECRET}} {{input.who.age}}\n{{USER}} {{input.}}",
+		"Upper.md": "Hi",
+		"empty.md": "---\ndescription: E\n---\n",
+	}, map[string]string{
+		"good.input.json": closed,
+		"bad.input.json":  closed,
+		"bad.result.json": "{\n\"type\": 1\n}",
+		"god.result.json": `{}`,
+		"notes.json":      `{}`,
+	}))
+	want := []string{
+		`p/Upper.md: "Upper" is no name for a kind: small letters, digits and - only, beginning with a letter`,
+		`p/bad.md:2: modle is not a known key (Known keys:`,
+		`p/bad.md:5: {{input.date.year}}: the input schema has no field year there: string holds no fields`,
+		`p/bad.md:5: {{input.when}}: the input schema has no field when (It has: date, who, open.)`,
+		`p/bad.md:6: {{HMAC_SECRET}}: the secret never leaves the server (Use {{HMAC_SIGNATURE}}: it is already computed.)`,
+		`p/bad.md:6: {{input.who.age}}: the input schema has no field age (It has: name.)`,
+		`p/bad.md:7: {{USER}}: is not a known variable (There are`,
+		`p/bad.md:7: {{input.}}: is not a known variable (There are`,
+		`p/empty.md:5: the prompt is empty: nothing stands below the front matter`,
+		`s/bad.result.json:2: is no JSON Schema: at /type: `,
+		`s/god.result.json: there is no prompt god.md for it`,
+		`s/notes.json: its name ends neither in .input.json nor in .result.json`,
+	}
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			t.Errorf("missing: %s", want[i])
+		case i >= len(want) || !strings.HasPrefix(got[i].Error(), want[i]):
+			t.Errorf("problem %d: %s", i, got[i])
+		}
+	}
+}
+
+func TestLoadKeepsTheSoundKinds(t *testing.T) {
+	t.Parallel()
+	r, problems := kind.Load(source(map[string]string{"good.md": "Hi", "bad.md": "---\nx"}, nil))
+	if diff := cmp.Diff([]string{"good"}, r.Names()); diff != "" || len(problems) != 1 {
+		t.Errorf("%s problems: %v", diff, problems)
+	}
+}
+
+func TestRenderFillsInOnce(t *testing.T) {
+	t.Parallel()
+	got := kind.Render("{{ input.a }} and {{REQUEST_ID}}, {not} {{}", func(name string) string { return "<" + name + "{{REQUEST_ID}}>" })
+	want := "<input.a{{REQUEST_ID}}> and <REQUEST_ID{{REQUEST_ID}}>, {not} {{}"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestBuiltinKindsAreSound(t *testing.T) {
+	t.Parallel()
+	r := load(t, kind.Builtin())
+	k, ok := r.Get("meal-suggestions")
+	if !ok {
+		t.Fatal("meal-suggestions is not built in")
+	}
+	if k.Policy.Events != "recipes:suggestions" || k.Policy.MaxTurns != 10 || k.Policy.Timeout != 0*time.Second || k.Policy.Description == "" {
+		t.Errorf("got policy %+v", k.Policy)
+	}
+	if !k.Batchable() {
+		t.Error("suggestions cannot be sent in batches")
+	}
+	if strings.Contains(k.Prompt, "curl") {
+		t.Error("the prompt explains the callbacks: that is appended to every kind")
+	}
+}

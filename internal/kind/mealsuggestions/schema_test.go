@@ -1,0 +1,212 @@
+package mealsuggestions_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/kind/mealsuggestions"
+	"ringback/schemas"
+)
+
+func TestSchemasMatchTheTypes(t *testing.T) {
+	t.Parallel()
+	generated, err := mealsuggestions.Schemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range generated {
+		got, err := schemas.FS.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("schemas/%s is not what the types say: run go generate ./internal/kind/mealsuggestions\n%s", name, diff)
+		}
+	}
+}
+
+// Whoever reads the schemas, Claude first of all, learns what every field is
+// and how much may stand in it.
+func TestEveryFieldIsDescribedAndBounded(t *testing.T) {
+	t.Parallel()
+	generated, err := mealsuggestions.Schemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range generated {
+		var root map[string]any
+		if err := json.Unmarshal(text, &root); err != nil {
+			t.Fatal(err)
+		}
+		definitions, _ := root["$defs"].(map[string]any)
+		for name, definition := range definitions {
+			checkFields(t, file+" "+name, definition)
+		}
+		checkFields(t, file, root)
+	}
+}
+
+func checkFields(t *testing.T, place string, schema any) {
+	t.Helper()
+	s, _ := schema.(map[string]any)
+	if s["description"] == nil {
+		t.Errorf("%s has no description", place)
+	}
+	properties, _ := s["properties"].(map[string]any)
+	if properties != nil && s["additionalProperties"] != false {
+		t.Errorf("%s is open", place)
+	}
+	for name, property := range properties {
+		p, _ := property.(map[string]any)
+		if p["title"] == nil || p["description"] == nil {
+			t.Errorf("%s/%s has no title or no description", place, name)
+		}
+		checkBounds(t, place+"/"+name, p)
+	}
+}
+
+func checkBounds(t *testing.T, place string, p map[string]any) {
+	t.Helper()
+	required := map[string]string{"array": "maxItems", "integer": "maximum", "number": "maximum", "string": "maxLength"}
+	keyword, ok := required[fmt.Sprint(typeOf(p))]
+	if ok && p[keyword] == nil && p["format"] == nil && p["enum"] == nil {
+		t.Errorf("%s has no %s", place, keyword)
+	}
+	if items, ok := p["items"].(map[string]any); ok {
+		checkBounds(t, place+"/items", items)
+	}
+}
+
+func typeOf(p map[string]any) any {
+	if list, ok := p["type"].([]any); ok {
+		return list[0]
+	}
+	return p["type"]
+}
+
+func schemasOf(t *testing.T) (input, result *kind.Schema) {
+	t.Helper()
+	r, problems := kind.Load(kind.Builtin())
+	if err := kind.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	k, ok := r.Get("meal-suggestions")
+	if !ok {
+		t.Fatal("the kind is not built in")
+	}
+	return k.Input, k.Result
+}
+
+func decode(t *testing.T, text []byte) any {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+const minimal = `{"suggestions":[{"date":"2026-01-31","mealType":"dinner","recipe":{"name":"Soup","source":"p. 12"}}],"reasoning":"Warm."}`
+
+func TestResultGetsTheServersFields(t *testing.T) {
+	t.Parallel()
+	_, result := schemasOf(t)
+	sent := strings.Replace(minimal, `"date"`, `"accepted":true,"notes":5,"date"`, 1)
+	v := result.ApplyDefaults(decode(t, []byte(sent)))
+	if details := result.Validate(v); details != nil {
+		t.Fatal(details)
+	}
+	want := decode(t, []byte(strings.Replace(minimal, `"date"`, `"accepted":null,"servingsOverride":null,"notes":null,"date"`, 1)))
+	if diff := cmp.Diff(want, v); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range []string{"accepted", "servingsOverride"} {
+		if strings.Contains(string(result.ForClaude()), name) {
+			t.Errorf("Claude is shown %s", name)
+		}
+	}
+}
+
+func TestResultTellsHowToRepairIt(t *testing.T) {
+	t.Parallel()
+	_, result := schemasOf(t)
+	got := result.Validate(decode(t, []byte(`{"suggestions":[
+		{"mealType":"brunch","recipe":{"name":"","ingredients":[{"name":"leek","amount":"two"}],"difficulty":"low"}},
+		{"date":"31.1.2026","mealtype":"dinner","mealType":"dinner"}]}`)))
+	want := []job.Detail{
+		{Path: "/reasoning", Message: `is required but missing; expected a string`},
+		{Path: "/suggestions/0/date", Message: `is required but missing; expected a string (format date, such as 2026-01-31)`},
+		{Path: "/suggestions/0/mealType", Message: `found the string "brunch"; allowed: "breakfast", "lunch", "dinner", "snack"`},
+		{Path: "/suggestions/0/recipe/difficulty", Message: `found the string "low"; allowed: "easy", "medium", "hard"`},
+		{Path: "/suggestions/0/recipe/ingredients/0/amount", Message: `found the string "two"; expected a number`},
+		{Path: "/suggestions/0/recipe/name", Message: `found 0 characters; expected at least 1 and at most 200`},
+		{Path: "/suggestions/1/date", Message: `found the string "31.1.2026"; expected the format date, such as 2026-01-31`},
+		{Path: "/suggestions/1/mealtype", Message: `is not a known field; allowed: date, mealType, recipe`},
+		{Path: "/suggestions/1/recipe", Message: `is required but missing; expected an object with name`},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestInput(t *testing.T) {
+	t.Parallel()
+	input, _ := schemasOf(t)
+	for _, tc := range []struct {
+		name, value string
+		want        []job.Detail
+	}{
+		{"only the dates", `{"dateRangeStart":"2026-01-01","dateRangeEnd":"2026-01-07"}`, nil},
+		{
+			"everything", `{"dateRangeStart":"2026-01-01","dateRangeEnd":"2026-01-07","visibleCount":50,"mealTypes":["snack"],"servings":1,
+			"maxTotalMinutes":30,"preferences":"Warm","dietaryRestrictions":["vegan"],"excludedIngredients":["celery"],
+			"recipeHistory":[{"name":"Soup","lastCooked":"2025-12-24","timesCooked":3,"rating":5,"mealType":"lunch","notes":"Again"}]}`, nil,
+		},
+		{
+			"wrong", `{"dateRangeStart":"2026-01-01","visibleCount":51,"mealTypes":["brunch"],"diet":"vegan"}`,
+			[]job.Detail{
+				{Path: "/dateRangeEnd", Message: `is required but missing; expected a string (format date, such as 2026-01-31)`},
+				{Path: "/diet", Message: `is not a known field; allowed: dateRangeEnd, dateRangeStart, dietaryRestrictions, excludedIngredients, maxTotalMinutes, mealTypes, preferences, recipeHistory, servings, visibleCount`},
+				{Path: "/mealTypes/0", Message: `found the string "brunch"; allowed: "breakfast", "lunch", "dinner", "snack"`},
+				{Path: "/visibleCount", Message: `found the number 51; expected at least 1 and at most 50`},
+			},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, input.Validate(decode(t, []byte(tc.value)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What the schema accepts, the types can hold.
+func TestTypesHoldAResult(t *testing.T) {
+	t.Parallel()
+	var got mealsuggestions.Result
+	dec := json.NewDecoder(strings.NewReader(minimal))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	want := mealsuggestions.Result{
+		Suggestions: []mealsuggestions.Suggestion{{
+			Date: "2026-01-31", MealType: mealsuggestions.Dinner, Recipe: mealsuggestions.Recipe{Name: "Soup", Source: "p. 12"},
+		}},
+		Reasoning: "Warm.",
+	}
+	if !reflect.DeepEqual(want, got) {
+		t.Error(cmp.Diff(want, got))
+	}
+}

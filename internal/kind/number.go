@@ -1,0 +1,59 @@
+package kind
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// JSON allows numbers of any size, and a schema library that computes exactly
+// spends seconds on 1e1000000 and fails on 1e9999999. So numbers that no other
+// program could read either are refused before the schema is asked.
+const (
+	maxNumberLength = 64
+	maxExponent     = 308 // of a 64-bit float
+)
+
+// unusableNumbers finds numbers that are out of every program's range, in the
+// order of the document, at most MaxDetails of them.
+func unusableNumbers(path string, v any, found []job.Detail) []job.Detail {
+	switch v := v.(type) {
+	case json.Number:
+		if !usable(v.String()) && len(found) < MaxDetails {
+			found = append(found, job.Detail{
+				Path: path, Message: fmt.Sprintf("found the number %s; expected a number of at most %d characters that fits a 64-bit float",
+					shorten(v.String()), maxNumberLength),
+			})
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			found = unusableNumbers(path+"/"+escapeToken(name), v[name], found)
+		}
+	case []any:
+		for i, item := range v {
+			found = unusableNumbers(path+"/"+strconv.Itoa(i), item, found)
+		}
+	}
+	return found
+}
+
+func usable(number string) bool {
+	if len(number) > maxNumberLength {
+		return false
+	}
+	i := strings.IndexAny(number, "eE")
+	if i < 0 {
+		return true
+	}
+	exponent, err := strconv.Atoi(number[i+1:])
+	if err != nil || exponent < -maxExponent || exponent > maxExponent {
+		return false
+	}
+	_, err = strconv.ParseFloat(number, 64)
+	return err == nil
+}

@@ -1,0 +1,97 @@
+package kind
+
+import (
+	"cmp"
+	"iter"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// pointerTokens yields the unescaped tokens of a JSON pointer (RFC 6901).
+func pointerTokens(pointer string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		rest, more := strings.CutPrefix(pointer, "/")
+		for more {
+			var token string
+			token, rest, more = strings.Cut(rest, "/")
+			if !yield(strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")) {
+				return
+			}
+		}
+	}
+}
+
+func escapeToken(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
+
+// plainPointer undoes the percent-encoding that the schema library adds to the
+// tokens of its pointers.
+func plainPointer(pointer string) string {
+	if !strings.Contains(pointer, "%") {
+		return pointer
+	}
+	plain, err := url.PathUnescape(pointer)
+	if err != nil {
+		return pointer
+	}
+	return plain
+}
+
+func lastToken(pointer string) string {
+	last := ""
+	for token := range pointerTokens(pointer) {
+		last = token
+	}
+	return last
+}
+
+func parentPointer(pointer string) string {
+	return pointer[:max(0, strings.LastIndexByte(pointer, '/'))]
+}
+
+// valueAt follows a JSON pointer in decoded JSON; nil when it leads nowhere.
+func valueAt(v any, pointer string) any {
+	for token := range pointerTokens(pointer) {
+		switch parent := v.(type) {
+		case map[string]any:
+			v = parent[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil
+			}
+			v = parent[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// comparePointers orders places as a reader meets them: items by their number,
+// what holds a value before what is in it.
+func comparePointers(a, b string) int {
+	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
+	for i := range min(len(as), len(bs)) {
+		if c := compareTokens(as[i], bs[i]); c != 0 {
+			return c
+		}
+	}
+	return len(as) - len(bs)
+}
+
+func compareTokens(a, b string) int {
+	x, errX := strconv.Atoi(a)
+	y, errY := strconv.Atoi(b)
+	switch {
+	case errX == nil && errY == nil:
+		return cmp.Or(x-y, strings.Compare(a, b))
+	case errX == nil:
+		return -1
+	case errY == nil:
+		return 1
+	}
+	return strings.Compare(a, b)
+}

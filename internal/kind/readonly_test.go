@@ -1,0 +1,104 @@
+package kind_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const owned = `{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$id": "https://example.com/owned",
+  "type": "object",
+  "required": ["list", "state"],
+  "properties": {
+    "list": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
+    "state": {"$ref": "#/$defs/State"},
+    "readOnly": {"type": "boolean"},
+    "stamp": {"type": "string", "readOnly": true}
+  },
+  "allOf": [{"properties": {"log": {"type": "array", "readOnly": true, "default": []}}}],
+  "$defs": {
+    "Item": {
+      "type": "object",
+      "properties": {
+        "name": {"type": "string", "default": "unnamed"},
+        "accepted": {"type": ["boolean", "null"], "readOnly": true, "default": null},
+        "child": {"$ref": "#/$defs/Item"}
+      },
+      "additionalProperties": false
+    },
+    "State": {"type": "string", "readOnly": true, "default": "new"}
+  }
+}`
+
+func TestApplyDefaults(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, value, want string }{
+		{"absent ones are filled", `{"list":[{"name":"a"}]}`, `{"list":[{"name":"a","accepted":null}],"state":"new","log":[]}`},
+		{
+			"Claude's are replaced", `{"list":[{"accepted":true,"child":{"accepted":"yes"}}],"state":"done","log":[1]}`,
+			`{"list":[{"accepted":null,"child":{"accepted":null}}],"state":"new","log":[]}`,
+		},
+		{"without a default it is dropped", `{"stamp":"x"}`, `{"state":"new","log":[]}`},
+		{"a field called readOnly is nothing special", `{"readOnly":true}`, `{"readOnly":true,"state":"new","log":[]}`},
+		{"what is not valid is left for Validate", `{"list":"no","state":1}`, `{"list":"no","state":"new","log":[]}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := newSchema(t, owned).ApplyDefaults(decode(t, tc.value))
+			if diff := cmp.Diff(decode(t, tc.want), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestApplyDefaultsBeforeValidateForgivesTheServersFields(t *testing.T) {
+	t.Parallel()
+	s := newSchema(t, owned)
+	v := s.ApplyDefaults(decode(t, `{"list":[{"accepted":"yes"}],"state":5}`))
+	if got := s.Validate(v); got != nil {
+		t.Errorf("Claude is blamed for fields it was not shown: %v", got)
+	}
+}
+
+func TestApplyDefaultsNeverShares(t *testing.T) {
+	t.Parallel()
+	s := newSchema(t, `{"properties":{"o":{"readOnly":true,"default":{"l":[1]}}}}`)
+	first, _ := s.ApplyDefaults(map[string]any{}).(map[string]any)
+	first["o"].(map[string]any)["l"].([]any)[0] = "changed"
+	second := s.ApplyDefaults(map[string]any{})
+	if diff := cmp.Diff(decode(t, `{"o":{"l":[1]}}`), second); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestForClaudeLeavesTheServersFieldsOut(t *testing.T) {
+	t.Parallel()
+	want := `{"type":"object","required":["list"],` +
+		`"properties":{"list":{"type":"array","items":{"$ref":"#/$defs/Item"}},"readOnly":{"type":"boolean"}},` +
+		`"allOf":[{"properties":{}}],` +
+		`"$defs":{"Item":{"type":"object","properties":{"name":{"type":"string","default":"unnamed"},"child":{"$ref":"#/$defs/Item"}},"additionalProperties":false},` +
+		`"State":{"type":"string","readOnly":true,"default":"new"}}}`
+	s := newSchema(t, owned)
+	if diff := cmp.Diff(want, string(s.ForClaude())); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(owned, string(s.JSON())); diff != "" {
+		t.Errorf("JSON is not the source: %s", diff)
+	}
+}
+
+func TestForClaudeKeepsDataAsItIs(t *testing.T) {
+	t.Parallel()
+	text := `{"properties":{"a":{"enum":[{"readOnly":true},"<b> & c"],"examples":[{"$id":1}],"maximum":1e2},"$schema":{"type":"string"}},"additionalProperties":true}`
+	got := newSchema(t, text).ForClaude()
+	if diff := cmp.Diff(text, string(got)); diff != "" {
+		t.Error(diff)
+	}
+	if !json.Valid(got) {
+		t.Errorf("not JSON: %s", got)
+	}
+}

@@ -1,0 +1,128 @@
+package kind
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxQuoted is how many characters of a value are repeated to its sender.
+	maxQuoted = 80
+	// maxListed is how many allowed values are listed.
+	maxListed = 50
+)
+
+// typed words a value with its type.
+func typed(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "the object " + quote(v)
+	case []any:
+		return "the array " + quote(v)
+	case string:
+		return "the string " + quote(v)
+	case bool, nil:
+		return quote(v)
+	}
+	return "the number " + quote(v)
+}
+
+// article puts a type's name into a sentence.
+func article(typeName string) string {
+	switch typeName {
+	case "null":
+		return typeName
+	case "integer", "array", "object":
+		return "an " + typeName
+	}
+	return "a " + typeName
+}
+
+// quote is v as JSON, shortened.
+func quote(v any) string {
+	if s, ok := v.(string); ok {
+		return compact(shorten(s))
+	}
+	return shorten(compact(v))
+}
+
+func shorten(s string) string {
+	if utf8.RuneCountInString(s) <= maxQuoted {
+		return s
+	}
+	end := 0
+	for range maxQuoted - 1 {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	return s[:end] + "…"
+}
+
+func quoteAll(values []any) string {
+	words := make([]string, 0, maxListed+1)
+	for _, v := range values[:min(len(values), maxListed)] {
+		words = append(words, quote(v))
+	}
+	if more := len(values) - maxListed; more > 0 {
+		words = append(words, "… and "+strconv.Itoa(more)+" more")
+	}
+	return strings.Join(words, ", ")
+}
+
+// bounds words those of the keywords that a schema has: "at least 1 and at most 50".
+func bounds(schema *node, keywords ...string) string {
+	var words []string
+	for _, keyword := range keywords {
+		if limit := schema.get(keyword); limit != nil {
+			words = append(words, comparison(keyword)+" "+quote(limit.value))
+		}
+	}
+	if len(words) == 0 { // contains alone
+		return "at least 1"
+	}
+	return strings.Join(words, " and ")
+}
+
+func comparison(keyword string) string {
+	switch {
+	case keyword == "exclusiveMinimum":
+		return "more than"
+	case keyword == "exclusiveMaximum":
+		return "less than"
+	case strings.HasPrefix(keyword, "min"):
+		return "at least"
+	}
+	return "at most"
+}
+
+// example shows how a value of a format looks.
+func example(format string) string {
+	switch format {
+	case "date":
+		return ", such as 2026-01-31"
+	case "time":
+		return ", such as 18:00:00Z"
+	case "date-time":
+		return ", such as 2026-01-31T18:00:00Z"
+	case "duration":
+		return ", such as PT1H30M"
+	case "uri", "iri":
+		return ", such as https://example.com/page"
+	case "email":
+		return ", such as name@example.com"
+	case "uuid":
+		return ", such as 123e4567-e89b-12d3-a456-426614174000"
+	}
+	return ""
+}
+
+// matchesPattern reports whether a schema has a rule for fields named so.
+func matchesPattern(schema *node, name string) bool {
+	return slices.ContainsFunc(schema.get("patternProperties").names(), func(pattern string) bool {
+		matches, err := regexp.MatchString(pattern, name)
+		return err == nil && matches
+	})
+}
