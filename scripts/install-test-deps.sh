@@ -1,37 +1,49 @@
 #!/usr/bin/env bash
-# Installs what the tests need, if it is missing: redis-server (Debian package),
-# and the Claude CLI (npm package, into .tools).
+# Installs what the tests need, if it is missing: a few Debian packages, and the
+# Claude CLI (npm package, into .tools). Quick when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-as_root() {
-  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+fail() {
+  echo "$1" >&2
+  exit 1
 }
 
 missing=()
-command -v redis-server >/dev/null || missing+=(redis-server)
-command -v git >/dev/null || missing+=(git)
-command -v curl >/dev/null || missing+=(curl)
-command -v gcc >/dev/null || missing+=(gcc libc6-dev) # the race detector needs cgo
-command -v npm >/dev/null || missing+=(npm)
-if [ ${#missing[@]} -gt 0 ]; then
-  command -v apt-get >/dev/null || {
-    echo "The tests need ${missing[*]}: install them with your package manager." >&2
-    exit 1
-  }
-  echo "installing ${missing[*]} …"
-  as_root apt-get update -qq
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null
-fi
+need() { command -v "$1" >/dev/null || missing+=("${@:2}"); }
+need redis-server redis-server
+need git git
+need curl curl ca-certificates
+need gcc gcc libc6-dev # the race detector needs cgo
+need npm npm
 
-if ! cmp -s scripts/claude-cli/package-lock.json .tools/package-lock.json || [ ! -x .tools/node_modules/.bin/claude ]; then
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(sudo)
+
+install_packages() {
+  local advice="The tests need ${missing[*]}: install them with your package manager, then run this again."
+  command -v apt-get >/dev/null || fail "$advice"
+  [ ${#as_root[@]} = 0 ] || command -v sudo >/dev/null || fail "$advice (No sudo here to do it for you.)"
+  echo "installing ${missing[*]} …"
+  "${as_root[@]}" apt-get update -qq || fail "$advice (apt-get update failed.)"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null || fail "$advice"
+}
+[ ${#missing[@]} = 0 ] || install_packages
+
+claude=.tools/node_modules/.bin/claude
+
+# The copy of the lock file in .tools says what is installed there: it comes last.
+install_claude() {
   echo "installing the Claude CLI from npm …"
   mkdir -p .tools
-  cp scripts/claude-cli/package.json .tools/
-  cp scripts/claude-cli/package-lock.json .tools/installing.json
-  (cd .tools && mv installing.json package-lock.json && npm ci --no-audit --no-fund --loglevel=error) || {
-    rm -f .tools/package-lock.json
-    exit 1
-  }
-fi
-.tools/node_modules/.bin/claude --version
+  rm -f .tools/installed-lock.json
+  cp scripts/claude-cli/package.json scripts/claude-cli/package-lock.json .tools/
+  # The package's install script puts the binary for this machine in place.
+  (cd .tools && npm ci --ignore-scripts=false --no-audit --no-fund --loglevel=error) ||
+    fail "npm could not install the Claude CLI (see above). Tests that need it are skipped without it, except where CI is set."
+  $claude --version >/dev/null || fail "The Claude CLI is installed in .tools, but does not run here."
+  cp scripts/claude-cli/package-lock.json .tools/installed-lock.json
+}
+[ -x $claude ] && cmp -s scripts/claude-cli/package-lock.json .tools/installed-lock.json || install_claude
+
+echo "test dependencies: $(redis-server --version | cut -d' ' -f1-3), Claude CLI $($claude --version)"

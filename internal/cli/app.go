@@ -1,145 +1,130 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"os"
+	"net/url"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"ringback/internal/client"
-	"ringback/internal/job"
 )
 
-// Defaults are what flags fall back to.
+// Defaults are the surroundings of the commands: what flags fall back to, and
+// what tests replace.
 type Defaults struct {
+	// ServerURL is the server's address; empty means client.DefaultURL.
 	ServerURL string
-	Token     string
-	User      string
-	NoColor   bool
+	// Token is an API key or a user's token; empty sends none.
+	Token string
+	// User is the userId to act for; empty leaves it to the server.
+	User string
+	// NoColor turns colours off on terminals too.
+	NoColor bool
+	// StateDir is where the last run's id is kept; empty means a folder in the
+	// user's configuration directory.
+	StateDir string
+	// Location is the time zone of times shown to people; nil means the local one.
+	Location *time.Location
+	// ColumnsFunc returns how many columns the terminal behind a writer has, 0
+	// when there is none; nil asks the operating system.
+	ColumnsFunc func(io.Writer) int
 }
 
 // app is what the commands share.
 type app struct {
-	server, token, user, output string
-	requestID                   string
-	noColor                     bool
+	Defaults
+	server, token, user string
+	output              string
 }
 
-// Commands returns the client commands.
+// The values of --output.
+const (
+	table     = "table"
+	plainJSON = "json"
+)
+
+func newApp(d Defaults) *app {
+	if d.ServerURL == "" {
+		d.ServerURL = client.DefaultURL
+	}
+	if d.Location == nil {
+		d.Location = time.Local
+	}
+	if d.ColumnsFunc == nil {
+		d.ColumnsFunc = columns
+	}
+	return &app{Defaults: d, server: d.ServerURL, user: d.User, output: table}
+}
+
+// Commands returns the client commands, to be added to a root command.
 func Commands(d Defaults) []*cobra.Command {
-	a := &app{noColor: d.NoColor}
+	a := newApp(d)
 	commands := []*cobra.Command{
 		a.runCommand(), a.statusCommand(), a.watchCommand(), a.listCommand(),
-		a.actionCommand("cancel", "End a job now"), a.actionCommand("retry", "Start an expired, failed or cancelled job again"),
-		a.kindsCommand(), a.callbackCommand(),
+		a.cancelCommand(), a.retryCommand(), a.kindsCommand(), a.callbackCommand(),
 	}
 	for _, c := range commands {
-		f := c.Flags()
-		f.StringVar(&a.server, "server", d.ServerURL, "address of the server (RINGBACK_URL)")
-		f.StringVar(&a.token, "token", d.Token, "API key or user's token (RINGBACK_TOKEN)")
-		f.StringVar(&a.user, "user", d.User, "userId to act for (RINGBACK_USER)")
-		f.StringVarP(&a.output, "output", "o", "table", "table or json")
-		c.PreRunE = func(*cobra.Command, []string) error {
-			if a.output != "table" && a.output != "json" {
-				return usagef("--output is table or json, not %q", a.output)
-			}
-			return nil
-		}
+		a.common(c)
 	}
 	return commands
 }
 
-// takesID adds the flags that name a job, beside the argument.
-func (a *app) takesID(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.requestID, "request-id", "", "the job (default: the last one you ran)")
-	c.Flags().StringVar(&a.requestID, "workflow-id", "", "another name for --request-id")
-	c.Args = cobra.MaximumNArgs(1)
-	return c
+// common adds the flags that every command takes.
+func (a *app) common(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&a.server, "server", a.ServerURL, "address of the server (RINGBACK_URL)")
+	f.StringVar(&a.token, "token", "", "API key or user's token (RINGBACK_TOKEN)")
+	f.StringVar(&a.user, "user", a.User, "userId to act for (RINGBACK_USER)")
+	f.StringVarP(&a.output, "output", "o", table, "table or json")
+	c.SetFlagErrorFunc(FlagError)
+	c.PreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 }
 
-// jobID finds out which job is meant.
-func (a *app) jobID(args []string) (job.ID, error) {
-	switch {
-	case len(args) > 0:
-		return job.ID(args[0]), nil
-	case a.requestID != "":
-		return job.ID(a.requestID), nil
+func (a *app) checkFlags() error {
+	if a.output != table && a.output != plainJSON {
+		return usagef("--output is table or json, not %q", a.output)
 	}
-	if last := lastRun(); last != "" {
-		return last, nil
+	u, err := url.Parse(client.New(a.server, "").URL())
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return usagef("--server wants an address such as %s", client.DefaultURL)
 	}
-	return "", usagef("Which job? Give its requestId, or run one first: ringback run meal-suggestions --input '{…}'")
-}
-
-func (a *app) client() *client.Client { return client.New(a.server, a.token) }
-
-func (a *app) json() bool { return a.output == "json" }
-
-// show prints the API's JSON, or lets people print it their way.
-func (a *app) show(w io.Writer, v any, people func(printer)) error {
-	if a.json() {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
-	}
-	people(a.printer(w))
 	return nil
 }
 
-func (a *app) printer(w io.Writer) printer {
-	return printer{Writer: w, color: !a.noColor && isTerminal(w)}
+func (a *app) client() *client.Client {
+	token := a.token
+	if token == "" { // not the flag's default, which --help would show
+		token = a.Token
+	}
+	return client.New(a.server, token)
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+func (a *app) json() bool { return a.output == plainJSON }
+
+// show prints the API's JSON, or lets people print it their way.
+func show[T any](a *app, cmd *cobra.Command, answer client.Answer[T], people func(printer, T)) error {
+	out := cmd.OutOrStdout()
+	if a.json() {
+		return writeJSON(out, answer.JSON)
+	}
+	people(a.printer(out), answer.Value)
+	return nil
 }
 
-// usageError is a mistake in the command line.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// errEnded is how run ends when the job did not bring a result.
-var errEnded = errors.New("the job ended without a result")
-
-// ExitCode is 0 for success, 2 for a mistake in the command line, else 1.
-func ExitCode(err error) int {
-	var usage usageError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &usage):
-		return 2
-	}
-	return 1
+// writeJSON prints JSON indented, its values and their order untouched.
+func writeJSON(w io.Writer, text json.RawMessage) error {
+	_, err := io.WriteString(w, indented(text)+"\n")
+	return err
 }
 
-// PrintError prints an error with its details and what to do.
-func PrintError(w io.Writer, err error) {
-	if errors.Is(err, errEnded) {
-		return // the job's own story was printed
+func indented(text json.RawMessage) string {
+	var out bytes.Buffer
+	if json.Indent(&out, text, "", "  ") != nil {
+		return string(text)
 	}
-	var e *job.Error
-	if !errors.As(err, &e) {
-		fmt.Fprintln(w, "Error:", err)
-		return
-	}
-	fmt.Fprintln(w, "Error:", e.Message)
-	for _, d := range e.Details {
-		fmt.Fprintf(w, "  %s %s\n", d.Path, d.Message)
-	}
-	if e.Hint != "" {
-		fmt.Fprintln(w, e.Hint)
-	}
+	return strings.TrimSpace(out.String())
 }
-
-// FlagError makes a fault of a flag a mistake in the command line.
-func FlagError(_ *cobra.Command, err error) error { return usageError{err} }
-
-// Problems is the error of a check that found some.
-func Problems(n int) error { return fmt.Errorf("%d problem(s) found", n) }

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,37 +9,32 @@ import (
 )
 
 // lastFile remembers the job run last, which commands mean by default.
-func lastFile() (string, error) {
+func (a *app) lastFile() (string, error) {
+	if a.StateDir != "" {
+		return filepath.Join(a.StateDir, "last-run"), nil
+	}
 	dir, err := os.UserConfigDir()
 	return filepath.Join(dir, "ringback", "last-run"), err
 }
 
 // rememberRun is a convenience: that it fails is no reason to fail a run.
-func rememberRun(id job.ID) {
-	file, err := lastFile()
+func (a *app) rememberRun(id job.ID) {
+	file, err := a.lastFile()
 	if err != nil || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
 	_ = os.WriteFile(file, []byte(id), 0o600)
 }
 
-func lastRun() job.ID {
-	file, err := lastFile()
+// lastRun returns the job run last, "" when there is none.
+func (a *app) lastRun() job.ID {
+	file, err := a.lastFile()
 	if err != nil {
 		return ""
 	}
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(file) //nolint:gosec // our own file
 	if err != nil {
 		return ""
 	}
 	return job.ID(strings.TrimSpace(string(text)))
-}
-
-func printLine(w io.Writer, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(w, string(text))
-	return err
 }

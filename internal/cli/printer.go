@@ -3,7 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/term"
 
 	"ringback/internal/job"
 )
@@ -11,9 +16,31 @@ import (
 // printer writes for people.
 type printer struct {
 	io.Writer
-	color bool
+	// columns is the width of the terminal; 0 when there is none.
+	columns int
+	color   bool
+	zone    *time.Location
 }
 
+func (a *app) printer(w io.Writer) printer {
+	n := a.ColumnsFunc(w)
+	return printer{Writer: w, columns: n, color: n > 0 && !a.NoColor, zone: a.Location}
+}
+
+// columns asks the operating system for a terminal's width.
+func columns(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 20 {
+		return 80
+	}
+	return width
+}
+
+// printf ignores errors: when a terminal or pipe is gone, so is the reader.
 func (p printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
 // The colours of a terminal.
@@ -27,7 +54,7 @@ const (
 )
 
 func (p printer) paint(code, text string) string {
-	if !p.color {
+	if !p.color || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -44,35 +71,46 @@ func (p printer) state(s job.State) string {
 		code = yellow
 	case job.Pending, job.Running:
 	}
-	return p.paint(code, string(s))
+	return p.paint(code, clean(string(s)))
 }
 
-// bar draws a share in percent.
-func bar(percent float64, width int) string {
-	full := min(width, max(0, int(percent/100*float64(width)+0.5)))
-	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
+// time shows a point in time; "" when there is none.
+func (p printer) time(t time.Time, layout string) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(p.zone).Format(layout)
 }
 
-// table aligns rows in columns; colours must not be among the cells.
-func (p printer) table(header []string, rows [][]string) {
-	widths := make([]int, len(header))
-	for _, row := range append([][]string{header}, rows...) {
-		for i, cell := range row {
-			widths[i] = max(widths[i], len([]rune(cell)))
+// json prints JSON that a person reads.
+func (p printer) json(text []byte) { p.printf("%s\n", cleanLines(indented(text))) }
+
+// fit shortens text to the terminal, of which other columns are taken already.
+func (p printer) fit(text string, taken int) string {
+	room := p.columns - taken
+	runes := []rune(text)
+	if p.columns == 0 || len(runes) <= room {
+		return text
+	}
+	return string(runes[:max(0, room-1)]) + "…"
+}
+
+// clean makes text from others harmless: what Claude and users write must not
+// steer the terminal, nor begin a new line.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
 		}
+		return r
+	}, text)
+}
+
+// cleanLines is clean for text of several lines.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = clean(line)
 	}
-	line := func(row []string) string {
-		var b strings.Builder
-		for i, cell := range row {
-			b.WriteString(cell)
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-len([]rune(cell))+2))
-			}
-		}
-		return b.String()
-	}
-	p.printf("%s\n", p.paint(faint, line(header)))
-	for _, row := range rows {
-		p.printf("%s\n", line(row))
-	}
+	return strings.Join(lines, "\n")
 }

@@ -2,63 +2,91 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
+	"ringback/internal/client"
 	"ringback/internal/job"
 )
 
-// progress shows a job's events: on a terminal as one line that changes, else
-// a line each.
+// progress shows how a job comes along: on a terminal as one line that changes,
+// else a line for each change.
 type progress struct {
-	p     printer
-	shown bool // a changing line stands on the terminal
+	p       printer
+	percent float64
+	last    string // the line shown last
 }
 
-func newProgress(p printer) *progress { return &progress{p: p} }
-
-// eventData is what of an event's data is shown.
-type eventData struct {
-	Status  job.State `json:"status"`
-	Message string    `json:"message"`
-	Percent float64   `json:"progress"`
-	Error   string    `json:"error"`
-	Total   int       `json:"total"`
+// progressData is what of an event's data is shown.
+type progressData struct {
+	Message string  `json:"message"`
+	Percent float64 `json:"progress"`
+	Total   int     `json:"total"`
 }
 
 // show shows an event; true when the job may have ended with it.
-func (b *progress) show(e job.Event) bool {
-	var d eventData
+func (b *progress) show(e client.Event) bool {
+	var d progressData
 	if json.Unmarshal(e.Data, &d) != nil {
-		return false
+		d = progressData{}
 	}
-	what := e.Name[strings.LastIndexByte(e.Name, ':')+1:]
-	switch job.Happening(what) {
+	switch e.Happening() {
 	case job.OnPending:
-		b.line(0, "waiting for a worker")
+		b.line(0, "Waiting for a worker")
 	case job.OnRunning:
 		b.line(0, "Claude is on it")
 	case job.OnActivity:
 		b.line(d.Percent, d.Message)
 	case job.OnPartial:
-		b.line(100, b.p.paint(faint, "results are coming in"))
+		b.line(b.percent, fmt.Sprintf("%d so far", d.Total))
 	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected:
+	}
+	return ends(e)
+}
+
+// ends reports whether a job may have ended with an event; whether it has, its
+// record tells.
+func ends(e client.Event) bool {
+	switch e.Happening() {
+	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, client.Resync:
 		return true
+	case job.OnPending, job.OnRunning, job.OnActivity, job.OnPartial:
 	}
 	return false
 }
 
+// line shows one state of things; the same twice is shown once.
 func (b *progress) line(percent float64, text string) {
-	if !b.p.color {
-		b.p.printf("%3.0f%%  %s\n", percent, text)
+	b.percent = min(100, max(0, percent))
+	line := fmt.Sprintf("%3.0f%%  %s", b.percent, clean(text))
+	if line == b.last {
 		return
 	}
-	b.p.printf("\r\x1b[K%s %3.0f%%  %s", b.p.paint(cyan, bar(percent, 24)), percent, text)
-	b.shown = true
+	b.last = line
+	if b.p.columns == 0 {
+		b.p.printf("%s\n", line)
+		return
+	}
+	const width = 24
+	b.p.printf("\r\x1b[K%s %s", b.p.paint(cyan, bar(b.percent, width)), b.p.fit(line, width+2))
 }
 
-// done leaves the terminal clean.
-func (b *progress) done() {
-	if b.shown {
+// note shows a remark about the connection.
+func (b *progress) note(text string) {
+	b.clear()
+	b.p.printf("%s\n", b.p.paint(yellow, text))
+}
+
+// clear takes the changing line off the terminal.
+func (b *progress) clear() {
+	if b.p.columns > 0 && b.last != "" {
 		b.p.printf("\r\x1b[K")
 	}
+	b.last = ""
+}
+
+// bar draws a share in percent.
+func bar(percent float64, width int) string {
+	full := min(width, max(0, int(percent/100*float64(width)+0.5)))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }

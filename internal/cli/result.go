@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,60 +9,84 @@ import (
 	"ringback/internal/job"
 )
 
-// result prints how a job ended.
-func (p printer) result(j job.Job) {
-	took := j.FinishedAt.Sub(j.CreatedAt).Round(100 * time.Millisecond)
-	if j.State != job.Received {
-		p.printf("%s after %s: %s (%s)\n", p.state(j.State), took, j.Error, j.ErrorCode)
-		p.printf("%s\n", p.paint(faint, "Try again with: ringback retry "+string(j.ID)))
+// ending prints how a job ended.
+func (p printer) ending(j job.Job) {
+	p.printf("%s after %s  %s\n", p.state(j.State), j.FinishedAt.Sub(j.CreatedAt).Round(100*time.Millisecond), p.paint(faint, clean(string(j.ID))))
+	if j.State == job.Received {
+		p.printf("\n")
+		p.result(j.Result)
 		return
 	}
-	p.printf("%s after %s  %s\n\n", p.state(j.State), took, p.paint(faint, string(j.ID)))
-	if !p.menu(j.Result) {
-		p.json(j.Result)
+	if why := reason(j); why != "" {
+		p.printf("%s\n", clean(why))
+	}
+	if j.State.CanBecome(job.Pending) {
+		p.printf("%s\n", p.paint(faint, "Try again with: ringback retry "+clean(string(j.ID))))
 	}
 }
 
-func (p printer) json(text json.RawMessage) {
-	var out bytes.Buffer
-	if json.Indent(&out, text, "", "  ") == nil {
-		p.printf("%s\n", out.String())
+// result prints what Claude submitted.
+func (p printer) result(text json.RawMessage) {
+	var m menu
+	if json.Unmarshal(text, &m) != nil || !m.complete() {
+		p.json(text)
+		return
 	}
+	p.menu(m)
 }
 
-// menu prints suggestions of meals; false when the result is something else.
-func (p printer) menu(text json.RawMessage) bool {
-	var menu struct {
-		Suggestions []struct {
-			Date     string `json:"date"`
-			MealType string `json:"mealType"`
-			Recipe   struct {
-				Name        string `json:"name"`
-				PrepMinutes int    `json:"prepMinutes"`
-				CookMinutes int    `json:"cookMinutes"`
-				Ingredients []struct {
-					Name string `json:"name"`
-				} `json:"ingredients"`
-			} `json:"recipe"`
-		} `json:"suggestions"`
-		Reasoning string `json:"reasoning"`
+// menu is what of suggested meals is shown.
+type menu struct {
+	Suggestions []struct {
+		Date     string `json:"date"`
+		MealType string `json:"mealType"`
+		Recipe   dish   `json:"recipe"`
+	} `json:"suggestions"`
+	Reasoning string `json:"reasoning"`
+}
+
+type dish struct {
+	Name        string `json:"name"`
+	PrepMinutes int    `json:"prepMinutes"`
+	CookMinutes int    `json:"cookMinutes"`
+	Ingredients []struct {
+		Name string `json:"name"`
+	} `json:"ingredients"`
+}
+
+// complete tells a menu from results that only look like one.
+func (m menu) complete() bool {
+	for _, s := range m.Suggestions {
+		if s.Recipe.Name == "" {
+			return false
+		}
 	}
-	if json.Unmarshal(text, &menu) != nil || len(menu.Suggestions) == 0 || menu.Suggestions[0].Recipe.Name == "" {
-		return false
-	}
+	return len(m.Suggestions) > 0
+}
+
+func (p printer) menu(m menu) {
 	var rows [][]string
-	for _, s := range menu.Suggestions {
-		minutes := ""
-		if total := s.Recipe.PrepMinutes + s.Recipe.CookMinutes; total > 0 {
-			minutes = fmt.Sprintf("%d min", total)
-		}
-		var names []string
-		for _, i := range s.Recipe.Ingredients[:min(3, len(s.Recipe.Ingredients))] {
-			names = append(names, i.Name)
-		}
-		rows = append(rows, []string{s.Date, s.MealType, s.Recipe.Name, minutes, strings.Join(names, ", ")})
+	for _, s := range m.Suggestions {
+		rows = append(rows, []string{s.Date, s.MealType, s.Recipe.Name, s.Recipe.time(), s.Recipe.with()})
 	}
 	p.table([]string{"DATE", "MEAL", "DISH", "TIME", "WITH"}, rows)
-	p.printf("\n%s\n", menu.Reasoning)
-	return true
+	if m.Reasoning != "" {
+		p.printf("\n%s\n", cleanLines(m.Reasoning))
+	}
+}
+
+func (d dish) time() string {
+	if d.PrepMinutes+d.CookMinutes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d min", d.PrepMinutes+d.CookMinutes)
+}
+
+// with names the first ingredients.
+func (d dish) with() string {
+	var names []string
+	for _, i := range d.Ingredients[:min(3, len(d.Ingredients))] {
+		names = append(names, i.Name)
+	}
+	return strings.Join(names, ", ")
 }

@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -15,11 +12,17 @@ import (
 	"ringback/internal/job"
 )
 
+// runFlags are the flags of run.
+type runFlags struct {
+	job      client.NewJob
+	input    string
+	fields   []string
+	simulate string
+	noWait   bool
+}
+
 func (a *app) runCommand() *cobra.Command {
-	var n client.NewJob
-	var input, simulate string
-	var fields []string
-	var noWait bool
+	var f runFlags
 	c := &cobra.Command{
 		Use:   "run <kind>",
 		Short: "Run a job and wait for its result",
@@ -28,150 +31,74 @@ func (a *app) runCommand() *cobra.Command {
   ringback run meal-suggestions --field dateRangeStart=2026-03-02 --field dateRangeEnd=2026-03-06`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("run takes one kind; ringback kinds lists them")
+				return usagef("run takes one kind (ringback kinds lists them), but got %q", args)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n.Kind, n.UserID, n.Options.Simulate = args[0], a.user, job.Simulation(simulate)
-			var err error
-			if n.Input, err = readInput(input, fields, cmd.InOrStdin()); err != nil {
-				return err
-			}
-			return a.run(cmd, n, noWait)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args[0], f) },
 	}
-	f := c.Flags()
-	f.StringVarP(&input, "input", "i", "", "the job's input: JSON, @file, or - for standard input")
-	f.StringArrayVarP(&fields, "field", "f", nil, "one field of the input as name=value (value: JSON or text); repeatable")
-	f.StringVar(&n.SessionID, "session", "", "sessionId of the chat the job belongs to")
-	f.StringVar(&n.IdempotencyKey, "idempotency-key", "", "a second run with the same key shows the first job")
-	f.StringVar(&simulate, "simulate", "", "stand-in instead of Claude: manual, success, repair, failure or silence")
-	f.BoolVar(&noWait, "no-wait", false, "print the requestId and return")
+	flags := c.Flags()
+	flags.StringVarP(&f.input, "input", "i", "", "the job's input: JSON, @file, or - for standard input")
+	flags.StringArrayVarP(&f.fields, "field", "f", nil, "one field of the input as name=value (value: JSON or text); repeatable")
+	flags.StringVar(&f.job.SessionID, "session", "", "sessionId of the chat the job belongs to")
+	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same key shows the first job")
+	flags.StringVar(&f.simulate, "simulate", "", "stand-in instead of Claude: manual, success, repair, failure or silence")
+	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c
 }
 
-func (a *app) run(cmd *cobra.Command, n client.NewJob, noWait bool) error {
+func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
+	if err := f.complete(cmd, kind, a.user); err != nil {
+		return err
+	}
 	api := a.client()
-	created, err := api.Create(cmd.Context(), n)
+	created, err := api.Create(cmd.Context(), f.job)
 	if err != nil {
 		return err
 	}
-	rememberRun(created.RequestID)
-	out := cmd.OutOrStdout()
-	if noWait || n.Options.Simulate == job.SimulateManual {
-		return a.show(out, created, func(p printer) {
-			p.printf("%s\n", created.RequestID)
-			if n.Options.Simulate == job.SimulateManual {
-				p.printf("It waits for you to play Claude: ringback callback %s\n", created.RequestID)
-			}
-		})
+	a.rememberRun(created.Value.RequestID)
+	if f.noWait || f.job.Options.Simulate == job.SimulateManual {
+		return show(a, cmd, created, func(p printer, c client.Created) { p.created(c, f.job.Options.Simulate) })
 	}
+	return a.wait(cmd, api, created.Value.RequestID)
+}
+
+// complete makes the request out of the flags.
+func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
+	f.job.Kind, f.job.UserID, f.job.Options.Simulate = kind, user, job.Simulation(f.simulate)
+	if f.simulate != "" && !slices.Contains(job.Simulations[:], f.job.Options.Simulate) {
+		return usagef("--simulate is one of %v, not %q", job.Simulations, f.simulate)
+	}
+	var err error
+	f.job.Input, err = readInput(f.input, f.fields, cmd.InOrStdin())
+	return err
+}
+
+func (p printer) created(c client.Created, simulate job.Simulation) {
+	p.printf("%s\n", clean(string(c.RequestID)))
+	if simulate == job.SimulateManual {
+		p.printf("%s\n", p.paint(faint, "It waits for you to play Claude: ringback callback"))
+	}
+}
+
+// wait shows the job's progress and result; Ctrl-C leaves the job running.
+func (a *app) wait(cmd *cobra.Command, api *client.Client, id job.ID) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
-	progressTo := cmd.ErrOrStderr()
-	if !a.json() {
-		progressTo = out
+	progressTo := cmd.OutOrStdout()
+	if a.json() { // standard output is for the record alone
+		progressTo = cmd.ErrOrStderr()
 	}
-	j, err := follow(ctx, api, created.RequestID, n.UserID, a.printer(progressTo))
+	j, err := a.follow(ctx, api, id, a.user, progressTo)
 	if ctx.Err() != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job goes on. See it with: ringback watch %s\n", created.RequestID)
-		return nil
+		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job goes on. Follow it with: ringback watch %s\n", id)
+		return errDetached
 	}
 	if err != nil {
 		return err
 	}
-	return a.showEnd(out, j)
-}
-
-func (a *app) showEnd(out io.Writer, j job.Job) error {
-	if err := a.show(out, j, func(p printer) { p.result(j) }); err != nil {
+	if err := show(a, cmd, j, printer.ending); err != nil {
 		return err
 	}
-	if j.State != job.Received {
-		return errEnded
-	}
-	return nil
-}
-
-// RunAndShow runs a job and shows its progress and result to a person.
-func RunAndShow(ctx context.Context, api *client.Client, n client.NewJob, out io.Writer, noColor bool) error {
-	a := &app{output: "table", noColor: noColor}
-	created, err := api.Create(ctx, n)
-	if err != nil {
-		return err
-	}
-	j, err := follow(ctx, api, created.RequestID, n.UserID, a.printer(out))
-	if err != nil {
-		return err
-	}
-	return a.showEnd(out, j)
-}
-
-// follow shows a job's progress until it has ended, and returns its record.
-func follow(ctx context.Context, api *client.Client, id job.ID, userID string, p printer) (job.Job, error) {
-	bar := newProgress(p)
-	defer bar.done()
-	from := job.Seq(0)
-	for e, err := range api.Watch(ctx, client.Watch{UserID: userID, RequestID: id, Since: &from}) {
-		if err != nil {
-			return job.Job{}, err
-		}
-		if e.Name != client.Resync && !bar.show(e) {
-			continue
-		}
-		j, err := api.Get(ctx, id)
-		if err != nil || j.State.Terminal() {
-			return j, err
-		}
-	}
-	return job.Job{}, ctx.Err()
-}
-
-// readInput takes the input from a flag, a file or standard input, and adds
-// single fields.
-func readInput(input string, fields []string, stdin io.Reader) (json.RawMessage, error) {
-	text := []byte(input)
-	var err error
-	switch {
-	case input == "-":
-		text, err = io.ReadAll(stdin)
-	case strings.HasPrefix(input, "@"):
-		text, err = os.ReadFile(input[1:])
-	case input == "":
-		text = []byte("{}")
-	}
-	if err != nil {
-		return nil, usagef("--input: %w", err)
-	}
-	if len(fields) == 0 {
-		if !json.Valid(text) {
-			return nil, usagef("--input is not valid JSON: %s", strings.TrimSpace(string(text)))
-		}
-		return text, nil
-	}
-	object := map[string]json.RawMessage{}
-	if err := json.Unmarshal(text, &object); err != nil {
-		return nil, usagef("--input must be a JSON object to add fields to: %w", err)
-	}
-	for _, field := range fields {
-		name, value, ok := strings.Cut(field, "=")
-		if !ok {
-			return nil, usagef("--field %q: want name=value", field)
-		}
-		object[name] = fieldValue(value)
-	}
-	return json.Marshal(object)
-}
-
-// fieldValue takes numbers, lists and the like as JSON, anything else as text.
-func fieldValue(value string) json.RawMessage {
-	if json.Valid([]byte(value)) {
-		return json.RawMessage(value)
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return json.RawMessage(`""`)
-	}
-	return text
+	return resultOf(j.Value)
 }

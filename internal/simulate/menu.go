@@ -1,81 +1,81 @@
 package simulate
 
 import (
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"time"
 )
 
-//go:embed recipes.json
-var recipesJSON []byte
-
 // isMenu reports whether a schema asks for suggestions of meals.
 func isMenu(schema map[string]any) bool {
-	properties, _ := schema["properties"].(map[string]any)
-	list, _ := properties["suggestions"].(map[string]any)
-	item, _ := instance{root: schema}.resolved(list["items"]).(map[string]any)
+	g := newGenerator(schema)
+	suggestions := g.flat(g.property(g.flat(schema, 0), "suggestions"), 0)
+	item := g.flat(suggestions["items"], 0)
 	fields, _ := item["properties"].(map[string]any)
 	return fields["recipe"] != nil && fields["mealType"] != nil
 }
 
-func (g instance) resolved(schema any) any {
-	s, _ := schema.(map[string]any)
-	if ref, ok := s["$ref"].(string); ok {
-		return g.lookUp(ref)
-	}
-	return schema
+// mostSuggestions is as many as the result's schema takes.
+const mostSuggestions = 100
+
+// slot is a meal of a day.
+type slot struct {
+	day  int // counted from the first
+	meal string
 }
 
-// makeMenu suggests a recipe for each date and meal of the input, a week at most
-// unless the input says how many.
+// makeMenu suggests dishes for the dates and meals of the input: as many as
+// visibleCount says, spread evenly, else one for each meal of a week at most.
 func makeMenu(input map[string]any) any {
-	var recipes []map[string]any
-	if err := json.Unmarshal(recipesJSON, &recipes); err != nil {
-		panic("simulate: " + err.Error()) // the file is compiled in
-	}
+	from, days := datesOf(input)
 	meals := mealsOf(input)
-	count := number(input["visibleCount"], 7*len(meals))
-	from, to := dateOf(input, "dateRangeStart"), dateOf(input, "dateRangeEnd")
-	var suggestions []any
-	for day := from; len(suggestions) < count && !day.After(to); day = day.AddDate(0, 0, 1) {
-		for _, meal := range meals {
-			if len(suggestions) < count {
-				suggestions = append(suggestions, map[string]any{
-					"date": day.Format(time.DateOnly), "mealType": meal, "recipe": recipes[len(suggestions)%len(recipes)],
-				})
-			}
+	slots := days * len(meals)
+	count := min(slots, 7*len(meals))
+	if wanted := int(limit(input, "visibleCount", 0)); wanted > 0 {
+		count = min(wanted, mostSuggestions)
+	}
+	book := openCookbook(input, from.YearDay())
+	suggestions := make([]any, count)
+	for i := range suggestions {
+		at := i * slots / count
+		s := slot{day: at / len(meals), meal: meals[at%len(meals)]}
+		suggestions[i] = map[string]any{
+			"date": from.AddDate(0, 0, s.day).Format(time.DateOnly), "mealType": s.meal, "recipe": book.next(s.meal),
 		}
 	}
-	if suggestions == nil {
-		suggestions = []any{map[string]any{"date": from.Format(time.DateOnly), "mealType": meals[0], "recipe": recipes[0]}}
+	return map[string]any{"suggestions": suggestions, "reasoning": reasoning(count, book)}
+}
+
+func reasoning(count int, book *cookbook) string {
+	text := fmt.Sprintf("These %d dishes take turns between vegetables, fish, pulses and grains, so that no day repeats the one before.", count)
+	if count == 1 {
+		text = "This dish is quick enough for a working day and needs nothing that is hard to find."
 	}
-	return map[string]any{
-		"suggestions": suggestions,
-		"reasoning": fmt.Sprintf("These %d dishes take turns between vegetables, fish, pulses and grains, so that no day repeats the one before; "+
-			"all of them are quick enough for a working day. (Written by the simulated Claude.)", len(suggestions)),
+	if book.short {
+		text += " Not every wish could be met: the cookbook at hand is a small one."
 	}
+	return text + " (Written by the simulated Claude.)"
 }
 
 func mealsOf(input map[string]any) []string {
-	list, _ := input["mealTypes"].([]any)
-	var meals []string
-	for _, v := range list {
-		if meal, ok := v.(string); ok {
-			meals = append(meals, meal)
-		}
+	if meals := names(input["mealTypes"]); len(meals) > 0 {
+		return meals
 	}
-	if meals == nil {
-		return []string{"dinner"}
-	}
-	return meals
+	return []string{"dinner"}
 }
 
-func dateOf(input map[string]any, field string) time.Time {
+// datesOf returns the first date and how many there are.
+func datesOf(input map[string]any) (from time.Time, days int) {
+	from = dateOf(input, "dateRangeStart", time.Date(2026, time.January, 31, 0, 0, 0, 0, time.UTC))
+	to := dateOf(input, "dateRangeEnd", from)
+	const year = 366
+	return from, min(max(1, int(to.Sub(from).Hours()/24)+1), year)
+}
+
+func dateOf(input map[string]any, field string, otherwise time.Time) time.Time {
 	text, _ := input[field].(string)
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return time.Date(2026, time.January, 31, 0, 0, 0, 0, time.UTC)
+		return otherwise
 	}
 	return day
 }

@@ -8,18 +8,49 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"time"
 )
 
-// post sends a payload file with curl, as the prompt tells Claude to. Only where
-// there is no curl, it does so itself.
-func post(ctx context.Context, url, file string) ([]byte, error) {
+// post is one call of an endpoint, with the payload in a file of the working
+// directory.
+type post struct {
+	dir, url, file string
+	// curl is the program; empty where it is not installed.
+	curl string
+}
+
+func newPost(dir, url, file string) post {
 	curl, err := exec.LookPath("curl")
 	if err != nil {
-		return postWithoutCurl(ctx, url, file)
+		curl = ""
 	}
-	cmd := exec.CommandContext(ctx, curl, "-sS", "-X", "POST", url, "-H", "Content-Type: application/json",
-		"--retry", "8", "--retry-connrefused", "--retry-max-time", "120", "-d", "@"+file)
+	return post{dir: dir, url: url, file: file, curl: curl}
+}
+
+// args are curl's arguments, in the order of the prompt.
+func (p post) args() []string {
+	return []string{
+		"-sS", "-X", "POST", p.url, "-H", "Content-Type: application/json",
+		"--retry", "8", "--retry-connrefused", "--retry-max-time", "120", "-d", "@" + p.file,
+	}
+}
+
+// String is the command as Claude would type it.
+func (p post) String() string {
+	return "curl " + strings.Replace(strings.Join(p.args(), " "), "Content-Type: application/json", "'Content-Type: application/json'", 1)
+}
+
+// send runs curl and returns the answer's body. Where there is no curl, it
+// posts by itself.
+func (p post) send(ctx context.Context) ([]byte, error) {
+	if p.curl == "" {
+		return p.sendWithoutCurl(ctx)
+	}
+	cmd := exec.CommandContext(ctx, p.curl, p.args()...) //nolint:gosec // what the prompt asks for
+	cmd.Dir = p.dir
+	cmd.WaitDelay = time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	output, err := cmd.Output()
@@ -29,13 +60,13 @@ func post(ctx context.Context, url, file string) ([]byte, error) {
 	return output, nil
 }
 
-func postWithoutCurl(ctx context.Context, url, file string) ([]byte, error) {
-	body, err := os.Open(file)
+func (p post) sendWithoutCurl(ctx context.Context) ([]byte, error) {
+	body, err := os.Open(filepath.Join(p.dir, p.file))
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, body)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+	"ringback/internal/simulate"
+)
+
+func (a *app) callbackCommand() *cobra.Command {
+	c, t := a.targeted(&cobra.Command{
+		Use:   "callback [requestId]",
+		Short: "Show what to send when you play Claude (a job run with --simulate manual)",
+	})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(args)
+		if err != nil {
+			return err
+		}
+		api := a.client()
+		values, err := api.Callback(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		return show(a, cmd, values, func(p printer, c client.Callback) {
+			p.callback(c, exampleResult(cmd.Context(), api, id))
+		})
+	}
+	return c
+}
+
+// exampleResult makes a small valid result for the job's kind; nil when there
+// is no telling.
+func exampleResult(ctx context.Context, api *client.Client, id job.ID) map[string]any {
+	j, err := api.Get(ctx, id)
+	if err != nil {
+		return nil
+	}
+	k, err := api.Kind(ctx, j.Value.Kind)
+	if err != nil {
+		return nil
+	}
+	example, err := simulate.Example(k.Value.ResultSchema)
+	if err != nil {
+		return nil
+	}
+	return example
+}
+
+func (p printer) callback(c client.Callback, result map[string]any) {
+	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n\n", quoted(clean(string(c.RequestID))), quoted(clean(c.BaseURL)), quoted(clean(c.HMAC)))
+	p.printf("%s\n%s\n\n", p.paint(faint, "# say what you are doing"),
+		curl(c, "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying}))
+	if result != nil {
+		p.printf("%s\n%s\n\n", p.paint(faint, "# submit the smallest result that the kind's schema allows"), curl(c, "result", result))
+	}
+	p.printf("%s\n%s\n", p.paint(faint, "# or say that it cannot be done"),
+		curl(c, "failure", map[string]any{"error": "It cannot be done.", "retryable": false}))
+}
+
+// curl is a command to paste into a shell.
+func curl(c client.Callback, endpoint string, payload map[string]any) string {
+	payload["requestId"], payload["hmac"] = c.RequestID, c.HMAC
+	text, err := json.Marshal(payload)
+	if err != nil {
+		return "# " + clean(err.Error())
+	}
+	return "curl -sS -X POST " + quoted(clean(c.BaseURL)+"/api/claude/"+endpoint) +
+		" -H 'Content-Type: application/json' -d " + quoted(clean(string(text)))
+}
+
+// quoted makes one word of a POSIX shell out of text from the server.
+func quoted(text string) string {
+	harmless := func(r rune) bool {
+		return r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,+@%", r))
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// follow shows a job's progress until it has ended, and returns its record.
+func (a *app) follow(ctx context.Context, api *client.Client, id job.ID, userID string, out io.Writer) (client.Answer[job.Job], error) {
+	b := &progress{p: a.printer(out)}
+	defer b.clear()
+	events := client.Watch{
+		UserID: userID, RequestID: id, Since: new(job.Seq), Patient: true,
+		AwayFunc: func(error) { b.note("The server is away; trying again …") },
+	}
+	for e, err := range api.Watch(ctx, events) {
+		if err != nil {
+			return client.Answer[job.Job]{}, err
+		}
+		if !b.show(e) {
+			continue
+		}
+		if j, ended, err := ending(ctx, api, id); ended || err != nil {
+			return j, err
+		}
+	}
+	return client.Answer[job.Job]{}, ctx.Err()
+}
+
+// ending returns a job's record and whether the job has ended. It waits for a
+// server that is away: its events said that there is one.
+func ending(ctx context.Context, api *client.Client, id job.ID) (client.Answer[job.Job], bool, error) {
+	for {
+		j, err := api.Get(ctx, id)
+		var e *job.Error
+		if !errors.As(err, &e) || e.Kind != job.Unavailable {
+			return j, err == nil && j.Value.State.Terminal(), err
+		}
+		select {
+		case <-ctx.Done():
+			return j, false, ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// RunAndShow runs a job and shows its progress and result to a person. It
+// returns the error of ctx when that ends first.
+func RunAndShow(ctx context.Context, api *client.Client, n client.NewJob, out io.Writer, noColor bool) error {
+	a := newApp(Defaults{NoColor: noColor})
+	created, err := api.Create(ctx, n)
+	if err != nil {
+		return err
+	}
+	j, err := a.follow(ctx, api, created.Value.RequestID, n.UserID, out)
+	if err != nil {
+		return err
+	}
+	a.printer(out).ending(j.Value)
+	return resultOf(j.Value)
+}
+
+// resultOf is the error of a job that ended without a result.
+func resultOf(j job.Job) error {
+	if j.State != job.Received {
+		return errNoResult
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/job"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	c, t := a.targeted(&cobra.Command{Use: "status [requestId]", Short: "Show a job and its result"})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(args)
+		if err != nil {
+			return err
+		}
+		j, err := a.client().Get(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		return show(a, cmd, j, printer.status)
+	}
+	return c
+}
+
+// status prints a job's record. Its first line is for scripts too.
+func (p printer) status(j job.Job) {
+	p.printf("Status: %s\n", p.state(j.State))
+	p.line("Job", string(j.ID))
+	p.line("Kind", j.Kind)
+	p.line("User", j.UserID)
+	p.line("Asked", p.time(j.CreatedAt, time.DateTime))
+	p.line("Ended", p.time(j.FinishedAt, time.DateTime))
+	p.line("Until", p.time(j.Deadline, time.DateTime))
+	if a := j.Activity; a != nil && !j.State.Terminal() {
+		p.line("Doing", fmt.Sprintf("%.0f%% %s", a.Progress, a.Message))
+	}
+	if j.Checkpoint != nil {
+		p.line("Asks", j.Checkpoint.Message)
+	}
+	p.line("Error", reason(j))
+	p.line("Used", used(j))
+	if j.Result != nil {
+		p.printf("\n")
+		p.result(j.Result)
+	}
+}
+
+// line prints one named value, unless it is empty.
+func (p printer) line(name, value string) {
+	if value != "" {
+		p.printf("%-7s %s\n", name+":", clean(value))
+	}
+}
+
+// reason says why a job ended without a result; "" when it did not.
+func reason(j job.Job) string {
+	switch {
+	case j.ErrorCode == "":
+		return j.Error
+	case j.Error == "":
+		return string(j.ErrorCode)
+	}
+	return fmt.Sprintf("%s (%s)", j.Error, j.ErrorCode)
+}
+
+func used(j job.Job) string {
+	if j.Usage == (job.Usage{}) {
+		return ""
+	}
+	turns := "1 turn"
+	if j.Turn != 1 {
+		turns = fmt.Sprintf("%d turns", j.Turn)
+	}
+	return fmt.Sprintf("%d tokens in, %d out, $%.4f, %s", j.Usage.InputTokens, j.Usage.OutputTokens, j.Usage.CostUSD, turns)
+}

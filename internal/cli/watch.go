@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	c, t := a.targeted(&cobra.Command{
+		Use:   "watch [requestId]",
+		Short: "Show events as they happen: of one job, or of all of a user's jobs",
+		Long: `Show events as they happen, until Ctrl-C.
+
+With a requestId: all events of that job from its beginning, until it has ended.
+Without: the new events of all jobs of the user (--user, or the token's).`,
+	})
+	c.Flags().Lookup("request-id").Usage = "the job (default: all jobs of the user)"
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.named(args)
+		if err != nil {
+			return err
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+		defer stop()
+		err = a.watch(ctx, cmd, id)
+		if ctx.Err() != nil {
+			return nil // Ctrl-C is how one stops watching
+		}
+		return err
+	}
+	return c
+}
+
+func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID) error {
+	api := a.client()
+	w := client.Watch{UserID: a.user, RequestID: id, AwayFunc: func(error) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "The server is away; trying again …")
+	}}
+	if id != "" {
+		j, err := api.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		w.UserID, w.Since = j.Value.UserID, new(job.Seq)
+	}
+	out := a.printer(cmd.OutOrStdout())
+	for e, err := range api.Watch(ctx, w) {
+		if err != nil {
+			return err
+		}
+		if err := a.showEvent(out, e); err != nil {
+			return err
+		}
+		if id == "" || !ends(e) {
+			continue
+		}
+		if _, ended, err := ending(ctx, api, id); ended || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showEvent prints one line per event.
+func (a *app) showEvent(p printer, e client.Event) error {
+	switch {
+	case a.json():
+		_, err := fmt.Fprintf(p, "%s\n", e.JSON)
+		return err
+	case e.Name == client.Resync:
+		p.printf("%s\n", p.paint(yellow, "Some older events are no longer kept."))
+		return nil
+	}
+	p.printf("%s  %s  %s  %s\n", p.paint(faint, p.time(e.Time, time.TimeOnly)), p.paint(cyan, clean(e.Name)),
+		p.paint(faint, clean(string(e.RequestID))), clean(string(e.Data)))
+	return nil
+}

@@ -1,0 +1,225 @@
+package client_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// request is what arrived at a server.
+type request struct {
+	Line, Authorization, ContentType, Body string
+}
+
+// answering is a server that gives one answer to everything and tells what it
+// was asked.
+func answering(t *testing.T, status int, body string) (*client.Client, *request) {
+	t.Helper()
+	var got request
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		got = request{r.Method + " " + r.URL.RequestURI(), r.Header.Get("Authorization"), r.Header.Get("Content-Type"), string(text)}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(server.Close)
+	return client.New(server.URL+"/", "secret-token"), &got
+}
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	const asJSON = "application/json"
+	record := `{"requestId":"r 1","status":"running","input":{"n":10000000000000000001},"usage":{},"later":"unknown field"}`
+	for _, c := range []struct {
+		name   string
+		answer string
+		do     func(*testing.T, *client.Client) (any, json.RawMessage, error)
+		want   request
+		value  any
+	}{
+		{
+			"create", `{"requestId":"r1","sessionId":"s1","status":"pending"}`,
+			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
+				a, err := c.Create(t.Context(), client.NewJob{
+					Kind: "k", Input: json.RawMessage(`{"a":1.0}`), UserID: "u", SessionID: "s", IdempotencyKey: "i",
+					Options: job.Options{Simulate: job.SimulateManual},
+				})
+				return a.Value, a.JSON, err
+			},
+			request{
+				"POST /api/jobs", "Bearer secret-token", asJSON,
+				`{"kind":"k","input":{"a":1.0},"userId":"u","sessionId":"s","idempotencyKey":"i","options":{"simulate":"manual"}}`,
+			},
+			client.Created{RequestID: "r1", SessionID: "s1", State: job.Pending},
+		},
+		{
+			"get", record,
+			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
+				a, err := c.Get(t.Context(), "r 1")
+				return a.Value, a.JSON, err
+			},
+			request{"GET /api/jobs/r%201", "Bearer secret-token", "", ""},
+			job.Job{ID: "r 1", State: job.Running, Input: json.RawMessage(`{"n":10000000000000000001}`)},
+		},
+		{
+			"list", `{"jobs":[],"nextCursor":"n"}`,
+			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
+				a, err := c.List(t.Context(), client.Filter{UserID: "a&b", Kind: "k", State: job.Failed, Cursor: "c", Limit: 7})
+				return a.Value, a.JSON, err
+			},
+			request{"GET /api/jobs?cursor=c&kind=k&limit=7&status=failed&userId=a%26b", "Bearer secret-token", "", ""},
+			client.Page{Jobs: []job.Job{}, NextCursor: "n"},
+		},
+		{
+			"cancel", `{"requestId":"r1","status":"cancelled"}`,
+			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
+				a, err := c.Cancel(t.Context(), "r1")
+				return a.Value, a.JSON, err
+			},
+			request{"POST /api/jobs/r1/cancel", "Bearer secret-token", asJSON, "{}"},
+			job.Job{ID: "r1", State: job.Cancelled},
+		},
+		{
+			"retry", `{"requestId":"r1","status":"pending"}`,
+			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
+				a, err := c.Retry(t.Context(), "r1")
+				return a.Value, a.JSON, err
+			},
+			request{"POST /api/jobs/r1/retry", "Bearer secret-token", asJSON, "{}"},
+			job.Job{ID: "r1", State: job.Pending},
+		},
+		{
+			"kinds", `{"kinds":[{"name":"k","description":"d","events":"e"}]}`,
+			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
+				a, err := c.Kinds(t.Context())
+				return a.Value, a.JSON, err
+			},
+			request{"GET /api/kinds", "Bearer secret-token", "", ""},
+			client.Kinds{Kinds: []client.Kind{{Name: "k", Description: "d", Events: "e"}}},
+		},
+		{
+			"kind", `{"name":"k","inputSchema":{"type":"object"},"resultSchema":true}`,
+			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
+				a, err := c.Kind(t.Context(), "k/../x")
+				return a.Value, a.JSON, err
+			},
+			request{"GET /api/kinds/k%2F..%2Fx", "Bearer secret-token", "", ""},
+			client.Kind{Name: "k", InputSchema: json.RawMessage(`{"type":"object"}`), ResultSchema: json.RawMessage(`true`)},
+		},
+		{
+			"callback", `{"requestId":"r1","callbackBaseUrl":"http://localhost:3001","hmac":"abc"}`,
+			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
+				a, err := c.Callback(t.Context(), "r1")
+				return a.Value, a.JSON, err
+			},
+			request{"GET /api/jobs/r1/callback", "Bearer secret-token", "", ""},
+			client.Callback{RequestID: "r1", BaseURL: "http://localhost:3001", HMAC: "abc"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			api, got := answering(t, http.StatusOK, c.answer)
+			value, raw, err := c.do(t, api)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, *got); diff != "" {
+				t.Errorf("asked for: %s", diff)
+			}
+			if diff := cmp.Diff(c.value, value); diff != "" {
+				t.Errorf("read: %s", diff)
+			}
+			if string(raw) != c.answer {
+				t.Errorf("the JSON is %s, want it as it came", raw)
+			}
+		})
+	}
+}
+
+func TestErrorsAreTheServersOwn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		status int
+		body   string
+		want   job.Error
+	}{
+		{
+			"with details", 400, `{"error":"Invalid input","details":[{"path":"/input/a","message":"is required"}],"hint":"Add it."}`,
+			job.Error{Kind: job.Invalid, Message: "Invalid input", Details: []job.Detail{{Path: "/input/a", Message: "is required"}}, Hint: "Add it."},
+		},
+		{"no credentials", 401, `{"error":"Not authorized"}`, job.Error{Kind: job.Unauthorized, Message: "Not authorized"}},
+		{"conflict", 409, `{"error":"Already received"}`, job.Error{Kind: job.Conflict, Message: "Already received"}},
+		{"too fast", 429, `{"error":"Slow down"}`, job.Error{Kind: job.TooMany, Message: "Slow down"}},
+		{"a proxy's page", 502, `<html>Bad Gateway</html>`, job.Error{Kind: job.Unavailable, Message: "The server answered 502 Bad Gateway"}},
+		{"other JSON", 500, `{"message":"oops"}`, job.Error{Kind: job.Internal, Message: "The server answered 500 Internal Server Error"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			api, _ := answering(t, c.status, c.body)
+			_, err := api.Get(t.Context(), "r1")
+			var got *job.Error
+			if !errors.As(err, &got) {
+				t.Fatalf("got %v, want a *job.Error", err)
+			}
+			if diff := cmp.Diff(c.want, *got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestNotRinging(t *testing.T) {
+	t.Parallel()
+	api, _ := answering(t, http.StatusOK, "<html>Welcome</html>")
+	_, err := api.Kinds(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "does not seem to be Ringback") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestServerIsNotRunning(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	_, err = client.New(address, "").Kinds(t.Context())
+	var e *job.Error
+	if !errors.As(err, &e) || e.Message != "No server is running at http://"+address || !strings.Contains(e.Hint, "ringback serve") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPasswordsStayOutOfErrors(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"http://user:hunter2@127.0.0.1:1", "http://user:hunter2@host.invalid", "http://user:hunter2@%zz"} {
+		_, err := client.New(address, "").Kinds(t.Context())
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"": client.DefaultURL, "localhost:3001": "http://localhost:3001", "https://example.com/": "https://example.com",
+	} {
+		if got := client.New(given, "").URL(); got != want {
+			t.Errorf("%q means %s, want %s", given, got, want)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package client
+
+import (
+	"encoding/json"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// Resync is the name of the event that says that older ones are no longer kept.
+const Resync = "resync"
+
+// Event is an event as it arrived.
+type Event struct {
+	job.Event
+	// JSON is the frame as it came, for programs.
+	JSON json.RawMessage
+}
+
+// readEvent reads a frame; false when it holds something other than an event,
+// such as the answer to a frame of ours.
+func readEvent(frame []byte) (Event, bool) {
+	e := Event{JSON: frame}
+	err := json.Unmarshal(frame, &e.Event)
+	return e, err == nil && e.Name != ""
+}
+
+// Happening is the last part of the event's name.
+func (e Event) Happening() job.Happening {
+	return job.Happening(e.Name[strings.LastIndexByte(e.Name, ':')+1:])
+}

@@ -1,0 +1,109 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"ringback/internal/job"
+)
+
+// NewJob is what a job is created from.
+type NewJob struct {
+	// Kind says what sort of job it is.
+	Kind string `json:"kind"`
+	// Input must be valid under the kind's input schema.
+	Input json.RawMessage `json:"input,omitempty"`
+	// UserID is whose job it will be; empty means the token's user.
+	UserID string `json:"userId,omitempty"`
+	// SessionID is the chat it belongs to; empty begins a new one.
+	SessionID string `json:"sessionId,omitempty"`
+	// IdempotencyKey makes a repeated Create of the same user return the first job.
+	IdempotencyKey string `json:"idempotencyKey,omitempty"`
+	// Options are wishes for this job alone.
+	Options job.Options `json:"options,omitzero"`
+}
+
+// Created answers Create.
+type Created struct {
+	RequestID job.ID `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	// State is pending, or where an older job with the same key stands.
+	State job.State `json:"status"`
+}
+
+// Create asks for a job.
+func (c *Client) Create(ctx context.Context, n NewJob) (Answer[Created], error) {
+	return call[Created](ctx, c, http.MethodPost, "/api/jobs", n)
+}
+
+// Get returns the record of a job.
+func (c *Client) Get(ctx context.Context, id job.ID) (Answer[job.Job], error) {
+	return call[job.Job](ctx, c, http.MethodGet, jobPath(id, ""), nil)
+}
+
+// Filter selects jobs; empty fields select all.
+type Filter struct {
+	UserID, Kind string
+	State        job.State
+	// Cursor is where the page before ended; empty begins with the newest job.
+	Cursor string
+	// Limit is how many jobs a page holds at most; 0 leaves it to the server.
+	Limit int
+}
+
+func (f Filter) query() string {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"userId": f.UserID, "kind": f.Kind, "status": string(f.State), "cursor": f.Cursor,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if f.Limit != 0 {
+		query.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return query.Encode()
+}
+
+// Page is a page of jobs, newest first.
+type Page struct {
+	Jobs []job.Job `json:"jobs"`
+	// NextCursor leads to the next page; empty on the last.
+	NextCursor string `json:"nextCursor"`
+}
+
+// List returns a page of jobs.
+func (c *Client) List(ctx context.Context, f Filter) (Answer[Page], error) {
+	return call[Page](ctx, c, http.MethodGet, "/api/jobs?"+f.query(), nil)
+}
+
+// Cancel ends a job now and returns its record.
+func (c *Client) Cancel(ctx context.Context, id job.ID) (Answer[job.Job], error) {
+	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/cancel"), struct{}{})
+}
+
+// Retry starts an expired, failed or cancelled job again and returns its record.
+func (c *Client) Retry(ctx context.Context, id job.ID) (Answer[job.Job], error) {
+	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/retry"), struct{}{})
+}
+
+// Callback is what a person who plays Claude sends with each callback.
+type Callback struct {
+	RequestID job.ID `json:"requestId"`
+	// BaseURL is what the callbacks' paths follow.
+	BaseURL string `json:"callbackBaseUrl"`
+	// HMAC signs for this job.
+	HMAC string `json:"hmac"`
+}
+
+// Callback returns the callback values of a job that waits to be played by
+// hand; of any other job it is a conflict.
+func (c *Client) Callback(ctx context.Context, id job.ID) (Answer[Callback], error) {
+	return call[Callback](ctx, c, http.MethodGet, jobPath(id, "/callback"), nil)
+}
+
+func jobPath(id job.ID, rest string) string { return "/api/jobs/" + url.PathEscape(string(id)) + rest }

@@ -1,0 +1,34 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+)
+
+// Kind is a sort of job.
+type Kind struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Events is what the names of its events begin with.
+	Events string `json:"events"`
+	// InputSchema and ResultSchema are JSON Schemas; Kinds leaves them out.
+	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
+	ResultSchema json.RawMessage `json:"resultSchema,omitempty"`
+}
+
+// Kinds are the kinds that a server knows.
+type Kinds struct {
+	Kinds []Kind `json:"kinds"`
+}
+
+// Kinds lists the kinds, without their schemas.
+func (c *Client) Kinds(ctx context.Context) (Answer[Kinds], error) {
+	return call[Kinds](ctx, c, http.MethodGet, "/api/kinds", nil)
+}
+
+// Kind returns a kind with its schemas.
+func (c *Client) Kind(ctx context.Context, name string) (Answer[Kind], error) {
+	return call[Kind](ctx, c, http.MethodGet, "/api/kinds/"+url.PathEscape(name), nil)
+}

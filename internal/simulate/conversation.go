@@ -1,0 +1,43 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// memory is what later turns of a conversation need and their prompts do not
+// repeat.
+type memory struct {
+	Conversation string
+	Endpoint     string
+	Schema       map[string]any
+	Input        map[string]any
+}
+
+// recall notes what a first prompt says, or adds it to a later one. As with the
+// real CLI, a conversation that nobody began cannot be resumed.
+func recall(dir string, args arguments, p prompt) (prompt, error) {
+	file := filepath.Join(dir, "conversation.json")
+	if p.schema != nil || p.input != nil || !args.resume {
+		text, err := json.Marshal(memory{args.conversation, p.endpoint, p.schema, p.input})
+		if err != nil {
+			return p, err
+		}
+		return p, os.WriteFile(file, text, 0o600)
+	}
+	unknown := fmt.Errorf("No conversation found with session ID: %s", args.conversation) //nolint:staticcheck // the CLI's own words
+	text, err := os.ReadFile(file)                                                        //nolint:gosec // our own file
+	if err != nil {
+		return p, unknown
+	}
+	object, err := decodeObject(text)
+	if err != nil || object["Conversation"] != args.conversation {
+		return p, unknown
+	}
+	p.schema, _ = object["Schema"].(map[string]any)
+	p.input, _ = object["Input"].(map[string]any)
+	p.endpoint, _ = object["Endpoint"].(string)
+	return p, nil
+}

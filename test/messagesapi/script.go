@@ -1,0 +1,75 @@
+package messagesapi
+
+import "net/http"
+
+// Script answers each request of the CLI's conversation. It is called for one
+// request at a time, so it may keep state.
+type Script func(Request) Reply
+
+// Steps is a script that gives the replies one after the other, and repeats the
+// last one.
+func Steps(replies ...Reply) Script {
+	return func(r Request) Reply { return replies[min(r.Turn, len(replies))-1] }
+}
+
+// Reply is what the model says: text and then uses of tools. One without tools
+// ends the CLI's turn.
+type Reply struct {
+	Text  string
+	Tools []Tool
+	// Usage is what the reply costs; the zero value stands for 1000 tokens in and
+	// 50 out.
+	Usage Usage
+
+	status int // of an HTTP error, else 0
+	hang   bool
+}
+
+// Tool is the use of a tool.
+type Tool struct {
+	Name  string
+	Input map[string]any
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+}
+
+// Say is a reply of text only, which ends the CLI's turn.
+func Say(text string) Reply { return Reply{Text: text} }
+
+// Use is a reply that uses one tool.
+func Use(name string, input map[string]any) Reply {
+	return Reply{Tools: []Tool{{Name: name, Input: input}}}
+}
+
+// Bash is a reply that runs a command.
+func Bash(command string) Reply {
+	return Use("Bash", map[string]any{"command": command, "description": "run a command"})
+}
+
+// Structured is the reply that submits the result of a CLI started with
+// --json-schema.
+func Structured(result map[string]any) Reply { return Use("StructuredOutput", result) }
+
+// Together is a reply that uses the tools of several replies at once.
+func Together(replies ...Reply) Reply {
+	var all Reply
+	for _, r := range replies {
+		all.Text += r.Text
+		all.Tools = append(all.Tools, r.Tools...)
+	}
+	return all
+}
+
+// Fail is an error of the API instead of a reply. The CLI tries again after
+// 401, 429 and 5xx: CLAUDE_CODE_MAX_RETRIES says how often.
+func Fail(status int) Reply {
+	return Reply{Text: http.StatusText(status), status: status}
+}
+
+// Hang is no reply at all: the request stays open until the CLI goes away or
+// the test ends.
+func Hang() Reply { return Reply{hang: true} }

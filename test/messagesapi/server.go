@@ -1,0 +1,100 @@
+package messagesapi
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Server is a scripted Messages API.
+type Server struct {
+	// URL is where it listens, for ANTHROPIC_BASE_URL.
+	URL string
+
+	ids    atomic.Int64
+	closed chan struct{}
+
+	scripting sync.Mutex // held while the script runs
+	script    Script
+
+	mu       sync.Mutex
+	requests []Request
+}
+
+// Start runs a server until the test ends.
+func Start(t testing.TB, script Script) *Server {
+	t.Helper()
+	s := &Server{script: script, closed: make(chan struct{})}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() {
+		close(s.closed) // else replies that hang would keep the server open
+		srv.Close()
+	})
+	s.URL = srv.URL
+	return s
+}
+
+// Requests returns what the script was asked so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	var in body
+	_ = json.Unmarshal(raw, &in) // other endpoints have other bodies
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/count_tokens"):
+		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": 100})
+	case strings.HasSuffix(r.URL.Path, "/messages"):
+		s.serveMessages(w, r, in)
+	default:
+		writeJSON(w, http.StatusOK, map[string]any{})
+	}
+}
+
+func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request, in body) {
+	reply := Say("ok")
+	if len(in.Tools) > 0 { // without tools it is a title, a summary and the like
+		reply = s.ask(in.request())
+	}
+	switch {
+	case reply.hang:
+		select {
+		case <-r.Context().Done():
+		case <-s.closed:
+		}
+	case reply.status != 0:
+		writeError(w, reply)
+	case in.Stream:
+		s.stream(w, reply)
+	default:
+		writeJSON(w, http.StatusOK, s.message(reply))
+	}
+}
+
+func (s *Server) ask(r Request) Reply {
+	s.scripting.Lock()
+	defer s.scripting.Unlock()
+	return s.script(s.record(r))
+}
+
+func (s *Server) record(r Request) Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Turn = len(s.requests) + 1
+	s.requests = append(s.requests, r)
+	return r
+}
