@@ -109,7 +109,7 @@ func (c Config) validate() error {
 	check(c.CallbackTimeout >= time.Second, "CALLBACK_TIMEOUT %s: want at least 1s", c.CallbackTimeout)
 	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
 	check(c.Hold >= 0, "HOLD %s: want 0 or more", c.Hold)
-	check(c.Retention >= time.Minute, "RETENTION %s: want at least 1m", c.Retention)
+	check(c.Retention >= time.Second, "RETENTION %s: want at least 1s", c.Retention)
 	check(c.RetryBackoff > 0, "RETRY_BACKOFF %s: want more than 0", c.RetryBackoff)
 	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)

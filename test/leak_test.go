@@ -1,0 +1,93 @@
+package test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// TestNothingIsLeftAfterAThousandJobs compares what the server holds before and
+// after: goroutines, file descriptors, child processes, files, keys in Redis.
+func TestNothingIsLeftAfterAThousandJobs(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := startRedis(t)
+	options, err := redis.ParseURL(server.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rdb := redis.NewClient(options)
+	defer rdb.Close()
+	keys := func() float64 { return float64(rdb.DBSize(t.Context()).Val()) }
+	n := startNode(t, vars{"REDIS_URL": server.url, "CLAUDE_BIN": self, playCLI: "1", "RETENTION": "3s", "LOG_LEVEL": "WARN", "USER_LIMIT": "100"})
+
+	run := func(count int) {
+		ids := make([]string, count)
+		for i := range ids {
+			ids[i] = n.create(t, object{"userId": fmt.Sprint("u", i%50)})
+		}
+		for _, id := range ids {
+			eventually(t, "the job to end", func() bool {
+				status, record := n.do(t, "GET", "/api/jobs/"+id, nil)
+				return status == http.StatusNotFound || record["status"] == "received"
+			})
+		}
+	}
+	settled := func() map[string]float64 {
+		eventually(t, "finished jobs to be forgotten", func() bool {
+			return len(n.want(t, 200, "GET", "/api/jobs", nil)["jobs"].([]any)) == 0
+		})
+		http.DefaultClient.CloseIdleConnections()
+		held := map[string]float64{"children": float64(len(childrenOf(n.cmd.Process.Pid))), "keys": keys()}
+		entries, _ := os.ReadDir(n.dir + "/nodes/0/jobs")
+		held["job directories"] = float64(len(entries))
+		for name, metric := range map[string]string{"goroutines": "go_goroutines", "descriptors": "process_open_fds"} {
+			held[name] = n.metric(t, metric)
+		}
+		return held
+	}
+	run(50) // pools and caches fill once
+	before := settled()
+	run(1000)
+	var after map[string]float64
+	slack := map[string]float64{"goroutines": 10, "descriptors": 20} // connections come and go
+	eventually(t, "everything to be back where it was", func() bool {
+		after = settled()
+		for name, count := range after {
+			if count > before[name]+slack[name] {
+				t.Logf("%s: %v before, %v after", name, before[name], count)
+				return false
+			}
+		}
+		return true
+	})
+	t.Logf("before %v, after %v", before, after)
+}
+
+func (n *node) metric(t testing.TB, name string) float64 {
+	t.Helper()
+	resp, err := http.Get(n.url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
+	if match == nil {
+		t.Fatalf("there is no metric %s", name)
+	}
+	value, err := strconv.ParseFloat(string(match[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
