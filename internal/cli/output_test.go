@@ -36,7 +36,6 @@ type stub struct {
 	asked   []string
 	bodies  map[string]string
 	tokens  []string
-	waiting chan struct{} // closed when all events were sent
 }
 
 const (
@@ -62,7 +61,7 @@ const (
 func newStub(t *testing.T) *stub {
 	t.Helper()
 	f := &stub{
-		bodies: map[string]string{}, waiting: make(chan struct{}),
+		bodies: map[string]string{},
 		answers: map[string]string{
 			"POST /api/jobs":                `202 {"requestId":"req_1_a","sessionId":"s1","status":"pending"}`,
 			"GET /api/jobs/req_1_a":         received,
@@ -123,7 +122,6 @@ func (f *stub) webSocket(w http.ResponseWriter, r *http.Request) {
 	for _, frame := range f.events {
 		_ = conn.WriteMessage(websocket.TextMessage, []byte(frame))
 	}
-	close(f.waiting)
 	_, _, _ = conn.ReadMessage()
 }
 
@@ -179,17 +177,22 @@ func (s *console) run(t *testing.T, args ...string) printed {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	return s.runIn(ctx, t, args...)
+	return s.runTo(ctx, &bytes.Buffer{}, args...)
 }
 
-func (s *console) runIn(ctx context.Context, t *testing.T, args ...string) printed {
-	t.Helper()
+// output is where a command prints to.
+type output interface {
+	io.Writer
+	fmt.Stringer
+}
+
+func (s *console) runTo(ctx context.Context, stdout output, args ...string) printed {
 	root := &cobra.Command{Use: "ringback", SilenceErrors: true, SilenceUsage: true}
 	root.AddCommand(cli.Commands(s.defaults)...)
-	var stdout, stderr bytes.Buffer
+	var stderr bytes.Buffer
 	root.SetArgs(args)
 	root.SetIn(strings.NewReader(s.stdin))
-	root.SetOut(&stdout)
+	root.SetOut(stdout)
 	root.SetErr(&stderr)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
@@ -439,24 +442,35 @@ func TestRefusedInputIsExplained(t *testing.T) {
 	}
 }
 
-// leaveAfter runs a command and leaves it as Ctrl-C does, once all events were
-// sent.
-func leaveAfter(t *testing.T, f *stub, args ...string) printed {
+// leaver calls leave when a text was printed.
+type leaver struct {
+	bytes.Buffer
+	text  string
+	leave context.CancelFunc
+}
+
+func (l *leaver) Write(b []byte) (int, error) {
+	n, err := l.Buffer.Write(b)
+	if strings.Contains(l.String(), l.text) {
+		l.leave()
+	}
+	return n, err
+}
+
+// leaveAt runs a command and leaves it as Ctrl-C does, once it has printed a
+// text.
+func leaveAt(t *testing.T, f *stub, text string, args ...string) printed {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	go func() {
-		<-f.waiting
-		cancel()
-	}()
-	return newConsole(t, f.URL).runIn(ctx, t, args...)
+	return newConsole(t, f.URL).runTo(ctx, &leaver{text: text, leave: cancel}, args...)
 }
 
 func TestLeavingARunSaysHowToGoOn(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	f.events = f.events[:2]
-	got := leaveAfter(t, f, "run", "note")
+	got := leaveAt(t, f, "Claude is on it", "run", "note")
 	if got.code != 130 || !strings.Contains(got.stderr, "The job goes on. Follow it with: ringback watch req_1_a") {
 		t.Errorf("exit code %d, says %q", got.code, got.stderr)
 	}
@@ -468,7 +482,7 @@ func TestLeavingARunSaysHowToGoOn(t *testing.T) {
 func TestWatchOfAUser(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
-	got := leaveAfter(t, f, "watch", "--user", "u1", "-o", "json")
+	got := leaveAt(t, f, "suggestions:received", "watch", "--user", "u1", "-o", "json")
 	if got.code != 0 || !f.was("GET /ws?userId=u1") {
 		t.Errorf("exit code %d, asked for %v, says %q", got.code, f.asked, got.stderr)
 	}
@@ -479,7 +493,7 @@ func TestWatchGoesOnWhenAFailureIsRetried(t *testing.T) {
 	f := newStub(t)
 	f.events = []string{happened(1, "error", `{"error":"x"}`), happened(2, "running", `{}`)}
 	f.answers["GET /api/jobs/req_1_a"] = running
-	got := leaveAfter(t, f, "watch", "req_1_a")
+	got := leaveAt(t, f, "suggestions:running", "watch", "req_1_a")
 	if !strings.Contains(got.stdout, "recipes:suggestions:error") || got.code != 0 {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}

@@ -2,216 +2,120 @@ package cli_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"slices"
+	"fmt"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/cli"
 	"ringback/internal/client"
+	"ringback/internal/job"
 )
 
-func TestRunShowsProgressAndResult(t *testing.T) {
-	t.Parallel()
-	f := withJob(newFake(t), "received", finished+`,"result":`+mealsJSON, goodRun()...)
-	for name, columns := range map[string]int{"pipe": 0, "terminal": 100, "narrow": 40} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := newShell(t, f).terminal(columns).run(t.Context(), "run", "meal-suggestions")
-			if got.Exit != 0 || got.Stderr != "" {
-				t.Errorf("exit %d, stderr %q", got.Exit, got.Stderr)
-			}
-			golden(t, "run-"+name+".txt", visible(got.Stdout))
-		})
-	}
-}
-
-// visible makes what steers a terminal readable.
-func visible(s string) string {
-	return strings.NewReplacer("\x1b", "<esc>", "\r", "<return>\n").Replace(s)
-}
-
-func TestRunWithoutColourStillUpdatesOneLine(t *testing.T) {
-	t.Parallel()
-	f := withJob(newFake(t), "received", finished+`,"result":{"done":true}`, goodRun()...)
-	s := newShell(t, f).terminal(80)
-	s.defaults.NoColor = true
-	got := s.run(t.Context(), "run", "other").Stdout
-	if strings.Contains(got, "\x1b[3") || strings.Contains(got, "\x1b[0m") || !strings.Contains(got, "\r\x1b[K") {
-		t.Errorf("want an updated line without colours, got\n%s", visible(got))
-	}
-}
-
-func TestRunPrintsJSONForPrograms(t *testing.T) {
-	t.Parallel()
-	f := withJob(newFake(t), "received", finished+`,"result":`+mealsJSON, goodRun()...)
-	got := newShell(t, f).run(t.Context(), "run", "meal-suggestions", "-o", "json")
-	golden(t, "run.json", got.Stdout)
-	if diff := cmp.Diff(values(t, f.answers["GET /api/jobs/"+sampleID]), values(t, got.Stdout)); diff != "" {
-		t.Errorf("not the API's JSON (-API +printed):\n%s", diff)
-	}
-	if !strings.Contains(got.Stderr, "Browsing Italian recipes...") {
-		t.Errorf("no progress on stderr: %q", got.Stderr)
-	}
+// ended is the record of a job in a state, with more fields.
+func ended(state job.State, more string) string {
+	return fmt.Sprintf(`{"requestId":"req_1_a","kind":"note","userId":"u1","status":%q,"input":{},"usage":{},`+
+		`"createdAt":"2026-03-01T10:00:00Z","finishedAt":"2026-03-01T10:00:42.5Z"%s}`, state, more)
 }
 
 func TestRunExitsByHowTheJobEnded(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		state, event, more string
-		exit               int
-		says               []string
+	for _, c := range []struct {
+		state job.State
+		event job.Happening
+		more  string
+		code  int
+		says  string
+		retry bool
 	}{
-		{"received", "received", `,"result":{"a":1}`, 0, []string{"received after 42.5s", `"a": 1`}},
-		{"failed", "error", `,"error":"No recipe fits","errorCode":"claude_failed"`, 1, []string{"failed after", "No recipe fits (claude_failed)", "ringback retry " + sampleID}},
-		{"expired", "error", `,"error":"Claude did not respond in time","errorCode":"callback_timeout"`, 1, []string{"did not respond", "ringback retry"}},
-		{"cancelled", "cancelled", `,"error":"Cancelled on request","errorCode":"cancelled"`, 1, []string{"Cancelled on request"}},
-		{"rejected", "rejected", ``, 1, []string{"rejected after"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.state, func(t *testing.T) {
+		{job.Received, job.OnReceived, `,"result":{"a":1}`, 0, `"a": 1`, false},
+		{job.Failed, job.OnError, `,"error":"No recipe fits","errorCode":"claude_failed"`, 1, "No recipe fits (claude_failed)", true},
+		{job.Expired, job.OnError, `,"error":"Claude did not respond in time"`, 1, "Claude did not respond in time", true},
+		{job.Cancelled, job.OnCancelled, `,"errorCode":"cancelled"`, 1, "cancelled after 42.5s", true},
+		{job.Rejected, job.OnRejected, ``, 1, "rejected after 42.5s", false},
+	} {
+		t.Run(string(c.state), func(t *testing.T) {
 			t.Parallel()
-			f := withJob(newFake(t), tt.state, finished+tt.more, sampleEvent(1, "pending", `{}`), sampleEvent(2, tt.event, `{}`))
-			got := newShell(t, f).run(t.Context(), "run", "k")
-			if got.Exit != tt.exit {
-				t.Errorf("exit %d, want %d", got.Exit, tt.exit)
+			f := newStub(t)
+			f.answers["GET /api/jobs/req_1_a"] = ended(c.state, c.more)
+			f.events = []string{happened(1, "pending", `{}`), happened(2, string(c.event), `{}`)}
+			got := newConsole(t, f.URL).run(t, "run", "note")
+			if got.code != c.code || !strings.Contains(got.stdout, c.says) || got.stderr != "" {
+				t.Errorf("exit code %d, want %d and %q once; got %q and %q", got.code, c.code, c.says, got.stdout, got.stderr)
 			}
-			for _, want := range tt.says {
-				if !strings.Contains(got.Stdout, want) {
-					t.Errorf("no %q in\n%s", want, got.Stdout)
-				}
-			}
-			if strings.Contains(got.Stderr, "Error") {
-				t.Errorf("the ending is told twice: %s", got.Stderr)
-			}
-		})
-	}
-	t.Run("rejected offers no retry", func(t *testing.T) {
-		t.Parallel()
-		f := withJob(newFake(t), "rejected", finished, sampleEvent(1, "rejected", `{}`))
-		if got := newShell(t, f).run(t.Context(), "run", "k"); strings.Contains(got.Stdout, "retry") {
-			t.Errorf("got\n%s", got.Stdout)
-		}
-	})
-}
-
-func TestRunSendsWhatTheFlagsSay(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "in.json")
-	if err := os.WriteFile(file, []byte(`{"from":"file"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tests := []struct {
-		name, stdin string
-		args        []string
-		want        string
-	}{
-		{"nothing", "", nil, `{"kind":"k","input":{},"userId":"u1"}`},
-		{"JSON, numbers untouched", "", []string{"--input", `{"n":1.50}`}, `{"kind":"k","input":{"n":1.50},"userId":"u1"}`},
-		{"a file", "", []string{"-i", "@" + file}, `{"kind":"k","input":{"from":"file"},"userId":"u1"}`},
-		{"standard input", `{"from":"stdin"}`, []string{"--input", "-"}, `{"kind":"k","input":{"from":"stdin"},"userId":"u1"}`},
-		{
-			"fields", "",
-			[]string{"--input", `{"a":1,"b":2}`, "--field", "a=2026-03-02", "-f", "n=4", "-f", `l=["x"]`, "-f", "t=a=b", "-f", "e="},
-			`{"kind":"k","input":{"a":"2026-03-02","b":2,"e":"","l":["x"],"n":4,"t":"a=b"},"userId":"u1"}`,
-		},
-		{
-			"the rest", "",
-			[]string{"--session", "s", "--idempotency-key", "i", "--simulate", "repair", "--user", "u2"},
-			`{"kind":"k","input":{},"userId":"u2","sessionId":"s","idempotencyKey":"i","options":{"simulate":"repair"}}`,
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			f := withJob(newFake(t), "pending", "")
-			s := newShell(t, f)
-			s.stdin = tt.stdin
-			got := s.run(t.Context(), append([]string{"run", "k", "--no-wait"}, tt.args...)...)
-			if diff := cmp.Diff(outcome{sampleID + "\n", "", 0}, got); diff != "" {
-				t.Errorf("outcome (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff([]string{"POST /api/jobs " + tt.want}, f.requests()); diff != "" {
-				t.Errorf("request (-want +got):\n%s", diff)
+			if strings.Contains(got.stdout, "ringback retry req_1_a") != c.retry {
+				t.Errorf("offers a retry: %v; got %q", !c.retry, got.stdout)
 			}
 		})
 	}
 }
 
-func TestRunByHandTellsHowToPlayClaude(t *testing.T) {
+func TestStatusBeginsWithTheState(t *testing.T) {
 	t.Parallel()
-	f := withJob(newFake(t), "pending", "")
-	got := newShell(t, f).run(t.Context(), "run", "k", "--simulate", "manual")
-	if got.Exit != 0 || !strings.Contains(got.Stdout+got.Stderr, "ringback callback") {
-		t.Errorf("got %+v", got)
-	}
-	for _, r := range f.requests() {
-		if strings.Contains(r, "/ws") {
-			t.Errorf("it waits although nobody plays Claude yet: %s", r)
+	for _, state := range job.States {
+		f := newStub(t)
+		f.answers["GET /api/jobs/req_1_a"] = ended(state, "")
+		got := newConsole(t, f.URL).run(t, "status", "req_1_a")
+		if first, _, _ := strings.Cut(got.stdout, "\n"); first != "Status: "+string(state) {
+			t.Errorf("first line %q", first)
 		}
 	}
-}
-
-func TestCtrlCLeavesTheJobRunning(t *testing.T) {
-	t.Parallel()
-	f := withJob(newFake(t), "running", "", sampleEvent(1, "pending", `{}`), sampleEvent(2, "running", `{}`))
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	out := &notify{on: "Claude", do: interrupt}
-	var errOut bytes.Buffer
-	if code := newShell(t, f).runTo(ctx, out, &errOut, "run", "k"); code == 0 || code == 2 {
-		t.Errorf("exit %d although no result came", code)
-	}
-	if !strings.Contains(errOut.String(), "ringback watch "+sampleID) || strings.Contains(errOut.String(), "Error") {
-		t.Errorf("stderr does not say how to go on: %q", errOut.String())
-	}
-	if slices.ContainsFunc(f.requests(), func(r string) bool { return strings.Contains(r, "cancel") }) {
-		t.Error("the job was cancelled")
-	}
-}
-
-// notify calls do once something was written.
-type notify struct {
-	bytes.Buffer
-	on   string
-	do   func()
-	once sync.Once
-}
-
-func (n *notify) Write(b []byte) (int, error) {
-	if bytes.Contains(b, []byte(n.on)) {
-		n.once.Do(n.do)
-	}
-	return n.Buffer.Write(b)
 }
 
 func TestHostileTextCannotSteerTheTerminal(t *testing.T) {
 	t.Parallel()
-	evil, err := json.Marshal("\x1b[2J\x07\u009b31mboo\r\nStatus: received")
+	evil, err := json.Marshal("\x1b[2J\a\u009b31mboo\r\nreceived after 1s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := withJob(newFake(t), "failed", finished+`,"error":`+string(evil)+`,"errorCode":"claude_failed"`,
-		sampleEvent(1, "activity", `{"message":`+string(evil)+`,"progress":50}`), sampleEvent(2, "error", `{}`))
-	got := newShell(t, f).run(t.Context(), "run", "k")
-	if strings.ContainsAny(got.Stdout, "\x1b\x07\r\u009b") || strings.Contains(got.Stdout, "\nStatus: received") {
-		t.Errorf("got %q", got.Stdout)
+	f := newStub(t)
+	f.answers["GET /api/jobs/req_1_a"] = ended(job.Failed, `,"error":`+string(evil))
+	f.events = []string{happened(1, "activity", `{"message":`+string(evil)+`,"progress":1e9}`), happened(2, "error", `{}`)}
+	got := newConsole(t, f.URL).run(t, "run", "note").stdout
+	if strings.ContainsAny(got, "\x1b\a\r\u009b") || strings.Contains(got, "\nreceived") {
+		t.Errorf("prints %q", got)
+	}
+}
+
+func TestProgressIsOneLineThatFits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		columns int
+		noColor bool
+	}{{40, false}, {80, false}, {80, true}} {
+		f := newStub(t)
+		f.events[2] = happened(3, "activity", `{"message":"`+strings.Repeat("long ", 40)+`","progress":100}`)
+		s := newConsole(t, f.URL).onTerminal(c.columns)
+		s.defaults.NoColor = c.noColor
+		got := s.run(t, "run", "note").stdout
+		shown := got[:strings.LastIndex(got, "\r\x1b[K")]
+		lines := strings.Split(shown, "\r\x1b[K")
+		if len(lines) != 5 || strings.Contains(shown, "\n") {
+			t.Errorf("want one line, written anew for each event; got %q", shown)
+		}
+		for _, line := range lines {
+			line = strings.NewReplacer("\x1b[36m", "", "\x1b[0m", "").Replace(line)
+			if len([]rune(line)) >= c.columns {
+				t.Errorf("%q would wrap at %d columns", line, c.columns)
+			}
+		}
+		if strings.Contains(got, "\x1b[3") == c.noColor {
+			t.Errorf("no colour wanted: %v; got %q", c.noColor, got)
+		}
 	}
 }
 
 func TestRunAndShow(t *testing.T) {
 	t.Parallel()
-	f := withJob(newFake(t), "received", finished+`,"result":`+mealsJSON, goodRun()...)
+	f := newStub(t)
 	var out bytes.Buffer
 	err := cli.RunAndShow(t.Context(), client.New(f.URL, ""), client.NewJob{Kind: "meal-suggestions", UserID: "demo"}, &out, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "run-pipe.txt", out.String())
+	for _, want := range []string{"Browsing recipes", "2026-03-02\tdinner\tLentil soup\t35 min\tred lentils, onion, carrots"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in %q", want, out.String())
+		}
+	}
 }
