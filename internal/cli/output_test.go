@@ -306,6 +306,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"run", "note", "--field", "novalue"}, `name=value, not "novalue"`},
 		{[]string{"run", "note", "--simulate", "magic"}, "--simulate is one of [manual success repair failure silence]"},
 		{[]string{"status"}, "Which job?"},
+		{[]string{"watch"}, "Which job?"},
+		{[]string{"watch", "a", "--all"}, "--all watches all jobs"},
 		{[]string{"status", "a", "b"}, "status takes one requestId"},
 		{[]string{"status", "a", "--request-id", "b"}, "Give one requestId"},
 		{[]string{"status", "a", "--colour"}, "ringback status --help"},
@@ -395,7 +397,7 @@ func TestTheLastRunIsMeant(t *testing.T) {
 	f := newStub(t)
 	s := newConsole(t, f.URL)
 	s.run(t, "run", "note", "--no-wait")
-	for _, args := range [][]string{{"status"}, {"cancel"}, {"callback"}} {
+	for _, args := range [][]string{{"status"}, {"cancel"}, {"callback"}, {"watch"}} {
 		if got := s.run(t, args...); got.code != 0 {
 			t.Errorf("%v: %s", args, got.stderr)
 		}
@@ -421,11 +423,10 @@ func TestWithoutAFolderForTheLastRun(t *testing.T) {
 
 func TestServerIsNotRunning(t *testing.T) {
 	t.Parallel()
-	f := newStub(t)
-	f.Close()
-	for _, args := range [][]string{{"run", "note"}, {"status", "x"}, {"list"}, {"watch"}, {"watch", "x"}} {
-		got := newConsole(t, f.URL).run(t, args...)
-		if got.code != 1 || !strings.Contains(got.stderr, "No server is running at "+f.URL) || !strings.Contains(got.stderr, "ringback serve") {
+	const nobody = "http://127.0.0.1:1" // where nothing listens
+	for _, args := range [][]string{{"run", "note"}, {"status", "x"}, {"list"}, {"watch", "--all"}, {"watch", "x"}} {
+		got := newConsole(t, nobody).run(t, args...)
+		if got.code != 1 || !strings.Contains(got.stderr, "No server is running at "+nobody) || !strings.Contains(got.stderr, "ringback serve") {
 			t.Errorf("%v: exit code %d, says %q", args, got.code, got.stderr)
 		}
 	}
@@ -482,7 +483,7 @@ func TestLeavingARunSaysHowToGoOn(t *testing.T) {
 func TestWatchOfAUser(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
-	got := leaveAt(t, f, "suggestions:received", "watch", "--user", "u1", "-o", "json")
+	got := leaveAt(t, f, "suggestions:received", "watch", "--all", "--user", "u1", "-o", "json")
 	if got.code != 0 || !f.was("GET /ws?userId=u1") {
 		t.Errorf("exit code %d, asked for %v, says %q", got.code, f.asked, got.stderr)
 	}
