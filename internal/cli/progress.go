@@ -67,8 +67,12 @@ func (b *progress) line(percent float64, text string) {
 		b.p.printf("%s\n", line)
 		return
 	}
-	const width = 24
-	b.p.printf("\r\x1b[K%s %s", b.p.paint(cyan, bar(b.percent, width)), b.p.fit(line, width+2))
+	drawn, taken := "", 1 // a full line would wrap, and stay
+	if b.p.columns >= 60 {
+		const width = 24
+		drawn, taken = b.p.paint(cyan, bar(b.percent, width))+" ", width+2
+	}
+	b.p.printf("\r\x1b[K%s%s", drawn, b.p.fit(line, taken))
 }
 
 // note shows a remark about the connection.

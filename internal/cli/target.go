@@ -47,6 +47,17 @@ func (t *target) id(args []string) (job.ID, error) {
 	return "", usagef("Which job? Give its requestId (ringback list shows them), or run one first: ringback run <kind>")
 }
 
+// watched returns the job to watch, "" for all of them.
+func (t *target) watched(args []string, all bool) (job.ID, error) {
+	if !all {
+		return t.id(args)
+	}
+	if len(args) > 0 || t.flag != "" {
+		return "", usagef("--all watches all jobs, so it takes no requestId")
+	}
+	return "", nil
+}
+
 // atMost checks the number of arguments.
 func atMost(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

@@ -19,12 +19,13 @@ func (a *app) watchCommand() *cobra.Command {
 		Short: "Show events as they happen: of one job, or of all of a user's jobs",
 		Long: `Show events as they happen, until Ctrl-C.
 
-With a requestId: all events of that job from its beginning, until it has ended.
-Without: the new events of all jobs of the user (--user, or the token's).`,
+Of one job: all of its events from the beginning, until it has ended.
+With --all: the new events of all jobs of the user (--user, or the token's).`,
 	})
-	c.Flags().Lookup("request-id").Usage = "the job (default: all jobs of the user)"
+	var all bool
+	c.Flags().BoolVar(&all, "all", false, "all jobs of the user instead of one")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.named(args)
+		id, err := t.watched(args, all)
 		if err != nil {
 			return err
 		}

@@ -54,28 +54,38 @@ type Answer[T any] struct {
 // with large results stays well below.
 const maxAnswer = 256 << 20
 
-// call makes one request.
+// call makes one request and reads its JSON answer.
 func call[T any](ctx context.Context, c *Client, method, path string, body any) (Answer[T], error) {
 	var answer Answer[T]
-	req, err := c.request(ctx, method, path, body)
-	if err != nil {
+	var err error
+	if answer.JSON, err = c.fetch(ctx, method, path, body); err != nil {
 		return answer, err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return answer, c.unreachable(ctx, err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		return answer, refusal(resp)
-	}
-	if answer.JSON, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
-		return answer, c.unreachable(ctx, err)
 	}
 	if err := json.Unmarshal(answer.JSON, &answer.Value); err != nil {
 		return answer, c.foreign(err)
 	}
 	return answer, nil
+}
+
+// fetch makes one request and returns the body of its answer.
+func (c *Client) fetch(ctx context.Context, method, path string, body any) ([]byte, error) {
+	req, err := c.request(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return nil, refusal(resp)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	return text, nil
 }
 
 func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {

@@ -164,8 +164,6 @@ func TestWatchSendsTheToken(t *testing.T) {
 
 func TestWatchGivesUpWhen(t *testing.T) {
 	t.Parallel()
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
 	now := time.Now()
 	refusing := newWS(t, []string{"!403"}, nil)
 	refusingLater := newWS(t, []string{event(1, now)}, []string{"!401"}, nil)
@@ -175,7 +173,7 @@ func TestWatchGivesUpWhen(t *testing.T) {
 		name, url string
 		want      job.ErrorKind
 	}{
-		{"nothing listens", gone.URL, job.Unavailable},
+		{"nothing listens", nobody, job.Unavailable},
 		{"refused", refusing.URL, job.Forbidden},
 		{"something else answers", page.URL, job.Internal},
 		{"refused later", refusingLater.URL, job.Unauthorized},

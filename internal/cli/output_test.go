@@ -1,0 +1,525 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
+	"github.com/spf13/cobra"
+
+	"ringback/internal/cli"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the files in testdata/output")
+
+// stub is a server that answers as the API does.
+type stub struct {
+	*httptest.Server
+	mu sync.Mutex
+	// answers are the bodies by method and path; a number and a space before the
+	// body is the status.
+	answers map[string]string
+	events  []string
+	asked   []string
+	bodies  map[string]string
+	tokens  []string
+}
+
+const (
+	received = `{"requestId":"req_1_a","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"received",` +
+		`"input":{"dateRangeStart":"2026-03-02"},"activity":{"message":"Nearly there","type":"results","progress":80},` +
+		`"result":{"suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Lentil soup","prepMinutes":10,"cookMinutes":25,` +
+		`"ingredients":[{"name":"red lentils"},{"name":"onion"},{"name":"carrots"},{"name":"cumin"}]},"accepted":null},` +
+		`{"date":"2026-03-03","mealType":"dinner","recipe":{"name":"Shak\u001b[31mshuka"},"accepted":null}],"reasoning":"Warm & quick <3"},` +
+		`"turn":1,"usage":{"inputTokens":1200,"outputTokens":300,"costUsd":0.0123},"createdAt":"2026-03-01T10:00:00Z",` +
+		`"updatedAt":"2026-03-01T10:00:03Z","finishedAt":"2026-03-01T10:00:02.5Z","addedLater":[1.50]}`
+	running = `{"requestId":"req_1_a","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"running","input":{},` +
+		`"activity":{"message":"Browsing","type":"querying","progress":40},"turn":1,"usage":{},` +
+		`"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:01Z","deadline":"2026-03-01T10:05:00Z"}`
+	expired = `{"requestId":"req_1_a","kind":"note","userId":"u1","sessionId":"s1","status":"expired","input":{},` +
+		`"error":"Claude did not respond in time","errorCode":"callback_timeout","turn":2,"usage":{},` +
+		`"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:05:00Z","finishedAt":"2026-03-01T10:05:00Z"}`
+	listed     = `{"jobs":[` + received + `,` + running + `],"nextCursor":"MTIz"}`
+	kindOfNote = `{"name":"note","description":"Writes a note","events":"note","inputSchema":{"type":"object"},` +
+		`"resultSchema":{"type":"object","required":["text"],"properties":{"text":{"type":"string","examples":["It's <done>"]}}}}`
+	notFound = `404 {"error":"Unknown job","hint":"ringback list shows the known ones."}`
+)
+
+func newStub(t *testing.T) *stub {
+	t.Helper()
+	f := &stub{
+		bodies: map[string]string{},
+		answers: map[string]string{
+			"POST /api/jobs":                `202 {"requestId":"req_1_a","sessionId":"s1","status":"pending"}`,
+			"GET /api/jobs/req_1_a":         received,
+			"POST /api/jobs/req_1_a/cancel": `{"requestId":"req_1_a","status":"cancelled"}`,
+			"POST /api/jobs/req_1_a/retry":  `409 {"error":"The job is received","hint":"Only ended jobs start again."}`,
+			"GET /api/jobs":                 listed,
+			"GET /api/kinds":                `{"kinds":[{"name":"note","description":"Writes a note","events":"note"},{"name":"meal-suggestions","description":"Suggests meals","events":"recipes:suggestions"}]}`,
+			"GET /api/kinds/note":           kindOfNote,
+			"GET /api/jobs/req_1_a/callback": `{"requestId":"req_1_a","callbackBaseUrl":"http://localhost:3001",` +
+				`"hmac":"5ae1f0"}`,
+		},
+		events: []string{
+			happened(1, "pending", `{"status":"pending"}`), happened(2, "running", `{"status":"running"}`),
+			happened(3, "activity", `{"message":"Browsing\nrecipes","type":"querying","progress":30}`),
+			happened(4, "partial", `{"suggestions":[],"total":2}`), happened(5, "received", `{"suggestionId":"req_1_a"}`),
+		},
+	}
+	f.Server = httptest.NewServer(f)
+	t.Cleanup(f.Close)
+	return f
+}
+
+func happened(id int, what, data string) string {
+	return fmt.Sprintf(`{"id":"%d","event":"recipes:suggestions:%s","requestId":"req_1_a","userId":"u1","time":"2026-03-01T10:00:0%dZ","data":%s}`, id, what, id, data)
+}
+
+func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	f.mu.Lock()
+	f.asked = append(f.asked, r.Method+" "+r.URL.RequestURI())
+	f.tokens = append(f.tokens, r.Header.Get("Authorization"))
+	f.bodies[r.Method+" "+r.URL.Path] = string(body)
+	answer, known := f.answers[r.Method+" "+r.URL.Path]
+	f.mu.Unlock()
+	if r.URL.Path == "/ws" {
+		f.webSocket(w, r)
+		return
+	}
+	if !known {
+		answer = notFound
+	}
+	status := http.StatusOK
+	if answer[0] != '{' {
+		_, _ = fmt.Sscanf(answer, "%d", &status)
+		_, answer, _ = strings.Cut(answer, " ")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, answer)
+}
+
+func (f *stub) webSocket(w http.ResponseWriter, r *http.Request) {
+	conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	for _, frame := range f.events {
+		_ = conn.WriteMessage(websocket.TextMessage, []byte(frame))
+	}
+	_, _, _ = conn.ReadMessage()
+}
+
+// was asked for a line such as "GET /api/jobs".
+func (f *stub) was(line string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, asked := range f.asked {
+		if asked == line {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *stub) body(t *testing.T, line string) any {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var v any
+	if err := json.Unmarshal([]byte(f.bodies[line]), &v); err != nil {
+		t.Fatalf("%s: %v in %q", line, err, f.bodies[line])
+	}
+	return v
+}
+
+// printed is what a command brought.
+type printed struct {
+	stdout, stderr string
+	code           int
+}
+
+// console runs commands against one server as one user would.
+type console struct {
+	defaults cli.Defaults
+	stdin    string
+}
+
+func newConsole(t *testing.T, server string) *console {
+	t.Helper()
+	return &console{defaults: cli.Defaults{
+		ServerURL: server, StateDir: filepath.Join(t.TempDir(), "state"), Location: time.UTC,
+	}}
+}
+
+// onTerminal makes standard output a terminal of so many columns.
+func (s *console) onTerminal(columns int) *console {
+	s.defaults.ColumnsFunc = func(io.Writer) int { return columns }
+	return s
+}
+
+func (s *console) run(t *testing.T, args ...string) printed {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return s.runTo(ctx, &bytes.Buffer{}, args...)
+}
+
+// output is where a command prints to.
+type output interface {
+	io.Writer
+	fmt.Stringer
+}
+
+func (s *console) runTo(ctx context.Context, stdout output, args ...string) printed {
+	root := &cobra.Command{Use: "ringback", SilenceErrors: true, SilenceUsage: true}
+	root.AddCommand(cli.Commands(s.defaults)...)
+	var stderr bytes.Buffer
+	root.SetArgs(args)
+	root.SetIn(strings.NewReader(s.stdin))
+	root.SetOut(stdout)
+	root.SetErr(&stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		cli.PrintError(&stderr, err)
+	}
+	return printed{stdout.String(), stderr.String(), cli.ExitCode(err)}
+}
+
+// matches holds text against a file.
+func matches(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "output", name+".golden")
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-rewrite rewrites it): %s", file, diff)
+	}
+}
+
+func TestOutput(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		args     []string
+		terminal int
+		record   string
+		code     int
+	}{
+		{name: "run", args: []string{"run", "meal-suggestions"}},
+		{name: "run-json", args: []string{"run", "meal-suggestions", "-o", "json"}},
+		{name: "run-terminal", args: []string{"run", "meal-suggestions"}, terminal: 60},
+		{name: "run-expired", args: []string{"run", "note"}, record: expired, code: 1},
+		{name: "run-no-wait", args: []string{"run", "note", "--no-wait"}},
+		{name: "run-no-wait-json", args: []string{"run", "note", "--no-wait", "--output=json"}},
+		{name: "run-manual", args: []string{"run", "note", "--simulate", "manual"}},
+		{name: "status", args: []string{"status", "req_1_a"}},
+		{name: "status-running", args: []string{"status", "req_1_a"}, record: running},
+		{name: "status-terminal", args: []string{"status", "req_1_a"}, terminal: 80},
+		{name: "status-json", args: []string{"status", "req_1_a", "-o", "json"}},
+		{name: "list", args: []string{"list"}},
+		{name: "list-terminal", args: []string{"list"}, terminal: 60},
+		{name: "list-json", args: []string{"list", "-o", "json"}},
+		{name: "cancel", args: []string{"cancel", "req_1_a"}},
+		{name: "retry-refused", args: []string{"retry", "req_1_a"}, code: 1},
+		{name: "kinds", args: []string{"kinds"}},
+		{name: "kinds-json", args: []string{"kinds", "-o", "json"}},
+		{name: "kind", args: []string{"kinds", "note"}},
+		{name: "kind-json", args: []string{"kinds", "note", "-o", "json"}},
+		{name: "callback", args: []string{"callback", "req_1_a"}, record: running},
+		{name: "callback-json", args: []string{"callback", "req_1_a", "-o", "json"}},
+		{name: "watch", args: []string{"watch", "req_1_a"}},
+		{name: "watch-json", args: []string{"watch", "req_1_a", "-o", "json"}},
+		{name: "unknown-job", args: []string{"status", "req_9_z"}, code: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			if c.record != "" {
+				f.answers["GET /api/jobs/req_1_a"] = c.record
+			}
+			if c.name == "callback" {
+				f.answers["GET /api/jobs/req_1_a"] = strings.Replace(running, "meal-suggestions", "note", 1)
+			}
+			got := newConsole(t, f.URL).onTerminal(c.terminal).run(t, c.args...)
+			if got.code != c.code {
+				t.Errorf("exit code %d, want %d", got.code, c.code)
+			}
+			matches(t, c.name, "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
+		})
+	}
+}
+
+func TestJSONIsTheAPIsOwn(t *testing.T) {
+	t.Parallel()
+	for command, answer := range map[string]string{
+		"status req_1_a": received, "run note": received, "kinds note": kindOfNote, "list": listed,
+	} {
+		f := newStub(t)
+		got := newConsole(t, f.URL).run(t, append(strings.Fields(command), "-o", "json")...)
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, []byte(got.stdout)); err != nil {
+			t.Fatalf("%s: %v in %s", command, err, got.stdout)
+		}
+		if diff := cmp.Diff(answer, compact.String()); diff != "" {
+			t.Errorf("%s: %s", command, diff)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"run"}, "run takes one kind"},
+		{[]string{"run", "a", "b"}, "run takes one kind"},
+		{[]string{"run", "note", "--input", "{"}, "--input wants a JSON object"},
+		{[]string{"run", "note", "--input", "[]"}, "--input wants a JSON object"},
+		{[]string{"run", "note", "--input", "null"}, "--input wants a JSON object"},
+		{[]string{"run", "note", "--input", "@no/such/file"}, "no/such/file"},
+		{[]string{"run", "note", "--field", "novalue"}, `name=value, not "novalue"`},
+		{[]string{"run", "note", "--simulate", "magic"}, "--simulate is one of [manual success repair failure silence]"},
+		{[]string{"status"}, "Which job?"},
+		{[]string{"watch"}, "Which job?"},
+		{[]string{"watch", "a", "--all"}, "--all watches all jobs"},
+		{[]string{"status", "a", "b"}, "status takes one requestId"},
+		{[]string{"status", "a", "--request-id", "b"}, "Give one requestId"},
+		{[]string{"status", "a", "--colour"}, "ringback status --help"},
+		{[]string{"status", "a", "-o", "yaml"}, "--output is table or json"},
+		{[]string{"status", "a", "--server", "ftp://x"}, "--server wants an address"},
+		{[]string{"status", "a", "--server", "http://user:hunter2@%zz"}, "--server wants an address"},
+		{[]string{"list", "x"}, "list takes no argument"},
+		{[]string{"list", "--status", "done"}, "--status is one of [pending"},
+		{[]string{"list", "--limit", "many"}, "ringback list --help"},
+		{[]string{"dance"}, `unknown command "dance"`},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			t.Parallel()
+			got := newConsole(t, f.URL).run(t, c.args...)
+			if got.code != 2 || !strings.Contains(got.stderr, c.says) || got.stdout != "" || strings.Contains(got.stderr, "hunter2") {
+				t.Errorf("exit code %d, says %q, prints %q; want 2 and %q", got.code, got.stderr, got.stdout, c.says)
+			}
+		})
+	}
+}
+
+func TestInput(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "input.json")
+	if err := os.WriteFile(file, []byte(`{"from": "file"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	type object = map[string]any
+	for _, c := range []struct {
+		name, stdin string
+		args        []string
+		want        object
+	}{
+		{"none", "", nil, object{}},
+		{"in place", "", []string{"--input", `{"a": 1}`}, object{"a": 1.0}},
+		{"file", "", []string{"-i", "@" + file}, object{"from": "file"}},
+		{"standard input", `{"from": "stdin"}`, []string{"--input", "-"}, object{"from": "stdin"}},
+		{
+			"fields", "",
+			[]string{"-f", "text=two words", "-f", "number=3", "-f", "list=[1]", "-f", "date=2026-03-02", "-f", "equation=a=b", "-f", "empty="},
+			object{"text": "two words", "number": 3.0, "list": []any{1.0}, "date": "2026-03-02", "equation": "a=b", "empty": ""},
+		},
+		{"fields over input", "", []string{"-i", `{"a": 1, "b": 2}`, "-f", "a=9"}, object{"a": 9.0, "b": 2.0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			s := newConsole(t, f.URL)
+			s.stdin = c.stdin
+			got := s.run(t, append([]string{"run", "note", "--no-wait"}, c.args...)...)
+			if got.code != 0 {
+				t.Fatal(got.stderr)
+			}
+			if diff := cmp.Diff(object{"kind": "note", "input": c.want}, f.body(t, "POST /api/jobs")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRunPassesItsFlagsOn(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	s := newConsole(t, f.URL)
+	s.defaults.Token, s.defaults.User = "from-environment", "u1"
+	s.run(t, "run", "note", "--session", "s9", "--idempotency-key", "i9", "--simulate", "repair", "--no-wait")
+	want := map[string]any{
+		"kind": "note", "input": map[string]any{}, "userId": "u1", "sessionId": "s9", "idempotencyKey": "i9", "options": map[string]any{"simulate": "repair"},
+	}
+	if diff := cmp.Diff(want, f.body(t, "POST /api/jobs")); diff != "" {
+		t.Error(diff)
+	}
+	s.run(t, "list", "--user", "u2", "--token", "from-flag", "--kind", "k", "--status", "failed", "--limit", "3", "--cursor", "c")
+	if !f.was("GET /api/jobs?cursor=c&kind=k&limit=3&status=failed&userId=u2") {
+		t.Errorf("asked for %v", f.asked)
+	}
+	if diff := cmp.Diff([]string{"Bearer from-environment", "Bearer from-flag"}, f.tokens); diff != "" {
+		t.Error(diff)
+	}
+	if help := s.run(t, "list", "--help"); strings.Contains(help.stdout+help.stderr, "from-environment") {
+		t.Error("--help shows the token")
+	}
+}
+
+func TestTheLastRunIsMeant(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	s := newConsole(t, f.URL)
+	s.run(t, "run", "note", "--no-wait")
+	for _, args := range [][]string{{"status"}, {"cancel"}, {"callback"}, {"watch"}} {
+		if got := s.run(t, args...); got.code != 0 {
+			t.Errorf("%v: %s", args, got.stderr)
+		}
+	}
+	f.answers["GET /api/jobs/other"] = running
+	for _, flag := range []string{"--request-id", "--workflow-id"} {
+		got := s.run(t, "status", flag, "other")
+		if !strings.HasPrefix(got.stdout, "Status: running\n") {
+			t.Errorf("%s: %s%s", flag, got.stdout, got.stderr)
+		}
+	}
+}
+
+func TestWithoutAFolderForTheLastRun(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	s := newConsole(t, f.URL)
+	s.defaults.StateDir = filepath.Join(os.DevNull, "nowhere")
+	if got := s.run(t, "run", "note", "--no-wait"); got.code != 0 || got.stdout != "req_1_a\n" {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
+func TestServerIsNotRunning(t *testing.T) {
+	t.Parallel()
+	const nobody = "http://127.0.0.1:1" // where nothing listens
+	for _, args := range [][]string{{"run", "note"}, {"status", "x"}, {"list"}, {"watch", "--all"}, {"watch", "x"}} {
+		got := newConsole(t, nobody).run(t, args...)
+		if got.code != 1 || !strings.Contains(got.stderr, "No server is running at "+nobody) || !strings.Contains(got.stderr, "ringback serve") {
+			t.Errorf("%v: exit code %d, says %q", args, got.code, got.stderr)
+		}
+	}
+}
+
+func TestRefusedInputIsExplained(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["POST /api/jobs"] = `400 {"error":"Invalid input","details":[{"path":"/input/a","message":"is required"},{"path":"","message":"all wrong"}],"hint":"Look it up."}`
+	got := newConsole(t, f.URL).run(t, "run", "note")
+	want := printed{stderr: "Error: Invalid input\n  /input/a  is required\n  all wrong\nLook it up.\n", code: 1}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(printed{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// leaver calls leave when a text was printed.
+type leaver struct {
+	bytes.Buffer
+	text  string
+	leave context.CancelFunc
+}
+
+func (l *leaver) Write(b []byte) (int, error) {
+	n, err := l.Buffer.Write(b)
+	if strings.Contains(l.String(), l.text) {
+		l.leave()
+	}
+	return n, err
+}
+
+// leaveAt runs a command and leaves it as Ctrl-C does, once it has printed a
+// text.
+func leaveAt(t *testing.T, f *stub, text string, args ...string) printed {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return newConsole(t, f.URL).runTo(ctx, &leaver{text: text, leave: cancel}, args...)
+}
+
+func TestLeavingARunSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.events = f.events[:2]
+	got := leaveAt(t, f, "Claude is on it", "run", "note")
+	if got.code != 130 || !strings.Contains(got.stderr, "The job goes on. Follow it with: ringback watch req_1_a") {
+		t.Errorf("exit code %d, says %q", got.code, got.stderr)
+	}
+	if f.was("POST /api/jobs/req_1_a/cancel") {
+		t.Error("the job was cancelled")
+	}
+}
+
+func TestWatchOfAUser(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	got := leaveAt(t, f, "suggestions:received", "watch", "--all", "--user", "u1", "-o", "json")
+	if got.code != 0 || !f.was("GET /ws?userId=u1") {
+		t.Errorf("exit code %d, asked for %v, says %q", got.code, f.asked, got.stderr)
+	}
+}
+
+func TestWatchGoesOnWhenAFailureIsRetried(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.events = []string{happened(1, "error", `{"error":"x"}`), happened(2, "running", `{}`)}
+	f.answers["GET /api/jobs/req_1_a"] = running
+	got := leaveAt(t, f, "suggestions:running", "watch", "req_1_a")
+	if !strings.Contains(got.stdout, "recipes:suggestions:error") || got.code != 0 {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+func TestColoursOnlyWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	for _, c := range []struct {
+		name    string
+		columns int
+		noColor bool
+		want    bool
+	}{
+		{"terminal", 80, false, true},
+		{"terminal with NO_COLOR", 80, true, false},
+		{"file", 0, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newConsole(t, f.URL).onTerminal(c.columns)
+			s.defaults.NoColor = c.noColor
+			if got := s.run(t, "status", "req_1_a"); strings.Contains(got.stdout, "\x1b[3") != c.want {
+				t.Errorf("prints %q", got.stdout)
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringback/internal/cli"
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// ended is the record of a job in a state, with more fields.
+func ended(state job.State, more string) string {
+	return fmt.Sprintf(`{"requestId":"req_1_a","kind":"note","userId":"u1","status":%q,"input":{},"usage":{},`+
+		`"createdAt":"2026-03-01T10:00:00Z","finishedAt":"2026-03-01T10:00:42.5Z"%s}`, state, more)
+}
+
+func TestRunExitsByHowTheJobEnded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		state job.State
+		event job.Happening
+		more  string
+		code  int
+		says  string
+		retry bool
+	}{
+		{job.Received, job.OnReceived, `,"result":{"a":1}`, 0, `"a": 1`, false},
+		{job.Failed, job.OnError, `,"error":"No recipe fits","errorCode":"claude_failed"`, 1, "No recipe fits (claude_failed)", true},
+		{job.Expired, job.OnError, `,"error":"Claude did not respond in time"`, 1, "Claude did not respond in time", true},
+		{job.Cancelled, job.OnCancelled, `,"errorCode":"cancelled"`, 1, "cancelled after 42.5s", true},
+		{job.Rejected, job.OnRejected, ``, 1, "rejected after 42.5s", false},
+	} {
+		t.Run(string(c.state), func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/jobs/req_1_a"] = ended(c.state, c.more)
+			f.events = []string{happened(1, "pending", `{}`), happened(2, string(c.event), `{}`)}
+			got := newConsole(t, f.URL).run(t, "run", "note")
+			if got.code != c.code || !strings.Contains(got.stdout, c.says) || got.stderr != "" {
+				t.Errorf("exit code %d, want %d and %q once; got %q and %q", got.code, c.code, c.says, got.stdout, got.stderr)
+			}
+			if strings.Contains(got.stdout, "ringback retry req_1_a") != c.retry {
+				t.Errorf("offers a retry: %v; got %q", !c.retry, got.stdout)
+			}
+		})
+	}
+}
+
+func TestStatusBeginsWithTheState(t *testing.T) {
+	t.Parallel()
+	for _, state := range job.States {
+		f := newStub(t)
+		f.answers["GET /api/jobs/req_1_a"] = ended(state, "")
+		got := newConsole(t, f.URL).run(t, "status", "req_1_a")
+		if first, _, _ := strings.Cut(got.stdout, "\n"); first != "Status: "+string(state) {
+			t.Errorf("first line %q", first)
+		}
+	}
+}
+
+func TestHostileTextCannotSteerTheTerminal(t *testing.T) {
+	t.Parallel()
+	evil, err := json.Marshal("\x1b[2J\a\u009b31mboo\r\nreceived after 1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newStub(t)
+	f.answers["GET /api/jobs/req_1_a"] = ended(job.Failed, `,"error":`+string(evil))
+	f.events = []string{happened(1, "activity", `{"message":`+string(evil)+`,"progress":1e9}`), happened(2, "error", `{}`)}
+	got := newConsole(t, f.URL).run(t, "run", "note").stdout
+	if strings.ContainsAny(got, "\x1b\a\r\u009b") || strings.Contains(got, "\nreceived") {
+		t.Errorf("prints %q", got)
+	}
+}
+
+func TestProgressIsOneLineThatFits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		columns int
+		noColor bool
+	}{{40, false}, {80, false}, {80, true}} {
+		f := newStub(t)
+		f.events[2] = happened(3, "activity", `{"message":"`+strings.Repeat("long ", 40)+`","progress":100}`)
+		s := newConsole(t, f.URL).onTerminal(c.columns)
+		s.defaults.NoColor = c.noColor
+		got := s.run(t, "run", "note").stdout
+		shown := got[:strings.LastIndex(got, "\r\x1b[K")]
+		lines := strings.Split(shown, "\r\x1b[K")
+		if len(lines) != 5 || strings.Contains(shown, "\n") {
+			t.Errorf("want one line, written anew for each event; got %q", shown)
+		}
+		for _, line := range lines {
+			line = strings.NewReplacer("\x1b[36m", "", "\x1b[0m", "").Replace(line)
+			if len([]rune(line)) >= c.columns {
+				t.Errorf("%q would wrap at %d columns", line, c.columns)
+			}
+		}
+		if strings.Contains(got, "\x1b[3") == c.noColor {
+			t.Errorf("no colour wanted: %v; got %q", c.noColor, got)
+		}
+	}
+}
+
+func TestRunAndShow(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	var out bytes.Buffer
+	err := cli.RunAndShow(t.Context(), client.New(f.URL, ""), client.NewJob{Kind: "meal-suggestions", UserID: "demo"}, &out, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Browsing recipes", "2026-03-02\tdinner\tLentil soup\t35 min\tred lentils, onion, carrots"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in %q", want, out.String())
+		}
+	}
+}
