@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -111,7 +112,7 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 	t.Parallel()
 	seen := t.TempDir()
 	n := startNode(t, vars{
-		"CLAUDE_BIN":     script(t, `cat > `+seen+`/prompt; echo "$@" > `+seen+`/args; env > `+seen+`/env; sleep 1000`),
+		"CLAUDE_BIN":     script(t, `tee `+seen+`/prompt; echo "$@" > `+seen+`/args; env > `+seen+`/env; sleep 1000`),
 		"API_KEYS":       "a-key-of-the-back-end",
 		"JWT_SECRET":     "a-secret-of-at-least-32-characters",
 		"WEBHOOK_SECRET": "another-secret-of-the-server",
@@ -133,8 +134,23 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 	}
 	_, wrong := n.do(t, "POST", "/api/claude/suggestions", object{"requestId": created["requestId"], "hmac": hmac, "suggestions": 1})
 	_, record := n.do(t, "GET", "/api/jobs/"+created["requestId"].(string), nil, key...)
+	transcript := func() string {
+		req, err := http.NewRequest("GET", n.url+"/api/jobs/"+created["requestId"].(string)+"/transcript", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set(key[0], key[1])
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return string(text)
+	}
+	eventually(t, "the transcript", func() bool { return strings.Contains(transcript(), "HMAC_SIGNATURE: ***") })
 	for place, text := range map[string]string{
-		"arguments": read("args"), "environment": read("env"), "log": n.log.String(), "record": mustJSON(record), "error": mustJSON(wrong),
+		"transcript": transcript(), "arguments": read("args"), "environment": read("env"), "log": n.log.String(), "record": mustJSON(record), "error": mustJSON(wrong),
 	} {
 		for _, secret := range []string{hmac, "a-key-of-the-back-end", "a-secret-of-at-least", "another-secret"} {
 			if strings.Contains(text, secret) {

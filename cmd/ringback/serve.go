@@ -81,7 +81,7 @@ func runDemo(ctx context.Context, url string, c config.Config, out io.Writer) {
 		return
 	}
 	fmt.Fprintf(out, "\nAsking for meal suggestions: POST /api/jobs %s\n", input)
-	err = cli.RunAndShow(ctx, client.New(url, token), client.NewJob{Kind: "meal-suggestions", Input: input, UserID: "demo"}, out, c.NoColor)
+	err = cli.RunAndShow(ctx, client.New(url, token), client.NewJob{Kind: "meal-suggestions", Input: input, UserID: "demo"}, out, c.NoColor != "")
 	if err != nil && !errors.Is(err, context.Canceled) {
 		cli.PrintError(out, err)
 	}

@@ -45,12 +45,13 @@ type Config struct {
 	LogFormat       string        `env:"LOG_FORMAT" envDefault:"auto"`
 
 	// The client commands.
-	ServerURL string        `env:"RINGBACK_URL" envDefault:"http://127.0.0.1:3001"`
-	Token     string        `env:"RINGBACK_TOKEN"`
-	User      string        `env:"RINGBACK_USER"`
-	NoColor   bool          `env:"NO_COLOR"`
-	Simulate  string        `env:"RINGBACK_SIMULATE" envDefault:"success"`
-	Pace      time.Duration `env:"RINGBACK_SIMULATE_PACE" envDefault:"400ms"`
+	ServerURL string `env:"RINGBACK_URL" envDefault:"http://127.0.0.1:3001"`
+	Token     string `env:"RINGBACK_TOKEN"`
+	User      string `env:"RINGBACK_USER"`
+	// NoColor is any text: that it is set is what counts (no-color.org).
+	NoColor  string        `env:"NO_COLOR"`
+	Simulate string        `env:"RINGBACK_SIMULATE" envDefault:"success"`
+	Pace     time.Duration `env:"RINGBACK_SIMULATE_PACE" envDefault:"400ms"`
 }
 
 // Load reads the environment, all faults at once.

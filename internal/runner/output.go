@@ -51,21 +51,31 @@ func (o *output) follow() int64 {
 	}
 	defer f.Close()
 	chunk, err := io.ReadAll(io.NewSectionReader(f, o.offset, followLimit))
-	if err != nil || len(chunk) == 0 {
+	if err != nil {
 		return o.offset
 	}
-	at := o.offset
-	o.offset += int64(len(chunk))
+	size := o.offset
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	if !o.ending || o.offset+int64(len(chunk)) < size {
+		chunk = chunk[:len(chunk)-openDigits(chunk)] // it may be half a signature
+	}
+	if len(chunk) > 0 {
+		o.take(chunk)
+	}
+	return size
+}
+
+// take keeps a piece of what was printed.
+func (o *output) take(chunk []byte) {
 	_, _ = o.reader.Write(chunk)
 	o.noteBegun()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = o.store.WriteTranscript(ctx, o.id, o.turn, at, chunk) // telemetry: a gap is no harm
-	info, err := f.Stat()
-	if err != nil {
-		return o.offset
-	}
-	return info.Size()
+	// Telemetry: a gap is no harm.
+	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.offset, maskSignatures(chunk))
+	o.offset += int64(len(chunk))
 }
 
 // noteBegun tells the store of a conversation while it runs: another node may

@@ -1,0 +1,44 @@
+package runner
+
+import "bytes"
+
+// signatureDigits is the length of a signature: Claude writes it into payload
+// files, and the CLI prints what Claude writes.
+const signatureDigits = 64
+
+// maskSignatures blanks out everything that looks like a signature, keeping the
+// length.
+func maskSignatures(text []byte) []byte {
+	masked := bytes.Clone(text)
+	for start := 0; start < len(masked); {
+		run := digits(masked[start:])
+		if run == signatureDigits {
+			copy(masked[start:], bytes.Repeat([]byte{'*'}, run))
+		}
+		start += max(run, 1)
+	}
+	return masked
+}
+
+// openDigits is how many digits the text ends with, if these may go on to be a
+// signature.
+func openDigits(text []byte) int {
+	run := 0
+	for run < len(text) && run <= signatureDigits && isDigit(text[len(text)-1-run]) {
+		run++
+	}
+	if run > signatureDigits {
+		return 0
+	}
+	return run
+}
+
+func digits(text []byte) int {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }

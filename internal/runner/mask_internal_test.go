@@ -1,0 +1,28 @@
+package runner
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSignaturesAreBlankedOut(t *testing.T) {
+	t.Parallel()
+	signature := strings.Repeat("0123456789abcdef", 4)
+	stars := strings.Repeat("*", 64)
+	for text, want := range map[string]string{
+		`{"hmac":"` + signature + `"}`: `{"hmac":"` + stars + `"}`,
+		signature:                      stars,
+		signature + "0":                signature + "0", // longer: something else
+		signature[1:]:                  signature[1:],
+		"plain text":                   "plain text",
+	} {
+		if got := string(maskSignatures([]byte(text))); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for text, want := range map[string]int{"": 0, "xyz": 0, "x" + signature[:10]: 10, "x" + signature: 64, "x" + signature + "0": 0} {
+		if got := openDigits([]byte(text)); got != want {
+			t.Errorf("%q ends with %d digits, want %d", text, got, want)
+		}
+	}
+}
