@@ -83,7 +83,7 @@ func BenchmarkCallback(b *testing.B) {
 	for i := range 10 {
 		l := n.listen(b, fmt.Sprint("userId=u", i))
 		go func() {
-			for range l.frames { //nolint:revive // only drained
+			for range l.frames {
 			}
 		}()
 	}
@@ -145,17 +145,17 @@ func bareServer(b *testing.B, redisURL string) (url string, cpu func() time.Dura
 	return url, func() time.Duration { return cpuOf(b, cmd.Process.Pid) }
 }
 
-func playBareServer(redisURL string) int {
+func playBareServer(redisURL string) {
 	options, err := redis.ParseURL(redisURL)
 	if err != nil {
-		return 1
+		return
 	}
 	options.PoolSize = 64
 	rdb := redis.NewClient(options)
 	script := redis.NewScript(`redis.call('HSET', KEYS[1], 'body', ARGV[1]) return 'ok'`)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 1
+		return
 	}
 	fmt.Println("http://" + l.Addr().String())
 	err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +168,6 @@ func playBareServer(redisURL string) int {
 		_, _ = io.WriteString(w, `{"success":true}`)
 	}))
 	fmt.Fprintln(os.Stderr, err)
-	return 1
 }
 
 // BenchmarkCallbackToWebSocket measures one event from the request to the frame

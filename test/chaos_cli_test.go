@@ -34,7 +34,7 @@ func playChaosCLI(dir string) int {
 	var reports sync.WaitGroup
 	for i := range 1 + rand.IntN(4) { // at the same time, so that their order is anyone's guess
 		reports.Go(func() {
-			pause(200)
+			pause(600)
 			c.post("progress", fmt.Sprintf("report %d of %s", i, c.run), "message")
 		})
 		if rand.IntN(2) == 0 {

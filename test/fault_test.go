@@ -196,7 +196,7 @@ func (w *world) causeFaults(ctx context.Context) {
 		f := faults[w.rand.IntN(len(faults))]
 		w.faults[f.name]++
 		f.do()
-		w.sleep(400)
+		w.sleep(250)
 	}
 }
 

@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 		os.Exit(playNoOpCLI())
 	}
 	if url := os.Getenv(playBare); url != "" {
-		os.Exit(playBareServer(url))
+		playBareServer(url)
+		os.Exit(1)
 	}
 	if dir := os.Getenv(playChaos); dir != "" {
 		os.Exit(playChaosCLI(dir))

@@ -245,7 +245,7 @@ func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
 func childrenOf(pid int) []int {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	var pids []int
-	for _, field := range strings.Fields(string(text)) {
+	for field := range strings.FieldsSeq(string(text)) {
 		var child int
 		_, _ = fmt.Sscan(field, &child)
 		pids = append(pids, child)

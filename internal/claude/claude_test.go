@@ -93,7 +93,7 @@ func TestFirstPrompt(t *testing.T) {
 	if err := json.Unmarshal([]byte(last), &input); err != nil || input.Topic != "{{HMAC_SIGNATURE}} ``` # rain" {
 		t.Errorf("the last block is not the input: %v %q", err, last)
 	}
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(line, "curl") && (strings.ContainsAny(line, `$\|;&<>`) || strings.Count(line, "'") != 2) {
 			t.Errorf("the CLI would refuse: %s", line)
 		}

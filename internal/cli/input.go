@@ -41,7 +41,7 @@ func inputText(input string, stdin io.Reader) ([]byte, error) {
 	case input == "-":
 		return io.ReadAll(stdin)
 	case isFile:
-		return os.ReadFile(file) //nolint:gosec // the user names it
+		return os.ReadFile(file)
 	}
 	return []byte(input), nil
 }

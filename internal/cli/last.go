@@ -32,7 +32,7 @@ func (a *app) lastRun() job.ID {
 	if err != nil {
 		return ""
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // our own file
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -129,12 +130,7 @@ func (f *stub) webSocket(w http.ResponseWriter, r *http.Request) {
 func (f *stub) was(line string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, asked := range f.asked {
-		if asked == line {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.asked, line)
 }
 
 func (f *stub) body(t *testing.T, line string) any {

@@ -58,8 +58,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // without the URL, which may hold a password
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {

@@ -28,7 +28,7 @@ func recall(dir string, args arguments, p prompt) (prompt, error) {
 		return p, os.WriteFile(file, text, 0o600)
 	}
 	unknown := fmt.Errorf("No conversation found with session ID: %s", args.conversation) //nolint:staticcheck // the CLI's own words
-	text, err := os.ReadFile(file)                                                        //nolint:gosec // our own file
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return p, unknown
 	}

@@ -48,7 +48,7 @@ func (p post) send(ctx context.Context) ([]byte, error) {
 	if p.curl == "" {
 		return p.sendWithoutCurl(ctx)
 	}
-	cmd := exec.CommandContext(ctx, p.curl, p.args()...) //nolint:gosec // what the prompt asks for
+	cmd := exec.CommandContext(ctx, p.curl, p.args()...)
 	cmd.Dir = p.dir
 	cmd.WaitDelay = time.Second
 	var stderr bytes.Buffer

@@ -57,7 +57,8 @@ func (s *Server) stream(w http.ResponseWriter, r Reply) {
 }
 
 func streamBlock(w io.Writer, index int, block object) {
-	opening, delta := maps.Clone(block), object{}
+	opening := maps.Clone(block)
+	var delta object
 	if block["type"] == "text" {
 		opening["text"] = ""
 		delta = object{"type": "text_delta", "text": block["text"]}
