@@ -30,6 +30,10 @@ deps: ## install what the tests need: redis-server, the Claude CLI
 bench: ## measure the callback path, fan-out and job start
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
 
+.PHONY: soak
+soak: deps ## kill, pause, cut and delay everything for as long as asked: make soak FAULT_JOBS=5000
+	FAULT_JOBS=$(or $(FAULT_JOBS),2000) $(GO) test -race -count 1 -timeout 24h -run TestFaults -v ./test
+
 .PHONY: fuzz
 fuzz: ## fuzz every parser of outside bytes for a while
 	@scripts/fuzz.sh

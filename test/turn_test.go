@@ -106,6 +106,10 @@ func TestCancelEndsTheProcess(t *testing.T) {
 	if got := one.await(t, id, "cancelled")["errorCode"]; got != "cancelled" {
 		t.Errorf("errorCode is %v", got)
 	}
+	_, late := one.do(t, "POST", "/api/claude/progress", object{"requestId": id, "message": "still here"})
+	if hint, _ := late["hint"].(string); late["error"] != "Unknown request" || !strings.Contains(hint, "was cancelled") {
+		t.Errorf("a callback after the cancellation was answered %v", late)
+	}
 }
 
 func TestSecretsStayWithTheServer(t *testing.T) {
@@ -240,6 +244,28 @@ func TestOneUserCannotTakeAllWorkers(t *testing.T) {
 	n.await(t, ids[2], "running")
 	for _, id := range append(ids[1:], modest) {
 		n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	}
+}
+
+func TestInteractiveJobsGoFirst(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := startNode(t, vars{"WORKERS": "1", "CLAUDE_BIN": patientCLI(t, dir)})
+	job := func(priority string) string {
+		return n.create(t, object{"kind": "meal-suggestions", "input": mealInput(), "userId": "u1", "options": object{"priority": priority}})
+	}
+	n.await(t, job("interactive"), "running")
+	var batch []string
+	for range 3 {
+		batch = append(batch, job("batch"))
+	}
+	urgent := job("interactive")
+	letGo(t, dir)
+	first := n.await(t, urgent, "received")["finishedAt"].(string)
+	for _, id := range batch {
+		if last := n.await(t, id, "received")["finishedAt"].(string); last < first {
+			t.Errorf("a batch job ended at %s, before the interactive one at %s", last, first)
+		}
 	}
 }
 
