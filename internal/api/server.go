@@ -60,7 +60,7 @@ func NewEcho(log *slog.Logger) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = httpjson.ErrorHandler(log)
-	e.Use(middleware.RequestID(), middleware.RecoverWithConfig(middleware.RecoverConfig{
+	e.Use(middleware.RecoverWithConfig(middleware.RecoverConfig{
 		LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
 			log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 			return err

@@ -30,6 +30,9 @@ func Decode(body []byte) (map[string]any, error) {
 		return nil, job.Errorf(job.Invalid, malformed).
 			WithHint("The body is empty; a JSON object is expected. With curl, pass it as -d @file.json.")
 	}
+	if object, ok := decodePlain(body); ok {
+		return object, nil
+	}
 	r := reader{dec: json.NewDecoder(bytes.NewReader(body)), body: body}
 	r.dec.UseNumber()
 	v, err := r.value(0)
@@ -44,6 +47,64 @@ func Decode(body []byte) (map[string]any, error) {
 		return nil, job.Errorf(job.Invalid, malformed).WithHint("The body must be a JSON object, found %s.", typeName(v))
 	}
 	return object, nil
+}
+
+// decodePlain reads what has nothing wrong with it, in one go. Anything else is
+// left to the reader, which finds out what it is.
+func decodePlain(body []byte) (map[string]any, bool) {
+	keys, depth := outline(body)
+	if depth > MaxDepth {
+		return nil, false
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var object map[string]any
+	if dec.Decode(&object) != nil || object == nil {
+		return nil, false
+	}
+	if rest := body[dec.InputOffset():]; len(bytes.TrimSpace(rest)) > 0 {
+		return nil, false
+	}
+	return object, countKeys(object) == keys // fewer: some stood twice
+}
+
+// outline counts the keys of all objects in JSON text, by their colons, and how
+// deep it nests.
+func outline(text []byte) (keys, depth int) {
+	open, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == ':':
+			keys++
+		case c == '{' || c == '[':
+			open++
+			depth = max(depth, open)
+		case c == '}' || c == ']':
+			open--
+		}
+	}
+	return keys, depth
+}
+
+func countKeys(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		n = len(v)
+		for _, child := range v {
+			n += countKeys(child)
+		}
+	case []any:
+		for _, child := range v {
+			n += countKeys(child)
+		}
+	}
+	return n
 }
 
 type reader struct {

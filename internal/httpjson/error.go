@@ -2,6 +2,7 @@ package httpjson
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -48,10 +49,10 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 		if c.Response().Committed || errors.Is(err, context.Canceled) {
 			return
 		}
-		e := asError(err, c)
+		e, fault := asError(err, c)
 		status := Status(e.Kind)
 		if status >= http.StatusInternalServerError {
-			log.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "error", err)
+			log.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "error", err, "fault", fault)
 		}
 		if e.Kind == job.Unavailable || e.Kind == job.TooMany {
 			c.Response().Header().Set("Retry-After", "1")
@@ -60,21 +61,24 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 	}
 }
 
-func asError(err error, c echo.Context) *job.Error {
+// asError words an error for its reader. fault names one that only the log
+// explains.
+func asError(err error, c echo.Context) (e *job.Error, fault string) {
 	if known, ok := errors.AsType[*job.Error](err); ok {
-		return known
+		return known, ""
 	}
 	if fromEcho, ok := errors.AsType[*echo.HTTPError](err); ok {
 		switch fromEcho.Code {
 		case http.StatusNotFound:
 			return job.Errorf(job.NotFound, "Nothing lives at %s", c.Request().URL.Path).
-				WithHint("The README lists the endpoints.")
+				WithHint("The README lists the endpoints."), ""
 		case http.StatusMethodNotAllowed:
-			return job.Errorf(job.Method, "%s does not take %s", c.Request().URL.Path, c.Request().Method)
+			return job.Errorf(job.Method, "%s does not take %s", c.Request().URL.Path, c.Request().Method), ""
 		}
 	}
+	fault = rand.Text()
 	return job.Errorf(job.Internal, "Something went wrong on our side").
-		WithHint("The server's log tells more under request id %s.", c.Response().Header().Get(echo.HeaderXRequestID))
+		WithHint("The server's log tells more: look for fault %s.", fault), fault
 }
 
 // Write answers with a JSON body.
