@@ -78,7 +78,7 @@ func (h *Handler) progress(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := h.store.Progress(in.ctx, in.id, text, digest(text)[:12])
+	outcome, err := h.store.Progress(in.ctx, in.id, in.facts, text, digest(text)[:12])
 	if err != nil {
 		return nil, err
 	}

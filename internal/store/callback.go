@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"ringback/internal/job"
 )
@@ -31,7 +32,7 @@ func (s *Store) Facts(ctx context.Context, id job.ID) (f Facts, state job.State,
 		return Facts{}, "", false, nil
 	}
 	pipe := s.rdb.Pipeline()
-	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state")
+	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix")
 	alive := pipe.Exists(ctx, p.key("secret", string(id)))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Facts{}, "", false, storeError(err)
@@ -43,6 +44,7 @@ func (s *Store) Facts(ctx context.Context, id job.ID) (f Facts, state job.State,
 	f.Kind, _ = v[0].(string)
 	f.UserID, _ = v[1].(string)
 	f.signature, _ = v[2].(string)
+	f.prefix, _ = v[4].(string)
 	text, _ := v[3].(string)
 	state = job.State(text)
 	if !state.Terminal() && alive.Val() == 0 {
@@ -51,14 +53,19 @@ func (s *Store) Facts(ctx context.Context, id job.ID) (f Facts, state job.State,
 	return f, state, true, nil
 }
 
-// Progress stores a progress report. digest identifies the report, so that a
-// repeated one makes no second event.
-func (s *Store) Progress(ctx context.Context, id job.ID, activity json.RawMessage, digest string) (Outcome, error) {
+// Progress stores a progress report for a job of the given facts. digest
+// identifies the report, so that a repeated one makes no second event.
+func (s *Store) Progress(ctx context.Context, id job.ID, f Facts, activity json.RawMessage, digest string) (Outcome, error) {
 	p, known := partitionOfID(id)
 	if !known {
 		return Unknown, nil
 	}
-	answer, err := s.run(ctx, s.scripts.progress, p, string(id), string(activity), digest)
+	now := time.Now()
+	frame, err := f.activityFrame(id, now, activity)
+	if err != nil {
+		return "", err
+	}
+	answer, err := s.run(ctx, s.scripts.progress, p, string(id), string(activity), digest, f.UserID, now.UnixMilli(), frame)
 	if err != nil {
 		return "", err
 	}
@@ -66,6 +73,16 @@ func (s *Store) Progress(ctx context.Context, id job.ID, activity json.RawMessag
 		return Accepted, nil
 	}
 	return Outcome(answer.(string)), nil
+}
+
+// activityFrame is the event of a progress report from behind its id.
+func (f Facts) activityFrame(id job.ID, now time.Time, activity json.RawMessage) (string, error) {
+	user, err := json.Marshal(f.UserID)
+	if err != nil {
+		return "", err
+	}
+	return `","event":"` + f.prefix + `:activity","requestId":"` + string(id) + `","userId":` + string(user) +
+		`,"time":"` + now.UTC().Format("2006-01-02T15:04:05.000Z") + `","data":` + string(activity) + `}`, nil
 }
 
 // Submission is a result that passed its schema.

@@ -20,10 +20,11 @@ type scripts struct {
 }
 
 func loadScripts() scripts {
-	lib := readLua("lib")
+	event := readLua("event")
+	lib := event + readLua("lib")
 	script := func(name string) *redis.Script { return redis.NewScript(lib + readLua(name)) }
 	return scripts{
-		create: script("create"), claim: script("claim"), progress: script("progress"), result: script("result"),
+		create: script("create"), claim: script("claim"), progress: redis.NewScript(event + readLua("progress")), result: script("result"),
 		batch: script("batch"), end: script("end"), retry: script("retry"), turnEnd: script("turn_end"),
 		due: script("due"), recover: script("recover"), heartbeat: script("heartbeat"), giveUp: script("give_up"),
 	}

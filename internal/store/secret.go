@@ -50,6 +50,8 @@ func (s Signature) digest() string {
 type Facts struct {
 	Kind   string
 	UserID string
+	// prefix begins the names of the job's events.
+	prefix string
 	// signature is the digest of the expected signature.
 	signature string
 }

@@ -212,7 +212,11 @@ func claim(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 func progress(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 	t.Helper()
 	digest := fmt.Sprintf("digest-%05d", r.IntN(4))
-	outcome, err := s.Progress(t.Context(), m.id, json.RawMessage(`{"message":"x"}`), digest)
+	facts, _, _, err := s.Facts(t.Context(), m.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome, err := s.Progress(t.Context(), m.id, facts, json.RawMessage(`{"message":"x"}`), digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +343,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 			if _, _, err := s.Batch(ctx, j.ID, 1, "d", json.RawMessage(`[]`), 0); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Progress(ctx, j.ID, json.RawMessage(`{}`), "d"); err != nil {
+			if _, err := s.Progress(ctx, j.ID, store.Facts{UserID: n.UserID}, json.RawMessage(`{}`), "d"); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.WriteTranscript(ctx, j.ID, 1, 0, []byte("x")); err != nil {
@@ -396,7 +400,7 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 9 {
-			if _, err := s.Progress(ctx, j.ID, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)); err != nil {
+			if _, err := s.Progress(ctx, j.ID, store.Facts{UserID: "u"}, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)); err != nil {
 				t.Fatal(err)
 			}
 		}

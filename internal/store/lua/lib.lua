@@ -1,35 +1,10 @@
--- Shared by every script of this folder; the loader puts it in front of each.
---
--- KEYS[1] is always the partition's prefix, e.g. "rb:{0a}". Every key a script
--- touches is derived from it, so all live in one Redis Cluster slot.
---
---   <P>:job:<id>            hash    the job's record
---   <P>:secret:<id>         hash    secret, userId, createdAt; TTL = the callback clock
---   <P>:batches:<id>        hash    partial results by index
---   <P>:transcript:<id>:<n> string  what the CLI printed in turn n, capped
---   <P>:events:<user>       stream  the user's events
---   <P>:seq:<user>          string  id of the user's latest event
---   <P>:base:<user>         string  id before the user's first event
---   <P>:jobs                zset    all jobs by creation time
---   <P>:jobs:<user>         zset    one user's jobs by creation time
---   <P>:idempotency:<user>  hash    idempotency key -> request id
---   <P>:queue:<priority>    stream  turns to start; consumer group "workers"
---   <P>:running:<user>      set     the user's jobs that hold a worker
---   <P>:waiting:<user>      zset    the user's jobs over the per-user limit
---   <P>:deadlines           zset    "<clock>|<id>" by due time
---   <P>:nodes               zset    node -> when its heartbeat lapses
---   channels <P>:events, <P>:wake
+-- What changes of a job have in common; in front of their scripts, behind event.lua.
 
-local P = KEYS[1]
 local clock = redis.call('TIME')
 local MICROS = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
 local NOW = math.floor(MICROS / 1000)
 
 local TERMINAL = { received = true, cancelled = true, rejected = true, expired = true, failed = true }
-
-local function num(n) return string.format('%.0f', n) end
-
-local function job_key(id) return P .. ':job:' .. id end
 
 -- RFC 3339 with milliseconds, from milliseconds since 1970 (civil-from-days).
 local function rfc3339(ms)
@@ -56,26 +31,11 @@ local function load_job(id)
     entry = f[6], priority = f[7], owner = f[8], turn = tonumber(f[9]) }
 end
 
--- Appends one event to the user's stream and publishes it.
+-- Appends an event of a job's change.
 local function emit(j, what, data)
-  local seq_key = P .. ':seq:' .. j.user
-  local stream = P .. ':events:' .. j.user
-  local seq = redis.call('INCR', seq_key)
-  if seq == 1 then
-    seq = MICROS
-    redis.call('SET', seq_key, num(seq))
-    redis.call('SET', P .. ':base:' .. j.user, num(seq - 1))
-  end
-  local id = num(seq)
-  local frame = '{"id":"' .. id .. '","event":"' .. j.prefix .. ':' .. what .. '","requestId":"' .. j.id ..
-    '","userId":' .. j.userJSON .. ',"time":"' .. rfc3339(NOW) .. '","data":' .. data .. '}'
-  redis.call('XADD', stream, 'MAXLEN', '~', '10000', id .. '-0', 'f', frame)
-  redis.call('PUBLISH', P .. ':events', id .. ' ' .. j.id .. ' ' .. what .. ' ' .. j.user .. '\n' .. frame)
-  if what ~= 'activity' then
-    redis.call('PEXPIRE', stream, num(j.keep))
-    redis.call('PEXPIRE', seq_key, num(j.keep))
-    redis.call('PEXPIRE', P .. ':base:' .. j.user, num(j.keep))
-  end
+  append(j.user, j.id, what, '","event":"' .. j.prefix .. ':' .. what .. '","requestId":"' .. j.id ..
+    '","userId":' .. j.userJSON .. ',"time":"' .. rfc3339(NOW) .. '","data":' .. data .. '}')
+  for _, name in ipairs({ ':events:', ':seq:', ':base:' }) do redis.call('PEXPIRE', P .. name .. j.user, num(j.keep)) end
 end
 
 -- Moves a job to another state, with its event.

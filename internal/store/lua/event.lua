@@ -1,0 +1,44 @@
+-- The keys, and how an event is appended: in front of every script.
+--
+-- KEYS[1] is always the partition's prefix, e.g. "rb:{0a}". Every key a script
+-- touches is derived from it, so all live in one Redis Cluster slot.
+--
+--   <P>:job:<id>            hash    the job's record
+--   <P>:secret:<id>         hash    secret, userId, createdAt; TTL = the callback clock
+--   <P>:batches:<id>        hash    partial results by index
+--   <P>:transcript:<id>:<n> string  what the CLI printed in turn n, capped
+--   <P>:events:<user>       stream  the user's events
+--   <P>:seq:<user>          string  id of the user's latest event
+--   <P>:base:<user>         string  id before the user's first event
+--   <P>:jobs                zset    all jobs by creation time
+--   <P>:jobs:<user>         zset    one user's jobs by creation time
+--   <P>:idempotency:<user>  hash    idempotency key -> request id
+--   <P>:queue:<priority>    stream  turns to start; consumer group "workers"
+--   <P>:running:<user>      set     the user's jobs that hold a worker
+--   <P>:waiting:<user>      zset    the user's jobs over the per-user limit
+--   <P>:deadlines           zset    "<clock>|<id>" by due time
+--   <P>:nodes               zset    node -> when its heartbeat lapses
+--   channels <P>:events, <P>:wake
+
+local P = KEYS[1]
+
+local function num(n) return string.format('%.0f', n) end
+
+local function job_key(id) return P .. ':job:' .. id end
+
+-- Appends one event to the user's stream and publishes it. rest is its frame
+-- from behind the id.
+local function append(user, id, what, rest)
+  local seq_key = P .. ':seq:' .. user
+  local seq = redis.call('INCR', seq_key)
+  if seq == 1 then -- the first event: ids go on from the clock, so that they rise for ever
+    local clock = redis.call('TIME')
+    seq = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
+    redis.call('SET', seq_key, num(seq))
+    redis.call('SET', P .. ':base:' .. user, num(seq - 1))
+  end
+  local n = num(seq)
+  local frame = '{"id":"' .. n .. rest
+  redis.call('XADD', P .. ':events:' .. user, 'MAXLEN', '~', '10000', n .. '-0', 'f', frame)
+  redis.call('PUBLISH', P .. ':events', n .. ' ' .. id .. ' ' .. what .. ' ' .. user .. '\n' .. frame)
+end
