@@ -60,7 +60,9 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 		return
 	}
 	r.log.Info("adopted a turn", "requestId", h.ID, "turn", h.Turn, "pid", proc.pid)
-	t := r.track(h.ID, h.Turn, j.Kind, proc)
+	t := r.track(h.ID, h.Turn, j.Kind)
+	t.runs(proc)
+	t.check() // the job may have ended while nobody listened
 	r.turns.Go(func() {
 		select {
 		case <-r.free: // it takes up a worker, though there may be none left

@@ -53,7 +53,6 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*store.Turn, bool) 
 			r.retryLater(ctx, p)
 		case t != nil:
 			r.ready.add(p) // there may be more
-			r.nudge()
 			return t, true
 		}
 	}

@@ -61,11 +61,13 @@ func (r *Runner) launch(st *store.Turn) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
+	t := r.track(st.Job.ID, st.Job.Turn, st.Job.Kind) // from now on its end is heard of
 	proc, err := spawn(c)
 	if proc == nil {
+		r.untrack(t)
 		return nil, err
 	}
-	t := r.track(st.Job.ID, st.Job.Turn, st.Job.Kind, proc)
+	t.runs(proc)
 	if err != nil { // it runs, but a restart could not find it again
 		r.log.Warn("could not note a process", "requestId", t.id, "error", err)
 	}
@@ -73,16 +75,17 @@ func (r *Runner) launch(st *store.Turn) (*turn, error) {
 	return t, nil
 }
 
-func (r *Runner) track(id job.ID, n int, kind string, proc *process) *turn {
-	t := &turn{
-		r: r, id: id, n: n, kind: kind, proc: proc, out: newOutput(r.store, id, n, proc.files),
-		ended: make(chan struct{}), left: make(chan struct{}),
-	}
+func (r *Runner) track(id job.ID, n int, kind string) *turn {
+	t := &turn{r: r, id: id, n: n, kind: kind, ended: make(chan struct{}), left: make(chan struct{})}
 	r.mu.Lock()
 	r.running[id] = t
 	r.mu.Unlock()
-	go t.check() // the job may have ended before we listened
 	return t
+}
+
+// runs says which process the turn is. It must be said before supervise.
+func (t *turn) runs(proc *process) {
+	t.proc, t.out = proc, newOutput(t.r.store, t.id, t.n, proc.files)
 }
 
 func (r *Runner) untrack(t *turn) {
@@ -213,8 +216,9 @@ func (r *Runner) endTurn(e store.TurnEnd) {
 		case err == nil:
 			if state.Terminal() {
 				r.tidy(e.ID)
+			} else {
+				r.nudge() // the next attempt may be due soon
 			}
-			r.nudge()
 			return
 		case errors.As(err, &known) && known.Kind != job.Unavailable:
 			r.log.Error("booking the end of a turn", "requestId", e.ID, "error", err)
