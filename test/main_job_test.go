@@ -3,6 +3,7 @@ package test
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -161,6 +162,57 @@ func TestRefusedCallbacks(t *testing.T) {
 		})
 		n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 	})
+}
+
+func TestCallbacksThatComeTooFast(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"CALLBACK_RATE": "5"})
+	_, envelope := n.manual(t, object{})
+	for i := range 20 {
+		status, answer := n.do(t, "POST", "/api/claude/progress", with(envelope, object{"message": strconv.Itoa(i)}))
+		if status == http.StatusOK {
+			continue
+		}
+		if status != http.StatusTooManyRequests || i < 5 || !strings.Contains(answer["hint"].(string), "Wait") {
+			t.Errorf("report %d was answered %d %v", i, status, answer)
+		}
+		return
+	}
+	t.Error("nothing was refused")
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{})
+	for _, c := range []struct {
+		name, method, path string
+		body               any
+		status             int
+		at, says           string
+	}{
+		{"no kind", "POST", "/api/jobs", object{}, 400, "/kind", "meal-suggestions"},
+		{"unknown field", "POST", "/api/jobs", object{"kind": "meal-suggestions", "knd": 1}, 400, "/knd", "not a known field"},
+		{"unknown option", "POST", "/api/jobs", object{"kind": "meal-suggestions", "options": object{"speed": 1}}, 400, "/options/speed", "not a known field"},
+		{"unknown stand-in", "POST", "/api/jobs", object{"kind": "meal-suggestions", "options": object{"simulate": "x"}}, 400, "/options/simulate", "manual"},
+		{"input of the wrong type", "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": 5}, 400, "/input", "an object"},
+		{"input with a wrong field", "POST", "/api/suggestions", object{"dateRangeStart": "2026-03-02", "dateRangeEnd": 5}, 400, "/dateRangeEnd", "found the number 5"},
+		{"user with control characters", "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput(), "userId": "a\nb"}, 400, "/userId", "control"},
+		{"unknown state", "GET", "/api/jobs?status=done", nil, 400, "/status", "received"},
+		{"cursor of somebody else", "GET", "/api/jobs?cursor=x", nil, 400, "", ""},
+		{"unknown job", "GET", "/api/jobs/nonsense", nil, 404, "", ""},
+		{"unknown path", "GET", "/api/nonsense", nil, 404, "", ""},
+		{"wrong method", "DELETE", "/api/jobs", nil, 405, "", ""},
+		{"no WebSocket", "GET", "/ws", nil, 400, "", ""},
+		{"since is no id", "GET", "/ws?since=yesterday", nil, 400, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			status, answer := n.do(t, c.method, c.path, c.body)
+			if status != c.status || answer["error"] == "" || !strings.Contains(details(t, answer)[c.at], c.says) {
+				t.Errorf("answered %d %v, want %d and %q at %q", status, answer, c.status, c.says, c.at)
+			}
+		})
+	}
 }
 
 func TestErrorNamesAtMostTwentyFields(t *testing.T) {

@@ -82,23 +82,29 @@ func (s *Server) Register(e *echo.Echo) {
 			s.log.Warn("CORS_ORIGINS holds something that is not an origin", "origin", origin, "error", err)
 		}
 	}
-	var cors []echo.MiddlewareFunc
 	if len(s.opts.CORSOrigins) > 0 {
-		cors = append(cors, middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins}))
+		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins}))
 	}
 	e.GET("/ws", s.webSocket, s.authenticate)
-	g := e.Group("/api", append(cors, s.sameOrigin(cross), s.authenticate)...)
-	g.POST("/suggestions", s.createSuggestions)
-	g.POST("/jobs", s.createJob)
-	g.GET("/jobs", s.listJobs)
-	g.GET("/jobs/:id", s.getJob)
-	g.POST("/jobs/:id/cancel", s.cancelJob)
-	g.POST("/jobs/:id/retry", s.retryJob)
-	g.GET("/jobs/:id/events", s.jobEvents)
-	g.GET("/jobs/:id/transcript", s.transcript)
-	g.GET("/jobs/:id/callback", s.callbackValues)
-	g.GET("/kinds", s.listKinds)
-	g.GET("/kinds/:name", s.getKind)
+	// Not a group: its middleware would answer 404 for a wrong method.
+	for _, r := range []struct {
+		method, path string
+		handle       echo.HandlerFunc
+	}{
+		{http.MethodPost, "/api/suggestions", s.createSuggestions},
+		{http.MethodPost, "/api/jobs", s.createJob},
+		{http.MethodGet, "/api/jobs", s.listJobs},
+		{http.MethodGet, "/api/jobs/:id", s.getJob},
+		{http.MethodPost, "/api/jobs/:id/cancel", s.cancelJob},
+		{http.MethodPost, "/api/jobs/:id/retry", s.retryJob},
+		{http.MethodGet, "/api/jobs/:id/events", s.jobEvents},
+		{http.MethodGet, "/api/jobs/:id/transcript", s.transcript},
+		{http.MethodGet, "/api/jobs/:id/callback", s.callbackValues},
+		{http.MethodGet, "/api/kinds", s.listKinds},
+		{http.MethodGet, "/api/kinds/:name", s.getKind},
+	} {
+		e.Add(r.method, r.path, r.handle, s.sameOrigin(cross), s.authenticate)
+	}
 }
 
 // sameOrigin keeps pages of other sites from acting in the open mode.

@@ -31,7 +31,7 @@ type Config struct {
 	RetryBackoff    time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
 	NodeTimeout     time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
 	Workers         int           `env:"WORKERS"`    // 0: twice the CPUs
-	UserLimit       int           `env:"USER_LIMIT"` // 0: as many as WORKERS
+	UserLimit       int           `env:"USER_LIMIT"` // 0: one less than WORKERS
 	UseCallback     bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
 	CallbackStrict  bool          `env:"CALLBACK_STRICT"`
 	CallbackRate    float64       `env:"CALLBACK_RATE" envDefault:"1000"`
@@ -69,7 +69,7 @@ func parse(options env.Options) (Config, error) {
 		c.Workers = 2 * runtime.NumCPU()
 	}
 	if c.UserLimit == 0 {
-		c.UserLimit = c.Workers
+		c.UserLimit = max(1, c.Workers-1) // one is always left for somebody else
 	}
 	if c.CallbackBaseURL == "" {
 		c.CallbackBaseURL = defaultCallbackURL(c.ListenAddr)
