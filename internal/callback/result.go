@@ -25,14 +25,16 @@ func (h *Handler) result(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	submission, details, err := Judge(k, in.id, in.payload)
+	accepted, details, err := k.Accept(in.payload)
 	if err != nil {
 		return nil, err
 	}
 	if details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
-	outcome, err := h.store.Result(in.ctx, in.id, submission)
+	outcome, err := h.store.Result(in.ctx, in.id, store.Submission{
+		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -40,40 +42,6 @@ func (h *Handler) result(in *call) (any, error) {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil
-}
-
-// Judge checks a result against its kind's schema. It returns what is wrong
-// with it, or what the store shall keep: the result with the fields that belong
-// to the server set to their defaults.
-func Judge(k *kind.Kind, id job.ID, payload map[string]any) (store.Submission, []job.Detail, error) {
-	// Claude is not shown the server's fields, so what it sends for them is no fault.
-	kept, details, err := accept(k.Result, payload)
-	if details != nil || err != nil {
-		return store.Submission{}, details, err
-	}
-	event := struct {
-		SuggestionID job.ID `json:"suggestionId"`
-		Received     *int   `json:"received,omitempty"`
-	}{SuggestionID: id}
-	if list, ok := payload["suggestions"].([]any); ok {
-		n := len(list)
-		event.Received = &n
-	}
-	data, err := json.Marshal(event)
-	if err != nil {
-		return store.Submission{}, nil, err
-	}
-	// The keys are sorted, so the same payload in another order is the same.
-	return store.Submission{Digest: digest(kept), Result: kept, Event: data}, nil, nil
-}
-
-func accept(s *kind.Schema, payload map[string]any) (json.RawMessage, []job.Detail, error) {
-	v := s.ApplyDefaults(payload)
-	if details := s.Validate(v); details != nil {
-		return nil, details, nil
-	}
-	kept, err := json.Marshal(v)
-	return kept, nil, err
 }
 
 func (h *Handler) kindOf(in *call) (*kind.Kind, error) {
@@ -169,7 +137,7 @@ func (h *Handler) finalBatch(in *call, k *kind.Kind, index int, list []any) (any
 	delete(in.payload, "batch")
 	delete(in.payload, "final")
 	in.payload["suggestions"] = all
-	submission, details, err := Judge(k, in.id, in.payload)
+	accepted, details, err := k.Accept(in.payload)
 	if err != nil {
 		return nil, err
 	}
@@ -177,11 +145,13 @@ func (h *Handler) finalBatch(in *call, k *kind.Kind, index int, list []any) (any
 		return nil, h.wrongPayload(in, details)
 	}
 	total := len(all)
-	submission.Digest, submission.Batches = digest(submitted), index-1
-	if submission.Partial, err = partial(list, total); err != nil {
+	last, err := partial(list, total)
+	if err != nil {
 		return nil, err
 	}
-	outcome, err := h.store.Result(in.ctx, in.id, submission)
+	outcome, err := h.store.Result(in.ctx, in.id, store.Submission{
+		Digest: digest(submitted), Result: accepted.JSON, Received: accepted.Suggestions, Batches: index - 1, Partial: last,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"ringback/internal/callback"
 	"ringback/internal/claude"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
@@ -85,7 +84,7 @@ func (t *turn) submit(ctx context.Context, output json.RawMessage) string {
 	if err != nil {
 		return "The structured output is not a JSON object."
 	}
-	submission, details, err := callback.Judge(k, t.id, payload)
+	accepted, details, err := k.Accept(payload)
 	if err != nil {
 		return err.Error()
 	}
@@ -96,7 +95,9 @@ func (t *turn) submit(ctx context.Context, output json.RawMessage) string {
 		}
 		return "The structured output is wrong: " + strings.Join(lines, "; ")
 	}
-	if _, err := t.r.store.Result(ctx, t.id, submission); err != nil {
+	if _, err := t.r.store.Result(ctx, t.id, store.Submission{
+		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions,
+	}); err != nil {
 		return "The result could not be stored."
 	}
 	return ""

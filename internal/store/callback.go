@@ -89,8 +89,11 @@ func (f Facts) activityFrame(id job.ID, now time.Time, activity json.RawMessage)
 type Submission struct {
 	// Digest identifies the payload, so that a repeated one is recognised.
 	Digest string
-	// Result is what the record keeps, Event the data of the received event.
-	Result, Event json.RawMessage
+	// Result is what the record keeps.
+	Result json.RawMessage
+	// Received is how many suggestions it holds, which the received event tells;
+	// nil for results without suggestions.
+	Received *int
 	// Batches is how many batches came before the final one, and Partial the data
 	// of the final one's event; Partial is nil for a result in one piece.
 	Batches int
@@ -103,12 +106,19 @@ func (s *Store) Result(ctx context.Context, id job.ID, r Submission) (Outcome, e
 	if !known {
 		return Unknown, nil
 	}
+	event, err := json.Marshal(struct {
+		SuggestionID job.ID `json:"suggestionId"`
+		Received     *int   `json:"received,omitempty"`
+	}{id, r.Received})
+	if err != nil {
+		return "", err
+	}
 	batches := ""
 	if r.Partial != nil {
 		batches = strconv.Itoa(r.Batches)
 	}
 	answer, err := s.run(ctx, s.scripts.result, p,
-		string(id), r.Digest, string(r.Result), string(r.Event), batches, string(r.Partial))
+		string(id), r.Digest, string(r.Result), string(event), batches, string(r.Partial))
 	if err != nil {
 		return "", err
 	}

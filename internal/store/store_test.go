@@ -235,7 +235,7 @@ func progress(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 func result(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 	t.Helper()
 	digest := fmt.Sprint("result ", r.IntN(2))
-	outcome, err := s.Result(t.Context(), m.id, store.Submission{Digest: digest, Result: json.RawMessage(`{}`), Event: json.RawMessage(`{}`)})
+	outcome, err := s.Result(t.Context(), m.id, store.Submission{Digest: digest, Result: json.RawMessage(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,42 @@
+package kind
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"ringback/internal/job"
+)
+
+// Accepted is a result that fits its schema.
+type Accepted struct {
+	// JSON is what is kept: with the server's own properties set to their
+	// defaults, and its keys sorted.
+	JSON json.RawMessage
+	// Digest is the same for the same payload, in whatever order and spacing.
+	Digest string
+	// Suggestions counts the items of the result's list of suggestions; nil when
+	// it has none.
+	Suggestions *int
+}
+
+// Accept checks a result against the kind's schema. It returns what is wrong
+// with it, or what to keep. What Claude sends for the server's own properties is
+// no fault: it was not shown them. payload is changed.
+func (k *Kind) Accept(payload map[string]any) (Accepted, []job.Detail, error) {
+	v := k.Result.ApplyDefaults(payload)
+	if details := k.Result.Validate(v); details != nil {
+		return Accepted{}, details, nil
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return Accepted{}, nil, err
+	}
+	sum := sha256.Sum256(text)
+	a := Accepted{JSON: text, Digest: hex.EncodeToString(sum[:])}
+	if list, ok := payload["suggestions"].([]any); ok {
+		n := len(list)
+		a.Suggestions = &n
+	}
+	return a, nil, nil
+}

@@ -1,0 +1,59 @@
+package test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed says which of our packages each may import. What is not here may
+// import nothing of ours; internal/server and cmd put things together.
+var allowed = map[string][]string{
+	"internal/api":      {"httpjson", "hub", "job", "kind", "store"},
+	"internal/callback": {"httpjson", "job", "kind", "store"},
+	"internal/claude":   {"job", "kind"},
+	"internal/cli":      {"client", "job", "simulate"},
+	"internal/client":   {"job"},
+	"internal/config":   {},
+	"internal/httpjson": {"job"},
+	"internal/hub":      {"job", "store"},
+	"internal/job":      {},
+	"internal/kind":     {"job"},
+	"internal/metrics":  {"store"},
+	"internal/runner":   {"claude", "httpjson", "job", "kind", "store"},
+	"internal/simulate": {"job"},
+	"internal/store":    {"job"},
+}
+
+func TestDependenciesPointOneWay(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&pkg); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(pkg.ImportPath, "ringback/")
+		may, known := allowed[name]
+		if !known {
+			continue
+		}
+		for _, imported := range pkg.Imports {
+			if ours, ok := strings.CutPrefix(imported, "ringback/internal/"); ok && !slices.Contains(may, ours) {
+				t.Errorf("%s imports %s", name, ours)
+			}
+		}
+	}
+}
