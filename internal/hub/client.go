@@ -131,6 +131,7 @@ func (c *client) offer(f *frame) {
 		return
 	}
 	if len(c.queue) >= c.hub.opts.QueueLimit {
+		c.hub.log.Info("cut off a slow WebSocket client", "userId", c.userID, "code", closeSlow)
 		c.endLocked(closeSlow, "too slow, resume with since")
 		return
 	}
@@ -226,9 +227,13 @@ func (c *client) endLocked(code int, reason string) {
 	c.ended = true
 	c.queue = nil
 	c.space.Broadcast()
+	wait := time.Second
+	if code == closeSlow {
+		wait = c.hub.opts.WriteTimeout // it may yet read on, and learn why
+	}
 	go func() { // a stuck write must not hold up the caller
 		message := websocket.FormatCloseMessage(code, reason)
-		_ = c.conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(time.Second))
+		_ = c.conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(wait))
 		_ = c.flush()
 		_ = c.conn.Close()
 	}()
