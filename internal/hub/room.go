@@ -91,9 +91,6 @@ func (r *room) replayed(past store.Replay) (since job.Seq, more bool) {
 	for _, e := range past.Events {
 		r.deliver(e)
 	}
-	if len(past.Events) == 0 {
-		r.last = max(r.last, past.Last)
-	}
 	if len(past.Events) == 0 || len(past.Events) < replayPage && r.last >= r.newest {
 		r.behind = false
 		return r.last, false

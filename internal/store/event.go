@@ -105,7 +105,8 @@ type Replay struct {
 	// Missed is whether events between since and the first of Events were
 	// forgotten.
 	Missed bool
-	// Last is the id of the user's latest event, 0 when there is none.
+	// Last is the id of the user's latest event, 0 when there is none. It is read
+	// after Events, so there may be events between the two.
 	Last job.Seq
 }
 

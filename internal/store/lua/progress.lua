@@ -13,8 +13,8 @@ if f[3] then return f[1] end
 if redis.call('EXISTS', P .. ':secret:' .. id) == 0 then return 'expired' end
 
 -- curl repeats a report whose answer it lost: the latest few are known by digest.
-local seen = f[2] or ''
-if string.find(seen, digest, 1, true) then return 'ok' end
-redis.call('HSET', key, 'activity', ARGV[2], 'seen', string.sub(seen .. digest, -16 * #digest), 'updated', ARGV[5])
+local seen, mark = f[2] or '', digest .. ','
+if string.find(seen, mark, 1, true) then return 'ok' end
+redis.call('HSET', key, 'activity', ARGV[2], 'seen', string.sub(seen .. mark, -16 * #mark), 'updated', ARGV[5])
 append(ARGV[4], id, 'activity', ARGV[6])
 return 'ok'
