@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 		if _, err := s.Progress(t.Context(), j.ID, facts, json.RawMessage(activity), fmt.Sprintf("%012d", i)); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, fmt.Sprint(i))
+		want = append(want, strconv.Itoa(i))
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 	for len(got) < count-3 { // the last ones may wait for a next event
