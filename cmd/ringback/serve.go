@@ -32,6 +32,9 @@ func serveCommand(c config.Config) *cobra.Command {
 			if o.Role != server.All && o.Role != server.API && o.Role != server.Worker {
 				return cli.FlagError(cmd, fmt.Errorf("--role is all, api or worker, not %q", role))
 			}
+			if demo && c.LogLevel == slog.LevelInfo {
+				c.LogLevel = slog.LevelWarn // the job is what there is to see
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			o.Started = func(r server.Running) {

@@ -78,6 +78,12 @@ func parse(options env.Options) (Config, error) {
 	return c, c.validate()
 }
 
+// wanted words what a variable must hold, by its type.
+var wanted = map[string]string{
+	"int": "a whole number", "float64": "a number", "bool": "true or false",
+	"time.Duration": "a duration, such as 90s or 5m", "slog.Level": "DEBUG, INFO, WARN or ERROR",
+}
+
 // readable drops the library's prefixes: what remains names the variable.
 func readable(err error) error {
 	var all env.AggregateError
@@ -87,7 +93,7 @@ func readable(err error) error {
 	var faults []error
 	for _, e := range all.Errors {
 		if parse, ok := errors.AsType[env.ParseError](e); ok {
-			faults = append(faults, fmt.Errorf("%s: %w", variableOf(parse.Name), parse.Err))
+			faults = append(faults, fmt.Errorf("%s is not %s", variableOf(parse.Name), wanted[parse.Type.String()]))
 			continue
 		}
 		faults = append(faults, e)
