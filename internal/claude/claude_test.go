@@ -36,7 +36,8 @@ func TestCommandLine(t *testing.T) {
 			" -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @" + file + ".json)"
 	}
 	want := []string{
-		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "4", "--session-id", turn.Conversation,
+		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "4",
+		"--setting-sources", "user", "--session-id", turn.Conversation, "--tools", "Bash,Edit,Read,Write",
 		"--allowedTools", strings.Join([]string{
 			"Edit(./**)", curl("progress", "progress"), curl("suggestions", "result"), curl("suggestions/batch", "batch"),
 			curl("result", "result"), curl("failure", "failure"),
@@ -53,13 +54,41 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+func TestClaudeIsOfferedWhatItMayUse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		allowed    []string
+		structured bool
+		want       string // empty: everything
+	}{
+		"callbacks":         {want: "Bash,Edit,Read,Write"},
+		"structured output": {structured: true, want: "Read"},
+		"the kind's own":    {allowed: []string{"WebFetch(domain:example.com)", "Read(/srv/**)"}, want: "Bash,Edit,Read,WebFetch,Write"},
+		"an MCP server's":   {allowed: []string{"mcp__recipes__find"}},
+	} {
+		k := haiku(t)
+		k.Policy.AllowedTools = c.allowed
+		args := claude.Args(claude.Turn{Kind: k, Structured: c.structured})
+		got := ""
+		if i := slices.Index(args, "--tools"); i >= 0 {
+			got = args[i+1]
+		}
+		if got != c.want {
+			t.Errorf("%s: offered %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestCLISeesNoneOfOurSecrets(t *testing.T) {
 	t.Parallel()
 	got := claude.Environ([]string{
-		"PATH=/bin", "HOME=/home/x", "LC_ALL=C", "ANTHROPIC_API_KEY=k", "CLAUDE_CONFIG_DIR=/c", "HTTPS_PROXY=p",
+		"PATH=/bin", "HOME=/home/x", "LC_ALL=C", "ANTHROPIC_API_KEY=k", "CLAUDE_CONFIG_DIR=/c", "HTTPS_PROXY=p", "no_proxy=corp.example",
 		"API_KEYS=secret", "JWT_SECRET=secret", "REDIS_URL=redis://:secret@h", "WEBHOOK_SECRET=secret", "SLACK_WEBHOOK_URL=secret", "CLAUDE_BIN=x",
 	})
-	want := []string{"PATH=/bin", "HOME=/home/x", "LC_ALL=C", "ANTHROPIC_API_KEY=k", "CLAUDE_CONFIG_DIR=/c", "HTTPS_PROXY=p"}
+	want := []string{
+		"PATH=/bin", "HOME=/home/x", "LC_ALL=C", "ANTHROPIC_API_KEY=k", "CLAUDE_CONFIG_DIR=/c", "HTTPS_PROXY=p",
+		"NO_PROXY=corp.example,localhost,127.0.0.1,::1", "no_proxy=corp.example,localhost,127.0.0.1,::1",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -104,7 +133,7 @@ func TestStream(t *testing.T) {
 	t.Parallel()
 	stream := strings.Join([]string{
 		`garbage`, `{"type":"system","subtype":"init","session_id":"x"}`,
-		`{"type":"assistant","message":{"role":"assistant","usage":{"input_tokens":3,"output_tokens":4}}}`,
+		`{"type":"assistant","message":{"id":"m1","usage":{"input_tokens":3,"output_tokens":4}}}`,
 		`{"type":"from_the_future","data":[1]}`, strings.Repeat("x", 9<<20),
 		`{"type":"result","subtype":"success","result":"ok","total_cost_usd":0.25,"usage":{"input_tokens":10,"cache_read_input_tokens":5,"output_tokens":7},"structured_output":{"a":1}}`,
 	}, "\n")
@@ -121,19 +150,88 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// The CLI prints a line for each block of a message, with the message's usage
+// on each.
+func TestUsageOfABrokenStream(t *testing.T) {
+	t.Parallel()
+	const line = `{"type":"assistant","message":{"id":"ID","content":[],"usage":{"input_tokens":10,"cache_creation_input_tokens":5,"output_tokens":1}}}` + "\n"
+	r := claude.NewReader()
+	for _, id := range []string{"m1", "m1", "m1", "m2"} {
+		_, _ = r.Write([]byte(strings.Replace(line, "ID", id, 1)))
+	}
+	r.Close()
+	if want := (job.Usage{InputTokens: 30, OutputTokens: 2}); r.Usage() != want {
+		t.Errorf("usage is %+v, want %+v", r.Usage(), want)
+	}
+}
+
+func TestParseLine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		line string
+		want claude.Line
+	}{
+		"text": {
+			`{"type":"assistant","session_id":"s","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"hm"}]}}`,
+			claude.Line{Type: "assistant", Conversation: "s", Message: &claude.Message{
+				ID: "m", Role: "assistant", Blocks: []claude.Block{{Type: "text", Text: "hm"}},
+			}},
+		},
+		"use of a tool": {
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
+			claude.Line{Type: "assistant", Message: &claude.Message{
+				Blocks: []claude.Block{{Type: "tool_use", ToolUseID: "t1", Name: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}},
+			}},
+		},
+		"result of a tool": {
+			`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"no","is_error":true}]}}`,
+			claude.Line{Type: "user", Message: &claude.Message{
+				Role: "user", Blocks: []claude.Block{{Type: "tool_result", ToolUseID: "t1", Output: json.RawMessage(`"no"`), IsError: true}},
+			}},
+		},
+		"plain text": {
+			`{"type":"user","message":{"content":"hello"}}`,
+			claude.Line{Type: "user", Message: &claude.Message{Blocks: []claude.Block{{Type: "text", Text: "hello"}}}},
+		},
+		"put off": {
+			`{"type":"result","stop_reason":"tool_deferred","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1"}],"deferred_tool_use":{"id":"t2","name":"Write","input":{}}}`,
+			claude.Line{Type: "result", Result: &claude.Result{
+				StopReason: "tool_deferred", Denials: []claude.Denial{{Tool: "Bash", ID: "t1"}},
+				Deferred: &claude.ToolUse{ID: "t2", Name: "Write", Input: json.RawMessage(`{}`)},
+			}},
+		},
+		"from the future": {`{"type":"assistant","message":[1,2]}`, claude.Line{Type: "assistant"}},
+		"garbage":         {`Segmentation fault`, claude.Line{}},
+	} {
+		if diff := cmp.Diff(c.want, claude.ParseLine([]byte(c.line))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 func TestExplain(t *testing.T) {
 	t.Parallel()
+	failed := func(r claude.Result) claude.Exit {
+		r.IsError = true
+		return claude.Exit{Known: true, Code: 1, Last: &r}
+	}
+	denied := []claude.Denial{{Tool: "WebFetch"}, {Tool: "Bash"}, {Tool: "Bash"}}
 	for name, c := range map[string]struct {
 		exit claude.Exit
 		code job.Code
 		says string
 	}{
-		"exit 0":        {claude.Exit{Known: true}, job.CodeNoCallback, "without submitting"},
-		"exit 1":        {claude.Exit{Known: true, Code: 1, Stderr: " not\n logged in "}, job.CodeCrashed, "exit code 1): not logged in"},
-		"killed":        {claude.Exit{Known: true, Code: -1, Signal: "killed"}, job.CodeCrashed, "(killed)"},
-		"adopted":       {claude.Exit{}, job.CodeNoCallback, "without submitting"},
-		"budget":        {claude.Exit{Known: true, Last: &claude.Result{Subtype: "error_max_budget_usd", IsError: true}}, job.CodeBudget, "max_budget_usd"},
-		"model refused": {claude.Exit{Known: true, Code: 1, Last: &claude.Result{IsError: true, Text: "API Error: 401"}}, job.CodeCrashed, "API Error: 401"},
+		"exit 0":              {claude.Exit{Known: true}, job.CodeNoCallback, "without submitting"},
+		"exit 0, denied":      {claude.Exit{Known: true, Last: &claude.Result{Denials: denied}}, job.CodeNoCallback, "refused 3 uses of tools (Bash, WebFetch)"},
+		"exit 1":              {claude.Exit{Known: true, Code: 1, Stderr: " bad\n option "}, job.CodeCrashed, "exit code 1): bad option"},
+		"killed":              {claude.Exit{Known: true, Code: -1, Signal: "killed"}, job.CodeCrashed, "(killed)"},
+		"adopted":             {claude.Exit{}, job.CodeNoCallback, "without submitting"},
+		"turns used up":       {failed(claude.Result{Subtype: "error_max_turns"}), job.CodeNoCallback, "Raise max_turns"},
+		"budget":              {failed(claude.Result{Subtype: "error_max_budget_usd"}), job.CodeBudget, "max_budget_usd"},
+		"wrong output":        {failed(claude.Result{Subtype: "error_max_structured_output_retries"}), job.CodeInvalidResult, "did not fit"},
+		"wrong key":           {failed(claude.Result{APIStatus: 401, Text: "API Error: 401"}), job.CodeCrashed, "Set ANTHROPIC_API_KEY"},
+		"too many":            {failed(claude.Result{APIStatus: 429, Text: "Too Many"}), job.CodeCrashed, "quota"},
+		"the API's own error": {failed(claude.Result{Text: "API Error: 500"}), job.CodeCrashed, "with an error: API Error: 500"},
 	} {
 		if code, message := claude.Explain(c.exit); code != c.code || !strings.Contains(message, c.says) {
 			t.Errorf("%s: %s %q", name, code, message)

@@ -26,14 +26,23 @@ type Turn struct {
 // secret is among the arguments.
 func Args(t Turn) []string {
 	p := t.Kind.Policy
-	args := []string{"-p", "--output-format", "stream-json", "--verbose", "--max-turns", strconv.Itoa(p.MaxTurns)}
+	args := []string{
+		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", strconv.Itoa(p.MaxTurns),
+		// Else the hooks of a repository in the working directory would run, and the
+		// CLAUDE.md of each folder above it be read.
+		"--setting-sources", "user",
+	}
 	if t.Resume {
 		args = append(args, "--resume", t.Conversation)
 	} else {
 		args = append(args, "--session-id", t.Conversation)
 	}
-	if tools := allowedTools(t); len(tools) > 0 {
-		args = append(args, "--allowedTools", strings.Join(tools, ","))
+	allowed := allowedTools(t)
+	if tools, ok := offeredTools(allowed); ok {
+		args = append(args, "--tools", tools)
+	}
+	if len(allowed) > 0 {
+		args = append(args, "--allowedTools", strings.Join(allowed, ","))
 	}
 	if p.Model != "" {
 		args = append(args, "--model", p.Model)
@@ -71,36 +80,30 @@ func allowedTools(t Turn) []string {
 	return tools
 }
 
+// offeredTools names the built-in tools that Claude gets to see: those it may
+// use. The descriptions of all of them would be two thirds of each request. A
+// kind that uses tools of MCP servers gets everything, for the CLI may need
+// more than it says to load those.
+func offeredTools(allowed []string) (list string, ok bool) {
+	names := []string{"Read"} // allowed without a rule, in the working directory
+	for _, rule := range allowed {
+		name, _, _ := strings.Cut(rule, "(")
+		if strings.HasPrefix(name, "mcp__") {
+			return "", false
+		}
+		names = append(names, name)
+		if name == "Edit" {
+			names = append(names, "Write")
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ","), true
+}
+
 // curl is a command in the one shape that an exact rule lets through: one line,
 // literal values, the payload from a file. curl repeats failed attempts with
 // exponential backoff and heeds Retry-After.
 func curl(baseURL, endpoint, file string) string {
 	return "curl -sS -X POST " + baseURL + "/api/claude/" + endpoint +
 		" -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @" + file
-}
-
-// passed are the variables that the CLI gets from our environment; ours,
-// secrets among them, stay here.
-var passed = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM", "IS_SANDBOX",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
-	"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
-	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS",
-	"DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING",
-}
-
-// passedPrefixes are families of such variables.
-var passedPrefixes = []string{"LC_", "ANTHROPIC_", "CLAUDE_CODE_", "CLAUDE_CONFIG_", "AWS_", "VERTEX_", "RINGBACK_SIMULATE"}
-
-// Environ returns what of a server's environment the CLI may see.
-func Environ(parent []string) []string {
-	var kept []string
-	for _, entry := range parent {
-		name, _, _ := strings.Cut(entry, "=")
-		family := slices.ContainsFunc(passedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-		if family || slices.Contains(passed, name) {
-			kept = append(kept, entry)
-		}
-	}
-	return kept
 }

@@ -2,6 +2,8 @@ package claude
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 
 	"ringback/internal/job"
@@ -34,19 +36,50 @@ func Explain(e Exit) (job.Code, string) {
 	case e.Known && e.Code != 0:
 		return job.CodeCrashed, fmt.Sprintf("Claude ended with an error (exit code %d)%s", e.Code, quoteEnd(e.Stderr))
 	}
-	return job.CodeNoCallback, "Claude ended without submitting a result."
+	return job.CodeNoCallback, "Claude ended without submitting a result." + refused(e.Last)
 }
 
 func explainResult(r *Result) (job.Code, string) {
 	switch {
 	case r.Subtype == "error_max_turns":
-		return job.CodeNoCallback, "Claude used up its turns without submitting a result. Raise max_turns in the kind's prompt file."
+		return job.CodeNoCallback, "Claude used up its turns without submitting a result. Raise max_turns in the kind's prompt file." + refused(r)
+	case r.Subtype == "error_max_structured_output_retries":
+		return job.CodeInvalidResult, "Claude's structured output did not fit the result schema, however often it tried."
 	case strings.Contains(r.Subtype, "budget"):
 		return job.CodeBudget, "Claude reached the spending limit of the kind (max_budget_usd)."
 	case r.IsError:
-		return job.CodeCrashed, "Claude ended with an error" + quoteEnd(strings.Join(append(r.Errors, r.Text), " "))
+		words := strings.Join(slices.Concat(r.Errors, []string{r.Text}), " ")
+		return job.CodeCrashed, advice(r.APIStatus, words) + quoteEnd(words)
 	}
 	return "", ""
+}
+
+// advice introduces the CLI's own words, with what to do where that is known.
+// Its words for people at a terminal ("run /login") don't help here.
+func advice(status int, words string) string {
+	switch {
+	case status == http.StatusUnauthorized, strings.Contains(words, "/login"), strings.Contains(words, "authenticate"):
+		return "Claude is not logged in. Set ANTHROPIC_API_KEY for the server, or run claude and log in as the user that the server runs as. The CLI says"
+	case strings.Contains(words, "selected model"):
+		return "Claude cannot use the model. Check model in the kind's prompt file. The CLI says"
+	case status == http.StatusTooManyRequests:
+		return "The model's API refused: too many requests, or the quota is used up. The CLI says"
+	}
+	return "Claude ended with an error"
+}
+
+// refused names the tools whose use was refused: it may be why nothing came.
+func refused(r *Result) string {
+	if r == nil || len(r.Denials) == 0 {
+		return ""
+	}
+	var tools []string
+	for _, d := range r.Denials {
+		tools = append(tools, d.Tool)
+	}
+	slices.Sort(tools)
+	return fmt.Sprintf(" It was refused %d uses of tools (%s); see allowed_tools in the kind's prompt file.",
+		len(r.Denials), strings.Join(slices.Compact(tools), ", "))
 }
 
 // quoteEnd puts the last words of a program behind a sentence.

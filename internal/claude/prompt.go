@@ -52,7 +52,7 @@ func (p Prompt) First() (string, error) {
 // Unfinished is the prompt of a turn in the same conversation, after one that
 // ended without a result. detail says what was wrong.
 func (p Prompt) Unfinished(detail string) (string, error) {
-	return p.again("Your last turn ended, but no result of yours was accepted. " + detail)
+	return p.again("Your last turn ended, but no result of yours was accepted. " + inert([]byte(detail)))
 }
 
 // Lost is the prompt after the process was lost with its server.
@@ -95,14 +95,14 @@ func (p Prompt) variable(name string, input any) string {
 		return "(not given)"
 	}
 	text, isText := input.(string)
-	if isText && !strings.ContainsAny(text, "\n`#") && len(text) <= 100 {
+	if isText && len(text) <= 100 && !strings.ContainsAny(text, "\n`#@") && !strings.HasPrefix(text, "/") {
 		return text
 	}
 	quoted, err := json.Marshal(input) // longer text stays recognisable as data
 	if err != nil {
 		return "(not given)"
 	}
-	return escapeFence(quoted)
+	return inert(quoted)
 }
 
 // promptData is what the template sees.
@@ -125,16 +125,20 @@ func (d promptData) Curl(endpoint, file string) string {
 }
 
 // Schema is the result's schema as Claude sees it.
-func (d promptData) Schema() string { return escapeFence(d.Kind.Result.ForClaude()) }
+func (d promptData) Schema() string { return inert(d.Kind.Result.ForClaude()) }
 
 // FencedInput is the input as it may stand in a fence.
 func (d promptData) FencedInput() string {
 	var out bytes.Buffer
 	if err := json.Indent(&out, d.Input, "", "  "); err != nil {
-		return escapeFence(d.Input)
+		return inert(d.Input)
 	}
-	return escapeFence(out.Bytes())
+	return inert(out.Bytes())
 }
 
-// escapeFence writes backticks the JSON way, so that no text can close a fence.
-func escapeFence(text []byte) string { return strings.ReplaceAll(string(text), "`", `\u0060`) }
+// inert makes foreign text harmless to the reader, the JSON way. Without
+// backticks nothing closes a fence. And for each " @path" in a prompt the CLI
+// itself opens that file, wherever it lies, and shows it to Claude.
+func inert(text []byte) string {
+	return strings.NewReplacer("`", `\u0060`, "@", `\u0040`).Replace(string(text))
+}

@@ -2,48 +2,12 @@ package claude
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"ringback/internal/job"
 )
 
-// Line is one line of the CLI's stream, as far as we use it. Its types grow
-// with each version: what is not known is skipped.
-type Line struct {
-	Type    string `json:"type"`
-	Subtype string `json:"subtype"`
-	// Message stands in lines of type assistant and user.
-	Message *Message `json:"message"`
-}
-
-// Message is a message of the conversation.
-type Message struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-	Usage   *tokens         `json:"usage"`
-}
-
-// Result is the stream's last line.
-type Result struct {
-	Subtype string `json:"subtype"`
-	IsError bool   `json:"is_error"`
-	Text    string `json:"result"`
-	// CostUSD is what the whole conversation cost, earlier processes included;
-	// Tokens are those of this process.
-	CostUSD          float64         `json:"total_cost_usd"`
-	Tokens           tokens          `json:"usage"`
-	StructuredOutput json.RawMessage `json:"structured_output"`
-	Errors           []string        `json:"errors"`
-}
-
-type tokens struct {
-	Input         int64 `json:"input_tokens"`
-	Output        int64 `json:"output_tokens"`
-	CacheRead     int64 `json:"cache_read_input_tokens"`
-	CacheCreation int64 `json:"cache_creation_input_tokens"`
-}
-
-// maxLine is the longest line that is looked at; longer ones are skipped.
+// maxLine is the longest line that is looked at; longer ones are skipped. A
+// structured output of the largest size that is accepted fits.
 const maxLine = 8 << 20
 
 // Reader takes the CLI's stream piece by piece and remembers what it tells. It
@@ -54,6 +18,7 @@ type Reader struct {
 	begun    bool
 	result   *Result
 	seen     job.Usage
+	message  string // the last one whose usage was counted
 }
 
 // NewReader returns a reader at the beginning of a stream.
@@ -90,23 +55,24 @@ func (r *Reader) Close() {
 }
 
 func (r *Reader) line(text []byte) {
-	var l Line
-	if json.Unmarshal(text, &l) != nil {
+	l := ParseLine(text)
+	switch {
+	case l.Type == "system":
+		r.begun = r.begun || l.Subtype == "init"
+	case l.Type == "assistant" && l.Message != nil:
+		r.count(l.Message)
+	case l.Result != nil:
+		r.result = l.Result
+	}
+}
+
+// count adds what a message used, once for all of its lines.
+func (r *Reader) count(m *Message) {
+	if m.Usage == nil || m.ID != "" && m.ID == r.message {
 		return
 	}
-	switch l.Type {
-	case "system":
-		r.begun = r.begun || l.Subtype == "init"
-	case "assistant":
-		if l.Message != nil && l.Message.Usage != nil {
-			r.seen = r.seen.Plus(l.Message.Usage.usage())
-		}
-	case "result":
-		var result Result
-		if json.Unmarshal(text, &result) == nil {
-			r.result = &result
-		}
-	}
+	r.message = m.ID
+	r.seen = r.seen.Plus(m.Usage.usage())
 }
 
 // Begun reports whether the CLI began or resumed the conversation.
@@ -124,8 +90,4 @@ func (r *Reader) Usage() job.Usage {
 	u := r.result.Tokens.usage()
 	u.CostUSD = r.result.CostUSD
 	return u
-}
-
-func (t tokens) usage() job.Usage {
-	return job.Usage{InputTokens: t.Input + t.CacheRead + t.CacheCreation, OutputTokens: t.Output}
 }

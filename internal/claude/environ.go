@@ -1,0 +1,44 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+)
+
+// passed are the variables that the CLI gets from our environment; ours,
+// secrets among them, stay here.
+var passed = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM", "IS_SANDBOX",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
+	"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
+	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
+	"CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT",
+	"API_TIMEOUT_MS", "MAX_THINKING_TOKENS", "DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING",
+}
+
+// passedPrefixes are families of such variables.
+var passedPrefixes = []string{"LC_", "ANTHROPIC_", "CLAUDE_CODE_", "CLAUDE_CONFIG_", "AWS_", "VERTEX_", "RINGBACK_SIMULATE"}
+
+// Environ returns what of a server's environment the CLI may see. Proxies are
+// passed on, but not used for this machine: callbacks would never arrive.
+func Environ(parent []string) []string {
+	var kept []string
+	direct := "localhost,127.0.0.1,::1"
+	for _, entry := range parent {
+		name, value, _ := strings.Cut(entry, "=")
+		switch {
+		case strings.EqualFold(name, "NO_PROXY"):
+			if value != "" {
+				direct = value + "," + direct
+			}
+		case isPassed(name):
+			kept = append(kept, entry)
+		}
+	}
+	return append(kept, "NO_PROXY="+direct, "no_proxy="+direct)
+}
+
+func isPassed(name string) bool {
+	return slices.Contains(passed, name) ||
+		slices.ContainsFunc(passedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}

@@ -1,0 +1,166 @@
+package claude
+
+import (
+	"encoding/json"
+
+	"ringback/internal/job"
+)
+
+// Line is one line of the CLI's stream, as far as we use it. Its types grow
+// with each version: of one that is not known, only Type is of use.
+type Line struct {
+	// Type is system, assistant, user, result or something else; empty when the
+	// line is no JSON object.
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+	// Conversation is the CLI's session.
+	Conversation string `json:"session_id"`
+	// Message stands in lines of type assistant and user.
+	Message *Message `json:"message"`
+	// Result is the line itself when its type is result.
+	Result *Result `json:"-"`
+}
+
+// Message is a message of the conversation, or a part of one: the CLI prints a
+// line for each block, with the same ID.
+type Message struct {
+	ID     string  `json:"id"`
+	Role   string  `json:"role"`
+	Blocks []Block `json:"-"`
+	// Usage is that of the whole message, on each of its lines.
+	Usage *tokens `json:"usage"`
+}
+
+// Block is a part of a message.
+type Block struct {
+	// Type is text, tool_use, tool_result or something else.
+	Type string `json:"type"`
+	// Text is what Claude says.
+	Text string `json:"text"`
+	// ToolUseID says which use of a tool this is, or is the result of.
+	ToolUseID string `json:"-"`
+	// Name and Input tell the tool and what it was given.
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+	// Output is what a tool gave back: a JSON text or list of blocks. IsError says
+	// that it failed or was refused.
+	Output  json.RawMessage `json:"content"`
+	IsError bool            `json:"is_error"`
+}
+
+// Result is the stream's last line.
+type Result struct {
+	Subtype string `json:"subtype"`
+	IsError bool   `json:"is_error"`
+	Text    string `json:"result"`
+	// StopReason is tool_deferred when Deferred waits for a person.
+	StopReason string `json:"stop_reason"`
+	// CostUSD is what the whole conversation cost, earlier processes included;
+	// Tokens are those of this process.
+	CostUSD float64 `json:"total_cost_usd"`
+	Tokens  tokens  `json:"usage"`
+	// StructuredOutput is the result of a turn that was asked for it; nil when
+	// none was given.
+	StructuredOutput json.RawMessage `json:"structured_output"`
+	// Errors are the CLI's own words about what went wrong.
+	Errors []string `json:"errors"`
+	// APIStatus is the HTTP status that the model's API failed with; 0: none.
+	APIStatus int `json:"api_error_status"`
+	// Denials are the uses of tools that were refused.
+	Denials []Denial `json:"permission_denials"`
+	// Deferred is the use of a tool that a hook put off; nil when there is none.
+	Deferred *ToolUse `json:"deferred_tool_use"`
+}
+
+// Denial is the use of a tool that was refused.
+type Denial struct {
+	Tool  string          `json:"tool_name"`
+	ID    string          `json:"tool_use_id"`
+	Input json.RawMessage `json:"tool_input"`
+}
+
+// ToolUse is the use of a tool.
+type ToolUse struct {
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// tokens counts them as the API does, cached input apart.
+type tokens struct {
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
+}
+
+func (t tokens) usage() job.Usage {
+	return job.Usage{InputTokens: t.Input + t.CacheRead + t.CacheCreation, OutputTokens: t.Output}
+}
+
+// ParseLine reads a line. It takes anything: what does not look as expected is
+// left out.
+func ParseLine(text []byte) Line {
+	var l Line
+	if json.Unmarshal(text, &l) != nil {
+		return lineType(text)
+	}
+	if l.Type == "result" {
+		var r Result
+		if json.Unmarshal(text, &r) == nil {
+			l.Result = &r
+		}
+	}
+	return l
+}
+
+// lineType reads a line of which all but the type is unlike what we know.
+func lineType(text []byte) Line {
+	var l struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(text, &l) != nil {
+		return Line{}
+	}
+	return Line{Type: l.Type}
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *Message) UnmarshalJSON(text []byte) error {
+	type plain Message
+	wire := struct {
+		*plain
+		Content json.RawMessage `json:"content"`
+	}{plain: (*plain)(m)}
+	if err := json.Unmarshal(text, &wire); err != nil {
+		return err
+	}
+	m.Blocks = blocksOf(wire.Content)
+	return nil
+}
+
+// blocksOf reads content, which is a text or a list of blocks.
+func blocksOf(content json.RawMessage) []Block {
+	var text string
+	if json.Unmarshal(content, &text) == nil && text != "" {
+		return []Block{{Type: "text", Text: text}}
+	}
+	var blocks []Block
+	if json.Unmarshal(content, &blocks) != nil {
+		return nil
+	}
+	return blocks
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (b *Block) UnmarshalJSON(text []byte) error {
+	type plain Block
+	wire := struct {
+		*plain
+		ID  string `json:"id"`          // of a use
+		For string `json:"tool_use_id"` // of a result
+	}{plain: (*plain)(b)}
+	err := json.Unmarshal(text, &wire)
+	b.ToolUseID = wire.ID + wire.For
+	return err
+}
