@@ -33,7 +33,7 @@ func TestCommandLine(t *testing.T) {
 	turn := claude.Turn{Kind: haiku(t), Conversation: "11111111-1111-4111-8111-111111111111", CallbackBaseURL: "http://localhost:3001", Extra: []string{"--debug"}}
 	curl := func(endpoint, file string) string {
 		return "Bash(curl -sS -X POST http://localhost:3001/api/claude/" + endpoint +
-			" -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @" + file + ".json)"
+			" -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m 15 -d \"@" + file + ".json\")"
 	}
 	want := []string{
 		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "4",
@@ -109,7 +109,7 @@ func TestFirstPrompt(t *testing.T) {
 		"### Progress Updates (Optional)", "### Final Submission (Required)", "## Callback Configuration",
 		"- REQUEST_ID: req_1\n- CALLBACK_BASE_URL: http://localhost:3001\n- HMAC_SIGNATURE: abc\n",
 		"NOT complete until this endpoint has answered `{\"success\": true}`",
-		"curl -sS -X POST http://localhost:3001/api/claude/result -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @result.json\n",
+		"curl -sS -X POST http://localhost:3001/api/claude/result -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m 15 -d \"@result.json\"\n",
 		"exponential backoff",
 	} {
 		if !strings.Contains(text, want) {

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -166,14 +167,61 @@ func TestCLIRunsEveryCommandOfThePrompts(t *testing.T) {
 	}
 }
 
+// A server that is killed, overloaded or restarting must cost no turn; one that
+// finds fault must be heard at once.
+func TestCurlRepeatsWhatMaySucceed(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		switch calls.Add(1) {
+		case 1:
+			panic(http.ErrAbortHandler) // as when the server is killed
+		case 2:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, `{"error":"away"}`, http.StatusServiceUnavailable)
+		case 3:
+			_, _ = io.WriteString(w, `{"success":true}`)
+		default:
+			http.Error(w, `{"error":"Invalid payload"}`, http.StatusBadRequest)
+		}
+	}))
+	defer server.Close()
+	var lines []string
+	api := messagesapi.Start(t, func(r messagesapi.Request) messagesapi.Reply {
+		return []messagesapi.Reply{
+			write("result.json", "{}"), messagesapi.Bash(lines[0]), messagesapi.Bash(lines[0]), messagesapi.Say("done"),
+		}[r.Turn-1]
+	})
+	s := newSession(t, api, haiku(t), server.URL)
+	s.Kind.Policy.MaxTurns = 10
+	prompt := s.unfinished(t, "")
+	lines = command.FindAllString(prompt, -1)
+	s.run(t, prompt)
+
+	requests := api.Requests()
+	results := requests[len(requests)-1].Results()
+	if len(results) != 3 || !strings.HasSuffix(results[1].Content, `{"success":true}`) || results[1].IsError {
+		t.Errorf("the call did not come through: %+v", results)
+	}
+	if len(results) == 3 && results[2].Content != `{"error":"Invalid payload"}` {
+		t.Errorf("the fault reads %q", results[2].Content)
+	}
+	if calls.Load() != 4 {
+		t.Errorf("%d calls, want 4", calls.Load())
+	}
+}
+
 // The CLI opens files that a prompt mentions as @path; texts of users must not.
 func TestUsersCannotHaveFilesOpened(t *testing.T) {
 	t.Parallel()
 	api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Say("hm")))
 	s := newSession(t, api, listKind(t), "http://localhost:3001")
 	secret := filepath.Join(t.TempDir(), "secret.txt")
-	if err := os.WriteFile(secret, []byte("top secret"), 0o600); err != nil {
-		t.Fatal(err)
+	for file, text := range map[string]string{secret: "top secret", filepath.Join(s.dir, "result.json"): "the old result"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	mention := "@" + secret
 	input, err := json.Marshal(map[string]any{"topic": mention, "notes": []string{"see " + mention + " now", `or @"` + secret + `"`, "\n" + mention + "\n"}})
@@ -187,8 +235,11 @@ func TestUsersCannotHaveFilesOpened(t *testing.T) {
 	if asked := len(api.Requests()); asked != 2 {
 		t.Fatalf("the model was asked %d times, want 2", asked)
 	}
-	if strings.Contains(fmt.Sprintf("%+v", api.Requests()), "top secret") {
-		t.Error("Claude was shown the file")
+	everything := fmt.Sprintf("%+v", api.Requests())
+	for _, text := range []string{"top secret", "the old result"} {
+		if strings.Contains(everything, text) {
+			t.Errorf("Claude was shown %q", text)
+		}
 	}
 }
 

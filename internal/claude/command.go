@@ -101,9 +101,14 @@ func offeredTools(allowed []string) (list string, ok bool) {
 }
 
 // curl is a command in the one shape that an exact rule lets through: one line,
-// literal values, the payload from a file. curl repeats failed attempts with
-// exponential backoff and heeds Retry-After.
+// literal values, the payload from a file. The file stands in double quotes,
+// since the CLI takes a bare @file in a prompt for a wish to have it attached.
+//
+// curl repeats failed attempts, but no 4xx except 408 and 429, with exponential
+// backoff and heeds Retry-After. All attempts together stay below the two
+// minutes after which the CLI kills a command.
 func curl(baseURL, endpoint, file string) string {
 	return "curl -sS -X POST " + baseURL + "/api/claude/" + endpoint +
-		" -H 'Content-Type: application/json' --retry 8 --retry-connrefused --retry-max-time 120 -d @" + file
+		" -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m 15" +
+		` -d "@` + file + `"`
 }

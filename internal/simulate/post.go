@@ -33,13 +33,15 @@ func newPost(dir, url, file string) post {
 func (p post) args() []string {
 	return []string{
 		"-sS", "-X", "POST", p.url, "-H", "Content-Type: application/json",
-		"--retry", "8", "--retry-connrefused", "--retry-max-time", "120", "-d", "@" + p.file,
+		"--retry", "6", "--retry-all-errors", "--retry-max-time", "60", "-m", "15", "-d", "@" + p.file,
 	}
 }
 
 // String is the command as Claude would type it.
 func (p post) String() string {
-	return "curl " + strings.Replace(strings.Join(p.args(), " "), "Content-Type: application/json", "'Content-Type: application/json'", 1)
+	return "curl " + strings.NewReplacer(
+		"Content-Type: application/json", "'Content-Type: application/json'", "@"+p.file, `"@`+p.file+`"`,
+	).Replace(strings.Join(p.args(), " "))
 }
 
 // send runs curl and returns the answer's body. Where there is no curl, it
