@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,9 +72,6 @@ func (r *Runner) prompt(k *kind.Kind, st *store.Turn) (string, error) {
 // submit takes a result from the CLI's structured output. It returns what is
 // wrong with it, in words for Claude; "" when it was accepted or comes too late.
 func (t *turn) submit(ctx context.Context, output json.RawMessage) string {
-	if len(bytes.TrimSpace(output)) == 0 {
-		return "There was no structured output."
-	}
 	k, err := t.r.kindOf(t.kind)
 	if err != nil {
 		return err.Error()

@@ -166,7 +166,7 @@ func (t *turn) finish(code job.Code, message string) {
 		})
 	}
 	ctx := context.Background()
-	if t.r.opts.Structured && summary.Last != nil {
+	if t.r.opts.Structured && summary.Last != nil && len(summary.Last.StructuredOutput) > 0 {
 		if problem := t.submit(ctx, summary.Last.StructuredOutput); problem != "" {
 			code, message = job.CodeInvalidResult, problem
 		}
