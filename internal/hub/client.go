@@ -83,7 +83,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request, checkO
 	if h.ctx.Err() != nil {
 		c.end(closeRestart, "the server restarts, connect again")
 	}
-	h.replays.Go(func() { c.replay(room, want) })
+	h.replay(func() { c.replay(room, want) })
 	go c.read(room)
 	return nil
 }

@@ -52,8 +52,10 @@ type Hub struct {
 
 	mu    sync.Mutex
 	rooms map[string]*room // by user
-	// replays are the goroutines that read past events.
+	// replays are the goroutines that read past events. life keeps new ones from
+	// starting while the last are awaited.
 	replays sync.WaitGroup
+	life    sync.Mutex
 	ctx     context.Context //nolint:containedctx // the life of the hub, which replays must not outlive
 	stop    context.CancelFunc
 }
@@ -112,8 +114,19 @@ func (h *Hub) Run(ctx context.Context) {
 	}
 }
 
+// replay runs a reader of past events in the background, unless the hub stops.
+func (h *Hub) replay(read func()) {
+	h.life.Lock()
+	defer h.life.Unlock()
+	if h.ctx.Err() == nil {
+		h.replays.Go(read)
+	}
+}
+
 func (h *Hub) close() {
+	h.life.Lock()
 	h.stop()
+	h.life.Unlock()
 	for _, r := range h.all() {
 		r.each(func(c *client) { c.end(closeRestart, "the server restarts, connect again") })
 	}

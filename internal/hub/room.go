@@ -62,7 +62,7 @@ func (r *room) catchUp(newest job.Seq) {
 // startCatchUp reads the missed events in the background. r.mu is held.
 func (r *room) startCatchUp() {
 	r.behind = true
-	r.hub.replays.Go(func() {
+	r.hub.replay(func() {
 		since := r.last // no one else moves it while behind is set
 		for {
 			past, ok := r.hub.readPast(r.userID, since)
