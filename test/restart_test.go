@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -55,14 +56,16 @@ func restartable(t testing.TB, claude string) vars {
 func (n *node) stop(t testing.TB, how syscall.Signal) {
 	t.Helper()
 	_ = n.cmd.Process.Signal(how)
-	eventually(t, "the server to end", func() bool {
-		select {
-		case <-n.exited:
-			return true
-		default:
-			return false
-		}
-	})
+	n.awaitExit(t)
+}
+
+func (n *node) awaitExit(t testing.TB) {
+	t.Helper()
+	select {
+	case <-n.exited:
+	case <-time.After(patience):
+		t.Fatal("gave up waiting for the server to end")
+	}
 }
 
 func TestRestartAdoptsTheRunningProcess(t *testing.T) {
@@ -168,14 +171,7 @@ func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 	first := startNode(t, env)
 	id := first.want(t, 202, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput()})["requestId"].(string)
 	for range 3 {
-		eventually(t, "the server to die", func() bool {
-			select {
-			case <-first.exited:
-				return true
-			default:
-				return false
-			}
-		})
+		first.awaitExit(t)
 		endStrays(env["DATA_DIR"])
 		if len(strings.Split(first.log.String(), "turn started")) > 3 {
 			break
@@ -201,14 +197,7 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 	_ = first.cmd.Process.Signal(syscall.SIGTERM)
 	waiting := first.create(t, object{"userId": "u1"}) // the API serves on, but starts nothing
 	letGo(t, dir)
-	eventually(t, "the server to end", func() bool {
-		select {
-		case <-first.exited:
-			return true
-		default:
-			return false
-		}
-	})
+	first.awaitExit(t)
 	second := startNode(t, env)
 	second.await(t, id, "received")
 	second.await(t, waiting, "received")

@@ -63,15 +63,6 @@ func readError(err error, limit int64) error {
 	return e
 }
 
-// Bind reads a request's body into a struct. Unknown fields are refused by name.
-func Bind(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
-	object, err := ReadObject(w, r, limit)
-	if err != nil {
-		return err
-	}
-	return Into(object, into)
-}
-
 // Into moves a decoded object into a struct. Unknown fields and wrong types
 // are refused by name.
 func Into(object map[string]any, into any) error {

@@ -25,8 +25,6 @@ import (
 	"ringback/internal/metrics"
 	"ringback/internal/runner"
 	"ringback/internal/store"
-	"ringback/prompts"
-	"ringback/schemas"
 )
 
 // Role is what a node does.
@@ -63,9 +61,6 @@ type Running struct {
 
 // KindSources are the built-in kinds and those of the user.
 func KindSources(c config.Config) []kind.Source {
-	sources := []kind.Source{{
-		Prompts: prompts.FS, Schemas: schemas.FS, PromptsName: "prompts", SchemasName: "schemas",
-	}}
 	user := kind.Source{PromptsName: c.PromptsDir, SchemasName: c.SchemasDir}
 	if c.PromptsDir != "" {
 		user.Prompts = os.DirFS(c.PromptsDir)
@@ -73,7 +68,7 @@ func KindSources(c config.Config) []kind.Source {
 	if c.SchemasDir != "" {
 		user.Schemas = os.DirFS(c.SchemasDir)
 	}
-	return append(sources, user)
+	return []kind.Source{kind.Builtin(), user}
 }
 
 // Serve runs a node until ctx ends, then stops it in order: no new work, running

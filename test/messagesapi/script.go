@@ -54,16 +54,6 @@ func Bash(command string) Reply {
 // --json-schema.
 func Structured(result map[string]any) Reply { return Use("StructuredOutput", result) }
 
-// Together is a reply that uses the tools of several replies at once.
-func Together(replies ...Reply) Reply {
-	var all Reply
-	for _, r := range replies {
-		all.Text += r.Text
-		all.Tools = append(all.Tools, r.Tools...)
-	}
-	return all
-}
-
 // Fail is an error of the API instead of a reply. The CLI tries again after
 // 401, 429 and 5xx: CLAUDE_CODE_MAX_RETRIES says how often.
 func Fail(status int) Reply {
