@@ -13,20 +13,22 @@ import (
 // allowed says which of our packages each may import. What is not here may
 // import nothing of ours; internal/server and cmd put things together.
 var allowed = map[string][]string{
-	"internal/api":      {"httpjson", "hub", "job", "kind", "store"},
-	"internal/callback": {"httpjson", "job", "kind", "store"},
-	"internal/claude":   {"job", "kind"},
-	"internal/cli":      {"client", "job", "simulate"},
-	"internal/client":   {"job"},
-	"internal/config":   {},
-	"internal/httpjson": {"job"},
-	"internal/hub":      {"job", "store"},
-	"internal/job":      {},
-	"internal/kind":     {"job"},
-	"internal/metrics":  {"store"},
-	"internal/runner":   {"claude", "httpjson", "job", "kind", "store"},
-	"internal/simulate": {"job"},
-	"internal/store":    {"job"},
+	"internal/api":         {"httpjson", "hub", "human", "job", "kind", "store"},
+	"internal/callback":    {"httpjson", "human", "job", "kind", "store"},
+	"internal/claude":      {"job", "kind"},
+	"internal/cli":         {"client", "job", "simulate"},
+	"internal/client":      {"job"},
+	"internal/config":      {},
+	"internal/httpjson":    {"job"},
+	"internal/hub":         {"job", "store"},
+	"internal/human":       {"human/reply", "job", "kind", "store"},
+	"internal/human/reply": {"job"},
+	"internal/job":         {},
+	"internal/kind":        {"job"},
+	"internal/metrics":     {"store"},
+	"internal/runner":      {"claude", "httpjson", "job", "kind", "store"},
+	"internal/simulate":    {"job"},
+	"internal/store":       {"job"},
 }
 
 func TestDependenciesPointOneWay(t *testing.T) {

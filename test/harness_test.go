@@ -351,12 +351,14 @@ func (n *node) await(t testing.TB, id, state string) object {
 	}
 }
 
-// listener is a WebSocket client.
+// listener is a WebSocket client. What is said in the chat is told apart from
+// what happens to jobs.
 type listener struct {
-	t      testing.TB
-	conn   *websocket.Conn
-	frames chan object
-	closed chan error
+	t        testing.TB
+	conn     *websocket.Conn
+	frames   chan object
+	messages chan object
+	closed   chan error
 }
 
 // listen connects with the given query.
@@ -367,7 +369,7 @@ func (n *node) listen(t testing.TB, query string) *listener {
 		t.Fatalf("connecting to /ws?%s: %v", query, err)
 	}
 	resp.Body.Close()
-	l := &listener{t: t, conn: conn, frames: make(chan object, 4096), closed: make(chan error, 1)}
+	l := &listener{t: t, conn: conn, frames: make(chan object, 4096), messages: make(chan object, 4096), closed: make(chan error, 1)}
 	t.Cleanup(func() { conn.Close() })
 	go func() {
 		for {
@@ -376,7 +378,11 @@ func (n *node) listen(t testing.TB, query string) *listener {
 				l.closed <- err
 				return
 			}
-			l.frames <- frame
+			if event, _ := frame["event"].(string); strings.HasSuffix(event, ":message") {
+				l.messages <- frame
+			} else {
+				l.frames <- frame
+			}
 		}
 	}()
 	return l
@@ -407,6 +413,18 @@ func (l *listener) until(event string) []object {
 			return frames
 		}
 	}
+}
+
+// happenings are the stored events of a job but for what is said in the chat.
+func (n *node) happenings(t testing.TB, id, query string) []object {
+	t.Helper()
+	var found []object
+	for _, e := range n.want(t, http.StatusOK, "GET", "/api/jobs/"+id+"/events"+query, nil)["events"].([]any) {
+		if event := e.(object); !strings.HasSuffix(event["event"].(string), ":message") {
+			found = append(found, event)
+		}
+	}
+	return found
 }
 
 // names are the event names of frames.

@@ -24,7 +24,7 @@ func TestNothingIsLeftAfterAThousandJobs(t *testing.T) {
 	rdb := redis.NewClient(options)
 	defer rdb.Close()
 	keys := func() float64 { return float64(rdb.DBSize(t.Context()).Val()) }
-	n := startNode(t, vars{"REDIS_URL": server.url, "CLAUDE_BIN": quickCLI(t), "RETENTION": "3s", "LOG_LEVEL": "WARN", "USER_LIMIT": "100"})
+	n := startNode(t, vars{"REDIS_URL": server.url, "CLAUDE_BIN": quickCLI(t), "RETENTION": "3s", "HUMAN_TIMEOUT": "3s", "LOG_LEVEL": "WARN", "USER_LIMIT": "100"})
 
 	run := func(count int) {
 		ids := make([]string, count)

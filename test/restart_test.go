@@ -274,7 +274,7 @@ func TestRedisAway(t *testing.T) {
 		return status == http.StatusOK
 	})
 	events.until("recipes:suggestions:received") // on the same connection
-	if got := len(n.want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)["events"].([]any)); got != 3 {
+	if got := len(n.happenings(t, id, "")); got != 3 {
 		t.Errorf("%d events, want 3", got)
 	}
 	n.await(t, n.create(t, object{"userId": "u1", "kind": "meal-suggestions", "input": mealInput()}), "received")
@@ -300,7 +300,7 @@ func TestTwoResultsAtTheSameMoment(t *testing.T) {
 		if diff := cmp.Diff(map[int]int{200: 1, 409: 7}, count); diff != "" {
 			t.Errorf("answers: %s", diff)
 		}
-		if got := len(nodes[1].want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)["events"].([]any)); got != 3 {
+		if got := len(nodes[1].happenings(t, id, "")); got != 3 {
 			t.Errorf("%d events, want 3", got)
 		}
 	}

@@ -55,8 +55,8 @@ func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
 		if diff := cmp.Diff(want, messages); diff != "" {
 			t.Error(diff)
 		}
-		stored := n.want(t, 200, "GET", "/api/jobs/"+id+"/events?since="+all[len(all)-2]["id"].(string), nil)["events"].([]any)
-		if len(stored) != 1 || stored[0].(object)["event"] != "recipes:suggestions:received" {
+		stored := n.happenings(t, id, "?since="+all[len(all)-2]["id"].(string))
+		if len(stored) != 1 || stored[0]["event"] != "recipes:suggestions:received" {
 			t.Errorf("the events after the last but one are %v", stored)
 		}
 	})

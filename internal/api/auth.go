@@ -100,6 +100,18 @@ func (s *Server) isAPIKey(credential string) bool {
 	return found == 1
 }
 
+// How a person's decision came in, for the audit log.
+const (
+	viaAPI       = "api"
+	viaWebSocket = "websocket"
+	viaChat      = "chat"
+)
+
+// actorOf says who a request comes from, and from where.
+func actorOf(c echo.Context, via string) job.Actor {
+	return job.Actor{UserID: callerOf(c).userID, Via: via, Address: c.RealIP()}
+}
+
 // actAs decides for whom a caller acts: a person for themselves only, a back
 // end for whom it names.
 func actAs(who caller, named string) (string, error) {
@@ -131,6 +143,11 @@ func checkUser(id string) error {
 	if len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		e := job.Errorf(job.Invalid, "Invalid request")
 		e.Details = []job.Detail{{Path: "/userId", Message: "expected at most 128 characters, none of them control characters"}}
+		return e
+	}
+	if strings.HasPrefix(id, job.ReservedUserPrefix) {
+		e := job.Errorf(job.Invalid, "Invalid request")
+		e.Details = []job.Detail{{Path: "/userId", Message: "names that begin with " + job.ReservedUserPrefix + " are reserved"}}
 		return e
 	}
 	return nil

@@ -122,10 +122,11 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 	if n.Options.Priority != "" {
 		priority = n.Options.Priority
 	}
+	request := job.RequestInWords(k.Name, n.Input)
 	return s.store.Create(c.Request().Context(), store.NewJob{
 		Kind: k.Name, UserID: userID, SessionID: n.SessionID, Input: input, Options: n.Options,
 		IdempotencyKey: n.IdempotencyKey, EventPrefix: k.Policy.Events, Priority: priority,
-		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts,
+		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Request: &request,
 	})
 }
 

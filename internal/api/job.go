@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -36,16 +35,13 @@ func (s *Server) getJob(c echo.Context) error {
 }
 
 func (s *Server) listJobs(c echo.Context) error {
-	q := store.Query{Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Cursor: c.QueryParam("cursor"), Limit: 50}
+	q := store.Query{Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Cursor: c.QueryParam("cursor")}
 	if q.State != "" && !slices.Contains(job.States[:], q.State) {
 		return invalid("/status", fmt.Sprintf("found %q; allowed: %v", q.State, job.States))
 	}
-	if text := c.QueryParam("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 500 {
-			return invalid("/limit", "expected a number from 1 to 500")
-		}
-		q.Limit = n
+	var err error
+	if q.Limit, err = limitOf(c); err != nil {
+		return err
 	}
 	q.UserID = c.QueryParam("userId")
 	if who := callerOf(c); !who.service() {

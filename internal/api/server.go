@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
+	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/store"
@@ -43,16 +44,17 @@ type Server struct {
 	store *store.Store
 	kinds *kind.Registry
 	hub   *hub.Hub
+	human *human.Service
 	opts  Options
 	log   *slog.Logger
 }
 
 // New returns the API.
-func New(s *store.Store, kinds *kind.Registry, h *hub.Hub, opts Options, log *slog.Logger) *Server {
+func New(s *store.Store, kinds *kind.Registry, h *hub.Hub, people *human.Service, opts Options, log *slog.Logger) *Server {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
-	return &Server{store: s, kinds: kinds, hub: h, opts: opts, log: log}
+	return &Server{store: s, kinds: kinds, hub: h, human: people, opts: opts, log: log}
 }
 
 // NewEcho returns an echo server that answers errors our way.
@@ -100,6 +102,17 @@ func (s *Server) Register(e *echo.Echo) {
 		{http.MethodGet, "/api/jobs/:id/events", s.jobEvents},
 		{http.MethodGet, "/api/jobs/:id/transcript", s.transcript},
 		{http.MethodGet, "/api/jobs/:id/callback", s.callbackValues},
+		{http.MethodPost, "/api/jobs/:id/approve", s.decideJob(job.Approve)},
+		{http.MethodPost, "/api/jobs/:id/reject", s.decideJob(job.Deny)},
+		{http.MethodGet, "/api/checkpoints", s.listCheckpoints},
+		{http.MethodGet, "/api/checkpoints/:id", s.getCheckpoint},
+		{http.MethodPost, "/api/checkpoints/:id/reply", s.replyToCheckpoint},
+		{http.MethodGet, "/api/sessions/:id/messages", s.sessionMessages},
+		{http.MethodPost, "/from-llm", s.fromLLM},
+		{http.MethodPost, "/to-llm", s.toLLM},
+		{http.MethodPost, "/hitl/runs", s.startRun},
+		{http.MethodGet, "/hitl/runs/:id", s.getRun},
+		{http.MethodGet, "/api/stats", s.stats},
 		{http.MethodGet, "/api/kinds", s.listKinds},
 		{http.MethodGet, "/api/kinds/:name", s.getKind},
 	} {

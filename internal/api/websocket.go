@@ -17,7 +17,7 @@ func (s *Server) webSocket(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	want := hub.Request{UserID: userID, RequestID: job.ID(c.QueryParam("requestId"))}
+	want := hub.Request{UserID: userID, RequestID: job.ID(c.QueryParam("requestId")), Reply: s.replyFrames(c, userID)}
 	if c.QueryParams().Has("since") {
 		want.Resume = true
 		if want.Since, err = sinceOf(c); err != nil {

@@ -156,7 +156,15 @@ func (in *call) refused(outcome store.Outcome) error {
 	case store.Conflict:
 		return job.Errorf(job.Conflict, "A different result was already accepted").
 			WithHint("The first result stands. Do not submit again: your task is complete.")
-	case store.Accepted, store.Repeated, store.Stale:
+	case store.Busy:
+		return job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
+			WithHint("Wait for that answer first; ask one question at a time.")
+	case store.Outcome(job.AwaitingApproval), store.Outcome(job.AwaitingInput):
+		return job.Errorf(job.Conflict, "The user was asked and has not answered yet").
+			WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
+	case store.Outcome(job.Pending):
+		return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
+	case store.Accepted, store.Repeated, store.Stale, store.Asked:
 		return job.Errorf(job.Internal, "Unexpected outcome %s", outcome)
 	}
 	return in.late(job.State(outcome))

@@ -9,10 +9,10 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"ringback/internal/human"
+	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/store"
-
-	"ringback/internal/job"
 )
 
 // Options say how callbacks are taken.
@@ -32,6 +32,7 @@ type Options struct {
 type Handler struct {
 	store   *store.Store
 	kinds   *kind.Registry
+	human   *human.Service
 	opts    Options
 	log     *slog.Logger
 	schemas schemas
@@ -48,7 +49,7 @@ type request struct {
 }
 
 // New returns the handler of all callbacks.
-func New(s *store.Store, kinds *kind.Registry, opts Options, log *slog.Logger) (*Handler, error) {
+func New(s *store.Store, kinds *kind.Registry, people *human.Service, opts Options, log *slog.Logger) (*Handler, error) {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
@@ -67,7 +68,7 @@ func New(s *store.Store, kinds *kind.Registry, opts Options, log *slog.Logger) (
 		return nil, err
 	}
 	return &Handler{
-		store: s, kinds: kinds, opts: opts, log: log, schemas: compiled, known: known,
+		store: s, kinds: kinds, human: people, opts: opts, log: log, schemas: compiled, known: known,
 		strangers: rate.NewLimiter(rate.Limit(opts.Rate), int(opts.Rate)),
 	}, nil
 }
@@ -85,6 +86,7 @@ func (h *Handler) Register(e *echo.Echo) {
 	post(h.result, unknown, false, "/api/claude/result")
 	post(h.batch, unknown, false, "/api/claude/suggestions/batch")
 	post(h.failure, unknown, false, "/api/claude/failure")
+	post(h.checkpoint, unknown, false, "/api/claude/checkpoints")
 }
 
 func (h *Handler) serve(endpoint string, handle func(*call) (any, error), unknown string, optional bool) echo.HandlerFunc {

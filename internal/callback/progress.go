@@ -42,16 +42,17 @@ const batchSchema = `{
 }`
 
 // schemas are those of the payloads that are the same for every kind.
-type schemas struct{ progress, failure, batch *kind.Schema }
+type schemas struct{ progress, failure, batch, checkpoint *kind.Schema }
 
 func compileSchemas() (s schemas, err error) {
 	for name, into := range map[string]struct {
 		text   string
 		schema **kind.Schema
 	}{
-		"progress": {progressSchema, &s.progress},
-		"failure":  {failureSchema, &s.failure},
-		"batch":    {batchSchema, &s.batch},
+		"progress":   {progressSchema, &s.progress},
+		"failure":    {failureSchema, &s.failure},
+		"batch":      {batchSchema, &s.batch},
+		"checkpoint": {checkpointSchema, &s.checkpoint},
 	} {
 		if *into.schema, err = kind.NewSchema(name+".json", []byte(into.text)); err != nil {
 			return schemas{}, err

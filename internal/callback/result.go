@@ -33,7 +33,7 @@ func (h *Handler) result(in *call) (any, error) {
 		return nil, h.wrongPayload(in, details)
 	}
 	outcome, err := h.store.Result(in.ctx, in.id, store.Submission{
-		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions,
+		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: in.inWords(accepted.JSON),
 	})
 	if err != nil {
 		return nil, err
@@ -151,6 +151,7 @@ func (h *Handler) finalBatch(in *call, k *kind.Kind, index int, list []any) (any
 	}
 	outcome, err := h.store.Result(in.ctx, in.id, store.Submission{
 		Digest: digest(submitted), Result: accepted.JSON, Received: accepted.Suggestions, Batches: index - 1, Partial: last,
+		Message: in.inWords(accepted.JSON),
 	})
 	if err != nil {
 		return nil, err
@@ -208,4 +209,11 @@ func partial(list []any, total int) (json.RawMessage, error) {
 		Suggestions []any `json:"suggestions"`
 		Total       int   `json:"total"`
 	}{list, total})
+}
+
+// inWords is a result as the chat tells it.
+func (in *call) inWords(result json.RawMessage) *job.MessageBody {
+	m := job.ResultInWords(result)
+	m.UserID, m.SessionID = in.facts.UserID, in.facts.SessionID
+	return &m
 }

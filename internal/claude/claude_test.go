@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -30,17 +31,18 @@ func haiku(t testing.TB) *kind.Kind {
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	turn := claude.Turn{Kind: haiku(t), Conversation: "11111111-1111-4111-8111-111111111111", CallbackBaseURL: "http://localhost:3001", Extra: []string{"--debug"}}
+	turn := claude.Turn{Kind: haiku(t), Conversation: "11111111-1111-4111-8111-111111111111", CallbackBaseURL: "http://localhost:3001", Hold: 45 * time.Second, Extra: []string{"--debug"}}
 	curl := func(endpoint, file string) string {
 		return "Bash(curl -sS -X POST http://localhost:3001/api/claude/" + endpoint +
 			" -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m 15 -d \"@" + file + ".json\")"
 	}
+	waiting := strings.Replace(curl("checkpoints", "checkpoint"), "-m 15", "-m 60", 1)
 	want := []string{
 		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "4",
 		"--setting-sources", "user", "--session-id", turn.Conversation, "--tools", "Bash,Edit,Read,Write",
 		"--allowedTools", strings.Join([]string{
 			"Edit(./**)", curl("progress", "progress"), curl("suggestions", "result"), curl("suggestions/batch", "batch"),
-			curl("result", "result"), curl("failure", "failure"),
+			curl("result", "result"), curl("failure", "failure"), waiting,
 		}, ","),
 		"--model", "sonnet", "--max-budget-usd", "0.5", "--debug",
 	}
@@ -84,10 +86,11 @@ func TestCLISeesNoneOfOurSecrets(t *testing.T) {
 	got := claude.Environ([]string{
 		"PATH=/bin", "HOME=/home/x", "LC_ALL=C", "ANTHROPIC_API_KEY=k", "CLAUDE_CONFIG_DIR=/c", "HTTPS_PROXY=p", "no_proxy=corp.example",
 		"API_KEYS=secret", "JWT_SECRET=secret", "REDIS_URL=redis://:secret@h", "WEBHOOK_SECRET=secret", "SLACK_WEBHOOK_URL=secret", "CLAUDE_BIN=x",
-	})
+	}, 45*time.Second)
 	want := []string{
 		"PATH=/bin", "HOME=/home/x", "LC_ALL=C", "ANTHROPIC_API_KEY=k", "CLAUDE_CONFIG_DIR=/c", "HTTPS_PROXY=p",
 		"NO_PROXY=corp.example,localhost,127.0.0.1,::1", "no_proxy=corp.example,localhost,127.0.0.1,::1",
+		"BASH_DEFAULT_TIMEOUT_MS=165000",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

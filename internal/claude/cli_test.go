@@ -46,7 +46,7 @@ func newSession(t *testing.T, api *messagesapi.Server, k *kind.Kind, callbackURL
 			Kind: k, Input: json.RawMessage(`{}`),
 			Callback: claude.Callback{RequestID: "req_1", BaseURL: callbackURL, Signature: "abc"},
 		},
-		bin: bin, dir: t.TempDir(), env: claude.Environ(api.Env(t)),
+		bin: bin, dir: t.TempDir(), env: claude.Environ(api.Env(t), 0),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ringback/internal/kind"
 )
@@ -16,6 +17,8 @@ type Turn struct {
 	Resume       bool
 	// CallbackBaseURL is where curl may post.
 	CallbackBaseURL string
+	// Hold is how long a call that asks the user may take to answer.
+	Hold time.Duration
 	// Structured takes the result from the CLI's structured output, without curl.
 	Structured bool
 	// Extra is added at the end.
@@ -63,6 +66,16 @@ var payloads = []struct{ endpoint, file string }{
 	{"suggestions/batch", "batch.json"},
 	{"result", "result.json"},
 	{"failure", "failure.json"},
+	{"checkpoints", "checkpoint.json"},
+}
+
+// PayloadFiles are the names of the files that Claude writes to call back.
+func PayloadFiles() []string {
+	names := make([]string, len(payloads))
+	for i, p := range payloads {
+		names[i] = p.file
+	}
+	return names
 }
 
 // allowedTools is the kind's own list, plus what calling back needs: files in
@@ -75,7 +88,7 @@ func allowedTools(t Turn) []string {
 	}
 	tools = append(tools, "Edit(./**)") // in the CLI's notation, Write as well
 	for _, p := range payloads {
-		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, p.endpoint, p.file)+")")
+		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, p.endpoint, p.file, t.Hold)+")")
 	}
 	return tools
 }
@@ -104,11 +117,17 @@ func offeredTools(allowed []string) (list string, ok bool) {
 // literal values, the payload from a file. The file stands in double quotes,
 // since the CLI takes a bare @file in a prompt for a wish to have it attached.
 //
+// A call that asks the user has hold longer to answer.
+//
 // curl repeats failed attempts, but no 4xx except 408 and 429, with exponential
 // backoff and heeds Retry-After. All attempts together stay below the two
 // minutes after which the CLI kills a command.
-func curl(baseURL, endpoint, file string) string {
+func curl(baseURL, endpoint, file string, hold time.Duration) string {
+	patience := 15
+	if endpoint == "checkpoints" {
+		patience += int(hold.Seconds())
+	}
 	return "curl -sS -X POST " + baseURL + "/api/claude/" + endpoint +
-		" -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m 15" +
+		" -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m " + strconv.Itoa(patience) +
 		` -d "@` + file + `"`
 }

@@ -2,7 +2,9 @@ package claude
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // passed are the variables that the CLI gets from our environment; ours,
@@ -19,9 +21,14 @@ var passed = []string{
 // passedPrefixes are families of such variables.
 var passedPrefixes = []string{"LC_", "ANTHROPIC_", "CLAUDE_CODE_", "CLAUDE_CONFIG_", "AWS_", "VERTEX_", "RINGBACK_SIMULATE"}
 
+// commandTime is how long the CLI lets a command run, beside what a call that
+// asks the user may take: a call back with all of curl's attempts.
+const commandTime = 2 * time.Minute
+
 // Environ returns what of a server's environment the CLI may see. Proxies are
-// passed on, but not used for this machine: callbacks would never arrive.
-func Environ(parent []string) []string {
+// passed on, but not used for this machine: callbacks would never arrive. hold
+// is how long a call that asks the user may take to answer.
+func Environ(parent []string, hold time.Duration) []string {
 	var kept []string
 	direct := "localhost,127.0.0.1,::1"
 	for _, entry := range parent {
@@ -35,7 +42,8 @@ func Environ(parent []string) []string {
 			kept = append(kept, entry)
 		}
 	}
-	return append(kept, "NO_PROXY="+direct, "no_proxy="+direct)
+	limit := strconv.FormatInt((commandTime + hold).Milliseconds(), 10)
+	return append(kept, "NO_PROXY="+direct, "no_proxy="+direct, "BASH_DEFAULT_TIMEOUT_MS="+limit)
 }
 
 func isPassed(name string) bool {

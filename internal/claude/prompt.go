@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"text/template"
+	"time"
 
+	"ringback/internal/job"
 	"ringback/internal/kind"
 )
 
@@ -27,6 +29,14 @@ type Prompt struct {
 	Input json.RawMessage
 	// Structured leaves out how to call back.
 	Structured bool
+	// Hold is how long a call that asks the user may take to answer.
+	Hold time.Duration
+	// Answers are the questions that the user has answered so far, and Told what
+	// they have written since the last turn, both in order.
+	Answers []job.Checkpoint
+	Told    []job.Message
+	// History is the session so far, for a conversation that begins anew.
+	History []job.Message
 }
 
 //go:embed prompt.tmpl
@@ -65,9 +75,25 @@ func (p Prompt) Retried() (string, error) {
 	return p.again("The user asks you to try again. Use the callback values below: earlier ones are no longer valid.")
 }
 
+// Replied is the prompt after a person has answered the question at which the
+// last turn ended.
+func (p Prompt) Replied() (string, error) {
+	return p.again("The user has answered your question: the answer is the last of those below. Go on from where you stopped.")
+}
+
+// Written is the prompt when the user has written again after a result was
+// accepted.
+func (p Prompt) Written() (string, error) {
+	return p.again("The user has written to you since. Do what they ask and submit a new, complete result: it replaces the earlier one.")
+}
+
 func (p Prompt) again(why string) (string, error) {
+	since, err := p.execute("since")
+	if err != nil {
+		return "", err
+	}
 	rest, err := p.execute("again")
-	return strings.TrimSpace(why) + "\n\n" + rest, err
+	return strings.TrimSpace(strings.TrimSpace(why)+"\n\n"+since) + "\n\n" + rest, err
 }
 
 func (p Prompt) execute(name string) (string, error) {
@@ -121,7 +147,47 @@ func (d promptData) Endpoint() string {
 
 // Curl is the command that posts a payload file.
 func (d promptData) Curl(endpoint, file string) string {
-	return curl(d.Callback.BaseURL, endpoint, file)
+	return curl(d.Callback.BaseURL, endpoint, file, d.Hold)
+}
+
+// Replies are the user's answers, as JSON that may stand in a fence.
+func (d promptData) Replies() (string, error) {
+	type answer struct {
+		Question string          `json:"question"`
+		Props    json.RawMessage `json:"props,omitempty"`
+		Reply    *job.Reply      `json:"reply"`
+	}
+	answers := make([]answer, len(d.Answers))
+	for i, c := range d.Answers {
+		answers[i] = answer{c.Message, c.Props, c.Reply}
+	}
+	return fenced(answers)
+}
+
+// Written are the user's messages, as JSON that may stand in a fence.
+func (d promptData) Written() (string, error) { return fenced(spokenIn(d.Told)) }
+
+// Past is the conversation so far, as JSON that may stand in a fence.
+func (d promptData) Past() (string, error) { return fenced(spokenIn(d.History)) }
+
+type spoken struct {
+	Sender  job.Sender `json:"sender"`
+	Content string     `json:"content"`
+}
+
+func spokenIn(messages []job.Message) []spoken {
+	texts := make([]spoken, 0, len(messages))
+	for _, m := range messages {
+		if m.Content != "" {
+			texts = append(texts, spoken{m.Sender, m.Content})
+		}
+	}
+	return texts
+}
+
+func fenced(v any) (string, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return inert(text), err
 }
 
 // Schema is the result's schema as Claude sees it.

@@ -19,6 +19,14 @@ type Reader struct {
 	result   *Result
 	seen     job.Usage
 	message  string // the last one whose usage was counted
+	read     int64  // bytes, up to the end of the last line
+	spoken   []Spoken
+}
+
+// Spoken is a message of the conversation, and where in the stream it ends.
+type Spoken struct {
+	Message Message
+	End     int64
 }
 
 // NewReader returns a reader at the beginning of a stream.
@@ -32,6 +40,7 @@ func (r *Reader) Write(piece []byte) (int, error) {
 		if end < 0 {
 			break
 		}
+		r.read += int64(len(r.partial) + end + 1)
 		if !r.skipping {
 			r.line(append(r.partial, piece[:end]...))
 		}
@@ -39,6 +48,7 @@ func (r *Reader) Write(piece []byte) (int, error) {
 		piece = piece[end+1:]
 	}
 	if r.skipping = r.skipping || len(r.partial)+len(piece) > maxLine; r.skipping {
+		r.read += int64(len(r.partial) + len(piece))
 		r.partial = nil
 		return n, nil
 	}
@@ -61,6 +71,9 @@ func (r *Reader) line(text []byte) {
 		r.begun = r.begun || l.Subtype == "init"
 	case l.Type == "assistant" && l.Message != nil:
 		r.count(l.Message)
+		r.spoken = append(r.spoken, Spoken{*l.Message, r.read})
+	case l.Type == "user" && l.Message != nil:
+		r.spoken = append(r.spoken, Spoken{*l.Message, r.read})
 	case l.Result != nil:
 		r.result = l.Result
 	}
@@ -90,4 +103,11 @@ func (r *Reader) Usage() job.Usage {
 	u := r.result.Tokens.usage()
 	u.CostUSD = r.result.CostUSD
 	return u
+}
+
+// Spoken returns the messages that came since it was last asked.
+func (r *Reader) Spoken() []Spoken {
+	spoken := r.spoken
+	r.spoken = nil
+	return spoken
 }

@@ -27,6 +27,7 @@ type Config struct {
 	CallbackTimeout time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
 	HumanTimeout    time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
 	Hold            time.Duration `env:"HOLD" envDefault:"45s"`
+	NLConfidence    float64       `env:"NL_CONFIDENCE" envDefault:"0.9"`
 	Retention       time.Duration `env:"RETENTION" envDefault:"168h"`
 	RetryBackoff    time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
 	NodeTimeout     time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
@@ -115,8 +116,9 @@ func (c Config) validate() error {
 		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
 	check(c.CallbackTimeout >= time.Second, "CALLBACK_TIMEOUT %s: want at least 1s", c.CallbackTimeout)
 	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
-	check(c.Hold >= 0, "HOLD %s: want 0 or more", c.Hold)
-	check(c.Retention >= time.Second, "RETENTION %s: want at least 1s", c.Retention)
+	check(c.Hold >= 0 && c.Hold <= 5*time.Minute, "HOLD %s: want 0 to 5m", c.Hold)
+	check(c.NLConfidence > 0 && c.NLConfidence <= 1, "NL_CONFIDENCE %g: want more than 0, at most 1", c.NLConfidence)
+	check(c.Retention >= c.HumanTimeout, "RETENTION %s: want at least HUMAN_TIMEOUT (%s), for a chat must outlive its questions", c.Retention, c.HumanTimeout)
 	check(c.RetryBackoff > 0, "RETRY_BACKOFF %s: want more than 0", c.RetryBackoff)
 	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -19,6 +20,7 @@ type client struct {
 	userID string
 	conn   *websocket.Conn
 	flush  func() error
+	reply  ReplyFunc
 
 	mu      sync.Mutex
 	space   *sync.Cond // signalled when the queue shrinks or the client ends
@@ -45,7 +47,13 @@ type Request struct {
 	// events are sent.
 	Since  job.Seq
 	Resume bool
+	// Reply takes a reply to a checkpoint that the client sends.
+	Reply ReplyFunc
 }
+
+// ReplyFunc takes the frame of the user's reply to a checkpoint, and returns the
+// checkpoint as it is then.
+type ReplyFunc func(ctx context.Context, frame json.RawMessage) (job.Checkpoint, error)
 
 // Serve upgrades a request to a WebSocket and returns; the connection lives on.
 // checkOrigin decides whether a page of another origin may connect.
@@ -74,7 +82,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request, checkO
 		}
 		return nil // the connection is gone
 	}
-	c := &client{hub: h, userID: want.UserID, conn: conn, flush: buffered.flush, readTo: want.Since}
+	c := &client{hub: h, userID: want.UserID, conn: conn, flush: buffered.flush, reply: want.Reply, readTo: want.Since}
 	c.space = sync.NewCond(&c.mu)
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
@@ -84,7 +92,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request, checkO
 		c.end(closeRestart, "the server restarts, connect again")
 	}
 	h.replay(func() { c.replay(room, want) })
-	go c.read(room)
+	go c.read(h.ctx, room) //nolint:contextcheck // the connection outlives the request
 	return nil
 }
 
@@ -246,7 +254,7 @@ func (c *client) isEnded() bool {
 }
 
 // read handles what the client sends until the connection ends.
-func (c *client) read(r *room) {
+func (c *client) read(ctx context.Context, r *room) {
 	defer c.hub.leave(r, c)
 	defer c.end(websocket.CloseNormalClosure, "")
 	c.conn.SetReadLimit(64 << 10)
@@ -262,34 +270,39 @@ func (c *client) read(r *room) {
 			return
 		}
 		if kind == websocket.TextMessage {
-			c.answer(text)
+			c.answer(ctx, text)
 		}
 	}
 }
 
 // incoming is a frame from a client.
 type incoming struct {
-	Type      string `json:"type"`
-	RequestID job.ID `json:"requestId"`
+	Type         string           `json:"type"`
+	RequestID    job.ID           `json:"requestId"`
+	CheckpointID job.CheckpointID `json:"checkpointId"`
 }
 
 // outgoing answers a client's frame.
 type outgoing struct {
-	Type      string `json:"type"`
-	For       string `json:"for,omitempty"`
-	RequestID job.ID `json:"requestId,omitempty"`
-	Error     string `json:"error,omitempty"`
-	Hint      string `json:"hint,omitempty"`
+	Type         string           `json:"type"`
+	For          string           `json:"for,omitempty"`
+	RequestID    job.ID           `json:"requestId,omitempty"`
+	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
+	// Checkpoint is what the reply made of it.
+	Checkpoint *job.Checkpoint `json:"checkpoint,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	Details    []job.Detail    `json:"details,omitempty"`
+	Hint       string          `json:"hint,omitempty"`
 }
 
-func (c *client) answer(text []byte) {
-	reply, err := json.Marshal(c.handle(text))
+func (c *client) answer(ctx context.Context, text []byte) {
+	reply, err := json.Marshal(c.handle(ctx, text))
 	if err == nil {
 		c.offer(&frame{message: prepare(reply)})
 	}
 }
 
-func (c *client) handle(text []byte) outgoing {
+func (c *client) handle(ctx context.Context, text []byte) outgoing {
 	var in incoming
 	if err := json.Unmarshal(text, &in); err != nil {
 		return outgoing{Type: "error", Error: "Malformed frame", Hint: `Send a JSON object such as {"type":"ping"}.`}
@@ -303,8 +316,30 @@ func (c *client) handle(text []byte) outgoing {
 		}
 		c.choose(in.RequestID, in.Type == "subscribe")
 		return outgoing{Type: "ack", For: in.Type, RequestID: in.RequestID}
+	case "reply":
+		return c.takeReply(ctx, in.CheckpointID, text)
 	}
-	return outgoing{Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, subscribe and unsubscribe."}
+	return outgoing{Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, reply, subscribe and unsubscribe."}
+}
+
+// replyTimeout bounds how long a client's next frame waits for its reply.
+const replyTimeout = 10 * time.Second
+
+// takeReply answers a reply to a checkpoint with an ack or an error frame.
+func (c *client) takeReply(ctx context.Context, id job.CheckpointID, frame []byte) outgoing {
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
+	defer cancel()
+	after, err := c.reply(ctx, frame)
+	if err == nil {
+		return outgoing{Type: "ack", For: "reply", CheckpointID: id, Checkpoint: &after}
+	}
+	out := outgoing{Type: "error", For: "reply", CheckpointID: id, Error: "The reply could not be taken", Hint: "Send it again."}
+	if e, ok := errors.AsType[*job.Error](err); ok {
+		out.Error, out.Details, out.Hint = e.Message, e.Details, e.Hint
+	} else {
+		c.hub.log.Error("taking a reply", "checkpointId", id, "error", err)
+	}
+	return out
 }
 
 // choose turns the events of one job on or off.

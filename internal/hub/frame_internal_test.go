@@ -13,7 +13,7 @@ func FuzzClientFrame(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c := &client{}
-		answer := c.handle(text)
+		answer := c.handle(t.Context(), text)
 		if answer.Type == "" || answer.Type == "error" && answer.Error == "" {
 			t.Errorf("%q is answered %+v", text, answer)
 		}
@@ -27,7 +27,7 @@ func TestClientCannotMakeUsRememberWithoutEnd(t *testing.T) {
 	t.Parallel()
 	c := &client{}
 	for i := range 3 * maxChosen {
-		c.handle(fmt.Appendf(nil, `{"type":"unsubscribe","requestId":"req_%d"}`, i))
+		c.handle(t.Context(), fmt.Appendf(nil, `{"type":"unsubscribe","requestId":"req_%d"}`, i))
 	}
 	if len(c.muted) > maxChosen {
 		t.Errorf("%d jobs are remembered", len(c.muted))

@@ -18,22 +18,125 @@ const (
 	FormRequirements   CheckpointType = "form_requirements"
 )
 
+// CheckpointTypes lists every type.
+var CheckpointTypes = [...]CheckpointType{Review, Confirmation, ToolApproval, ErrorRecovery, InformationRequest, FormRequirements}
+
 // State returns the state of a job parked at a checkpoint of this type.
 func (t CheckpointType) State() State {
-	switch t {
-	case Review, Confirmation, ToolApproval:
+	if t.Binding() {
 		return AwaitingApproval
-	case ErrorRecovery, InformationRequest, FormRequirements:
-		return AwaitingInput
 	}
 	return AwaitingInput
 }
 
-// Checkpoint is a question to a person.
+// Binding reports whether the reply decides about something that happens: such
+// a decision is never inferred from an ambiguous sentence.
+func (t CheckpointType) Binding() bool {
+	switch t {
+	case Review, Confirmation, ToolApproval:
+		return true
+	case ErrorRecovery, InformationRequest, FormRequirements:
+		return false
+	}
+	return false
+}
+
+// CheckpointID identifies a checkpoint. It reads "chk_<partition>_<random>".
+type CheckpointID string
+
+// CheckpointStatus says whether a checkpoint still waits.
+type CheckpointStatus string
+
+// The statuses. All but Open are final.
+const (
+	Open      CheckpointStatus = "open"
+	Reading   CheckpointStatus = "reading"   // a reply came, and Claude is asked what it means
+	Answered  CheckpointStatus = "answered"  // a person replied
+	Clarified CheckpointStatus = "clarified" // the reply was not clear: the checkpoint Next asks again
+	Lapsed    CheckpointStatus = "expired"   // nobody replied in time
+	Withdrawn CheckpointStatus = "cancelled" // the job ended otherwise
+)
+
+// Checkpoint is a question to a person (seed 004).
 type Checkpoint struct {
-	ID        string          `json:"id"`
-	Type      CheckpointType  `json:"type"`
-	Message   string          `json:"message"`
-	Props     json.RawMessage `json:"props,omitempty"`
-	CreatedAt time.Time       `json:"createdAt"`
+	// ID is what a reply names; replies in a chat need not.
+	ID CheckpointID `json:"id"`
+	// Type says what sort of question it is.
+	Type CheckpointType `json:"type"`
+	// Status says whether it still waits for a reply.
+	Status CheckpointStatus `json:"status"`
+	// Message is the question as the person reads it.
+	Message string `json:"message"`
+	// Props is a JSON object that describes what is asked, see Props.
+	Props json.RawMessage `json:"props"`
+	// RequestID is the job that waits; empty when something outside Ringback asked.
+	RequestID ID `json:"requestId,omitempty"`
+	// SessionID and UserID say whom it is put to, and where.
+	SessionID string `json:"sessionId"`
+	UserID    string `json:"userId"`
+	// MessageID is the checkpoint's message in the session.
+	MessageID int64 `json:"messageId"`
+	// Held is whether Claude's call still waits for the reply, in the same turn.
+	Held bool `json:"held,omitempty"`
+	// CreatedAt is when it was asked.
+	CreatedAt time.Time `json:"createdAt"`
+	// AnsweredAt is when it was closed; zero before.
+	AnsweredAt time.Time `json:"answeredAt,omitzero"`
+	// Reply is what the person answered; nil before.
+	Reply *Reply `json:"reply,omitempty"`
+	// Next is the checkpoint that asks again where the reply was not clear.
+	Next CheckpointID `json:"next,omitempty"`
+}
+
+// Props are the known fields of a checkpoint's props, in the names of seed 004.
+// Others may stand beside them and are kept as they came.
+type Props struct {
+	CheckpointType   CheckpointType `json:"checkpoint_type,omitempty"`
+	AwaitingResponse bool           `json:"awaiting_response,omitempty"`
+	RunID            string         `json:"run_id,omitempty"`
+	// ErrorType is what went wrong, such as "validation".
+	ErrorType string `json:"error_type,omitempty"`
+	// ErrorField is the name of the value that is asked for.
+	ErrorField string `json:"error_field,omitempty"`
+	// CurrentValue is the value that was refused.
+	CurrentValue json.RawMessage `json:"current_value,omitempty"`
+	// ValidValues are the values to choose from: strings or numbers.
+	ValidValues []any `json:"valid_values,omitempty"`
+	// Schema describes the values that are asked for: a flat JSON Schema object,
+	// the subset that MCP elicitation uses.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// CurrentValues are values that are known already, by name.
+	CurrentValues map[string]any `json:"current_values,omitempty"`
+	// SuggestedReplies are texts to offer as buttons.
+	SuggestedReplies []string `json:"suggested_replies,omitempty"`
+	// ResumeURL is called with the reply when something outside Ringback asked.
+	ResumeURL string `json:"resume_url,omitempty"`
+}
+
+// Decision is a person's yes or no.
+type Decision string
+
+// The decisions; Cancel withdraws the whole job, Steer asks for another round.
+const (
+	Approve Decision = "approve"
+	Deny    Decision = "deny"
+	Cancel  Decision = "cancel"
+	Steer   Decision = "steer"
+)
+
+// Reply is a person's answer to a checkpoint.
+type Reply struct {
+	// Decision is given where the checkpoint asked for one, and for a cancellation.
+	Decision Decision `json:"decision,omitempty"`
+	// Values are the values that were asked for, by name.
+	Values map[string]any `json:"values,omitempty"`
+	// Text is what the person wrote, if they did.
+	Text string `json:"text,omitempty"`
+	// Reason is why they said no, as far as it was understood.
+	Reason string `json:"reason,omitempty"`
+	// Confidence is how sure the reading of Text is, 0 to 1; 1 where nothing had to
+	// be understood.
+	Confidence float64 `json:"confidence,omitempty"`
+	// MessageID is the person's message in the session.
+	MessageID int64 `json:"messageId,omitempty"`
 }

@@ -11,14 +11,19 @@ type Happening string
 
 // What can happen to a job (see Event).
 const (
-	OnPending   Happening = "pending"
-	OnRunning   Happening = "running"
-	OnActivity  Happening = "activity"
-	OnPartial   Happening = "partial"
-	OnReceived  Happening = "received"
-	OnError     Happening = "error"
-	OnCancelled Happening = "cancelled"
-	OnRejected  Happening = "rejected"
+	OnPending  Happening = "pending"
+	OnRunning  Happening = "running"
+	OnActivity Happening = "activity"
+	OnPartial  Happening = "partial"
+	OnMessage  Happening = "message"
+	// OnCheckpoint and OnResolved tell of a checkpoint that was put to a person,
+	// and of one that no longer waits.
+	OnCheckpoint Happening = "checkpoint"
+	OnResolved   Happening = "checkpoint:resolved"
+	OnReceived   Happening = "received"
+	OnError      Happening = "error"
+	OnCancelled  Happening = "cancelled"
+	OnRejected   Happening = "rejected"
 )
 
 // Event is something that happened to a job, as WebSocket clients receive it.

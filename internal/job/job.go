@@ -153,3 +153,7 @@ const (
 	CodeKindGone        Code = "kind_missing" // the kind was removed while the job waited
 	CodeCancelled       Code = "cancelled"
 )
+
+// ReservedUserPrefix begins the names of users that no caller may be: what
+// Ringback does on its own behalf belongs to them.
+const ReservedUserPrefix = "ringback:"

@@ -42,7 +42,7 @@ func (s State) CanBecome(next State) bool {
 	case Running:
 		return next != Running
 	case AwaitingApproval, AwaitingInput:
-		return next == Pending || next.Terminal()
+		return next == Pending || next == Running || next.Terminal() // running: the call that asked still waits
 	case Expired, Failed, Cancelled:
 		return next == Pending // POST /api/jobs/:id/retry
 	case Received, Rejected:

@@ -52,7 +52,7 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 	if proc == nil {
 		r.sweep.add(marker(h.ID, h.Turn))
 		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
-		left := newOutput(r.store, h.ID, h.Turn, filesOf(r.slot.jobDir(h.ID), h.Turn)).finish()
+		left := newOutput(r.store, j, filesOf(r.slot.jobDir(h.ID), h.Turn)).finish()
 		r.endTurn(store.TurnEnd{
 			ID: h.ID, Turn: h.Turn, Node: r.slot.node, Usage: left.Usage, Begun: left.Begun, Again: true, Note: store.Note{Reason: store.Lost},
 			Code: job.CodeCrashed, Message: "Claude was lost with its server, again and again.",
@@ -60,7 +60,7 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 		return
 	}
 	r.log.Info("adopted a turn", "requestId", h.ID, "turn", h.Turn, "pid", proc.pid)
-	t := r.track(h.ID, h.Turn, j.Kind)
+	t := r.track(j)
 	t.runs(proc)
 	t.check() // the job may have ended while nobody listened
 	r.turns.Go(func() {

@@ -14,21 +14,21 @@ import (
 )
 
 // command prepares the process of a turn.
-func (r *Runner) command(st *store.Turn) (command, error) {
+func (r *Runner) command(ctx context.Context, st *store.Turn) (command, error) {
 	k, err := r.kindOf(st.Job.Kind)
 	if err != nil {
 		return command{}, err
 	}
-	prompt, err := r.prompt(k, st)
+	prompt, err := r.prompt(ctx, k, st)
 	if err != nil {
 		return command{}, err
 	}
 	c := command{
 		id: st.Job.ID, turn: st.Job.Turn, dir: r.slot.jobDir(st.Job.ID), prompt: prompt, bin: r.opts.ClaudeBin,
-		env: claude.Environ(r.opts.Environ),
+		env: claude.Environ(r.opts.Environ, r.opts.Hold),
 		args: claude.Args(claude.Turn{
 			Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
-			Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
+			Hold: r.opts.Hold, Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
 		}),
 	}
 	if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone || r.opts.Simulate {
@@ -48,31 +48,59 @@ func (r *Runner) kindOf(name string) (*kind.Kind, error) {
 	return k, nil
 }
 
-func (r *Runner) prompt(k *kind.Kind, st *store.Turn) (string, error) {
+func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn) (string, error) {
 	p := claude.Prompt{
-		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured,
+		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, Told: st.Told,
 		Callback: claude.Callback{
 			RequestID: string(st.Job.ID), BaseURL: r.opts.CallbackBaseURL, Signature: string(st.Signature),
 		},
 	}
-	if !st.Begun || st.Note == nil {
-		return p.First()
+	if !st.Begun {
+		return r.firstPrompt(ctx, p, st)
+	}
+	if st.Note == nil {
+		return p.Written()
 	}
 	switch st.Note.Reason {
 	case store.Lost:
 		return p.Lost()
 	case store.Retried:
 		return p.Retried()
+	case store.Replied:
+		if n := len(st.Answers); n > 0 {
+			asked := strings.ReplaceAll(string(st.Answers[n-1].Type), "_", " ")
+			r.log.Info("Resuming from "+asked, "requestId", st.Job.ID, "turn", st.Job.Turn)
+		}
+		return p.Replied()
 	case store.Unfinished:
 		return p.Unfinished(st.Note.Detail)
 	}
 	return "", fmt.Errorf("unknown reason %q for a turn", st.Note.Reason)
 }
 
+// historyLength is how many messages a new conversation is told of an earlier one.
+const historyLength = 200
+
+// firstPrompt begins a conversation. Where an earlier one of the session is not
+// to be had, it is retold.
+func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *store.Turn) (string, error) {
+	if len(st.Answers) > 0 || len(st.Told) > 0 {
+		_, last, err := r.store.Messages(ctx, st.Job.UserID, st.Job.SessionID, 0, 0)
+		if err != nil {
+			return "", err
+		}
+		p.History, _, err = r.store.Messages(ctx, st.Job.UserID, st.Job.SessionID, max(0, last-historyLength), historyLength)
+		if err != nil {
+			return "", err
+		}
+	}
+	return p.First()
+}
+
 // submit takes a result from the CLI's structured output. It returns what is
 // wrong with it, in words for Claude; "" when it was accepted or comes too late.
 func (t *turn) submit(ctx context.Context, output json.RawMessage) string {
-	k, err := t.r.kindOf(t.kind)
+	k, err := t.r.kindOf(t.job.Kind)
 	if err != nil {
 		return err.Error()
 	}
@@ -91,8 +119,10 @@ func (t *turn) submit(ctx context.Context, output json.RawMessage) string {
 		}
 		return "The structured output is wrong: " + strings.Join(lines, "; ")
 	}
+	message := job.ResultInWords(accepted.JSON)
+	message.UserID, message.SessionID = t.job.UserID, t.job.SessionID
 	if _, err := t.r.store.Result(ctx, t.id, store.Submission{
-		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions,
+		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message,
 	}); err != nil {
 		return "The result could not be stored."
 	}

@@ -17,11 +17,13 @@ const killSignal = syscall.SIGKILL
 // output follows what a process prints: telemetry, never results.
 type output struct {
 	store  *store.Store
+	job    job.Job
 	id     job.ID
 	turn   int
 	files  files
 	offset int64
 	reader *claude.Reader
+	talk   conversation
 	// noted is whether the store knows of the conversation; ending is set by finish.
 	noted, ending bool
 }
@@ -34,8 +36,8 @@ type summary struct {
 	Stderr string
 }
 
-func newOutput(s *store.Store, id job.ID, turn int, f files) *output {
-	return &output{store: s, id: id, turn: turn, files: f, reader: claude.NewReader()}
+func newOutput(s *store.Store, j job.Job, f files) *output {
+	return &output{store: s, job: j, id: j.ID, turn: j.Turn, files: f, reader: claude.NewReader()}
 }
 
 // followLimit is how much is read at a time, so that a flood does not hold up
@@ -75,6 +77,9 @@ func (o *output) take(chunk []byte) {
 	defer cancel()
 	// Telemetry: a gap is no harm.
 	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.offset, maskSignatures(chunk))
+	if said := o.talk.messages(o.reader.Spoken()); len(said) > 0 {
+		_ = o.store.Say(ctx, o.job, said)
+	}
 	o.offset += int64(len(chunk))
 }
 

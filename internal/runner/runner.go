@@ -23,6 +23,8 @@ type Options struct {
 	Simulate  bool
 	// CallbackBaseURL is where the CLI reaches this server.
 	CallbackBaseURL string
+	// Hold is how long a call that asks the user waits for the reply.
+	Hold time.Duration
 	// Structured takes results from the CLI's structured output instead of
 	// callbacks.
 	Structured bool
@@ -167,7 +169,15 @@ func (r *Runner) Event(e store.Published) {
 		r.over(e.RequestID, job.Cancelled)
 	case job.OnRejected:
 		r.over(e.RequestID, job.Rejected)
-	case job.OnPending, job.OnRunning, job.OnActivity, job.OnPartial:
+	case job.OnPending:
+		// Claude was told to stop, and the reply has come: its process is in the way.
+		r.mu.Lock()
+		t := r.running[e.RequestID]
+		r.mu.Unlock()
+		if t != nil {
+			go t.check()
+		}
+	case job.OnRunning, job.OnActivity, job.OnPartial, job.OnMessage, job.OnCheckpoint, job.OnResolved:
 	}
 }
 

@@ -18,7 +18,7 @@ type turn struct {
 	r    *Runner
 	id   job.ID
 	n    int
-	kind string
+	job  job.Job // as it was when the turn began
 	proc *process
 	out  *output
 
@@ -57,11 +57,13 @@ func (r *Runner) start(st *store.Turn) {
 
 // launch spawns the process of a turn.
 func (r *Runner) launch(st *store.Turn) (*turn, error) {
-	c, err := r.command(st)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	c, err := r.command(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	t := r.track(st.Job.ID, st.Job.Turn, st.Job.Kind) // from now on its end is heard of
+	t := r.track(st.Job) // from now on its end is heard of
 	proc, err := spawn(c)
 	if proc == nil {
 		r.untrack(t)
@@ -71,21 +73,21 @@ func (r *Runner) launch(st *store.Turn) (*turn, error) {
 	if err != nil { // it runs, but a restart could not find it again
 		r.log.Warn("could not note a process", "requestId", t.id, "error", err)
 	}
-	r.log.Info("turn started", "requestId", t.id, "turn", t.n, "kind", t.kind, "pid", proc.pid)
+	r.log.Info("turn started", "requestId", t.id, "turn", t.n, "kind", t.job.Kind, "pid", proc.pid)
 	return t, nil
 }
 
-func (r *Runner) track(id job.ID, n int, kind string) *turn {
-	t := &turn{r: r, id: id, n: n, kind: kind, ended: make(chan struct{}), left: make(chan struct{})}
+func (r *Runner) track(j job.Job) *turn {
+	t := &turn{r: r, id: j.ID, n: j.Turn, job: j, ended: make(chan struct{}), left: make(chan struct{})}
 	r.mu.Lock()
-	r.running[id] = t
+	r.running[j.ID] = t
 	r.mu.Unlock()
 	return t
 }
 
 // runs says which process the turn is. It must be said before supervise.
 func (t *turn) runs(proc *process) {
-	t.proc, t.out = proc, newOutput(t.r.store, t.id, t.n, proc.files)
+	t.proc, t.out = proc, newOutput(t.r.store, t.job, proc.files)
 }
 
 func (r *Runner) untrack(t *turn) {
@@ -109,7 +111,9 @@ func (t *turn) check() {
 	case err != nil: // the store is away; the process works on
 	case j.Turn != t.n:
 		t.over(job.Cancelled)
-	case j.State.Terminal():
+	case j.State.Terminal(), j.State == job.Pending: // pending: the reply came, and the next turn waits for this one's end
+		t.over(j.State)
+	case j.State.Parked() && (j.Checkpoint == nil || !j.Checkpoint.Held): // Claude was told to stop
 		t.over(j.State)
 	}
 }
@@ -143,7 +147,7 @@ func (t *turn) supervise() {
 // end lets a process that has delivered finish by itself for a moment, so that
 // what it used is known; any other is ended at once.
 func (t *turn) end() {
-	if t.because == job.Received {
+	if t.because == job.Received || t.because.Parked() {
 		select {
 		case <-t.proc.done:
 		case <-t.left:

@@ -21,6 +21,7 @@ import (
 	"ringback/internal/callback"
 	"ringback/internal/config"
 	"ringback/internal/hub"
+	"ringback/internal/human"
 	"ringback/internal/kind"
 	"ringback/internal/metrics"
 	"ringback/internal/runner"
@@ -143,6 +144,7 @@ type node struct {
 
 	store  *store.Store
 	hub    *hub.Hub
+	human  *human.Service
 	runner *runner.Runner
 	claude config.Claude
 }
@@ -150,12 +152,15 @@ type node struct {
 func (n *node) run(ctx context.Context) error {
 	c := n.opts.Config
 	n.store = store.New(n.db.client, store.Options{
-		Retention: c.Retention, QueueTimeout: c.HumanTimeout, UserLimit: c.UserLimit, NodeTimeout: c.NodeTimeout,
+		Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout, UserLimit: c.UserLimit, NodeTimeout: c.NodeTimeout,
 	}, n.log)
 	if err := n.prepare(ctx); err != nil {
 		return err
 	}
 	n.hub = hub.New(n.store, hub.Options{}, n.log)
+	n.human = human.New(n.store, n.kinds, human.Options{
+		Hold: c.Hold, Confidence: c.NLConfidence, CallbackTimeout: c.CallbackTimeout,
+	}, n.log)
 	n.claude = c.FindClaude()
 	running := func() int { return 0 }
 	if n.opts.Role != API {
@@ -199,7 +204,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	c := n.opts.Config
 	return runner.New(n.store, n.kinds, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Environ: os.Environ(), Dir: c.DataDir,
+		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: os.Environ(), Dir: c.DataDir,
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
 }
@@ -217,14 +222,14 @@ func (n *node) callbackBaseURL() string {
 func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	c := n.opts.Config
 	e := api.NewEcho(n.log)
-	callbacks, err := callback.New(n.store, n.kinds, callback.Options{
+	callbacks, err := callback.New(n.store, n.kinds, n.human, callback.Options{
 		Strict: c.CallbackStrict, Rate: c.CallbackRate, Observe: m.Callback,
 	}, n.log)
 	if err != nil {
 		return nil, err
 	}
 	callbacks.Register(e)
-	api.New(n.store, n.kinds, n.hub, api.Options{
+	api.New(n.store, n.kinds, n.hub, n.human, api.Options{
 		APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins, CallbackTimeout: c.CallbackTimeout,
 		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log).Register(e)
@@ -249,11 +254,13 @@ func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metri
 	background, stopBackground := context.WithCancel(context.Background())
 	defer stopBackground()
 	var parts sync.WaitGroup
-	audience := subscribers{n.hub, m}
+	audience := subscribers{n.hub, m, n.human}
 	if n.runner != nil {
 		audience = append(audience, n.runner)
 	}
 	parts.Go(func() { n.store.Subscribe(background, audience) })
+
+	parts.Go(func() { n.human.Run(background) })
 
 	hubCtx, stopHub := context.WithCancel(background)
 	defer stopHub()

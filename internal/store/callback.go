@@ -32,7 +32,7 @@ func (s *Store) Facts(ctx context.Context, id job.ID) (f Facts, state job.State,
 		return Facts{}, "", false, nil
 	}
 	pipe := s.rdb.Pipeline()
-	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix")
+	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session")
 	alive := pipe.Exists(ctx, p.key("secret", string(id)))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Facts{}, "", false, storeError(err)
@@ -45,9 +45,10 @@ func (s *Store) Facts(ctx context.Context, id job.ID) (f Facts, state job.State,
 	f.UserID, _ = v[1].(string)
 	f.signature, _ = v[2].(string)
 	f.prefix, _ = v[4].(string)
+	f.SessionID, _ = v[5].(string)
 	text, _ := v[3].(string)
 	state = job.State(text)
-	if !state.Terminal() && alive.Val() == 0 {
+	if !state.Terminal() && !state.Parked() && alive.Val() == 0 {
 		state = job.Expired // the deadline has passed, its event is about to be sent
 	}
 	return f, state, true, nil
@@ -98,6 +99,8 @@ type Submission struct {
 	// of the final one's event; Partial is nil for a result in one piece.
 	Batches int
 	Partial json.RawMessage
+	// Message tells the chat; its session and user are the job's.
+	Message *job.MessageBody
 }
 
 // Result accepts a result, once.
@@ -113,12 +116,19 @@ func (s *Store) Result(ctx context.Context, id job.ID, r Submission) (Outcome, e
 	if err != nil {
 		return "", err
 	}
+	message := ""
+	if r.Message != nil {
+		r.Message.RequestID = id
+		if message, err = messageRest(*r.Message, r.Message.UserID, r.Message.SessionID); err != nil {
+			return "", err
+		}
+	}
 	batches := ""
 	if r.Partial != nil {
 		batches = strconv.Itoa(r.Batches)
 	}
 	answer, err := s.run(ctx, s.scripts.result, p,
-		string(id), r.Digest, string(r.Result), string(event), batches, string(r.Partial))
+		string(id), r.Digest, string(r.Result), string(event), batches, string(r.Partial), message)
 	if err != nil {
 		return "", err
 	}

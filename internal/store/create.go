@@ -25,6 +25,12 @@ type NewJob struct {
 	CallbackTimeout time.Duration
 	// Attempts is how many turns in a row may end without a result.
 	Attempts int
+	// Request is the user's wish as a message of the session; nil for none.
+	Request *job.MessageBody
+	// Follows is the job whose conversation this one goes on with; empty for a new one.
+	Follows job.ID
+	// Reads is the checkpoint whose reply this job is to make sense of.
+	Reads job.CheckpointID
 }
 
 // Create stores a pending job with its secret and queues its first turn. For a
@@ -34,6 +40,16 @@ func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	id := newID(p)
 	if n.SessionID == "" {
 		n.SessionID = "ses_" + strings.TrimPrefix(string(id), "req_")
+	} else if err := s.rememberSession(ctx, n.SessionID, n.UserID); err != nil {
+		return job.Job{}, err
+	}
+	request := ""
+	if n.Request != nil {
+		n.Request.RequestID = id
+		var err error
+		if request, err = messageRest(*n.Request, n.UserID, n.SessionID); err != nil {
+			return job.Job{}, err
+		}
 	}
 	secret := newSecret()
 	fields, err := n.fields(id, secret)
@@ -42,9 +58,9 @@ func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	}
 	args := append([]any{
 		string(id), n.UserID, n.IdempotencyKey, string(secret),
-		toMillis(n.CallbackTimeout), toMillis(s.opts.QueueTimeout),
+		toMillis(n.CallbackTimeout), toMillis(s.opts.QueueTimeout), request, string(n.Follows),
 	}, fields...)
-	answer, err := s.run(ctx, s.scripts.create, p, append(args, "keep", toMillis(s.opts.Retention))...)
+	answer, err := s.run(ctx, s.scripts.create, p, append(args, "keep", toMillis(s.opts.Retention), "human", toMillis(s.opts.QueueTimeout))...)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -67,11 +83,15 @@ func (n NewJob) fields(id job.ID, secret Secret) ([]any, error) {
 	if n.Options.Simulate == job.SimulateManual {
 		manual = "1"
 	}
-	return []any{
+	fields := []any{
 		"kind", n.Kind, "user", n.UserID, "userJSON", string(user), "session", n.SessionID,
 		"prefix", n.EventPrefix, "input", string(n.Input), "options", string(options),
 		"priority", string(n.Priority), "manual", manual, "conversation", 1,
 		"timeout", toMillis(n.CallbackTimeout), "attempts", n.Attempts,
 		"signature", secret.Sign(id).digest(),
-	}, nil
+	}
+	if n.Reads != "" {
+		fields = append(fields, "reads", string(n.Reads))
+	}
+	return fields, nil
 }

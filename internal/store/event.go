@@ -164,6 +164,9 @@ func parseEntry(entry redis.XMessage, userID string) (Published, bool) {
 }
 
 func cutLast(name string) (prefix, last string) {
+	if prefix, ok := strings.CutSuffix(name, ":"+string(job.OnResolved)); ok {
+		return prefix, string(job.OnResolved)
+	}
 	i := strings.LastIndexByte(name, ':')
 	return name[:max(i, 0)], name[i+1:]
 }

@@ -32,7 +32,7 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	}
 	var found []job.Job
 	for {
-		page, err := s.page(ctx, q.UserID, before, q.Limit+1)
+		page, err := s.page(ctx, "jobs", q.UserID, before, q.Limit+1)
 		if err != nil {
 			return nil, "", err
 		}
@@ -45,7 +45,8 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 				continue
 			}
 			if len(found) == q.Limit {
-				return found, cursorAt(found[len(found)-1]), nil
+				last := found[len(found)-1]
+				return found, place{last.CreatedAt.UnixMilli(), string(last.ID)}.cursor(), nil
 			}
 			found = append(found, j)
 		}
@@ -56,22 +57,20 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	}
 }
 
-// place is a job's position in the listing: by time of creation, then by id.
+// place is a position in a listing: by time of creation, then by id.
 type place struct {
 	millis int64
-	id     job.ID
+	id     string
 }
 
 func (a place) compare(b place) int {
 	if a.millis != b.millis {
 		return int(b.millis - a.millis)
 	}
-	return strings.Compare(string(b.id), string(a.id))
+	return strings.Compare(b.id, a.id)
 }
 
-func cursorAt(j job.Job) string {
-	return strconv.FormatInt(j.CreatedAt.UnixMilli(), 10) + "." + string(j.ID)
-}
+func (a place) cursor() string { return strconv.FormatInt(a.millis, 10) + "." + a.id }
 
 func parseCursor(cursor string) (place, error) {
 	if cursor == "" {
@@ -83,17 +82,17 @@ func parseCursor(cursor string) (place, error) {
 		return place{}, job.Errorf(job.Invalid, "cursor is not one of ours").
 			WithHint("Pass nextCursor of the page before, unchanged.")
 	}
-	return place{n, job.ID(id)}, nil
+	return place{n, id}, nil
 }
 
 // page returns the next n places after before, merged over the partitions.
-func (s *Store) page(ctx context.Context, userID string, before place, n int) ([]place, error) {
+func (s *Store) page(ctx context.Context, index, userID string, before place, n int) ([]place, error) {
 	var keys []string
 	if userID != "" {
-		keys = []string{partitionOf(userID).key("jobs", userID)}
+		keys = []string{partitionOf(userID).key(index, userID)}
 	} else {
 		for p := range Partition(Partitions) {
-			keys = append(keys, p.key("jobs"))
+			keys = append(keys, p.key(index))
 		}
 	}
 	pipe := s.rdb.Pipeline()
@@ -111,7 +110,7 @@ func (s *Store) page(ctx context.Context, userID string, before place, n int) ([
 	for _, read := range reads {
 		for _, z := range read.Val() {
 			id, _ := z.Member.(string)
-			if at := (place{int64(z.Score), job.ID(id)}); before.compare(at) < 0 {
+			if at := (place{int64(z.Score), id}); before.compare(at) < 0 {
 				places = append(places, at)
 			}
 		}
@@ -124,8 +123,8 @@ func (s *Store) fetch(ctx context.Context, places []place) ([]job.Job, error) {
 	pipe := s.rdb.Pipeline()
 	reads := make([]*redis.MapStringStringCmd, len(places))
 	for i, at := range places {
-		p, _ := partitionOfID(at.id)
-		reads[i] = pipe.HGetAll(ctx, p.key("job", string(at.id)))
+		p, _ := partitionOfID(job.ID(at.id))
+		reads[i] = pipe.HGetAll(ctx, p.key("job", at.id))
 	}
 	if len(places) > 0 {
 		if _, err := pipe.Exec(ctx); err != nil {
@@ -137,11 +136,15 @@ func (s *Store) fetch(ctx context.Context, places []place) ([]job.Job, error) {
 		if len(read.Val()) == 0 {
 			continue
 		}
-		j, err := decodeRecord(places[i].id, read.Val())
+		j, err := decodeRecord(job.ID(places[i].id), read.Val())
 		if err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, j)
 	}
-	return jobs, nil
+	parked := make([]*job.Job, len(jobs))
+	for i := range jobs {
+		parked[i] = &jobs[i]
+	}
+	return jobs, s.withCheckpoints(ctx, parked)
 }

@@ -31,6 +31,23 @@ func newID(p Partition) job.ID {
 	return job.ID(fmt.Sprintf("req_%02x_%s", int(p), strings.ToLower(rand.Text())))
 }
 
+func newCheckpointID(p Partition) job.CheckpointID {
+	return job.CheckpointID(fmt.Sprintf("chk_%02x_%s", int(p), strings.ToLower(rand.Text())))
+}
+
+// partitionOfCheckpoint is partitionOfID for a checkpoint.
+func partitionOfCheckpoint(id job.CheckpointID) (Partition, bool) {
+	random, ok := strings.CutPrefix(string(id), "chk_")
+	p, known := partitionOfID(job.ID("req_" + random))
+	return p, ok && known
+}
+
+// sessionKey names a session's part of a key; the length keeps two sessions
+// apart whatever their names hold.
+func sessionKey(userID, sessionID string) string {
+	return itoa(len(userID)) + ":" + userID + ":" + sessionID
+}
+
 // partitionOfID reads the partition from a request id; ok is false for text
 // that was never a request id.
 func partitionOfID(id job.ID) (p Partition, ok bool) {

@@ -24,13 +24,16 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 	if h["result"] != "" {
 		j.Result = json.RawMessage(h["result"])
 	}
-	for field, into := range map[string]any{"options": &j.Options, "activity": &j.Activity, "checkpoint": &j.Checkpoint} {
+	for field, into := range map[string]any{"options": &j.Options, "activity": &j.Activity} {
 		if h[field] == "" {
 			continue
 		}
 		if err := json.Unmarshal([]byte(h[field]), into); err != nil {
 			return job.Job{}, fmt.Errorf("reading %s of %s: %w", field, id, err)
 		}
+	}
+	if h["checkpoint"] != "" {
+		j.Checkpoint = &job.Checkpoint{ID: job.CheckpointID(h["checkpoint"])} // the rest is read by withCheckpoints
 	}
 	return j, nil
 }

@@ -17,6 +17,7 @@ var luaFiles embed.FS
 // scripts holds one transition each, compiled by Redis on first use.
 type scripts struct {
 	create, claim, progress, result, batch, end, retry, turnEnd, due, recover, heartbeat, giveUp *redis.Script
+	ask, reply, park, delivered, tell, say, take                                                 *redis.Script
 }
 
 func loadScripts() scripts {
@@ -27,6 +28,8 @@ func loadScripts() scripts {
 		create: script("create"), claim: script("claim"), progress: redis.NewScript(event + readLua("progress")), result: script("result"),
 		batch: script("batch"), end: script("end"), retry: script("retry"), turnEnd: script("turn_end"),
 		due: script("due"), recover: script("recover"), heartbeat: script("heartbeat"), giveUp: script("give_up"),
+		ask: script("ask"), reply: script("reply"), park: script("park"), delivered: redis.NewScript(event + readLua("delivered")),
+		tell: script("tell"), say: script("say"), take: script("take"),
 	}
 }
 

@@ -48,8 +48,9 @@ func (s Signature) digest() string {
 // Facts are what never changes about a job while its secret lives. They may be
 // cached: a callback needs no read before its one script.
 type Facts struct {
-	Kind   string
-	UserID string
+	Kind      string
+	UserID    string
+	SessionID string
 	// prefix begins the names of the job's events.
 	prefix string
 	// signature is the digest of the expected signature.

@@ -20,6 +20,8 @@ type Options struct {
 	Retention time.Duration
 	// QueueTimeout is how long a job waits for a worker; default 24 h.
 	QueueTimeout time.Duration
+	// HumanTimeout is how long a checkpoint waits for a reply; default 24 h.
+	HumanTimeout time.Duration
 	// UserLimit is how many jobs of one user run at once, on all nodes; default 4.
 	UserLimit int
 	// NodeTimeout is how long a node may be silent before its turns are rung
@@ -33,6 +35,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.QueueTimeout == 0 {
 		o.QueueTimeout = 24 * time.Hour
+	}
+	if o.HumanTimeout == 0 {
+		o.HumanTimeout = 24 * time.Hour
 	}
 	if o.UserLimit == 0 {
 		o.UserLimit = 4
@@ -128,7 +133,11 @@ func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {
 	if len(fields) == 0 {
 		return job.Job{}, NotFound(id)
 	}
-	return decodeRecord(id, fields)
+	j, err := decodeRecord(id, fields)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return j, s.withCheckpoints(ctx, []*job.Job{&j})
 }
 
 // NotFound is the error for a job that does not exist.

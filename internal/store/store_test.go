@@ -93,6 +93,8 @@ func newJob(user string) store.NewJob {
 // model is what a job should be after a series of operations.
 type model struct {
 	id      job.ID
+	user    string
+	session string
 	state   job.State
 	turn    int
 	attempt int
@@ -101,9 +103,23 @@ type model struct {
 	digest  string // of the accepted result
 	seen    map[string]bool
 	events  []string
+	// asked is the checkpoint the job waits at, and holds whether the call that
+	// asked still waits; again says that the next turn waits for this one's end.
+	asked job.CheckpointID
+	holds bool
+	again bool
 }
 
 func (m *model) become(s job.State, event string) {
+	if s == job.Failed || s == job.Cancelled || s == job.Rejected { // the chat is told
+		m.events = append(m.events, "k:message")
+	}
+	if s.Terminal() && m.asked != "" {
+		m.events = append(m.events, "k:checkpoint:resolved")
+	}
+	if s.Terminal() {
+		m.asked, m.again = "", false
+	}
 	m.state = s
 	m.secret = m.secret && !s.Terminal()
 	m.events = append(m.events, "k:"+event)
@@ -113,6 +129,8 @@ func (m *model) become(s job.State, event string) {
 func (m *model) refusal() store.Outcome {
 	switch {
 	case m.state.Terminal():
+		return store.Outcome(m.state)
+	case m.asked != "":
 		return store.Outcome(m.state)
 	case !m.secret:
 		return store.Outcome(job.Expired)
@@ -131,7 +149,7 @@ func TestStateMachineFollowsItsModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m.id = j.ID
+			m.id, m.user, m.session = j.ID, j.UserID, j.SessionID
 			m.become(job.Pending, "pending")
 			operate(t, s, m, rand.New(rand.NewPCG(seed, 0)))
 			if t.Failed() {
@@ -144,8 +162,8 @@ func TestStateMachineFollowsItsModel(t *testing.T) {
 
 func operate(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 	t.Helper()
-	operations := []func(*testing.T, *store.Store, *model, *rand.Rand){claim, claim, progress, result, cancel, endTurn, retry, giveUp}
-	for range 25 {
+	operations := []func(*testing.T, *store.Store, *model, *rand.Rand){claim, claim, progress, result, cancel, endTurn, retry, giveUp, ask, ask, answer, answer, clarify, park, tell}
+	for range 40 {
 		operations[r.IntN(len(operations))](t, s, m, r)
 		compare(t, s, m)
 		if t.Failed() {
@@ -198,7 +216,7 @@ func claim(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 			taken = turn
 		}
 	}
-	if (taken != nil) != (m.state == job.Pending) {
+	if (taken != nil) != (m.state == job.Pending && !m.again) {
 		t.Errorf("claimed %+v of a job that is %s", taken, m.state)
 		return
 	}
@@ -221,7 +239,7 @@ func progress(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 		t.Fatal(err)
 	}
 	want := store.Accepted
-	if refusal := m.refusal(); refusal != "" {
+	if refusal := m.refusal(); refusal != "" && m.asked == "" {
 		want = refusal
 	} else if !m.seen[digest] {
 		m.seen[digest] = true
@@ -285,7 +303,7 @@ func endTurn(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 		}
 		return
 	}
-	m.held = false
+	m.held, m.holds, m.again = false, false, false
 	if m.state == job.Running {
 		m.attempt++
 		if m.attempt >= 2 {
@@ -306,7 +324,7 @@ func retry(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 		t.Errorf("retrying a job that is %s: %v", m.state, err)
 	}
 	if err == nil {
-		m.attempt, m.held, m.seen = 0, false, map[string]bool{}
+		m.attempt, m.held, m.holds, m.seen = 0, false, false, map[string]bool{}
 		m.become(job.Pending, "pending")
 	}
 }

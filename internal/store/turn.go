@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +23,10 @@ type Turn struct {
 	Begun bool
 	// Note is what the turn before left for this one; nil for a first turn.
 	Note *Note
+	// Told is what the user has written since the last turn, in order.
+	Told []job.Message
+	// Answers are the checkpoints that a person has answered so far, in order.
+	Answers []job.Checkpoint
 }
 
 // Note tells the next turn why it is needed.
@@ -40,6 +45,7 @@ const (
 	Unfinished Reason = "unfinished" // the turn ended without a result
 	Lost       Reason = "lost"       // the process was lost with its server
 	Retried    Reason = "retried"    // a person asked for a retry
+	Replied    Reason = "replied"    // a person answered a checkpoint
 )
 
 // Claim takes the next pending job of a partition for node and makes it
@@ -56,14 +62,21 @@ func (s *Store) Claim(ctx context.Context, p Partition, node string, batchFirst 
 		return nil, err
 	}
 	parts := stringsOf(answer)
-	if len(parts) < 2 {
+	if len(parts) < 3 {
 		return nil, nil
 	}
-	t, err := decodeTurn(job.ID(parts[0]), Secret(parts[1]), pairs(parts[2:]))
+	told, rest := parts[3:3+atoi(parts[2])], pairs(parts[3+atoi(parts[2]):])
+	t, err := decodeTurn(job.ID(parts[0]), Secret(parts[1]), rest)
 	if err != nil {
 		return nil, err
 	}
-	return t, s.recordSignature(ctx, p, t, pairs(parts[2:])["signature"])
+	for _, text := range told {
+		var m job.Message
+		if json.Unmarshal([]byte(text), &m) == nil { // a message may be gone: its session keeps only so many
+			t.Told = append(t.Told, m)
+		}
+	}
+	return t, s.recordSignature(ctx, p, t, rest["signature"])
 }
 
 // recordSignature lets callbacks of a new secret in. The script cannot compute
@@ -82,7 +95,14 @@ func decodeTurn(id job.ID, secret Secret, fields map[string]string) (*Turn, erro
 	if err != nil {
 		return nil, err
 	}
-	t := &Turn{Job: j, Signature: secret.Sign(id), Conversation: conversationID(id, fields["conversation"]), Begun: fields["begun"] == "1"}
+	root := id
+	if fields["root"] != "" {
+		root = job.ID(fields["root"])
+	}
+	t := &Turn{Job: j, Signature: secret.Sign(id), Conversation: conversationID(root, fields["conversation"]), Begun: fields["begun"] == "1"}
+	if err := json.Unmarshal([]byte("["+fields["answers"]+"]"), &t.Answers); err != nil {
+		return nil, fmt.Errorf("reading answers of %s: %w", id, err)
+	}
 	if fields["note"] != "" {
 		t.Note = new(Note)
 		if err := json.Unmarshal([]byte(fields["note"]), t.Note); err != nil {

@@ -2,12 +2,13 @@
 --
 -- ARGV[1] request id   ARGV[2] index   ARGV[3] digest   ARGV[4] items, JSON array
 -- ARGV[5] number of items
--- Returns {"accepted"|"repeated", total} or {"conflict"|"unknown"|<terminal state>}.
+-- Returns {"accepted"|"repeated", total} or {"conflict"|"unknown"|<the
+-- state that takes none>}.
 -- A batch is stored as "<digest> <number> <total then> <items>".
 
 local j = load_job(ARGV[1])
 if not j then return { 'unknown' } end
-if TERMINAL[j.state] then return { j.state } end
+if TERMINAL[j.state] or j.checkpoint then return { j.state } end
 if redis.call('EXISTS', P .. ':secret:' .. j.id) == 0 then return { 'expired' } end
 
 local key = P .. ':batches:' .. j.id

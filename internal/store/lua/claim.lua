@@ -3,7 +3,8 @@
 -- ARGV[1] node            ARGV[2] most jobs of one user at once
 -- ARGV[3] first priority  ARGV[4] second priority
 -- ARGV[5] new secret, used where the job's own has run out
--- Returns {id, secret, field, value, …}, or {} when nothing waits.
+-- Returns {id, secret, number of messages, message…, field, value, …}, or {}
+-- when nothing waits. The messages are what the user wrote since the last turn.
 
 -- Interactive jobs wait before batch ones, each in the order of their asking.
 local function waiting_score(priority, entry)
@@ -61,6 +62,11 @@ else
 end
 become(j, 'running', 'running', '{"status":"running"}')
 
-local answer = { j.id, secret }
+-- What the user has written meanwhile goes into this turn's prompt; it is kept
+-- until the turn has begun its conversation.
+local told = redis.call('LRANGE', P .. ':told:' .. j.id, 0, -1)
+redis.call('HSET', job_key(j.id), 'told', #told)
+local answer = { j.id, secret, num(#told) }
+for _, id in ipairs(told) do answer[#answer + 1] = redis.call('HGET', session_key('messages', j), id) or '' end
 for _, v in ipairs(redis.call('HGETALL', job_key(j.id))) do answer[#answer + 1] = v end
 return answer

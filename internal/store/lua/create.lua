@@ -3,7 +3,9 @@
 -- ARGV[1] request id      ARGV[2] user          ARGV[3] idempotency key or ""
 -- ARGV[4] secret          ARGV[5] callback timeout, ms
 -- ARGV[6] queue timeout, ms
--- ARGV[7..] field, value … of the record
+-- ARGV[7] the user's message behind its id and time, JSON; "" for none
+-- ARGV[8] job that this one follows in the same conversation, or ""
+-- ARGV[9..] field, value … of the record
 -- Returns {"created", id} or {"exists", id} for a repeated idempotency key.
 
 local id, user, idem = ARGV[1], ARGV[2], ARGV[3]
@@ -17,7 +19,7 @@ end
 if redis.call('EXISTS', job_key(id)) == 1 then return { 'created', id } end
 
 local fields = { 'state', 'pending', 'created', num(NOW), 'updated', num(NOW), 'turn', '0', 'attempt', '0' }
-for i = 7, #ARGV do fields[#fields + 1] = ARGV[i] end
+for i = 9, #ARGV do fields[#fields + 1] = ARGV[i] end
 redis.call('HSET', job_key(id), unpack(fields))
 
 local j = load_job(id)
@@ -31,6 +33,23 @@ redis.call('PEXPIRE', secret, ARGV[5])
 redis.call('ZADD', P .. ':jobs', num(NOW), id)
 redis.call('ZADD', P .. ':jobs:' .. user, num(NOW), id)
 set_deadline(j, 'queue', tonumber(ARGV[6]))
+redis.call('HSET', session_key('session', j), 'job', id)
 emit(j, 'pending', '{"status":"pending"}')
-enqueue(j)
+if ARGV[7] ~= '' then add_message(j, ARGV[7], 'NEW_MESSAGE', 'processing') end
+
+-- A job that follows another goes on in its conversation, with what the user
+-- has written since, once the other's process is gone.
+local before = ARGV[8] ~= '' and load_job(ARGV[8])
+if before then
+  local f = redis.call('HMGET', job_key(before.id), 'root', 'conversation', 'begun', 'cost', 'costBefore', 'told', 'answers')
+  -- The CLI counts the cost of the whole conversation: what it cost so far is not this job's.
+  local paid = tonumber(f[4] or 0) - tonumber(f[5] or 0)
+  redis.call('HSET', job_key(id), 'root', f[1] or before.id, 'conversation', f[2] or '1', 'begun', f[3] or '0',
+    'costBefore', tostring(-paid), 'answers', f[7] or '')
+  local told = P .. ':told:' .. before.id
+  if f[6] then redis.call('LTRIM', told, f[6], -1) end
+  if redis.call('EXISTS', told) == 1 then redis.call('RENAME', told, P .. ':told:' .. id) end
+  redis.call('PEXPIRE', P .. ':told:' .. id, num(j.keep))
+end
+if before and before.owner then redis.call('HSET', job_key(before.id), 'follower', id) else enqueue(j) end
 return { 'created', id }

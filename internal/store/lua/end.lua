@@ -12,6 +12,7 @@ if ARGV[2] == 'failed' then
   fail(j, 'failed', ARGV[3], ARGV[4], ARGV[4])
 else
   redis.call('HSET', job_key(j.id), 'error', ARGV[4], 'code', ARGV[3])
+  add_notice(j, ARGV[4])
   finish(j, ARGV[2], ARGV[2], '{"status":"' .. ARGV[2] .. '"}')
 end
 return 'ok'

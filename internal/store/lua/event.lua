@@ -18,6 +18,27 @@
 --   <P>:waiting:<user>      zset    the user's jobs over the per-user limit
 --   <P>:deadlines           zset    "<clock>|<id>" by due time
 --   <P>:nodes               zset    node -> when its heartbeat lapses
+--   <P>:asked:<id>          list    the job's checkpoints
+--   <P>:told:<id>           list    messages that the job's next turn is told: "<message id>"
+--   <P>:checkpoint:<id>     hash    a checkpoint, see open_checkpoint
+--   <P>:checkpoints         zset    all checkpoints by creation time
+--   <P>:checkpoints:<user>  zset    one user's
+--   <P>:open                zset    those of all that wait for a reply
+--   <P>:open:<user>         zset    those of one user
+--   <P>:messages:<session>  hash    message id -> message, JSON
+--   <P>:session:<session>   hash    n = id of the latest message, job = the latest job
+--   <P>:asking:<session>    zset    open checkpoints by message id
+--   <P>:outbox              zset    "<kind>|<id>" of what is to be done outside, by due time
+--   <P>:attempts            hash    the same -> how often it was tried
+--   <P>:audit:<id>          list    the job's audit log, JSON
+--   <P>:approvals:<id>      hash    what was approved -> "<checkpoint>|<until>", until it is used
+--   <P>:standing:<id>       set     rules whose tool calls are approved for this job
+--   <P>:always:<user>       hash    id -> rule that the user has approved for good, JSON
+--   <P>:action:<run>        hash    job, name, subject, about, state, result of an action's run
+--   <P>:acting              zset    runs of actions by when their lease lapses
+--   <P>:stats               hash    counts of checkpoints
+--
+-- <session> is "<length of user>:<user>:<session id>".
 --   channels <P>:events, <P>:wake
 
 local P = KEYS[1]

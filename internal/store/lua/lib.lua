@@ -25,10 +25,11 @@ end
 
 -- The fields that nearly every script needs.
 local function load_job(id)
-  local f = redis.call('HMGET', job_key(id), 'state', 'user', 'userJSON', 'prefix', 'keep', 'entry', 'priority', 'owner', 'turn')
+  local f = redis.call('HMGET', job_key(id), 'state', 'user', 'userJSON', 'prefix', 'keep', 'entry', 'priority', 'owner', 'turn',
+    'session', 'checkpoint')
   if not f[1] then return nil end
   return { id = id, state = f[1], user = f[2], userJSON = f[3], prefix = f[4], keep = tonumber(f[5]),
-    entry = f[6], priority = f[7], owner = f[8], turn = tonumber(f[9]) }
+    entry = f[6], priority = f[7], owner = f[8], turn = tonumber(f[9]), session = f[10], checkpoint = f[11] }
 end
 
 -- Appends an event of a job's change.
@@ -51,7 +52,7 @@ end
 
 -- Stops the clocks; deadline is what the record shows of the running one.
 local function stop_clocks(j)
-  redis.call('ZREM', P .. ':deadlines', 'queue|' .. j.id, 'callback|' .. j.id, 'human|' .. j.id, 'retry|' .. j.id)
+  redis.call('ZREM', P .. ':deadlines', 'queue|' .. j.id, 'callback|' .. j.id, 'human|' .. j.id, 'hold|' .. j.id, 'retry|' .. j.id)
   redis.call('HDEL', job_key(j.id), 'deadline')
 end
 
@@ -76,19 +77,184 @@ local function release(j)
   end
 end
 
+-- Notes something to be done outside of Redis, at least once.
+local function add_task(kind, ref)
+  redis.call('ZADD', P .. ':outbox', 'NX', num(NOW), kind .. '|' .. ref)
+  redis.call('PUBLISH', P .. ':wake', 'outbox')
+end
+
+local function count(what, n) redis.call('HINCRBY', P .. ':stats', what, num(n or 1)) end
+
+local function session_key(name, of) return P .. ':' .. name .. ':' .. #of.user .. ':' .. of.user .. ':' .. of.session end
+
+-- How many messages of a session are kept.
+local MESSAGES = 10000
+
+-- Adds a message to a session, with its event. rest is the message's JSON
+-- behind id and time. Returns the message's id.
+local function add_message(j, rest, action, status)
+  local messages, session = session_key('messages', j), session_key('session', j)
+  local n = redis.call('HINCRBY', session, 'n', 1)
+  local text = '{"id":' .. num(n) .. ',"createdAt":"' .. rfc3339(NOW) .. '",' .. rest
+  redis.call('HSET', messages, num(n), text)
+  if n > MESSAGES then redis.call('HDEL', messages, num(n - MESSAGES)) end
+  redis.call('PEXPIRE', messages, num(j.keep))
+  redis.call('PEXPIRE', session, num(j.keep))
+  emit(j, 'message', '{"action":"' .. action .. '","status":"' .. status .. '","sessionId":' .. cjson.encode(j.session) ..
+    ',"message":' .. text .. '}')
+  return n
+end
+
+-- Tells the chat in words what became of a job.
+local function add_notice(j, text)
+  local quoted = cjson.encode(text)
+  add_message(j, '"sessionId":' .. cjson.encode(j.session) .. ',"userId":' .. j.userJSON ..
+    ',"sender":"assistant","role":"assistant","content":' .. quoted .. ',"parts":[{"type":"text","text":' .. quoted ..
+    '}],"messageType":"notice"' .. (j.id ~= '' and ',"requestId":"' .. j.id .. '"' or '') .. '}', 'NEW_MESSAGE', 'processing')
+end
+
+-- Adds to a job's audit log. rest is the entry's JSON behind time and request.
+local function add_audit(id, rest)
+  redis.call('RPUSH', P .. ':audit:' .. id, '{"time":"' .. rfc3339(NOW) .. '","requestId":"' .. id .. '",' .. rest .. '}')
+end
+
+local function checkpoint_key(id) return P .. ':checkpoint:' .. id end
+
+-- A checkpoint's hash: head (the JSON of what never changes, without the closing
+-- brace), status, type, job ("" for none of ours), user, userJSON, session,
+-- prefix, keep, human (ms), created (ms), message (its id), held ("1": the call
+-- that asked still waits), answered (ms), reply (JSON), next; subject (what an
+-- approval is for) and about (the same for the audit log, as JSON members).
+local function load_checkpoint(id)
+  local f = redis.call('HMGET', checkpoint_key(id), 'status', 'job', 'user', 'userJSON', 'session', 'prefix', 'keep', 'type',
+    'created', 'held', 'head', 'message', 'human', 'subject', 'about')
+  if not f[1] then return nil end
+  return { id = id, status = f[1], job = f[2], user = f[3], userJSON = f[4], session = f[5], prefix = f[6], keep = tonumber(f[7]),
+    type = f[8], created = tonumber(f[9]), held = f[10], head = f[11], message = f[12], human = tonumber(f[13]),
+    subject = f[14] or '', about = f[15] or '' }
+end
+
+local function checkpoint_json(c)
+  local f = redis.call('HMGET', checkpoint_key(c.id), 'status', 'held', 'answered', 'reply', 'next')
+  return c.head .. ',"status":"' .. f[1] .. '","messageId":' .. c.message .. ',"createdAt":"' .. rfc3339(c.created) .. '"' ..
+    (f[2] == '1' and ',"held":true' or '') .. (f[3] and ',"answeredAt":"' .. rfc3339(tonumber(f[3])) .. '"' or '') ..
+    (f[4] and f[4] ~= '' and ',"reply":' .. f[4] or '') .. (f[5] and ',"next":"' .. f[5] .. '"' or '') .. '}'
+end
+
+-- Puts a checkpoint into the chat. j is its job, or stands in for one.
+local function open_checkpoint(j, c)
+  local message = add_message(j, c.rest, 'HITL_CHECKPOINT', 'awaiting_human')
+  redis.call('HSET', checkpoint_key(c.id), 'head', c.head, 'status', 'open', 'type', c.type, 'job', j.id, 'user', j.user,
+    'userJSON', j.userJSON, 'session', j.session, 'prefix', j.prefix, 'keep', num(j.keep), 'human', num(c.human),
+    'created', num(NOW), 'message', num(message), 'held', c.held)
+  if c.subject ~= '' then redis.call('HSET', checkpoint_key(c.id), 'subject', c.subject, 'about', c.about) end
+  for _, name in ipairs({ ':checkpoints', ':checkpoints:' .. j.user, ':open', ':open:' .. j.user }) do
+    redis.call('ZADD', P .. name, num(NOW), c.id)
+  end
+  redis.call('ZADD', session_key('asking', j), num(message), c.id)
+  redis.call('PEXPIRE', session_key('asking', j), num(j.keep))
+  if j.id ~= '' then
+    redis.call('RPUSH', P .. ':asked:' .. j.id, c.id)
+    add_audit(j.id, '"event":"asked","checkpointId":"' .. c.id .. '","type":"' .. c.type .. '"' .. c.about)
+  end
+  count(c.type .. ':opened')
+  c.message, c.created = num(message), NOW
+  emit(j, 'checkpoint', checkpoint_json(c))
+end
+
+-- A checkpoint no longer waits for a reply.
+local function settle_checkpoint(c)
+  redis.call('ZREM', P .. ':open', c.id)
+  redis.call('ZREM', P .. ':open:' .. c.user, c.id)
+  redis.call('ZREM', session_key('asking', c), c.id)
+  redis.call('ZREM', P .. ':deadlines', 'lapse|' .. c.id)
+  if c.job == '' then redis.call('ZADD', P .. ':deadlines', num(NOW + c.keep), 'forget|' .. c.id) end
+end
+
+-- Closes a checkpoint for good, with its event.
+local function close_checkpoint(j, c, status, reply, nxt)
+  settle_checkpoint(c)
+  redis.call('HSET', checkpoint_key(c.id), 'status', status, 'answered', num(NOW))
+  if reply and reply ~= '' then redis.call('HSET', checkpoint_key(c.id), 'reply', reply) end
+  if nxt then redis.call('HSET', checkpoint_key(c.id), 'next', nxt) end
+  count(c.type .. ':' .. status)
+  if status == 'answered' then
+    count(c.type .. ':ms', NOW - c.created)
+    if c.held == '1' then count(c.type .. ':held') end
+  end
+  emit(j, 'checkpoint:resolved', checkpoint_json(c))
+end
+
+-- The call that asked no longer waits: the reply will start another turn.
+local function unhold(j)
+  redis.call('ZREM', P .. ':deadlines', 'hold|' .. j.id)
+  if j.checkpoint then redis.call('HSET', checkpoint_key(j.checkpoint), 'held', '0') end
+end
+
+-- Rings Claude as soon as no process of the job is left.
+local function ring(j)
+  set_deadline(j, 'queue', tonumber(redis.call('HGET', job_key(j.id), 'human')))
+  if j.owner then redis.call('HSET', job_key(j.id), 'again', '1') else enqueue(j) end
+end
+
+-- After release: rings Claude where a reply came while the process was ending.
+local function ring_again(j)
+  if redis.call('HDEL', job_key(j.id), 'again') == 1 and j.state == 'pending' then enqueue(j) end
+  local follower = redis.call('HGET', job_key(j.id), 'follower')
+  if follower then
+    redis.call('HDEL', job_key(j.id), 'follower')
+    local f = load_job(follower)
+    if f and f.state == 'pending' then enqueue(f) end
+  end
+end
+
 -- Ends a job for good (until a person asks for a retry). The worker, if any,
 -- is given back when its process is gone.
 local function finish(j, state, what, data)
   stop_clocks(j)
   redis.call('DEL', P .. ':secret:' .. j.id)
   redis.call('ZREM', P .. ':waiting:' .. j.user, j.id)
-  redis.call('HDEL', job_key(j.id), 'checkpoint', 'note')
+  if j.checkpoint then
+    local c = load_checkpoint(j.checkpoint)
+    if c and (c.status == 'open' or c.status == 'reading') then
+      add_audit(j.id, '"event":"' .. (state == 'expired' and 'expired' or 'withdrawn') .. '","checkpointId":"' .. c.id .. '","type":"' ..
+        c.type .. '"' .. c.about)
+      close_checkpoint(j, c, state == 'expired' and 'expired' or 'cancelled')
+    end
+  end
+  redis.call('HDEL', job_key(j.id), 'checkpoint', 'note', 'again')
   redis.call('HSET', job_key(j.id), 'finished', num(NOW))
   set_deadline(j, 'purge', j.keep)
   become(j, state, what, data)
+  if redis.call('HEXISTS', job_key(j.id), 'reads') == 1 then add_task('read', j.id) end
+  if state == 'received' and redis.call('LLEN', P .. ':told:' .. j.id) > tonumber(redis.call('HGET', job_key(j.id), 'told') or 0) then
+    add_task('continue', j.id)
+  end
 end
 
 local function fail(j, state, code, message, said)
   redis.call('HSET', job_key(j.id), 'error', message, 'code', code)
+  add_notice(j, said)
   finish(j, state, 'error', '{"suggestionId":"' .. j.id .. '","error":' .. cjson.encode(said) .. ',"errorCode":"' .. code .. '"}')
+end
+
+-- Books the end of an action's run: success, error or unknown. The callback
+-- clock, which stood still for it, runs on.
+local function end_action(run, state, result)
+  local key = P .. ':action:' .. run
+  redis.call('ZREM', P .. ':acting', run)
+  local f = redis.call('HMGET', key, 'state', 'job', 'about', 'left', 'name')
+  if f[1] ~= 'running' then return f[1] or '' end
+  redis.call('HSET', key, 'state', state, 'result', result)
+  add_audit(f[2], '"event":"finished","outcome":"' .. state .. '","run":"' .. run .. '"' .. f[3])
+  local j = load_job(f[2])
+  if not j or j.state ~= 'running' then return state end
+  if state == 'unknown' then
+    add_notice(j, 'The server was interrupted while "' .. f[5] .. '" was running. Whether it took effect is not known.')
+  end
+  local left = math.max(tonumber(f[4]), 1000)
+  set_deadline(j, 'callback', left)
+  redis.call('HSET', job_key(j.id), 'deadline', num(NOW + left))
+  redis.call('PEXPIRE', P .. ':secret:' .. j.id, num(left + 1))
+  return state
 end

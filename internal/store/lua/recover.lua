@@ -14,6 +14,9 @@ for _, node in ipairs(redis.call('ZRANGEBYSCORE', P .. ':nodes', '-inf', num(NOW
     local j = entry[1] and load_job(entry[1][2][2])
     if j and j.entry == pending[1] then
       release(j)
+      j.owner = nil
+      unhold(j)
+      ring_again(j)
       recovered[#recovered + 1] = j.id
       if j.state == 'running' then
         stop_clocks(j)

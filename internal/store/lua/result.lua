@@ -4,15 +4,17 @@
 -- ARGV[4] data of the received event, JSON
 -- ARGV[5] how many batches came before the final one; "" when the result came
 --         in one piece   ARGV[6] data of the final batch's partial event, JSON
+-- ARGV[7] the message that tells the chat, behind its id and time, JSON
 -- Returns "accepted", "repeated", "conflict", "stale" (batches changed
--- meanwhile), "unknown", or the terminal state.
+-- meanwhile), "unknown", or the state that takes no result: a terminal one, or
+-- one in which a person was asked.
 
 local j = load_job(ARGV[1])
 if not j then return 'unknown' end
 if j.state == 'received' then
   return redis.call('HGET', job_key(j.id), 'digest') == ARGV[2] and 'repeated' or 'conflict'
 end
-if TERMINAL[j.state] then return j.state end
+if TERMINAL[j.state] or j.checkpoint then return j.state end
 if redis.call('EXISTS', P .. ':secret:' .. j.id) == 0 then return 'expired' end
 if ARGV[5] ~= '' and redis.call('HLEN', P .. ':batches:' .. j.id) ~= tonumber(ARGV[5]) then return 'stale' end
 
@@ -22,5 +24,6 @@ if ARGV[5] ~= '' then
   redis.call('DEL', P .. ':batches:' .. j.id)
   emit(j, 'partial', ARGV[6])
 end
+if ARGV[7] ~= '' then add_message(j, ARGV[7], 'NEW_MESSAGE', 'processing') end
 finish(j, 'received', 'received', ARGV[4])
 return 'accepted'

@@ -16,16 +16,27 @@ if not j then return '' end
 if j.turn ~= tonumber(ARGV[2]) or j.owner ~= ARGV[3] then return '' end
 redis.call('HINCRBY', job_key(j.id), 'inputTokens', ARGV[4])
 redis.call('HINCRBY', job_key(j.id), 'outputTokens', ARGV[5])
+-- A conversation that could not be resumed is lost, not an attempt: the next
+-- turn gets the history in its prompt.
+local lost = ARGV[12] ~= '1' and redis.call('HGET', job_key(j.id), 'begun') == '1'
 local before = tonumber(redis.call('HGET', job_key(j.id), 'costBefore') or 0)
 if tonumber(ARGV[6]) > 0 then redis.call('HSET', job_key(j.id), 'cost', tostring(before + tonumber(ARGV[6]))) end
 if ARGV[12] == '1' then
   redis.call('HSET', job_key(j.id), 'begun', '1')
+  local told = redis.call('HGET', job_key(j.id), 'told')
+  if told and told ~= '0' then
+    redis.call('LTRIM', P .. ':told:' .. j.id, told, -1)
+    redis.call('HSET', job_key(j.id), 'told', '0')
+  end
 else
   redis.call('HSET', job_key(j.id), 'begun', '0')
   redis.call('HINCRBY', job_key(j.id), 'conversation', 1)
   redis.call('HSET', job_key(j.id), 'costBefore', redis.call('HGET', job_key(j.id), 'cost') or '0')
 end
 release(j)
+j.owner = nil
+unhold(j)
+ring_again(j)
 if j.state ~= 'running' then return j.state end
 
 -- What Claude itself said is better than what its exit tells.
@@ -33,6 +44,12 @@ local code, message = ARGV[7], ARGV[8]
 local gave_up = redis.call('HMGET', job_key(j.id), 'gaveUpTurn', 'gaveUpCode', 'gaveUp')
 if gave_up[1] and tonumber(gave_up[1]) == j.turn then code, message = gave_up[2], gave_up[3] end
 
+if lost then
+  stop_clocks(j)
+  become(j, 'pending', 'pending', '{"status":"pending"}')
+  set_deadline(j, 'retry', 0)
+  return j.state
+end
 local attempt = redis.call('HINCRBY', job_key(j.id), 'attempt', 1)
 if ARGV[9] ~= '1' or attempt >= tonumber(redis.call('HGET', job_key(j.id), 'attempts')) then
   fail(j, 'failed', code, message, message)

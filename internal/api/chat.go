@@ -1,0 +1,236 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/human"
+	"ringback/internal/job"
+)
+
+// sent answers /from-llm and /to-llm (seed 004).
+type sent struct {
+	Success   bool  `json:"success"`
+	MessageID int64 `json:"messageId"`
+}
+
+// readMessage reads the body of /from-llm or /to-llm, which both have the shape
+// of seed 004.
+func (s *Server) readMessage(c echo.Context, sender job.Sender) (human.Incoming, error) {
+	var m human.Incoming
+	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err != nil {
+		return m, err
+	}
+	if err := httpjson.Into(body, &m); err != nil {
+		return m, err
+	}
+	if m.UserID, err = actAs(callerOf(c), m.UserID); err != nil {
+		return m, err
+	}
+	e := job.Errorf(job.Invalid, "Invalid request")
+	wrong := func(path, message string) { e.Details = append(e.Details, job.Detail{Path: path, Message: message}) }
+	if m.SessionID == "" || len(m.SessionID) > 256 || strings.ContainsFunc(m.SessionID, isControl) {
+		wrong("/sessionId", "expected 1 to 256 characters, none of them control characters")
+	}
+	if strings.TrimSpace(m.Content) == "" || len(m.Content) > 64<<10 {
+		wrong("/content", "expected 1 to 65536 characters of text")
+	}
+	if m.Sender != "" && m.Sender != sender {
+		wrong("/sender", "found \""+string(m.Sender)+"\"; allowed here: "+string(sender))
+	}
+	if len(m.MessageType) > 64 || len(m.Destination) > 64 || len(m.LogID) > 256 {
+		wrong("", "messageType and destination may have 64 characters, logId 256")
+	}
+	if len(m.Props) > 0 && m.Props[0] != '{' {
+		wrong("/props", "expected an object")
+	}
+	if e.Details != nil {
+		return m, e
+	}
+	return m, nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// fromLLM takes what an orchestrator outside Ringback says to a user.
+func (s *Server) fromLLM(c echo.Context) error {
+	if err := mayAct(callerOf(c), "Speaking as the assistant"); err != nil {
+		return err
+	}
+	m, err := s.readMessage(c, job.FromAssistant)
+	if err != nil {
+		return err
+	}
+	id, err := s.human.FromLLM(c.Request().Context(), m)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, sent{true, id})
+}
+
+// toLLM takes what a user says.
+func (s *Server) toLLM(c echo.Context) error {
+	m, err := s.readMessage(c, job.FromUser)
+	if err != nil {
+		return err
+	}
+	m.By = actorOf(c, viaChat)
+	m.By.UserID = m.UserID
+	id, err := s.human.ToLLM(c.Request().Context(), m)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, sent{true, id})
+}
+
+// sessionMessages pages through a session, oldest message first.
+func (s *Server) sessionMessages(c echo.Context) error {
+	sessionID := c.Param("id")
+	userID, err := s.sessionUser(c, sessionID)
+	if err != nil {
+		return err
+	}
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	var after int64
+	if text := c.QueryParam("after"); text != "" {
+		if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
+			return invalid("/after", "expected the id of a message")
+		}
+	}
+	messages, last, err := s.store.Messages(c.Request().Context(), userID, sessionID, after, limit)
+	if err != nil {
+		return err
+	}
+	if last == 0 {
+		return noSession(sessionID)
+	}
+	page := struct {
+		SessionID string        `json:"sessionId"`
+		Messages  []job.Message `json:"messages"`
+		// NextAfter is what to pass as after for the next page; absent on the last.
+		NextAfter int64 `json:"nextAfter,omitempty"`
+	}{SessionID: sessionID, Messages: messages}
+	if page.Messages == nil {
+		page.Messages = []job.Message{}
+	} else if newest := messages[len(messages)-1].ID; newest < last {
+		page.NextAfter = newest
+	}
+	return c.JSON(http.StatusOK, page)
+}
+
+// sessionUser finds whose session is meant: a person's own, else that of the
+// user that is named, else that of the only user who has one of this name.
+func (s *Server) sessionUser(c echo.Context, sessionID string) (string, error) {
+	named := c.QueryParam("userId")
+	if who := callerOf(c); !who.service() || named != "" {
+		return actAs(who, named)
+	}
+	users, err := s.store.SessionUsers(c.Request().Context(), sessionID)
+	switch {
+	case err != nil:
+		return "", err
+	case len(users) == 0:
+		return "", noSession(sessionID)
+	case len(users) > 1:
+		return "", job.Errorf(job.Conflict, "Several users have a session %q", sessionID).WithHint("Say which with ?userId=.")
+	}
+	return users[0], nil
+}
+
+func noSession(id string) error {
+	return job.Errorf(job.NotFound, "No session has the id %q", id).
+		WithHint("It may have been removed after its retention time; a job's record names its sessionId.")
+}
+
+// defaultRunKind is the kind that POST /hitl/runs starts where its
+// configuration names none.
+const defaultRunKind = "media"
+
+// startRun is POST /hitl/runs of seed 004, in its snake_case.
+func (s *Server) startRun(c echo.Context) error {
+	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err != nil {
+		return err
+	}
+	config, _ := body["agent_tool_config"].(map[string]any)
+	if _, present := body["agent_tool_config"]; present && config == nil {
+		return invalid("/agent_tool_config", "expected an object: kind, and fields of the kind's input")
+	}
+	delete(body, "agent_tool_config")
+	var run struct {
+		Prompt    string `json:"prompt"`
+		SessionID string `json:"session_id"`
+		UserID    string `json:"user_id"`
+	}
+	if err := httpjson.Into(body, &run); err != nil {
+		return err
+	}
+	if strings.TrimSpace(run.Prompt) == "" {
+		return invalid("/prompt", "is required but missing")
+	}
+	n := newJob{Kind: defaultRunKind, UserID: run.UserID, SessionID: run.SessionID, Input: map[string]any{}}
+	for name, value := range config {
+		if name == "kind" {
+			n.Kind, _ = value.(string)
+			continue
+		}
+		n.Input[name] = value
+	}
+	n.Input["prompt"] = run.Prompt
+	j, err := s.create(c, n, "/agent_tool_config")
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusAccepted, runOf(j))
+}
+
+func (s *Server) getRun(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, runOf(j))
+}
+
+// run is a job as seed 004 calls and words it.
+type run struct {
+	RunID     job.ID          `json:"run_id"`
+	SessionID string          `json:"session_id"`
+	UserID    string          `json:"user_id"`
+	Status    job.State       `json:"status"`
+	Result    json.RawMessage `json:"result,omitempty"`
+	Error     string          `json:"error,omitempty"`
+	*pause
+}
+
+// pause is what a run that waits for a person answers beside its status.
+type pause struct {
+	Step             string             `json:"step"`
+	Message          string             `json:"message"`
+	ActionsRequired  []string           `json:"actions_required"`
+	CheckpointType   job.CheckpointType `json:"checkpoint_type"`
+	ConversationMode bool               `json:"conversation_mode"`
+	Data             json.RawMessage    `json:"data"`
+}
+
+func runOf(j job.Job) run {
+	r := run{RunID: j.ID, SessionID: j.SessionID, UserID: j.UserID, Status: j.State, Result: j.Result, Error: j.Error}
+	if c := j.Checkpoint; c != nil {
+		steps := map[job.CheckpointType]string{job.ErrorRecovery: "API_CALL", job.InformationRequest: "INFORMATION_REVIEW", job.FormRequirements: "FORM_REQUIREMENTS"}
+		step, ok := steps[c.Type]
+		if !ok {
+			step = "APPROVAL"
+		}
+		r.pause = &pause{step, c.Message, []string{"respond_naturally"}, c.Type, true, c.Props}
+	}
+	return r
+}

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/hub"
+	"ringback/internal/human"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// findCheckpoint returns a checkpoint, if the caller may see it.
+func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkpoint, error) {
+	found, err := s.store.Checkpoint(c.Request().Context(), id)
+	if err != nil {
+		return found, err
+	}
+	if who := callerOf(c); !who.service() && who.userID != found.UserID {
+		return job.Checkpoint{}, store.NoCheckpoint(id)
+	}
+	return found, nil
+}
+
+// statuses are those that GET /api/checkpoints filters by.
+var statuses = []job.CheckpointStatus{job.Open, job.Reading, job.Answered, job.Clarified, job.Lapsed, job.Withdrawn}
+
+// listCheckpoints is the inbox: what waits for a reply, unless asked otherwise.
+func (s *Server) listCheckpoints(c echo.Context) error {
+	q := store.CheckpointQuery{
+		Status: job.CheckpointStatus(c.QueryParam("status")), Type: job.CheckpointType(c.QueryParam("type")),
+		Cursor: c.QueryParam("cursor"), UserID: c.QueryParam("userId"),
+	}
+	var err error
+	if q.Limit, err = limitOf(c); err != nil {
+		return err
+	}
+	if q.Status != "" && !slices.Contains(statuses, q.Status) {
+		return invalid("/status", `allowed: open, reading, answered, clarified, expired, cancelled`)
+	}
+	if q.Type != "" && !slices.Contains(job.CheckpointTypes[:], q.Type) {
+		return invalid("/type", "is not a type of checkpoint")
+	}
+	if who := callerOf(c); !who.service() {
+		if q.UserID, err = actAs(who, q.UserID); err != nil {
+			return err
+		}
+	}
+	found, next, err := s.store.Checkpoints(c.Request().Context(), q)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, struct {
+		Checkpoints []job.Checkpoint `json:"checkpoints"`
+		NextCursor  string           `json:"nextCursor,omitempty"`
+	}{found, next})
+}
+
+// limitOf reads how long a page is to be.
+func limitOf(c echo.Context) (int, error) {
+	text := c.QueryParam("limit")
+	if text == "" {
+		return 50, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 500 {
+		return 0, invalid("/limit", "expected a number from 1 to 500")
+	}
+	return n, nil
+}
+
+func (s *Server) getCheckpoint(c echo.Context) error {
+	found, err := s.findCheckpoint(c, job.CheckpointID(c.Param("id")))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, found)
+}
+
+func (s *Server) replyToCheckpoint(c echo.Context) error {
+	found, err := s.findCheckpoint(c, job.CheckpointID(c.Param("id")))
+	if err != nil {
+		return err
+	}
+	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err != nil {
+		return err
+	}
+	given, err := readGiven(body)
+	if err != nil {
+		return err
+	}
+	given.By = actorOf(c, viaAPI)
+	after, err := s.human.Reply(c.Request().Context(), found, given)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, after)
+}
+
+// readGiven reads a reply. The values keep their numbers as they were sent.
+func readGiven(body map[string]any) (human.Given, error) {
+	var given human.Given
+	values, present := body["values"]
+	delete(body, "values")
+	if err := httpjson.Into(body, &given); err != nil {
+		return given, err
+	}
+	if present {
+		object, ok := values.(map[string]any)
+		if !ok {
+			return given, invalid("/values", "expected an object of values by name")
+		}
+		given.Values = object
+	}
+	return given, nil
+}
+
+// replyFrames takes the replies that come over a user's WebSocket.
+func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
+	by := actorOf(c, viaWebSocket)
+	by.UserID = userID
+	return func(ctx context.Context, frame json.RawMessage) (job.Checkpoint, error) {
+		body, err := httpjson.Decode(frame)
+		if err != nil {
+			return job.Checkpoint{}, err
+		}
+		id, _ := body["checkpointId"].(string)
+		delete(body, "checkpointId")
+		delete(body, "type")
+		found, err := s.store.Checkpoint(ctx, job.CheckpointID(id))
+		if err != nil {
+			return job.Checkpoint{}, err
+		}
+		if found.UserID != userID {
+			return job.Checkpoint{}, store.NoCheckpoint(job.CheckpointID(id))
+		}
+		given, err := readGiven(body)
+		if err != nil {
+			return job.Checkpoint{}, err
+		}
+		given.By = by
+		return s.human.Reply(ctx, found, given)
+	}
+}
+
+// decideJob answers the checkpoint a job waits at with a decision.
+func (s *Server) decideJob(decision job.Decision) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		j, err := s.find(c)
+		if err != nil {
+			return err
+		}
+		if j.State != job.AwaitingApproval || j.Checkpoint == nil {
+			return job.Errorf(job.Conflict, "The job is %s", j.State).
+				WithHint("Only a job that is awaiting_approval can be decided on.")
+		}
+		given := human.Given{Decision: decision}
+		if c.Request().ContentLength != 0 {
+			body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+			if err != nil {
+				return err
+			}
+			var extra struct {
+				Reason string `json:"reason"`
+			}
+			if err := httpjson.Into(body, &extra); err != nil {
+				return err
+			}
+			given.Text = extra.Reason
+		}
+		given.By = actorOf(c, viaAPI)
+		if _, err := s.human.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
+			return err
+		}
+		return s.getJob(c)
+	}
+}

@@ -1,0 +1,92 @@
+package callback
+
+import (
+	"encoding/json"
+
+	"ringback/internal/human"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+const checkpointSchema = `{
+  "type": "object",
+  "required": ["type", "message"],
+  "properties": {
+    "type": {"enum": ["error_recovery", "information_request", "form_requirements", "confirmation"]},
+    "message": {"type": "string", "minLength": 1, "maxLength": 4000},
+    "props": {"type": "object"}
+  },
+  "additionalProperties": false
+}`
+
+// answeredCheckpoint tells Claude the reply; parkedCheckpoint, to stop.
+type answeredCheckpoint struct {
+	Status string     `json:"status"`
+	Reply  *job.Reply `json:"reply"`
+}
+
+type parkedCheckpoint struct {
+	Status      string `json:"status"`
+	Instruction string `json:"instruction"`
+}
+
+const stopNow = "Nobody has answered yet. The question stays open, and you will be called again in this conversation with the reply. " +
+	"Stop now: end your turn without doing or submitting anything else."
+
+// checkpoint puts Claude's question to the user and waits a while for the
+// reply. Then the job parks.
+func (h *Handler) checkpoint(in *call) (any, error) {
+	if details := h.schemas.checkpoint.Validate(in.payload); details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	asking, err := in.asking()
+	if err != nil {
+		return nil, err
+	}
+	outcome, asked, details, err := h.human.Ask(in.ctx, asking)
+	switch {
+	case err != nil:
+		return nil, err
+	case details != nil:
+		return nil, h.wrongPayload(in, details)
+	case outcome != store.Asked && outcome != store.Repeated:
+		return nil, in.refused(outcome)
+	}
+	return h.await(in, asked.ID)
+}
+
+func (in *call) asking() (human.Asking, error) {
+	props, err := json.Marshal(in.payload["props"])
+	if err != nil || in.payload["props"] == nil {
+		props = nil
+	}
+	kind, _ := in.payload["type"].(string)
+	message, _ := in.payload["message"].(string)
+	return human.Asking{
+		RequestID: in.id, UserID: in.facts.UserID, SessionID: in.facts.SessionID, Type: job.CheckpointType(kind),
+		Message: message, Props: props, Hold: true,
+	}, err
+}
+
+// await answers a call that asks with what became of its checkpoint.
+func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
+	c, err := h.human.Hold(in.ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Status {
+	case job.Answered:
+		if c.Reply.Decision == job.Cancel {
+			return nil, in.late(job.Cancelled)
+		}
+		// If this is not booked, the same question is answered the same once more.
+		_ = h.store.Delivered(in.ctx, in.id, id)
+		return answeredCheckpoint{"answered", c.Reply}, nil
+	case job.Lapsed:
+		return nil, in.late(job.Expired)
+	case job.Withdrawn:
+		return nil, in.late(job.Cancelled)
+	case job.Open, job.Reading, job.Clarified:
+	}
+	return parkedCheckpoint{"parked", stopNow}, nil
+}

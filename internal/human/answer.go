@@ -1,0 +1,286 @@
+package human
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ringback/internal/human/reply"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// Given is a reply as it comes in: at least one of its fields is set.
+type Given struct {
+	Decision job.Decision   `json:"decision"`
+	Values   map[string]any `json:"values"`
+	Text     string         `json:"text"`
+	// Scope is how far an approval of a tool call goes: once, job or always.
+	Scope job.ApprovalScope `json:"scope"`
+	// By is who replies.
+	By job.Actor `json:"-"`
+}
+
+// maxText bounds a reply in characters.
+const maxText = 20_000
+
+// Reply takes a person's reply to a checkpoint. It returns the checkpoint as it
+// is then: answered, being read, or clarified with Next asking again. Errors:
+// Invalid for a reply that does not fit, Conflict for a checkpoint that no
+// longer waits.
+func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Given) (job.Checkpoint, error) {
+	if c.Status != job.Open {
+		return c, store.Closed(c.ID, c.Status)
+	}
+	a, err := s.answer(c, g)
+	if err != nil {
+		return c, err
+	}
+	a.Checkpoint, a.From, a.By = c.ID, job.Open, g.By
+	if _, err := s.store.Reply(ctx, c, a); err != nil {
+		return c, err
+	}
+	s.log.Info("User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID, "outcome", a.To)
+	return s.store.Checkpoint(ctx, c.ID)
+}
+
+// answer works out what a reply does.
+func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
+	q, details := parse(c)
+	if details != nil {
+		return store.Answer{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
+	}
+	if len(g.Text) > maxText {
+		return store.Answer{}, refuse("/text", fmt.Sprintf("found %d bytes; at most %d are read", len(g.Text), maxText))
+	}
+	var a store.Answer
+	var err error
+	switch {
+	case g.Decision != "":
+		a, err = q.decide(g)
+	case g.Values != nil:
+		a, err = q.fill(g)
+	case strings.TrimSpace(g.Text) != "":
+		a = s.understand(q, g.Text)
+	default:
+		err = refuse("", "expected at least one of decision, values and text")
+	}
+	if err != nil {
+		return store.Answer{}, err
+	}
+	if a.Message == nil {
+		message := job.Text(job.FromUser, q.inWords(g))
+		a.Message = &message
+	}
+	a.Message.Props, err = json.Marshal(job.ReplyProps{
+		InResponseTo: c.Type, ResolvesCheckpoint: true, CheckpointRunID: q.props.RunID, CheckpointMessageID: c.MessageID,
+	})
+	return a, err
+}
+
+func refuse(path, message string) error {
+	e := job.Errorf(job.Invalid, "Invalid reply")
+	e.Details = []job.Detail{{Path: path, Message: message}}
+	return e
+}
+
+// decide takes a decision that was given outright.
+func (q question) decide(g Given) (store.Answer, error) {
+	binding := q.checkpoint.Type.Binding()
+	switch {
+	case g.Decision == job.Cancel && !binding:
+		return q.cancel(g.Text), nil
+	case binding && (g.Decision == job.Approve || g.Decision == job.Deny):
+		return answered(job.Reply{Decision: g.Decision, Values: g.Values, Text: g.Text, Reason: g.Text, Confidence: 1}), nil
+	case binding:
+		return store.Answer{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny", g.Decision))
+	}
+	return store.Answer{}, refuse("/decision", fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision))
+}
+
+func answered(r job.Reply) store.Answer { return store.Answer{To: job.Answered, Reply: r} }
+
+// cancel ends the job: the person wants none of it any more.
+func (q question) cancel(text string) store.Answer {
+	a := answered(job.Reply{Decision: job.Cancel, Text: text, Confidence: 1})
+	a.End, a.Code, a.Why = job.Cancelled, job.CodeCancelled, "Cancelled in the chat."
+	return a
+}
+
+// fill takes values that were given outright.
+func (q question) fill(g Given) (store.Answer, error) {
+	if q.checkpoint.Type.Binding() {
+		return store.Answer{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
+	}
+	values := q.merged(g.Values)
+	if details := q.problems(values, "/values"); details != nil {
+		e := job.Errorf(job.Invalid, "Invalid reply")
+		e.Details = details
+		return store.Answer{}, e
+	}
+	return answered(job.Reply{Values: values, Text: g.Text, Confidence: 1}), nil
+}
+
+// merged adds values to those known from earlier rounds.
+func (q question) merged(values map[string]any) map[string]any {
+	all := maps.Clone(q.props.CurrentValues)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, values)
+	return all
+}
+
+// inWords is how a structured reply reads in the chat.
+func (q question) inWords(g Given) string {
+	switch {
+	case strings.TrimSpace(g.Text) != "":
+		return g.Text
+	case g.Decision == job.Approve:
+		return "Approve"
+	case g.Decision == job.Deny:
+		return "Deny"
+	case g.Decision == job.Cancel:
+		return "Cancel"
+	}
+	names := slices.Sorted(maps.Keys(g.Values))
+	lines := make([]string, len(names))
+	for i, name := range names {
+		lines[i] = fmt.Sprintf("%s: %v", name, g.Values[name])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// understand reads a reply in words.
+func (s *Service) understand(q question, text string) store.Answer {
+	r := reply.Read(q.words(), text)
+	base := job.Reply{Text: text, Confidence: r.Confidence, Reason: r.Reason}
+	switch r.Outcome {
+	case reply.Approve:
+		base.Decision = job.Approve
+		return answered(base)
+	case reply.Deny:
+		base.Decision = job.Deny
+		return answered(base)
+	case reply.Cancel:
+		return q.cancel(text)
+	case reply.Steer:
+		base.Decision = job.Steer
+		return answered(base)
+	case reply.Values:
+		return q.take(base, r.Values, r.Missing)
+	case reply.Unclear:
+	}
+	if q.freeText() {
+		return answered(base)
+	}
+	if s.mayAskClaude(q) {
+		return store.Answer{To: job.Reading, Reply: base}
+	}
+	return q.again(base, nil, r.Question)
+}
+
+// take keeps values that were read from a text, and asks for what is missing or
+// does not fit.
+func (q question) take(base job.Reply, values map[string]any, missing []string) store.Answer {
+	base.Values = q.merged(normal(values))
+	details := q.problems(base.Values, "")
+	if len(details) == 0 && len(missing) == 0 {
+		return answered(base)
+	}
+	for _, d := range details {
+		delete(base.Values, firstName(d.Path))
+	}
+	return q.again(base, base.Values, q.whatIsMissing(base.Values, details))
+}
+
+// normal gives values the types that a schema checks: numbers as in JSON.
+func normal(values map[string]any) map[string]any {
+	text, err := json.Marshal(values)
+	if err != nil {
+		return values
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var out map[string]any
+	if dec.Decode(&out) != nil {
+		return values
+	}
+	return out
+}
+
+func firstName(pointer string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	return name
+}
+
+// freeText reports whether any words will do as the answer: nothing says what
+// values they should hold.
+func (q question) freeText() bool {
+	return q.checkpoint.Type == job.InformationRequest && q.form == nil && len(q.props.ValidValues) == 0
+}
+
+// mayAskClaude reports whether Claude may be asked what a reply means: never
+// where something is decided.
+func (s *Service) mayAskClaude(q question) bool {
+	_, ok := s.kinds.Get(readingKind)
+	return ok && !q.checkpoint.Type.Binding()
+}
+
+const notUnderstood = "I did not understand that. "
+
+// whatIsMissing asks for what a reply left open.
+func (q question) whatIsMissing(known map[string]any, details []job.Detail) string {
+	var wrong []string
+	for _, d := range details {
+		name := firstName(d.Path)
+		if _, isKnown := known[name]; isKnown || name == "" {
+			continue
+		}
+		wrong = append(wrong, q.label(name))
+	}
+	slices.Sort(wrong)
+	wrong = slices.Compact(wrong)
+	if len(wrong) == 0 {
+		return notUnderstood + strings.TrimPrefix(q.checkpoint.Message, notUnderstood)
+	}
+	return "Thank you. I still need: " + strings.Join(wrong, "; ") + "."
+}
+
+// label describes a value to a person.
+func (q question) label(name string) string {
+	if q.form == nil {
+		return name
+	}
+	p := q.form.properties[name]
+	text := name
+	if about := firstOf(p.Title, p.Description); about != "" {
+		text += " (" + about + ")"
+	}
+	if len(p.Enum) > 0 {
+		text += ", one of " + list(p.Enum)
+	}
+	return text
+}
+
+// again asks once more, keeping what is known.
+func (q question) again(base job.Reply, known map[string]any, message string) store.Answer {
+	c := q.checkpoint
+	next := q
+	next.checkpoint.Message = message
+	if known != nil {
+		next.props.CurrentValues = known
+	}
+	asking := Asking{
+		RequestID: c.RequestID, RunID: q.props.RunID, UserID: c.UserID, SessionID: c.SessionID, Type: c.Type, Message: message,
+	}
+	composed, err := compose(next, asking)
+	if err != nil { // what was read from JSON can be written as JSON
+		panic("human: " + err.Error())
+	}
+	return store.Answer{To: job.Clarified, Reply: base, Again: &composed}
+}

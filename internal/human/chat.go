@@ -1,0 +1,111 @@
+package human
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"ringback/internal/job"
+)
+
+// Incoming is a message from outside, as POST /from-llm and POST /to-llm take
+// it (seed 004).
+type Incoming struct {
+	SessionID   string          `json:"sessionId"`
+	UserID      string          `json:"userId"`
+	Sender      job.Sender      `json:"sender"`
+	Content     string          `json:"content"`
+	MessageType job.MessageType `json:"messageType"`
+	Destination string          `json:"destination"`
+	LogID       string          `json:"logId"`
+	Props       json.RawMessage `json:"props"`
+	// By is who sent it.
+	By job.Actor `json:"-"`
+}
+
+func (m Incoming) body(sender job.Sender) job.MessageBody {
+	b := job.Text(sender, m.Content)
+	b.Destination, b.LogID, b.Props = m.Destination, m.LogID, m.Props
+	if m.MessageType != "" {
+		b.MessageType = m.MessageType
+	}
+	return b
+}
+
+// FromLLM takes a message of an orchestrator outside Ringback, and returns its
+// id. One of type hitl_checkpoint is a question to the user.
+func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
+	if m.MessageType != job.CheckpointMessage {
+		_, id, _, err := s.store.Tell(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)
+		return id, err
+	}
+	var known job.Props
+	if len(m.Props) > 0 {
+		if err := json.Unmarshal(m.Props, &known); err != nil {
+			return 0, refuse("/props", wrongProps(err))
+		}
+	}
+	_, asked, details, err := s.Ask(ctx, Asking{
+		RunID: firstOf(known.RunID, m.LogID), UserID: m.UserID, SessionID: m.SessionID, Type: known.CheckpointType, Message: m.Content,
+		Props: m.Props, LogID: m.LogID, Destination: m.Destination,
+	})
+	if details != nil {
+		e := job.Errorf(job.Invalid, "Invalid request")
+		e.Details = details
+		return 0, e
+	}
+	return asked.MessageID, err
+}
+
+// ToLLM takes a user's message and returns its id. If a checkpoint is open in
+// the session, the message is the reply to it; else the session's latest job is
+// told, or goes on because of it.
+func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
+	c, err := s.asked(ctx, m)
+	if err != nil {
+		return 0, err
+	}
+	if c != nil {
+		id, err := s.replyInChat(ctx, *c, m)
+		if e, ok := errors.AsType[*job.Error](err); !ok || e.Kind != job.Conflict {
+			return id, err
+		}
+		// It was answered at this very moment: then this is a further message.
+	}
+	_, id, _, err := s.store.Tell(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
+	return id, err
+}
+
+// asked finds the checkpoint that a message replies to: the one it names, else
+// the latest open one of the session; nil when there is none.
+func (s *Service) asked(ctx context.Context, m Incoming) (*job.Checkpoint, error) {
+	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	var named job.ReplyProps
+	if len(m.Props) > 0 && json.Unmarshal(m.Props, &named) == nil && named.CheckpointMessageID != 0 {
+		for _, c := range open {
+			if c.MessageID == named.CheckpointMessageID {
+				return &c, nil
+			}
+		}
+		return nil, nil
+	}
+	return &open[0], nil
+}
+
+func (s *Service) replyInChat(ctx context.Context, c job.Checkpoint, m Incoming) (int64, error) {
+	a, err := s.answer(c, Given{Text: m.Content, By: m.By})
+	if err != nil {
+		return 0, err
+	}
+	a.Checkpoint, a.From, a.By = c.ID, job.Open, m.By
+	a.Message.LogID, a.Message.Destination = m.LogID, m.Destination
+	id, err := s.store.Reply(ctx, c, a)
+	if err != nil {
+		return 0, err
+	}
+	s.log.Info("User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID, "outcome", a.To)
+	return id, nil
+}

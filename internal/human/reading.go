@@ -1,0 +1,163 @@
+package human
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// readingKind is the built-in kind whose jobs say what a reply means.
+const readingKind = "reading"
+
+// readerPrefix begins the name of the user to whom such jobs belong: nobody, so
+// that no client sees them.
+const readerPrefix = job.ReservedUserPrefix + "reader:"
+
+// toRead is the input of a reading.
+type toRead struct {
+	Question    string          `json:"question"`
+	Reply       string          `json:"reply"`
+	Field       string          `json:"field,omitempty"`
+	Current     json.RawMessage `json:"currentValue,omitempty"`
+	ValidValues []any           `json:"validValues,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Known       map[string]any  `json:"knownValues,omitempty"`
+	History     []spoken        `json:"history"`
+}
+
+// spoken is a message of the conversation so far.
+type spoken struct {
+	Sender  job.Sender `json:"sender"`
+	Content string     `json:"content"`
+}
+
+// meaning is the result of a reading.
+type meaning struct {
+	// Action is values, cancel or unclear.
+	Action string         `json:"action"`
+	Values map[string]any `json:"values"`
+	// Confidence is 0 to 1.
+	Confidence float64 `json:"confidence"`
+	// Ask is the question to ask back.
+	Ask string `json:"ask"`
+}
+
+// historyLength is how many messages a reading is given.
+const historyLength = 40
+
+// startReading lets Claude read the reply to a checkpoint, in a job of its own.
+func (s *Service) startReading(ctx context.Context, id job.CheckpointID) error {
+	c, err := s.store.Checkpoint(ctx, id)
+	if err != nil || c.Status != job.Reading {
+		return notThere(err)
+	}
+	k, ok := s.kinds.Get(readingKind)
+	q, details := parse(c)
+	if !ok || details != nil || c.Reply == nil {
+		return s.askAgain(ctx, c, q, nil, "")
+	}
+	past, err := s.history(ctx, c)
+	if err != nil {
+		return err
+	}
+	input, err := json.Marshal(toRead{
+		Question: c.Message, Reply: c.Reply.Text, Field: q.field(), Current: q.props.CurrentValue, ValidValues: q.props.ValidValues,
+		Schema: q.props.Schema, Known: q.props.CurrentValues, History: past,
+	})
+	if err != nil {
+		return err
+	}
+	timeout := k.Policy.Timeout
+	if timeout == 0 {
+		timeout = s.opts.CallbackTimeout
+	}
+	_, err = s.store.Create(ctx, store.NewJob{
+		Kind: k.Name, UserID: readerPrefix + c.UserID, Input: input, IdempotencyKey: string(c.ID), EventPrefix: k.Policy.Events,
+		Priority: k.Policy.Priority, CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Reads: c.ID,
+	})
+	return err
+}
+
+// notThere makes a task of what no longer exists a task that is done.
+func notThere(err error) error {
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound {
+		return nil
+	}
+	return err
+}
+
+// history returns the latest messages of a checkpoint's session.
+func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]spoken, error) {
+	messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, max(0, c.MessageID-historyLength), 2*historyLength)
+	if err != nil {
+		return nil, err
+	}
+	past := make([]spoken, len(messages))
+	for i, m := range messages {
+		past[i] = spoken{m.Sender, m.Content}
+	}
+	return past, nil
+}
+
+// finishReading uses what Claude made of a reply: if it is certain and fits, as
+// the answer, else to ask again.
+func (s *Service) finishReading(ctx context.Context, id job.ID) error {
+	read, err := s.store.Get(ctx, id)
+	if err != nil {
+		return notThere(err)
+	}
+	checkpoint, err := s.store.Reads(ctx, id)
+	if err != nil {
+		return notThere(err)
+	}
+	c, err := s.store.Checkpoint(ctx, checkpoint)
+	if err != nil || c.Status != job.Reading || c.Reply == nil {
+		return notThere(err)
+	}
+	q, _ := parse(c)
+	m := meaning{Action: "unclear"}
+	if read.State == job.Received {
+		if err := json.Unmarshal(read.Result, &m); err != nil {
+			return err
+		}
+	}
+	s.log.Info("Claude read a reply", "checkpointId", c.ID, "requestId", c.RequestID, "action", m.Action, "confidence", m.Confidence)
+	if m.Confidence < s.opts.Confidence {
+		return s.askAgain(ctx, c, q, nil, m.Ask)
+	}
+	switch m.Action {
+	case "cancel":
+		return s.settle(ctx, c, q.cancel(c.Reply.Text))
+	case "values":
+		base := *c.Reply
+		base.Confidence = m.Confidence
+		return s.settle(ctx, c, q.take(base, m.Values, nil))
+	}
+	return s.askAgain(ctx, c, q, nil, m.Ask)
+}
+
+// askAgain closes a checkpoint whose reply stayed unclear.
+func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, q question, known map[string]any, ask string) error {
+	if ask == "" {
+		ask = q.whatIsMissing(known, nil)
+	}
+	base := job.Reply{}
+	if c.Reply != nil {
+		base = *c.Reply
+	}
+	return s.settle(ctx, c, q.again(base, known, ask))
+}
+
+// settle stores what a reply meant that was being read. Another node may have
+// done it already.
+func (s *Service) settle(ctx context.Context, c job.Checkpoint, a store.Answer) error {
+	a.Checkpoint, a.From, a.Message = c.ID, job.Reading, nil
+	_, err := s.store.Reply(ctx, c, a)
+	if e, ok := errors.AsType[*job.Error](err); ok && (e.Kind == job.Conflict || e.Kind == job.NotFound) {
+		return nil
+	}
+	return err
+}

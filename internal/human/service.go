@@ -1,0 +1,50 @@
+package human
+
+import (
+	"log/slog"
+	"time"
+
+	"ringback/internal/kind"
+	"ringback/internal/store"
+)
+
+// Options say how people are asked.
+type Options struct {
+	// Hold is how long a call that asks waits for the reply; default 45 s.
+	Hold time.Duration
+	// Confidence is how sure Claude must be of what a reply means, 0 to 1;
+	// default 0.9.
+	Confidence float64
+	// CallbackTimeout is how long a turn has to call back where its kind does not say.
+	CallbackTimeout time.Duration
+	// Resume tells whoever asked from outside what the reply is; nil: nobody.
+	Resume ResumeFunc
+	// Retry says whether, and after how long, a task that failed is tried again;
+	// default: with growing delays, for a day.
+	Retry func(err error, attempt int) (time.Duration, bool)
+}
+
+// Service asks people and takes their replies.
+type Service struct {
+	store   *store.Store
+	kinds   *kind.Registry
+	opts    Options
+	log     *slog.Logger
+	waiters waiters
+	// nudge says that there may be tasks.
+	nudge chan struct{}
+}
+
+// New returns the service. It hears of replies once it is subscribed to the
+// store, see store.Subscribe.
+func New(s *store.Store, kinds *kind.Registry, opts Options, log *slog.Logger) *Service {
+	if opts.Confidence == 0 {
+		opts.Confidence = 0.9
+	}
+	if opts.Retry == nil {
+		opts.Retry = func(_ error, attempt int) (time.Duration, bool) {
+			return min(time.Hour, time.Second<<min(attempt, 12)), attempt < 35
+		}
+	}
+	return &Service{store: s, kinds: kinds, opts: opts, log: log, nudge: make(chan struct{}, 1)}
+}

@@ -1,0 +1,68 @@
+package job
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Actor is who did something.
+type Actor struct {
+	// UserID is the person; empty for a back end that named none.
+	UserID string `json:"userId,omitempty"`
+	// Via is how it came in: api, websocket, chat or slack.
+	Via string `json:"via"`
+	// Address is where it came from: an IP address.
+	Address string `json:"address,omitempty"`
+}
+
+// AuditEntry is one line of a job's audit log, which is only ever added to.
+type AuditEntry struct {
+	Time      time.Time `json:"time"`
+	RequestID ID        `json:"requestId"`
+	// Event is what happened: asked, approve, deny, steer, cancel, answered,
+	// unclear, expired, withdrawn, started, finished, refused or revoked.
+	Event        string         `json:"event"`
+	CheckpointID CheckpointID   `json:"checkpointId,omitempty"`
+	Type         CheckpointType `json:"type,omitempty"`
+	// By is who decided; nil where nobody did.
+	By *Actor `json:"by,omitempty"`
+	// Scope is how far an approval goes: once, job or always.
+	Scope ApprovalScope `json:"scope,omitempty"`
+	// Run is the run of an action.
+	Run string `json:"run,omitempty"`
+	// Outcome is how a run ended: success, error or unknown.
+	Outcome string `json:"outcome,omitempty"`
+	// Detail says why something was refused.
+	Detail string `json:"detail,omitempty"`
+	Deed
+}
+
+// Deed is what an approval is for.
+type Deed struct {
+	// Action is the name of an action, Tool of a tool of the CLI: one of them is set.
+	Action string `json:"action,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	// Input is what it is to be done with, and InputDigest the SHA-256 of its
+	// canonical JSON (RFC 8785), in hex.
+	Input       json.RawMessage `json:"input,omitempty"`
+	InputDigest string          `json:"inputDigest,omitempty"`
+}
+
+// ApprovalScope is how far an approval goes.
+type ApprovalScope string
+
+// The scopes.
+const (
+	Once   ApprovalScope = "once"   // for exactly this input, one time
+	ForJob ApprovalScope = "job"    // for whatever matches the rule, in this job
+	Always ApprovalScope = "always" // for whatever matches the rule, for this user
+)
+
+// Approval is a standing approval of tool calls, until it is revoked.
+type Approval struct {
+	ID        string    `json:"id"`
+	UserID    string    `json:"userId"`
+	Kind      string    `json:"kind"`
+	Rule      string    `json:"rule"`
+	CreatedAt time.Time `json:"createdAt"`
+}

@@ -1,0 +1,130 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ringback/internal/claude"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// maxPart is how much of a tool's input or output a message holds, in bytes;
+// the transcript has the rest.
+const maxPart = 8 << 10
+
+// conversation turns what the CLI prints into messages of the job's session.
+type conversation struct {
+	// tools are the names of the tools in use, by the id of the use; plumbing ones,
+	// by which Claude only calls back, are empty.
+	tools map[string]string
+}
+
+// messages returns what people get to see.
+func (c *conversation) messages(spoken []claude.Spoken) []store.Said {
+	var said []store.Said
+	for _, s := range spoken {
+		if body, ok := c.message(s.Message); ok {
+			said = append(said, store.Said{End: s.End, Body: body})
+		}
+	}
+	return said
+}
+
+func (c *conversation) message(m claude.Message) (job.MessageBody, bool) {
+	body := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.TextMessage}
+	var texts []string
+	for _, b := range m.Blocks {
+		part, ok := c.part(m.Role, b)
+		if !ok {
+			continue
+		}
+		if part.Type == job.TextPart {
+			texts = append(texts, part.Text)
+		} else {
+			body.MessageType = job.ToolMessage
+		}
+		if part.Type == job.ToolResultPart {
+			body.Role = job.FromTool
+		}
+		body.Parts = append(body.Parts, part)
+	}
+	body.Content = strings.Join(texts, "\n\n")
+	return body, len(body.Parts) > 0
+}
+
+func (c *conversation) part(role string, b claude.Block) (job.Part, bool) {
+	switch {
+	case b.Type == "text" && role == "assistant":
+		text := string(maskSignatures([]byte(b.Text)))
+		return job.Part{Type: job.TextPart, Text: text}, strings.TrimSpace(text) != ""
+	case b.Type == "tool_use":
+		return c.call(b)
+	case b.Type == "tool_result":
+		return c.result(b)
+	}
+	return job.Part{}, false
+}
+
+func (c *conversation) call(b claude.Block) (job.Part, bool) {
+	if c.tools == nil {
+		c.tools = map[string]string{}
+	}
+	if plumbing(b) {
+		return job.Part{}, false
+	}
+	c.tools[b.ToolUseID] = b.Name
+	return job.Part{Type: job.ToolCallPart, ToolCallID: b.ToolUseID, ToolName: b.Name, State: job.InputAvailable, Input: shown(b.Input)}, true
+}
+
+func (c *conversation) result(b claude.Block) (job.Part, bool) {
+	name := c.tools[b.ToolUseID]
+	if name == "" {
+		return job.Part{}, false
+	}
+	delete(c.tools, b.ToolUseID)
+	state := job.OutputAvailable
+	if b.IsError {
+		state = job.OutputError
+	}
+	return job.Part{Type: job.ToolResultPart, ToolCallID: b.ToolUseID, ToolName: name, State: state, Output: shown(b.Output)}, true
+}
+
+// plumbing reports whether a tool is used for calling back only: what is said
+// that way reaches people as what it is.
+func plumbing(b claude.Block) bool {
+	var input struct {
+		Command  string `json:"command"`
+		FilePath string `json:"file_path"`
+	}
+	_ = json.Unmarshal(b.Input, &input) // a tool of another shape is none of these
+	switch b.Name {
+	case "Bash":
+		return strings.Contains(input.Command, "/api/claude/")
+	case "Write", "Edit", "Read":
+		return slices.Contains(claude.PayloadFiles(), filepath.Base(input.FilePath))
+	case "StructuredOutput":
+		return true
+	}
+	return false
+}
+
+// shown is a tool's input or output as a message holds it.
+func shown(text json.RawMessage) json.RawMessage {
+	if len(text) == 0 {
+		return json.RawMessage("null")
+	}
+	masked := maskSignatures(text)
+	if len(masked) <= maxPart {
+		return masked
+	}
+	cut := bytes.ToValidUTF8(masked[:maxPart], nil)
+	quoted, err := json.Marshal(string(cut) + "…")
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return quoted
+}

@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// The operations of people, for TestStateMachineFollowsItsModel.
+
+func question(m *model, r *rand.Rand) store.Question {
+	q := store.Question{
+		RequestID: m.id, UserID: m.user, SessionID: m.session, Type: job.ErrorRecovery, Message: "Which?",
+		Props: json.RawMessage(`{}`), Chat: job.Text(job.FromAssistant, "Which?"), Digest: strconv.FormatUint(r.Uint64(), 10),
+	}
+	if r.IntN(2) == 0 {
+		q.Hold = time.Minute
+	}
+	return q
+}
+
+func ask(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
+	t.Helper()
+	q := question(m, r)
+	outcome, id, _, err := s.Ask(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := store.Asked
+	switch {
+	case m.asked != "":
+		want = store.Busy
+	case m.state != job.Running:
+		want = store.Outcome(m.state)
+	default:
+		m.asked, m.holds, m.attempt = id, q.Hold > 0, 0
+		m.events = append(m.events, "k:message", "k:checkpoint")
+		m.state = job.AwaitingInput
+	}
+	if outcome != want {
+		t.Errorf("asking for a job that is %s: %s, want %s", m.state, outcome, want)
+	}
+}
+
+// reply replies to the job's checkpoint, or to one that no longer waits.
+func reply(t *testing.T, s *store.Store, m *model, a store.Answer) bool {
+	t.Helper()
+	if m.asked == "" {
+		return false
+	}
+	c, err := s.Checkpoint(t.Context(), m.asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Held != m.holds {
+		t.Errorf("held is %v, want %v", c.Held, m.holds)
+	}
+	message := job.Text(job.FromUser, "that one")
+	a.Checkpoint, a.From, a.Message = c.ID, job.Open, &message
+	if _, err := s.Reply(t.Context(), c, a); err != nil {
+		t.Errorf("replying: %v", err)
+	}
+	var e *job.Error
+	if _, err := s.Reply(t.Context(), c, a); !errors.As(err, &e) || e.Kind != job.Conflict {
+		t.Errorf("a second reply: %v, want a conflict", err)
+	}
+	m.events = append(m.events, "k:message", "k:checkpoint:resolved")
+	return true
+}
+
+func answer(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
+	t.Helper()
+	if !reply(t, s, m, store.Answer{To: job.Answered, Reply: job.Reply{Text: "that one"}}) {
+		return
+	}
+	m.asked = ""
+	if m.holds {
+		m.holds = false
+		m.become(job.Running, "running")
+		return
+	}
+	m.again = m.held
+	m.become(job.Pending, "pending")
+}
+
+func clarify(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
+	t.Helper()
+	q := question(m, r)
+	if !reply(t, s, m, store.Answer{To: job.Clarified, Reply: job.Reply{Text: "what?"}, Again: &q}) {
+		return
+	}
+	before, err := s.Checkpoint(t.Context(), m.asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.asked = before.Next
+	m.events = append(m.events, "k:message", "k:checkpoint")
+}
+
+func park(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
+	t.Helper()
+	if m.asked == "" {
+		return
+	}
+	if status, err := s.Park(t.Context(), m.id, m.asked); err != nil || status != job.Open {
+		t.Errorf("parking: %s, %v", status, err)
+	}
+	m.holds = false
+}
+
+func tell(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
+	t.Helper()
+	told, _, _, err := s.Tell(t.Context(), m.user, m.session, job.Text(job.FromUser, "by the way"), !m.state.Terminal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := store.ToldJob
+	if m.state.Terminal() {
+		want = store.Stored
+	}
+	if told != want {
+		t.Errorf("telling a job that is %s: %s, want %s", m.state, told, want)
+	}
+	m.events = append(m.events, "k:message")
+}

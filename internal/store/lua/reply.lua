@@ -1,0 +1,104 @@
+-- A person's reply to a checkpoint.
+--
+-- ARGV[1] checkpoint id
+-- ARGV[2] what becomes of it: "answered"; "clarified": it was not understood, and
+--         another checkpoint asks again; "reading": Claude is asked what it means
+-- ARGV[3] the status it must be in: "open", or "reading" for what Claude made of it
+-- ARGV[4] the reply, JSON without the closing brace; "" for none
+-- ARGV[5] the person's message behind id and time, JSON; "" when it was added before
+-- ARGV[6] "" to go on with the job, or the state that ends it
+-- ARGV[7] code and ARGV[8] message of that end
+-- ARGV[9] id, ARGV[10] head and ARGV[11] message of the checkpoint that asks again
+-- ARGV[12] note for the next turn, JSON   ARGV[13] the decision, "" for none
+-- ARGV[14] who decided, JSON   ARGV[15] how long an approval may be used, ms
+-- ARGV[16] how far an approval goes: "once", "job" or "always"
+-- ARGV[17] the rule that it stands for, where it goes further than once
+-- ARGV[18] id and ARGV[19] JSON of an approval that always stands
+-- Returns {"ok", message id}, {"unknown"}, or {"closed", status}.
+
+local c = load_checkpoint(ARGV[1])
+if not c then return { 'unknown' } end
+if c.status ~= ARGV[3] then return { 'closed', c.status } end
+local j = c.job ~= '' and load_job(c.job)
+  or { id = '', user = c.user, userJSON = c.userJSON, session = c.session, prefix = c.prefix, keep = c.keep }
+
+local message = redis.call('HGET', checkpoint_key(c.id), 'replyMessage') or '0'
+if ARGV[5] ~= '' then message = num(add_message(j, ARGV[5], 'NEW_MESSAGE', 'processing')) end
+local reply = ARGV[4] ~= '' and ARGV[4] .. (ARGV[4] == '{' and '' or ',') .. '"messageId":' .. message .. '}' or ''
+
+local function audit(event)
+  if j.id == '' then return end
+  add_audit(j.id, '"event":"' .. event .. '","checkpointId":"' .. c.id .. '","type":"' .. c.type .. '"' .. c.about ..
+    ',"by":' .. ARGV[14] .. (ARGV[16] ~= '' and ',"scope":"' .. ARGV[16] .. '"' or ''))
+end
+
+-- Records a yes, for exactly what was asked.
+local function approve()
+  if c.subject == '' or j.id == '' then return end
+  redis.call('HSET', P .. ':approvals:' .. j.id, c.subject, c.id .. '|' .. num(NOW + tonumber(ARGV[15])))
+  if ARGV[16] == 'job' then redis.call('SADD', P .. ':standing:' .. j.id, ARGV[17]) end
+  if ARGV[16] == 'always' then redis.call('HSET', P .. ':always:' .. j.user, ARGV[18], ARGV[19]) end
+end
+
+local function human_clock()
+  if j.id == '' then
+    redis.call('ZADD', P .. ':deadlines', num(NOW + c.human), 'lapse|' .. c.id)
+  else
+    set_deadline(j, 'human', c.human)
+    redis.call('HSET', job_key(j.id), 'deadline', num(NOW + c.human), 'updated', num(NOW))
+  end
+end
+
+if ARGV[2] == 'reading' then
+  redis.call('HSET', checkpoint_key(c.id), 'status', 'reading', 'replyMessage', message, 'reply', reply)
+  redis.call('ZREM', P .. ':open', c.id)
+  redis.call('ZREM', P .. ':open:' .. c.user, c.id)
+  redis.call('ZREM', session_key('asking', c), c.id)
+  human_clock()
+  add_task('understand', c.id)
+  return { 'ok', message }
+end
+
+if ARGV[2] == 'clarified' then
+  close_checkpoint(j, c, 'clarified', reply, ARGV[9])
+  local again = { id = ARGV[9], type = c.type, head = ARGV[10], rest = ARGV[11], human = c.human, held = c.held,
+    subject = c.subject, about = c.about }
+  audit('unclear')
+  open_checkpoint(j, again)
+  redis.call('HSET', checkpoint_key(c.id), 'held', '0')
+  if j.id ~= '' then redis.call('HSET', job_key(j.id), 'checkpoint', again.id) end
+  c.id = again.id
+  human_clock()
+  return { 'ok', message }
+end
+
+close_checkpoint(j, c, 'answered', reply)
+if ARGV[13] ~= '' then count(c.type .. ':' .. ARGV[13]) end
+audit(ARGV[13] ~= '' and ARGV[13] or 'answered')
+if ARGV[13] == 'approve' then approve() end
+if j.id == '' then
+  add_task('resume', c.id)
+  return { 'ok', message }
+end
+j.checkpoint = nil
+redis.call('HDEL', job_key(j.id), 'checkpoint')
+stop_clocks(j)
+local answers = redis.call('HGET', job_key(j.id), 'answers') or ''
+redis.call('HSET', job_key(j.id), 'answers', answers .. (answers ~= '' and ',' or '') .. checkpoint_json(c))
+if ARGV[6] ~= '' then
+  redis.call('HSET', job_key(j.id), 'error', ARGV[8], 'code', ARGV[7])
+  add_notice(j, ARGV[8])
+  finish(j, ARGV[6], ARGV[6], '{"status":"' .. ARGV[6] .. '"}')
+elseif c.held == '1' then
+  -- The turn that asked goes on, and its clock where it stood.
+  local left = tonumber(redis.call('HGET', job_key(j.id), 'left'))
+  set_deadline(j, 'callback', left)
+  redis.call('HSET', job_key(j.id), 'deadline', num(NOW + left))
+  redis.call('PEXPIRE', P .. ':secret:' .. j.id, num(left + 1))
+  become(j, 'running', 'running', '{"status":"running"}')
+else
+  redis.call('HSET', job_key(j.id), 'note', ARGV[12])
+  become(j, 'pending', 'pending', '{"status":"pending"}')
+  ring(j)
+end
+return { 'ok', message }

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+)
+
+// Stats counts the checkpoints of one type since the store was new.
+type Stats struct {
+	// Opened counts those put to a person; the rest, what became of them.
+	Opened    int64 `json:"opened"`
+	Answered  int64 `json:"answered"`
+	Clarified int64 `json:"clarified"`
+	Expired   int64 `json:"expired"`
+	Cancelled int64 `json:"cancelled"`
+	// Held counts those answered while the call that asked still waited.
+	Held int64 `json:"answeredWhileHeld"`
+	// Approved and Denied count the decisions.
+	Approved int64 `json:"approved"`
+	Denied   int64 `json:"denied"`
+	// Waited is the time from question to answer, summed over Answered.
+	Waited time.Duration `json:"-"`
+}
+
+// Plus adds another count.
+func (a Stats) Plus(b Stats) Stats {
+	return Stats{
+		a.Opened + b.Opened, a.Answered + b.Answered, a.Clarified + b.Clarified, a.Expired + b.Expired,
+		a.Cancelled + b.Cancelled, a.Held + b.Held, a.Approved + b.Approved, a.Denied + b.Denied, a.Waited + b.Waited,
+	}
+}
+
+// Stats returns the counts by type of checkpoint, over all nodes.
+func (s *Store) Stats(ctx context.Context) (map[job.CheckpointType]Stats, error) {
+	pipe := s.rdb.Pipeline()
+	reads := make([]*redis.MapStringStringCmd, Partitions)
+	for p := range Partition(Partitions) {
+		reads[p] = pipe.HGetAll(ctx, p.key("stats"))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, storeError(err)
+	}
+	all := map[job.CheckpointType]Stats{}
+	for _, read := range reads {
+		for name, text := range read.Val() {
+			kind, what, _ := strings.Cut(name, ":")
+			n, _ := strconv.ParseInt(text, 10, 64)
+			all[job.CheckpointType(kind)] = all[job.CheckpointType(kind)].Plus(statOf(what, n))
+		}
+	}
+	return all, nil
+}
+
+func statOf(what string, n int64) Stats {
+	switch what {
+	case "opened":
+		return Stats{Opened: n}
+	case "answered":
+		return Stats{Answered: n}
+	case "clarified":
+		return Stats{Clarified: n}
+	case "expired":
+		return Stats{Expired: n}
+	case "cancelled":
+		return Stats{Cancelled: n}
+	case "held":
+		return Stats{Held: n}
+	case "approve":
+		return Stats{Approved: n}
+	case "deny":
+		return Stats{Denied: n}
+	case "ms":
+		return Stats{Waited: time.Duration(n) * time.Millisecond}
+	}
+	return Stats{}
+}
