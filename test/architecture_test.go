@@ -13,8 +13,9 @@ import (
 // allowed says which of our packages each may import. What is not here may
 // import nothing of ours; internal/server and cmd put things together.
 var allowed = map[string][]string{
+	"internal/action":      {"job", "kind", "process", "store"},
 	"internal/api":         {"httpjson", "hub", "human", "job", "kind", "store"},
-	"internal/callback":    {"httpjson", "human", "job", "kind", "store"},
+	"internal/callback":    {"action", "httpjson", "human", "job", "kind", "store"},
 	"internal/claude":      {"job", "kind"},
 	"internal/cli":         {"client", "job", "simulate"},
 	"internal/client":      {"job"},
@@ -25,8 +26,10 @@ var allowed = map[string][]string{
 	"internal/human/reply": {"job"},
 	"internal/job":         {},
 	"internal/kind":        {"job"},
-	"internal/metrics":     {"store"},
-	"internal/runner":      {"claude", "httpjson", "job", "kind", "store"},
+	"internal/metrics":     {"job", "store"},
+	"internal/notify":      {"job"},
+	"internal/process":     {},
+	"internal/runner":      {"claude", "httpjson", "job", "kind", "process", "store"},
 	"internal/simulate":    {"job"},
 	"internal/store":       {"job"},
 }

@@ -474,3 +474,12 @@ func pathWithout(t testing.TB, missing ...string) string {
 
 // terminate is how a server is told to stop.
 const terminate = syscall.SIGTERM
+
+// kill ends the server as a crash would.
+func (n *node) kill(t testing.TB) {
+	t.Helper()
+	if err := n.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-n.exited
+}

@@ -2,6 +2,7 @@ package callback
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
@@ -19,6 +20,8 @@ type call struct {
 	id      job.ID
 	facts   store.Facts
 	payload map[string]any
+	// name is the action that the path names.
+	name string
 	// unknown is what this endpoint says of a request it does not know.
 	unknown string
 }
@@ -30,7 +33,8 @@ func (h *Handler) open(c echo.Context, unknown string, optional bool) (*call, er
 	if err != nil {
 		return nil, err
 	}
-	in := &call{ctx: c.Request().Context(), payload: body, unknown: unknown}
+	takeHeaders(c.Request(), body)
+	in := &call{ctx: c.Request().Context(), payload: body, unknown: unknown, name: c.Param("name")}
 	sig, err := in.takeEnvelope(optional)
 	if err != nil {
 		return in, err
@@ -47,6 +51,20 @@ func (h *Handler) open(c echo.Context, unknown string, optional bool) (*call, er
 		return in, nil
 	}
 	return in, h.wrongSignature(in, sig)
+}
+
+// The envelope of a call whose body is not its caller's to write: the CLI's hook.
+const (
+	headerRequestID = "X-Ringback-Request-Id"
+	headerSignature = "X-Ringback-Signature"
+)
+
+func takeHeaders(r *http.Request, body map[string]any) {
+	for field, header := range map[string]string{"requestId": headerRequestID, "hmac": headerSignature} {
+		if value := r.Header.Get(header); value != "" {
+			body[field] = value
+		}
+	}
 }
 
 // takeEnvelope moves requestId and hmac out of the payload.
@@ -164,7 +182,7 @@ func (in *call) refused(outcome store.Outcome) error {
 			WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
 	case store.Outcome(job.Pending):
 		return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
-	case store.Accepted, store.Repeated, store.Stale, store.Asked:
+	case store.Accepted, store.Repeated, store.Stale, store.Asked, store.Started, store.Known, store.Unapproved:
 		return job.Errorf(job.Internal, "Unexpected outcome %s", outcome)
 	}
 	return in.late(job.State(outcome))

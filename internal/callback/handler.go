@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"ringback/internal/action"
 	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -24,6 +25,8 @@ type Options struct {
 	// Rate is how many callbacks per second one request may make, with bursts of
 	// as many; default 1000.
 	Rate float64
+	// Hold is how long a call waits for a person, and somewhat longer for an action.
+	Hold time.Duration
 	// Observe is told how each callback ended and how long it took; may be nil.
 	Observe func(endpoint string, status int, took time.Duration)
 }
@@ -33,6 +36,7 @@ type Handler struct {
 	store   *store.Store
 	kinds   *kind.Registry
 	human   *human.Service
+	actions *action.Service
 	opts    Options
 	log     *slog.Logger
 	schemas schemas
@@ -49,7 +53,7 @@ type request struct {
 }
 
 // New returns the handler of all callbacks.
-func New(s *store.Store, kinds *kind.Registry, people *human.Service, opts Options, log *slog.Logger) (*Handler, error) {
+func New(s *store.Store, kinds *kind.Registry, people *human.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
@@ -68,7 +72,7 @@ func New(s *store.Store, kinds *kind.Registry, people *human.Service, opts Optio
 		return nil, err
 	}
 	return &Handler{
-		store: s, kinds: kinds, human: people, opts: opts, log: log, schemas: compiled, known: known,
+		store: s, kinds: kinds, human: people, actions: actions, opts: opts, log: log, schemas: compiled, known: known,
 		strangers: rate.NewLimiter(rate.Limit(opts.Rate), int(opts.Rate)),
 	}, nil
 }
@@ -87,6 +91,8 @@ func (h *Handler) Register(e *echo.Echo) {
 	post(h.batch, unknown, false, "/api/claude/suggestions/batch")
 	post(h.failure, unknown, false, "/api/claude/failure")
 	post(h.checkpoint, unknown, false, "/api/claude/checkpoints")
+	post(h.toolCalls, unknown, false, "/api/claude/tool-calls")
+	post(h.action, unknown, false, "/api/claude/actions/:name")
 }
 
 func (h *Handler) serve(endpoint string, handle func(*call) (any, error), unknown string, optional bool) echo.HandlerFunc {
@@ -101,6 +107,9 @@ func (h *Handler) serve(endpoint string, handle func(*call) (any, error), unknow
 			c.Error(err)
 		} else {
 			err = c.JSON(http.StatusOK, answer)
+		}
+		if d, ok := answer.(delivered); ok && err == nil {
+			d.heard()
 		}
 		h.report(c, endpoint, in, time.Since(begin))
 		return err

@@ -42,7 +42,7 @@ const batchSchema = `{
 }`
 
 // schemas are those of the payloads that are the same for every kind.
-type schemas struct{ progress, failure, batch, checkpoint *kind.Schema }
+type schemas struct{ progress, failure, batch, checkpoint, action *kind.Schema }
 
 func compileSchemas() (s schemas, err error) {
 	for name, into := range map[string]struct {
@@ -53,6 +53,7 @@ func compileSchemas() (s schemas, err error) {
 		"failure":    {failureSchema, &s.failure},
 		"batch":      {batchSchema, &s.batch},
 		"checkpoint": {checkpointSchema, &s.checkpoint},
+		"action":     {actionSchema, &s.action},
 	} {
 		if *into.schema, err = kind.NewSchema(name+".json", []byte(into.text)); err != nil {
 			return schemas{}, err

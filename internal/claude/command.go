@@ -19,6 +19,8 @@ type Turn struct {
 	CallbackBaseURL string
 	// Hold is how long a call that asks the user may take to answer.
 	Hold time.Duration
+	// Settings is a file of further settings; empty for none.
+	Settings string
 	// Structured takes the result from the CLI's structured output, without curl.
 	Structured bool
 	// Extra is added at the end.
@@ -41,11 +43,14 @@ func Args(t Turn) []string {
 		args = append(args, "--session-id", t.Conversation)
 	}
 	allowed := allowedTools(t)
-	if tools, ok := offeredTools(allowed); ok {
+	if tools, ok := offeredTools(slices.Concat(allowed, p.AllowedTools, p.Tools.Tools())); ok {
 		args = append(args, "--tools", tools)
 	}
 	if len(allowed) > 0 {
 		args = append(args, "--allowedTools", strings.Join(allowed, ","))
+	}
+	if t.Settings != "" {
+		args = append(args, "--settings", t.Settings)
 	}
 	if p.Model != "" {
 		args = append(args, "--model", p.Model)
@@ -69,11 +74,16 @@ var payloads = []struct{ endpoint, file string }{
 	{"checkpoints", "checkpoint.json"},
 }
 
+// actionFile is what a call of an action posts.
+const actionFile = "action.json"
+
+func actionEndpoint(name string) string { return "actions/" + name }
+
 // PayloadFiles are the names of the files that Claude writes to call back.
 func PayloadFiles() []string {
-	names := make([]string, len(payloads))
-	for i, p := range payloads {
-		names[i] = p.file
+	names := []string{actionFile}
+	for _, p := range payloads {
+		names = append(names, p.file)
 	}
 	return names
 }
@@ -81,14 +91,30 @@ func PayloadFiles() []string {
 // allowedTools is the kind's own list, plus what calling back needs: files in
 // the working directory, and each callback's one command. The rules are exact:
 // a prefix would let further URLs, files and options of curl through.
+//
+// Where calls are intercepted, only calling back is allowed here: should the
+// interception be away, nothing else runs.
 func allowedTools(t Turn) []string {
-	tools := slices.Clone(t.Kind.Policy.AllowedTools)
+	intercepted := !t.Kind.Policy.Tools.Empty()
+	var tools []string
+	if !intercepted {
+		tools = slices.Clone(t.Kind.Policy.AllowedTools)
+	}
 	if t.Structured {
 		return tools
 	}
-	tools = append(tools, "Edit(./**)") // in the CLI's notation, Write as well
+	if intercepted {
+		for _, file := range PayloadFiles() {
+			tools = append(tools, "Edit(./"+file+")")
+		}
+	} else {
+		tools = append(tools, "Edit(./**)") // in the CLI's notation, Write as well
+	}
 	for _, p := range payloads {
 		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, p.endpoint, p.file, t.Hold)+")")
+	}
+	for _, a := range t.Kind.Policy.Actions {
+		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, actionEndpoint(a.Name), actionFile, t.Hold)+")")
 	}
 	return tools
 }
@@ -117,14 +143,14 @@ func offeredTools(allowed []string) (list string, ok bool) {
 // literal values, the payload from a file. The file stands in double quotes,
 // since the CLI takes a bare @file in a prompt for a wish to have it attached.
 //
-// A call that asks the user has hold longer to answer.
+// A call that may ask the user has hold longer to answer.
 //
 // curl repeats failed attempts, but no 4xx except 408 and 429, with exponential
 // backoff and heeds Retry-After. All attempts together stay below the two
 // minutes after which the CLI kills a command.
 func curl(baseURL, endpoint, file string, hold time.Duration) string {
 	patience := 15
-	if endpoint == "checkpoints" {
+	if endpoint == "checkpoints" || strings.HasPrefix(endpoint, actionEndpoint("")) {
 		patience += int(hold.Seconds())
 	}
 	return "curl -sS -X POST " + baseURL + "/api/claude/" + endpoint +

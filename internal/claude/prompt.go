@@ -145,6 +145,12 @@ func (d promptData) Endpoint() string {
 	return "result"
 }
 
+// CurlAction is the command that calls an action.
+func (d promptData) CurlAction(name string) string { return d.Curl(actionEndpoint(name), actionFile) }
+
+// InputOf is the schema of an action's input as Claude sees it.
+func (d promptData) InputOf(a *kind.Action) string { return inert(a.Schema().ForClaude()) }
+
 // Curl is the command that posts a payload file.
 func (d promptData) Curl(endpoint, file string) string {
 	return curl(d.Callback.BaseURL, endpoint, file, d.Hold)

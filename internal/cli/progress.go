@@ -39,7 +39,11 @@ func (b *progress) show(e client.Event) bool {
 		b.line(d.Percent, d.Message)
 	case job.OnPartial:
 		b.line(b.percent, fmt.Sprintf("%d so far", d.Total))
-	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected:
+	case job.OnCheckpoint:
+		b.line(b.percent, "Waiting for an answer: "+d.Message)
+	case job.OnResolved:
+		b.line(b.percent, "Answered")
+	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, job.OnMessage:
 	}
 	return ends(e)
 }
@@ -50,7 +54,7 @@ func ends(e client.Event) bool {
 	switch e.Happening() {
 	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, client.Resync:
 		return true
-	case job.OnPending, job.OnRunning, job.OnActivity, job.OnPartial:
+	case job.OnPending, job.OnRunning, job.OnActivity, job.OnPartial, job.OnMessage, job.OnCheckpoint, job.OnResolved:
 	}
 	return false
 }

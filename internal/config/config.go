@@ -27,6 +27,7 @@ type Config struct {
 	CallbackTimeout time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
 	HumanTimeout    time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
 	Hold            time.Duration `env:"HOLD" envDefault:"45s"`
+	ApprovalTimeout time.Duration `env:"APPROVAL_TIMEOUT" envDefault:"1h"`
 	NLConfidence    float64       `env:"NL_CONFIDENCE" envDefault:"0.9"`
 	Retention       time.Duration `env:"RETENTION" envDefault:"168h"`
 	RetryBackoff    time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
@@ -42,6 +43,9 @@ type Config struct {
 	APIKeys         []string      `env:"API_KEYS"`
 	JWTSecret       string        `env:"JWT_SECRET"`
 	CORSOrigins     []string      `env:"CORS_ORIGINS"`
+	WebhookURL      string        `env:"WEBHOOK_URL"`
+	WebhookSecret   string        `env:"WEBHOOK_SECRET"`
+	WebhookPrivate  bool          `env:"WEBHOOK_PRIVATE"`
 	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
 	LogFormat       string        `env:"LOG_FORMAT" envDefault:"auto"`
 
@@ -117,6 +121,7 @@ func (c Config) validate() error {
 	check(c.CallbackTimeout >= time.Second, "CALLBACK_TIMEOUT %s: want at least 1s", c.CallbackTimeout)
 	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
 	check(c.Hold >= 0 && c.Hold <= 5*time.Minute, "HOLD %s: want 0 to 5m", c.Hold)
+	check(c.ApprovalTimeout >= time.Second, "APPROVAL_TIMEOUT %s: want at least 1s", c.ApprovalTimeout)
 	check(c.NLConfidence > 0 && c.NLConfidence <= 1, "NL_CONFIDENCE %g: want more than 0, at most 1", c.NLConfidence)
 	check(c.Retention >= c.HumanTimeout, "RETENTION %s: want at least HUMAN_TIMEOUT (%s), for a chat must outlive its questions", c.Retention, c.HumanTimeout)
 	check(c.RetryBackoff > 0, "RETRY_BACKOFF %s: want more than 0", c.RetryBackoff)
@@ -125,6 +130,9 @@ func (c Config) validate() error {
 	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)
 	check(c.CallbackRate > 0, "CALLBACK_RATE %g: want more than 0 per second", c.CallbackRate)
 	check(c.JWTSecret == "" || len(c.JWTSecret) >= 32, "JWT_SECRET: want at least 32 characters, for it signs for every user")
+	hook, err := url.Parse(c.WebhookURL)
+	check(c.WebhookURL == "" || err == nil && (hook.Scheme == "http" || hook.Scheme == "https") && hook.Host != "",
+		"WEBHOOK_URL: want an http or https URL")
 	for _, key := range c.APIKeys {
 		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")
 	}

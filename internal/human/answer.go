@@ -76,10 +76,36 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 		message := job.Text(job.FromUser, q.inWords(g))
 		a.Message = &message
 	}
+	if a.Reply.Decision == job.Approve {
+		if a.Approval, err = s.approval(q, g); err != nil {
+			return store.Answer{}, err
+		}
+	}
 	a.Message.Props, err = json.Marshal(job.ReplyProps{
 		InResponseTo: c.Type, ResolvesCheckpoint: true, CheckpointRunID: q.props.RunID, CheckpointMessageID: c.MessageID,
 	})
 	return a, err
+}
+
+// approval is how far a yes goes.
+func (s *Service) approval(q question, g Given) (store.Approval, error) {
+	c, a := q.checkpoint, store.Approval{Scope: job.Once, TTL: s.opts.ApprovalTimeout}
+	switch g.Scope {
+	case "", job.Once:
+		return a, nil
+	case job.ForJob, job.Always:
+	default:
+		return a, refuse("/scope", fmt.Sprintf("found %q; allowed: once, job, always", g.Scope))
+	}
+	if c.Type != job.ToolApproval {
+		return a, refuse("/scope", "only calls of tools can be allowed for more than once")
+	}
+	a.Scope = g.Scope
+	a.Standing = job.Approval{ID: store.NewApprovalID(c.UserID), UserID: c.UserID, Kind: q.props.Kind, Rule: q.props.Rule}
+	if g.Scope == job.ForJob {
+		a.Standing.RequestID = c.RequestID
+	}
+	return a, nil
 }
 
 func refuse(path, message string) error {
@@ -94,6 +120,8 @@ func (q question) decide(g Given) (store.Answer, error) {
 	switch {
 	case g.Decision == job.Cancel && !binding:
 		return q.cancel(g.Text), nil
+	case g.Values != nil && (q.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
+		return store.Answer{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
 	case binding && (g.Decision == job.Approve || g.Decision == job.Deny):
 		return answered(job.Reply{Decision: g.Decision, Values: g.Values, Text: g.Text, Reason: g.Text, Confidence: 1}), nil
 	case binding:
@@ -141,9 +169,9 @@ func (q question) inWords(g Given) string {
 	case strings.TrimSpace(g.Text) != "":
 		return g.Text
 	case g.Decision == job.Approve:
-		return "Approve"
+		return inChat(q.props.Yes, "Approve")
 	case g.Decision == job.Deny:
-		return "Deny"
+		return inChat(q.props.No, "Deny")
 	case g.Decision == job.Cancel:
 		return "Cancel"
 	}
@@ -153,6 +181,14 @@ func (q question) inWords(g Given) string {
 		lines[i] = fmt.Sprintf("%s: %v", name, g.Values[name])
 	}
 	return strings.Join(lines, "\n")
+}
+
+// inChat is how an answer reads in the chat.
+func inChat(a *job.AnswerProps, otherwise string) string {
+	if a == nil {
+		return otherwise
+	}
+	return a.Message
 }
 
 // understand reads a reply in words.

@@ -23,8 +23,9 @@ type Asking struct {
 	Props     json.RawMessage
 	// Parts are shown beside the message.
 	Parts []job.Part
-	// Subject is what an approval would be for.
+	// Subject is what an approval would be for; Deed is the same for the audit log.
 	Subject string
+	Deed    job.Deed
 	// LogID and Destination are kept with the message of an outside orchestrator.
 	LogID       string
 	Destination string
@@ -66,7 +67,7 @@ func compose(q question, a Asking) (store.Question, error) {
 	chat.Parts = append(chat.Parts, a.Parts...)
 	return store.Question{
 		RequestID: a.RequestID, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
-		Chat: chat, Digest: digestOf(a), Subject: a.Subject,
+		Chat: chat, Digest: digestOf(a), Subject: a.Subject, Deed: a.Deed,
 	}, nil
 }
 

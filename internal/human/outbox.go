@@ -64,7 +64,7 @@ func (s *Service) perform(ctx context.Context, p store.Partition, t store.Task) 
 	err := s.do(ctx, t)
 	if err == nil {
 		err = s.store.FinishTask(ctx, p, t)
-	} else if later, again := s.opts.Retry(err, t.Attempt); again {
+	} else if later, again := s.retry(t, err); again {
 		s.log.Warn("a task failed and will be repeated", "task", t.Kind, "about", t.Ref, "attempt", t.Attempt, "in", later, "error", err)
 		err = s.store.PostponeTask(ctx, p, t, later)
 	} else {
@@ -74,6 +74,15 @@ func (s *Service) perform(ctx context.Context, p store.Partition, t store.Task) 
 	if err != nil {
 		s.log.Warn("a task could not be booked: it will be done again", "task", t.Kind, "about", t.Ref, "error", err)
 	}
+}
+
+// retry says when a task that failed is tried again: with growing delays, for a
+// day.
+func (s *Service) retry(t store.Task, err error) (time.Duration, bool) {
+	if t.Kind == store.TaskResume && s.opts.Retry != nil {
+		return s.opts.Retry(err, t.Attempt)
+	}
+	return min(time.Hour, time.Second<<min(t.Attempt, 12)), t.Attempt < 35
 }
 
 func (s *Service) do(ctx context.Context, t store.Task) error {

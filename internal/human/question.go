@@ -76,7 +76,16 @@ func (q question) words() reply.Question {
 	if q.form != nil {
 		r.Fields = q.form.fields()
 	}
+	r.YesPhrases, r.NoPhrases = phrases(q.props.Yes), phrases(q.props.No)
 	return r
+}
+
+// phrases are the ways to give an answer.
+func phrases(a *job.AnswerProps) []string {
+	if a == nil {
+		return nil
+	}
+	return append([]string{a.Label, a.Message}, a.Also...)
 }
 
 // problems checks values that were given outright. at stands before their paths.

@@ -15,12 +15,14 @@ type Options struct {
 	// Confidence is how sure Claude must be of what a reply means, 0 to 1;
 	// default 0.9.
 	Confidence float64
+	// ApprovalTimeout is how long an approval may be used; default 1 h.
+	ApprovalTimeout time.Duration
 	// CallbackTimeout is how long a turn has to call back where its kind does not say.
 	CallbackTimeout time.Duration
 	// Resume tells whoever asked from outside what the reply is; nil: nobody.
 	Resume ResumeFunc
-	// Retry says whether, and after how long, a task that failed is tried again;
-	// default: with growing delays, for a day.
+	// Retry says whether, and after how long, a call of Resume that failed is made
+	// again.
 	Retry func(err error, attempt int) (time.Duration, bool)
 }
 
@@ -41,10 +43,8 @@ func New(s *store.Store, kinds *kind.Registry, opts Options, log *slog.Logger) *
 	if opts.Confidence == 0 {
 		opts.Confidence = 0.9
 	}
-	if opts.Retry == nil {
-		opts.Retry = func(_ error, attempt int) (time.Duration, bool) {
-			return min(time.Hour, time.Second<<min(attempt, 12)), attempt < 35
-		}
+	if opts.ApprovalTimeout == 0 {
+		opts.ApprovalTimeout = time.Hour
 	}
 	return &Service{store: s, kinds: kinds, opts: opts, log: log, nudge: make(chan struct{}, 1)}
 }

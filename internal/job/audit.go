@@ -20,7 +20,8 @@ type AuditEntry struct {
 	Time      time.Time `json:"time"`
 	RequestID ID        `json:"requestId"`
 	// Event is what happened: asked, approve, deny, steer, cancel, answered,
-	// unclear, expired, withdrawn, started, finished, refused or revoked.
+	// unclear, expired, withdrawn, started, finished, refused, or allowed by a
+	// standing approval.
 	Event        string         `json:"event"`
 	CheckpointID CheckpointID   `json:"checkpointId,omitempty"`
 	Type         CheckpointType `json:"type,omitempty"`
@@ -60,9 +61,12 @@ const (
 
 // Approval is a standing approval of tool calls, until it is revoked.
 type Approval struct {
-	ID        string    `json:"id"`
-	UserID    string    `json:"userId"`
-	Kind      string    `json:"kind"`
+	ID     string `json:"id"`
+	UserID string `json:"userId"`
+	// Kind is whose jobs it is for; RequestID the only one, empty for all of them.
+	Kind      string `json:"kind"`
+	RequestID ID     `json:"requestId,omitempty"`
+	// Rule is the kind's rule by which such calls are asked for.
 	Rule      string    `json:"rule"`
 	CreatedAt time.Time `json:"createdAt"`
 }

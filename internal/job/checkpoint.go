@@ -109,8 +109,29 @@ type Props struct {
 	CurrentValues map[string]any `json:"current_values,omitempty"`
 	// SuggestedReplies are texts to offer as buttons.
 	SuggestedReplies []string `json:"suggested_replies,omitempty"`
+	// ToolCallID, ToolName and ToolInput are the call that is to be allowed, Kind the
+	// job's kind and Rule that of its rules by which it is asked for (seed 003).
+	ToolCallID string          `json:"tool_call_id,omitempty"`
+	ToolName   string          `json:"tool_name,omitempty"`
+	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
+	Kind       string          `json:"kind,omitempty"`
+	Rule       string          `json:"rule,omitempty"`
+	// Yes and No are the answers to a confirmation, in its asker's own words.
+	Yes *AnswerProps `json:"yes,omitempty"`
+	No  *AnswerProps `json:"no,omitempty"`
 	// ResumeURL is called with the reply when something outside Ringback asked.
 	ResumeURL string `json:"resume_url,omitempty"`
+}
+
+// AnswerProps is one of the two answers to a confirmation (seed 000 words each in
+// three ways).
+type AnswerProps struct {
+	// Label is what its button says.
+	Label string `json:"label"`
+	// Message is how it reads in the chat.
+	Message string `json:"message"`
+	// Also are further texts that mean the same.
+	Also []string `json:"also,omitempty"`
 }
 
 // Decision is a person's yes or no.

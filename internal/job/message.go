@@ -83,6 +83,9 @@ const (
 // PartState says how far a tool call is (the AI SDK's words).
 type PartState string
 
+// DeniedByUser begins what Claude is told of a tool call that a person denied.
+const DeniedByUser = "The user denied this."
+
 // The states of tool parts.
 const (
 	InputAvailable  PartState = "input-available"

@@ -33,6 +33,18 @@ type Policy struct {
 	MaxAttempts int `yaml:"max_attempts"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
 	Priority job.Priority `yaml:"priority"`
+	// Actions are what the server does for Claude.
+	Actions []*Action `yaml:"actions"`
+	// Tools says which tools of the CLI a person must allow first, call by call.
+	Tools ToolPolicy `yaml:"tools"`
+}
+
+// ToolPolicy is Tools, together with what allowed_tools lets through: where calls
+// are intercepted, nothing is allowed behind the interception's back.
+func (p Policy) ToolPolicy() ToolPolicy {
+	t := p.Tools
+	t.Allow = append(append([]string{}, t.Allow...), p.AllowedTools...)
+	return t
 }
 
 func (p Policy) withDefaults(name string) Policy {
@@ -68,6 +80,12 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %q; allowed: interactive, batch", p.Priority)
 	case key == "events" && !eventPrefix.MatchString(p.Events):
 		return fmt.Sprintf("found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
+	}
+	switch key {
+	case "actions":
+		return p.actionFault()
+	case "tools":
+		return p.Tools.fault()
 	}
 	return ""
 }

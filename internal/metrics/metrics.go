@@ -21,8 +21,9 @@ type Metrics struct {
 	events    *prometheus.CounterVec
 }
 
-// New returns counters at zero. clients and running tell what the node holds now.
-func New(clients, running func() int) *Metrics {
+// New returns counters at zero. clients and running tell what the node holds now,
+// stats what became of the questions to people.
+func New(clients, running func() int, stats StatsFunc) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		callbacks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -37,7 +38,7 @@ func New(clients, running func() int) *Metrics {
 	gauge := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 	}
-	m.registry.MustRegister(m.callbacks, m.events, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.callbacks, m.events, checkpoints{stats}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gauge("ringback_websocket_clients", "WebSocket connections of this node.", clients),
 		gauge("ringback_running_turns", "CLI processes of this node.", running))

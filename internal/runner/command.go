@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"ringback/internal/claude"
@@ -23,12 +26,16 @@ func (r *Runner) command(ctx context.Context, st *store.Turn) (command, error) {
 	if err != nil {
 		return command{}, err
 	}
+	settings, err := r.settings(k, st)
+	if err != nil {
+		return command{}, err
+	}
 	c := command{
 		id: st.Job.ID, turn: st.Job.Turn, dir: r.slot.jobDir(st.Job.ID), prompt: prompt, bin: r.opts.ClaudeBin,
 		env: claude.Environ(r.opts.Environ, r.opts.Hold),
 		args: claude.Args(claude.Turn{
 			Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
-			Hold: r.opts.Hold, Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
+			Hold: r.opts.Hold, Settings: settings, Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
 		}),
 	}
 	if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone || r.opts.Simulate {
@@ -38,6 +45,28 @@ func (r *Runner) command(ctx context.Context, st *store.Turn) (command, error) {
 		}
 	}
 	return c, nil
+}
+
+// settings writes the CLI's settings where the kind has calls of tools
+// intercepted. They lie beside the directory that Claude works in.
+func (r *Runner) settings(k *kind.Kind, st *store.Turn) (file string, err error) {
+	if k.Policy.Tools.Empty() {
+		return "", nil
+	}
+	text, err := claude.Settings(r.callback(st), r.opts.Hold)
+	if err != nil {
+		return "", err
+	}
+	dir := r.slot.jobDir(st.Job.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	file = filepath.Join(dir, "settings.json")
+	return file, os.WriteFile(file, text, 0o600)
+}
+
+func (r *Runner) callback(st *store.Turn) claude.Callback {
+	return claude.Callback{RequestID: string(st.Job.ID), BaseURL: r.opts.CallbackBaseURL, Signature: string(st.Signature)}
 }
 
 func (r *Runner) kindOf(name string) (*kind.Kind, error) {
@@ -51,9 +80,7 @@ func (r *Runner) kindOf(name string) (*kind.Kind, error) {
 func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn) (string, error) {
 	p := claude.Prompt{
 		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, Told: st.Told,
-		Callback: claude.Callback{
-			RequestID: string(st.Job.ID), BaseURL: r.opts.CallbackBaseURL, Signature: string(st.Signature),
-		},
+		Callback: r.callback(st),
 	}
 	if !st.Begun {
 		return r.firstPrompt(ctx, p, st)
@@ -93,6 +120,9 @@ func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *store.Tur
 		if err != nil {
 			return "", err
 		}
+		p.History = slices.DeleteFunc(p.History, func(m job.Message) bool { // what is told anyway
+			return slices.ContainsFunc(st.Told, func(told job.Message) bool { return told.ID == m.ID })
+		})
 	}
 	return p.First()
 }

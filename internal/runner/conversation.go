@@ -87,7 +87,10 @@ func (c *conversation) result(b claude.Block) (job.Part, bool) {
 	}
 	delete(c.tools, b.ToolUseID)
 	state := job.OutputAvailable
-	if b.IsError {
+	switch {
+	case b.IsError && strings.Contains(string(b.Output), job.DeniedByUser):
+		state, b.Output = job.OutputDenied, json.RawMessage(`"denied"`)
+	case b.IsError:
 		state = job.OutputError
 	}
 	return job.Part{Type: job.ToolResultPart, ToolCallID: b.ToolUseID, ToolName: name, State: state, Output: shown(b.Output)}, true

@@ -13,11 +13,8 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/process"
 )
-
-// markerVar is an environment variable that every process of a turn inherits:
-// by it, strays are found whatever process group they moved to.
-const markerVar = "RINGBACK_TURN"
 
 // command is what to run for a turn.
 type command struct {
@@ -30,8 +27,8 @@ type command struct {
 	dir    string // the job's directory
 }
 
-// process is a running CLI. It survives the server.
-type process struct {
+// child is a running CLI. It survives the server.
+type child struct {
 	pid     int
 	marker  string
 	files   files
@@ -66,7 +63,7 @@ type identity struct {
 func marker(id job.ID, turn int) string { return string(id) + "/" + strconv.Itoa(turn) }
 
 // spawn starts a process in a session of its own, with files as its only ties.
-func spawn(c command) (*process, error) {
+func spawn(c command) (*child, error) {
 	work := filepath.Join(c.dir, "work")
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return nil, err
@@ -88,10 +85,10 @@ func spawn(c command) (*process, error) {
 	}
 	defer stderr.Close()
 
-	p := &process{marker: marker(c.id, c.turn), files: f, done: make(chan struct{}), started: time.Now()}
+	p := &child{marker: marker(c.id, c.turn), files: f, done: make(chan struct{}), started: time.Now()}
 	cmd := exec.Command(c.bin, c.args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = work, stdin, stdout, stderr
-	cmd.Env = append(c.env, markerVar+"="+p.marker)
+	cmd.Env = append(c.env, process.MarkerVar+"="+p.marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -118,7 +115,7 @@ func promptFile(prompt string) (*os.File, error) {
 	return f, err
 }
 
-func (p *process) wait(cmd *exec.Cmd) {
+func (p *child) wait(cmd *exec.Cmd) {
 	err := cmd.Wait()
 	p.exit = exit{known: true, code: cmd.ProcessState.ExitCode()}
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -130,8 +127,8 @@ func (p *process) wait(cmd *exec.Cmd) {
 }
 
 // remember writes down who the process is, for a server that restarts.
-func (p *process) remember() error {
-	text, err := json.Marshal(identity{PID: p.pid, Started: startTime(p.pid), Marker: p.marker})
+func (p *child) remember() error {
+	text, err := json.Marshal(identity{PID: p.pid, Started: process.StartTime(p.pid), Marker: p.marker})
 	if err != nil {
 		return err
 	}
@@ -140,7 +137,7 @@ func (p *process) remember() error {
 
 // adopt finds the process of a turn that an earlier server left. It returns nil
 // when that process is gone, or its pid belongs to another by now.
-func adopt(dir string, id job.ID, turn int) (*process, error) {
+func adopt(dir string, id job.ID, turn int) (*child, error) {
 	f := filesOf(dir, turn)
 	text, err := os.ReadFile(f.record)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,22 +150,22 @@ func adopt(dir string, id job.ID, turn int) (*process, error) {
 	// A record cut short by the server's death matches nothing; the sweeper then
 	// ends the process.
 	_ = json.Unmarshal(text, &who)
-	if who.Marker != marker(id, turn) || who.Started == "" || startTime(who.PID) != who.Started {
+	if who.Marker != marker(id, turn) || who.Started == "" || process.StartTime(who.PID) != who.Started {
 		return nil, nil
 	}
-	p := &process{pid: who.PID, marker: who.Marker, files: f, done: make(chan struct{}), started: time.Now()}
+	p := &child{pid: who.PID, marker: who.Marker, files: f, done: make(chan struct{}), started: time.Now()}
 	go func() {
-		awaitExit(p.pid, who.Started)
+		process.AwaitExit(p.pid, who.Started)
 		close(p.done)
 	}()
 	return p, nil
 }
 
 // signal sends a signal to the whole group of the process.
-func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.pid, s) }
+func (p *child) signal(s syscall.Signal) { _ = syscall.Kill(-p.pid, s) }
 
 // terminate ends the group: SIGTERM, and after grace SIGKILL.
-func (p *process) terminate(grace time.Duration) {
+func (p *child) terminate(grace time.Duration) {
 	p.signal(syscall.SIGTERM)
 	p.signal(syscall.SIGCONT) // a stopped process would not notice
 	timer := time.NewTimer(grace)

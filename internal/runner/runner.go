@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -209,4 +210,13 @@ func (r *Runner) each(do func(*turn)) {
 	for _, t := range turns {
 		do(t)
 	}
+}
+
+// WorkDir is where a job's processes work; empty when that is not on this node.
+func (r *Runner) WorkDir(id job.ID) string {
+	dir := r.slot.workDir(id)
+	if _, err := os.Stat(dir); err != nil {
+		return ""
+	}
+	return dir
 }

@@ -65,6 +65,9 @@ func (s *slot) release() { _ = s.lock.Unlock() }
 // jobDir holds a job's working directory and the files of its turns.
 func (s *slot) jobDir(id job.ID) string { return filepath.Join(s.dir, "jobs", string(id)) }
 
+// workDir is where a job's processes work.
+func (s *slot) workDir(id job.ID) string { return filepath.Join(s.jobDir(id), "work") }
+
 // jobs lists the jobs that have files here.
 func (s *slot) jobs() ([]job.ID, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "jobs"))

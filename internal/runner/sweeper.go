@@ -6,6 +6,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"ringback/internal/process"
 )
 
 // sweeper ends processes that outlived their turn in a process group of their
@@ -59,7 +61,7 @@ func (s *sweeper) finish() {
 		return
 	}
 	for range 10 { // a process may fork while we look
-		pids := strays(markers)
+		pids := process.Marked(func(marker string) bool { return markers[marker] })
 		if len(pids) == 0 {
 			return
 		}

@@ -19,7 +19,7 @@ type turn struct {
 	id   job.ID
 	n    int
 	job  job.Job // as it was when the turn began
-	proc *process
+	proc *child
 	out  *output
 
 	once sync.Once
@@ -86,7 +86,7 @@ func (r *Runner) track(j job.Job) *turn {
 }
 
 // runs says which process the turn is. It must be said before supervise.
-func (t *turn) runs(proc *process) {
+func (t *turn) runs(proc *child) {
 	t.proc, t.out = proc, newOutput(t.r.store, t.job, proc.files)
 }
 

@@ -17,13 +17,17 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/redis/go-redis/v9"
 
+	"ringback/internal/action"
 	"ringback/internal/api"
 	"ringback/internal/callback"
 	"ringback/internal/config"
 	"ringback/internal/hub"
 	"ringback/internal/human"
+	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/metrics"
+	"ringback/internal/notify"
+	"ringback/internal/process"
 	"ringback/internal/runner"
 	"ringback/internal/store"
 )
@@ -142,11 +146,13 @@ type node struct {
 	listener net.Listener
 	db       *database
 
-	store  *store.Store
-	hub    *hub.Hub
-	human  *human.Service
-	runner *runner.Runner
-	claude config.Claude
+	store *store.Store
+	hub   *hub.Hub
+	human *human.Service
+	// actions is what the server does for Claude.
+	actions *action.Service
+	runner  *runner.Runner
+	claude  config.Claude
 }
 
 func (n *node) run(ctx context.Context) error {
@@ -158,19 +164,25 @@ func (n *node) run(ctx context.Context) error {
 		return err
 	}
 	n.hub = hub.New(n.store, hub.Options{}, n.log)
+	hooks, err := n.newHooks()
+	if err != nil {
+		return err
+	}
 	n.human = human.New(n.store, n.kinds, human.Options{
-		Hold: c.Hold, Confidence: c.NLConfidence, CallbackTimeout: c.CallbackTimeout,
+		Resume: hooks.resume, Retry: notify.Retry, Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout, CallbackTimeout: c.CallbackTimeout,
 	}, n.log)
+	if err := n.newActions(hooks); err != nil {
+		return err
+	}
 	n.claude = c.FindClaude()
 	running := func() int { return 0 }
 	if n.opts.Role != API {
-		var err error
 		if n.runner, err = n.newRunner(); err != nil {
 			return err
 		}
 		running = n.runner.Running
 	}
-	m := metrics.New(n.hub.Clients, running)
+	m := metrics.New(n.hub.Clients, running, n.store.Stats)
 	handler, err := n.handler(m)
 	if err != nil {
 		return err
@@ -194,6 +206,26 @@ func (n *node) prepare(ctx context.Context) error {
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+func (n *node) newActions(hooks hooks) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if left := process.EndOrphans(); left > 0 {
+		n.log.Warn("ended what a server that died had left running", "processes", left)
+	}
+	n.actions = action.New(n.store, action.Options{Environ: os.Environ(), Dir: n.workDir, Self: self, Call: hooks.ours.Send}, n.log)
+	return nil
+}
+
+// workDir is where a job's files are, if they are on this node.
+func (n *node) workDir(id job.ID) string {
+	if n.runner == nil {
+		return ""
+	}
+	return n.runner.WorkDir(id)
 }
 
 func (n *node) newRunner() (*runner.Runner, error) {
@@ -222,8 +254,8 @@ func (n *node) callbackBaseURL() string {
 func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	c := n.opts.Config
 	e := api.NewEcho(n.log)
-	callbacks, err := callback.New(n.store, n.kinds, n.human, callback.Options{
-		Strict: c.CallbackStrict, Rate: c.CallbackRate, Observe: m.Callback,
+	callbacks, err := callback.New(n.store, n.kinds, n.human, n.actions, callback.Options{
+		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
 	}, n.log)
 	if err != nil {
 		return nil, err
@@ -290,6 +322,7 @@ func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metri
 	n.log.Info("stopping")
 	n.stopTurns(&turns, stopDraining)
 	stopHub()
+	n.actions.Stop()
 	if shutdownErr := shutdown(server); err == nil {
 		err = shutdownErr
 	}

@@ -131,9 +131,7 @@ type Approval struct {
 	Scope job.ApprovalScope
 	// TTL is how long it may be used.
 	TTL time.Duration
-	// Rule is what it stands for, where it goes further than once.
-	Rule string
-	// Standing is kept for job.Always.
+	// Standing is kept where it goes further than once; its ID is empty else.
 	Standing job.Approval
 }
 
@@ -205,7 +203,7 @@ func (a Answer) args(p Partition, c job.Checkpoint) ([]any, error) {
 	return []any{
 		string(c.ID), string(a.To), string(a.From), strings.TrimSuffix(string(reply), "}"), message,
 		string(a.End), string(a.Code), a.Why, againID, againHead, againMessage, string(note), string(a.Reply.Decision),
-		string(by), toMillis(a.Approval.TTL), string(a.Approval.Scope), a.Approval.Rule, a.Approval.Standing.ID, string(standing),
+		string(by), toMillis(a.Approval.TTL), string(a.Approval.Scope), a.Approval.Standing.ID, string(standing),
 	}, nil
 }
 

@@ -41,13 +41,9 @@ if ARGV[7] ~= '' then add_message(j, ARGV[7], 'NEW_MESSAGE', 'processing') end
 -- has written since, once the other's process is gone.
 local before = ARGV[8] ~= '' and load_job(ARGV[8])
 if before then
-  local f = redis.call('HMGET', job_key(before.id), 'root', 'conversation', 'begun', 'cost', 'costBefore', 'told', 'answers')
-  -- The CLI counts the cost of the whole conversation: what it cost so far is not this job's.
-  local paid = tonumber(f[4] or 0) - tonumber(f[5] or 0)
-  redis.call('HSET', job_key(id), 'root', f[1] or before.id, 'conversation', f[2] or '1', 'begun', f[3] or '0',
-    'costBefore', tostring(-paid), 'answers', f[7] or '')
-  local told = P .. ':told:' .. before.id
-  if f[6] then redis.call('LTRIM', told, f[6], -1) end
+  inherit(before.id, id)
+  local told, heard = P .. ':told:' .. before.id, redis.call('HGET', job_key(before.id), 'told')
+  if heard then redis.call('LTRIM', told, heard, -1) end
   if redis.call('EXISTS', told) == 1 then redis.call('RENAME', told, P .. ':told:' .. id) end
   redis.call('PEXPIRE', P .. ':told:' .. id, num(j.keep))
 end

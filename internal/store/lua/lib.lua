@@ -197,6 +197,15 @@ local function ring(j)
   if j.owner then redis.call('HSET', job_key(j.id), 'again', '1') else enqueue(j) end
 end
 
+-- Lets a job go on in the conversation of another.
+local function inherit(from, id)
+  local f = redis.call('HMGET', job_key(from), 'root', 'conversation', 'begun', 'cost', 'costBefore', 'answers')
+  -- The CLI counts the cost of the whole conversation: what it cost so far is not this job's.
+  local paid = tonumber(f[4] or 0) - tonumber(f[5] or 0)
+  redis.call('HSET', job_key(id), 'root', f[1] or from, 'conversation', f[2] or '1', 'begun', f[3] or '0',
+    'costBefore', tostring(-paid), 'answers', f[6] or '')
+end
+
 -- After release: rings Claude where a reply came while the process was ending.
 local function ring_again(j)
   if redis.call('HDEL', job_key(j.id), 'again') == 1 and j.state == 'pending' then enqueue(j) end
@@ -204,7 +213,10 @@ local function ring_again(j)
   if follower then
     redis.call('HDEL', job_key(j.id), 'follower')
     local f = load_job(follower)
-    if f and f.state == 'pending' then enqueue(f) end
+    if f and f.state == 'pending' then
+      inherit(j.id, f.id) -- once more, for only now is it known how the conversation stands
+      enqueue(f)
+    end
   end
 end
 
@@ -222,6 +234,9 @@ local function finish(j, state, what, data)
       close_checkpoint(j, c, state == 'expired' and 'expired' or 'cancelled')
     end
   end
+  local standing = P .. ':standing-of:' .. j.id
+  for _, id in ipairs(redis.call('SMEMBERS', standing)) do redis.call('HDEL', P .. ':standing:' .. j.user, id) end
+  redis.call('DEL', standing)
   redis.call('HDEL', job_key(j.id), 'checkpoint', 'note', 'again')
   redis.call('HSET', job_key(j.id), 'finished', num(NOW))
   set_deadline(j, 'purge', j.keep)

@@ -12,8 +12,7 @@
 -- ARGV[12] note for the next turn, JSON   ARGV[13] the decision, "" for none
 -- ARGV[14] who decided, JSON   ARGV[15] how long an approval may be used, ms
 -- ARGV[16] how far an approval goes: "once", "job" or "always"
--- ARGV[17] the rule that it stands for, where it goes further than once
--- ARGV[18] id and ARGV[19] JSON of an approval that always stands
+-- ARGV[17] id and ARGV[18] JSON of the approval where it goes further than once
 -- Returns {"ok", message id}, {"unknown"}, or {"closed", status}.
 
 local c = load_checkpoint(ARGV[1])
@@ -36,8 +35,15 @@ end
 local function approve()
   if c.subject == '' or j.id == '' then return end
   redis.call('HSET', P .. ':approvals:' .. j.id, c.subject, c.id .. '|' .. num(NOW + tonumber(ARGV[15])))
-  if ARGV[16] == 'job' then redis.call('SADD', P .. ':standing:' .. j.id, ARGV[17]) end
-  if ARGV[16] == 'always' then redis.call('HSET', P .. ':always:' .. j.user, ARGV[18], ARGV[19]) end
+  if ARGV[17] == '' then return end
+  -- An approval that goes on standing; one for this job only goes with it.
+  redis.call('HSET', P .. ':standing:' .. j.user, ARGV[17], (string.gsub(ARGV[18], '"createdAt":"[^"]*"', '"createdAt":"' .. rfc3339(NOW) .. '"')))
+  if ARGV[16] == 'job' then redis.call('SADD', P .. ':standing-of:' .. j.id, ARGV[17]) end
+end
+
+-- A no to a tool call is kept until the call that asked is told.
+local function deny()
+  if c.type == 'tool_approval' and j.id ~= '' then redis.call('HSET', P .. ':approvals:' .. j.id, c.subject, c.id .. '|0|no') end
 end
 
 local function human_clock()
@@ -75,7 +81,7 @@ end
 close_checkpoint(j, c, 'answered', reply)
 if ARGV[13] ~= '' then count(c.type .. ':' .. ARGV[13]) end
 audit(ARGV[13] ~= '' and ARGV[13] or 'answered')
-if ARGV[13] == 'approve' then approve() end
+if ARGV[13] == 'approve' then approve() elseif ARGV[13] == 'deny' then deny() end
 if j.id == '' then
   add_task('resume', c.id)
   return { 'ok', message }

@@ -1,4 +1,4 @@
-package runner
+package process
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startTime is when a process started, in clock ticks since boot; "" when there
+// StartTime is when a process started, in clock ticks since boot; "" when there
 // is none, or it is a zombie. It tells a process from a later one with its pid.
-func startTime(pid int) string {
+func StartTime(pid int) string {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""
@@ -24,15 +24,15 @@ func startTime(pid int) string {
 	return string(fields[19])
 }
 
-// awaitExit returns when a process that is not our child has ended.
-func awaitExit(pid int, started string) {
+// AwaitExit returns when a process that is not our child has ended.
+func AwaitExit(pid int, started string) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		awaitExitByAsking(pid, started)
 		return
 	}
 	defer unix.Close(fd)
-	if startTime(pid) != started {
+	if StartTime(pid) != started {
 		return
 	}
 	for {
@@ -46,8 +46,8 @@ func awaitExit(pid int, started string) {
 	}
 }
 
-// strays finds every process that carries one of the markers.
-func strays(markers map[string]bool) []int {
+// Marked finds every process that carries a marker that is wanted.
+func Marked(wanted func(marker string) bool) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
@@ -58,7 +58,7 @@ func strays(markers map[string]bool) []int {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if m := markerOf(pid); m != "" && markers[m] {
+		if m := markerOf(pid); m != "" && wanted(m) {
 			found = append(found, pid)
 		}
 	}
@@ -71,7 +71,7 @@ func markerOf(pid int) string {
 	if err != nil {
 		return ""
 	}
-	key := []byte(markerVar + "=")
+	key := []byte(MarkerVar + "=")
 	for line := range bytes.SplitSeq(environ, []byte{0}) {
 		if value, ok := bytes.CutPrefix(line, key); ok {
 			return string(value)

@@ -1,4 +1,4 @@
--- Notes in the audit log that something was refused.
+-- Adds an entry to a job's audit log.
 --
 -- ARGV[1] request id   ARGV[2] JSON members
 

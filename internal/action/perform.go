@@ -1,0 +1,243 @@
+package action
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/process"
+	"ringback/internal/store"
+)
+
+var errTimeout = errors.New("it took longer than its timeout")
+
+// perform runs the action and returns what Claude is told.
+func (s *Service) perform(ctx context.Context, r Run) (store.RunState, []byte) {
+	fields, err := s.carryOut(ctx, r)
+	success, stated := fields["success"].(bool)
+	if err == nil && stated && !success {
+		err = errors.New(firstText(fields["message"], fields["error"], "it says that it failed"))
+	}
+	switch {
+	case s.ctx.Err() != nil:
+		return store.Unsure, answer(fields, store.Unsure, "The server stopped while "+r.Action.Name+" was running. Whether it took effect is not known.")
+	case err != nil:
+		return store.Erred, answer(fields, store.Erred, err.Error())
+	}
+	return store.Succeeded, answer(fields, store.Succeeded, firstText(fields["message"], r.Action.Title+": done"))
+}
+
+// answer is a result in the shape of seed 000: status and success, a message,
+// and what the action itself gave back.
+func answer(fields map[string]any, state store.RunState, message string) []byte {
+	all := maps.Clone(fields)
+	if all == nil {
+		all = map[string]any{}
+	}
+	status := state
+	if state == store.Unsure {
+		status = store.Erred
+	}
+	all["status"], all["success"], all["message"] = status, state == store.Succeeded, message
+	text, err := json.Marshal(all)
+	if err != nil { // what was read from JSON can be written as JSON
+		panic("action: " + err.Error())
+	}
+	return text
+}
+
+func firstText(candidates ...any) string {
+	for _, c := range candidates {
+		if text, ok := c.(string); ok && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func (s *Service) carryOut(ctx context.Context, r Run) (map[string]any, error) {
+	input, err := json.Marshal(r.Input)
+	if err != nil {
+		return nil, err
+	}
+	if r.Action.Webhook != "" {
+		return s.call(ctx, r, input)
+	}
+	return s.command(ctx, r, input)
+}
+
+// call posts the input to the action's webhook; its answer is the result.
+func (s *Service) call(ctx context.Context, r Run, input json.RawMessage) (map[string]any, error) {
+	body, err := json.Marshal(struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      any       `json:"data"`
+	}{"action." + r.Action.Name, time.Now().UTC(), struct {
+		RequestID job.ID          `json:"requestId"`
+		UserID    string          `json:"userId"`
+		Kind      string          `json:"kind"`
+		Action    string          `json:"action"`
+		Input     json.RawMessage `json:"input"`
+	}{r.RequestID, r.Facts.UserID, r.Kind, r.Action.Name, input}})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.opts.Call(ctx, r.Action.Webhook, string(r.ID), body)
+	if err != nil {
+		return nil, err
+	}
+	fields, _ := resultIn(string(answer))
+	return fields, nil
+}
+
+// command runs the action's program. A last line that is a JSON object is the
+// result; other lines are shown to people as they come.
+func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]any, error) {
+	dir, done, err := s.workDir(r.RequestID)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	args, err := s.arguments(r)
+	if err != nil {
+		return nil, err
+	}
+	teller := &teller{store: s.store, run: r}
+	ended, err := process.Run(ctx, process.Command{
+		Args: args, Dir: dir, Env: s.environ(r), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s did not finish: %w", r.Action.Name, err)
+	}
+	fields, found := resultIn(ended.LastLine)
+	if ended.Code != 0 && !found {
+		return nil, fmt.Errorf("%s ended with exit code %d: %s", r.Action.Name, ended.Code, lastWords(ended))
+	}
+	if ended.Code != 0 {
+		return fields, errors.New(firstText(fields["message"], fields["error"], fmt.Sprintf("%s ended with exit code %d", r.Action.Name, ended.Code)))
+	}
+	return fields, nil
+}
+
+// resultIn reads a JSON object from a line; numbers keep their digits.
+func resultIn(line string) (map[string]any, bool) {
+	dec := json.NewDecoder(strings.NewReader(line))
+	dec.UseNumber()
+	var fields map[string]any
+	if dec.Decode(&fields) != nil || fields == nil || dec.More() {
+		return nil, false
+	}
+	return fields, true
+}
+
+// lastWords is the end of what a program printed before it failed.
+func lastWords(ended process.Ended) string {
+	text := strings.TrimSpace(ended.Stderr)
+	if text == "" {
+		text = strings.TrimSpace(ended.Stdout)
+	}
+	if len(text) > 500 {
+		text = "…" + strings.ToValidUTF8(text[len(text)-500:], "")
+	}
+	if text == "" {
+		return "it printed nothing"
+	}
+	return text
+}
+
+// workDir is where a command runs: the job's own directory if it is on this
+// machine, else one that is removed afterwards.
+func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
+	if dir := s.opts.Dir(id); dir != "" {
+		return dir, func() {}, nil
+	}
+	dir, err = os.MkdirTemp("", "ringback-action-")
+	return dir, func() { _ = os.RemoveAll(dir) }, err
+}
+
+// arguments fills in the input, each variable within its own argument.
+func (s *Service) arguments(r Run) ([]string, error) {
+	args := slices.Clone(r.Action.Command)
+	for i := 1; i < len(args); i++ {
+		args[i] = kind.Fill(args[i], r.Input)
+		if strings.ContainsRune(args[i], 0) {
+			return nil, errors.New("an argument holds a NUL character")
+		}
+	}
+	switch {
+	case args[0] == "ringback":
+		args[0] = s.opts.Self
+	case strings.Contains(args[0], "/"):
+		path, err := filepath.Abs(args[0])
+		if err != nil {
+			return nil, err
+		}
+		args[0] = path
+	}
+	return args, nil
+}
+
+// passed are the variables that a command gets from the server's environment.
+var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+
+func (s *Service) environ(r Run) []string {
+	ours := map[string]string{}
+	for _, entry := range s.opts.Environ {
+		name, value, _ := strings.Cut(entry, "=")
+		ours[name] = value
+	}
+	env := []string{
+		"RINGBACK_REQUEST_ID=" + string(r.RequestID), "RINGBACK_USER_ID=" + r.Facts.UserID,
+		"RINGBACK_KIND=" + r.Kind, "RINGBACK_ACTION=" + r.Action.Name,
+	}
+	for _, name := range passed {
+		if value, ok := ours[name]; ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Action.Env)) {
+		env = append(env, name+"="+os.Expand(r.Action.Env[name], func(n string) string { return ours[n] }))
+	}
+	return env
+}
+
+// teller shows what a command prints as the job's activity.
+type teller struct {
+	store *store.Store
+	run   Run
+	last  time.Time
+	count int
+}
+
+// pace is how often people are told at most.
+const pace = 100 * time.Millisecond
+
+func (t *teller) line(text string) {
+	if _, isResult := resultIn(text); isResult || time.Since(t.last) < pace {
+		return
+	}
+	t.last = time.Now()
+	t.count++
+	if len(text) > 500 {
+		text = strings.ToValidUTF8(text[:500], "") + "…"
+	}
+	activity, err := json.Marshal(job.Activity{Message: text, Type: job.Results, Progress: 50})
+	if err != nil {
+		return
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", t.run.ID, t.count))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, _ = t.store.Progress(ctx, t.run.RequestID, t.run.Facts, activity, hex.EncodeToString(sum[:6])) // a line that is not shown harms nobody
+}

@@ -1,0 +1,131 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/store"
+)
+
+// Options say how actions run.
+type Options struct {
+	// Environ is the server's environment. A command sees little of it, and what
+	// its env: asks for by ${NAME}.
+	Environ []string
+	// Dir returns the working directory of a job; empty where it is not here.
+	Dir func(id job.ID) string
+	// Self is the path of this program, which commands call ringback.
+	Self string
+	// Call posts a body to a webhook and returns what it answers. id is the same
+	// each time one call is repeated.
+	Call func(ctx context.Context, url, id string, body []byte) (answer []byte, err error)
+}
+
+// Service runs actions.
+type Service struct {
+	store *store.Store
+	opts  Options
+	log   *slog.Logger
+	// ctx ends when the server stops.
+	ctx     context.Context //nolint:containedctx // it bounds what outlives its request
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+// New returns the service.
+func New(s *store.Store, opts Options, log *slog.Logger) *Service {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Service{store: s, opts: opts, log: log, ctx: ctx, stop: stop}
+}
+
+// Stop ends what runs: its outcome is unknown then.
+func (s *Service) Stop() {
+	s.stop()
+	s.running.Wait()
+}
+
+// Run is one run of an action.
+type Run struct {
+	ID        store.RunID
+	RequestID job.ID
+	Facts     store.Facts
+	Kind      string
+	Action    *kind.Action
+	Input     map[string]any
+}
+
+var errJobEnded = errors.New("its job has ended")
+
+// Start runs an action, and books how it ends, on its own: the call that asked
+// for it may be gone by then.
+func (s *Service) Start(r Run) {
+	s.running.Go(func() {
+		ctx, cancel := context.WithCancelCause(s.ctx)
+		defer cancel(nil)
+		ctx, expired := context.WithTimeoutCause(ctx, r.Action.Timeout, errTimeout)
+		defer expired()
+		go s.watch(ctx, r, cancel)
+		begin := time.Now()
+		state, result := s.perform(ctx, r)
+		s.log.Info("action ended", "requestId", r.RequestID, "action", r.Action.Name, "run", r.ID, "outcome", state, "took", time.Since(begin))
+		s.book(r, state, result)
+	})
+}
+
+// watch gives signs of life, and ends the run with its job.
+func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFunc) {
+	ticker := time.NewTicker(store.ActionHeartbeat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		state, err := s.store.StillActing(ctx, r.RequestID, r.ID)
+		if err == nil && state.Terminal() {
+			cancel(errJobEnded)
+			return
+		}
+	}
+}
+
+// book stores the end of a run; while the store is away, again and again.
+func (s *Service) book(r Run, state store.RunState, result []byte) {
+	for delay := 100 * time.Millisecond; ; delay = min(2*delay, 5*time.Second) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 5*time.Second)
+		_, err := s.store.Acted(ctx, r.RequestID, r.ID, state, result)
+		cancel()
+		if err == nil {
+			return
+		}
+		s.log.Error("could not book the end of an action", "requestId", r.RequestID, "run", r.ID, "error", err)
+		select {
+		case <-s.ctx.Done():
+			return // its lease runs out: then it is booked as unknown
+		case <-time.After(delay):
+		}
+	}
+}
+
+// Await returns a run once it has ended, or as it is after a while.
+func (s *Service) Await(ctx context.Context, id job.ID, run store.RunID, atMost time.Duration) (store.ActionRun, error) {
+	const look = 50 * time.Millisecond
+	end := time.Now().Add(atMost)
+	for delay := look; ; delay = min(2*delay, time.Second) {
+		r, err := s.store.ActionRun(ctx, id, run)
+		if err != nil || r.State != store.Acting || time.Now().After(end) {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return r, ctx.Err()
+		case <-time.After(delay):
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+)
+
+// listApprovals lists what a user has allowed for more than once.
+func (s *Server) listApprovals(c echo.Context) error {
+	userID, err := actAs(callerOf(c), c.QueryParam("userId"))
+	if err != nil {
+		return err
+	}
+	list, err := s.store.Approvals(c.Request().Context(), userID)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, struct {
+		Approvals []job.Approval `json:"approvals"`
+	}{list})
+}
+
+// revokeApproval takes back what a user has allowed.
+func (s *Server) revokeApproval(c echo.Context) error {
+	userID, err := actAs(callerOf(c), c.QueryParam("userId"))
+	if err != nil {
+		return err
+	}
+	if err := s.store.Revoke(c.Request().Context(), userID, c.Param("id")); err != nil {
+		return err
+	}
+	s.log.Info("an approval was revoked", "approval", c.Param("id"), "userId", userID, "address", c.RealIP())
+	return c.JSON(http.StatusOK, struct {
+		Success bool `json:"success"`
+	}{true})
+}
+
+// audit exports a job's audit log as JSON lines, oldest first.
+func (s *Server) audit(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	entries, err := s.store.Audit(c.Request().Context(), j.ID)
+	if err != nil {
+		return err
+	}
+	out := c.Response()
+	out.Header().Set(echo.HeaderContentType, "application/x-ndjson")
+	out.WriteHeader(http.StatusOK)
+	for _, entry := range entries {
+		if _, err := out.Write(append(entry, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}

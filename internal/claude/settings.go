@@ -1,0 +1,31 @@
+package claude
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// hookPatience is how much longer than HOLD the CLI waits for the answer to its hook.
+const hookPatience = time.Minute
+
+// Settings are the CLI's settings that have each call of a tool judged by us
+// first. They hold the signature, so they belong into a file, not into argv.
+func Settings(c Callback, hold time.Duration) ([]byte, error) {
+	type hook struct {
+		Type    string            `json:"type"`
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+		Timeout int               `json:"timeout"`
+	}
+	type matcher struct {
+		Matcher string `json:"matcher"`
+		Hooks   []hook `json:"hooks"`
+	}
+	return json.Marshal(map[string]any{"hooks": map[string]any{"PreToolUse": []matcher{{
+		Matcher: "*",
+		Hooks: []hook{{
+			Type: "http", URL: c.BaseURL + "/api/claude/tool-calls", Timeout: int((hold + hookPatience).Seconds()),
+			Headers: map[string]string{"X-Ringback-Request-Id": c.RequestID, "X-Ringback-Signature": c.Signature},
+		}},
+	}}}})
+}

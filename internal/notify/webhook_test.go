@@ -1,0 +1,118 @@
+package notify_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"ringback/internal/notify"
+)
+
+func hook(t *testing.T, secrets string, guarded bool) *notify.Webhook {
+	t.Helper()
+	w, err := notify.NewWebhook(secrets, guarded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestReceiversCanVerifyEachSecret(t *testing.T) {
+	t.Parallel()
+	key := base64.StdEncoding.EncodeToString([]byte("a key of the receiver, 32 bytes."))
+	var headers http.Header
+	var body []byte
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		headers = r.Header
+		body, _ = io.ReadAll(r.Body)
+		_, _ = io.WriteString(w, `{"ok":true}`)
+	}))
+	defer srv.Close()
+	answer, err := hook(t, "whsec_"+key+" plain-text-secret", false).Send(t.Context(), srv.URL, "msg_1", []byte(`{"a":1}`))
+	if err != nil || string(answer) != `{"ok":true}` {
+		t.Fatalf("answered %s, %v", answer, err)
+	}
+	first, err := standardwebhooks.NewWebhook(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := standardwebhooks.NewWebhookRaw([]byte("plain-text-secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, receiver := range []*standardwebhooks.Webhook{first, second} {
+		if err := receiver.Verify(body, headers); err != nil {
+			t.Errorf("receiver %d: %v", i+1, err)
+		}
+		if receiver.Verify([]byte(`{"a":2}`), headers) == nil {
+			t.Errorf("receiver %d takes another body", i+1)
+		}
+	}
+	if _, err := notify.NewWebhook("whsec_???", false); err == nil {
+		t.Error("a secret that is no base64 was taken")
+	}
+}
+
+func TestGuardedCallsReachPublicAddressesOnly(t *testing.T) {
+	t.Parallel()
+	called := false
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
+	defer srv.Close()
+	port := srv.URL[strings.LastIndexByte(srv.URL, ':'):]
+	for _, address := range []string{
+		srv.URL, "http://localhost" + port, "http://[::1]" + port, "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" + port,
+		"http://169.254.169.254/latest", "http://10.1.2.3/", "http://192.168.0.1/", "http://100.100.100.200/", "http://[fd00::1]/", "http://2130706433" + port,
+		"http://[64:ff9b::7f00:1]/", "file:///etc/passwd", "not a url",
+	} {
+		_, err := hook(t, "", true).Send(t.Context(), address, "msg_1", []byte("{}"))
+		if err == nil {
+			t.Errorf("%s was called", address)
+			continue
+		}
+		if _, again := notify.Retry(err, 1); again && !strings.Contains(err.Error(), "no such host") && !strings.Contains(err.Error(), "unsupported protocol") {
+			t.Errorf("%s will be tried again: %v", address, err)
+		}
+	}
+	if called {
+		t.Error("the server was reached")
+	}
+}
+
+func TestNoAddressInErrors(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+	address := strings.Replace(srv.URL, "http://", "http://user:password@", 1) + "/secret-path?token=secret"
+	for range 2 {
+		_, err := hook(t, "", false).Send(t.Context(), address, "msg_1", nil)
+		if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "password") {
+			t.Errorf("the error is %v", err)
+		}
+		srv.Close() // and now nobody listens
+	}
+}
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]bool{301: false, 400: false, 401: false, 404: false, 408: true, 410: false, 425: true, 429: true, 500: true, 503: true, 0: true} {
+		_, again := notify.Retry(&notify.CallError{Status: status, Cause: errors.New("x")}, 1)
+		if again != want {
+			t.Errorf("after %d, again is %v", status, again)
+		}
+	}
+	if after, _ := notify.Retry(&notify.CallError{Status: 503, After: 7 * time.Second}, 3); after != 7*time.Second {
+		t.Errorf("the receiver asked for 7s, it is %s", after)
+	}
+	if _, again := notify.Retry(&notify.CallError{Status: 500}, 10); again {
+		t.Error("it never gives up")
+	}
+	if after, _ := notify.Retry(&notify.CallError{Status: 500}, 2); after < 5*time.Minute || after > 6*time.Minute {
+		t.Errorf("the second wait is %s", after)
+	}
+}

@@ -1,0 +1,183 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Command is a program to run to its end.
+type Command struct {
+	// Args are the program and its arguments.
+	Args []string
+	Dir  string
+	Env  []string
+	// Marker is passed on in MarkerVar.
+	Marker string
+	Stdin  []byte
+	// OutputLimit is how many bytes of each stream are kept, half of them from its
+	// beginning and half from its end; default 64 KiB.
+	OutputLimit int
+	// Line is told each line of standard output as it comes; may be nil.
+	Line func(text string)
+}
+
+// Ended is how a program ended.
+type Ended struct {
+	// Code is its exit code; -1 when it was ended from outside.
+	Code           int
+	Stdout, Stderr string
+	// LastLine is the last line of standard output that is not empty, whole.
+	LastLine string
+	Took     time.Duration
+}
+
+// grace is how long a program that is told to end may take.
+const grace = 3 * time.Second
+
+// Run runs a program in a session of its own, and returns when it has ended. When
+// ctx ends, the whole group is ended, and so it is when the program leaves
+// children behind. The error says why it could not be started, or is ctx's.
+func Run(ctx context.Context, c Command) (Ended, error) {
+	out := &output{limit: c.OutputLimit, line: c.Line}
+	errs := &output{limit: c.OutputLimit}
+	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // ctx ends the whole group
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, bytes.NewReader(c.Stdin), out, errs
+	cmd.Env = append(c.Env, MarkerVar+"="+c.Marker)
+	cmd.SysProcAttr = attributes()
+	cmd.WaitDelay = grace // children that keep the output open do not hold us up
+	// A program that is to end with us ends with the thread that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return Ended{Code: -1}, err
+	}
+	group := -cmd.Process.Pid
+	done := make(chan struct{})
+	var ending sync.WaitGroup
+	ending.Go(func() { endWith(ctx, group, done) })
+	err := cmd.Wait()
+	close(done)
+	ending.Wait()
+	_ = syscall.Kill(group, syscall.SIGKILL) // whoever is left
+	ended := Ended{
+		Code: cmd.ProcessState.ExitCode(), Stdout: out.String(), Stderr: errs.String(), LastLine: out.last(), Took: time.Since(begin),
+	}
+	if ctx.Err() != nil {
+		return ended, context.Cause(ctx)
+	}
+	if _, exited := errors.AsType[*exec.ExitError](err); exited || errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
+	return ended, err
+}
+
+// endWith ends a group when ctx ends before done: SIGTERM, then SIGKILL.
+func endWith(ctx context.Context, group int, done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	_ = syscall.Kill(group, syscall.SIGTERM)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		_ = syscall.Kill(group, syscall.SIGKILL)
+	}
+}
+
+// output keeps the beginning and the end of what is written to it.
+type output struct {
+	limit int
+	line  func(string)
+
+	mu         sync.Mutex
+	head, tail []byte
+	dropped    int
+	partial    []byte
+	lastLine   string
+}
+
+var _ io.Writer = (*output)(nil)
+
+const (
+	defaultLimit = 64 << 10
+	// maxLine bounds what a line without end may take.
+	maxLine = 1 << 20
+)
+
+func (o *output) Write(text []byte) (int, error) {
+	o.mu.Lock()
+	lines := o.keep(text)
+	o.mu.Unlock()
+	if o.line != nil {
+		for _, line := range lines {
+			o.line(line)
+		}
+	}
+	return len(text), nil
+}
+
+// keep stores a piece and returns the lines that it completes.
+func (o *output) keep(text []byte) (lines []string) {
+	half := o.half()
+	rest := text
+	if room := half - len(o.head); room > 0 {
+		n := min(room, len(rest))
+		o.head, rest = append(o.head, rest[:n]...), rest[n:]
+	}
+	o.tail = append(o.tail, rest...)
+	if over := len(o.tail) - half; over > 0 {
+		o.tail, o.dropped = append([]byte(nil), o.tail[over:]...), o.dropped+over
+	}
+	for _, b := range bytes.SplitAfter(text, []byte("\n")) {
+		if len(o.partial) < maxLine {
+			o.partial = append(o.partial, b...)
+		}
+		if !bytes.HasSuffix(b, []byte("\n")) {
+			continue
+		}
+		if line := string(bytes.TrimSpace(o.partial)); line != "" {
+			o.lastLine, lines = line, append(lines, line)
+		}
+		o.partial = o.partial[:0]
+	}
+	return lines
+}
+
+func (o *output) half() int {
+	if o.limit <= 0 {
+		return defaultLimit / 2
+	}
+	return max(1, o.limit/2)
+}
+
+func (o *output) last() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if line := string(bytes.TrimSpace(o.partial)); line != "" {
+		return line
+	}
+	return o.lastLine
+}
+
+// String is what was kept, with a line in the place of what was not.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	text := string(bytes.ToValidUTF8(o.head, []byte("\uFFFD")))
+	if o.dropped > 0 {
+		text += "\n… " + plural(o.dropped, "byte") + " left out …\n"
+	}
+	return text + string(bytes.ToValidUTF8(o.tail, []byte("\uFFFD")))
+}

@@ -1,0 +1,125 @@
+package process_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringback/internal/process"
+)
+
+func sh(t *testing.T, script string, c process.Command) (process.Ended, error) {
+	t.Helper()
+	c.Args, c.Dir = []string{"sh", "-c", script}, t.TempDir()
+	if c.Env == nil {
+		c.Env = []string{"PATH=" + os.Getenv("PATH")}
+	}
+	return process.Run(t.Context(), c)
+}
+
+func TestRunTellsHowItEnded(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	ended, err := sh(t, `cat; echo one; echo; printf 'two'; echo wrong >&2; exit 3`, process.Command{
+		Stdin: []byte("zero\n"), Line: func(text string) { lines = append(lines, text) },
+	})
+	if err != nil || ended.Code != 3 || ended.Stdout != "zero\none\n\ntwo" || ended.Stderr != "wrong\n" || ended.LastLine != "two" {
+		t.Errorf("got %+v, %v", ended, err)
+	}
+	if got := strings.Join(lines, ","); got != "zero,one" {
+		t.Errorf("the lines were %s", got)
+	}
+}
+
+func TestOutputKeepsItsBeginningAndItsEnd(t *testing.T) {
+	t.Parallel()
+	ended, err := sh(t, `echo begin; head -c 1000000 /dev/zero | tr '\0' x; echo; echo end`, process.Command{OutputLimit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ended.Stdout) > 1100 || !strings.HasPrefix(ended.Stdout, "begin\n") || !strings.HasSuffix(ended.Stdout, "\nend\n") || !strings.Contains(ended.Stdout, "bytes left out") {
+		t.Errorf("got %d bytes: %.40s", len(ended.Stdout), ended.Stdout)
+	}
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"it ends and leaves a child": `sleep 1000 >/dev/null 2>&1 & echo $! > pid`,
+		"the child holds the output": `sleep 1000 & echo $! > pid`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if _, err := process.Run(t.Context(), process.Command{Args: []string{"sh", "-c", script}, Dir: dir, Env: os.Environ()}); err != nil {
+				t.Fatal(err)
+			}
+			awaitGone(t, dir)
+		})
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := process.Command{Args: []string{"sh", "-c", `trap "" TERM; sleep 1000 & echo $! > pid; echo ready; wait; sleep 1000`}, Dir: dir, Env: os.Environ()}
+	c.Line = func(string) { cancel() }
+	if _, err := process.Run(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	awaitGone(t, dir)
+}
+
+// awaitGone waits until the process whose pid was written down has ended.
+func awaitGone(t *testing.T, dir string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); process.StartTime(pid) != ""; {
+		if time.Now().After(deadline) {
+			t.Fatal("a process was left behind")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestWhatADeadServerLeftIsEnded(t *testing.T) {
+	t.Parallel()
+	if len(process.Marked(func(string) bool { return true })) == 0 && process.StartTime(os.Getpid()) == "" {
+		t.Skip("processes of others cannot be seen here")
+	}
+	left := exec.Command("sleep", "1000")
+	left.Env = append(os.Environ(), process.MarkerVar+"=of/"+strconv.Itoa(os.Getpid())+"/1/run")
+	mine := exec.Command("sleep", "1000")
+	mine.Env = append(os.Environ(), process.MarkerVar+"="+process.OwnMarker("run"))
+	for _, cmd := range []*exec.Cmd{left, mine} {
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = cmd.Wait() }()
+		defer func() { _ = cmd.Process.Kill() }()
+	}
+	if n := process.EndOrphans(); n != 1 {
+		t.Errorf("%d were ended, want 1", n)
+	}
+	if err := left.Wait(); err == nil || left.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("it ended with %v", left.ProcessState)
+	}
+	if process.StartTime(mine.Process.Pid) == "" {
+		t.Error("one of a living server was ended")
+	}
+}

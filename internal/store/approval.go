@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// NewApprovalID returns an id for a standing approval of a user's.
+func NewApprovalID(userID string) string {
+	return "apr_" + strings.TrimPrefix(string(newID(partitionOf(userID))), "req_")
+}
+
+// Decided takes the decision on a call of a tool and uses it up. decision is
+// empty when there is none.
+func (s *Store) Decided(ctx context.Context, id job.ID, subject string, d job.Deed) (decision job.Decision, c job.CheckpointID, err error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return "", "", NotFound(id)
+	}
+	about, err := members(d)
+	if err != nil {
+		return "", "", err
+	}
+	answer, err := s.run(ctx, s.scripts.approved, p, string(id), subject, about)
+	if err != nil {
+		return "", "", err
+	}
+	parts := stringsOf(answer)
+	switch parts[0] {
+	case "approved":
+		return job.Approve, job.CheckpointID(parts[1]), nil
+	case "denied":
+		return job.Deny, job.CheckpointID(parts[1]), nil
+	}
+	return "", "", nil
+}
+
+// Approvals returns the standing approvals of a user, oldest first.
+func (s *Store) Approvals(ctx context.Context, userID string) ([]job.Approval, error) {
+	texts, err := s.rdb.HVals(ctx, partitionOf(userID).key("standing", userID)).Result()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	list := make([]job.Approval, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal([]byte(text), &list[i]); err != nil {
+			return nil, fmt.Errorf("reading an approval: %w", err)
+		}
+	}
+	slices.SortFunc(list, func(a, b job.Approval) int {
+		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list, nil
+}
+
+// Revoke removes a standing approval of a user. Error: NotFound.
+func (s *Store) Revoke(ctx context.Context, userID, id string) error {
+	n, err := s.rdb.HDel(ctx, partitionOf(userID).key("standing", userID), id).Result()
+	if err != nil {
+		return storeError(err)
+	}
+	if n == 0 {
+		return job.Errorf(job.NotFound, "No approval has the id %q", id).WithHint("GET /api/approvals lists those that stand.")
+	}
+	return nil
+}

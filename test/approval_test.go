@@ -1,0 +1,361 @@
+package test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// gatedKind is a kind with one action that notes each of its runs in a file, so
+// that they can be counted from outside.
+func gatedKind(t testing.TB, extra string) (prompts, runs string) {
+	t.Helper()
+	runs = filepath.Join(t.TempDir(), "runs")
+	return kindsDir(t, "gated.md", fmt.Sprintf(`---
+actions:
+  - name: deploy
+    title: Deploy
+    question: 'Deploy "{{input.name}}"?'
+    input:
+      type: object
+      required: [name]
+      properties: {name: {type: string}, size: {type: integer}, nested: {type: object}}
+    yes: {label: 'Yes, Deploy', message: 'Yes, please proceed with deploying "{{input.name}}".'}
+    no: {label: 'No, Cancel', message: 'No, I don''t want to deploy right now.'}
+    command: [sh, -c, 'cat >> %[1]s; echo >> %[1]s; echo working; printf "{\"message\":\"Deployed\",\"nextSteps\":[\"Call it a day\"]}"']
+%[2]s
+---
+Deploy.`, runs, extra)), runs
+}
+
+// ran counts the runs that a gated kind's action has noted.
+func ran(t testing.TB, runs string) int {
+	t.Helper()
+	text, err := os.ReadFile(runs)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), "\n")
+}
+
+// gated starts a job of a gated kind that the test plays Claude for.
+type gated struct {
+	t        testing.TB
+	n        *node
+	id, runs string
+	envelope object
+}
+
+func startGated(t testing.TB, env vars, extra string) *gated {
+	t.Helper()
+	all := vars{"HOLD": "0s"}
+	var runs string
+	all["PROMPTS_DIR"], runs = gatedKind(t, extra)
+	maps.Copy(all, env)
+	g := &gated{t: t, n: startNode(t, all), runs: runs}
+	g.id, g.envelope = g.another()
+	return g
+}
+
+func (g *gated) another() (string, object) {
+	g.t.Helper()
+	return g.n.manual(g.t, object{"kind": "gated", "input": object{}, "userId": "u1", "sessionId": "s1"})
+}
+
+// call calls the action; the answer's status field is returned with it.
+func (g *gated) call(input any, confirmed bool) (string, object) {
+	g.t.Helper()
+	body := with(g.envelope, object{"input": input})
+	if confirmed {
+		body["confirmed"] = true
+	}
+	status, answer := g.n.do(g.t, "POST", "/api/claude/actions/deploy", body)
+	if status != http.StatusOK {
+		return strconv.Itoa(status), answer
+	}
+	return answer["status"].(string), answer
+}
+
+// say replies in the chat and waits until the job goes on.
+func (g *gated) say(text string) {
+	g.t.Helper()
+	g.n.want(g.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+	g.n.await(g.t, g.id, "running")
+}
+
+// audit is what a job's audit log says, one word for each entry.
+func (n *node) audit(t testing.TB, id string) []string {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, n.url+"/api/jobs/"+id+"/audit", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var events []string
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		var entry object
+		if err := json.Unmarshal(lines.Bytes(), &entry); err != nil {
+			t.Fatalf("the audit log holds %s", lines.Text())
+		}
+		if entry["time"] == nil || entry["requestId"] != id {
+			t.Errorf("an entry without time or job: %v", entry)
+		}
+		events = append(events, entry["event"].(string))
+	}
+	return events
+}
+
+func TestNothingRunsWithoutAYes(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		g := startGated(t, env, "")
+		input := object{"name": "shop", "size": 3}
+		status, answer := g.call(input, true) // claimed at once
+		want := object{"status": "pending_confirmation", "message": "Awaiting user confirmation", "name": "shop", "size": 3.0, "instruction": answer["instruction"]}
+		if diff := cmp.Diff(want, answer); status != "pending_confirmation" || diff != "" {
+			t.Errorf("a claimed confirmation was answered %s", diff)
+		}
+		checkpoint := g.n.openCheckpoint(t, g.id, "awaiting_approval")
+		if checkpoint["type"] != "confirmation" || checkpoint["message"] != `Deploy "shop"?` {
+			t.Errorf("the user was asked %v", checkpoint)
+		}
+		g.n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "yes if the tests pass"})
+		if got := g.n.want(t, 200, "GET", "/api/jobs/"+g.id, nil); got["status"] != "awaiting_approval" {
+			t.Errorf("a condition was taken for a yes: the job is %v", got["status"])
+		}
+		g.say(`Yes, please proceed with deploying "shop".`)
+		if status, _ := g.call(object{"name": "shop2", "size": 3}, true); status != "pending_confirmation" {
+			t.Errorf("a changed input was answered %s", status)
+		}
+		g.say("No, Cancel")
+		if ran(t, g.runs) != 0 {
+			t.Fatal("the action ran before it was allowed")
+		}
+		status, answer = g.call(json.RawMessage(`{"size": 3.0, "name": "shop"}`), true) // the same, written otherwise
+		if status != "success" || answer["message"] != "Deployed" || answer["success"] != true || answer["nextSteps"] == nil {
+			t.Errorf("the allowed action was answered %v", answer)
+		}
+		if status, _ := g.call(input, true); status != "pending_confirmation" {
+			t.Errorf("a replayed approval was answered %s", status)
+		}
+		if got := ran(t, g.runs); got != 1 {
+			t.Errorf("the action ran %d times, want once", got)
+		}
+		wantLog := []string{"refused", "asked", "unclear", "asked", "approve", "refused", "asked", "deny", "started", "finished", "refused", "asked"}
+		if diff := cmp.Diff(wantLog, g.n.audit(t, g.id)); diff != "" {
+			t.Errorf("the audit log: %s", diff)
+		}
+	})
+}
+
+func TestTwoCallsOnOneApproval(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, nil, "")
+	input := object{"name": "shop"}
+	g.call(input, false)
+	g.say("yes")
+	var calls sync.WaitGroup
+	statuses := make(chan string, 8)
+	for range cap(statuses) {
+		calls.Go(func() {
+			status, _ := g.call(input, true)
+			statuses <- status
+		})
+	}
+	calls.Wait()
+	close(statuses)
+	success := 0
+	for status := range statuses {
+		if status == "success" {
+			success++
+		}
+	}
+	if got := ran(t, g.runs); got != 1 || success == 0 {
+		t.Errorf("the action ran %d times, and %d calls were told of success", got, success)
+	}
+}
+
+func TestApprovalsOfOthersDoNotCount(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, nil, "")
+	input := object{"name": "shop"}
+	g.call(input, false)
+	g.say("yes")
+	mine := g.envelope
+	_, g.envelope = g.another()
+	if status, _ := g.call(input, true); status != "pending_confirmation" {
+		t.Errorf("another job's approval was answered %s", status)
+	}
+	g.envelope = with(mine, object{"hmac": strings.Repeat("0", 64)})
+	if status, _ := g.call(input, true); status != "403" {
+		t.Errorf("a forged call was answered %s", status)
+	}
+	g.envelope = mine
+	if status, refused := g.call(object{"name": 5}, true); status != "400" || details(t, refused)["/input/name"] == "" {
+		t.Errorf("an input that breaks the schema was answered %s %v", status, refused)
+	}
+	if ran(t, g.runs) != 0 {
+		t.Error("the action ran")
+	}
+	if status, _ := g.call(input, true); status != "success" {
+		t.Errorf("its own approval was answered %s", status)
+	}
+}
+
+func TestApprovalExpires(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, vars{"APPROVAL_TIMEOUT": "1s"}, "")
+	input := object{"name": "shop"}
+	g.call(input, false)
+	g.say("yes")
+	approved := time.Now()
+	eventually(t, "the approval to expire", func() bool { return time.Since(approved) > 1100*time.Millisecond })
+	if status, _ := g.call(input, true); status != "pending_confirmation" || ran(t, g.runs) != 0 {
+		t.Errorf("an expired approval was answered %s", status)
+	}
+	if log := g.n.audit(t, g.id); log[2] != "refused" {
+		t.Errorf("the audit log says %v", log)
+	}
+}
+
+func TestHeldApproval(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, vars{"HOLD": "30s"}, "")
+	for _, c := range []struct{ decision, status, chat string }{
+		{"deny", "denied", "No, I don't want to deploy right now."},
+		{"approve", "pending_confirmation", `Yes, please proceed with deploying "shop".`},
+	} {
+		answers := make(chan object, 1)
+		go func() {
+			_, answer := g.call(object{"name": "shop"}, false)
+			answers <- answer
+		}()
+		checkpoint := g.n.openCheckpoint(t, g.id, "awaiting_approval")["id"].(string)
+		g.n.reply(t, checkpoint, object{"decision": c.decision})
+		if answer := <-answers; answer["status"] != c.status || answer["decision"] != c.decision {
+			t.Errorf("%s: the call was answered %v", c.decision, answer)
+		}
+		all := g.n.messages(t, "s1", "")
+		if got := all[len(all)-1]["content"]; got != c.chat {
+			t.Errorf("%s reads in the chat: %v", c.decision, got)
+		}
+	}
+	if status, _ := g.call(object{"name": "shop"}, true); status != "success" {
+		t.Errorf("the allowed action was answered %s", status)
+	}
+}
+
+func TestActionTellsAndEndsWithItsJob(t *testing.T) {
+	t.Parallel()
+	prompts := kindsDir(t, "slow.md", `---
+actions:
+  - name: wait
+    confirm: never
+    command: [sh, -c, 'echo first; sleep 0.2; echo second; sleep 1000']
+  - name: fail
+    confirm: "when: input.amount > 100"
+    command: [sh, -c, 'echo "disk full" >&2; exit 4']
+---
+Wait.`)
+	n := startNode(t, vars{"PROMPTS_DIR": prompts, "HOLD": "0s"})
+	id, envelope := n.manual(t, object{"kind": "slow", "input": object{}, "userId": "u1"})
+	answer := n.want(t, 200, "POST", "/api/claude/actions/fail", with(envelope, object{"input": object{"amount": 99}}))
+	if answer["status"] != "error" || answer["success"] != false || !strings.Contains(answer["message"].(string), "exit code 4: disk full") {
+		t.Errorf("a failed action was answered %v", answer)
+	}
+	if answer := n.want(t, 200, "POST", "/api/claude/actions/fail", with(envelope, object{"input": object{"amount": 101}})); answer["status"] != "pending_confirmation" {
+		t.Errorf("above the limit it was answered %v", answer)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/reject", object{"reason": "too much"})
+	n.await(t, id, "running")
+	if status, unknown := n.do(t, "POST", "/api/claude/actions/nothing", with(envelope, object{"input": object{}})); status != 404 || !strings.Contains(fmt.Sprint(unknown["hint"]), "wait, fail") {
+		t.Errorf("an unknown action was answered %d %v", status, unknown)
+	}
+
+	events := n.listen(t, "userId=u1")
+	go func() { n.do(t, "POST", "/api/claude/actions/wait", with(envelope, object{"input": object{}})) }()
+	for _, want := range []string{"first", "second"} {
+		frames := events.until("slow:activity")
+		if got := frames[len(frames)-1]["data"].(object)["message"]; got != want {
+			t.Errorf("the user was told %v, want %s", got, want)
+		}
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	eventually(t, "the action to end with its job", func() bool { return len(commandsLike("sleep 1000")) == 0 })
+}
+
+// commandsLike finds running processes by their command line.
+func commandsLike(text string) []string {
+	entries, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	var found []string
+	for _, entry := range entries {
+		line, _ := os.ReadFile(entry)
+		if strings.Contains(strings.ReplaceAll(string(line), "\x00", " "), text) {
+			found = append(found, entry)
+		}
+	}
+	return found
+}
+
+// A server that dies while an action runs neither runs it again nor leaves it
+// running, and says that its outcome is not known.
+func TestActionIsNeverRunTwice(t *testing.T) {
+	t.Parallel()
+	prompts, runs := gatedKind(t, "")
+	text, err := os.ReadFile(filepath.Join(prompts, "gated.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := strings.Replace(string(text), "echo working;", "echo working; sleep 1717;", 1)
+	if err := os.WriteFile(filepath.Join(prompts, "gated.md"), []byte(slow), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir(), "PROMPTS_DIR": prompts, "HOLD": "0s", "NODE_TIMEOUT": "1s"}
+	n := startNode(t, env)
+	g := &gated{t: t, n: n, runs: runs}
+	g.id, g.envelope = g.another()
+	input := object{"name": "shop"}
+	g.call(input, false)
+	g.say("yes")
+	go func() {
+		body, _ := json.Marshal(with(g.envelope, object{"input": input, "confirmed": true}))
+		resp, err := http.Post(n.url+"/api/claude/actions/deploy", "application/json", strings.NewReader(string(body)))
+		if err == nil {
+			resp.Body.Close()
+		}
+	}()
+	eventually(t, "the action to run", func() bool { return ran(t, runs) == 1 && len(commandsLike("sleep 1717")) > 0 })
+	n.kill(t)
+	g.n = startNode(t, env)
+	eventually(t, "what was left of the action to be ended", func() bool { return len(commandsLike("sleep 1717")) == 0 })
+	var answer object
+	var status string
+	eventually(t, "the outcome to be given up", func() bool {
+		status, answer = g.call(input, true)
+		return status != "running"
+	})
+	if status != "error" || !strings.Contains(fmt.Sprint(answer["message"]), "not known") {
+		t.Errorf("after the crash the same call was answered %v", answer)
+	}
+	if status, _ := g.call(input, true); status != "pending_confirmation" {
+		t.Errorf("once more it was answered %s", status)
+	}
+	if got := ran(t, runs); got != 1 {
+		t.Errorf("the action ran %d times", got)
+	}
+}

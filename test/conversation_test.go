@@ -1,0 +1,505 @@
+package test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/messagesapi"
+)
+
+// messages are those of a session, in order.
+func (n *node) messages(t testing.TB, session, query string) []object {
+	t.Helper()
+	var all []object
+	for _, m := range n.want(t, 200, "GET", "/api/sessions/"+session+"/messages"+query, nil)["messages"].([]any) {
+		all = append(all, m.(object))
+	}
+	return all
+}
+
+// openCheckpoint is the checkpoint that a job waits at.
+func (n *node) openCheckpoint(t testing.TB, id, state string) object {
+	t.Helper()
+	return n.await(t, id, state)["checkpoint"].(object)
+}
+
+// reply answers a checkpoint.
+func (n *node) reply(t testing.TB, checkpoint string, body object) object {
+	t.Helper()
+	return n.want(t, 200, "POST", "/api/checkpoints/"+checkpoint+"/reply", body)
+}
+
+// ratioQuestion is a question for a valid value.
+func ratioQuestion() object {
+	return object{
+		"type": "error_recovery", "message": "The aspect ratio 'invalid' is not supported. Available options are: 16:9, 9:16, 1:1. What would you like?",
+		"props": object{"error_type": "validation", "error_field": "aspect_ratio", "current_value": "invalid", "valid_values": []any{"16:9", "9:16", "1:1"}},
+	}
+}
+
+// playMedia plays Claude for the kind media, as its prompt asks: it calls the
+// action, asks the user what the provider refuses, and goes on with the answer.
+func playMedia(r messagesapi.Request) messagesapi.Reply {
+	prompt := r.Text()
+	curl := curls(prompt)
+	envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+	ratio := "invalid"
+	if strings.Contains(prompt, `"aspect_ratio": "16:9"`) {
+		ratio = "16:9"
+	}
+	input := object{"prompt": "a lake", "media_type": "image", "aspect_ratio": ratio}
+	last := r.LastResult()
+	switch {
+	case strings.Contains(last.Content, `"status":"parked"`) && ratio == "invalid":
+		return messagesapi.Say("I wait for the user.")
+	case strings.Contains(last.Content, `"status":"success"`):
+		return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{
+			"url": "media/image.svg", "aspect_ratio": ratio, "message": "Here is your image in " + ratio + ".",
+		}))})
+	case strings.Contains(last.Content, "valid_values"):
+		return messagesapi.Use("Write", map[string]any{"file_path": "checkpoint.json", "content": mustJSON(with(envelope, ratioQuestion()))})
+	case strings.Contains(last.Content, `"success":true`):
+		return messagesapi.Say("Done.")
+	case strings.Contains(last.Content, "checkpoint.json"):
+		return messagesapi.Bash(curl["checkpoints"])
+	case strings.Contains(last.Content, "result.json"):
+		return messagesapi.Bash(curl["result"])
+	case strings.Contains(last.Content, "action.json") && len(r.Results())%2 == 1:
+		return messagesapi.Bash(curl["actions/generateMedia"])
+	}
+	return messagesapi.Use("Write", map[string]any{"file_path": "action.json", "content": mustJSON(with(envelope, object{"input": input}))})
+}
+
+// The manual testing flow of seed 004, step by step.
+func TestMediaFlowWithTheRealCLI(t *testing.T) {
+	t.Parallel()
+	n, _ := realClaude(t, vars{"HOLD": "1s"}, playMedia)
+	events := n.listen(t, "userId=test-user")
+	run := n.want(t, 202, "POST", "/hitl/runs", object{
+		"prompt": "Generate video with invalid aspect ratio", "session_id": "test-session", "user_id": "test-user",
+		"agent_tool_config": object{"aspect_ratio": "invalid"},
+	})
+	id := run["run_id"].(string)
+	eventually(t, "the job to park", func() bool {
+		return n.want(t, 200, "GET", "/hitl/runs/"+id, nil)["status"] == "awaiting_input" && len(processesIn(n.dir)) == 0
+	})
+	paused := n.want(t, 200, "GET", "/hitl/runs/"+id, nil)
+	for field, want := range map[string]any{"step": "API_CALL", "checkpoint_type": "error_recovery", "conversation_mode": true} {
+		if paused[field] != want {
+			t.Errorf("the run's %s is %v, want %v", field, paused[field], want)
+		}
+	}
+	asked := events.message("HITL_CHECKPOINT")
+	if asked["status"] != "awaiting_human" || asked["sessionId"] != "test-session" {
+		t.Errorf("the chat was told %v", asked)
+	}
+
+	sent := n.want(t, 200, "POST", "/to-llm", object{"sessionId": "test-session", "userId": "test-user", "content": "Use 16:9"})
+	if sent["success"] != true || sent["messageId"] == nil {
+		t.Errorf("/to-llm answered %v", sent)
+	}
+	record := n.await(t, id, "received")
+	if got := record["result"].(object)["aspect_ratio"]; got != "16:9" {
+		t.Errorf("the result's aspect ratio is %v", got)
+	}
+	if !strings.Contains(n.log.String(), "Resuming from error recovery") || !strings.Contains(n.log.String(), "User responding to HITL checkpoint: error_recovery") {
+		t.Error("the log does not tell of the reply and the resumption")
+	}
+	checkHistory(t, n.messages(t, "test-session", ""), id)
+}
+
+// checkHistory is the conversation history verification of seed 004.
+func checkHistory(t *testing.T, all []object, id string) {
+	t.Helper()
+	var story []string
+	var checkpointID any
+	for _, m := range all {
+		props, _ := m["props"].(object)
+		switch {
+		case m["messageType"] == "hitl_checkpoint":
+			checkpointID = m["id"]
+			want := object{
+				"checkpoint_type": "error_recovery", "awaiting_response": false, "run_id": id, "error_type": "validation",
+				"error_field": "aspect_ratio", "current_value": "invalid", "valid_values": []any{"16:9", "9:16", "1:1"},
+				"suggested_replies": []any{"16:9", "9:16", "1:1", "Cancel"},
+			}
+			if diff := cmp.Diff(want, props); diff != "" {
+				t.Errorf("the checkpoint's props: %s", diff)
+			}
+			story = append(story, "checkpoint")
+		case m["sender"] == "user" && props != nil:
+			want := object{
+				"in_response_to": "error_recovery", "resolves_checkpoint": true, "checkpoint_run_id": id, "checkpoint_message_id": checkpointID,
+			}
+			if diff := cmp.Diff(want, props); diff != "" {
+				t.Errorf("the reply's props: %s", diff)
+			}
+			story = append(story, "reply: "+m["content"].(string))
+		case m["sender"] == "user":
+			story = append(story, "request: "+m["content"].(string))
+		case m["messageType"] == "result":
+			story = append(story, "answer: "+m["content"].(string))
+		}
+	}
+	want := []string{
+		"request: Generate video with invalid aspect ratio", "checkpoint", "reply: Use 16:9", "answer: Here is your image in 16:9.",
+	}
+	if diff := cmp.Diff(want, story); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// message returns the data of the next message event with an action.
+func (l *listener) message(action string) object {
+	l.t.Helper()
+	for {
+		select {
+		case frame := <-l.messages:
+			if data := frame["data"].(object); data["action"] == action {
+				return data
+			}
+		case <-time.After(patience):
+			l.t.Fatalf("gave up waiting for a message event %s", action)
+		}
+	}
+}
+
+func TestReplyWhileHeldGoesOnInTheSameTurn(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		n := startNode(t, env)
+		id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+		answers := make(chan object, 1)
+		go func() { answers <- n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion())) }()
+		c := n.openCheckpoint(t, id, "awaiting_input")
+		if status, refused := n.do(t, "POST", "/api/claude/result", with(envelope, mealResult("Soup"))); status != 409 || !strings.Contains(fmt.Sprint(refused["hint"]), "Stop now") {
+			t.Errorf("a result while the user is asked was answered %d %v", status, refused)
+		}
+		after := n.reply(t, c["id"].(string), object{"text": "1:1 please"})
+		if after["status"] != "answered" {
+			t.Errorf("the checkpoint is %v", after)
+		}
+		answer := <-answers
+		values := answer["reply"].(object)["values"]
+		if diff := cmp.Diff(object{"aspect_ratio": "1:1"}, values); answer["status"] != "answered" || diff != "" {
+			t.Errorf("Claude was answered %v", answer)
+		}
+		if status, again := n.do(t, "POST", "/api/checkpoints/"+c["id"].(string)+"/reply", object{"text": "16:9"}); status != 409 || !strings.Contains(fmt.Sprint(again["hint"]), "already answered") {
+			t.Errorf("a second reply was answered %d %v", status, again)
+		}
+		record := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
+		if record["status"] != "running" || record["turn"] != 1.0 {
+			t.Errorf("the job is %v in turn %v", record["status"], record["turn"])
+		}
+		n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+	})
+}
+
+func TestFormIsCheckedField(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s"})
+	id, envelope := n.manual(t, object{"userId": "u1"})
+	answer := n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, object{
+		"type": "form_requirements", "message": "Please fill in.", "props": object{"schema": object{
+			"type": "object", "required": []any{"email", "count"}, "properties": object{
+				"email": object{"type": "string", "format": "email"}, "count": object{"type": "integer", "minimum": 1}, "size": object{"type": "string", "enum": []any{"S", "M"}},
+			},
+		}},
+	}))
+	if answer["status"] != "parked" {
+		t.Fatalf("Claude was answered %v", answer)
+	}
+	c := n.openCheckpoint(t, id, "awaiting_input")["id"].(string)
+	status, refused := n.do(t, "POST", "/api/checkpoints/"+c+"/reply", object{"values": object{"email": "nobody", "size": "L"}})
+	got := details(t, refused)
+	if status != 400 || got["/values/email"] == "" || got["/values/count"] == "" || got["/values/size"] == "" {
+		t.Errorf("answered %d %v", status, refused)
+	}
+	ws := n.listen(t, "userId=u1")
+	if err := ws.conn.WriteJSON(object{"type": "reply", "checkpointId": c, "values": object{"email": "a@example.com", "count": 0}}); err != nil {
+		t.Fatal(err)
+	}
+	if frame := ws.next(); frame["type"] != "error" || !strings.Contains(fmt.Sprint(frame["details"]), "/values/count") {
+		t.Errorf("the WebSocket answered %v", frame)
+	}
+	if err := ws.conn.WriteJSON(object{"type": "reply", "checkpointId": c, "values": object{"email": "a@example.com", "count": 2}}); err != nil {
+		t.Fatal(err)
+	}
+	for frame := ws.next(); frame["type"] != "ack"; frame = ws.next() {
+		if frame["type"] == "error" {
+			t.Fatalf("the WebSocket answered %v", frame)
+		}
+	}
+	reply := n.want(t, 200, "GET", "/api/checkpoints/"+c, nil)["reply"].(object)
+	if diff := cmp.Diff(object{"email": "a@example.com", "count": 2.0}, reply["values"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsMissingIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s"})
+	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, object{
+		"type": "information_request", "message": "Which format, and how long?", "props": object{"schema": object{
+			"type": "object", "required": []any{"format", "duration"}, "properties": object{
+				"format": object{"type": "string", "enum": []any{"mp4", "webm"}}, "duration": object{"type": "integer", "minimum": 1, "maximum": 60},
+			},
+		}},
+	}))
+	say := func(text string) {
+		t.Helper()
+		n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+	}
+	say("mp4 please")
+	second := n.openCheckpoint(t, id, "awaiting_input")
+	if text := second["message"].(string); !strings.Contains(text, "duration") || strings.Contains(text, "format") {
+		t.Errorf("asked back: %s", text)
+	}
+	say("duration: 90")
+	third := n.openCheckpoint(t, id, "awaiting_input")
+	if third["id"] == second["id"] || !strings.Contains(third["message"].(string), "duration") {
+		t.Errorf("asked back: %v", third["message"])
+	}
+	say("sorry, 30")
+	n.await(t, id, "running")
+	closed := n.want(t, 200, "GET", "/api/checkpoints/"+third["id"].(string), nil)
+	if diff := cmp.Diff(object{"format": "mp4", "duration": 30.0}, closed["reply"].(object)["values"]); diff != "" {
+		t.Error(diff)
+	}
+	if first := n.want(t, 200, "GET", "/api/checkpoints/"+second["id"].(string), nil); first["status"] != "clarified" || first["next"] != third["id"] {
+		t.Errorf("the second checkpoint is %v", first)
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s", "HUMAN_TIMEOUT": "1s"})
+	events := n.listen(t, "userId=u1")
+	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
+	frames := events.until("recipes:suggestions:error")
+	if data := frames[len(frames)-1]["data"].(object); data["errorCode"] != "human_timeout" {
+		t.Errorf("the error event says %v", data)
+	}
+	all := n.messages(t, "s1", "")
+	if last := all[len(all)-1]; last["messageType"] != "notice" || !strings.Contains(last["content"].(string), "Nobody answered in time") {
+		t.Errorf("the chat ends with %v", last)
+	}
+	list := n.want(t, 200, "GET", "/api/checkpoints?status=expired", nil)["checkpoints"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("%d checkpoints have expired", len(list))
+	}
+	status, _ := n.do(t, "POST", "/api/checkpoints/"+list[0].(object)["id"].(string)+"/reply", object{"text": "16:9"})
+	if status != 409 {
+		t.Errorf("a reply after the deadline was answered %d", status)
+	}
+	if record := n.want(t, 200, "GET", "/api/jobs/"+id, nil); record["status"] != "expired" {
+		t.Errorf("the job is %v", record["status"])
+	}
+}
+
+func TestCancelInTheChatEndsTheJob(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s"})
+	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
+	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "no, cancel that"})
+	n.await(t, id, "cancelled")
+}
+
+func TestAnOrchestratorOutsideIsToldTheReply(t *testing.T) {
+	t.Parallel()
+	hook := startHook(t)
+	n := startNode(t, vars{"WEBHOOK_URL": hook.url, "WEBHOOK_SECRET": hook.secret})
+	asked := n.want(t, 200, "POST", "/from-llm", object{
+		"sessionId": "session-123", "userId": "user-456", "sender": "assistant", "content": "I need to know the aspect ratio for this image. Available options are: 1:1, 16:9.",
+		"messageType": "hitl_checkpoint", "destination": "user", "logId": "run-789", "props": object{
+			"checkpoint_type": "error_recovery", "awaiting_response": true, "run_id": "run-789", "error_type": "validation",
+			"error_field": "aspect_ratio", "current_value": "invalid", "valid_values": []any{"1:1", "16:9"},
+		},
+	})
+	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "session-123", "userId": "user-456", "content": "Use 16:9"})
+	call := hook.next(t)
+	data := call["data"].(object)
+	want := object{"aspect_ratio": "16:9"}
+	if diff := cmp.Diff(want, data["reply"].(object)["values"]); diff != "" || data["run_id"] != "run-789" || data["sessionId"] != "session-123" {
+		t.Errorf("the orchestrator was told %v", call)
+	}
+	all := n.messages(t, "session-123", "?userId=user-456")
+	if len(all) != 2 || all[0]["id"] != asked["messageId"] || all[0]["logId"] != "run-789" || all[1]["props"].(object)["checkpoint_run_id"] != "run-789" {
+		t.Errorf("the session holds %v", all)
+	}
+	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "session-123", "userId": "user-456", "content": "Thanks, that is all"})
+	if all := n.messages(t, "session-123", "?userId=user-456"); len(all) != 3 || all[2]["props"] != nil {
+		t.Errorf("a further message was taken for a reply: %v", all[len(all)-1])
+	}
+}
+
+func TestMessagesAreDeliveredInOrder(t *testing.T) {
+	t.Parallel()
+	var last string // what Claude was told by then
+	var mu sync.Mutex
+	n, _ := realClaude(t, vars{"HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		switch len(r.Results()) - 2*(strings.Count(prompt, "- REQUEST_ID:")-1) { // each turn writes and posts
+		case 1:
+			return messagesapi.Bash(curls(prompt)["result"])
+		case 2:
+			return messagesapi.Say("Done.")
+		}
+		mu.Lock()
+		last = prompt
+		mu.Unlock()
+		return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{
+			"url": "media/image.svg", "aspect_ratio": "1:1", "message": "Here.",
+		}))})
+	})
+	say := func(text string) {
+		t.Helper()
+		n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+	}
+	first := n.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake"}})
+	n.await(t, first, "received")
+	say("now with a boat")
+	say("and a swan")
+	eventually(t, "Claude to be told of the swan", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Contains(last, "and a swan")
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	boat, swan := strings.Index(last, "now with a boat"), strings.Index(last, "and a swan")
+	if boat < 0 || swan < boat || !strings.Contains(last, "written to you since") {
+		t.Errorf("Claude was told: …%s", last[max(0, len(last)-2500):])
+	}
+	if strings.Count(last, "now with a boat") != 1 {
+		t.Error("a message was delivered twice")
+	}
+}
+
+// A reply that takes understanding is read by Claude, in a job of its own; where
+// that is not certain, the user is asked again.
+func TestClaudeReadsWhatWordsMean(t *testing.T) {
+	t.Parallel()
+	confidence := map[string]float64{"the widescreen one": 0.97, "something nice": 0.4}
+	n, _ := realClaude(t, vars{"HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		if strings.Contains(r.LastResult().Content, `"success":true`) {
+			return messagesapi.Say("Done.")
+		}
+		if strings.Contains(r.LastResult().Content, "result.json") {
+			return messagesapi.Bash(curls(prompt)["result"])
+		}
+		reading := object{"action": "unclear", "confidence": 0.1, "ask": "Wide or tall?"}
+		for text, sure := range confidence {
+			if strings.Contains(prompt, `"reply": "`+text+`"`) {
+				reading = object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": sure, "ask": "Wide (16:9) or tall (9:16)?"}
+			}
+		}
+		return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, reading))})
+	})
+	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1", "kind": "media", "input": object{"prompt": "a lake"}})
+	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
+	first := n.openCheckpoint(t, id, "awaiting_input")["id"]
+	say := func(text string) {
+		t.Helper()
+		n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+	}
+	say("something nice")
+	var second object
+	eventually(t, "the question to be put again", func() bool {
+		second, _ = n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+		return second != nil && second["id"] != first && second["status"] == "open"
+	})
+	if second["message"] != "Wide (16:9) or tall (9:16)? Available options are: 16:9, 9:16, 1:1." {
+		t.Errorf("asked back: %v", second["message"])
+	}
+	say("the widescreen one")
+	n.await(t, id, "running")
+	reply := n.want(t, 200, "GET", "/api/checkpoints/"+second["id"].(string), nil)["reply"].(object)
+	if diff := cmp.Diff(object{"aspect_ratio": "16:9"}, reply["values"]); diff != "" || reply["confidence"] != 0.97 {
+		t.Errorf("the reply was read as %v", reply)
+	}
+	for _, j := range n.want(t, 200, "GET", "/api/jobs?userId=u1", nil)["jobs"].([]any) {
+		if j.(object)["kind"] == "reading" {
+			t.Error("the user sees the job that read their reply")
+		}
+	}
+}
+
+// The server is killed between every two steps of the flow.
+func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
+	t.Parallel()
+	redis, dir := startRedis(t).url, t.TempDir()
+	env := vars{"REDIS_URL": redis, "DATA_DIR": dir, "HOLD": "0s", "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)}
+	n := startNode(t, env)
+	restart := func() {
+		t.Helper()
+		n.kill(t)
+		n = startNode(t, env)
+	}
+	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1", "kind": "media", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
+	restart()
+	n.await(t, id, "running")
+	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
+	restart()
+	c := n.openCheckpoint(t, id, "awaiting_input")
+	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "mumble"}) // read by Claude, or asked again
+	restart()
+	var again object
+	eventually(t, "the question to be put again", func() bool {
+		again, _ = n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+		return again != nil && again["id"] != c["id"] && again["status"] == "open"
+	})
+	restart()
+	n.reply(t, again["id"].(string), object{"text": "Use 16:9"})
+	restart()
+	n.await(t, id, "running")
+	values := n.want(t, 200, "GET", "/api/jobs/"+id+"/callback", nil)
+	restart()
+	n.await(t, id, "running")
+	n.want(t, 200, "POST", "/api/claude/result", object{
+		"requestId": id, "hmac": values["hmac"], "url": "media/image.svg", "aspect_ratio": "16:9", "message": "Here is your image.",
+	})
+	restart()
+	n.await(t, id, "received")
+	var story []string
+	for _, m := range n.messages(t, "s1", "") {
+		story = append(story, fmt.Sprint(m["sender"], " ", m["messageType"]))
+	}
+	want := []string{"user text", "assistant hitl_checkpoint", "user text", "assistant hitl_checkpoint", "user text", "assistant result"}
+	if diff := cmp.Diff(want, story); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSeveralJobsShareASession(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s"})
+	one, envelopeOne := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	two, envelopeTwo := n.manual(t, object{"userId": "u1", "sessionId": "s1", "kind": "meal-suggestions", "input": mealInput()})
+	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelopeOne, ratioQuestion()))
+	other := ratioQuestion()
+	other["message"] = "Once more: which ratio?"
+	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelopeTwo, other))
+	first := n.openCheckpoint(t, one, "awaiting_input")
+	n.want(t, 200, "POST", "/to-llm", object{
+		"sessionId": "s1", "userId": "u1", "content": "16:9", "props": object{"checkpoint_message_id": first["messageId"]},
+	})
+	n.await(t, one, "running")
+	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "1:1"})
+	n.await(t, two, "running")
+	stats := n.want(t, 200, "GET", "/api/stats", nil)["checkpoints"].(object)["error_recovery"].(object)
+	if stats["opened"] != 2.0 || stats["answered"] != 2.0 || stats["answeredWhileHeld"] != 0.0 || stats["meanSecondsToAnswer"] == nil {
+		t.Errorf("the statistics say %v", stats)
+	}
+}

@@ -1,0 +1,70 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringback/internal/store"
+)
+
+// BenchmarkParkedJobs parks jobs at a question, each of a user of its own, and
+// tells what one costs while nobody answers.
+func BenchmarkParkedJobs(b *testing.B) {
+	redis := startRedis(b)
+	n := startNode(b, vars{"REDIS_URL": redis.url, "HOLD": "0s", "WORKERS": "16"})
+	client, err := store.Connect(redis.url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer client.Close()
+	used := func() float64 {
+		info, err := client.Info(b.Context(), "memory").Result()
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(info, "used_memory:")
+		line, _, _ := strings.Cut(rest, "\r")
+		bytes, err := strconv.ParseFloat(line, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return bytes
+	}
+	const jobs = 10_000
+	for b.Loop() {
+		before := used()
+		var clients sync.WaitGroup
+		for c := range 8 {
+			clients.Go(func() {
+				for i := c; i < jobs; i += 8 {
+					_, envelope := n.manual(b, object{"userId": "user-" + strconv.Itoa(i)})
+					n.want(b, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
+				}
+			})
+		}
+		clients.Wait()
+		b.ReportMetric((used()-before)/jobs, "redis-bytes/job")
+	}
+	b.ReportMetric(float64(len(processesIn(n.dir))), "processes")
+	b.ReportMetric(residentMB(b, n.cmd.Process.Pid), "server-MB")
+}
+
+// residentMB is how much memory a process takes.
+func residentMB(b *testing.B, pid int) float64 {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Skip("how much memory a process takes is not known here")
+	}
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	fields := strings.Fields(rest)
+	kb, err := strconv.ParseFloat(fields[0], 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kb / 1024
+}
