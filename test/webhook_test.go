@@ -62,3 +62,10 @@ func (h *webhook) next(t *testing.T) object {
 	}
 	return nil
 }
+
+func startHTTP(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	srv := httptest.NewServer(handler)
+	t.Cleanup(srv.Close)
+	return srv.URL
+}

@@ -23,6 +23,18 @@ type conversation struct {
 	tools map[string]string
 }
 
+// expect names the tools whose calls an earlier turn stopped at: their results
+// come in this one.
+func (c *conversation) expect(answers []job.Checkpoint) {
+	c.tools = map[string]string{}
+	for _, a := range answers {
+		var asked job.Props
+		if a.Type == job.ToolApproval && json.Unmarshal(a.Props, &asked) == nil {
+			c.tools[asked.ToolCallID] = asked.ToolName
+		}
+	}
+}
+
 // messages returns what people get to see.
 func (c *conversation) messages(spoken []claude.Spoken) []store.Said {
 	var said []store.Said

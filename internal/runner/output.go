@@ -37,7 +37,13 @@ type summary struct {
 }
 
 func newOutput(s *store.Store, j job.Job, f files) *output {
-	return &output{store: s, job: j, id: j.ID, turn: j.Turn, files: f, reader: claude.NewReader()}
+	o := &output{store: s, job: j, id: j.ID, turn: j.Turn, files: f, reader: claude.NewReader()}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if answers, err := s.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
+		o.talk.expect(answers)
+	}
+	return o
 }
 
 // followLimit is how much is read at a time, so that a flood does not hold up

@@ -3,9 +3,12 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
 )
@@ -38,6 +41,22 @@ func (s *Store) Decided(ctx context.Context, id job.ID, subject string, d job.De
 		return job.Deny, job.CheckpointID(parts[1]), nil
 	}
 	return "", "", nil
+}
+
+// Answers returns the checkpoints of a job that a person has answered so far, in
+// order.
+func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return nil, NotFound(id)
+	}
+	text, err := s.rdb.HGet(ctx, p.key("job", string(id)), "answers").Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, storeError(err)
+	}
+	var answers []job.Checkpoint
+	err = json.Unmarshal([]byte("["+text+"]"), &answers)
+	return answers, err
 }
 
 // Approvals returns the standing approvals of a user, oldest first.

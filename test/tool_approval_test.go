@@ -1,0 +1,247 @@
+package test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/test/messagesapi"
+)
+
+// carefulKind has calls of Bash asked for, except harmless ones.
+func carefulKind(t testing.TB) string {
+	t.Helper()
+	return kindsDir(t, "careful.md", `---
+tools:
+  ask: [Bash]
+  allow: ['Bash(true *)']
+  deny: ['Bash(rm *)']
+---
+Be careful.`)
+}
+
+// playCommands plays a Claude that runs commands one after the other, then
+// submits its result; what became of the commands is in what it was told.
+func playCommands(commands ...string) messagesapi.Script {
+	return func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		switch n := len(r.Results()); {
+		case n < len(commands):
+			return messagesapi.Bash(commands[n])
+		case n == len(commands):
+			return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{"done": true}))})
+		case n == len(commands)+1:
+			return messagesapi.Bash(curls(prompt)["result"])
+		}
+		return messagesapi.Say("Done.")
+	}
+}
+
+func touched(t testing.TB) (file string, exists func() bool) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "touched")
+	return file, func() bool {
+		_, err := os.Stat(file)
+		return err == nil
+	}
+}
+
+func TestToolCallWaitsForTheUser(t *testing.T) {
+	t.Parallel()
+	for name, hold := range map[string]string{"held": "60s", "parked": "1s"} {
+		for _, decision := range []string{"approve", "deny"} {
+			t.Run(name+" "+decision, func(t *testing.T) {
+				t.Parallel()
+				file, exists := touched(t)
+				n, api := realClaude(t, vars{"HOLD": hold, "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+file))
+				id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
+				c := n.openCheckpoint(t, id, "awaiting_approval")
+				if c["type"] != "tool_approval" || !strings.Contains(c["message"].(string), "touch "+file) {
+					t.Errorf("the user was asked %v", c)
+				}
+				if name == "parked" {
+					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+				}
+				if exists() {
+					t.Fatal("the command ran before it was allowed")
+				}
+				n.reply(t, c["id"].(string), object{"decision": decision, "text": ""})
+				n.await(t, id, "received")
+				if exists() != (decision == "approve") {
+					t.Errorf("after %s, the command has run: %v", decision, exists())
+				}
+				eventually(t, "the chat to tell of the end", func() bool { return strings.Contains(mustJSON(n.messages(t, "s1", "")), "tool-result") })
+				checkParts(t, n.messages(t, "s1", ""), map[string]string{"approve": "output-available", "deny": "output-denied"}[decision])
+				if r := api.Requests(); decision == "deny" && !strings.Contains(r[len(r)-1].Results()[0].Content, "The user denied this.") {
+					t.Errorf("Claude was told %v", r[len(r)-1].Results()[0])
+				}
+			})
+		}
+	}
+}
+
+// checkParts checks the story of one tool call in a chat, as seed 003 has it.
+func checkParts(t *testing.T, all []object, want string) {
+	t.Helper()
+	var called, ended bool
+	for _, m := range all {
+		for _, p := range m["parts"].([]any) {
+			part := p.(object)
+			switch part["type"] {
+			case "tool-call":
+				called = called || part["state"] == "input-available" && part["toolName"] == "Bash" && part["toolCallId"] != "" && part["input"] != nil
+			case "tool-result":
+				ended = true
+				if !called || part["state"] != want || part["toolName"] != "Bash" {
+					t.Errorf("the call ended as %v", part)
+				}
+			}
+		}
+	}
+	if !called || !ended {
+		t.Errorf("the chat does not tell of the call: %v", all)
+	}
+}
+
+func TestApprovedInputMayBeEdited(t *testing.T) {
+	t.Parallel()
+	file, exists := touched(t)
+	other, otherExists := touched(t)
+	n, _ := realClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+file))
+	id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
+	c := n.openCheckpoint(t, id, "awaiting_approval")
+	n.reply(t, c["id"].(string), object{"decision": "approve", "values": object{"command": "touch " + other}})
+	n.await(t, id, "received")
+	if exists() || !otherExists() {
+		t.Errorf("the command as it was: %v, as it was edited: %v", exists(), otherExists())
+	}
+}
+
+func TestStandingApprovals(t *testing.T) {
+	t.Parallel()
+	one, oneExists := touched(t)
+	two, twoExists := touched(t)
+	n, _ := realClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+one, "touch "+two))
+	create := func() string {
+		return n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
+	}
+	approvals := func() []any {
+		return n.want(t, 200, "GET", "/api/approvals?userId=u1", nil)["approvals"].([]any)
+	}
+	id := create()
+	n.reply(t, n.openCheckpoint(t, id, "awaiting_approval")["id"].(string), object{"decision": "approve", "scope": "job"})
+	n.await(t, id, "received")
+	if !oneExists() || !twoExists() {
+		t.Error("allowed for this job, a command did not run")
+	}
+	if list := approvals(); len(list) != 0 {
+		t.Errorf("after the job, %v still stands", list)
+	}
+
+	id = create()
+	n.reply(t, n.openCheckpoint(t, id, "awaiting_approval")["id"].(string), object{"decision": "approve", "scope": "always"})
+	n.await(t, id, "received")
+	n.await(t, create(), "received") // and nobody was asked
+	list := approvals()
+	if len(list) != 1 || list[0].(object)["rule"] != "Bash" || list[0].(object)["kind"] != "careful" {
+		t.Fatalf("what stands is %v", list)
+	}
+	n.want(t, 404, "DELETE", "/api/approvals/"+list[0].(object)["id"].(string)+"?userId=u2", nil)
+	n.want(t, 200, "DELETE", "/api/approvals/"+list[0].(object)["id"].(string)+"?userId=u1", nil)
+	n.openCheckpoint(t, create(), "awaiting_approval")
+}
+
+func TestRulesAllowAndDeny(t *testing.T) {
+	t.Parallel()
+	file, exists := touched(t)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, api := realClaude(t, vars{"PROMPTS_DIR": carefulKind(t)}, playCommands("true harmless", "rm "+file))
+	id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
+	n.await(t, id, "received")
+	results := api.Requests()[len(api.Requests())-1].Results()
+	if results[0].IsError || !results[1].IsError || !strings.Contains(results[1].Content, "This job may not do that (Bash(rm *))") || !exists() {
+		t.Errorf("the commands ended with %v", results)
+	}
+	if log := n.audit(t, id); len(log) != 1 || log[0] != "refused" {
+		t.Errorf("the audit log says %v", log)
+	}
+}
+
+// The hook fails closed: without an answer of ours, nothing runs.
+func TestToolCallsAreRefusedWithoutTheServer(t *testing.T) {
+	t.Parallel()
+	file, exists := touched(t)
+	for name, status := range map[string]int{"an error": 500, "a wrong signature": 403, "no answer": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			deaf := startDeaf(t, status)
+			n, api := realClaude(t, vars{"PROMPTS_DIR": carefulKind(t), "CALLBACK_BASE_URL": deaf}, func(r messagesapi.Request) messagesapi.Reply {
+				if len(r.Results()) == 0 {
+					return messagesapi.Bash("touch " + file)
+				}
+				return messagesapi.Say("I could not.")
+			})
+			id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
+			eventually(t, "Claude to be refused", func() bool {
+				requests := api.Requests()
+				return len(requests) > 1 && len(requests[1].Results()) > 0
+			})
+			n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+			if result := api.Requests()[1].Results()[0]; !result.IsError || exists() {
+				t.Errorf("the command ended with %v, and has run: %v", result, exists())
+			}
+		})
+	}
+}
+
+func TestParallelToolCallsAreDecidedOneByOne(t *testing.T) {
+	t.Parallel()
+	one, oneExists := touched(t)
+	two, twoExists := touched(t)
+	for name, hold := range map[string]string{"held": "60s", "parked": "1s"} {
+		t.Run(name, func(t *testing.T) {
+			n, api := realClaude(t, vars{"HOLD": hold, "PROMPTS_DIR": carefulKind(t)}, func(r messagesapi.Request) messagesapi.Reply {
+				if len(r.Results()) == 0 {
+					both := messagesapi.Bash("touch " + one)
+					both.Tools = append(both.Tools, messagesapi.Bash("touch "+two).Tools...)
+					return both
+				}
+				return messagesapi.Say("Done.")
+			})
+			id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
+			n.openCheckpoint(t, id, "awaiting_approval")
+			if name == "parked" {
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			}
+			if oneExists() || twoExists() {
+				t.Error("a command ran before it was allowed")
+			}
+			eventually(t, "Claude to be told", func() bool {
+				n.do(t, "POST", "/api/jobs/"+id+"/reject", nil) // as often as it is asked
+				return len(api.Requests()) > 1
+			})
+			n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+			if oneExists() || twoExists() {
+				t.Error("a command ran though it was denied")
+			}
+		})
+	}
+}
+
+// startDeaf is a server that answers everything with a status, or not at all.
+func startDeaf(t *testing.T, status int) string {
+	t.Helper()
+	if status == 0 {
+		return "http://127.0.0.1:" + freePort(t)
+	}
+	return startHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, `{"error":"no"}`)
+	}))
+}
