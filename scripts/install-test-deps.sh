@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need, if it is missing: a few Debian packages, and the
-# Claude CLI (npm package, into .tools). Quick when all is there.
+# Claude CLI and the AI SDK (npm packages, into .tools). Quick when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,17 +33,17 @@ install_packages() {
 claude=.tools/node_modules/.bin/claude
 
 # The copy of the lock file in .tools says what is installed there: it comes last.
-install_claude() {
-  echo "installing the Claude CLI from npm …"
+install_npm() {
+  echo "installing the Claude CLI and the AI SDK from npm …"
   mkdir -p .tools
   rm -f .tools/installed-lock.json
-  cp scripts/claude-cli/package.json scripts/claude-cli/package-lock.json .tools/
+  cp scripts/npm/package.json scripts/npm/package-lock.json .tools/
   # The package's install script puts the binary for this machine in place.
   (cd .tools && npm ci --ignore-scripts=false --no-audit --no-fund --loglevel=error) ||
-    fail "npm could not install the Claude CLI (see above). Tests that need it are skipped without it, except where CI is set."
+    fail "npm could not install them (see above). Tests that need it are skipped without it, except where CI is set."
   $claude --version >/dev/null || fail "The Claude CLI is installed in .tools, but does not run here."
-  cp scripts/claude-cli/package-lock.json .tools/installed-lock.json
+  cp scripts/npm/package-lock.json .tools/installed-lock.json
 }
-[ -x $claude ] && cmp -s scripts/claude-cli/package-lock.json .tools/installed-lock.json || install_claude
+[ -x $claude ] && cmp -s scripts/npm/package-lock.json .tools/installed-lock.json || install_npm
 
 echo "test dependencies: $(redis-server --version | cut -d' ' -f1-3), Claude CLI $($claude --version)"

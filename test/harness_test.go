@@ -126,6 +126,7 @@ type node struct {
 	dir string // its DATA_DIR
 	cmd *exec.Cmd
 	log *logBuffer
+	env vars // what it was started with
 	// exited is closed when the process is gone.
 	exited chan struct{}
 }
@@ -137,7 +138,7 @@ type vars map[string]string
 // tests, and stops it with the test.
 func startNode(t testing.TB, env vars, args ...string) *node {
 	t.Helper()
-	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"]}
+	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"], env: env}
 	all := vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
 		"CLAUDE_BIN": "no-claude-here", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66",
@@ -482,4 +483,11 @@ func (n *node) kill(t testing.TB) {
 		t.Fatal(err)
 	}
 	<-n.exited
+}
+
+// again kills the server and starts it anew.
+func (n *node) again(t testing.TB) *node {
+	t.Helper()
+	n.kill(t)
+	return startNode(t, n.env)
 }

@@ -1,0 +1,54 @@
+// Turns the messages of a Ringback session into UI messages of the AI SDK
+// (npm package "ai"), ready for its chat components.
+//
+//   const page = await (await fetch(`/api/sessions/${id}/messages`)).json();
+//   const uiMessages = toUIMessages(page.messages);
+//
+// A tool call and its result are two parts, in two messages, in Ringback, and one
+// part in the AI SDK: they are joined by toolCallId. A call that waits for the
+// user's permission is in the state "approval-requested"; its approval id is the
+// checkpoint to reply to: POST /api/checkpoints/<id>/reply {"decision": "approve"}.
+
+export function toUIMessages(messages) {
+  const calls = new Map(); // toolCallId → the part that shows it
+  const shown = [];
+  for (const message of messages) {
+    const parts = [];
+    for (const part of message.parts) {
+      if (part.type === "text") parts.push({ type: "text", text: part.text });
+      if (part.type === "tool-call") {
+        const known = calls.get(part.toolCallId);
+        const call = known ?? { type: "dynamic-tool", toolName: part.toolName, toolCallId: part.toolCallId };
+        Object.assign(call, { state: "input-available", input: part.input ?? {} });
+        if (message.props?.checkpoint_type === "tool_approval") {
+          call.state = message.props.awaiting_response ? "approval-requested" : "input-available";
+          if (message.props.awaiting_response) call.approval = { id: message.checkpointId };
+        }
+        if (!known) {
+          calls.set(part.toolCallId, call);
+          parts.push(call);
+        }
+      }
+      if (part.type === "tool-result") finish(calls.get(part.toolCallId), part);
+    }
+    if (parts.length > 0) {
+      shown.push({ id: String(message.id), role: message.sender === "user" ? "user" : "assistant", metadata: message.props, parts });
+    }
+  }
+  return shown;
+}
+
+function finish(call, result) {
+  if (!call) return; // its call lies before the page that was read
+  delete call.approval;
+  switch (result.state) {
+    case "output-available":
+      Object.assign(call, { state: "output-available", output: result.output });
+      break;
+    case "output-denied":
+      Object.assign(call, { state: "output-denied", approval: { id: result.toolCallId, approved: false } });
+      break;
+    default:
+      Object.assign(call, { state: "output-error", errorText: typeof result.output === "string" ? result.output : JSON.stringify(result.output) });
+  }
+}
