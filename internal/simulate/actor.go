@@ -44,7 +44,11 @@ func (a *actor) play() error {
 	if err := a.report(); err != nil {
 		return err
 	}
-	return a.submit()
+	done, err := a.act()
+	if err != nil || done.stop {
+		return err
+	}
+	return a.submit(done)
 }
 
 // answer gives the result as structured output instead of calling back.
@@ -87,11 +91,12 @@ func (a *actor) report() error {
 }
 
 // submit sends the result; a refused one is repaired once.
-func (a *actor) submit() error {
+func (a *actor) submit(done acted) error {
 	result, ok := makeResult(a.prompt.schema, a.prompt.input).(map[string]any)
 	if !ok {
 		return errors.New("the result schema does not ask for an object")
 	}
+	withActions(a.prompt.schema, result, done)
 	first := result
 	if a.opts.Behaviour == job.SimulateRepair {
 		first = spoiled(a.prompt.schema, result)
@@ -144,15 +149,39 @@ func (a *actor) pause() error {
 // call writes a payload file and posts it, and shows both in the stream, the
 // way Claude's tools do.
 func (a *actor) call(endpoint, file string, fields map[string]any) (answer, error) {
+	output, err := a.send(endpoint, file, fields)
+	if err != nil {
+		return answer{}, err
+	}
+	return readAnswer(endpoint, output)
+}
+
+// exchange is call for endpoints whose answers say more than success.
+func (a *actor) exchange(endpoint, file string, fields map[string]any) (map[string]any, error) {
+	output, err := a.send(endpoint, file, fields)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := decodeObject(output)
+	if err != nil {
+		return nil, fmt.Errorf("%s answered something other than JSON", endpoint)
+	}
+	if refused, ok := answer["error"].(string); ok && answer["status"] == nil {
+		return nil, fmt.Errorf("%s was refused: %s", endpoint, refused)
+	}
+	return answer, nil
+}
+
+func (a *actor) send(endpoint, file string, fields map[string]any) ([]byte, error) {
 	payload := map[string]any{"requestId": a.prompt.requestID, "hmac": a.prompt.signature}
 	maps.Copy(payload, fields)
 	text, err := json.MarshalIndent(payload, "", "  ")
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	id := a.stream.tool("Write", map[string]string{"file_path": file, "content": string(text)})
 	if err := os.WriteFile(filepath.Join(a.opts.Dir, file), text, 0o600); err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	a.stream.toolResult(id, "File created successfully at: "+file, false)
 
@@ -164,10 +193,10 @@ func (a *actor) call(endpoint, file string, fields map[string]any) (answer, erro
 	output, err := p.send(a.ctx)
 	if err != nil {
 		a.stream.toolResult(id, err.Error(), true)
-		return answer{}, err
+		return nil, err
 	}
 	a.stream.toolResult(id, string(output), false)
-	return readAnswer(endpoint, output)
+	return output, nil
 }
 
 // answer is what a callback was answered.

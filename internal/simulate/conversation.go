@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ type memory struct {
 	Endpoint     string
 	Schema       map[string]any
 	Input        map[string]any
+	Actions      []action
 }
 
 // recall notes what a first prompt says, or adds it to a later one. As with the
@@ -21,7 +23,7 @@ type memory struct {
 func recall(dir string, args arguments, p prompt) (prompt, error) {
 	file := filepath.Join(dir, "conversation.json")
 	if p.schema != nil || p.input != nil || !args.resume {
-		text, err := json.Marshal(memory{args.conversation, p.endpoint, p.schema, p.input})
+		text, err := json.Marshal(memory{args.conversation, p.endpoint, p.schema, p.input, p.actions})
 		if err != nil {
 			return p, err
 		}
@@ -32,12 +34,12 @@ func recall(dir string, args arguments, p prompt) (prompt, error) {
 	if err != nil {
 		return p, unknown
 	}
-	object, err := decodeObject(text)
-	if err != nil || object["Conversation"] != args.conversation {
+	var m memory
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if dec.Decode(&m) != nil || m.Conversation != args.conversation {
 		return p, unknown
 	}
-	p.schema, _ = object["Schema"].(map[string]any)
-	p.input, _ = object["Input"].(map[string]any)
-	p.endpoint, _ = object["Endpoint"].(string)
+	p.schema, p.input, p.endpoint, p.actions = m.Schema, m.Input, m.Endpoint, m.Actions
 	return p, nil
 }

@@ -33,8 +33,16 @@ func newPost(dir, url, file string) post {
 func (p post) args() []string {
 	return []string{
 		"-sS", "-X", "POST", p.url, "-H", "Content-Type: application/json",
-		"--retry", "6", "--retry-all-errors", "--retry-max-time", "60", "-m", "15", "-d", "@" + p.file,
+		"--retry", "6", "--retry-all-errors", "--retry-max-time", "60", "-m", p.patience(), "-d", "@" + p.file,
 	}
+}
+
+// patience is how many seconds the call may take: the user may be asked.
+func (p post) patience() string {
+	if strings.HasSuffix(p.url, "/checkpoints") || strings.Contains(p.url, "/actions/") {
+		return "330" // 15 more than HOLD may be
+	}
+	return "15"
 }
 
 // String is the command as Claude would type it.

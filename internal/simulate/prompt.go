@@ -12,6 +12,8 @@ type prompt struct {
 	// endpoint is where the result goes: "suggestions" or "result".
 	endpoint      string
 	schema, input map[string]any
+	actions       []action
+	answers       []said
 }
 
 func readPrompt(text string) prompt {
@@ -24,6 +26,7 @@ func readPrompt(text string) prompt {
 		p.endpoint = "suggestions"
 	}
 	p.schema, p.input = schemaAndInput(fencedJSON(text))
+	p.actions, p.answers = readActions(text), readAnswers(text)
 	return p
 }
 
