@@ -66,6 +66,8 @@ func Commands(d Defaults) []*cobra.Command {
 	commands := []*cobra.Command{
 		a.runCommand(), a.statusCommand(), a.watchCommand(), a.listCommand(),
 		a.cancelCommand(), a.retryCommand(), a.kindsCommand(), a.callbackCommand(),
+		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
+		a.approveCommand(), a.rejectCommand(), a.auditCommand(), a.approvalsCommand(), a.revokeCommand(),
 	}
 	for _, c := range commands {
 		a.common(c)

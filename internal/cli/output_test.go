@@ -53,6 +53,16 @@ const (
 	expired = `{"requestId":"req_1_a","kind":"note","userId":"u1","sessionId":"s1","status":"expired","input":{},` +
 		`"error":"Claude did not respond in time","errorCode":"callback_timeout","turn":2,"usage":{},` +
 		`"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:05:00Z","finishedAt":"2026-03-01T10:05:00Z"}`
+	question = `{"id":"chk_03_a","type":"error_recovery","status":"open","message":"The ratio 5:3\u001b[31m is not supported.\nAvailable options are: 16:9, 1:1.",` +
+		`"props":{"suggested_replies":["16:9","1:1","Cancel"]},"requestId":"req_1_a","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}`
+	waiting = `{"requestId":"req_1_a","kind":"media","userId":"u1","sessionId":"s1","status":"awaiting_input","input":{},"checkpoint":` + question +
+		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
+	chat = `{"sessionId":"s1","messages":[{"id":1,"createdAt":"2026-03-01T10:00:00Z","sender":"user","role":"user","content":"A lake","parts":[{"type":"text","text":"A lake"}]},` +
+		`{"id":2,"createdAt":"2026-03-01T10:00:02Z","sender":"assistant","role":"assistant","content":"Which ratio?","messageType":"hitl_checkpoint","parts":[{"type":"text","text":"Which ratio?"},` +
+		`{"type":"tool-call","toolCallId":"t1","toolName":"Bash","state":"input-available","input":{"command":"git   push"}}]},` +
+		`{"id":3,"createdAt":"2026-03-01T10:00:03Z","sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":"t1","toolName":"Bash","state":"output-denied","output":"denied"}]}],"nextAfter":3}`
+	auditLog = `{"time":"2026-03-01T10:00:02Z","requestId":"req_1_a","event":"asked","checkpointId":"chk_03_a","type":"confirmation","action":"deploy","input":{"name":"shop"},"inputDigest":"ab"}` + "\n" +
+		`{"time":"2026-03-01T10:00:05Z","requestId":"req_1_a","event":"approve","checkpointId":"chk_03_a","action":"deploy","by":{"userId":"u1","via":"api","address":"127.0.0.1"}}` + "\n"
 	listed     = `{"jobs":[` + received + `,` + running + `],"nextCursor":"MTIz"}`
 	kindOfNote = `{"name":"note","description":"Writes a note","events":"note","inputSchema":{"type":"object"},` +
 		`"resultSchema":{"type":"object","required":["text"],"properties":{"text":{"type":"string","examples":["It's <done>"]}}}}`
@@ -64,13 +74,22 @@ func newStub(t *testing.T) *stub {
 	f := &stub{
 		bodies: map[string]string{},
 		answers: map[string]string{
-			"POST /api/jobs":                `202 {"requestId":"req_1_a","sessionId":"s1","status":"pending"}`,
-			"GET /api/jobs/req_1_a":         received,
-			"POST /api/jobs/req_1_a/cancel": `{"requestId":"req_1_a","status":"cancelled"}`,
-			"POST /api/jobs/req_1_a/retry":  `409 {"error":"The job is received","hint":"Only ended jobs start again."}`,
-			"GET /api/jobs":                 listed,
-			"GET /api/kinds":                `{"kinds":[{"name":"note","description":"Writes a note","events":"note"},{"name":"meal-suggestions","description":"Suggests meals","events":"recipes:suggestions"}]}`,
-			"GET /api/kinds/note":           kindOfNote,
+			"POST /api/jobs":                       `202 {"requestId":"req_1_a","sessionId":"s1","status":"pending"}`,
+			"GET /api/jobs/req_1_a":                received,
+			"POST /api/jobs/req_1_a/cancel":        `{"requestId":"req_1_a","status":"cancelled"}`,
+			"POST /api/jobs/req_1_a/retry":         `409 {"error":"The job is received","hint":"Only ended jobs start again."}`,
+			"GET /api/jobs":                        listed,
+			"GET /api/kinds":                       `{"kinds":[{"name":"note","description":"Writes a note","events":"note"},{"name":"meal-suggestions","description":"Suggests meals","events":"recipes:suggestions"}]}`,
+			"GET /api/kinds/note":                  kindOfNote,
+			"GET /api/checkpoints":                 `{"checkpoints":[` + question + `]}`,
+			"POST /api/checkpoints/chk_03_a/reply": strings.Replace(question, "open", "answered", 1),
+			"GET /api/sessions/s1/messages":        chat,
+			"POST /to-llm":                         `{"success":true,"messageId":4}`,
+			"POST /api/jobs/req_1_a/approve":       running,
+			"POST /api/jobs/req_1_a/reject":        `409 {"error":"The job is running","hint":"Only a job that is awaiting_approval can be decided on."}`,
+			"GET /api/jobs/req_1_a/audit":          auditLog,
+			"GET /api/approvals":                   `{"approvals":[{"id":"apr_03_a","userId":"u1","kind":"careful","rule":"Bash","createdAt":"2026-03-01T10:00:02Z"}]}`,
+			"DELETE /api/approvals/apr_03_a":       `{"success":true}`,
 			"GET /api/jobs/req_1_a/callback": `{"requestId":"req_1_a","callbackBaseUrl":"http://localhost:3001",` +
 				`"hmac":"5ae1f0"}`,
 		},
@@ -249,6 +268,20 @@ func TestOutput(t *testing.T) {
 		{name: "callback-json", args: []string{"callback", "req_1_a", "-o", "json"}},
 		{name: "watch", args: []string{"watch", "req_1_a"}},
 		{name: "watch-json", args: []string{"watch", "req_1_a", "-o", "json"}},
+		{name: "status-waiting", args: []string{"status", "req_1_a"}, record: waiting},
+		{name: "inbox", args: []string{"inbox"}},
+		{name: "inbox-terminal", args: []string{"inbox"}, terminal: 80},
+		{name: "reply", args: []string{"reply", "chk_03_a", "Use", "16:9"}},
+		{name: "reply-json", args: []string{"reply", "chk_03_a", "--approve", "-o", "json"}},
+		{name: "messages", args: []string{"messages", "s1"}},
+		{name: "messages-terminal", args: []string{"messages", "s1"}, terminal: 80},
+		{name: "say", args: []string{"say", "--session", "s1", "Use 16:9"}},
+		{name: "approve", args: []string{"approve", "req_1_a"}},
+		{name: "reject-refused", args: []string{"reject", "req_1_a", "--reason", "no"}, code: 1},
+		{name: "audit", args: []string{"audit", "req_1_a"}},
+		{name: "audit-json", args: []string{"audit", "req_1_a", "-o", "json"}},
+		{name: "approvals", args: []string{"approvals"}},
+		{name: "revoke", args: []string{"revoke", "apr_03_a"}},
 		{name: "unknown-job", args: []string{"status", "req_9_z"}, code: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -313,6 +346,13 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"list", "x"}, "list takes no argument"},
 		{[]string{"list", "--status", "done"}, "--status is one of [pending"},
 		{[]string{"list", "--limit", "many"}, "ringback list --help"},
+		{[]string{"reply"}, "What is the answer?"},
+		{[]string{"reply", "yes"}, "ringback inbox"},
+		{[]string{"reply", "chk_1", "--approve", "--deny"}, "Give one of --approve, --deny and --cancel"},
+		{[]string{"reply", "chk_1", "--value", "novalue"}, "name=value"},
+		{[]string{"say"}, "say takes a text"},
+		{[]string{"say", "hello"}, "Which chat?"},
+		{[]string{"revoke"}, "revoke takes one approval"},
 		{[]string{"dance"}, `unknown command "dance"`},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

@@ -40,7 +40,7 @@ func (b *progress) show(e client.Event) bool {
 	case job.OnPartial:
 		b.line(b.percent, fmt.Sprintf("%d so far", d.Total))
 	case job.OnCheckpoint:
-		b.line(b.percent, "Waiting for an answer: "+d.Message)
+		b.line(b.percent, "Waiting for an answer (ringback reply …): "+oneLine(d.Message))
 	case job.OnResolved:
 		b.line(b.percent, "Answered")
 	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, job.OnMessage:

@@ -37,11 +37,12 @@ func (p printer) status(j job.Job) {
 	if a := j.Activity; a != nil && !j.State.Terminal() {
 		p.line("Doing", fmt.Sprintf("%.0f%% %s", a.Progress, a.Message))
 	}
-	if j.Checkpoint != nil {
-		p.line("Asks", j.Checkpoint.Message)
-	}
 	p.line("Error", reason(j))
 	p.line("Used", used(j))
+	if j.Checkpoint != nil {
+		p.printf("\n")
+		p.question(*j.Checkpoint)
+	}
 	if j.Result != nil {
 		p.printf("\n")
 		p.result(j.Result)

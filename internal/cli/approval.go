@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+func (a *app) approveCommand() *cobra.Command {
+	return a.actionCommand("approve", "Allow what a job asks to be allowed", (*client.Client).Approve)
+}
+
+func (a *app) rejectCommand() *cobra.Command {
+	var reason string
+	c := a.actionCommand("reject", "Refuse what a job asks to be allowed", func(c *client.Client, ctx context.Context, id job.ID) (client.Answer[job.Job], error) {
+		return c.Reject(ctx, id, reason)
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why, for Claude and for the audit log")
+	return c
+}
+
+func (a *app) approvalsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "approvals", Short: "List what you have allowed for more than once", Args: atMost(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := a.client().Approvals(cmd.Context(), a.user)
+			if err != nil {
+				return err
+			}
+			return show(a, cmd, list, printer.approvals)
+		},
+	}
+}
+
+func (p printer) approvals(list client.Approvals) {
+	if len(list.Approvals) == 0 {
+		p.printf("Nothing is allowed for more than once.\n")
+		return
+	}
+	var rows [][]string
+	for _, s := range list.Approvals {
+		rows = append(rows, []string{s.ID, s.Kind, s.Rule, string(s.RequestID), p.time(s.CreatedAt, time.DateTime)})
+	}
+	p.table([]string{"APPROVAL", "KIND", "RULE", "JOB", "SINCE"}, rows)
+	p.printf("%s\n", p.paint(faint, "Take one back with: ringback revoke <approval>"))
+}
+
+func (a *app) revokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke <approval>", Short: "Take back what you have allowed for more than once",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("revoke takes one approval (ringback approvals lists them), but got %q", args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			done, err := a.client().Revoke(cmd.Context(), a.user, args[0])
+			if err != nil {
+				return err
+			}
+			return show(a, cmd, done, func(p printer, _ client.Sent) { p.printf("Revoked.\n") })
+		},
+	}
+}
+
+func (a *app) auditCommand() *cobra.Command {
+	c, t := a.targeted(&cobra.Command{Use: "audit [requestId]", Short: "Show who allowed what, and what ran; as JSON lines with -o json"})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(args)
+		if err != nil {
+			return err
+		}
+		log, err := a.client().Audit(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		if a.json() {
+			_, err := cmd.OutOrStdout().Write(log)
+			return err
+		}
+		return a.printer(cmd.OutOrStdout()).audit(log)
+	}
+	return c
+}
+
+func (p printer) audit(log []byte) error {
+	var rows [][]string
+	for line := range bytes.Lines(log) {
+		var e job.AuditEntry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		rows = append(rows, []string{p.time(e.Time, time.DateTime), e.Event, e.Action + e.Tool, by(e.By), strings.TrimSpace(e.Outcome + " " + e.Detail), shortened(string(e.Input))})
+	}
+	if len(rows) == 0 {
+		p.printf("Nothing was asked, allowed or run.\n")
+		return nil
+	}
+	p.table([]string{"TIME", "EVENT", "WHAT", "WHO", "HOW", "INPUT"}, rows)
+	return nil
+}
+
+// by names who decided, and how it came in.
+func by(actor *job.Actor) string {
+	if actor == nil {
+		return ""
+	}
+	return strings.TrimSpace(actor.UserID + " via " + actor.Via + " " + actor.Address)
+}
