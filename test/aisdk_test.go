@@ -1,6 +1,7 @@
 package test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -50,13 +51,11 @@ console.log(JSON.stringify(messages));`
 		_, _ = stdin.Write(input)
 		stdin.Close()
 	}()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		stderr := ""
-		if e, ok := err.(*exec.ExitError); ok {
-			stderr = string(e.Stderr)
-		}
-		t.Fatalf("the AI SDK does not take our messages: %v\n%s\n%s", err, stderr, input)
+		t.Fatalf("the AI SDK does not take our messages: %v\n%s\n%s", err, stderr.String(), input)
 	}
 	var read []object
 	if err := json.Unmarshal(out, &read); err != nil {

@@ -250,13 +250,65 @@ func TestHeldApproval(t *testing.T) {
 		if answer := <-answers; answer["status"] != c.status || answer["decision"] != c.decision {
 			t.Errorf("%s: the call was answered %v", c.decision, answer)
 		}
-		all := g.n.messages(t, "s1", "")
-		if got := all[len(all)-1]["content"]; got != c.chat {
-			t.Errorf("%s reads in the chat: %v", c.decision, got)
+		said := ""
+		for _, m := range g.n.messages(t, "s1", "") {
+			if m["sender"] == "user" {
+				said = m["content"].(string)
+			}
+		}
+		if said != c.chat {
+			t.Errorf("%s reads in the chat: %s", c.decision, said)
 		}
 	}
 	if status, _ := g.call(object{"name": "shop"}, true); status != "success" {
 		t.Errorf("the allowed action was answered %s", status)
+	}
+	want := []string{"deploy output-denied", "deploy output-available"}
+	if diff := cmp.Diff(want, toolStates(readWithAISDK(t, g.n.messages(t, "s1", "")))); diff != "" {
+		t.Errorf("the AI SDK shows the calls as %s", diff)
+	}
+}
+
+func TestActionByWebhook(t *testing.T) {
+	t.Parallel()
+	hook := startHook(t)
+	prompts := kindsDir(t, "hooked.md", "---\nactions:\n  - {name: order, confirm: never, webhook: '"+hook.url+"'}\n---\nOrder.")
+	n := startNode(t, vars{"PROMPTS_DIR": prompts, "WEBHOOK_SECRET": hook.secret})
+	id, envelope := n.manual(t, object{"kind": "hooked", "input": object{}, "userId": "u1"})
+	answer := n.want(t, 200, "POST", "/api/claude/actions/order", with(envelope, object{"input": object{"item": "soup"}}))
+	if answer["status"] != "success" || answer["ordered"] != "soup" {
+		t.Errorf("the action was answered %v", answer)
+	}
+	data := hook.next(t)["data"].(object)
+	if data["requestId"] != id || data["action"] != "order" || data["userId"] != "u1" {
+		t.Errorf("the webhook was told %v", data)
+	}
+	hook.fail.Store(1)
+	if answer := n.want(t, 200, "POST", "/api/claude/actions/order", with(envelope, object{"input": object{}})); answer["status"] != "error" || !strings.Contains(answer["message"].(string), "answered 503") {
+		t.Errorf("a webhook that fails was answered %v", answer)
+	}
+}
+
+func TestForgedToolCalls(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"PROMPTS_DIR": carefulKind(t), "HOLD": "0s"})
+	id, envelope := n.manual(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
+	other, _ := n.manual(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
+	hook := object{"tool_name": "Bash", "tool_use_id": "toolu_1", "cwd": "/", "tool_input": object{"command": "id"}}
+	for name, headers := range map[string][]string{
+		"a wrong signature":       {"X-Ringback-Request-Id", id, "X-Ringback-Signature", strings.Repeat("0", 64)},
+		"another job's signature": {"X-Ringback-Request-Id", other, "X-Ringback-Signature", envelope["hmac"].(string)},
+	} {
+		if status, answer := n.do(t, "POST", "/api/claude/tool-calls", hook, headers...); status != 403 {
+			t.Errorf("%s was answered %d %v", name, status, answer)
+		}
+	}
+	if status, answer := n.do(t, "POST", "/api/claude/tool-calls", hook); status != 400 {
+		t.Errorf("without a signature it was answered %d %v", status, answer)
+	}
+	status, answer := n.do(t, "POST", "/api/claude/tool-calls", hook, "X-Ringback-Request-Id", id, "X-Ringback-Signature", envelope["hmac"].(string))
+	if output, _ := answer["hookSpecificOutput"].(object); status != 200 || output["permissionDecision"] != "defer" {
+		t.Errorf("the right one was answered %d %v", status, answer)
 	}
 }
 

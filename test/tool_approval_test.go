@@ -57,14 +57,17 @@ func TestToolCallWaitsForTheUser(t *testing.T) {
 			t.Run(name+" "+decision, func(t *testing.T) {
 				t.Parallel()
 				file, exists := touched(t)
-				n, api := realClaude(t, vars{"HOLD": hold, "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+file))
+				n, api := realClaude(t, vars{
+					"HOLD": hold, "PROMPTS_DIR": carefulKind(t), "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t),
+				}, playCommands("touch "+file))
 				id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
 				c := n.openCheckpoint(t, id, "awaiting_approval")
 				if c["type"] != "tool_approval" || !strings.Contains(c["message"].(string), "touch "+file) {
 					t.Errorf("the user was asked %v", c)
 				}
-				if name == "parked" {
+				if name == "parked" { // and the server is killed meanwhile
 					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+					n = n.again(t)
 				}
 				if exists() {
 					t.Fatal("the command ran before it was allowed")

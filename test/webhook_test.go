@@ -46,6 +46,7 @@ func startHook(t *testing.T) *webhook {
 			t.Error(err)
 		}
 		h.calls <- call
+		_, _ = io.WriteString(w, `{"ordered":"soup"}`)
 	}))
 	t.Cleanup(srv.Close)
 	h.url = srv.URL

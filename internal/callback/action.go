@@ -76,6 +76,7 @@ func (h *Handler) action(in *call) (any, error) {
 	}
 	run := store.RunID("run_" + strings.ToLower(rand.Text()))
 	outcome, run, err := h.store.Act(in.ctx, store.Act{
+		UserID: in.facts.UserID, SessionID: in.facts.SessionID, Chat: a.shown(string(run)),
 		RequestID: in.id, Run: run, Subject: a.subject, Deed: a.deed, Timeout: a.action.Timeout, Gated: gated,
 	})
 	switch {
@@ -158,7 +159,9 @@ func (h *Handler) unapproved(a *act, why string) (any, error) {
 
 // confirm asks a person, and answers with what they said while the call waited.
 func (h *Handler) confirm(a *act) (any, error) {
+	call := "call_" + strings.ToLower(rand.Text())
 	outcome, asked, details, err := h.human.Ask(a.ctx, human.Asking{
+		Call: call, Parts: a.shown(call).Parts,
 		RequestID: a.id, UserID: a.facts.UserID, SessionID: a.facts.SessionID, Type: job.Confirmation,
 		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), Subject: a.subject, Deed: a.deed, Hold: true,
 	})
@@ -185,6 +188,14 @@ func (h *Handler) confirm(a *act) (any, error) {
 	case job.Open, job.Reading, job.Clarified:
 	}
 	return a.with(pending{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
+}
+
+// shown is the call as the chat shows it (seed 003).
+func (a *act) shown(call string) job.MessageBody {
+	return job.MessageBody{
+		Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, RequestID: a.id,
+		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: call, ToolName: a.action.Name, State: job.InputAvailable, Input: a.deed.Input}},
+	}
 }
 
 // props describe the confirmation to whoever shows it.

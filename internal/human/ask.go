@@ -26,6 +26,8 @@ type Asking struct {
 	// Subject is what an approval would be for; Deed is the same for the audit log.
 	Subject string
 	Deed    job.Deed
+	// Call is its id as a tool call among the Parts.
+	Call string
 	// LogID and Destination are kept with the message of an outside orchestrator.
 	LogID       string
 	Destination string
@@ -67,7 +69,7 @@ func compose(q question, a Asking) (store.Question, error) {
 	chat.Parts = append(chat.Parts, a.Parts...)
 	return store.Question{
 		RequestID: a.RequestID, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
-		Chat: chat, Digest: digestOf(a), Subject: a.Subject, Deed: a.Deed,
+		Chat: chat, Digest: digestOf(a), Subject: a.Subject, Deed: a.Deed, Call: a.Call,
 	}, nil
 }
 

@@ -42,6 +42,10 @@ type Act struct {
 	Deed    job.Deed
 	// Timeout is how long it may take: so long the callback clock stands still.
 	Timeout time.Duration
+	// Chat shows a call that is not gated; one that is was shown with its question.
+	Chat job.MessageBody
+	// UserID and SessionID say where that is.
+	UserID, SessionID string
 	// Gated is whether it needs an approval, which is used up.
 	Gated bool
 }
@@ -73,8 +77,12 @@ func (s *Store) Act(ctx context.Context, a Act) (Outcome, RunID, error) {
 	if a.Gated {
 		gated = "1"
 	}
+	chat, err := messageRest(a.Chat, a.UserID, a.SessionID)
+	if err != nil {
+		return "", "", err
+	}
 	answer, err := s.run(ctx, s.scripts.act, p, string(a.RequestID), a.Subject, string(a.Run), a.Deed.Action,
-		toMillis(a.Timeout), gated, toMillis(actionLease), about)
+		toMillis(a.Timeout), gated, toMillis(actionLease), about, chat)
 	if err != nil {
 		return "", "", err
 	}

@@ -32,6 +32,8 @@ type Question struct {
 	Subject string
 	// Deed is the same for the audit log.
 	Deed job.Deed
+	// Call is its id as a tool call in the chat.
+	Call string
 }
 
 // checkpointHead is the part of a checkpoint's JSON that never changes.
@@ -91,7 +93,7 @@ func (s *Store) Ask(ctx context.Context, q Question) (Outcome, job.CheckpointID,
 		}
 		args = append(args, q.UserID, string(user), q.SessionID, outsidePrefix, toMillis(s.opts.Retention))
 	}
-	args = append(args, q.Subject, about)
+	args = append(args, q.Subject, about, q.Call)
 	answer, err := s.run(ctx, s.scripts.ask, p, args...)
 	if err != nil {
 		return "", "", 0, err

@@ -5,6 +5,7 @@
 -- ARGV[4] the action's name   ARGV[5] how long it may take, ms
 -- ARGV[6] "1" when it needs an approval   ARGV[7] lease, ms
 -- ARGV[8] JSON members for the audit log, with a comma before them
+-- ARGV[9] the message that shows a call nobody has to allow, behind id and time, JSON
 -- Returns {"started", run}, {"known", run} for a run whose end Claude has not
 -- heard of, {"unapproved", "none"|"expired"}, or {"unknown"|"expired"|state}.
 
@@ -16,7 +17,7 @@ if known then return { 'known', known } end
 if j.checkpoint or j.state ~= 'running' then return { j.state } end
 if redis.call('EXISTS', P .. ':secret:' .. j.id) == 0 then return { 'expired' } end
 
-local approvals, by = P .. ':approvals:' .. j.id, ''
+local approvals, by, call = P .. ':approvals:' .. j.id, '', ARGV[3]
 if ARGV[6] == '1' then
   local approval = redis.call('HGET', approvals, ARGV[2])
   if not approval then return { 'unapproved', 'none' } end
@@ -27,13 +28,16 @@ if ARGV[6] == '1' then
     return { 'unapproved', 'expired' }
   end
   by = ',"checkpointId":"' .. checkpoint .. '"'
+  call = redis.call('HGET', checkpoint_key(checkpoint), 'call') or call
+else
+  add_message(j, ARGV[9], 'NEW_MESSAGE', 'processing')
 end
 
 local timeout = tonumber(ARGV[5])
 local due = redis.call('ZSCORE', P .. ':deadlines', 'callback|' .. j.id)
 local left = due and math.max(0, tonumber(due) - NOW) or 0
 redis.call('HSET', P .. ':action:' .. ARGV[3], 'job', j.id, 'name', ARGV[4], 'subject', ARGV[2], 'about', ARGV[8],
-  'state', 'running', 'started', num(NOW), 'left', num(left))
+  'call', call, 'state', 'running', 'started', num(NOW), 'left', num(left))
 redis.call('RPUSH', P .. ':actions:' .. j.id, ARGV[3])
 redis.call('HSET', job_key(j.id), 'run:' .. ARGV[2], ARGV[3])
 redis.call('ZADD', P .. ':acting', num(NOW + tonumber(ARGV[7])), ARGV[3])

@@ -10,11 +10,12 @@
 --                 ARGV[10] event prefix   ARGV[11] retention, ms
 -- ARGV[12] what an approval would be for, "" for nothing
 -- ARGV[13] the same for the audit log: JSON members with a comma before them
+-- ARGV[14] its id as a tool call in the chat, "" for none
 -- Returns {"asked"|"repeated"|"busy", checkpoint id, message id}, {"unknown"},
 -- {"expired"}, or {state} where the job's state does not allow a question.
 
 local c = { id = ARGV[1], type = ARGV[2], head = ARGV[3], rest = ARGV[4], human = tonumber(ARGV[5]), held = '0',
-  subject = ARGV[12], about = ARGV[13] }
+  subject = ARGV[12], about = ARGV[13], call = ARGV[14] }
 
 if ARGV[6] == '' then
   local stand_in = { id = '', user = ARGV[7], userJSON = ARGV[8], session = ARGV[9], prefix = ARGV[10], keep = tonumber(ARGV[11]) }

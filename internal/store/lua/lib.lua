@@ -124,14 +124,15 @@ local function checkpoint_key(id) return P .. ':checkpoint:' .. id end
 -- brace), status, type, job ("" for none of ours), user, userJSON, session,
 -- prefix, keep, human (ms), created (ms), message (its id), held ("1": the call
 -- that asked still waits), answered (ms), reply (JSON), next; subject (what an
--- approval is for) and about (the same for the audit log, as JSON members).
+-- approval is for), about (the same for the audit log, as JSON members) and call
+-- (its id as a tool call in the chat).
 local function load_checkpoint(id)
   local f = redis.call('HMGET', checkpoint_key(id), 'status', 'job', 'user', 'userJSON', 'session', 'prefix', 'keep', 'type',
-    'created', 'held', 'head', 'message', 'human', 'subject', 'about')
+    'created', 'held', 'head', 'message', 'human', 'subject', 'about', 'call')
   if not f[1] then return nil end
   return { id = id, status = f[1], job = f[2], user = f[3], userJSON = f[4], session = f[5], prefix = f[6], keep = tonumber(f[7]),
     type = f[8], created = tonumber(f[9]), held = f[10], head = f[11], message = f[12], human = tonumber(f[13]),
-    subject = f[14] or '', about = f[15] or '' }
+    subject = f[14] or '', about = f[15] or '', call = f[16] or '' }
 end
 
 local function checkpoint_json(c)
@@ -147,7 +148,7 @@ local function open_checkpoint(j, c)
   redis.call('HSET', checkpoint_key(c.id), 'head', c.head, 'status', 'open', 'type', c.type, 'job', j.id, 'user', j.user,
     'userJSON', j.userJSON, 'session', j.session, 'prefix', j.prefix, 'keep', num(j.keep), 'human', num(c.human),
     'created', num(NOW), 'message', num(message), 'held', c.held)
-  if c.subject ~= '' then redis.call('HSET', checkpoint_key(c.id), 'subject', c.subject, 'about', c.about) end
+  if c.subject ~= '' then redis.call('HSET', checkpoint_key(c.id), 'subject', c.subject, 'about', c.about, 'call', c.call) end
   for _, name in ipairs({ ':checkpoints', ':checkpoints:' .. j.user, ':open', ':open:' .. j.user }) do
     redis.call('ZADD', P .. name, num(NOW), c.id)
   end
@@ -253,17 +254,26 @@ local function fail(j, state, code, message, said)
   finish(j, state, 'error', '{"suggestionId":"' .. j.id .. '","error":' .. cjson.encode(said) .. ',"errorCode":"' .. code .. '"}')
 end
 
+-- Tells the chat how the call of an action ended. output is JSON.
+local function add_tool_result(j, call, name, state, output)
+  add_message(j, '"sessionId":' .. cjson.encode(j.session) .. ',"userId":' .. j.userJSON ..
+    ',"sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":"' .. call .. '","toolName":"' .. name ..
+    '","state":"' .. state .. '","output":' .. output .. '}],"messageType":"tool","requestId":"' .. j.id .. '"}', 'NEW_MESSAGE', 'processing')
+end
+
 -- Books the end of an action's run: success, error or unknown. The callback
 -- clock, which stood still for it, runs on.
 local function end_action(run, state, result)
   local key = P .. ':action:' .. run
   redis.call('ZREM', P .. ':acting', run)
-  local f = redis.call('HMGET', key, 'state', 'job', 'about', 'left', 'name')
+  local f = redis.call('HMGET', key, 'state', 'job', 'about', 'left', 'name', 'call')
   if f[1] ~= 'running' then return f[1] or '' end
   redis.call('HSET', key, 'state', state, 'result', result)
   add_audit(f[2], '"event":"finished","outcome":"' .. state .. '","run":"' .. run .. '"' .. f[3])
   local j = load_job(f[2])
-  if not j or j.state ~= 'running' then return state end
+  if not j then return state end
+  add_tool_result(j, f[6], f[5], state == 'success' and 'output-available' or 'output-error', result ~= '' and result or '"unknown"')
+  if j.state ~= 'running' then return state end
   if state == 'unknown' then
     add_notice(j, 'The server was interrupted while "' .. f[5] .. '" was running. Whether it took effect is not known.')
   end

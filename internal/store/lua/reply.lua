@@ -43,6 +43,9 @@ end
 
 -- A no to a tool call is kept until the call that asked is told.
 local function deny()
+  if c.type == 'confirmation' and c.call ~= '' then
+    add_tool_result(j, c.call, string.match(c.subject, '^action:([^:]+)'), 'output-denied', '"denied"')
+  end
   if c.type == 'tool_approval' and j.id ~= '' then redis.call('HSET', P .. ':approvals:' .. j.id, c.subject, c.id .. '|0|no') end
 end
 
@@ -68,7 +71,7 @@ end
 if ARGV[2] == 'clarified' then
   close_checkpoint(j, c, 'clarified', reply, ARGV[9])
   local again = { id = ARGV[9], type = c.type, head = ARGV[10], rest = ARGV[11], human = c.human, held = c.held,
-    subject = c.subject, about = c.about }
+    subject = c.subject, about = c.about, call = c.call }
   audit('unclear')
   open_checkpoint(j, again)
   redis.call('HSET', checkpoint_key(c.id), 'held', '0')
