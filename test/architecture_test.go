@@ -29,9 +29,10 @@ var allowed = map[string][]string{
 	"internal/metrics":     {"job", "store"},
 	"internal/notify":      {"job"},
 	"internal/process":     {},
-	"internal/runner":      {"claude", "httpjson", "job", "kind", "process", "store"},
+	"internal/runner":      {"claude", "httpjson", "human", "job", "kind", "process", "store", "workspace"},
 	"internal/simulate":    {"job"},
 	"internal/store":       {"job"},
+	"internal/workspace":   {"job", "process"},
 }
 
 func TestDependenciesPointOneWay(t *testing.T) {

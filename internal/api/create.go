@@ -127,6 +127,7 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 		Kind: k.Name, UserID: userID, SessionID: n.SessionID, Input: input, Options: n.Options,
 		IdempotencyKey: n.IdempotencyKey, EventPrefix: k.Policy.Events, Priority: priority,
 		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Request: &request,
+		Change: k.Policy.Workspace != nil && n.Options.Simulate != job.SimulateManual,
 	})
 }
 

@@ -35,6 +35,10 @@ type Prompt struct {
 	// they have written since the last turn, both in order.
 	Answers []job.Checkpoint
 	Told    []job.Message
+	// Change is how the job works on repositories; nil when it does not.
+	Change *job.Change
+	// Steering is another round that a reviewer asked for; nil for none.
+	Steering *Steering
 	// History is the session so far, for a conversation that begins anew.
 	History []job.Message
 }
@@ -78,6 +82,9 @@ func (p Prompt) Retried() (string, error) {
 // Replied is the prompt after a person has answered the question at which the
 // last turn ended.
 func (p Prompt) Replied() (string, error) {
+	if p.Steering != nil {
+		return p.again("A reviewer has looked at your change and asks for another round.")
+	}
 	return p.again("The user has answered your question: the answer is the last of those below. Go on from where you stopped.")
 }
 
@@ -92,6 +99,11 @@ func (p Prompt) again(why string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	round, err := p.execute("steering")
+	if err != nil {
+		return "", err
+	}
+	since = strings.TrimSpace(round) + "\n\n" + strings.TrimSpace(since)
 	rest, err := p.execute("again")
 	return strings.TrimSpace(strings.TrimSpace(why)+"\n\n"+since) + "\n\n" + rest, err
 }

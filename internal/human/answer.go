@@ -65,7 +65,7 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 	case g.Values != nil:
 		a, err = q.fill(g)
 	case strings.TrimSpace(g.Text) != "":
-		a = s.understand(q, g.Text)
+		a, err = s.understand(q, g.Text)
 	default:
 		err = refuse("", "expected at least one of decision, values and text")
 	}
@@ -117,6 +117,9 @@ func refuse(path, message string) error {
 // decide takes a decision that was given outright.
 func (q question) decide(g Given) (store.Answer, error) {
 	binding := q.checkpoint.Type.Binding()
+	if q.checkpoint.Type == job.Review {
+		return q.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
+	}
 	switch {
 	case g.Decision == job.Cancel && !binding:
 		return q.cancel(g.Text), nil
@@ -131,6 +134,29 @@ func (q question) decide(g Given) (store.Answer, error) {
 }
 
 func answered(r job.Reply) store.Answer { return store.Answer{To: job.Answered, Reply: r} }
+
+// review takes a decision on a change (seed 001).
+func (q question) review(r job.Reply) (store.Answer, error) {
+	a := answered(r)
+	switch r.Decision {
+	case job.Approve:
+		return a, nil
+	case job.Deny:
+		a.End, a.Code, a.Why = job.Rejected, job.CodeRejected, "The change was rejected."
+		return a, nil
+	case job.Steer:
+		if strings.TrimSpace(r.Reason) == "" {
+			return a, refuse("/prompt", "is required but missing; expected what to do in the next round")
+		}
+		if q.props.Iteration >= q.props.MaxIterations {
+			return a, job.Errorf(job.Conflict, "The change was steered %d times, which is the limit", q.props.Iteration).
+				WithHint("Approve or reject it as it is. The limit is max_steering_iterations.")
+		}
+		return a, nil
+	case job.Cancel:
+	}
+	return a, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer", r.Decision))
+}
 
 // cancel ends the job: the person wants none of it any more.
 func (q question) cancel(text string) store.Answer {
@@ -166,6 +192,8 @@ func (q question) merged(values map[string]any) map[string]any {
 // inWords is how a structured reply reads in the chat.
 func (q question) inWords(g Given) string {
 	switch {
+	case g.Decision == job.Steer:
+		return "steer: " + g.Text
 	case strings.TrimSpace(g.Text) != "":
 		return g.Text
 	case g.Decision == job.Approve:
@@ -192,32 +220,29 @@ func inChat(a *job.AnswerProps, otherwise string) string {
 }
 
 // understand reads a reply in words.
-func (s *Service) understand(q question, text string) store.Answer {
+func (s *Service) understand(q question, text string) (store.Answer, error) {
 	r := reply.Read(q.words(), text)
 	base := job.Reply{Text: text, Confidence: r.Confidence, Reason: r.Reason}
 	switch r.Outcome {
-	case reply.Approve:
-		base.Decision = job.Approve
-		return answered(base)
-	case reply.Deny:
-		base.Decision = job.Deny
-		return answered(base)
+	case reply.Approve, reply.Deny, reply.Steer:
+		base.Decision = job.Decision(r.Outcome)
+		if q.checkpoint.Type == job.Review {
+			return q.review(base)
+		}
+		return answered(base), nil
 	case reply.Cancel:
-		return q.cancel(text)
-	case reply.Steer:
-		base.Decision = job.Steer
-		return answered(base)
+		return q.cancel(text), nil
 	case reply.Values:
-		return q.take(base, r.Values, r.Missing)
+		return q.take(base, r.Values, r.Missing), nil
 	case reply.Unclear:
 	}
 	if q.freeText() {
-		return answered(base)
+		return answered(base), nil
 	}
 	if s.mayAskClaude(q) {
-		return store.Answer{To: job.Reading, Reply: base}
+		return store.Answer{To: job.Reading, Reply: base}, nil
 	}
-	return q.again(base, nil, r.Question)
+	return q.again(base, nil, r.Question), nil
 }
 
 // take keeps values that were read from a text, and asks for what is missing or

@@ -26,7 +26,7 @@ func (s *Service) startFollower(ctx context.Context, id job.ID) error {
 	_, err = s.store.Create(ctx, store.NewJob{
 		Kind: before.Kind, UserID: before.UserID, SessionID: before.SessionID, Input: before.Input, Options: before.Options,
 		IdempotencyKey: "follows:" + string(id), EventPrefix: k.Policy.Events, Priority: k.Policy.Priority,
-		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Follows: id,
+		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Follows: id, Change: k.Policy.Workspace != nil,
 	})
 	return err
 }

@@ -116,6 +116,10 @@ type Props struct {
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
 	Kind       string          `json:"kind,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
+	// Iteration is how often the change under review was steered already, and
+	// MaxIterations how often it may be (seed 001).
+	Iteration     int `json:"iteration,omitempty"`
+	MaxIterations int `json:"max_iterations,omitempty"`
 	// Yes and No are the answers to a confirmation, in its asker's own words.
 	Yes *AnswerProps `json:"yes,omitempty"`
 	No  *AnswerProps `json:"no,omitempty"`

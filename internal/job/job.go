@@ -31,6 +31,9 @@ type Job struct {
 	// Result is what Claude submitted, valid under the kind's result schema; nil
 	// until it was accepted.
 	Result json.RawMessage `json:"result,omitempty"`
+	// Submitted is whether this turn has submitted a change, which is to be captured
+	// for review.
+	Submitted bool `json:"-"`
 	// Error says in words for a person why an expired, failed, rejected or
 	// cancelled job ended.
 	Error string `json:"error,omitempty"`
@@ -152,6 +155,9 @@ const (
 	CodeInvalidResult   Code = "invalid_result"
 	CodeKindGone        Code = "kind_missing" // the kind was removed while the job waited
 	CodeCancelled       Code = "cancelled"
+	CodeRejected        Code = "rejected"        // a person rejected the change
+	CodeWorkspace       Code = "workspace"       // a repository could not be cloned
+	CodeFinalize        Code = "finalize_failed" // the change could not be brought out
 )
 
 // ReservedUserPrefix begins the names of users that no caller may be: what

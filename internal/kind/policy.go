@@ -35,6 +35,17 @@ type Policy struct {
 	Priority job.Priority `yaml:"priority"`
 	// Actions are what the server does for Claude.
 	Actions []*Action `yaml:"actions"`
+	// Workspace makes the kind work on repositories.
+	Workspace *Workspace `yaml:"workspace"`
+	// Verifiers check each change: a list of "name: command".
+	Verifiers Verifiers `yaml:"verifiers"`
+	// Review has a person approve each change, or steer another round.
+	Review bool `yaml:"review"`
+	// MaxSteeringIterations is how many such rounds there may be; default 5.
+	MaxSteeringIterations int `yaml:"max_steering_iterations"`
+	// Finalize are commands that bring an approved change further once its branch
+	// is pushed, such as: gh pr create --fill --head "$RINGBACK_BRANCH".
+	Finalize []string `yaml:"finalize"`
 	// Tools says which tools of the CLI a person must allow first, call by call.
 	Tools ToolPolicy `yaml:"tools"`
 }
@@ -86,6 +97,10 @@ func (p *Policy) fault(key string) string {
 		return p.actionFault()
 	case "tools":
 		return p.Tools.fault()
+	case "max_steering_iterations":
+		if p.MaxSteeringIterations < 0 || p.MaxSteeringIterations > 100 {
+			return fmt.Sprintf("found %d; expected 0 (the default, 5) to 100", p.MaxSteeringIterations)
+		}
 	}
 	return ""
 }

@@ -49,6 +49,9 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 	if err != nil {
 		r.log.Error("looking for a process left behind", "requestId", h.ID, "error", err)
 	}
+	if proc == nil && r.settleChange(j) {
+		return
+	}
 	if proc == nil {
 		r.sweep.add(marker(h.ID, h.Turn))
 		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
@@ -61,6 +64,7 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 	}
 	r.log.Info("adopted a turn", "requestId", h.ID, "turn", h.Turn, "pid", proc.pid)
 	t := r.track(j)
+	t.change, _ = r.changeOf(j) // a kind that is gone has none
 	t.runs(proc)
 	t.check() // the job may have ended while nobody listened
 	r.turns.Go(func() {

@@ -17,12 +17,12 @@ import (
 )
 
 // command prepares the process of a turn.
-func (r *Runner) command(ctx context.Context, st *store.Turn) (command, error) {
+func (r *Runner) command(ctx context.Context, st *store.Turn, change *change) (command, error) {
 	k, err := r.kindOf(st.Job.Kind)
 	if err != nil {
 		return command{}, err
 	}
-	prompt, err := r.prompt(ctx, k, st)
+	prompt, err := r.prompt(ctx, k, st, change)
 	if err != nil {
 		return command{}, err
 	}
@@ -37,6 +37,9 @@ func (r *Runner) command(ctx context.Context, st *store.Turn) (command, error) {
 			Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
 			Hold: r.opts.Hold, Settings: settings, Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
 		}),
+	}
+	if change != nil {
+		c.work = change.space.Dir()
 	}
 	if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone || r.opts.Simulate {
 		c.bin, c.args = r.opts.Simulator, append([]string{"simulate"}, c.args...)
@@ -77,10 +80,16 @@ func (r *Runner) kindOf(name string) (*kind.Kind, error) {
 	return k, nil
 }
 
-func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn) (string, error) {
+func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn, change *change) (string, error) {
 	p := claude.Prompt{
 		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, Told: st.Told,
 		Callback: r.callback(st),
+	}
+	if change != nil {
+		p.Change = &change.Change
+		if err := r.steering(ctx, &p, st, change); err != nil {
+			return "", err
+		}
 	}
 	if !st.Begun {
 		return r.firstPrompt(ctx, p, st)
@@ -103,6 +112,34 @@ func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn) (stri
 		return p.Unfinished(st.Note.Detail)
 	}
 	return "", fmt.Errorf("unknown reason %q for a turn", st.Note.Reason)
+}
+
+// steering tells the prompt what a reviewer wants, and what they have seen.
+func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *store.Turn, change *change) error {
+	said, wish := decision(st.Answers, st.Job.ID)
+	if said != job.Steer {
+		return nil
+	}
+	s := &claude.Steering{Prompt: wish, Lost: change.lost}
+	state, err := r.store.Steering(ctx, st.Job.ID, change.MaxIterations)
+	if err != nil {
+		return err
+	}
+	s.State = state
+	for _, read := range []struct {
+		get  func(context.Context, job.ID) (json.RawMessage, error)
+		into any
+	}{{r.store.Diff, &s.Diff}, {r.store.Logs, &s.Logs}} {
+		text, err := read.get(ctx, st.Job.ID)
+		if err == nil && text != nil {
+			err = json.Unmarshal(text, read.into)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	p.Steering = s
+	return nil
 }
 
 // historyLength is how many messages a new conversation is told of an earlier one.

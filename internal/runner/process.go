@@ -25,6 +25,7 @@ type command struct {
 	env    []string
 	prompt string
 	dir    string // the job's directory
+	work   string // where it works; empty: a directory in dir
 }
 
 // child is a running CLI. It survives the server.
@@ -64,7 +65,13 @@ func marker(id job.ID, turn int) string { return string(id) + "/" + strconv.Itoa
 
 // spawn starts a process in a session of its own, with files as its only ties.
 func spawn(c command) (*child, error) {
-	work := filepath.Join(c.dir, "work")
+	work := c.work
+	if work == "" {
+		work = filepath.Join(c.dir, "work")
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/store"
@@ -75,6 +76,7 @@ func (o Options) withDefaults() Options {
 type Runner struct {
 	store *store.Store
 	kinds *kind.Registry
+	human *human.Service
 	opts  Options
 	log   *slog.Logger
 	slot  *slot
@@ -97,14 +99,14 @@ type Runner struct {
 
 // New returns a runner that keeps its files under opts.Dir. It fails when the
 // directory cannot be used.
-func New(s *store.Store, kinds *kind.Registry, opts Options, log *slog.Logger) (*Runner, error) {
+func New(s *store.Store, kinds *kind.Registry, people *human.Service, opts Options, log *slog.Logger) (*Runner, error) {
 	opts = opts.withDefaults()
 	own, err := takeSlot(opts.Dir)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runner{
-		store: s, kinds: kinds, opts: opts, log: log.With("node", own.node), slot: own,
+		store: s, kinds: kinds, human: people, opts: opts, log: log.With("node", own.node), slot: own,
 		running: map[job.ID]*turn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
 		due: make(chan struct{}, 1),
 	}

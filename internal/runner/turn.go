@@ -15,12 +15,14 @@ import (
 
 // turn is one process under supervision.
 type turn struct {
-	r    *Runner
-	id   job.ID
-	n    int
-	job  job.Job // as it was when the turn began
-	proc *child
-	out  *output
+	r   *Runner
+	id  job.ID
+	n   int
+	job job.Job // as it was when the turn began
+	// change is its work on repositories; nil for none.
+	change *change
+	proc   *child
+	out    *output
 
 	once sync.Once
 	// ended is closed when the job needs the process no more; because says why.
@@ -46,27 +48,48 @@ func (t *turn) leave() { t.leftOnce.Do(func() { close(t.left) }) }
 func (r *Runner) start(st *store.Turn) {
 	r.turns.Go(func() {
 		defer func() { r.free <- struct{}{} }()
-		t, err := r.launch(st)
+		c, err := r.changeOf(st.Job)
 		if err != nil {
 			r.failedToStart(st, err)
 			return
 		}
-		t.supervise()
+		if said, _ := decision(st.Answers, st.Job.ID); c != nil && said == job.Approve {
+			r.runApproved(st, c)
+			return
+		}
+		t, err := r.launch(st, c)
+		switch {
+		case errors.Is(err, errLeft):
+		case err != nil:
+			r.failedToStart(st, err)
+		default:
+			t.supervise()
+		}
 	})
 }
 
 // launch spawns the process of a turn.
-func (r *Runner) launch(st *store.Turn) (*turn, error) {
+func (r *Runner) launch(st *store.Turn, change *change) (t *turn, err error) {
+	t = r.track(st.Job) // from now on its end is heard of
+	t.change = change
+	defer func() {
+		if t == nil || t.proc == nil {
+			r.untrack(t)
+		}
+	}()
+	if change != nil {
+		if err := t.prepare(); err != nil {
+			return nil, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	c, err := r.command(ctx, st)
+	c, err := r.command(ctx, st, change)
 	if err != nil {
 		return nil, err
 	}
-	t := r.track(st.Job) // from now on its end is heard of
 	proc, err := spawn(c)
 	if proc == nil {
-		r.untrack(t)
 		return nil, err
 	}
 	t.runs(proc)
@@ -122,13 +145,17 @@ func (t *turn) check() {
 func (t *turn) supervise() {
 	ticker := time.NewTicker(250 * time.Millisecond)
 	defer ticker.Stop()
+	submitted := t.lookForChange()
 	for {
 		select {
 		case <-t.proc.done:
 			t.finish("", "")
 			return
 		case <-t.ended:
-			t.end()
+			t.end(t.because == job.Received || t.because.Parked())
+			return
+		case <-submitted:
+			t.end(true)
 			return
 		case <-t.left:
 			t.r.untrack(t)
@@ -146,8 +173,8 @@ func (t *turn) supervise() {
 
 // end lets a process that has delivered finish by itself for a moment, so that
 // what it used is known; any other is ended at once.
-func (t *turn) end() {
-	if t.because == job.Received || t.because.Parked() {
+func (t *turn) end(delivered bool) {
+	if delivered {
 		select {
 		case <-t.proc.done:
 		case <-t.left:
@@ -175,6 +202,17 @@ func (t *turn) finish(code job.Code, message string) {
 			code, message = job.CodeInvalidResult, problem
 		}
 	}
+	if t.change != nil {
+		err := t.capture(t.change)
+		switch {
+		case errors.Is(err, errLeft):
+			t.r.untrack(t)
+			return // the next start captures it
+		case err != nil:
+			t.r.log.Error("capturing a change", "requestId", t.id, "error", err)
+			code, message = job.CodeWorkspace, "What was changed could not be read: "+err.Error()
+		}
+	}
 	t.r.endTurn(store.TurnEnd{
 		ID: t.id, Turn: t.n, Node: t.r.slot.node, Usage: summary.Usage, Begun: summary.Begun, Code: code, Message: message,
 		Again: code != job.CodeBudget, Note: store.Note{Reason: store.Unfinished, Detail: message},
@@ -187,11 +225,14 @@ func (t *turn) finish(code job.Code, message string) {
 func (r *Runner) failedToStart(st *store.Turn, err error) {
 	r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 	code, message := job.CodeSpawnFailed, spawnMessage(r.opts.ClaudeBin, err)
+	if w, ok := errors.AsType[*workspaceError](err); ok {
+		code, message = job.CodeWorkspace, w.Error()
+	}
 	if e, ok := errors.AsType[*job.Error](err); ok {
 		code, message = job.CodeKindGone, e.Message
 	}
 	r.endTurn(store.TurnEnd{
-		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.slot.node, Code: code, Message: message, Again: code == job.CodeSpawnFailed,
+		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.slot.node, Code: code, Message: message, Again: code != job.CodeKindGone,
 		Note: store.Note{Reason: store.Unfinished},
 	})
 }

@@ -234,7 +234,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 		return nil, err
 	}
 	c := n.opts.Config
-	return runner.New(n.store, n.kinds, runner.Options{
+	return runner.New(n.store, n.kinds, n.human, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
 		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: os.Environ(), Dir: c.DataDir,
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,

@@ -101,6 +101,8 @@ type Submission struct {
 	Partial json.RawMessage
 	// Message tells the chat; its session and user are the job's.
 	Message *job.MessageBody
+	// Final is whether a change was approved and brought out: else it is reviewed.
+	Final bool
 }
 
 // Result accepts a result, once.
@@ -127,8 +129,12 @@ func (s *Store) Result(ctx context.Context, id job.ID, r Submission) (Outcome, e
 	if r.Partial != nil {
 		batches = strconv.Itoa(r.Batches)
 	}
+	final := ""
+	if r.Final {
+		final = "1"
+	}
 	answer, err := s.run(ctx, s.scripts.result, p,
-		string(id), r.Digest, string(r.Result), string(event), batches, string(r.Partial), message)
+		string(id), r.Digest, string(r.Result), string(event), batches, string(r.Partial), message, final)
 	if err != nil {
 		return "", err
 	}

@@ -29,6 +29,9 @@ type NewJob struct {
 	Request *job.MessageBody
 	// Follows is the job whose conversation this one goes on with; empty for a new one.
 	Follows job.ID
+	// Change is whether the job works on repositories: then its result is captured
+	// and reviewed before it is received.
+	Change bool
 	// Reads is the checkpoint whose reply this job is to make sense of.
 	Reads job.CheckpointID
 }
@@ -89,6 +92,9 @@ func (n NewJob) fields(id job.ID, secret Secret) ([]any, error) {
 		"priority", string(n.Priority), "manual", manual, "conversation", 1,
 		"timeout", toMillis(n.CallbackTimeout), "attempts", n.Attempts,
 		"signature", secret.Sign(id).digest(),
+	}
+	if n.Change {
+		fields = append(fields, "change", 1)
 	}
 	if n.Reads != "" {
 		fields = append(fields, "reads", string(n.Reads))

@@ -3,6 +3,8 @@ package reply
 import (
 	"fmt"
 	"strings"
+
+	"ringback/internal/job"
 )
 
 // mostSuggestions bounds how many replies are offered as buttons.
@@ -41,6 +43,7 @@ func first(texts []string, otherwise string) string {
 const (
 	unclearDecision = "I cannot tell whether that is a yes or a no. "
 	plainAnswer     = " Please answer yes or no."
+	reviewAnswer    = ` Please answer "approve" or "reject", or "steer: …" for another round.`
 	unclearValue    = "I did not understand that. "
 )
 
@@ -50,5 +53,9 @@ func again(q Question) string {
 	if !q.Type.Binding() {
 		return unclearValue + asked
 	}
-	return unclearDecision + strings.TrimSuffix(asked, plainAnswer) + plainAnswer
+	ending := plainAnswer
+	if q.Type == job.Review {
+		ending = reviewAnswer
+	}
+	return unclearDecision + strings.TrimSuffix(asked, ending) + ending
 }

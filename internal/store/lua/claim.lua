@@ -52,6 +52,7 @@ j.entry = entry
 stop_clocks(j)
 local secret = arm_secret(j, num(timeout))
 redis.call('HINCRBY', job_key(j.id), 'turn', 1)
+redis.call('HDEL', job_key(j.id), 'submitted')
 redis.call('HSET', job_key(j.id), 'deadline', num(NOW + timeout), 'started', num(NOW))
 set_deadline(j, 'callback', timeout)
 if f[2] == '1' then

@@ -17,7 +17,7 @@ end
 
 local function purge(j)
   redis.call('DEL', job_key(j.id), P .. ':batches:' .. j.id, P .. ':told:' .. j.id,
-    P .. ':audit:' .. j.id, P .. ':approvals:' .. j.id)
+    P .. ':audit:' .. j.id, P .. ':approvals:' .. j.id, P .. ':change:' .. j.id, P .. ':steers:' .. j.id)
   for _, run in ipairs(redis.call('LRANGE', P .. ':actions:' .. j.id, 0, -1)) do redis.call('DEL', P .. ':action:' .. run) end
   redis.call('DEL', P .. ':actions:' .. j.id)
   for _, id in ipairs(redis.call('LRANGE', P .. ':asked:' .. j.id, 0, -1)) do forget_checkpoint(id, j.user) end

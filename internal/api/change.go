@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/human"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// changeOf returns a job that works on repositories, and how it does.
+func (s *Server) changeOf(c echo.Context) (job.Job, *job.Change, error) {
+	j, err := s.find(c)
+	if err != nil {
+		return j, nil, err
+	}
+	var change *job.Change
+	if k, ok := s.kinds.Get(j.Kind); ok {
+		if change, err = k.Change(j.Input); err != nil {
+			return j, nil, err
+		}
+	}
+	if change == nil {
+		return j, nil, job.Errorf(job.Conflict, "Jobs of the kind %q work on no repositories", j.Kind).
+			WithHint("Only kinds with workspace: have a diff, logs and steering.")
+	}
+	return j, change, nil
+}
+
+// captured answers what was kept of a change after its last turn: nothing runs
+// again because somebody looks.
+func (s *Server) captured(read func(context.Context, job.ID) (json.RawMessage, error)) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		j, _, err := s.changeOf(c)
+		if err != nil {
+			return err
+		}
+		text, err := read(c.Request().Context(), j.ID)
+		if err != nil {
+			return err
+		}
+		if len(text) == 0 || string(text) == "null" {
+			text = json.RawMessage("[]")
+		}
+		return c.JSONBlob(http.StatusOK, text)
+	}
+}
+
+func (s *Server) steering(c echo.Context) error {
+	j, change, err := s.changeOf(c)
+	if err != nil {
+		return err
+	}
+	state, err := s.store.Steering(c.Request().Context(), j.ID, change.MaxIterations)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, state)
+}
+
+// steer asks for another round of a change: at once where it waits for review,
+// after the turn where one is running.
+func (s *Server) steer(c echo.Context) error {
+	j, change, err := s.changeOf(c)
+	if err != nil {
+		return err
+	}
+	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err != nil {
+		return err
+	}
+	var wish struct {
+		Prompt string `json:"prompt"`
+	}
+	if err := httpjson.Into(body, &wish); err != nil {
+		return err
+	}
+	if strings.TrimSpace(wish.Prompt) == "" {
+		return invalid("/prompt", "is required but missing; expected what to do in the next round")
+	}
+	by := actorOf(c, viaAPI)
+	switch {
+	case j.State == job.AwaitingApproval && j.Checkpoint != nil && j.Checkpoint.Type == job.Review:
+		_, err = s.human.Reply(c.Request().Context(), *j.Checkpoint, human.Given{Decision: job.Steer, Text: wish.Prompt, By: by})
+	case j.State == job.Running || j.State == job.Pending:
+		err = s.steerLater(c, j, change, store.Steer{Prompt: wish.Prompt, By: by})
+	default:
+		err = job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("Only a change that is under review, or being made, can be steered.")
+	}
+	if err != nil {
+		return err
+	}
+	return s.getJob(c)
+}
+
+func (s *Server) steerLater(c echo.Context, j job.Job, change *job.Change, wish store.Steer) error {
+	ctx := c.Request().Context()
+	state, err := s.store.Steering(ctx, j.ID, change.MaxIterations)
+	if err != nil {
+		return err
+	}
+	waiting, err := s.store.QueuedSteers(ctx, j.ID)
+	if err != nil {
+		return err
+	}
+	if !change.Review {
+		return job.Errorf(job.Conflict, "This change needs no review").WithHint("It is brought out when Claude is done.")
+	}
+	if n := state.CurrentIteration + len(waiting); n >= change.MaxIterations {
+		return job.Errorf(job.Conflict, "The change was steered %d times, which is the limit", n).
+			WithHint("%s", fmt.Sprintf("The limit is max_steering_iterations (%d).", change.MaxIterations))
+	}
+	_, err = s.store.QueueSteer(ctx, j.ID, wish)
+	return err
+}

@@ -1,0 +1,64 @@
+package claude
+
+import (
+	"fmt"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// Steering is a round of a change that a reviewer asked for (seed 001).
+type Steering struct {
+	// Prompt is what they want.
+	Prompt string
+	// State tells of the rounds so far, this one included.
+	State job.SteeringState
+	// Diff and Logs are what they have seen.
+	Diff []job.DiffOutput
+	Logs []job.VerifierOutput
+	// Lost is whether the files of the earlier rounds are gone.
+	Lost bool
+}
+
+// lastLines is how much of a failed verifier's output Claude is shown, in bytes.
+const lastLines = 4000
+
+// Wish is the reviewer's prompt, as it may stand in a fence.
+func (s *Steering) Wish() string { return inert([]byte(s.Prompt)) }
+
+// Seen sums up the diff.
+func (s *Steering) Seen() string {
+	var out strings.Builder
+	for _, d := range s.Diff {
+		fmt.Fprintf(&out, "%s: %s\n", d.Repository, d.Summary)
+		for _, f := range d.Files {
+			fmt.Fprintf(&out, "  %s %s (+%d/-%d)\n", f.Status, f.Path, f.Additions, f.Deletions)
+		}
+	}
+	return inert([]byte(strings.TrimSpace(out.String())))
+}
+
+// Failed tells of the verifiers that failed, with the end of what they printed.
+func (s *Steering) Failed() string {
+	var out strings.Builder
+	for _, v := range s.Logs {
+		if v.Success {
+			continue
+		}
+		text := strings.TrimSpace(v.Stdout + "\n" + v.Stderr)
+		if len(text) > lastLines {
+			text = "…" + strings.ToValidUTF8(text[len(text)-lastLines:], "")
+		}
+		fmt.Fprintf(&out, "%s (exit code %d):\n%s\n", v.Verifier, v.ExitCode, text)
+	}
+	return inert([]byte(strings.TrimSpace(out.String())))
+}
+
+// Earlier are the wishes of the rounds before this one.
+func (s *Steering) Earlier() string {
+	var out strings.Builder
+	for _, r := range s.State.History[:max(0, len(s.State.History)-1)] {
+		fmt.Fprintf(&out, "%d. %s\n", r.IterationNumber, r.Prompt)
+	}
+	return inert([]byte(strings.TrimSpace(out.String())))
+}

@@ -1,0 +1,130 @@
+package job
+
+import "time"
+
+// The JSON names of this file are those of seed 001.
+
+// Repository is where a job works.
+type Repository struct {
+	// URL is an address or a local path.
+	URL string `json:"url" yaml:"url"`
+	// Branch is where the work begins; empty: the repository's own default.
+	Branch string `json:"branch,omitempty" yaml:"branch"`
+	// Depth is how much history Claude sees, in commits; 0: all of it.
+	Depth int `json:"depth,omitempty" yaml:"depth"`
+	// Name is its directory; empty: the last part of the URL.
+	Name string `json:"name,omitempty" yaml:"name"`
+}
+
+// Verifier is a check of the changes.
+type Verifier struct {
+	Name string `json:"name" yaml:"name"`
+	// Command is run by sh in each repository.
+	Command string `json:"command" yaml:"command"`
+}
+
+// DefaultIterations is how often a job may be steered where nothing else is said.
+const DefaultIterations = 5
+
+// Change is how a job works on repositories.
+type Change struct {
+	Repositories []Repository
+	Verifiers    []Verifier
+	// Review is whether a person must approve the change.
+	Review bool
+	// MaxIterations is how often it may be steered.
+	MaxIterations int
+	// Finalize are commands that run by sh in each changed repository once its
+	// branch is pushed.
+	Finalize []string
+}
+
+// FileStatus is what became of a file.
+type FileStatus string
+
+// The statuses of files.
+const (
+	FileModified FileStatus = "modified"
+	FileAdded    FileStatus = "added"
+	FileDeleted  FileStatus = "deleted"
+	FileRenamed  FileStatus = "renamed"
+)
+
+// DiffOutput is what a job has changed in one repository.
+type DiffOutput struct {
+	// Repository is its name, which is its directory's too.
+	Repository string     `json:"repository"`
+	Files      []FileDiff `json:"files"`
+	// Summary reads "3 files changed, +45, -12".
+	Summary string `json:"summary"`
+	// TotalLines is how many lines the whole diff has; Truncated, whether some of
+	// them are left out.
+	TotalLines int  `json:"total_lines"`
+	Truncated  bool `json:"truncated"`
+}
+
+// FileDiff is what has changed in one file.
+type FileDiff struct {
+	Path   string     `json:"path"`
+	Status FileStatus `json:"status"`
+	// OldPath is where a renamed file was.
+	OldPath   string `json:"old_path,omitempty"`
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	// Diff is the change as git shows it; empty where it is left out.
+	Diff string `json:"diff"`
+	// Binary is whether the file is named only, not shown.
+	Binary bool `json:"binary,omitempty"`
+	// Mode reads "100644→100755" where that changed.
+	Mode string `json:"mode,omitempty"`
+	// Suspicious says why the file may hold a secret; empty where it does not.
+	Suspicious string `json:"suspicious,omitempty"`
+}
+
+// VerifierOutput is how a verifier ended.
+type VerifierOutput struct {
+	// Verifier is the repository and the verifier's name: "service:test".
+	Verifier string `json:"verifier"`
+	// ExitCode is -1 when it was ended from outside.
+	ExitCode int    `json:"exit_code"`
+	Stdout   string `json:"stdout"`
+	Stderr   string `json:"stderr"`
+	Success  bool   `json:"success"`
+	// Repository is where it ran.
+	Repository string `json:"repository"`
+	// DurationMS is how long it took, in milliseconds.
+	DurationMS int64 `json:"duration_ms"`
+	// TimedOut is whether it was ended for taking too long.
+	TimedOut bool `json:"timed_out,omitempty"`
+}
+
+// SteeringState tells how often a job was steered.
+type SteeringState struct {
+	CurrentIteration int `json:"current_iteration"`
+	// MaxIterations is the most that are allowed; default 5.
+	MaxIterations int                 `json:"max_iterations"`
+	History       []SteeringIteration `json:"history,omitempty"`
+}
+
+// SteeringIteration is one round that a person asked for.
+type SteeringIteration struct {
+	IterationNumber int       `json:"iteration_number"`
+	Prompt          string    `json:"prompt"`
+	Timestamp       time.Time `json:"timestamp"`
+	// FilesModified and Output are what came of it; absent while it runs.
+	FilesModified []string `json:"files_modified,omitempty"`
+	Output        string   `json:"output,omitempty"`
+}
+
+// Finalized is what became of one repository after the approval.
+type Finalized struct {
+	Repository string `json:"repository"`
+	Branch     string `json:"branch,omitempty"`
+	Commit     string `json:"commit,omitempty"`
+	// URL is the pull request's, as a finalizer printed it.
+	URL string `json:"url,omitempty"`
+	// Unchanged is whether there was nothing to do.
+	Unchanged bool `json:"unchanged,omitempty"`
+	// Error says why it failed; a further approval tries it again.
+	Error string `json:"error,omitempty"`
+}

@@ -1,0 +1,76 @@
+package kind
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+
+	"ringback/internal/job"
+)
+
+// Workspace says which repositories a kind works on: these, and those that the
+// job's input names in its field repos.
+type Workspace struct {
+	Repositories []job.Repository `yaml:"repositories"`
+}
+
+// Verifiers are checks of a change.
+type Verifiers []job.Verifier
+
+// UnmarshalYAML reads a list of "name: command", or of names and commands by these
+// names.
+func (v *Verifiers) UnmarshalYAML(text []byte) error {
+	var entries []map[string]string
+	if err := yaml.Unmarshal(text, &entries); err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry["command"] != "" {
+			*v = append(*v, job.Verifier{Name: entry["name"], Command: entry["command"]})
+			continue
+		}
+		for name, command := range entry {
+			*v = append(*v, job.Verifier{Name: name, Command: command})
+		}
+	}
+	if slices.ContainsFunc(*v, func(v job.Verifier) bool { return v.Name == "" || v.Command == "" }) {
+		return fmt.Errorf("each verifier needs a name and a command")
+	}
+	return nil
+}
+
+// Change is how a job of this kind, with this input, works on repositories; nil
+// when it does not. What the input says goes before the kind's own policy, as far
+// as the input schema lets it.
+func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
+	p := k.Policy
+	if p.Workspace == nil {
+		return nil, nil
+	}
+	var asked struct {
+		Repos      []job.Repository `json:"repos"`
+		Verifiers  []job.Verifier   `json:"verifiers"`
+		Review     *bool            `json:"require_approval"`
+		Iterations *int             `json:"max_steering_iterations"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(input)).Decode(&asked); err != nil {
+		return nil, fmt.Errorf("reading the input: %w", err)
+	}
+	c := &job.Change{
+		Repositories: slices.Concat(p.Workspace.Repositories, asked.Repos), Verifiers: slices.Concat(p.Verifiers, asked.Verifiers),
+		Review: p.Review, MaxIterations: p.MaxSteeringIterations, Finalize: p.Finalize,
+	}
+	if asked.Review != nil {
+		c.Review = *asked.Review
+	}
+	if asked.Iterations != nil {
+		c.MaxIterations = *asked.Iterations
+	}
+	if c.MaxIterations == 0 {
+		c.MaxIterations = job.DefaultIterations
+	}
+	return c, nil
+}

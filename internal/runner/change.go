@@ -1,0 +1,418 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringback/internal/human"
+	"ringback/internal/job"
+	"ringback/internal/process"
+	"ringback/internal/store"
+	"ringback/internal/workspace"
+)
+
+// change is a job's work on repositories.
+type change struct {
+	job.Change
+	space *workspace.Workspace
+	// lost is whether what earlier turns did is gone with another machine.
+	lost bool
+}
+
+// changeOf returns how a job works on repositories; nil when it does not.
+func (r *Runner) changeOf(j job.Job) (*change, error) {
+	k, err := r.kindOf(j.Kind)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := k.Change(j.Input)
+	if err != nil {
+		return nil, &workspaceError{err}
+	}
+	if asked == nil {
+		return nil, nil
+	}
+	c := &change{Change: *asked}
+	if c.Repositories, err = workspace.Named(asked.Repositories); err != nil {
+		return nil, &workspaceError{err}
+	}
+	c.space = r.places().Of(string(j.ID), c.Repositories)
+	return c, nil
+}
+
+func (r *Runner) places() workspace.Places {
+	return workspace.Places{Dir: r.opts.Dir, Environ: r.opts.Environ}
+}
+
+// decision is what a person said last of a job's change; "" when nobody has.
+func decision(answers []job.Checkpoint, id job.ID) (d job.Decision, prompt string) {
+	for _, a := range slices.Backward(answers) {
+		if a.RequestID == id && a.Type == job.Review && a.Reply != nil {
+			return a.Reply.Decision, a.Reply.Reason
+		}
+	}
+	return "", ""
+}
+
+// awaited is a context that ends when the job needs the turn no more, or the
+// server stops.
+func (t *turn) awaited() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-t.ended:
+			cancel(errors.New("the job has ended"))
+		case <-t.left:
+			cancel(errLeft)
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// errLeft is that the server stops; the next start goes on.
+var errLeft = errors.New("the server stops")
+
+// tell shows people what is being done for a job.
+func (r *Runner) tell(ctx context.Context, id job.ID, text string) {
+	facts, _, ok, err := r.store.Facts(ctx, id)
+	if err != nil || !ok {
+		return
+	}
+	activity, err := json.Marshal(job.Activity{Message: text, Type: job.Results, Progress: 90})
+	if err != nil {
+		return
+	}
+	sum := sha256.Sum256(fmt.Appendf(activity, "%d", time.Now().UnixNano()))
+	_, _ = r.store.Progress(ctx, id, facts, activity, hex.EncodeToString(sum[:6])) // people miss one line
+}
+
+// capture keeps what a turn has changed and how the verifiers ended, then asks
+// for review, or, where none is wanted, brings the change out. Done again after a
+// crash, it begins anew.
+func (t *turn) capture(c *change) error {
+	ctx, cancel := t.awaited()
+	defer cancel()
+	r := t.r
+	j, err := r.store.Get(ctx, t.id)
+	if err != nil || !j.Submitted || j.State != job.Running {
+		return err
+	}
+	steering, err := r.store.Steering(ctx, t.id, c.MaxIterations)
+	if err != nil {
+		return err
+	}
+	captured := store.Captured{Iteration: steering.CurrentIteration, Output: job.ResultInWords(j.Result).Content}
+	if captured.Diff, err = c.space.Diff(ctx, 0); err != nil {
+		return err
+	}
+	if len(c.Verifiers) > 0 {
+		r.tell(ctx, t.id, "Running the verifiers")
+	}
+	captured.Logs = c.space.Verify(ctx, process.OwnMarker(string(t.id)), c.Verifiers)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := r.store.SaveChange(ctx, t.id, captured); err != nil {
+		return err
+	}
+	if !c.Review {
+		return t.finalize(ctx, c)
+	}
+	if next, err := t.nextWish(ctx, steering); next || err != nil {
+		return err
+	}
+	return t.askForReview(ctx, steering, inWords(t.id, captured))
+}
+
+// askForReview parks the job until somebody decides. Wishes that were uttered
+// meanwhile decide at once.
+func (t *turn) askForReview(ctx context.Context, steering job.SteeringState, message string) error {
+	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations})
+	if err != nil {
+		return err
+	}
+	outcome, _, details, err := t.r.human.Ask(ctx, human.Asking{
+		RequestID: t.id, UserID: t.job.UserID, SessionID: t.job.SessionID, Type: job.Review, Message: message, Props: props,
+		Subject: fmt.Sprintf("change:%d", steering.CurrentIteration), Deed: job.Deed{Action: "finalize"},
+	})
+	switch {
+	case err != nil:
+		return err
+	case details != nil:
+		return fmt.Errorf("the question is not valid: %s", details[0].Message)
+	case outcome != store.Asked && outcome != store.Repeated && outcome != store.Busy && !job.State(outcome).Terminal():
+		return fmt.Errorf("asking for review: %s", outcome)
+	}
+	return nil
+}
+
+// nextWish takes up a wish for another round that came while the turn was running.
+func (t *turn) nextWish(ctx context.Context, steering job.SteeringState) (taken bool, err error) {
+	wishes, err := t.r.store.QueuedSteers(ctx, t.id)
+	if err != nil || len(wishes) == 0 || steering.CurrentIteration >= steering.MaxIterations {
+		return false, err
+	}
+	if err := t.askForReview(ctx, steering, "Another round was asked for while this one ran."); err != nil {
+		return false, err
+	}
+	j, err := t.r.store.Get(ctx, t.id)
+	if err != nil || j.Checkpoint == nil {
+		return err == nil, err
+	}
+	if _, err := t.r.human.Reply(ctx, *j.Checkpoint, human.Given{Decision: job.Steer, Text: wishes[0].Prompt, By: wishes[0].By}); err != nil {
+		return false, err
+	}
+	return true, t.r.store.DropSteers(ctx, t.id, 1)
+}
+
+// inWords tells the chat of a change (seed 001).
+func inWords(id job.ID, c store.Captured) string {
+	var out strings.Builder
+	if c.Iteration == 0 {
+		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n%s\n\nDiff summary:\n", id, c.Output)
+	} else {
+		fmt.Fprintf(&out, "Steering iteration %d complete for %s.\n\n%s\n\nUpdated changes:\n", c.Iteration, id, c.Output)
+	}
+	for _, d := range c.Diff {
+		fmt.Fprintf(&out, "%s: %s\n", d.Repository, d.Summary)
+		for i, f := range d.Files {
+			if i == 20 {
+				fmt.Fprintf(&out, "  … and %d more\n", len(d.Files)-i)
+				break
+			}
+			fmt.Fprintf(&out, "  - %s (%s, +%d/-%d)\n", f.Path, f.Status, f.Additions, f.Deletions)
+		}
+	}
+	for _, v := range c.Logs {
+		if !v.Success {
+			fmt.Fprintf(&out, "FAILED %s (exit code: %d)\n", v.Verifier, v.ExitCode)
+		}
+	}
+	text := out.String()
+	if len(text) > 3500 {
+		text = strings.ToValidUTF8(text[:3500], "") + "…\n"
+	}
+	return text + "\nReply: approve, reject, or steer \"<prompt>\""
+}
+
+// finalize brings an approved change out. What failed is told, and tried again
+// with the next approval.
+func (t *turn) finalize(ctx context.Context, c *change) error {
+	r := t.r
+	j, err := r.store.Get(ctx, t.id)
+	if err != nil || j.State != job.Running {
+		return err
+	}
+	r.tell(ctx, t.id, "Bringing the change out")
+	done, err := r.store.Finalized(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	todo := slices.DeleteFunc(slices.Clone(c.Repositories), func(repo job.Repository) bool {
+		return slices.ContainsFunc(done, func(f job.Finalized) bool { return f.Repository == repo.Name && f.Error == "" })
+	})
+	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
+	now := r.places().Of(string(t.id), todo).Finalize(ctx, workspace.Finalization{
+		RequestID: string(t.id), Message: commitMessage(j), Commands: c.Finalize, Marker: process.OwnMarker(string(t.id)),
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	all := append(done, now...)
+	if err := r.store.SaveFinalized(ctx, t.id, all); err != nil {
+		return err
+	}
+	if failed := failures(all); failed != "" {
+		return t.notBroughtOut(ctx, c, failed)
+	}
+	return t.receive(ctx, j, all)
+}
+
+func failures(list []job.Finalized) string {
+	var lines []string
+	for _, f := range list {
+		if f.Error != "" {
+			lines = append(lines, f.Repository+": "+f.Error)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (t *turn) notBroughtOut(ctx context.Context, c *change, failed string) error {
+	t.r.log.Warn("a change could not be brought out", "requestId", t.id, "error", failed)
+	if !c.Review {
+		return t.r.store.End(ctx, t.id, job.Failed, job.CodeFinalize, "The change could not be brought out: "+failed, t.n)
+	}
+	steering, err := t.r.store.Steering(ctx, t.id, c.MaxIterations)
+	if err != nil {
+		return err
+	}
+	if len(failed) > 2000 {
+		failed = strings.ToValidUTF8(failed[:2000], "") + "…"
+	}
+	return t.askForReview(ctx, steering, fmt.Sprintf("The approved change could not be brought out everywhere (turn %d):\n%s\n\nApprove to try what failed again.", t.n, failed))
+}
+
+// commitMessage is Claude's own summary, with what was asked for as its title.
+func commitMessage(j job.Job) string {
+	var input struct {
+		Prompt string `json:"prompt"`
+	}
+	_ = json.Unmarshal(j.Input, &input) // a kind without a prompt has its name as the title
+	title, _, _ := strings.Cut(strings.TrimSpace(input.Prompt), "\n")
+	if title == "" {
+		title = j.Kind
+	}
+	if runes := []rune(title); len(runes) > 72 {
+		title = string(runes[:71]) + "…"
+	}
+	return title + "\n\n" + job.ResultInWords(j.Result).Content + "\n\nRingback-Request: " + string(j.ID)
+}
+
+// receive makes the result final, with what became of the repositories.
+func (t *turn) receive(ctx context.Context, j job.Job, all []job.Finalized) error {
+	var result map[string]any
+	if err := json.Unmarshal(j.Result, &result); err != nil {
+		return err
+	}
+	result["finalized"] = all
+	text, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	message := job.Text(job.FromAssistant, broughtOut(all))
+	message.MessageType, message.UserID, message.SessionID = job.ResultMessage, j.UserID, j.SessionID
+	outcome, err := t.r.store.Result(ctx, t.id, store.Submission{Digest: hex.EncodeToString(sum[:]), Result: text, Message: &message, Final: true})
+	if err == nil && outcome != store.Accepted && outcome != store.Repeated {
+		return fmt.Errorf("storing the result: %s", outcome)
+	}
+	return err
+}
+
+func broughtOut(all []job.Finalized) string {
+	lines := []string{"Done."}
+	for _, f := range all {
+		switch {
+		case f.Unchanged:
+			lines = append(lines, f.Repository+": nothing had changed")
+		case f.URL != "":
+			lines = append(lines, f.Repository+": PR created: "+f.URL)
+		default:
+			lines = append(lines, f.Repository+": pushed to "+f.Branch+" as "+f.Commit)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// workspaceError is that repositories could not be made ready.
+type workspaceError struct{ cause error }
+
+func (e *workspaceError) Error() string {
+	return "The workspace could not be made ready: " + e.cause.Error()
+}
+func (e *workspaceError) Unwrap() error { return e.cause }
+
+// prepare makes the repositories ready.
+func (t *turn) prepare() error {
+	ctx, cancel := t.awaited()
+	defer cancel()
+	fresh, err := t.change.space.Prepare(ctx, func(text string) { t.r.tell(ctx, t.id, text) })
+	t.change.lost = fresh && t.n > 1 && t.job.Result != nil
+	if err != nil {
+		if errors.Is(err, errLeft) {
+			return errLeft
+		}
+		return &workspaceError{err}
+	}
+	return nil
+}
+
+// lookForChange is closed once the turn has submitted its change: nothing else
+// tells of that.
+func (t *turn) lookForChange() <-chan struct{} {
+	if t.change == nil {
+		return nil
+	}
+	submitted := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-t.proc.done:
+				return
+			case <-t.ended:
+				return
+			case <-t.left:
+				return
+			case <-time.After(500 * time.Millisecond):
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			j, err := t.r.store.Get(ctx, t.id)
+			cancel()
+			if err == nil && j.Turn == t.n && j.Submitted {
+				close(submitted)
+				return
+			}
+		}
+	}()
+	return submitted
+}
+
+// settleChange goes on with a change whose turn had submitted it when the server
+// was lost. It is false where there is nothing to go on with.
+func (r *Runner) settleChange(j job.Job) bool {
+	c, err := r.changeOf(j)
+	if err != nil || c == nil || !j.Submitted || !c.space.Exists() {
+		return false
+	}
+	t := r.track(j)
+	t.change = c
+	r.turns.Go(func() {
+		defer r.untrack(t)
+		err := t.capture(c)
+		if errors.Is(err, errLeft) {
+			return
+		}
+		end := store.TurnEnd{ID: t.id, Turn: t.n, Node: r.slot.node, Begun: true, Again: true, Note: store.Note{Reason: store.Lost}}
+		if err != nil {
+			r.log.Error("capturing a change", "requestId", t.id, "error", err)
+			end.Code, end.Message = job.CodeWorkspace, "What was changed could not be read: "+err.Error()
+		}
+		r.endTurn(end)
+	})
+	return true
+}
+
+// runApproved is the turn of a change that was approved: it has no process.
+func (r *Runner) runApproved(st *store.Turn, c *change) {
+	t := r.track(st.Job)
+	defer r.untrack(t)
+	ctx, cancel := t.awaited()
+	defer cancel()
+	if !c.space.Exists() {
+		// It was on another machine, which is gone: Claude has to do it again.
+		r.endTurn(store.TurnEnd{
+			ID: t.id, Turn: t.n, Node: r.slot.node, Begun: st.Begun, Code: job.CodeWorkspace, Message: "The workspace is on another machine.",
+		})
+		return
+	}
+	r.log.Info("bringing out an approved change", "requestId", t.id, "turn", t.n)
+	err := t.finalize(ctx, c)
+	if errors.Is(err, errLeft) {
+		return // the next start does it again
+	}
+	end := store.TurnEnd{ID: t.id, Turn: t.n, Node: r.slot.node, Begun: st.Begun, Again: true, Note: store.Note{Reason: store.Replied}}
+	if err != nil {
+		r.log.Error("bringing out a change", "requestId", t.id, "error", err)
+		end.Code, end.Message = job.CodeFinalize, "The change could not be brought out: "+err.Error()
+	}
+	r.endTurn(end)
+}

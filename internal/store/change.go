@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+)
+
+// Captured is what is to be seen of a change after a turn.
+type Captured struct {
+	Iteration int
+	Diff      []job.DiffOutput
+	Logs      []job.VerifierOutput
+	// Output is what Claude said of it.
+	Output string
+}
+
+// round is what of a capture stays when the next one replaces it.
+type round struct {
+	Files  []string `json:"files"`
+	Output string   `json:"output"`
+}
+
+// SaveChange keeps what was captured, in place of what was before.
+func (s *Store) SaveChange(ctx context.Context, id job.ID, c Captured) error {
+	p, known := partitionOfID(id)
+	if !known {
+		return NotFound(id)
+	}
+	r := round{Files: []string{}, Output: c.Output}
+	for _, d := range c.Diff {
+		for _, f := range d.Files {
+			r.Files = append(r.Files, d.Repository+"/"+f.Path)
+		}
+	}
+	fields := map[string]any{}
+	for name, v := range map[string]any{"diff": c.Diff, "logs": c.Logs, "round:" + strconv.Itoa(c.Iteration): r} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		fields[name] = string(text)
+	}
+	return storeError(s.rdb.HSet(ctx, p.key("change", string(id)), fields).Err())
+}
+
+// changeField reads one part of what was captured; nil when it is not there.
+func (s *Store) changeField(ctx context.Context, id job.ID, field string) (json.RawMessage, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return nil, NotFound(id)
+	}
+	text, err := s.rdb.HGet(ctx, p.key("change", string(id)), field).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	return json.RawMessage(text), storeError(err)
+}
+
+// Diff returns the captured diff, a JSON array of job.DiffOutput; nil before the first.
+func (s *Store) Diff(ctx context.Context, id job.ID) (json.RawMessage, error) {
+	return s.changeField(ctx, id, "diff")
+}
+
+// Logs returns how the verifiers ended, a JSON array of job.VerifierOutput.
+func (s *Store) Logs(ctx context.Context, id job.ID) (json.RawMessage, error) {
+	return s.changeField(ctx, id, "logs")
+}
+
+// Steering returns how often a job was steered, and what came of it.
+func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.SteeringState, error) {
+	state := job.SteeringState{MaxIterations: most}
+	answers, err := s.Answers(ctx, id)
+	if err != nil {
+		return state, err
+	}
+	for _, a := range answers {
+		if a.RequestID != id || a.Reply == nil || a.Reply.Decision != job.Steer {
+			continue
+		}
+		state.CurrentIteration++
+		state.History = append(state.History, job.SteeringIteration{
+			IterationNumber: state.CurrentIteration, Prompt: a.Reply.Reason, Timestamp: a.AnsweredAt,
+		})
+	}
+	for i := range state.History {
+		text, err := s.changeField(ctx, id, "round:"+strconv.Itoa(i+1))
+		if err != nil {
+			return state, err
+		}
+		var r round
+		if text != nil {
+			if err := json.Unmarshal(text, &r); err != nil {
+				return state, err
+			}
+		}
+		state.History[i].FilesModified, state.History[i].Output = r.Files, r.Output
+	}
+	return state, nil
+}
+
+// SaveFinalized keeps what became of each repository.
+func (s *Store) SaveFinalized(ctx context.Context, id job.ID, list []job.Finalized) error {
+	p, known := partitionOfID(id)
+	if !known {
+		return NotFound(id)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return storeError(s.rdb.HSet(ctx, p.key("change", string(id)), "finalized", string(text)).Err())
+}
+
+// Finalized returns what became of each repository so far.
+func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, error) {
+	text, err := s.changeField(ctx, id, "finalized")
+	if err != nil || text == nil {
+		return nil, err
+	}
+	var list []job.Finalized
+	err = json.Unmarshal(text, &list)
+	return list, err
+}
+
+// Steer is a wish for another round that came while a turn was running.
+type Steer struct {
+	Prompt string    `json:"prompt"`
+	By     job.Actor `json:"by"`
+}
+
+// QueueSteer keeps a wish until the turn has ended. It returns how many wait.
+func (s *Store) QueueSteer(ctx context.Context, id job.ID, wish Steer) (int64, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return 0, NotFound(id)
+	}
+	text, err := json.Marshal(wish)
+	if err != nil {
+		return 0, err
+	}
+	n, err := s.rdb.RPush(ctx, p.key("steers", string(id)), string(text)).Result()
+	return n, storeError(err)
+}
+
+// QueuedSteers returns the wishes that wait, oldest first.
+func (s *Store) QueuedSteers(ctx context.Context, id job.ID) ([]Steer, error) {
+	p, known := partitionOfID(id)
+	if !known {
+		return nil, NotFound(id)
+	}
+	texts, err := s.rdb.LRange(ctx, p.key("steers", string(id)), 0, -1).Result()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	list := make([]Steer, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal([]byte(text), &list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// DropSteers removes the oldest wishes.
+func (s *Store) DropSteers(ctx context.Context, id job.ID, n int) error {
+	p, known := partitionOfID(id)
+	if !known {
+		return NotFound(id)
+	}
+	return storeError(s.rdb.LTrim(ctx, p.key("steers", string(id)), int64(n), -1).Err())
+}

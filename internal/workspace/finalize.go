@@ -1,0 +1,126 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/process"
+)
+
+// Finalization says how approved changes are brought out.
+type Finalization struct {
+	RequestID string
+	// Message is the commit's.
+	Message string
+	// Commands run by sh in each repository that has changed, once its branch is
+	// pushed; the last address that they print is the pull request's.
+	Commands []string
+	Marker   string
+}
+
+// Branch is where the changes of a job go.
+func (f Finalization) Branch() string { return "ringback/" + f.RequestID }
+
+// Finalize commits what has changed to a branch of the job's own in each
+// repository, pushes it, and runs the commands. It can be repeated: what is done
+// stays. Failures are told by repository.
+func (w *Workspace) Finalize(ctx context.Context, f Finalization) []job.Finalized {
+	all := make([]job.Finalized, len(w.Repositories))
+	for i, r := range w.Repositories {
+		done, err := w.finalize(ctx, r, f)
+		if err != nil {
+			done.Error = err.Error()
+		}
+		all[i] = done
+	}
+	return all
+}
+
+func (w *Workspace) finalize(ctx context.Context, r job.Repository, f Finalization) (job.Finalized, error) {
+	done := job.Finalized{Repository: r.Name, Branch: f.Branch()}
+	commit, err := w.commit(ctx, r, f)
+	if err != nil {
+		return done, err
+	}
+	if commit == "" {
+		return job.Finalized{Repository: r.Name, Unchanged: true}, nil
+	}
+	done.Commit = commit
+	ref := "refs/heads/" + f.Branch()
+	// The branch is ours alone: what an earlier try has pushed may be replaced.
+	if _, err := remote(w.places.Environ, w.own(r)).run(ctx, "push", "--quiet", "--force", "--no-verify", "--", r.URL, commit+":"+ref); err != nil {
+		return done, err
+	}
+	for _, command := range f.Commands {
+		address, err := w.runFinalizer(ctx, r, f, command)
+		done.URL = firstOf(address, done.URL)
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// commit makes the commit, or finds the one that was made before; "" when nothing
+// has changed.
+func (w *Workspace) commit(ctx context.Context, r job.Repository, f Finalization) (string, error) {
+	g, done, err := w.index(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	read := func(args ...string) (string, error) {
+		text, err := g.run(ctx, args...)
+		return strings.TrimSpace(text), err
+	}
+	tree, err := read("write-tree")
+	if err != nil {
+		return "", err
+	}
+	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree {
+		return "", err
+	}
+	ref := "refs/heads/" + f.Branch()
+	if before, err := read("rev-parse", "--verify", "--quiet", ref); err == nil {
+		if same, err := read("rev-parse", before+"^{tree}"); err == nil && same == tree {
+			return before, nil
+		}
+	}
+	g = g.with("GIT_AUTHOR_NAME="+author, "GIT_AUTHOR_EMAIL="+authorEmail, "GIT_COMMITTER_NAME="+author, "GIT_COMMITTER_EMAIL="+authorEmail)
+	text, err := g.run(ctx, "commit-tree", tree, "-p", baseRef, "-m", f.Message)
+	if err != nil {
+		return "", err
+	}
+	commit := strings.TrimSpace(text)
+	_, err = read("update-ref", ref, commit)
+	return commit, err
+}
+
+var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
+
+func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, f Finalization, command string) (url string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
+	defer cancel()
+	ended, err := process.Run(ctx, process.Command{
+		Args: []string{"sh", "-c", command}, Dir: w.tree(r), Marker: f.Marker, OutputLimit: verifierOutput,
+		Env: append(w.finalizerEnv(), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+f.RequestID, "RINGBACK_BRANCH="+f.Branch(),
+			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+f.Message),
+	})
+	if found := address.FindAllString(ended.Stdout, -1); len(found) > 0 {
+		url = strings.TrimRight(found[len(found)-1], ".,;)")
+	}
+	if err != nil {
+		return url, fmt.Errorf("%s: %w", command, err)
+	}
+	if ended.Code != 0 {
+		said := strings.TrimSpace(ended.Stderr + "\n" + ended.Stdout)
+		if len(said) > 1000 {
+			said = "…" + strings.ToValidUTF8(said[len(said)-1000:], "")
+		}
+		return url, fmt.Errorf("%s ended with exit code %d: %s", command, ended.Code, redacted(said))
+	}
+	return url, nil
+}

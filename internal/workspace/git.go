@@ -1,0 +1,116 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// git runs the real git with nothing of the user's configuration, no hooks and no
+// questions.
+type git struct {
+	dir string
+	env []string
+}
+
+// passed are the variables that every git gets; network are those for talking to
+// remotes, with the user's own credentials.
+var (
+	passed  = []string{"PATH", "LANG", "LC_ALL", "TMPDIR", "TZ"}
+	network = []string{
+		"HOME", "USER", "SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN",
+		"XDG_CONFIG_HOME", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "GIT_SSL_CAINFO", "SSL_CERT_FILE",
+	}
+)
+
+func pick(environ, names []string) []string {
+	var kept []string
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains(names, name) {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}
+
+var always = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C.UTF-8"}
+
+// local is a git that touches nothing but files.
+func local(environ []string, dir string) git {
+	return git{dir, slices.Concat(pick(environ, passed), always, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
+}
+
+// remote is a git that may talk to others.
+func remote(environ []string, dir string) git {
+	return git{dir, slices.Concat(pick(environ, passed), pick(environ, network), always)}
+}
+
+// with adds to the environment.
+func (g git) with(env ...string) git {
+	g.env = slices.Concat(g.env, env)
+	return g
+}
+
+// safe are settings that go before what any repository says, submodules included.
+var safe = []string{
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "protocol.ext.allow=never",
+	"-c", "diff.ignoreSubmodules=dirty", "-c", "advice.addEmbeddedRepo=false", "-c", "core.untrackedCache=false", "-c", "gc.auto=0",
+}
+
+func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(safe, args)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, 5*time.Second
+	return cmd
+}
+
+// run returns what git prints; its error holds what git says, without passwords.
+func (g git) run(ctx context.Context, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := g.pipe(ctx, &out, args...)
+	return out.String(), err
+}
+
+func (g git) pipe(ctx context.Context, out io.Writer, args ...string) error {
+	cmd := g.command(ctx, args...)
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, &errs
+	err := cmd.Run()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	said := strings.TrimSpace(errs.String())
+	if _, ended := errors.AsType[*exec.ExitError](err); !ended || said == "" {
+		said = err.Error()
+	}
+	if len(said) > 1000 {
+		said = said[:1000] + "…"
+	}
+	return fmt.Errorf("git %s: %s", args[0], redacted(said))
+}
+
+var withPassword = regexp.MustCompile(`([a-z][a-z0-9+.-]*://)[^/@\s]+@`)
+
+// redacted drops user names and passwords from the URLs of a text.
+func redacted(text string) string { return withPassword.ReplaceAllString(text, "$1") }
+
+// plainURL is an address without user name and password.
+func plainURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil || u.Host == "" {
+		return redacted(address)
+	}
+	u.User = nil
+	return u.String()
+}

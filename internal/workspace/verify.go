@@ -1,0 +1,74 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/process"
+)
+
+const (
+	// VerifierTimeout is how long a verifier may take.
+	VerifierTimeout = 10 * time.Minute
+	// atOnce is how many run beside each other.
+	atOnce = 4
+	// verifierOutput is how many bytes of each of its outputs are kept.
+	verifierOutput = 64 << 10
+)
+
+var errTooLong = errors.New("it took too long")
+
+// tools are the variables that verifiers get, beside what every program does:
+// what compilers and package managers need, and nothing of ours.
+var tools = []string{
+	"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ", "SHELL", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY",
+	"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "GONOSUMDB", "GOPRIVATE", "GOTMPDIR",
+	"JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "XDG_CACHE_HOME",
+}
+
+// Verify runs each verifier in each repository and returns how they ended, in
+// that order.
+func (w *Workspace) Verify(ctx context.Context, marker string, verifiers []job.Verifier) []job.VerifierOutput {
+	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
+	slots := make(chan struct{}, atOnce)
+	var running sync.WaitGroup
+	for i, r := range w.Repositories {
+		for k, v := range verifiers {
+			running.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				outputs[i*len(verifiers)+k] = w.verify(ctx, marker, r, v)
+			})
+		}
+	}
+	running.Wait()
+	return outputs
+}
+
+func (w *Workspace) verify(ctx context.Context, marker string, r job.Repository, v job.Verifier) job.VerifierOutput {
+	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
+	defer cancel()
+	ended, err := process.Run(ctx, process.Command{
+		Args: []string{"sh", "-c", v.Command}, Dir: w.tree(r), Env: pick(w.places.Environ, tools), Marker: marker, OutputLimit: verifierOutput,
+	})
+	out := job.VerifierOutput{
+		Verifier: r.Name + ":" + v.Name, Repository: r.Name, ExitCode: ended.Code, Stdout: ended.Stdout, Stderr: ended.Stderr,
+		Success: err == nil && ended.Code == 0, DurationMS: ended.Took.Milliseconds(), TimedOut: errors.Is(err, errTooLong),
+	}
+	if err != nil {
+		out.ExitCode = -1
+		out.Stderr = strings.TrimSpace(out.Stderr + "\n" + err.Error())
+	}
+	return out
+}
+
+// finalizerEnv is what finalizers get: they push and open pull requests, so the
+// user's credentials too.
+func (w *Workspace) finalizerEnv() []string {
+	return pick(w.places.Environ, slices.Concat(tools, network))
+}

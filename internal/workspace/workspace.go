@@ -1,0 +1,211 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"ringback/internal/job"
+)
+
+// Places are the directories of all workspaces of a node, or of several that
+// share them.
+type Places struct {
+	// Dir holds mirrors of repositories, and the workspaces.
+	Dir string
+	// Environ is the server's environment, of which git and verifiers see little.
+	Environ []string
+}
+
+// Workspace is where one job works.
+type Workspace struct {
+	places Places
+	dir    string
+	// Repositories are what it holds.
+	Repositories []job.Repository
+}
+
+// Of returns the workspace of a job, whether it is there or not.
+func (p Places) Of(id string, repositories []job.Repository) *Workspace {
+	return &Workspace{places: p, dir: filepath.Join(p.Dir, "workspaces", id), Repositories: repositories}
+}
+
+// Dir is what Claude works in: it holds a directory for each repository.
+func (w *Workspace) Dir() string { return filepath.Join(w.dir, "tree") }
+
+func (w *Workspace) tree(r job.Repository) string { return filepath.Join(w.Dir(), r.Name) }
+
+// own is our repository beside the one that Claude has.
+func (w *Workspace) own(r job.Repository) string { return filepath.Join(w.dir, "git", r.Name) }
+
+// baseRef is where the work began.
+const baseRef = "refs/ringback/base"
+
+// Prepare clones what is not there yet. It can be repeated after any crash: what
+// is complete is kept, what is not is begun anew. tell is told what it does.
+// fresh is whether something had to be cloned.
+func (w *Workspace) Prepare(ctx context.Context, tell func(string)) (fresh bool, err error) {
+	for _, r := range w.Repositories {
+		if _, err := os.Stat(w.ready(r)); err == nil {
+			continue
+		}
+		fresh = true
+		tell("Cloning " + r.Name)
+		if err := w.clone(ctx, r); err != nil {
+			return fresh, fmt.Errorf("repository %s: %w", r.Name, err)
+		}
+	}
+	return fresh, nil
+}
+
+// ready is a file that says that a repository was cloned completely.
+func (w *Workspace) ready(r job.Repository) string { return w.own(r) + ".ready" }
+
+func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
+	mirror, err := w.places.mirror(ctx, r)
+	if err != nil {
+		return err
+	}
+	env := w.places.Environ
+	for _, dir := range []string{w.own(r), w.tree(r)} {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+			return err
+		}
+	}
+	if _, err := local(env, w.dir).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.own(r)); err != nil {
+		return err
+	}
+	// Attributes that come with a change could hide it; these win over them.
+	if err := os.MkdirAll(filepath.Join(w.own(r), "info"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(w.own(r), "info", "attributes"), []byte("* !diff\n"), 0o600); err != nil {
+		return err
+	}
+	at := "HEAD"
+	if r.Branch != "" {
+		at = "refs/heads/" + r.Branch
+	}
+	if _, err := local(env, w.own(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
+		return fmt.Errorf("the branch %s is not there", firstOf(r.Branch, "HEAD"))
+	}
+	// Claude's copy shares no file with the mirror, which it could spoil else.
+	args := []string{"clone", "--quiet", "--no-hardlinks", "--template="}
+	source := mirror
+	if r.Depth > 0 {
+		args, source = append(args, fmt.Sprintf("--depth=%d", r.Depth)), "file://"+mirror
+	}
+	if r.Branch != "" {
+		args = append(args, "--branch", r.Branch)
+	}
+	if _, err := local(env, w.dir).run(ctx, append(args, source, w.tree(r))...); err != nil {
+		return err
+	}
+	g := local(env, w.tree(r))
+	for _, set := range [][]string{{"remote", "set-url", "origin", plainURL(r.URL)}, {"config", "user.name", author}, {"config", "user.email", authorEmail}} {
+		if _, err := g.run(ctx, set...); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(w.ready(r), nil, 0o600)
+}
+
+// Who commits.
+const (
+	author      = "Ringback"
+	authorEmail = "ringback@localhost"
+)
+
+// mirror brings the copy of a repository up to date that all jobs clone from.
+func (p Places) mirror(ctx context.Context, r job.Repository) (string, error) {
+	sum := sha256.Sum256([]byte(r.URL))
+	dir := filepath.Join(p.Dir, "mirrors", hex.EncodeToString(sum[:12]))
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", err
+	}
+	lock := flock.New(dir + ".lock")
+	if err := lock.Lock(); err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
+		_, err := remote(p.Environ, dir).run(ctx, "fetch", "--quiet", "--prune", "--force", "origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+		return dir, err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	if _, err := remote(p.Environ, filepath.Dir(dir)).run(ctx, "clone", "--quiet", "--bare", "--template=", "--", r.URL, dir); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600)
+}
+
+// Exists reports whether the workspace is on this machine.
+func (w *Workspace) Exists() bool {
+	_, err := os.Stat(w.dir)
+	return err == nil
+}
+
+// Remove deletes the workspace.
+func (w *Workspace) Remove() error {
+	err := os.RemoveAll(w.dir)
+	if errors.Is(err, os.ErrPermission) { // directories that were made unwritable
+		_ = filepath.WalkDir(w.dir, func(path string, d os.DirEntry, _ error) error {
+			if d != nil && d.IsDir() {
+				_ = os.Chmod(path, 0o700) //nolint:gosec // it is deleted next
+			}
+			return nil
+		})
+		err = os.RemoveAll(w.dir)
+	}
+	return err
+}
+
+// index is our view of a repository: what lies in the workspace, as an index of
+// our own repository.
+func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), error) {
+	info, err := os.Lstat(w.tree(r))
+	if err != nil || !info.IsDir() { // gone, or a link to somewhere else: nothing is left of it
+		if err := os.RemoveAll(w.tree(r)); err != nil {
+			return git{}, nil, err
+		}
+		if err := os.MkdirAll(w.tree(r), 0o700); err != nil {
+			return git{}, nil, err
+		}
+	}
+	tmp, err := os.MkdirTemp(w.dir, "index-")
+	if err != nil {
+		return git{}, nil, err
+	}
+	done := func() { _ = os.RemoveAll(tmp) }
+	g := local(w.places.Environ, w.tree(r)).with(
+		"GIT_DIR="+w.own(r), "GIT_WORK_TREE="+w.tree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
+	)
+	for _, args := range [][]string{{"read-tree", baseRef}, {"add", "--all", "--ignore-errors", "."}} {
+		if _, err := g.run(ctx, args...); err != nil && !strings.Contains(err.Error(), "adding files failed") {
+			done()
+			return git{}, nil, err
+		}
+	}
+	return g, done, nil
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,386 @@
+package workspace_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/workspace"
+)
+
+// repo is a bare repository with one commit, as a remote.
+func repo(t testing.TB, files map[string]string) string {
+	t.Helper()
+	bare := filepath.Join(t.TempDir(), "service.git")
+	work := filepath.Join(t.TempDir(), "work")
+	run(t, "", "git", "init", "--quiet", "--bare", "--initial-branch=main", bare)
+	run(t, "", "git", "clone", "--quiet", bare, work)
+	for name, text := range files {
+		write(t, filepath.Join(work, name), text)
+	}
+	run(t, work, "git", "-c", "core.autocrlf=false", "add", "--all")
+	run(t, work, "git", "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin")
+	run(t, work, "git", "push", "--quiet", "origin", "HEAD:main")
+	return bare
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run(t testing.TB, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+func open(t testing.TB, urls ...string) *workspace.Workspace {
+	t.Helper()
+	var list []job.Repository
+	for _, url := range urls {
+		list = append(list, job.Repository{URL: url})
+	}
+	named, err := workspace.Named(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := workspace.Places{Dir: t.TempDir(), Environ: os.Environ()}.Of("req_1", named)
+	if fresh, err := w.Prepare(t.Context(), func(string) {}); err != nil || !fresh {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func diff(t testing.TB, w *workspace.Workspace, lines int) job.DiffOutput {
+	t.Helper()
+	all, err := w.Diff(t.Context(), lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
+}
+
+// begin is a repository with all sorts of files.
+func begin() map[string]string {
+	return map[string]string{
+		"main.go": "package main\n\nfunc main() {}\n", "old name.txt": strings.Repeat("a line of some length\n", 20), "crlf.txt": "one\r\ntwo\r\n", "empty": "",
+		"bin": "\x00\x01\x02", "dir/a.txt": "a\n", "dir/b.txt": "b\n", "run.sh": "#!/bin/sh\n", "über/straße.txt": "ß\n", "link-to-be": "text\n", ".gitignore": "ignored\n",
+	}
+}
+
+// change does to a work tree what is awkward to show.
+func change(t testing.TB, dir string) {
+	t.Helper()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write(t, at("main.go"), "package main\n\nfunc main() { println(1) }\n")
+	write(t, at("untracked.txt"), "new\n")
+	write(t, at("ignored"), "not shown\n")
+	write(t, at("new empty"), "")
+	write(t, at("bin"), "\x00\x03")
+	write(t, at("new.bin"), "\x00\x04")
+	write(t, at("crlf.txt"), "one\r\nthree\r\n")
+	write(t, at("über/straße.txt"), "ss\n")
+	write(t, at("tab\tand\nnewline \"quoted\""), "x\n")
+	for _, err := range []error{
+		os.Rename(at("old name.txt"), at("new name.txt")), os.RemoveAll(at("dir")), os.Chmod(at("run.sh"), 0o755),
+		os.Remove(at("link-to-be")), os.Symlink("/etc/passwd", at("link-to-be")), os.Symlink("main.go", at("link")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is told of awkward changes is what git itself says of them.
+func TestDiffIsGits(t *testing.T) {
+	t.Parallel()
+	url := repo(t, begin())
+	w := open(t, url)
+	change(t, filepath.Join(w.Dir(), "service"))
+	got := diff(t, w, 100_000)
+
+	plain := filepath.Join(t.TempDir(), "plain")
+	run(t, "", "git", "clone", "--quiet", url, plain)
+	change(t, plain)
+	run(t, plain, "git", "add", "--all")
+	want := run(t, plain, "git", "-c", "core.quotePath=false", "diff", "--cached", "--find-renames", "--no-color", "HEAD")
+	var text strings.Builder
+	for _, f := range got.Files {
+		if f.Binary {
+			text.WriteString("binary " + f.Path + "\n")
+		}
+		text.WriteString(f.Diff)
+	}
+	var shown []string
+	for section := range strings.SplitSeq(want, "diff --git ") {
+		if strings.Contains(section, "Binary files") {
+			name, _, _ := strings.Cut(strings.TrimPrefix(section, "a/"), " b/")
+			section = "binary " + name + "\n"
+		} else if section != "" {
+			section = "diff --git " + section
+		}
+		shown = append(shown, section)
+	}
+	if d := cmp.Diff(strings.Join(shown, ""), text.String()); d != "" {
+		t.Error(d)
+	}
+	if want := strings.TrimSpace(run(t, plain, "git", "diff", "--cached", "--find-renames", "--shortstat", "HEAD")); !strings.HasPrefix(want, fmt.Sprint(len(got.Files), " files changed")) {
+		t.Errorf("%s, git says %s", got.Summary, want)
+	}
+	statuses := map[string]job.FileStatus{}
+	for _, f := range got.Files {
+		statuses[f.Path] = f.Status
+		if f.Path == "run.sh" && f.Mode != "100644→100755" || f.Path == "new name.txt" && f.OldPath != "old name.txt" {
+			t.Errorf("got %+v", f)
+		}
+	}
+	if d := cmp.Diff(map[string]job.FileStatus{
+		"main.go": job.FileModified, "untracked.txt": job.FileAdded, "new empty": job.FileAdded, "bin": job.FileModified, "new.bin": job.FileAdded,
+		"crlf.txt": job.FileModified, "über/straße.txt": job.FileModified, "tab\tand\nnewline \"quoted\"": job.FileAdded, "new name.txt": job.FileRenamed,
+		"dir/a.txt": job.FileDeleted, "dir/b.txt": job.FileDeleted, "run.sh": job.FileModified, "link-to-be": job.FileModified, "link": job.FileAdded,
+	}, statuses); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLongDiffIsCut(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, map[string]string{"a": "a\n"}))
+	write(t, filepath.Join(w.Dir(), "service", "long.txt"), strings.Repeat("line\n", 100_000))
+	write(t, filepath.Join(w.Dir(), "service", "wide.txt"), strings.Repeat("x", 1<<20))
+	got := diff(t, w, 0)
+	if !got.Truncated || got.TotalLines < 100_000 || got.Summary != "2 files changed, +100001, -0" {
+		t.Errorf("truncated %v, %d lines, %s", got.Truncated, got.TotalLines, got.Summary)
+	}
+	if n := strings.Count(got.Files[0].Diff+got.Files[1].Diff, "\n"); n != workspace.DefaultLines {
+		t.Errorf("%d lines are shown", n)
+	}
+}
+
+func TestSecretsAreFlagged(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, map[string]string{"a": "a\n"}))
+	dir := filepath.Join(w.Dir(), "service")
+	write(t, filepath.Join(dir, ".env"), "A=1\n")
+	write(t, filepath.Join(dir, ".env.example"), "A=\n")
+	write(t, filepath.Join(dir, "a"), "-----BEGIN RSA PRIVATE "+"KEY-----\n")
+	flagged := map[string]bool{}
+	for _, f := range diff(t, w, 0).Files {
+		flagged[f.Path] = f.Suspicious != ""
+	}
+	if d := cmp.Diff(map[string]bool{".env": true, ".env.example": false, "a": true}, flagged); d != "" {
+		t.Error(d)
+	}
+}
+
+// Whatever Claude does to its repository, we see the files and run nothing.
+func TestWorkspaceIsHostile(t *testing.T) {
+	t.Parallel()
+	for name, attack := range map[string]func(t *testing.T, dir, bomb string){
+		"hooks": func(t *testing.T, dir, bomb string) {
+			write(t, filepath.Join(dir, ".git/hooks/post-index-change"), "#!/bin/sh\n"+bomb)
+			write(t, filepath.Join(dir, ".git/hooks/pre-commit"), bomb)
+		},
+		"fsmonitor": func(t *testing.T, dir, bomb string) { run(t, dir, "git", "config", "core.fsmonitor", bomb) },
+		"clean filter": func(t *testing.T, dir, bomb string) {
+			run(t, dir, "git", "config", "filter.x.clean", bomb)
+			write(t, filepath.Join(dir, ".gitattributes"), "* filter=x\n")
+		},
+		"textconv": func(t *testing.T, dir, bomb string) {
+			run(t, dir, "git", "config", "diff.x.textconv", bomb)
+			write(t, filepath.Join(dir, ".gitattributes"), "* diff=x\n")
+		},
+		"hidden by -diff": func(t *testing.T, dir, _ string) { write(t, filepath.Join(dir, ".gitattributes"), "* -diff\n") },
+		"own commits": func(t *testing.T, dir, _ string) {
+			run(t, dir, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qam", "x")
+		},
+		"git is deleted": func(t *testing.T, dir, _ string) {
+			if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"git is elsewhere": func(t *testing.T, dir, bomb string) {
+			evil := filepath.Join(t.TempDir(), "evil")
+			run(t, "", "git", "init", "--quiet", evil)
+			run(t, evil, "git", "config", "core.fsmonitor", bomb)
+			if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, ".git"), "gitdir: "+evil+"/.git\n")
+		},
+		"a repository inside": func(t *testing.T, dir, bomb string) {
+			inner := filepath.Join(dir, "inner")
+			run(t, "", "git", "init", "--quiet", inner)
+			write(t, filepath.Join(inner, "x"), "x\n")
+			run(t, inner, "git", "add", "x")
+			run(t, inner, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "x")
+			run(t, inner, "git", "config", "core.fsmonitor", bomb)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, repo(t, map[string]string{"main.go": "package main\n"}))
+			dir := filepath.Join(w.Dir(), "service")
+			fired := filepath.Join(t.TempDir(), "fired")
+			bomb := filepath.Join(t.TempDir(), "bomb")
+			write(t, bomb, "#!/bin/sh\ntouch "+fired+"\ncat\n")
+			if err := os.Chmod(bomb, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, "main.go"), "package changed\n")
+			attack(t, dir, bomb)
+			_ = os.Remove(fired) // what the attack's own git did
+			got := diff(t, w, 0)
+			if len(got.Files) == 0 || !strings.Contains(fmt.Sprint(got.Files), "+package changed") {
+				t.Errorf("the change is not shown: %+v", got.Files)
+			}
+			for _, f := range w.Finalize(t.Context(), workspace.Finalization{RequestID: "req_1", Message: "Change"}) {
+				if f.Error != "" {
+					t.Error(f.Error)
+				}
+			}
+			if _, err := os.Stat(fired); err == nil {
+				t.Error("something of the workspace's ran")
+			}
+		})
+	}
+}
+
+func TestLinkInThePlaceOfTheRepository(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, map[string]string{"main.go": "package main\n"}))
+	dir := filepath.Join(w.Dir(), "service")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "secret"), "s\n")
+	if err := os.Symlink(outside, dir); err != nil {
+		t.Fatal(err)
+	}
+	got := diff(t, w, 0)
+	if len(got.Files) != 1 || got.Files[0].Status != job.FileDeleted {
+		t.Errorf("got %+v", got.Files)
+	}
+	if _, err := os.Stat(filepath.Join(outside, "secret")); err != nil {
+		t.Error("what the link led to was touched")
+	}
+}
+
+func TestFinalizeTwiceAndPartly(t *testing.T) {
+	t.Parallel()
+	one, two := repo(t, map[string]string{"a": "a\n"}), repo(t, map[string]string{"b": "b\n"})
+	w := open(t, one, two, repo(t, map[string]string{"c": "c\n"}))
+	write(t, filepath.Join(w.Dir(), "service", "a"), "changed\n")
+	write(t, filepath.Join(w.Dir(), "service-2", "b"), "changed\n")
+	away := two + ".away"
+	if err := os.Rename(two, away); err != nil {
+		t.Fatal(err)
+	}
+	f := workspace.Finalization{RequestID: "req_1", Message: "Change", Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
+	first := w.Finalize(t.Context(), f)
+	if first[0].Error != "" || first[0].URL != "https://example.com/pull/service" || first[1].Error == "" || !first[2].Unchanged {
+		t.Errorf("first: %+v", first)
+	}
+	if err := os.Rename(away, two); err != nil {
+		t.Fatal(err)
+	}
+	second := w.Finalize(t.Context(), f)
+	if second[0].Commit != first[0].Commit || second[1].Error != "" {
+		t.Errorf("second: %+v", second)
+	}
+	for _, url := range []string{one, two} {
+		if got := run(t, url, "git", "show", "--format=%an: %s", "--stat", "ringback/req_1"); !strings.Contains(got, "Ringback: Change") || !strings.Contains(got, "1 file changed") {
+			t.Errorf("pushed: %s", got)
+		}
+	}
+}
+
+func TestVerifiersGetNoSecrets(t *testing.T) {
+	t.Parallel()
+	url := repo(t, map[string]string{"a": "a\n"})
+	named, err := workspace.Named([]job.Repository{{URL: url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	environ := append(os.Environ(), "API_KEYS=secret", "REDIS_URL=secret", "GH_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=secret", "ANTHROPIC_API_KEY=secret")
+	w := workspace.Places{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
+	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	got := w.Verify(t.Context(), "test", []job.Verifier{
+		{Name: "env", Command: "env; git log --oneline"}, {Name: "fail", Command: "echo out; echo err >&2; exit 3"}, {Name: "gone", Command: "no-such-program"},
+	})
+	if !got[0].Success || strings.Contains(got[0].Stdout, "secret") || !strings.Contains(got[0].Stdout, "Begin") {
+		t.Errorf("got %+v", got[0])
+	}
+	if got[1].Verifier != "service:fail" || got[1].ExitCode != 3 || got[1].Stdout != "out\n" || got[1].Stderr != "err\n" || got[1].Success {
+		t.Errorf("got %+v", got[1])
+	}
+	if got[2].Success || got[2].ExitCode != 127 {
+		t.Errorf("got %+v", got[2])
+	}
+}
+
+func TestBadRepositories(t *testing.T) {
+	t.Parallel()
+	for _, r := range []job.Repository{
+		{URL: ""}, {URL: "--upload-pack=touch x"}, {URL: "ext::sh -c x"}, {URL: "x", Branch: "--x"}, {URL: "x", Branch: "a..b"}, {URL: "x", Name: "../x"}, {URL: "x", Name: ".git"}, {URL: "x", Depth: -1},
+	} {
+		if _, err := workspace.Named([]job.Repository{r}); err == nil {
+			t.Errorf("%+v was taken", r)
+		}
+	}
+	named, err := workspace.Named([]job.Repository{{URL: "https://x/a/.."}, {URL: "git@host:org/App.git"}, {URL: "/srv/app"}, {URL: "https://user:hunter2@127.0.0.1:1/x.git"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range named {
+		names = append(names, r.Name)
+	}
+	if d := cmp.Diff([]string{"repository", "App", "app-2", "x"}, names); d != "" {
+		t.Error(d)
+	}
+	w := workspace.Places{Dir: t.TempDir(), Environ: os.Environ()}.Of("req_1", named[3:])
+	if _, err := w.Prepare(t.Context(), func(string) {}); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func BenchmarkSecondClone(b *testing.B) {
+	files := map[string]string{}
+	for i := range 2000 {
+		files[fmt.Sprintf("dir%d/file%d.txt", i%50, i)] = strings.Repeat(fmt.Sprintln("line", i), 50)
+	}
+	url := repo(b, files)
+	named, err := workspace.Named([]job.Repository{{URL: url}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := workspace.Places{Dir: b.TempDir(), Environ: os.Environ()}
+	for i := 0; b.Loop(); i++ {
+		w := p.Of(fmt.Sprint("req_", i), named)
+		if _, err := w.Prepare(b.Context(), func(string) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/messagesapi"
+)
+
+// goRepository makes a bare repository with a small Go module in it.
+func goRepository(t testing.TB, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	bare, work := filepath.Join(dir, name+".git"), filepath.Join(dir, "work")
+	gitDo(t, "", "init", "--quiet", "--bare", "--initial-branch=main", bare)
+	gitDo(t, "", "clone", "--quiet", bare, work)
+	for file, text := range map[string]string{
+		"go.mod": "module example.com/" + name + "\n\ngo 1.20\n", "add.go": "package service\n\nfunc Add(a, b int) int { return a - b }\n",
+		"add_test.go": "package service\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(work, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gitDo(t, work, "add", "--all")
+	gitDo(t, work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin")
+	gitDo(t, work, "push", "--quiet", "origin", "HEAD:main")
+	return bare
+}
+
+func gitDo(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// list gets a JSON array.
+func (n *node) list(t testing.TB, path string) []object {
+	t.Helper()
+	resp, err := http.Get(n.url + path) //nolint:gosec // our own server
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []object
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatalf("GET %s answered %d %s", path, resp.StatusCode, text)
+	}
+	return all
+}
+
+// playChanges plays a Claude that writes one file in each turn, with the CLI's own
+// tools, and submits.
+func playChanges(files ...func(prompt string) (name, text string)) messagesapi.Script {
+	return func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		turn := strings.Count(prompt, "- REQUEST_ID:")
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		name, text := files[min(turn, len(files))-1](prompt)
+		switch len(r.Results()) - 3*(turn-1) {
+		case 0:
+			return messagesapi.Use("Write", map[string]any{"file_path": name, "content": text})
+		case 1:
+			return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{"summary": fmt.Sprint("Round ", turn, " wrote ", name)}))})
+		case 2:
+			return messagesapi.Bash(curls(prompt)["result"])
+		}
+		return messagesapi.Say("Done.")
+	}
+}
+
+func writes(name, text string) func(string) (string, string) {
+	return func(string) (string, string) { return name, text }
+}
+
+// The manual testing checklist of seed 001, all ten boxes.
+func TestSteeringWithTheRealCLI(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	hook := startHook(t)
+	n, api := realClaude(t, vars{"DATA_DIR": t.TempDir(), "WEBHOOK_URL": hook.url, "WEBHOOK_SECRET": hook.secret}, playChanges(
+		writes("service/add_more.go", "package service\n\nfunc Sub(a, b int) int { return a - b }\n"),
+		writes("service/add.go", "package service\n\nfunc Add(a, b int) int { return a + b }\n"),
+		writes("service/mul.go", "package service\n\nfunc Mul(a, b int) int { return a * b }\n"),
+	))
+	cli := commandLine(t, n)
+	task := filepath.Join(t.TempDir(), "task.yaml")
+	if err := os.WriteFile(task, []byte("prompt: Fix the sum\nrepos: ["+remote+"]\nverifiers: ['test:go test ./...']\nrequire_approval: true\nmax_steering_iterations: 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ran := cli("run", "-f", task)
+	status := func() string { return firstLine(cli("status")) }
+	if status() != "Status: awaiting_approval" || !strings.Contains(ran, "ringback approve") {
+		t.Fatalf("%s after:\n%s", status(), ran)
+	}
+	if got := cli("diff"); !strings.HasPrefix(got, "Repository: service\n  Summary: 1 file changed, +3, -0\n  added add_more.go (+3/-0)\n") {
+		t.Errorf("diff:\n%s", got)
+	}
+	if got := cli("logs"); !strings.HasPrefix(got, "[FAIL] service:test (exit code: 1)\n  stdout: ") || !strings.Contains(got, "wrong sum") {
+		t.Errorf("logs:\n%s", got)
+	}
+	if got := cli("steer", "-p", "Fix Add, its test fails"); got != "Steering signal sent. Use 'ringback status' to monitor.\n" {
+		t.Errorf("steer: %s", got)
+	}
+	eventually(t, "the second round", func() bool { return status() == "Status: awaiting_approval" })
+	prompt := api.Requests()[len(api.Requests())-1].Text()
+	for _, want := range []string{"steering iteration 1 of at most 2", "Fix Add, its test fails", "added add_more.go (+3/-0)", "wrong sum"} {
+		if !strings.Contains(prompt, want) {
+			t.Errorf("the steering prompt does not hold %q", want)
+		}
+	}
+	if got := cli("logs", "--verifier", "test"); !strings.HasPrefix(got, "[PASS] service:test (exit code: 0)\n  stdout: ok") {
+		t.Errorf("logs:\n%s", got)
+	}
+	cli("steer", "--prompt", "Add Mul too")
+	eventually(t, "the third round", func() bool { return status() == "Status: awaiting_approval" })
+	if got := cli("diff", "--full", "--file", "mul.go"); !strings.Contains(got, "+func Mul(a, b int) int { return a * b }") || strings.Contains(got, "add.go") {
+		t.Errorf("diff --full --file:\n%s", got)
+	}
+	if got := cli("steer", "-p", "once more"); !strings.Contains(got, "which is the limit") || status() != "Status: awaiting_approval" {
+		t.Errorf("over the limit: %s", got)
+	}
+	if got := cli("approve"); !strings.Contains(got, "pushed to ringback/req_") {
+		t.Errorf("approve: %s", got)
+	}
+	id := lastRequest(t, cli)
+	checkPushed(t, remote, id, "add.go", "add_more.go", "mul.go")
+	checkSteering(t, n, id)
+	var kinds []string
+	for range 4 {
+		kinds = append(kinds, hook.next(t)["type"].(string))
+	}
+	if diff := cmp.Diff([]string{"checkpoint.opened", "checkpoint.opened", "checkpoint.opened", "job.received"}, kinds); diff != "" {
+		t.Errorf("the webhook was told %s", diff)
+	}
+}
+
+func checkPushed(t *testing.T, remote, id string, files ...string) {
+	t.Helper()
+	if got := strings.Fields(gitDo(t, remote, "diff", "--name-only", "main", "ringback/"+id)); !cmp.Equal(files, got) {
+		t.Errorf("the branch changes %v, want %v", got, files)
+	}
+	if got := gitDo(t, remote, "log", "-1", "--format=%an|%s", "ringback/"+id); got != "Ringback|Fix the sum\n" {
+		t.Errorf("the commit is %s", got)
+	}
+}
+
+func checkSteering(t *testing.T, n *node, id string) {
+	t.Helper()
+	state := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)
+	history := state["history"].([]any)
+	if state["current_iteration"] != 2.0 || state["max_iterations"] != 2.0 || len(history) != 2 {
+		t.Fatalf("steering is %v", state)
+	}
+	first := history[0].(object)
+	if first["iteration_number"] != 1.0 || first["prompt"] != "Fix Add, its test fails" || first["timestamp"] == nil ||
+		!cmp.Equal([]any{"service/add.go", "service/add_more.go"}, first["files_modified"]) || !strings.Contains(first["output"].(string), "Round 2") {
+		t.Errorf("the first iteration is %v", first)
+	}
+	result := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["result"].(object)
+	if list := result["finalized"].([]any); len(list) != 1 || list[0].(object)["branch"] != "ringback/"+id || list[0].(object)["commit"] == nil {
+		t.Errorf("finalized is %v", list)
+	}
+}
+
+// commandLine runs the client commands as one user would, one after the other.
+func commandLine(t *testing.T, n *node) func(args ...string) string {
+	t.Helper()
+	home := t.TempDir()
+	return func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(binary, args...)
+		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func lastRequest(t *testing.T, cli func(...string) string) string {
+	t.Helper()
+	var j object
+	if err := json.Unmarshal([]byte(cli("status", "-o", "json")), &j); err != nil {
+		t.Fatal(err)
+	}
+	return j["requestId"].(string)
+}
+
+func TestRejectedChangeIsNotPushed(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	n, _ := realClaude(t, nil, playChanges(writes("service/x.go", "package service\n")))
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
+	n.openCheckpoint(t, id, "awaiting_approval")
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/reject", object{"reason": "not now"})
+	if j := n.await(t, id, "rejected"); j["errorCode"] != "rejected" {
+		t.Errorf("the job is %v", j)
+	}
+	if got := gitDo(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
+		t.Errorf("the remote has %s", got)
+	}
+	n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "more"})
+	n.want(t, 409, "POST", "/api/jobs/"+id+"/approve", nil)
+}
+
+// One job over two repositories, of which one cannot be pushed to at first; the
+// server is killed between review and approval.
+func TestFanOutIsRetriedByRepository(t *testing.T) {
+	t.Parallel()
+	one, two := goRepository(t, "one"), goRepository(t, "two")
+	n, _ := realClaude(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)}, func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		steps := []messagesapi.Reply{
+			messagesapi.Use("Write", map[string]any{"file_path": "one/x.go", "content": "package service\n"}),
+			messagesapi.Use("Write", map[string]any{"file_path": "two/x.go", "content": "package service\n"}),
+			messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{"summary": "Both."}))}),
+			messagesapi.Bash(curls(prompt)["result"]),
+		}
+		if n := len(r.Results()); n < len(steps) {
+			return steps[n]
+		}
+		return messagesapi.Say("Done.")
+	})
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": one}, object{"url": two}}}})
+	first := n.openCheckpoint(t, id, "awaiting_approval")
+	if diffs := n.list(t, "/api/jobs/"+id+"/diff"); len(diffs) != 2 || diffs[1]["repository"] != "two" {
+		t.Errorf("the diffs are %v", diffs)
+	}
+	n = n.again(t)
+	if err := os.Rename(two, two+".away"); err != nil {
+		t.Fatal(err)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	var second object
+	eventually(t, "the failure to be told", func() bool {
+		second, _ = n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+		return second != nil && second["id"] != first["id"]
+	})
+	if text := second["message"].(string); !strings.Contains(text, "two: git push") || strings.Contains(text, "one:") {
+		t.Errorf("the reviewer was told %s", text)
+	}
+	pushed := gitDo(t, one, "rev-parse", "ringback/"+id)
+	if err := os.Rename(two+".away", two); err != nil {
+		t.Fatal(err)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.await(t, id, "received")
+	if got := gitDo(t, one, "rev-parse", "ringback/"+id); got != pushed {
+		t.Errorf("what was done is done again: %s, then %s", pushed, got)
+	}
+	gitDo(t, two, "rev-parse", "ringback/"+id)
+}
+
+func TestSteerWhileATurnRuns(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	release := make(chan struct{})
+	n, api := realClaude(t, nil, playChanges(
+		func(string) (string, string) { <-release; return "service/one.go", "package service\n" },
+		writes("service/two.go", "package service\n"),
+	))
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}, "max_steering_iterations": 1}})
+	eventually(t, "Claude to work", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["status"] == "running" })
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "and the second file"})
+	n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "too much"})
+	close(release)
+	eventually(t, "the second round", func() bool {
+		return n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["current_iteration"] == 1.0 &&
+			n.want(t, 200, "GET", "/api/jobs/"+id, nil)["status"] == "awaiting_approval"
+	})
+	if prompt := api.Requests()[len(api.Requests())-1].Text(); !strings.Contains(prompt, "and the second file") {
+		t.Error("the wish did not reach Claude")
+	}
+	if files := n.list(t, "/api/jobs/"+id+"/diff")[0]["files"].([]any); len(files) != 2 {
+		t.Errorf("the diff holds %v", files)
+	}
+}
