@@ -14,7 +14,7 @@ import (
 // import nothing of ours; internal/server and cmd put things together.
 var allowed = map[string][]string{
 	"internal/action":      {"job", "kind", "process", "store"},
-	"internal/api":         {"httpjson", "hub", "human", "job", "kind", "store"},
+	"internal/api":         {"httpjson", "hub", "human", "job", "kind", "notify", "store"},
 	"internal/callback":    {"action", "httpjson", "human", "job", "kind", "store"},
 	"internal/claude":      {"job", "kind"},
 	"internal/cli":         {"client", "job", "simulate"},

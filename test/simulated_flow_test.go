@@ -43,3 +43,26 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 		}
 	}
 }
+
+func TestSimulatedClaudeIsSteered(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	n := startNode(t, nil)
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{
+		"prompt": "Say hello", "repos": []any{object{"url": remote}}, "verifiers": []any{object{"name": "count", "command": "wc -l SIMULATED.md"}},
+	}})
+	first := n.openCheckpoint(t, id, "awaiting_approval")["id"]
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "Say goodbye too"})
+	eventually(t, "the second round", func() bool {
+		c, _ := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+		return c != nil && c["id"] != first
+	})
+	if logs := n.list(t, "/api/jobs/"+id+"/logs"); logs[0]["verifier"] != "service:count" || !strings.HasPrefix(logs[0]["stdout"].(string), "2 ") {
+		t.Errorf("the logs are %v", logs)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.await(t, id, "received")
+	if got := gitDo(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- Say hello\n- Say goodbye too\n" {
+		t.Errorf("pushed: %s", got)
+	}
+}

@@ -1,15 +1,22 @@
 package test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -51,7 +58,7 @@ func gitDo(t testing.TB, dir string, args ...string) string {
 // list gets a JSON array.
 func (n *node) list(t testing.TB, path string) []object {
 	t.Helper()
-	resp, err := http.Get(n.url + path) //nolint:gosec // our own server
+	resp, err := http.Get(n.url + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,4 +304,72 @@ func TestSteerWhileATurnRuns(t *testing.T) {
 	if files := n.list(t, "/api/jobs/"+id+"/diff")[0]["files"].([]any); len(files) != 2 {
 		t.Errorf("the diff holds %v", files)
 	}
+}
+
+func TestReviewInSlack(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	posts := make(chan object, 100)
+	var failures atomic.Int32
+	channel := startHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if failures.Add(1) == 1 { // the first one fails, which holds up nobody
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		var post object
+		if err := json.NewDecoder(r.Body).Decode(&post); err != nil {
+			t.Error(err)
+		}
+		posts <- post
+	}))
+	const secret = "the signing secret of an app"
+	n, _ := realClaude(t, vars{"SLACK_WEBHOOK_URL": channel, "SLACK_SIGNING_SECRET": secret}, playChanges(
+		writes("service/one.go", "package service\n"), writes("service/two.go", "package service\n"),
+	))
+	typed := func(text string) (int, object) {
+		body := url.Values{"text": {text}, "user_id": {"U1"}, "user_name": {"ana"}, "team_id": {"T1"}}.Encode()
+		stamp := strconv.FormatInt(time.Now().Unix(), 10)
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte("v0:" + stamp + ":" + body))
+		return n.do(t, "POST", "/api/slack/commands", body, "Content-Type", "application/x-www-form-urlencoded",
+			"X-Slack-Request-Timestamp", stamp, "X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+	}
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
+	n.openCheckpoint(t, id, "awaiting_approval")
+	first := next(t, posts)["text"].(string)
+	for _, want := range []string{"Claude completed " + id + ".", "**service**: 1 file changed, +1, -0\n  - one.go (added, +1/-0)", "Reply: `approve`, `reject`, or `steer \"&lt;prompt&gt;\"`"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the channel was told %s", first)
+		}
+	}
+	if status, _ := n.do(t, "POST", "/api/slack/commands", "text=approve", "X-Slack-Request-Timestamp", strconv.FormatInt(time.Now().Unix(), 10), "X-Slack-Signature", "v0=00"); status != 401 {
+		t.Errorf("a forged command was answered %d", status)
+	}
+	if _, answer := typed("steer “and the second file”"); answer["response_type"] != "in_channel" {
+		t.Errorf("steer was answered %v", answer)
+	}
+	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id) || !strings.Contains(second, "two.go") {
+		t.Errorf("after the iteration, the channel was told %s", second)
+	}
+	if _, answer := typed("approve " + id); answer["text"] != "ana: approve "+id {
+		t.Errorf("approve was answered %v", answer)
+	}
+	if end := next(t, posts)["text"].(string); !strings.Contains(end, "is received") || !strings.Contains(end, "pushed to ringback/"+id) {
+		t.Errorf("in the end, the channel was told %s", end)
+	}
+	if log := n.audit(t, id); !cmp.Equal([]string{"asked", "steer", "asked", "approve"}, log) {
+		t.Errorf("the audit log says %v", log)
+	}
+}
+
+func next(t *testing.T, posts <-chan object) object {
+	t.Helper()
+	select {
+	case post := <-posts:
+		return post
+	case <-time.After(patience):
+		t.Fatal("gave up waiting for a message in Slack")
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ func main() {
 	}
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(serveCommand(c), checkCommand(c), simulateCommand(c))
-	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != ""})...)
+	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager)})...)
 	if err := root.ExecuteContext(context.Background()); err != nil {
 		cli.PrintError(os.Stderr, err)
 		os.Exit(cli.ExitCode(err))

@@ -23,6 +23,8 @@ type Options struct {
 	// neither, everyone may do everything.
 	APIKeys   []string
 	JWTSecret string
+	// SlackSecret verifies requests of Slack's; empty: none are taken.
+	SlackSecret string
 	// CORSOrigins are the origins whose pages may call us.
 	CORSOrigins []string
 	// CallbackTimeout is how long a turn has to call back where its kind does not say.
@@ -88,6 +90,7 @@ func (s *Server) Register(e *echo.Echo) {
 		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins}))
 	}
 	e.GET("/ws", s.webSocket, s.authenticate)
+	e.POST("/api/slack/commands", s.slackCommand)
 	// Not a group: its middleware would answer 404 for a wrong method.
 	for _, r := range []struct {
 		method, path string

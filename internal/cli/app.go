@@ -24,6 +24,8 @@ type Defaults struct {
 	User string
 	// NoColor turns colours off on terminals too.
 	NoColor bool
+	// Pager shows long output on a terminal; empty means less.
+	Pager string
 	// StateDir is where the last run's id is kept; empty means a folder in the
 	// user's configuration directory.
 	StateDir string
@@ -67,7 +69,7 @@ func Commands(d Defaults) []*cobra.Command {
 		a.runCommand(), a.statusCommand(), a.watchCommand(), a.listCommand(),
 		a.cancelCommand(), a.retryCommand(), a.kindsCommand(), a.callbackCommand(),
 		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
-		a.approveCommand(), a.rejectCommand(), a.auditCommand(), a.approvalsCommand(), a.revokeCommand(),
+		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(), a.auditCommand(), a.approvalsCommand(), a.revokeCommand(),
 	}
 	for _, c := range commands {
 		a.common(c)

@@ -13,10 +13,6 @@ import (
 	"ringback/internal/job"
 )
 
-func (a *app) approveCommand() *cobra.Command {
-	return a.actionCommand("approve", "Allow what a job asks to be allowed", (*client.Client).Approve)
-}
-
 func (a *app) rejectCommand() *cobra.Command {
 	var reason string
 	c := a.actionCommand("reject", "Refuse what a job asks to be allowed", func(c *client.Client, ctx context.Context, id job.ID) (client.Answer[job.Job], error) {

@@ -10,7 +10,8 @@ import (
 	"ringback/internal/job"
 )
 
-// follow shows a job's progress until it has ended, and returns its record.
+// follow shows a job's progress until it has ended, or its change waits for
+// review, and returns its record.
 func (a *app) follow(ctx context.Context, api *client.Client, id job.ID, userID string, out io.Writer) (client.Answer[job.Job], error) {
 	b := &progress{p: a.printer(out)}
 	defer b.clear()
@@ -39,7 +40,7 @@ func ending(ctx context.Context, api *client.Client, id job.ID) (client.Answer[j
 		j, err := api.Get(ctx, id)
 		var e *job.Error
 		if !errors.As(err, &e) || e.Kind != job.Unavailable {
-			return j, err == nil && j.Value.State.Terminal(), err
+			return j, err == nil && (j.Value.State.Terminal() || underReview(j.Value)), err
 		}
 		select {
 		case <-ctx.Done():

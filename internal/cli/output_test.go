@@ -63,6 +63,15 @@ const (
 		`{"id":3,"createdAt":"2026-03-01T10:00:03Z","sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":"t1","toolName":"Bash","state":"output-denied","output":"denied"}]}],"nextAfter":3}`
 	auditLog = `{"time":"2026-03-01T10:00:02Z","requestId":"req_1_a","event":"asked","checkpointId":"chk_03_a","type":"confirmation","action":"deploy","input":{"name":"shop"},"inputDigest":"ab"}` + "\n" +
 		`{"time":"2026-03-01T10:00:05Z","requestId":"req_1_a","event":"approve","checkpointId":"chk_03_a","action":"deploy","by":{"userId":"u1","via":"api","address":"127.0.0.1"}}` + "\n"
+	underReview = `{"requestId":"req_1_a","kind":"code-change","userId":"u1","sessionId":"s1","status":"awaiting_approval","input":{},"checkpoint":` +
+		`{"id":"chk_03_b","type":"review","status":"open","message":"Claude completed req_1_a.\n\nChanges:\nA fix","props":{},"requestId":"req_1_a","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}` +
+		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
+	diffs = `[{"repository":"service","files":[{"path":"src/a.go","status":"modified","additions":1,"deletions":1,"diff":"diff --git a/src/a.go b/src/a.go\n@@ -1 +1 @@\n-old\u001b[31m\n+new\n"},` +
+		`{"path":"logo.png","status":"added","additions":0,"deletions":0,"diff":"","binary":true},` +
+		`{"path":".env","status":"renamed","old_path":"env","additions":0,"deletions":0,"diff":"","mode":"100644→100755","suspicious":"files of this name often hold secrets"}],` +
+		`"summary":"3 files changed, +1, -1","total_lines":2000,"truncated":true}]`
+	logs = `[{"verifier":"service:test","exit_code":0,"stdout":"ok  \texample.com/service\nok again\n","stderr":"","success":true,"repository":"service","duration_ms":12},` +
+		`{"verifier":"service:lint","exit_code":-1,"stdout":"","stderr":"too slow","success":false,"repository":"service","duration_ms":600000,"timed_out":true}]`
 	listed     = `{"jobs":[` + received + `,` + running + `],"nextCursor":"MTIz"}`
 	kindOfNote = `{"name":"note","description":"Writes a note","events":"note","inputSchema":{"type":"object"},` +
 		`"resultSchema":{"type":"object","required":["text"],"properties":{"text":{"type":"string","examples":["It's <done>"]}}}}`
@@ -90,6 +99,9 @@ func newStub(t *testing.T) *stub {
 			"GET /api/jobs/req_1_a/audit":          auditLog,
 			"GET /api/approvals":                   `{"approvals":[{"id":"apr_03_a","userId":"u1","kind":"careful","rule":"Bash","createdAt":"2026-03-01T10:00:02Z"}]}`,
 			"DELETE /api/approvals/apr_03_a":       `{"success":true}`,
+			"GET /api/jobs/req_1_a/diff":           diffs,
+			"GET /api/jobs/req_1_a/logs":           logs,
+			"POST /api/jobs/req_1_a/steer":         running,
 			"GET /api/jobs/req_1_a/callback": `{"requestId":"req_1_a","callbackBaseUrl":"http://localhost:3001",` +
 				`"hmac":"5ae1f0"}`,
 		},
@@ -124,7 +136,7 @@ func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = notFound
 	}
 	status := http.StatusOK
-	if answer[0] != '{' {
+	if answer[0] != '{' && answer[0] != '[' {
 		_, _ = fmt.Sscanf(answer, "%d", &status)
 		_, answer, _ = strings.Cut(answer, " ")
 	}
@@ -282,6 +294,16 @@ func TestOutput(t *testing.T) {
 		{name: "audit-json", args: []string{"audit", "req_1_a", "-o", "json"}},
 		{name: "approvals", args: []string{"approvals"}},
 		{name: "revoke", args: []string{"revoke", "apr_03_a"}},
+		{name: "status-review", args: []string{"status", "req_1_a"}, record: underReview},
+		{name: "run-review", args: []string{"run", "--repo", "/srv/service#main", "--prompt", "Fix it", "--verifier", "test:go test ./...", "--require-approval"}, record: underReview},
+		{name: "diff", args: []string{"diff", "req_1_a"}},
+		{name: "diff-full", args: []string{"diff", "req_1_a", "--full"}},
+		{name: "diff-file-json", args: []string{"diff", "--workflow-id", "req_1_a", "--file", "logo.png", "-o", "json"}},
+		{name: "diff-terminal", args: []string{"diff", "req_1_a"}, terminal: 80},
+		{name: "diff-full-terminal", args: []string{"diff", "req_1_a", "--full", "--no-pager"}, terminal: 80},
+		{name: "logs", args: []string{"logs", "req_1_a"}},
+		{name: "logs-verifier", args: []string{"logs", "req_1_a", "--verifier", "lint"}},
+		{name: "steer", args: []string{"steer", "req_1_a", "-p", "Also the other one"}},
 		{name: "unknown-job", args: []string{"status", "req_9_z"}, code: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -353,6 +375,11 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"say"}, "say takes a text"},
 		{[]string{"say", "hello"}, "Which chat?"},
 		{[]string{"revoke"}, "revoke takes one approval"},
+		{[]string{"steer", "a"}, "steer wants --prompt"},
+		{[]string{"diff", "req_1_a", "--file", "nowhere.go"}, `no file "nowhere.go"`},
+		{[]string{"run", "--repo", "x"}, "What is to be changed?"},
+		{[]string{"run", "--repo", "x", "--prompt", "y", "--verifier", "z"}, "--verifier: found"},
+		{[]string{"run", "-f", "no/such/file"}, "no/such/file"},
 		{[]string{"dance"}, `unknown command "dance"`},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
@@ -383,10 +410,10 @@ func TestInput(t *testing.T) {
 		{"standard input", `{"from": "stdin"}`, []string{"--input", "-"}, object{"from": "stdin"}},
 		{
 			"fields", "",
-			[]string{"-f", "text=two words", "-f", "number=3", "-f", "list=[1]", "-f", "date=2026-03-02", "-f", "equation=a=b", "-f", "empty="},
+			[]string{"--field", "text=two words", "--field", "number=3", "--field", "list=[1]", "--field", "date=2026-03-02", "--field", "equation=a=b", "--field", "empty="},
 			object{"text": "two words", "number": 3.0, "list": []any{1.0}, "date": "2026-03-02", "equation": "a=b", "empty": ""},
 		},
-		{"fields over input", "", []string{"-i", `{"a": 1, "b": 2}`, "-f", "a=9"}, object{"a": 9.0, "b": 2.0}},
+		{"fields over input", "", []string{"-i", `{"a": 1, "b": 2}`, "--field", "a=9"}, object{"a": 9.0, "b": 2.0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -106,6 +106,15 @@ func clean(text string) string {
 	}, text)
 }
 
+// cleanCode is clean for a line of code, whose tabs mean something.
+func cleanCode(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = clean(part)
+	}
+	return strings.Join(parts, "\t")
+}
+
 // cleanLines is clean for text of several lines.
 func cleanLines(text string) string {
 	lines := strings.Split(text, "\n")

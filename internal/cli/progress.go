@@ -40,12 +40,21 @@ func (b *progress) show(e client.Event) bool {
 	case job.OnPartial:
 		b.line(b.percent, fmt.Sprintf("%d so far", d.Total))
 	case job.OnCheckpoint:
+		if underReviewNow(e) {
+			return true
+		}
 		b.line(b.percent, "Waiting for an answer (ringback reply …): "+oneLine(d.Message))
 	case job.OnResolved:
 		b.line(b.percent, "Answered")
 	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, job.OnMessage:
 	}
 	return ends(e)
+}
+
+// underReviewNow reports whether an event says that a change waits for review.
+func underReviewNow(e client.Event) bool {
+	var c job.Checkpoint
+	return json.Unmarshal(e.Data, &c) == nil && c.Type == job.Review
 }
 
 // ends reports whether a job may have ended with an event; whether it has, its

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,30 +20,39 @@ type runFlags struct {
 	fields   []string
 	simulate string
 	noWait   bool
+	task     taskFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:   "run <kind>",
+		Use:   "run [kind]",
 		Short: "Run a job and wait for its result",
 		Example: `  ringback run meal-suggestions --input '{"dateRangeStart":"2026-03-02","dateRangeEnd":"2026-03-06"}'
   ringback run meal-suggestions --input @request.json --no-wait
-  ringback run meal-suggestions --field dateRangeStart=2026-03-02 --field dateRangeEnd=2026-03-06`,
+  ringback run meal-suggestions --field dateRangeStart=2026-03-02 --field dateRangeEnd=2026-03-06
+  ringback run --repo https://github.com/org/service.git --prompt "Add input validation" --verifier "test:go test ./..." --require-approval
+  ringback run -f task.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) != 1 && (len(args) != 0 || !f.task.given()) {
 				return usagef("run takes one kind (ringback kinds lists them), but got %q", args)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, strings.Join(args, ""), f) },
 	}
 	flags := c.Flags()
 	flags.StringVarP(&f.input, "input", "i", "", "the job's input: JSON, @file, or - for standard input")
-	flags.StringArrayVarP(&f.fields, "field", "f", nil, "one field of the input as name=value (value: JSON or text); repeatable")
+	flags.StringArrayVar(&f.fields, "field", nil, "one field of the input as name=value (value: JSON or text); repeatable")
 	flags.StringVar(&f.job.SessionID, "session", "", "sessionId of the chat the job belongs to")
 	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same key shows the first job")
 	flags.StringVar(&f.simulate, "simulate", "", "stand-in instead of Claude: manual, success, repair, failure or silence")
+	flags.StringVarP(&f.task.file, "file", "f", "", "a code change as YAML: prompt, repos, verifiers, require_approval, max_steering_iterations")
+	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as url or url#branch; repeatable")
+	flags.StringVar(&f.task.prompt, "prompt", "", "what to change")
+	flags.StringArrayVar(&f.task.verifiers, "verifier", nil, "a check as name:command; repeatable")
+	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "wait for a person before the change is brought out")
+	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how often it may be steered (default: the kind's, 5)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c
 }
@@ -70,6 +80,17 @@ func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 		return usagef("--simulate is one of %v, not %q", job.Simulations, f.simulate)
 	}
 	var err error
+	if f.task.given() {
+		t, err := f.task.task()
+		if err != nil {
+			return err
+		}
+		f.job.Kind = firstSet(kind, t.Kind, changeKind)
+		if f.job.Input, err = t.input(); err != nil {
+			return usagef("%w", err)
+		}
+		return nil
+	}
 	f.job.Input, err = readInput(f.input, f.fields, cmd.InOrStdin())
 	return err
 }
@@ -96,6 +117,9 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, id job.ID) error {
 	}
 	if err != nil {
 		return err
+	}
+	if underReview(j.Value) {
+		return show(a, cmd, j, printer.review)
 	}
 	if err := show(a, cmd, j, printer.ending); err != nil {
 		return err

@@ -39,7 +39,9 @@ func (p printer) status(j job.Job) {
 	}
 	p.line("Error", reason(j))
 	p.line("Used", used(j))
-	if j.Checkpoint != nil {
+	if underReview(j) {
+		p.line("Review", "ringback diff | logs | steer -p … | approve | reject")
+	} else if j.Checkpoint != nil {
 		p.printf("\n")
 		p.question(*j.Checkpoint)
 	}

@@ -46,6 +46,8 @@ type Config struct {
 	WebhookURL      string        `env:"WEBHOOK_URL"`
 	WebhookSecret   string        `env:"WEBHOOK_SECRET"`
 	WebhookPrivate  bool          `env:"WEBHOOK_PRIVATE"`
+	SlackURL        string        `env:"SLACK_WEBHOOK_URL"`
+	SlackSecret     string        `env:"SLACK_SIGNING_SECRET"`
 	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
 	LogFormat       string        `env:"LOG_FORMAT" envDefault:"auto"`
 
@@ -53,6 +55,8 @@ type Config struct {
 	ServerURL string `env:"RINGBACK_URL" envDefault:"http://127.0.0.1:3001"`
 	Token     string `env:"RINGBACK_TOKEN"`
 	User      string `env:"RINGBACK_USER"`
+	GitPager  string `env:"GIT_PAGER"`
+	Pager     string `env:"PAGER"`
 	// NoColor is any text: that it is set is what counts (no-color.org).
 	NoColor  string        `env:"NO_COLOR"`
 	Simulate string        `env:"RINGBACK_SIMULATE" envDefault:"success"`
@@ -133,6 +137,9 @@ func (c Config) validate() error {
 	hook, err := url.Parse(c.WebhookURL)
 	check(c.WebhookURL == "" || err == nil && (hook.Scheme == "http" || hook.Scheme == "https") && hook.Host != "",
 		"WEBHOOK_URL: want an http or https URL")
+	slack, err := url.Parse(c.SlackURL)
+	check(c.SlackURL == "" || err == nil && (slack.Scheme == "http" || slack.Scheme == "https") && slack.Host != "",
+		"SLACK_WEBHOOK_URL: want an http or https URL")
 	for _, key := range c.APIKeys {
 		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")
 	}

@@ -16,6 +16,7 @@ const lease = time.Minute
 // nodes may run it: each task is done at least once, and doing it again changes
 // nothing.
 func (s *Service) Run(ctx context.Context) {
+	defer s.calls.Wait()
 	for ctx.Err() == nil {
 		wait := time.Second
 		for p := range store.Partition(store.Partitions) {
@@ -51,6 +52,10 @@ func (s *Service) work(ctx context.Context, p store.Partition) (time.Duration, e
 	}
 	var running sync.WaitGroup
 	for _, t := range tasks {
+		if callsOut(t.Kind) { // and may take its time: nobody waits for it
+			s.calls.Go(func() { s.perform(ctx, p, t) })
+			continue
+		}
 		running.Go(func() { s.perform(ctx, p, t) })
 	}
 	running.Wait()
@@ -76,10 +81,15 @@ func (s *Service) perform(ctx context.Context, p store.Partition, t store.Task) 
 	}
 }
 
+// callsOut reports whether a task calls somebody else's server.
+func callsOut(k store.TaskKind) bool {
+	return k == store.TaskResume || k == store.TaskWebhook || k == store.TaskSlack
+}
+
 // retry says when a task that failed is tried again: with growing delays, for a
 // day.
 func (s *Service) retry(t store.Task, err error) (time.Duration, bool) {
-	if t.Kind == store.TaskResume && s.opts.Retry != nil {
+	if callsOut(t.Kind) && s.opts.Retry != nil {
 		return s.opts.Retry(err, t.Attempt)
 	}
 	return min(time.Hour, time.Second<<min(t.Attempt, 12)), t.Attempt < 35
@@ -95,6 +105,8 @@ func (s *Service) do(ctx context.Context, t store.Task) error {
 		return s.startFollower(ctx, job.ID(t.Ref))
 	case store.TaskResume:
 		return s.resume(ctx, job.CheckpointID(t.Ref))
+	case store.TaskWebhook, store.TaskSlack:
+		return s.tell(ctx, t)
 	}
 	s.log.Error("an unknown task", "task", t.Kind)
 	return nil

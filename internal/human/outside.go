@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/store"
 )
 
 // ResumeFunc tells whoever put a checkpoint from outside what the reply is, by
@@ -43,4 +44,28 @@ func (s *Service) resume(ctx context.Context, id job.CheckpointID) error {
 		return err
 	}
 	return s.opts.Resume(ctx, q.props.ResumeURL, string(c.ID), text)
+}
+
+// tell tells the outside that a job asks, or that it has ended.
+func (s *Service) tell(ctx context.Context, t store.Task) error {
+	if s.opts.Tell == nil {
+		return nil // it was configured once
+	}
+	n := store.NoticeOf(t)
+	if n.Checkpoint == "" {
+		j, err := s.store.Get(ctx, n.Job)
+		if err != nil {
+			return notThere(err)
+		}
+		return s.opts.Tell(ctx, t.Kind, t.Ref, j, nil)
+	}
+	c, err := s.store.Checkpoint(ctx, n.Checkpoint)
+	if err != nil {
+		return notThere(err)
+	}
+	j, err := s.store.Get(ctx, c.RequestID)
+	if err != nil {
+		return notThere(err)
+	}
+	return s.opts.Tell(ctx, t.Kind, t.Ref, j, &c)
 }

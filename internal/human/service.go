@@ -1,9 +1,12 @@
 package human
 
 import (
+	"context"
 	"log/slog"
+	"sync"
 	"time"
 
+	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/store"
 )
@@ -21,6 +24,9 @@ type Options struct {
 	CallbackTimeout time.Duration
 	// Resume tells whoever asked from outside what the reply is; nil: nobody.
 	Resume ResumeFunc
+	// Tell tells the outside of a job, by a webhook or in Slack; nil: nobody. id is
+	// the same each time one thing is told. j has ended, or asks c.
+	Tell func(ctx context.Context, way store.TaskKind, id string, j job.Job, c *job.Checkpoint) error
 	// Retry says whether, and after how long, a call of Resume that failed is made
 	// again.
 	Retry func(err error, attempt int) (time.Duration, bool)
@@ -33,6 +39,8 @@ type Service struct {
 	opts    Options
 	log     *slog.Logger
 	waiters waiters
+	// calls are tasks that call somebody else's server.
+	calls sync.WaitGroup
 	// nudge says that there may be tasks.
 	nudge chan struct{}
 }

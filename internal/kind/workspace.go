@@ -3,6 +3,7 @@ package kind
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,7 +38,7 @@ func (v *Verifiers) UnmarshalYAML(text []byte) error {
 		}
 	}
 	if slices.ContainsFunc(*v, func(v job.Verifier) bool { return v.Name == "" || v.Command == "" }) {
-		return fmt.Errorf("each verifier needs a name and a command")
+		return errors.New("each verifier needs a name and a command")
 	}
 	return nil
 }

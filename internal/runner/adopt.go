@@ -91,6 +91,24 @@ func (r *Runner) removeLeftovers(held map[job.ID]bool) {
 	}
 }
 
+// removeWorkspaces clears the workspaces of jobs whose records are gone: until
+// then their changes may be looked at.
+func (r *Runner) removeWorkspaces(ctx context.Context) {
+	ids, err := r.places().All()
+	if err != nil {
+		r.log.Warn("could not list the workspaces", "error", err)
+	}
+	for _, id := range ids {
+		_, err := r.store.Get(ctx, job.ID(id))
+		if e, ok := errors.AsType[*job.Error](err); !ok || e.Kind != job.NotFound {
+			continue
+		}
+		if err := r.places().Of(id, nil).Remove(); err != nil {
+			r.log.Warn("could not remove a workspace", "requestId", id, "error", err)
+		}
+	}
+}
+
 // tidyEnded removes the files of a job that has ended.
 func (r *Runner) tidyEnded(id job.ID) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

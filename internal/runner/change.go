@@ -177,12 +177,12 @@ func (t *turn) nextWish(ctx context.Context, steering job.SteeringState) (taken 
 func inWords(id job.ID, c store.Captured) string {
 	var out strings.Builder
 	if c.Iteration == 0 {
-		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n%s\n\nDiff summary:\n", id, c.Output)
+		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, fenced(c.Output))
 	} else {
 		fmt.Fprintf(&out, "Steering iteration %d complete for %s.\n\n%s\n\nUpdated changes:\n", c.Iteration, id, c.Output)
 	}
 	for _, d := range c.Diff {
-		fmt.Fprintf(&out, "%s: %s\n", d.Repository, d.Summary)
+		fmt.Fprintf(&out, "**%s**: %s\n", d.Repository, d.Summary)
 		for i, f := range d.Files {
 			if i == 20 {
 				fmt.Fprintf(&out, "  … and %d more\n", len(d.Files)-i)
@@ -200,7 +200,7 @@ func inWords(id job.ID, c store.Captured) string {
 	if len(text) > 3500 {
 		text = strings.ToValidUTF8(text[:3500], "") + "…\n"
 	}
-	return text + "\nReply: approve, reject, or steer \"<prompt>\""
+	return text + "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
 }
 
 // finalize brings an approved change out. What failed is told, and tried again
@@ -416,3 +416,6 @@ func (r *Runner) runApproved(st *store.Turn, c *change) {
 	}
 	r.endTurn(end)
 }
+
+// fenced keeps a text from closing the fence it stands in.
+func fenced(text string) string { return strings.ReplaceAll(text, "```", "'''") }

@@ -105,7 +105,7 @@ func (r *Runner) fireDeadlines(ctx context.Context) {
 func (r *Runner) keepAlive(ctx context.Context) {
 	ticker := time.NewTicker(r.opts.Heartbeat)
 	defer ticker.Stop()
-	for {
+	for n := 0; ; n++ {
 		if err := r.store.Heartbeat(ctx, r.slot.node); err != nil && ctx.Err() == nil {
 			r.log.Warn("the heartbeat did not reach the store", "error", err)
 		}
@@ -117,9 +117,15 @@ func (r *Runner) keepAlive(ctx context.Context) {
 			r.ready.addAll() // in case a wake-up was lost
 			r.each(func(t *turn) { t.check() })
 			r.reconcile(ctx, false)
+			if n%workspacesEvery == 0 {
+				r.removeWorkspaces(ctx)
+			}
 		}
 	}
 }
+
+// workspacesEvery is after how many heartbeats old workspaces are looked for.
+const workspacesEvery = 12
 
 func (r *Runner) recoverLost(ctx context.Context) {
 	for p := range store.Partition(store.Partitions) {

@@ -158,7 +158,7 @@ type node struct {
 func (n *node) run(ctx context.Context) error {
 	c := n.opts.Config
 	n.store = store.New(n.db.client, store.Options{
-		Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout, UserLimit: c.UserLimit, NodeTimeout: c.NodeTimeout,
+		Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout, UserLimit: c.UserLimit, NodeTimeout: c.NodeTimeout, Notify: waysOf(c),
 	}, n.log)
 	if err := n.prepare(ctx); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (n *node) run(ctx context.Context) error {
 		return err
 	}
 	n.human = human.New(n.store, n.kinds, human.Options{
-		Resume: hooks.resume, Retry: notify.Retry, Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout, CallbackTimeout: c.CallbackTimeout,
+		Resume: hooks.resume, Tell: hooks.tell, Retry: notify.Retry, Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout, CallbackTimeout: c.CallbackTimeout,
 	}, n.log)
 	if err := n.newActions(hooks); err != nil {
 		return err
@@ -262,7 +262,7 @@ func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	}
 	callbacks.Register(e)
 	api.New(n.store, n.kinds, n.hub, n.human, api.Options{
-		APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins, CallbackTimeout: c.CallbackTimeout,
+		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins, CallbackTimeout: c.CallbackTimeout,
 		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log).Register(e)
 	return e, nil

@@ -44,6 +44,9 @@ func (a *actor) play() error {
 	if err := a.report(); err != nil {
 		return err
 	}
+	if err := a.change(); err != nil {
+		return err
+	}
 	done, err := a.act()
 	if err != nil || done.stop {
 		return err

@@ -16,6 +16,7 @@ type memory struct {
 	Schema       map[string]any
 	Input        map[string]any
 	Actions      []action
+	Repositories []string
 }
 
 // recall notes what a first prompt says, or adds it to a later one. As with the
@@ -23,7 +24,7 @@ type memory struct {
 func recall(dir string, args arguments, p prompt) (prompt, error) {
 	file := filepath.Join(dir, "conversation.json")
 	if p.schema != nil || p.input != nil || !args.resume {
-		text, err := json.Marshal(memory{args.conversation, p.endpoint, p.schema, p.input, p.actions})
+		text, err := json.Marshal(memory{args.conversation, p.endpoint, p.schema, p.input, p.actions, p.repositories})
 		if err != nil {
 			return p, err
 		}
@@ -41,5 +42,6 @@ func recall(dir string, args arguments, p prompt) (prompt, error) {
 		return p, unknown
 	}
 	p.schema, p.input, p.endpoint, p.actions = m.Schema, m.Input, m.Endpoint, m.Actions
+	p.repositories = m.Repositories
 	return p, nil
 }

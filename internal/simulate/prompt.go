@@ -14,6 +14,9 @@ type prompt struct {
 	schema, input map[string]any
 	actions       []action
 	answers       []said
+	// repositories are the directories of a workspace, wish what a reviewer wants.
+	repositories []string
+	wish         string
 }
 
 func readPrompt(text string) prompt {
@@ -27,6 +30,7 @@ func readPrompt(text string) prompt {
 	}
 	p.schema, p.input = schemaAndInput(fencedJSON(text))
 	p.actions, p.answers = readActions(text), readAnswers(text)
+	p.repositories, p.wish = readWorkspace(text)
 	return p
 }
 

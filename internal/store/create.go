@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -58,6 +59,9 @@ func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	fields, err := n.fields(id, secret)
 	if err != nil {
 		return job.Job{}, err
+	}
+	if n.Reads == "" && len(s.opts.Notify) > 0 {
+		fields = append(fields, "notify", fmt.Sprint(s.opts.Notify))
 	}
 	args := append([]any{
 		string(id), n.UserID, n.IdempotencyKey, string(secret),

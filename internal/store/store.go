@@ -22,6 +22,9 @@ type Options struct {
 	QueueTimeout time.Duration
 	// HumanTimeout is how long a checkpoint waits for a reply; default 24 h.
 	HumanTimeout time.Duration
+	// Notify are the ways by which the outside is told of jobs: TaskWebhook and
+	// TaskSlack.
+	Notify []TaskKind
 	// UserLimit is how many jobs of one user run at once, on all nodes; default 4.
 	UserLimit int
 	// NodeTimeout is how long a node may be silent before its turns are rung

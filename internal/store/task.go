@@ -19,6 +19,8 @@ const (
 	TaskRead       TaskKind = "read"       // use what Claude made of a reply; the id is the job that read it
 	TaskContinue   TaskKind = "continue"   // let a job follow one that has ended
 	TaskResume     TaskKind = "resume"     // tell whoever asked from outside what the reply is
+	TaskWebhook    TaskKind = "webhook"    // tell a webhook of a job, see NoticeOf
+	TaskSlack      TaskKind = "slack"      // tell a Slack channel of a job, see NoticeOf
 )
 
 // Task is something to be done outside of Redis, at least once.
@@ -78,4 +80,22 @@ func (s *Store) Reads(ctx context.Context, id job.ID) (job.CheckpointID, error) 
 		return "", NotFound(id)
 	}
 	return job.CheckpointID(text), nil
+}
+
+// Notice is what the outside is told of a job: that it asks, or that it has ended.
+type Notice struct {
+	// Checkpoint is what it asks; empty for its end.
+	Checkpoint job.CheckpointID
+	// Job has ended; empty for a question.
+	Job job.ID
+}
+
+// NoticeOf reads the reference of a TaskWebhook or TaskSlack.
+func NoticeOf(t Task) Notice {
+	what, ref, _ := strings.Cut(t.Ref, "|")
+	if what == "opened" {
+		return Notice{Checkpoint: job.CheckpointID(ref)}
+	}
+	id, _, _ := strings.Cut(ref, "|")
+	return Notice{Job: job.ID(id)}
 }

@@ -26,10 +26,10 @@ end
 -- The fields that nearly every script needs.
 local function load_job(id)
   local f = redis.call('HMGET', job_key(id), 'state', 'user', 'userJSON', 'prefix', 'keep', 'entry', 'priority', 'owner', 'turn',
-    'session', 'checkpoint')
+    'session', 'checkpoint', 'notify')
   if not f[1] then return nil end
   return { id = id, state = f[1], user = f[2], userJSON = f[3], prefix = f[4], keep = tonumber(f[5]),
-    entry = f[6], priority = f[7], owner = f[8], turn = tonumber(f[9]), session = f[10], checkpoint = f[11] }
+    entry = f[6], priority = f[7], owner = f[8], turn = tonumber(f[9]), session = f[10], checkpoint = f[11], notify = f[12] }
 end
 
 -- Appends an event of a job's change.
@@ -81,6 +81,11 @@ end
 local function add_task(kind, ref)
   redis.call('ZADD', P .. ':outbox', 'NX', num(NOW), kind .. '|' .. ref)
   redis.call('PUBLISH', P .. ':wake', 'outbox')
+end
+
+-- Has the outside world told of something, by each of the job's ways.
+local function notify(j, ref)
+  for way in string.gmatch(j.notify or '', '%a+') do add_task(way, ref) end
 end
 
 local function count(what, n) redis.call('HINCRBY', P .. ':stats', what, num(n or 1)) end
@@ -158,6 +163,7 @@ local function open_checkpoint(j, c)
     redis.call('RPUSH', P .. ':asked:' .. j.id, c.id)
     add_audit(j.id, '"event":"asked","checkpointId":"' .. c.id .. '","type":"' .. c.type .. '"' .. c.about)
   end
+  notify(j, 'opened|' .. c.id)
   count(c.type .. ':opened')
   c.message, c.created = num(message), NOW
   emit(j, 'checkpoint', checkpoint_json(c))
@@ -242,6 +248,7 @@ local function finish(j, state, what, data)
   redis.call('HSET', job_key(j.id), 'finished', num(NOW))
   set_deadline(j, 'purge', j.keep)
   become(j, state, what, data)
+  notify(j, 'ended|' .. j.id .. '|' .. num(j.turn))
   if redis.call('HEXISTS', job_key(j.id), 'reads') == 1 then add_task('read', j.id) end
   if state == 'received' and redis.call('LLEN', P .. ':told:' .. j.id) > tonumber(redis.call('HGET', job_key(j.id), 'told') or 0) then
     add_task('continue', j.id)

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/human"
+	"ringback/internal/job"
+	"ringback/internal/notify"
+	"ringback/internal/store"
+)
+
+// slackAnswer is what Slack shows.
+type slackAnswer struct {
+	Type string `json:"response_type"`
+	Text string `json:"text"`
+}
+
+// slackCommand takes what somebody typed in Slack. Slack's own signature is what
+// lets it in; whoever may use the command in that workspace decides.
+func (s *Server) slackCommand(c echo.Context) error {
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, 64<<10))
+	if err != nil {
+		return job.Errorf(job.Invalid, "The request could not be read")
+	}
+	if s.opts.SlackSecret == "" {
+		return job.Errorf(job.NotFound, "Slack commands are not configured").WithHint("Set SLACK_SIGNING_SECRET.")
+	}
+	if err := notify.VerifySlack(s.opts.SlackSecret, c.Request().Header, body, time.Now()); err != nil {
+		return job.Errorf(job.Unauthorized, "Not a request of Slack's: %s", err)
+	}
+	command, err := notify.ParseSlack(body)
+	if err != nil {
+		return c.JSON(http.StatusOK, slackAnswer{"ephemeral", err.Error() + "\n" + notify.SlackHelp})
+	}
+	if command.Verb == "help" {
+		return c.JSON(http.StatusOK, slackAnswer{"ephemeral", notify.SlackHelp})
+	}
+	text, err := s.slackDo(c.Request().Context(), command, c.RealIP())
+	if known, ok := errors.AsType[*job.Error](err); ok {
+		return c.JSON(http.StatusOK, slackAnswer{"ephemeral", known.Message + ". " + known.Hint})
+	}
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, slackAnswer{"in_channel", text})
+}
+
+// slackDo carries a command out and says what it did.
+func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, address string) (string, error) {
+	j, err := s.slackJob(ctx, command)
+	if err != nil {
+		return "", err
+	}
+	given := human.Given{Text: command.Text, By: job.Actor{UserID: "slack:" + command.TeamID + "/" + command.UserID, Via: "slack", Address: address}}
+	switch command.Verb {
+	case "status":
+		return "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + ".", nil
+	case "cancel":
+		err := s.store.End(ctx, j.ID, job.Cancelled, job.CodeCancelled, "Cancelled in Slack.", 0)
+		return command.UserName + ": cancel " + string(j.ID), err
+	case "approve":
+		given.Decision = job.Approve
+	case "reject":
+		given.Decision = job.Deny
+	case "steer":
+		given.Decision = job.Steer
+	}
+	if j.Checkpoint == nil {
+		return "", job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
+	}
+	_, err = s.human.Reply(ctx, *j.Checkpoint, given)
+	return command.UserName + ": " + command.Verb + " " + string(j.ID), err
+}
+
+// slackJob is the job that is meant: the one that is named, else the only one
+// whose change waits for review.
+func (s *Server) slackJob(ctx context.Context, command notify.SlackCommand) (job.Job, error) {
+	if command.RequestID != "" {
+		return s.store.Get(ctx, command.RequestID)
+	}
+	open, _, err := s.store.Checkpoints(ctx, store.CheckpointQuery{Status: job.Open, Type: job.Review, Limit: 2})
+	if err != nil {
+		return job.Job{}, err
+	}
+	if len(open) != 1 {
+		return job.Job{}, job.Errorf(job.Conflict, "%d changes wait for review", len(open)).WithHint("Name the job: %s <job>.", command.Verb)
+	}
+	return s.store.Get(ctx, open[0].RequestID)
+}

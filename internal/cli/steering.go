@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func (a *app) logsCommand() *cobra.Command {
+	var verifier string
+	c, t := a.targeted(&cobra.Command{Use: "logs [requestId]", Short: "Show how the verifiers of a change ended"})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(args)
+		if err != nil {
+			return err
+		}
+		answer, err := a.client().Logs(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		if verifier != "" {
+			answer.Value = slices.DeleteFunc(answer.Value, func(v job.VerifierOutput) bool {
+				_, name, _ := strings.Cut(v.Verifier, ":")
+				return v.Verifier != verifier && name != verifier
+			})
+			if answer.JSON, err = json.Marshal(answer.Value); err != nil {
+				return err
+			}
+		}
+		return show(a, cmd, answer, printer.logs)
+	}
+	c.Flags().StringVar(&verifier, "verifier", "", "only the verifier of this name")
+	return c
+}
+
+func (p printer) logs(list []job.VerifierOutput) {
+	if len(list) == 0 {
+		p.printf("No verifier has run.\n")
+	}
+	for _, v := range list {
+		verdict := p.paint(green, "[PASS]")
+		if !v.Success {
+			verdict = p.paint(red, "[FAIL]")
+		}
+		p.printf("%s %s (exit code: %d)", verdict, clean(v.Verifier), v.ExitCode)
+		if v.TimedOut {
+			p.printf(" timed out")
+		}
+		p.printf("\n")
+		p.indented("stdout", v.Stdout)
+		p.indented("stderr", v.Stderr)
+	}
+}
+
+// indented prints an output below its name.
+func (p printer) indented(name, text string) {
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		return
+	}
+	for i, line := range strings.Split(text, "\n") {
+		lead := "  " + name + ": "
+		if i > 0 {
+			lead = strings.Repeat(" ", len(lead))
+		}
+		p.printf("%s%s\n", lead, cleanCode(line))
+	}
+}
+
+func (a *app) steerCommand() *cobra.Command {
+	var prompt string
+	c, t := a.targeted(&cobra.Command{
+		Use: "steer [requestId]", Short: "Ask for another round of a change",
+		Example: `  ringback steer -p "Also add validation to the payments handler"`,
+	})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if strings.TrimSpace(prompt) == "" {
+			return usagef("steer wants --prompt: what to do in the next round")
+		}
+		id, err := t.id(args)
+		if err != nil {
+			return err
+		}
+		j, err := a.client().Steer(cmd.Context(), id, prompt)
+		if err != nil {
+			return err
+		}
+		return show(a, cmd, j, func(p printer, _ job.Job) {
+			p.printf("Steering signal sent. Use 'ringback status' to monitor.\n")
+		})
+	}
+	c.Flags().StringVarP(&prompt, "prompt", "p", "", "what to do in the next round (required)")
+	return c
+}
+
+// underReview reports whether a job waits for a decision on its change.
+func underReview(j job.Job) bool {
+	return j.State == job.AwaitingApproval && j.Checkpoint != nil && j.Checkpoint.Type == job.Review
+}
+
+// approveCommand also waits until an approved change was brought out.
+func (a *app) approveCommand() *cobra.Command {
+	var noWait bool
+	c, t := a.targeted(&cobra.Command{Use: "approve [requestId]", Short: "Allow what a job asks to be allowed"})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(args)
+		if err != nil {
+			return err
+		}
+		api := a.client()
+		before, err := api.Get(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		j, err := api.Approve(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		if underReview(before.Value) && !noWait {
+			return a.broughtOut(cmd.Context(), cmd, api, j.Value)
+		}
+		return show(a, cmd, j, func(p printer, j job.Job) {
+			p.printf("Status: %s\n", p.state(j.State))
+			p.line("Job", string(j.ID))
+		})
+	}
+	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until the change was brought out")
+	return c
+}
+
+// broughtOut waits for the end of an approved change and says where it is.
+func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Client, j job.Job) error {
+	progressTo := cmd.ErrOrStderr()
+	done, err := a.follow(ctx, api, j.ID, j.UserID, progressTo)
+	if err != nil {
+		return err
+	}
+	if err := show(a, cmd, done, printer.finalized); err != nil {
+		return err
+	}
+	if underReview(done.Value) {
+		return errNoResult
+	}
+	return resultOf(done.Value)
+}
+
+func (p printer) finalized(j job.Job) {
+	var result struct {
+		Finalized []job.Finalized `json:"finalized"`
+	}
+	_ = json.Unmarshal(j.Result, &result) // a result without it has nothing to tell
+	p.printf("Status: %s\n", p.state(j.State))
+	for _, f := range result.Finalized {
+		switch {
+		case f.Error != "":
+			p.printf("%s: %s\n", clean(f.Repository), p.paint(red, clean(f.Error)))
+		case f.URL != "":
+			p.printf("PR created: %s\n", clean(f.URL))
+		case f.Unchanged:
+			p.printf("%s: nothing had changed\n", clean(f.Repository))
+		default:
+			p.printf("%s: pushed to %s as %s\n", clean(f.Repository), clean(f.Branch), clean(f.Commit))
+		}
+	}
+	if underReview(j) {
+		p.printf("\n")
+		p.question(*j.Checkpoint)
+	}
+}
+
+// review says what to do with a change that waits.
+func (p printer) review(j job.Job) {
+	p.printf("Status: %s\n", p.state(j.State))
+	p.line("Job", string(j.ID))
+	p.printf("\n%s\n\n", strings.TrimSpace(cleanLines(j.Checkpoint.Message)))
+	p.printf("%s\n", p.paint(faint, "ringback diff | ringback logs | ringback steer -p … | ringback approve | ringback reject"))
+}

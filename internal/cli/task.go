@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"ringback/internal/job"
+)
+
+// changeKind is the kind that runs where only repositories are named.
+const changeKind = "code-change"
+
+// task is a code change to run: from flags, or from a YAML file (seed 001).
+type task struct {
+	Kind      string         `yaml:"kind"`
+	Prompt    string         `yaml:"prompt"`
+	Repos     []taskRepo     `yaml:"repos"`
+	Verifiers []taskVerifier `yaml:"verifiers"`
+	// RequireApproval is nil where nothing is said: then the kind decides.
+	RequireApproval       *bool `yaml:"require_approval"`
+	MaxSteeringIterations int   `yaml:"max_steering_iterations"`
+	// Input is whatever else the kind takes.
+	Input map[string]any `yaml:"input"`
+}
+
+// taskRepo is written as "url", "url#branch", or with its parts.
+type taskRepo job.Repository
+
+// UnmarshalYAML reads both forms.
+func (r *taskRepo) UnmarshalYAML(text []byte) error {
+	var url string
+	if yaml.Unmarshal(text, &url) == nil {
+		*r = repoOf(url)
+		return nil
+	}
+	return yaml.UnmarshalWithOptions(text, (*job.Repository)(r), yaml.Strict())
+}
+
+func repoOf(text string) taskRepo {
+	url, branch, _ := strings.Cut(text, "#")
+	return taskRepo{URL: url, Branch: branch}
+}
+
+// taskVerifier is written as "name:command", or with its parts.
+type taskVerifier job.Verifier
+
+// UnmarshalYAML reads both forms.
+func (v *taskVerifier) UnmarshalYAML(text []byte) error {
+	var short string
+	if yaml.Unmarshal(text, &short) == nil {
+		var err error
+		*v, err = verifierOf(short)
+		return err
+	}
+	return yaml.UnmarshalWithOptions(text, (*job.Verifier)(v), yaml.Strict())
+}
+
+func verifierOf(text string) (taskVerifier, error) {
+	name, command, ok := strings.Cut(text, ":")
+	v := taskVerifier{Name: strings.TrimSpace(name), Command: strings.TrimSpace(command)}
+	if !ok || v.Name == "" || v.Command == "" {
+		return v, fmt.Errorf("found %q; expected name:command, such as \"test:go test\"", text)
+	}
+	return v, nil
+}
+
+// taskFlags are the flags of run that make a task.
+type taskFlags struct {
+	file            string
+	prompt          string
+	repos           []string
+	verifiers       []string
+	requireApproval bool
+	iterations      int
+}
+
+func (f taskFlags) given() bool { return f.file != "" || len(f.repos) > 0 }
+
+// task makes the task that the flags ask for; what they say goes before the file.
+func (f taskFlags) task() (task, error) {
+	var t task
+	if f.file != "" {
+		text, err := os.ReadFile(f.file)
+		if err != nil {
+			return t, usagef("--file: %w", err)
+		}
+		if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&t); err != nil {
+			return t, usagef("--file %s: %s", f.file, oneLine(yaml.FormatError(err, false, false)))
+		}
+	}
+	for _, repo := range f.repos {
+		t.Repos = append(t.Repos, repoOf(repo))
+	}
+	for _, text := range f.verifiers {
+		v, err := verifierOf(text)
+		if err != nil {
+			return t, usagef("--verifier: %w", err)
+		}
+		t.Verifiers = append(t.Verifiers, v)
+	}
+	if f.prompt != "" {
+		t.Prompt = f.prompt
+	}
+	if f.requireApproval {
+		t.RequireApproval = &f.requireApproval
+	}
+	if f.iterations > 0 {
+		t.MaxSteeringIterations = f.iterations
+	}
+	switch {
+	case t.Prompt == "":
+		return t, usagef("What is to be changed? Say it with --prompt, or as prompt: in the file")
+	case len(t.Repos) == 0:
+		return t, usagef("Where? Name a repository with --repo, or as repos: in the file")
+	}
+	return t, nil
+}
+
+// input is the task as a job's input.
+func (t task) input() (json.RawMessage, error) {
+	all := map[string]any{}
+	maps.Copy(all, t.Input)
+	all["prompt"] = t.Prompt
+	repos := make([]job.Repository, len(t.Repos))
+	for i, r := range t.Repos {
+		if repos[i] = job.Repository(r); r.URL == "" {
+			return nil, errors.New("a repository without url")
+		}
+	}
+	all["repos"] = repos
+	if len(t.Verifiers) > 0 {
+		verifiers := make([]job.Verifier, len(t.Verifiers))
+		for i, v := range t.Verifiers {
+			verifiers[i] = job.Verifier(v)
+		}
+		all["verifiers"] = verifiers
+	}
+	if t.RequireApproval != nil {
+		all["require_approval"] = *t.RequireApproval
+	}
+	if t.MaxSteeringIterations > 0 {
+		all["max_steering_iterations"] = t.MaxSteeringIterations
+	}
+	return json.Marshal(all)
+}

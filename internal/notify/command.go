@@ -1,0 +1,104 @@
+package notify
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// SlackCommand is what somebody typed in Slack.
+type SlackCommand struct {
+	// Verb is approve, reject, cancel, steer, status or help.
+	Verb string
+	// RequestID is the job; empty where none was named.
+	RequestID job.ID
+	// Text is the prompt of steer, or the reason of reject.
+	Text string
+	// UserID, UserName and TeamID say who it was.
+	UserID, UserName, TeamID string
+}
+
+// SlackHelp says what can be typed.
+const SlackHelp = `approve [job] · reject [job] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
+
+// slackAge is how old a request of Slack's may be.
+const slackAge = 5 * time.Minute
+
+// VerifySlack checks the signature of a request of Slack's
+// (https://api.slack.com/authentication/verifying-requests-from-slack).
+func VerifySlack(secret string, header http.Header, body []byte, now time.Time) error {
+	stamp := header.Get("X-Slack-Request-Timestamp")
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil {
+		return errors.New("the request carries no timestamp of Slack's")
+	}
+	if age := now.Sub(time.Unix(seconds, 0)); age > slackAge || age < -slackAge {
+		return errors.New("the request is too old, or the clocks differ")
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("v0:" + stamp + ":"))
+	mac.Write(body)
+	want := "v0=" + hex.EncodeToString(mac.Sum(nil))
+	if !hmac.Equal([]byte(want), []byte(header.Get("X-Slack-Signature"))) {
+		return errors.New("the signature is wrong")
+	}
+	return nil
+}
+
+var (
+	slackJob  = regexp.MustCompile(`^req_[0-9a-f]{2}_[a-z2-7]{26}$`)
+	typesetAs = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "`", "")
+)
+
+// ParseSlack reads the form that Slack posts for a command.
+func ParseSlack(body []byte) (SlackCommand, error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return SlackCommand{}, errors.New("expected the form that Slack posts")
+	}
+	c := SlackCommand{UserID: form.Get("user_id"), UserName: form.Get("user_name"), TeamID: form.Get("team_id")}
+	rest := strings.TrimSpace(typesetAs.Replace(form.Get("text")))
+	c.Verb, rest = cutWord(rest)
+	c.Verb = strings.ToLower(c.Verb)
+	if word, after := cutWord(rest); slackJob.MatchString(word) {
+		c.RequestID, rest = job.ID(word), after
+	}
+	c.Text = rest
+	if len(rest) >= 2 && rest[0] == '"' && rest[len(rest)-1] == '"' {
+		c.Text = strings.TrimSpace(rest[1 : len(rest)-1])
+	}
+	return c, c.check()
+}
+
+func (c *SlackCommand) check() error {
+	switch c.Verb {
+	case "":
+		c.Verb = "help"
+	case "steer":
+		if c.Text == "" {
+			return errors.New(`steer needs a prompt: steer "<prompt>"`)
+		}
+	case "approve", "cancel":
+		if c.Text != "" {
+			return errors.New(c.Verb + " takes nothing but a job")
+		}
+	case "reject", "status", "help":
+	default:
+		return errors.New("unknown command " + strconv.Quote(c.Verb))
+	}
+	return nil
+}
+
+func cutWord(text string) (word, rest string) {
+	word, rest, _ = strings.Cut(text, " ")
+	return word, strings.TrimSpace(rest)
+}

@@ -1,0 +1,91 @@
+package notify_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/notify"
+)
+
+func TestSlackSignature(t *testing.T) {
+	t.Parallel()
+	const secret = "the signing secret of an app"
+	body := []byte("user_id=U1&text=approve")
+	then := time.Unix(1_700_000_000, 0)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("v0:" + strconv.FormatInt(then.Unix(), 10) + ":" + string(body)))
+	header := http.Header{}
+	header.Set("X-Slack-Request-Timestamp", strconv.FormatInt(then.Unix(), 10))
+	header.Set("X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+	if err := notify.VerifySlack(secret, header, body, then.Add(time.Minute)); err != nil {
+		t.Error(err)
+	}
+	for name, err := range map[string]error{
+		"an old request": notify.VerifySlack(secret, header, body, then.Add(6*time.Minute)),
+		"another secret": notify.VerifySlack("x", header, body, then),
+		"another body":   notify.VerifySlack(secret, header, []byte("user_id=U2&text=approve"), then),
+		"no signature":   notify.VerifySlack(secret, http.Header{"X-Slack-Request-Timestamp": {"1700000000"}}, body, then),
+	} {
+		if err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
+
+func TestSlackCommands(t *testing.T) {
+	t.Parallel()
+	const id = "req_07_abcdefghijklmnopqrstuvwxyz"
+	for text, want := range map[string]notify.SlackCommand{
+		"approve":                          {Verb: "approve"},
+		"Approve " + id:                    {Verb: "approve", RequestID: id},
+		"reject " + id + " the tests fail": {Verb: "reject", RequestID: id, Text: "the tests fail"},
+		"reject not now":                   {Verb: "reject", Text: "not now"},
+		"steer “add a test”":               {Verb: "steer", Text: "add a test"},
+		"steer add a test":                 {Verb: "steer", Text: "add a test"},
+		"`approve`":                        {Verb: "approve"},
+		"":                                 {Verb: "help"},
+	} {
+		got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode()))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%q: %v %s", text, err, diff)
+		}
+	}
+	for _, text := range []string{"steer", "dance", "approve everything", "yes approve"} {
+		if got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode())); err == nil {
+			t.Errorf("%q was read as %+v", text, got)
+		}
+	}
+}
+
+func TestSlackMessagesKeepWithinBounds(t *testing.T) {
+	t.Parallel()
+	text, err := notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: strings.Repeat("a line & <more>\n", 1000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var message struct {
+		Blocks []struct{ Text struct{ Text string } }
+	}
+	if err := json.Unmarshal(text, &message); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range message.Blocks {
+		if len(b.Text.Text) > 3000 || strings.Contains(b.Text.Text, "<more>") {
+			t.Errorf("a block of %d bytes: %.40s", len(b.Text.Text), b.Text.Text)
+		}
+	}
+	if n := len(message.Blocks); n == 0 || n > 50 {
+		t.Errorf("%d blocks", n)
+	}
+}

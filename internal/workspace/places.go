@@ -1,0 +1,19 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// All lists the jobs that have a workspace here.
+func (p Places) All() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(p.Dir, "workspaces"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	ids := make([]string, 0, len(entries))
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	return ids, err
+}
