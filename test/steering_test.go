@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -372,4 +373,83 @@ func next(t *testing.T, posts <-chan object) object {
 		t.Fatal("gave up waiting for a message in Slack")
 	}
 	return nil
+}
+
+// The server is killed while a verifier runs, and again while the approved change
+// is brought out: each is done again, and Claude is not rung for it.
+func TestSteeringSurvivesTheServersDeath(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	gates := t.TempDir()
+	at := func(name string) string { return filepath.Join(gates, name) }
+	wait := func(name string) string {
+		return "touch " + at(name) + ".reached; while [ ! -e " + at(name) + ".open ]; do sleep 0.05; done"
+	}
+	prompts := kindsDir(t, "gated-change.md", "---\nworkspace: {}\nreview: true\nverifiers: [{slow: '"+wait("verify")+"'}]\nfinalize: ['"+wait("finalize")+"; echo https://example.com/pull/7']\n---\nChange it.")
+	schemas := kindsDir(t, "gated-change.result.json", `{"type":"object","required":["summary"]}`)
+	n, api := realClaude(t, vars{
+		"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
+	}, playChanges(writes("service/x.go", "package service\n")))
+	id := n.create(t, object{"kind": "gated-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
+	restartAt := func(name string) {
+		t.Helper()
+		eventually(t, name+" to run", func() bool { _, err := os.Stat(at(name) + ".reached"); return err == nil })
+		n.kill(t)
+		if err := os.Remove(at(name) + ".reached"); err != nil {
+			t.Fatal(err)
+		}
+		n = startNode(t, n.env)
+		eventually(t, name+" to run again", func() bool { _, err := os.Stat(at(name) + ".reached"); return err == nil })
+		if left := commandsLike(at(name) + ".reached; while"); len(left) != 1 {
+			t.Errorf("%d of %s are running", len(left), name)
+		}
+		if err := os.WriteFile(at(name)+".open", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restartAt("verify")
+	n.openCheckpoint(t, id, "awaiting_approval")
+	asked := len(api.Requests())
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	restartAt("finalize")
+	result := n.await(t, id, "received")["result"].(object)
+	if done := result["finalized"].([]any)[0].(object); done["url"] != "https://example.com/pull/7" {
+		t.Errorf("finalized: %v", done)
+	}
+	gitDo(t, remote, "rev-parse", "ringback/"+id)
+	if got := len(api.Requests()); got != asked {
+		t.Errorf("Claude was asked %d times more", got-asked)
+	}
+}
+
+// Another machine brings out what was approved, when the first one is gone.
+func TestChangeMovesToAnotherMachine(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	first, _ := realClaude(t, vars{"NODE_TIMEOUT": "1s"}, playChanges(writes("service/x.go", "package service\n")))
+	id := first.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
+	first.openCheckpoint(t, id, "awaiting_approval")
+	first.kill(t)
+	env := maps.Clone(first.env)
+	delete(env, "DATA_DIR") // a machine of its own
+	second := startNode(t, env)
+	second.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	second.await(t, id, "received")
+	if got := gitDo(t, remote, "diff", "--name-only", "main", "ringback/"+id); got != "x.go\n" {
+		t.Errorf("the branch changes %s", got)
+	}
+}
+
+func TestWorkspaceGoesWithItsJob(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	n := startNode(t, vars{"HUMAN_TIMEOUT": "2s", "RETENTION": "2s", "NODE_TIMEOUT": "1s"})
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
+	n.openCheckpoint(t, id, "awaiting_approval")
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/reject", nil)
+	workspace := filepath.Join(n.dir, "workspaces", id)
+	if _, err := os.Stat(workspace); err != nil {
+		t.Errorf("it is gone before its job: %v", err)
+	}
+	eventually(t, "the workspace to be removed", func() bool { _, err := os.Stat(workspace); return os.IsNotExist(err) })
 }

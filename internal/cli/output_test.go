@@ -64,7 +64,7 @@ const (
 	auditLog = `{"time":"2026-03-01T10:00:02Z","requestId":"req_1_a","event":"asked","checkpointId":"chk_03_a","type":"confirmation","action":"deploy","input":{"name":"shop"},"inputDigest":"ab"}` + "\n" +
 		`{"time":"2026-03-01T10:00:05Z","requestId":"req_1_a","event":"approve","checkpointId":"chk_03_a","action":"deploy","by":{"userId":"u1","via":"api","address":"127.0.0.1"}}` + "\n"
 	underReview = `{"requestId":"req_1_a","kind":"code-change","userId":"u1","sessionId":"s1","status":"awaiting_approval","input":{},"checkpoint":` +
-		`{"id":"chk_03_b","type":"review","status":"open","message":"Claude completed req_1_a.\n\nChanges:\nA fix","props":{},"requestId":"req_1_a","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}` +
+		`{"id":"chk_03_b","type":"review","status":"open","message":"Claude completed req_1_a.\n\nChanges:\nA fix","props":{"iteration":1,"max_iterations":5},"requestId":"req_1_a","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}` +
 		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
 	diffs = `[{"repository":"service","files":[{"path":"src/a.go","status":"modified","additions":1,"deletions":1,"diff":"diff --git a/src/a.go b/src/a.go\n@@ -1 +1 @@\n-old\u001b[31m\n+new\n"},` +
 		`{"path":"logo.png","status":"added","additions":0,"deletions":0,"diff":"","binary":true},` +

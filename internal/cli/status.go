@@ -40,6 +40,7 @@ func (p printer) status(j job.Job) {
 	p.line("Error", reason(j))
 	p.line("Used", used(j))
 	if underReview(j) {
+		p.line("Round", steeringRound(*j.Checkpoint))
 		p.line("Review", "ringback diff | logs | steer -p … | approve | reject")
 	} else if j.Checkpoint != nil {
 		p.printf("\n")

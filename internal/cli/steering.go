@@ -184,3 +184,12 @@ func (p printer) review(j job.Job) {
 	p.printf("\n%s\n\n", strings.TrimSpace(cleanLines(j.Checkpoint.Message)))
 	p.printf("%s\n", p.paint(faint, "ringback diff | ringback logs | ringback steer -p … | ringback approve | ringback reject"))
 }
+
+// steeringRound says how often a change was steered.
+func steeringRound(c job.Checkpoint) string {
+	var props job.Props
+	if json.Unmarshal(c.Props, &props) != nil || props.MaxIterations == 0 {
+		return ""
+	}
+	return "steering iteration " + itoa(props.Iteration) + " of at most " + itoa(props.MaxIterations)
+}

@@ -110,9 +110,11 @@ func (t *turn) capture(c *change) error {
 		return err
 	}
 	captured := store.Captured{Iteration: steering.CurrentIteration, Output: job.ResultInWords(j.Result).Content}
-	if captured.Diff, err = c.space.Diff(ctx, 0); err != nil {
+	diff, trees, err := c.space.Diff(ctx, 0)
+	if err != nil {
 		return err
 	}
+	captured.Diff, captured.Trees = diff, trees
 	if len(c.Verifiers) > 0 {
 		r.tell(ctx, t.id, "Running the verifiers")
 	}
@@ -123,6 +125,7 @@ func (t *turn) capture(c *change) error {
 	if err := r.store.SaveChange(ctx, t.id, captured); err != nil {
 		return err
 	}
+	t.keep(ctx, c, trees)
 	if !c.Review {
 		return t.finalize(ctx, c)
 	}
@@ -130,6 +133,35 @@ func (t *turn) capture(c *change) error {
 		return err
 	}
 	return t.askForReview(ctx, steering, inWords(t.id, captured))
+}
+
+// keep stores what was changed for another machine; without it, that one would
+// have to begin anew.
+func (t *turn) keep(ctx context.Context, c *change, trees workspace.Trees) {
+	snapshot, err := c.space.Snapshot(ctx, trees)
+	if err == nil {
+		var text json.RawMessage
+		if text, err = json.Marshal(snapshot); err == nil {
+			err = t.r.store.SaveSnapshot(ctx, t.id, text)
+		}
+	}
+	if err != nil {
+		t.r.log.Warn("could not keep a change for other machines", "requestId", t.id, "error", err)
+	}
+}
+
+// restore brings back what another machine has kept. It is false where there is
+// nothing.
+func (t *turn) restore(ctx context.Context) (bool, error) {
+	text, err := t.r.store.Snapshot(ctx, t.id)
+	if err != nil || text == nil {
+		return false, err
+	}
+	var snapshot workspace.Snapshot
+	if err := json.Unmarshal(text, &snapshot); err != nil || snapshot == nil {
+		return false, err
+	}
+	return true, t.change.space.Restore(ctx, snapshot)
 }
 
 // askForReview parks the job until somebody decides. Wishes that were uttered
@@ -216,12 +248,16 @@ func (t *turn) finalize(ctx context.Context, c *change) error {
 	if err != nil {
 		return err
 	}
+	trees, err := r.store.Trees(ctx, t.id)
+	if err != nil {
+		return err
+	}
 	todo := slices.DeleteFunc(slices.Clone(c.Repositories), func(repo job.Repository) bool {
 		return slices.ContainsFunc(done, func(f job.Finalized) bool { return f.Repository == repo.Name && f.Error == "" })
 	})
 	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
 	now := r.places().Of(string(t.id), todo).Finalize(ctx, workspace.Finalization{
-		RequestID: string(t.id), Message: commitMessage(j), Commands: c.Finalize, Marker: process.OwnMarker(string(t.id)),
+		RequestID: string(t.id), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, Marker: process.OwnMarker(string(t.id)),
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -326,7 +362,14 @@ func (t *turn) prepare() error {
 	ctx, cancel := t.awaited()
 	defer cancel()
 	fresh, err := t.change.space.Prepare(ctx, func(text string) { t.r.tell(ctx, t.id, text) })
-	t.change.lost = fresh && t.n > 1 && t.job.Result != nil
+	if err == nil && fresh && t.n > 1 && t.job.Result != nil {
+		var restored bool
+		restored, err = t.restore(ctx)
+		t.change.lost = !restored
+	}
+	if err == nil {
+		err = t.change.space.Settle()
+	}
 	if err != nil {
 		if errors.Is(err, errLeft) {
 			return errLeft
@@ -394,18 +437,18 @@ func (r *Runner) settleChange(j job.Job) bool {
 // runApproved is the turn of a change that was approved: it has no process.
 func (r *Runner) runApproved(st *store.Turn, c *change) {
 	t := r.track(st.Job)
+	t.change = c
 	defer r.untrack(t)
 	ctx, cancel := t.awaited()
 	defer cancel()
-	if !c.space.Exists() {
-		// It was on another machine, which is gone: Claude has to do it again.
-		r.endTurn(store.TurnEnd{
-			ID: t.id, Turn: t.n, Node: r.slot.node, Begun: st.Begun, Code: job.CodeWorkspace, Message: "The workspace is on another machine.",
-		})
-		return
-	}
 	r.log.Info("bringing out an approved change", "requestId", t.id, "turn", t.n)
-	err := t.finalize(ctx, c)
+	err := t.prepare()
+	if err == nil && c.lost { // what was approved is gone: nothing else may be brought out
+		err = &workspaceError{errors.New("what was approved is on another machine, and too large to be moved")}
+	}
+	if err == nil {
+		err = t.finalize(ctx, c)
+	}
 	if errors.Is(err, errLeft) {
 		return // the next start does it again
 	}

@@ -18,6 +18,8 @@ type Captured struct {
 	Logs      []job.VerifierOutput
 	// Output is what Claude said of it.
 	Output string
+	// Trees are what exactly is reviewed, by repository.
+	Trees map[string]string
 }
 
 // round is what of a capture stays when the next one replaces it.
@@ -39,7 +41,7 @@ func (s *Store) SaveChange(ctx context.Context, id job.ID, c Captured) error {
 		}
 	}
 	fields := map[string]any{}
-	for name, v := range map[string]any{"diff": c.Diff, "logs": c.Logs, "round:" + strconv.Itoa(c.Iteration): r} {
+	for name, v := range map[string]any{"diff": c.Diff, "logs": c.Logs, "trees": c.Trees, "round:" + strconv.Itoa(c.Iteration): r} {
 		text, err := json.Marshal(v)
 		if err != nil {
 			return err
@@ -70,6 +72,17 @@ func (s *Store) Diff(ctx context.Context, id job.ID) (json.RawMessage, error) {
 // Logs returns how the verifiers ended, a JSON array of job.VerifierOutput.
 func (s *Store) Logs(ctx context.Context, id job.ID) (json.RawMessage, error) {
 	return s.changeField(ctx, id, "logs")
+}
+
+// Trees returns what exactly is under review, by repository.
+func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error) {
+	text, err := s.changeField(ctx, id, "trees")
+	if err != nil || text == nil {
+		return nil, err
+	}
+	var trees map[string]string
+	err = json.Unmarshal(text, &trees)
+	return trees, err
 }
 
 // Steering returns how often a job was steered, and what came of it.
@@ -126,6 +139,20 @@ func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, erro
 	var list []job.Finalized
 	err = json.Unmarshal(text, &list)
 	return list, err
+}
+
+// SaveSnapshot keeps all that a job has changed, JSON, for another machine.
+func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, snapshot json.RawMessage) error {
+	p, known := partitionOfID(id)
+	if !known {
+		return NotFound(id)
+	}
+	return storeError(s.rdb.HSet(ctx, p.key("change", string(id)), "snapshot", string(snapshot)).Err())
+}
+
+// Snapshot returns what SaveSnapshot kept; nil when there is none.
+func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
+	return s.changeField(ctx, id, "snapshot")
 }
 
 // Steer is a wish for another round that came while a turn was running.

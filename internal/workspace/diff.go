@@ -23,27 +23,43 @@ const maxLine = 2000
 // Diff tells what has changed since the work began, committed or not, untracked
 // files included. maxLines bounds what is shown of each repository; 0 means
 // DefaultLines.
-func (w *Workspace) Diff(ctx context.Context, maxLines int) ([]job.DiffOutput, error) {
+//
+// trees are what exactly that is: the git tree of each repository, by its name.
+// Whatever writes to the workspace later, these can be brought out.
+func (w *Workspace) Diff(ctx context.Context, maxLines int) (all []job.DiffOutput, trees Trees, err error) {
 	if maxLines == 0 {
 		maxLines = DefaultLines
 	}
-	all := make([]job.DiffOutput, 0, len(w.Repositories))
+	all, trees = make([]job.DiffOutput, 0, len(w.Repositories)), Trees{}
 	for _, r := range w.Repositories {
-		d, err := w.diff(ctx, r, maxLines)
+		d, tree, err := w.diff(ctx, r, maxLines)
 		if err != nil {
-			return nil, fmt.Errorf("repository %s: %w", r.Name, err)
+			return nil, nil, fmt.Errorf("repository %s: %w", r.Name, err)
 		}
-		all = append(all, d)
+		all, trees[r.Name] = append(all, d), tree
 	}
-	return all, nil
+	return all, trees, nil
 }
 
-func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (job.DiffOutput, error) {
+// Trees are the contents of repositories: git's ids of trees, by the name of the
+// repository.
+type Trees map[string]string
+
+func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (out job.DiffOutput, tree string, err error) {
 	g, done, err := w.index(ctx, r)
 	if err != nil {
-		return job.DiffOutput{}, err
+		return out, "", err
 	}
 	defer done()
+	tree, err = g.run(ctx, "write-tree")
+	if err != nil {
+		return out, "", err
+	}
+	out, err = w.shown(ctx, g, r, maxLines)
+	return out, strings.TrimSpace(tree), err
+}
+
+func (w *Workspace) shown(ctx context.Context, g git, r job.Repository, maxLines int) (job.DiffOutput, error) {
 	base := []string{"diff-index", "--cached", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"}
 	raw, err := g.run(ctx, append(base, "--raw", "-z", baseRef)...)
 	if err != nil {

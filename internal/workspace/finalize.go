@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,6 +14,8 @@ import (
 // Finalization says how approved changes are brought out.
 type Finalization struct {
 	RequestID string
+	// Trees are what was approved; where a repository has none, what lies there now.
+	Trees Trees
 	// Message is the commit's.
 	Message string
 	// Commands run by sh in each repository that has changed, once its branch is
@@ -76,9 +79,17 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, f Finalization
 		text, err := g.run(ctx, args...)
 		return strings.TrimSpace(text), err
 	}
-	tree, err := read("write-tree")
-	if err != nil {
-		return "", err
+	tree := f.Trees[r.Name]
+	if _, err := read("cat-file", "-e", tree+"^{tree}"); err != nil {
+		// It was not captured here: then it must be what lies here.
+		now, err := read("write-tree")
+		if err != nil {
+			return "", err
+		}
+		if tree != "" && tree != now {
+			return "", errors.New("what lies in the workspace is not what was approved")
+		}
+		tree = now
 	}
 	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree {
 		return "", err

@@ -80,9 +80,18 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 }
 
 func (g git) pipe(ctx context.Context, out io.Writer, args ...string) error {
+	return g.do(ctx, nil, out, args...)
+}
+
+// feed gives git something to read.
+func (g git) feed(ctx context.Context, input []byte, args ...string) error {
+	return g.do(ctx, bytes.NewReader(input), io.Discard, args...)
+}
+
+func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
 	cmd := g.command(ctx, args...)
 	var errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = out, &errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &errs
 	err := cmd.Run()
 	if err == nil {
 		return nil

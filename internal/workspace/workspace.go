@@ -50,13 +50,15 @@ const baseRef = "refs/ringback/base"
 
 // Prepare clones what is not there yet. It can be repeated after any crash: what
 // is complete is kept, what is not is begun anew. tell is told what it does.
-// fresh is whether something had to be cloned.
+// fresh is whether the workspace was made just now, until Settle says
+// otherwise.
 func (w *Workspace) Prepare(ctx context.Context, tell func(string)) (fresh bool, err error) {
+	_, err = os.Stat(w.settled())
+	fresh = err != nil
 	for _, r := range w.Repositories {
 		if _, err := os.Stat(w.ready(r)); err == nil {
 			continue
 		}
-		fresh = true
 		tell("Cloning " + r.Name)
 		if err := w.clone(ctx, r); err != nil {
 			return fresh, fmt.Errorf("repository %s: %w", r.Name, err)

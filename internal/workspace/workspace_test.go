@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,7 +72,7 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 
 func diff(t testing.TB, w *workspace.Workspace, lines int) job.DiffOutput {
 	t.Helper()
-	all, err := w.Diff(t.Context(), lines)
+	all, _, err := w.Diff(t.Context(), lines)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +100,12 @@ func change(t testing.TB, dir string) {
 	write(t, at("crlf.txt"), "one\r\nthree\r\n")
 	write(t, at("über/straße.txt"), "ss\n")
 	write(t, at("tab\tand\nnewline \"quoted\""), "x\n")
+	inner := at("inner module")
+	run(t, "", "git", "init", "--quiet", inner)
+	write(t, filepath.Join(inner, "x"), "x\n")
+	run(t, inner, "git", "add", "x")
+	run(t, inner, "env", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
+		"git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "x")
 	for _, err := range []error{
 		os.Rename(at("old name.txt"), at("new name.txt")), os.RemoveAll(at("dir")), os.Chmod(at("run.sh"), 0o755),
 		os.Remove(at("link-to-be")), os.Symlink("/etc/passwd", at("link-to-be")), os.Symlink("main.go", at("link")),
@@ -155,7 +162,7 @@ func TestDiffIsGits(t *testing.T) {
 	if d := cmp.Diff(map[string]job.FileStatus{
 		"main.go": job.FileModified, "untracked.txt": job.FileAdded, "new empty": job.FileAdded, "bin": job.FileModified, "new.bin": job.FileAdded,
 		"crlf.txt": job.FileModified, "über/straße.txt": job.FileModified, "tab\tand\nnewline \"quoted\"": job.FileAdded, "new name.txt": job.FileRenamed,
-		"dir/a.txt": job.FileDeleted, "dir/b.txt": job.FileDeleted, "run.sh": job.FileModified, "link-to-be": job.FileModified, "link": job.FileAdded,
+		"dir/a.txt": job.FileDeleted, "dir/b.txt": job.FileDeleted, "run.sh": job.FileModified, "link-to-be": job.FileModified, "link": job.FileAdded, "inner module": job.FileAdded,
 	}, statuses); d != "" {
 		t.Error(d)
 	}
@@ -283,6 +290,70 @@ func TestLinkInThePlaceOfTheRepository(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(outside, "secret")); err != nil {
 		t.Error("what the link led to was touched")
 	}
+}
+
+// Another machine goes on where the first one was, though the remote has moved.
+func TestSnapshotMovesAChange(t *testing.T) {
+	t.Parallel()
+	url := repo(t, begin())
+	first := open(t, url)
+	change(t, filepath.Join(first.Dir(), "service"))
+	if err := os.RemoveAll(filepath.Join(first.Dir(), "service", "inner module")); err != nil { // no patch holds a repository
+		t.Fatal(err)
+	}
+	want := diff(t, first, 100_000)
+	_, trees, err := first.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(first.Dir(), "service", "later.txt"), "made by a verifier\n")
+	snapshot, err := first.Snapshot(t.Context(), trees)
+	if err != nil || len(snapshot) != 1 {
+		t.Fatal(err)
+	}
+	later := filepath.Join(t.TempDir(), "later")
+	run(t, "", "git", "clone", "--quiet", url, later)
+	write(t, filepath.Join(later, "main.go"), "package later\n")
+	run(t, later, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qam", "Later")
+	run(t, later, "git", "push", "--quiet", "origin", "main")
+
+	second := open(t, url)
+	if err := second.Restore(t.Context(), snapshot); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, diff(t, second, 100_000)); d != "" {
+		t.Error(d)
+	}
+	if done := second.Finalize(t.Context(), workspace.Finalization{RequestID: "req_1", Message: "Change", Trees: trees}); done[0].Error != "" {
+		t.Error(done[0].Error)
+	}
+	if done := first.Finalize(t.Context(), workspace.Finalization{RequestID: "req_2", Message: "Change", Trees: trees}); done[0].Error != "" {
+		t.Error(done[0].Error)
+	}
+	if got := run(t, url, "git", "diff", "--name-only", "ringback/req_1", "ringback/req_2"); got != "" {
+		t.Errorf("what came after the review was brought out: %s", got)
+	}
+	write(t, filepath.Join(second.Dir(), "service", "later.txt"), "made by somebody\n")
+	if done := second.Finalize(t.Context(), workspace.Finalization{RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "not what was approved") {
+		t.Errorf("something else than was approved: %+v", done[0])
+	}
+	write(t, filepath.Join(first.Dir(), "service", "large"), randomText(8<<20))
+	if _, trees, err = first.Diff(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if snapshot, err := first.Snapshot(t.Context(), trees); err != nil || snapshot != nil {
+		t.Errorf("a large change was kept: %v", err)
+	}
+}
+
+// randomText cannot be compressed.
+func randomText(n int) string {
+	r := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = byte(r.Uint32())
+	}
+	return string(text)
 }
 
 func TestFinalizeTwiceAndPartly(t *testing.T) {
