@@ -453,3 +453,19 @@ func TestWorkspaceGoesWithItsJob(t *testing.T) {
 	}
 	eventually(t, "the workspace to be removed", func() bool { _, err := os.Stat(workspace); return os.IsNotExist(err) })
 }
+
+func TestRepositoryThatCannotBeCloned(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"RETRY_BACKOFF": "10ms"})
+	for url, says := range map[string]string{
+		"https://user:hunter2@127.0.0.1:1/service.git": "repository service: git clone",
+		"ext::sh -c touch% x":                          "this kind of address is not allowed",
+		"/no/such/repository":                          "does not exist",
+	} {
+		id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": url}}}})
+		record := n.await(t, id, "failed")
+		if text := record["error"].(string); record["errorCode"] != "workspace" || !strings.Contains(text, says) || strings.Contains(text, "hunter2") {
+			t.Errorf("%s: %v %s", url, record["errorCode"], text)
+		}
+	}
+}

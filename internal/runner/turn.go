@@ -69,11 +69,11 @@ func (r *Runner) start(st *store.Turn) {
 }
 
 // launch spawns the process of a turn.
-func (r *Runner) launch(st *store.Turn, change *change) (t *turn, err error) {
-	t = r.track(st.Job) // from now on its end is heard of
+func (r *Runner) launch(st *store.Turn, change *change) (*turn, error) {
+	t := r.track(st.Job) // from now on its end is heard of
 	t.change = change
 	defer func() {
-		if t == nil || t.proc == nil {
+		if t.proc == nil {
 			r.untrack(t)
 		}
 	}()
