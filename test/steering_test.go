@@ -359,7 +359,7 @@ func TestReviewInSlack(t *testing.T) {
 	if end := next(t, posts)["text"].(string); !strings.Contains(end, "is received") || !strings.Contains(end, "pushed to ringback/"+id) {
 		t.Errorf("in the end, the channel was told %s", end)
 	}
-	if log := n.audit(t, id); !cmp.Equal([]string{"asked", "steer", "asked", "approve"}, log) {
+	if log := n.audit(t, id); !cmp.Equal([]string{"asked", "steer", "asked", "approve", "finished"}, log) {
 		t.Errorf("the audit log says %v", log)
 	}
 }

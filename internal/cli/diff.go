@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os/exec"
@@ -84,7 +85,7 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 
 // page shows text in the user's pager, as git does.
 func (a *app) page(cmd *cobra.Command, text *bytes.Buffer, out io.Writer) error {
-	pager := firstSet(a.Pager, "less -FRX")
+	pager := cmp.Or(a.Pager, "less -FRX")
 	less := exec.CommandContext(cmd.Context(), "sh", "-c", pager)
 	less.Stdin, less.Stdout, less.Stderr = bytes.NewReader(text.Bytes()), out, cmd.ErrOrStderr()
 	if err := less.Run(); err != nil {
@@ -92,15 +93,6 @@ func (a *app) page(cmd *cobra.Command, text *bytes.Buffer, out io.Writer) error 
 		return err
 	}
 	return nil
-}
-
-func firstSet(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 func (p printer) diffSummary(list []job.DiffOutput) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/signal"
@@ -85,7 +86,7 @@ func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 		if err != nil {
 			return err
 		}
-		f.job.Kind = firstSet(kind, t.Kind, changeKind)
+		f.job.Kind = cmp.Or(kind, t.Kind, changeKind)
 		if f.job.Input, err = t.input(); err != nil {
 			return usagef("%w", err)
 		}

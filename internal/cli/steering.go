@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -139,10 +140,21 @@ func (a *app) approveCommand() *cobra.Command {
 
 // broughtOut waits for the end of an approved change and says where it is.
 func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Client, j job.Job) error {
-	progressTo := cmd.ErrOrStderr()
-	done, err := a.follow(ctx, api, j.ID, j.UserID, progressTo)
-	if err != nil {
-		return err
+	a.printer(cmd.ErrOrStderr()).printf("Bringing the change out …\n")
+	var done client.Answer[job.Job]
+	for over := false; !over; {
+		var err error
+		if done, over, err = ending(ctx, api, j.ID); err != nil {
+			return err
+		}
+		if over {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(300 * time.Millisecond):
+		}
 	}
 	if err := show(a, cmd, done, printer.finalized); err != nil {
 		return err

@@ -2,6 +2,7 @@ package human
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -319,7 +320,7 @@ func (q question) label(name string) string {
 	}
 	p := q.form.properties[name]
 	text := name
-	if about := firstOf(p.Title, p.Description); about != "" {
+	if about := cmp.Or(p.Title, p.Description); about != "" {
 		text += " (" + about + ")"
 	}
 	if len(p.Enum) > 0 {

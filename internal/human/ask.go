@@ -1,6 +1,7 @@
 package human
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -65,7 +66,7 @@ func compose(q question, a Asking) (store.Question, error) {
 		return store.Question{}, err
 	}
 	chat := job.Text(job.FromAssistant, message)
-	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, firstOf(a.LogID, run), firstOf(a.Destination, "user")
+	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, cmp.Or(a.LogID, run), cmp.Or(a.Destination, "user")
 	chat.Parts = append(chat.Parts, a.Parts...)
 	return store.Question{
 		RequestID: a.RequestID, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,

@@ -1,6 +1,7 @@
 package human
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,7 +47,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 		}
 	}
 	_, asked, details, err := s.Ask(ctx, Asking{
-		RunID: firstOf(known.RunID, m.LogID), UserID: m.UserID, SessionID: m.SessionID, Type: known.CheckpointType, Message: m.Content,
+		RunID: cmp.Or(known.RunID, m.LogID), UserID: m.UserID, SessionID: m.SessionID, Type: known.CheckpointType, Message: m.Content,
 		Props: m.Props, LogID: m.LogID, Destination: m.Destination,
 	})
 	if details != nil {

@@ -2,6 +2,7 @@ package human
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,20 +100,11 @@ func (f *form) fields() []reply.Field {
 	for i, name := range f.order {
 		p := f.properties[name]
 		fields[i] = reply.Field{
-			Name: name, Type: p.Type, Description: firstOf(p.Description, p.Title), Enum: p.Enum, Format: p.Format,
+			Name: name, Type: p.Type, Description: cmp.Or(p.Description, p.Title), Enum: p.Enum, Format: p.Format,
 			Required: slices.Contains(f.required, name),
 		}
 	}
 	return fields
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 func asTypeError(err error) (*json.UnmarshalTypeError, bool) {

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -143,7 +144,7 @@ func (p *Policy) actionFault() string {
 			return fmt.Sprintf("%s stands here twice", a.Name)
 		}
 		if fault := a.complete(); fault != "" {
-			return fmt.Sprintf("%s: %s", firstNonEmpty(a.Name, fmt.Sprintf("number %d", i+1)), fault)
+			return fmt.Sprintf("%s: %s", cmp.Or(a.Name, fmt.Sprintf("number %d", i+1)), fault)
 		}
 	}
 	return ""
@@ -153,10 +154,10 @@ func (a *Action) complete() string {
 	if !actionName.MatchString(a.Name) {
 		return fmt.Sprintf("name: found %q; expected letters, digits, _ and -, beginning with a letter", a.Name)
 	}
-	a.Title, a.Confirm = firstNonEmpty(a.Title, a.Name), firstNonEmpty(a.Confirm, always)
-	a.Question = firstNonEmpty(a.Question, a.Title+"?")
-	a.Yes.Label, a.No.Label = firstNonEmpty(a.Yes.Label, "Approve"), firstNonEmpty(a.No.Label, "Deny")
-	a.Yes.Message, a.No.Message = firstNonEmpty(a.Yes.Message, "Yes, please proceed with "+a.Name+"."), firstNonEmpty(a.No.Message, "No, I don't want to "+a.Name+" right now.")
+	a.Title, a.Confirm = cmp.Or(a.Title, a.Name), cmp.Or(a.Confirm, always)
+	a.Question = cmp.Or(a.Question, a.Title+"?")
+	a.Yes.Label, a.No.Label = cmp.Or(a.Yes.Label, "Approve"), cmp.Or(a.No.Label, "Deny")
+	a.Yes.Message, a.No.Message = cmp.Or(a.Yes.Message, "Yes, please proceed with "+a.Name+"."), cmp.Or(a.No.Message, "No, I don't want to "+a.Name+" right now.")
 	if a.Timeout == 0 {
 		a.Timeout = 5 * time.Minute
 	}
@@ -231,15 +232,6 @@ func (a *Action) textFault() string {
 			if message, hint := inputFault(a.schema, path); message != "" {
 				return "{{" + match[1] + "}}: " + strings.TrimSpace(message+" "+hint)
 			}
-		}
-	}
-	return ""
-}
-
-func firstNonEmpty(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -262,6 +263,7 @@ func (t *turn) finalize(ctx context.Context, c *change) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	t.note(ctx, now)
 	all := append(done, now...)
 	if err := r.store.SaveFinalized(ctx, t.id, all); err != nil {
 		return err
@@ -270,6 +272,19 @@ func (t *turn) finalize(ctx context.Context, c *change) error {
 		return t.notBroughtOut(ctx, c, failed)
 	}
 	return t.receive(ctx, j, all)
+}
+
+// note adds to the audit log what became of each repository.
+func (t *turn) note(ctx context.Context, list []job.Finalized) {
+	for _, f := range list {
+		detail := f.Repository + ": " + cmp.Or(f.Error, f.URL, strings.TrimSpace(f.Branch+" "+f.Commit))
+		if f.Unchanged {
+			detail = f.Repository + ": nothing had changed"
+		}
+		if err := t.r.store.Note(ctx, t.id, "finished", detail, job.Deed{Action: "finalize"}); err != nil {
+			t.r.log.Warn("could not note the end of a change", "requestId", t.id, "error", err)
+		}
+	}
 }
 
 func failures(list []job.Finalized) string {

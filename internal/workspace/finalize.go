@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, f Finalizati
 	}
 	for _, command := range f.Commands {
 		address, err := w.runFinalizer(ctx, r, f, command)
-		done.URL = firstOf(address, done.URL)
+		done.URL = cmp.Or(address, done.URL)
 		if err != nil {
 			return done, err
 		}

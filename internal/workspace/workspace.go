@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -99,7 +100,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 		at = "refs/heads/" + r.Branch
 	}
 	if _, err := local(env, w.own(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
-		return fmt.Errorf("the branch %s is not there", firstOf(r.Branch, "HEAD"))
+		return fmt.Errorf("the branch %s is not there", cmp.Or(r.Branch, "HEAD"))
 	}
 	// Claude's copy shares no file with the mirror, which it could spoil else.
 	args := []string{"clone", "--quiet", "--no-hardlinks", "--template="}
@@ -201,13 +202,4 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 		}
 	}
 	return g, done, nil
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
