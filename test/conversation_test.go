@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -501,5 +502,30 @@ func TestSeveralJobsShareASession(t *testing.T) {
 	stats := n.want(t, 200, "GET", "/api/stats", nil)["checkpoints"].(object)["error_recovery"].(object)
 	if stats["opened"] != 2.0 || stats["answered"] != 2.0 || stats["answeredWhileHeld"] != 0.0 || stats["meanSecondsToAnswer"] == nil {
 		t.Errorf("the statistics say %v", stats)
+	}
+}
+
+// The reply comes to a machine that does not have the CLI's conversation: its
+// story is told in the prompt, and nothing is asked again.
+func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
+	t.Parallel()
+	first, api := realClaude(t, vars{"HOLD": "0s", "NODE_TIMEOUT": "1s"}, playMedia)
+	id := first.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
+	first.openCheckpoint(t, id, "awaiting_input")
+	eventually(t, "the process to end", func() bool { return len(processesIn(first.dir)) == 0 })
+	first.kill(t)
+	env := maps.Clone(first.env)
+	delete(env, "DATA_DIR")
+	env["HOME"], env["CLAUDE_CONFIG_DIR"] = t.TempDir(), t.TempDir()
+	second := startNode(t, env)
+	second.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Use 16:9"})
+	record := second.await(t, id, "received")
+	if record["result"].(object)["aspect_ratio"] != "16:9" || record["attempt"] != nil {
+		t.Errorf("the job is %v", record)
+	}
+	requests := api.Requests()
+	last := requests[len(requests)-1].Text()
+	if strings.Count(last, "- REQUEST_ID:") != 1 || !strings.Contains(last, "What Happened So Far") {
+		t.Error("the conversation was not begun anew with its story")
 	}
 }

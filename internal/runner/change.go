@@ -376,6 +376,9 @@ func (e *workspaceError) Unwrap() error { return e.cause }
 func (t *turn) prepare() error {
 	ctx, cancel := t.awaited()
 	defer cancel()
+	if err := t.r.store.Extend(ctx, t.id, ownTime); err != nil {
+		return err
+	}
 	fresh, err := t.change.space.Prepare(ctx, func(text string) { t.r.tell(ctx, t.id, text) })
 	if err == nil && fresh && t.n > 1 && t.job.Result != nil {
 		var restored bool
@@ -391,8 +394,12 @@ func (t *turn) prepare() error {
 		}
 		return &workspaceError{err}
 	}
-	return nil
+	return t.r.store.Extend(ctx, t.id, 0)
 }
+
+// ownTime is how long the server itself may work for a job: clone, verify, bring
+// out. The callback clock is for Claude.
+const ownTime = 2 * time.Hour
 
 // lookForChange is closed once the turn has submitted its change: nothing else
 // tells of that.
@@ -460,6 +467,9 @@ func (r *Runner) runApproved(st *store.Turn, c *change) {
 	err := t.prepare()
 	if err == nil && c.lost { // what was approved is gone: nothing else may be brought out
 		err = &workspaceError{errors.New("what was approved is on another machine, and too large to be moved")}
+	}
+	if err == nil {
+		err = r.store.Extend(ctx, t.id, ownTime)
 	}
 	if err == nil {
 		err = t.finalize(ctx, c)

@@ -18,7 +18,7 @@ var luaFiles embed.FS
 type scripts struct {
 	create, claim, progress, result, batch, end, retry, turnEnd, due, recover, heartbeat, giveUp *redis.Script
 	ask, reply, park, delivered, tell, say, take                                                 *redis.Script
-	act, acted, heard, approved, note                                                            *redis.Script
+	act, acted, heard, approved, note, extend                                                    *redis.Script
 }
 
 func loadScripts() scripts {
@@ -31,7 +31,7 @@ func loadScripts() scripts {
 		due: script("due"), recover: script("recover"), heartbeat: script("heartbeat"), giveUp: script("give_up"),
 		ask: script("ask"), reply: script("reply"), park: script("park"), delivered: redis.NewScript(event + readLua("delivered")),
 		tell: script("tell"), say: script("say"), take: script("take"),
-		act: script("act"), acted: script("acted"), heard: redis.NewScript(event + readLua("heard")), approved: script("approved"), note: script("note"),
+		act: script("act"), acted: script("acted"), heard: redis.NewScript(event + readLua("heard")), approved: script("approved"), note: script("note"), extend: script("extend"),
 	}
 }
 

@@ -127,6 +127,21 @@ func (s *Store) Begin(ctx context.Context, id job.ID) error {
 	return storeError(s.rdb.HSet(ctx, p.key("job", string(id)), "begun", "1").Err())
 }
 
+// Extend sets a running turn's callback clock anew, to d from now; 0 means what
+// the job allows each turn.
+func (s *Store) Extend(ctx context.Context, id job.ID, d time.Duration) error {
+	p, known := partitionOfID(id)
+	if !known {
+		return NotFound(id)
+	}
+	ms := ""
+	if d > 0 {
+		ms = toMillis(d)
+	}
+	_, err := s.run(ctx, s.scripts.extend, p, string(id), ms)
+	return err
+}
+
 // TurnEnd says how a turn's process ended.
 type TurnEnd struct {
 	ID   job.ID

@@ -26,6 +26,7 @@ local function submit()
   local checks = 2 * 3600 * 1000
   set_deadline(j, 'callback', checks)
   redis.call('HSET', job_key(j.id), 'deadline', num(NOW + checks))
+  redis.call('PEXPIRE', P .. ':secret:' .. j.id, num(checks))
   return 'accepted'
 end
 
