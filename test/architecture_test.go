@@ -15,7 +15,7 @@ import (
 var allowed = map[string][]string{
 	"internal/action":      {"job", "kind", "process", "store"},
 	"internal/api":         {"httpjson", "hub", "human", "job", "kind", "notify", "store"},
-	"internal/callback":    {"action", "httpjson", "human", "job", "kind", "store"},
+	"internal/callback":    {"action", "claude", "httpjson", "human", "job", "kind", "store"},
 	"internal/claude":      {"job", "kind"},
 	"internal/cli":         {"client", "job", "simulate"},
 	"internal/client":      {"job"},

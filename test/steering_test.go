@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/messagesapi"
@@ -466,6 +467,33 @@ func TestRepositoryThatCannotBeCloned(t *testing.T) {
 		record := n.await(t, id, "failed")
 		if text := record["error"].(string); record["errorCode"] != "workspace" || !strings.Contains(text, says) || strings.Contains(text, "hunter2") {
 			t.Errorf("%s: %v %s", url, record["errorCode"], text)
+		}
+	}
+}
+
+// A user's token must not run commands on the server, nor read its disk.
+func TestUsersBringNoCommands(t *testing.T) {
+	t.Parallel()
+	const secret = "a-secret-of-at-least-32-characters"
+	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end", "JWT_SECRET": secret})
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
+		Subject: "u1", ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Minute)),
+	}).SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	remote := object{"url": "https://127.0.0.1:1/service.git"}
+	for name, c := range map[string]struct {
+		input  object
+		status int
+	}{
+		"verifiers":  {object{"prompt": "x", "repos": []any{remote}, "verifiers": []any{object{"name": "v", "command": "id"}}}, 403},
+		"a path":     {object{"prompt": "x", "repos": []any{object{"url": "/etc"}}}, 403},
+		"a file URL": {object{"prompt": "x", "repos": []any{object{"url": "file:///etc"}}}, 403},
+		"a remote":   {object{"prompt": "x", "repos": []any{remote}}, 202},
+	} {
+		if status, answer := n.do(t, "POST", "/api/jobs", object{"kind": "code-change", "input": c.input}, "Authorization", "Bearer "+token); status != c.status {
+			t.Errorf("%s was answered %d %v", name, status, answer)
 		}
 	}
 }

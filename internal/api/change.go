@@ -120,3 +120,29 @@ func (s *Server) steerLater(c echo.Context, j job.Job, change *job.Change, wish 
 	_, err = s.store.QueueSteer(ctx, j.ID, wish)
 	return err
 }
+
+// checkChange refuses what would let any user run commands on the server, or read
+// its disk: that is for back ends.
+func checkChange(who caller, input json.RawMessage) error {
+	var asked struct {
+		Repos     []job.Repository `json:"repos"`
+		Verifiers []job.Verifier   `json:"verifiers"`
+	}
+	if err := json.Unmarshal(input, &asked); err != nil {
+		return invalid("/input", "repos and verifiers must be lists of objects")
+	}
+	if len(asked.Verifiers) > 0 {
+		if err := mayAct(who, "Giving verifiers, which run on the server,"); err != nil {
+			return err
+		}
+	}
+	for _, r := range asked.Repos {
+		remote := strings.HasPrefix(r.URL, "https://") || strings.HasPrefix(r.URL, "ssh://") || strings.HasPrefix(r.URL, "git@")
+		if !remote {
+			if err := mayAct(who, "Naming a repository by anything but https or ssh"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -115,6 +115,11 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 	if err != nil {
 		return job.Job{}, err
 	}
+	if k.Policy.Workspace != nil {
+		if err := checkChange(who, input); err != nil {
+			return job.Job{}, err
+		}
+	}
 	timeout, priority := k.Policy.Timeout, k.Policy.Priority
 	if timeout == 0 {
 		timeout = s.opts.CallbackTimeout

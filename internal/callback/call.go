@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"ringback/internal/claude"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/store"
@@ -53,14 +54,10 @@ func (h *Handler) open(c echo.Context, unknown string, optional bool) (*call, er
 	return in, h.wrongSignature(in, sig)
 }
 
-// The envelope of a call whose body is not its caller's to write: the CLI's hook.
-const (
-	headerRequestID = "X-Ringback-Request-Id"
-	headerSignature = "X-Ringback-Signature"
-)
-
+// takeHeaders reads the envelope of a call whose body is not its caller's to
+// write: the CLI's hook.
 func takeHeaders(r *http.Request, body map[string]any) {
-	for field, header := range map[string]string{"requestId": headerRequestID, "hmac": headerSignature} {
+	for field, header := range map[string]string{"requestId": claude.HeaderRequestID, "hmac": claude.HeaderSignature} {
 		if value := r.Header.Get(header); value != "" {
 			body[field] = value
 		}

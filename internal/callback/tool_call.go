@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/claude"
 	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -93,9 +94,6 @@ func (h *Handler) readToolCall(in *call) (*toolCall, error) {
 	return t, err
 }
 
-// payloadFiles are what Claude writes to call back, see package claude.
-var payloadFiles = []string{"progress.json", "result.json", "batch.json", "failure.json", "checkpoint.json", "action.json"}
-
 // callsBack reports whether a call is but for calling back. It is not allowed by
 // that: the CLI's own allowlist holds exactly these.
 func (t *toolCall) callsBack() bool {
@@ -108,7 +106,7 @@ func (t *toolCall) callsBack() bool {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(t.tool.Dir, path)
 		}
-		return filepath.Dir(filepath.Clean(path)) == filepath.Clean(t.tool.Dir) && slices.Contains(payloadFiles, filepath.Base(path))
+		return filepath.Dir(filepath.Clean(path)) == filepath.Clean(t.tool.Dir) && slices.Contains(claude.PayloadFiles(), filepath.Base(path))
 	}
 	return false
 }

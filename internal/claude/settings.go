@@ -8,6 +8,12 @@ import (
 // hookPatience is how much longer than HOLD the CLI waits for the answer to its hook.
 const hookPatience = time.Minute
 
+// The headers in which the CLI's hook says for which request it calls.
+const (
+	HeaderRequestID = "X-Ringback-Request-Id"
+	HeaderSignature = "X-Ringback-Signature"
+)
+
 // Settings are the CLI's settings that have each call of a tool judged by us
 // first. They hold the signature, so they belong into a file, not into argv.
 func Settings(c Callback, hold time.Duration) ([]byte, error) {
@@ -25,7 +31,7 @@ func Settings(c Callback, hold time.Duration) ([]byte, error) {
 		Matcher: "*",
 		Hooks: []hook{{
 			Type: "http", URL: c.BaseURL + "/api/claude/tool-calls", Timeout: int((hold + hookPatience).Seconds()),
-			Headers: map[string]string{"X-Ringback-Request-Id": c.RequestID, "X-Ringback-Signature": c.Signature},
+			Headers: map[string]string{HeaderRequestID: c.RequestID, HeaderSignature: c.Signature},
 		}},
 	}}}})
 }
