@@ -411,3 +411,13 @@ func TestActionIsNeverRunTwice(t *testing.T) {
 		t.Errorf("the action ran %d times", got)
 	}
 }
+
+func TestKindTellsItsActions(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	actions := n.want(t, 200, "GET", "/api/kinds/ship", nil)["actions"].([]any)
+	first := actions[0].(object)
+	if len(actions) != 1 || first["name"] != "deployToShipperCloud" || first["confirm"] != "always" || first["inputSchema"].(object)["required"] == nil {
+		t.Errorf("the actions are %v", actions)
+	}
+}

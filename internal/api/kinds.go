@@ -17,6 +17,17 @@ type kindView struct {
 	Events       string          `json:"events"`
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
 	ResultSchema json.RawMessage `json:"resultSchema,omitempty"`
+	// Actions are what the server does for Claude; Confirm says when a person must
+	// allow it.
+	Actions []actionView `json:"actions,omitempty"`
+}
+
+type actionView struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Confirm     string          `json:"confirm"`
+	InputSchema json.RawMessage `json:"inputSchema"`
 }
 
 func viewOf(k *kind.Kind) kindView {
@@ -40,5 +51,8 @@ func (s *Server) getKind(c echo.Context) error {
 	}
 	view := viewOf(k)
 	view.InputSchema, view.ResultSchema = k.Input.JSON(), k.Result.JSON()
+	for _, a := range k.Policy.Actions {
+		view.Actions = append(view.Actions, actionView{a.Name, a.Title, a.Description, a.Confirm, a.Schema().JSON()})
+	}
 	return c.JSON(http.StatusOK, view)
 }

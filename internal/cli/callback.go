@@ -28,35 +28,46 @@ func (a *app) callbackCommand() *cobra.Command {
 			return err
 		}
 		return show(a, cmd, values, func(p printer, c client.Callback) {
-			p.callback(c, exampleResult(cmd.Context(), api, id))
+			p.callback(c, kindOf(cmd.Context(), api, id))
 		})
 	}
 	return c
 }
 
-// exampleResult makes a small valid result for the job's kind; nil when there
-// is no telling.
-func exampleResult(ctx context.Context, api *client.Client, id job.ID) map[string]any {
+// kindOf is the kind of a job; without fields when there is no telling.
+func kindOf(ctx context.Context, api *client.Client, id job.ID) client.Kind {
 	j, err := api.Get(ctx, id)
 	if err != nil {
-		return nil
+		return client.Kind{}
 	}
 	k, err := api.Kind(ctx, j.Value.Kind)
 	if err != nil {
-		return nil
+		return client.Kind{}
 	}
-	example, err := simulate.Example(k.Value.ResultSchema)
+	return k.Value
+}
+
+// example makes a small valid object for a schema; nil when there is no telling.
+func example(schema json.RawMessage) map[string]any {
+	made, err := simulate.Example(schema)
 	if err != nil {
 		return nil
 	}
-	return example
+	return made
 }
 
-func (p printer) callback(c client.Callback, result map[string]any) {
+func (p printer) callback(c client.Callback, k client.Kind) {
 	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n\n", quoted(clean(string(c.RequestID))), quoted(clean(c.BaseURL)), quoted(clean(c.HMAC)))
 	p.printf("%s\n%s\n\n", p.paint(faint, "# say what you are doing"),
 		curl(c, "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying}))
-	if result != nil {
+	for _, a := range k.Actions {
+		p.printf("%s\n%s\n\n", p.paint(faint, "# have the server do something: "+clean(a.Title)),
+			curl(c, "actions/"+clean(a.Name), map[string]any{"input": example(a.InputSchema)}))
+	}
+	p.printf("%s\n%s\n\n", p.paint(faint, "# ask the user"), curl(c, "checkpoints", map[string]any{
+		"type": job.ErrorRecovery, "message": "Which size?", "props": map[string]any{"error_field": "size", "valid_values": []string{"small", "large"}},
+	}))
+	if result := example(k.ResultSchema); result != nil {
 		p.printf("%s\n%s\n\n", p.paint(faint, "# submit the smallest result that the kind's schema allows"), curl(c, "result", result))
 	}
 	p.printf("%s\n%s\n", p.paint(faint, "# or say that it cannot be done"),

@@ -16,6 +16,18 @@ type Kind struct {
 	// InputSchema and ResultSchema are JSON Schemas; Kinds leaves them out.
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
 	ResultSchema json.RawMessage `json:"resultSchema,omitempty"`
+	// Actions are what the server does for Claude; Kinds leaves them out.
+	Actions []Action `json:"actions,omitempty"`
+}
+
+// Action is something that the server does for Claude.
+type Action struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	// Confirm says when a person must allow it: always, never, or a condition.
+	Confirm     string          `json:"confirm"`
+	InputSchema json.RawMessage `json:"inputSchema"`
 }
 
 // Kinds are the kinds that a server knows.

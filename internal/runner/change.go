@@ -221,7 +221,11 @@ func inWords(id job.ID, c store.Captured) string {
 				fmt.Fprintf(&out, "  … and %d more\n", len(d.Files)-i)
 				break
 			}
-			fmt.Fprintf(&out, "  - %s (%s, +%d/-%d)\n", f.Path, f.Status, f.Additions, f.Deletions)
+			fmt.Fprintf(&out, "  - %s (%s, +%d/-%d)", f.Path, f.Status, f.Additions, f.Deletions)
+			if f.Suspicious != "" {
+				out.WriteString(" CAUTION: " + f.Suspicious)
+			}
+			out.WriteString("\n")
 		}
 	}
 	for _, v := range c.Logs {
