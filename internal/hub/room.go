@@ -30,7 +30,9 @@ func (r *room) event(e store.Published) {
 	r.newest = max(r.newest, e.Seq)
 	switch {
 	case r.behind || r.last != 0 && e.Seq <= r.last:
-	case r.last != 0 && e.Seq > r.last+1:
+	case r.last != 0 && e.Seq > r.last+1, r.last == 0 && r.anyLive():
+		// A gap; or the user's first event since there is a client, before which
+		// others may have been missed: that cannot be told from its id.
 		r.startCatchUp()
 	default:
 		r.deliver(e)
@@ -54,7 +56,7 @@ func (r *room) catchUp(newest job.Seq) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.newest = max(r.newest, newest)
-	if !r.behind && r.last != 0 {
+	if !r.behind && (r.last != 0 || r.anyLive()) {
 		r.startCatchUp()
 	}
 }

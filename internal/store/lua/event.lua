@@ -31,10 +31,13 @@
 --   <P>:outbox              zset    "<kind>|<id>" of what is to be done outside, by due time
 --   <P>:attempts            hash    the same -> how often it was tried
 --   <P>:audit:<id>          list    the job's audit log, JSON
---   <P>:approvals:<id>      hash    what was approved -> "<checkpoint>|<until>", until it is used
---   <P>:standing:<id>       set     rules whose tool calls are approved for this job
---   <P>:always:<user>       hash    id -> rule that the user has approved for good, JSON
---   <P>:action:<run>        hash    job, name, subject, about, state, result of an action's run
+--   <P>:approvals:<id>      hash    what was decided on -> "<checkpoint>|<until>", until it is used; "|no" behind a no
+--   <P>:standing:<user>     hash    id -> approval of the user that goes on standing, JSON
+--   <P>:standing-of:<id>    set     ids of those that go with this job
+--   <P>:action:<run>        hash    job, name, subject, about, call, state, result of an action's run
+--   <P>:actions:<id>        list    the job's runs of actions
+--   <P>:change:<id>         hash    what was captured of the job's change: diff, logs, trees, round:<n>, finalized, snapshot
+--   <P>:steers:<id>         list    wishes for further rounds that came while a turn was running, JSON
 --   <P>:acting              zset    runs of actions by when their lease lapses
 --   <P>:stats               hash    counts of checkpoints
 --

@@ -1,0 +1,93 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
+
+	"ringback/internal/hub"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// A user's very first events are published while nobody is subscribed yet: the
+// client hears of them all the same, once the subscription stands or with the
+// next event.
+func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	s := store.New(embedded.Client, store.Options{}, log)
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h := hub.New(s, hub.Options{}, log)
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go h.Run(ctx)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h.Serve(w, r, hub.Request{UserID: r.URL.Query().Get("user")}, nil); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	listen := func(user string) *websocket.Conn {
+		conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+"?user="+user, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		t.Cleanup(func() { conn.Close() })
+		if err := conn.WriteJSON(map[string]string{"type": "ping"}); err != nil {
+			t.Fatal(err)
+		}
+		var pong map[string]string
+		if err := conn.ReadJSON(&pong); err != nil || pong["type"] != "pong" {
+			t.Fatal(err, pong)
+		}
+		return conn
+	}
+	create := func(user string) {
+		if _, err := s.Create(t.Context(), store.NewJob{Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, Attempts: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard := func(conn *websocket.Conn, count int) []string {
+		var names []string
+		for range count {
+			var e struct{ Event string }
+			if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.ReadJSON(&e); err != nil {
+				t.Fatalf("after %v: %v", names, err)
+			}
+			names = append(names, e.Event)
+		}
+		return names
+	}
+
+	before, gap := listen("before"), listen("gap")
+	create("before")
+	create("gap")
+	go s.Subscribe(ctx, h) // which resets the hub once it stands
+	if diff := cmp.Diff([]string{"k:pending"}, heard(before, 1)); diff != "" {
+		t.Error(diff)
+	}
+	create("gap")
+	if diff := cmp.Diff([]string{"k:pending", "k:pending"}, heard(gap, 2)); diff != "" {
+		t.Error(diff)
+	}
+}
