@@ -25,7 +25,10 @@ func readEvent(frame []byte) (Event, bool) {
 	return e, err == nil && e.Name != ""
 }
 
-// Happening is the last part of the event's name.
+// Happening is the event's name without its prefix, which may hold colons too.
 func (e Event) Happening() job.Happening {
+	if strings.HasSuffix(e.Name, ":"+string(job.OnResolved)) {
+		return job.OnResolved
+	}
 	return job.Happening(e.Name[strings.LastIndexByte(e.Name, ':')+1:])
 }
