@@ -31,6 +31,11 @@ type Defaults struct {
 	StateDir string
 	// Location is the time zone of times shown to people; nil means the local one.
 	Location *time.Location
+	// NowFunc tells the time; nil means the system's clock.
+	NowFunc func() time.Time
+	// TypedFunc reports whether a person types what a reader reads; nil asks the
+	// operating system.
+	TypedFunc func(io.Reader) bool
 	// ColumnsFunc returns how many columns the terminal behind a writer has, 0
 	// when there is none; nil asks the operating system.
 	ColumnsFunc func(io.Writer) int
@@ -56,6 +61,12 @@ func newApp(d Defaults) *app {
 	if d.Location == nil {
 		d.Location = time.Local
 	}
+	if d.NowFunc == nil {
+		d.NowFunc = time.Now
+	}
+	if d.TypedFunc == nil {
+		d.TypedFunc = typed
+	}
 	if d.ColumnsFunc == nil {
 		d.ColumnsFunc = columns
 	}
@@ -69,7 +80,8 @@ func Commands(d Defaults) []*cobra.Command {
 		a.runCommand(), a.statusCommand(), a.watchCommand(), a.listCommand(),
 		a.cancelCommand(), a.retryCommand(), a.kindsCommand(), a.callbackCommand(),
 		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
-		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(), a.auditCommand(), a.approvalsCommand(), a.revokeCommand(),
+		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(),
+		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(),
 	}
 	for _, c := range commands {
 		a.common(c)

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
-	"strings"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,12 +13,15 @@ import (
 
 func (a *app) inboxCommand() *cobra.Command {
 	f := client.CheckpointFilter{Status: job.Open}
-	var kind string
+	var sort string
 	var all bool
 	c := &cobra.Command{
 		Use: "inbox", Short: "List the questions that wait for an answer", Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.UserID, f.Type = a.user, job.CheckpointType(kind)
+			f.UserID, f.Type = a.user, job.CheckpointType(sort)
+			if sort != "" && !slices.Contains(job.CheckpointTypes[:], f.Type) {
+				return usagef("--type is one of %v, not %q", job.CheckpointTypes, sort)
+			}
 			if all {
 				f.Status = ""
 			}
@@ -29,32 +32,72 @@ func (a *app) inboxCommand() *cobra.Command {
 			return show(a, cmd, page, printer.inbox)
 		},
 	}
-	c.Flags().StringVar(&kind, "type", "", "only questions of this type")
+	c.Flags().StringVar(&sort, "type", "", "only questions of this type")
 	c.Flags().BoolVar(&all, "all", false, "answered ones too")
 	c.Flags().IntVar(&f.Limit, "limit", 20, "how many")
+	c.Flags().StringVar(&f.Cursor, "cursor", "", "where the page before ended")
 	return c
 }
 
 func (p printer) inbox(page client.Checkpoints) {
-	if len(page.Checkpoints) == 0 {
+	switch {
+	case len(page.Checkpoints) == 0 && page.NextCursor == "":
 		p.printf("Nothing waits for an answer.\n")
 		return
+	case p.columns > 0:
+		p.letters(page.Checkpoints)
+	default:
+		p.inboxTable(page.Checkpoints)
 	}
-	var rows [][]string
-	for _, c := range page.Checkpoints {
-		rows = append(rows, []string{string(c.ID), string(c.Type), string(c.Status), p.time(c.CreatedAt, time.DateTime), oneLine(c.Message)})
+	if page.NextCursor != "" {
+		p.printf("%s\n", p.paint(faint, "More with: --cursor "+quoted(clean(page.NextCursor))))
 	}
-	p.table([]string{"CHECKPOINT", "TYPE", "STATUS", "ASKED", "QUESTION"}, rows)
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// question prints what a checkpoint asks and how it may be answered.
-func (p printer) question(c job.Checkpoint) {
-	p.printf("%s\n", p.paint(bold, clean(c.Message)))
-	var props job.Props
-	if json.Unmarshal(c.Props, &props) == nil && len(props.SuggestedReplies) > 0 {
-		p.printf("%s\n", p.paint(faint, "Replies: "+clean(strings.Join(props.SuggestedReplies, " | "))))
+// letters shows questions to a person: their ids alone would fill a line of a
+// table, and leave no room for what is asked.
+func (p printer) letters(list []job.Checkpoint) {
+	for _, c := range list {
+		p.printf("%s  %s\n", p.paint(bold, clean(string(c.ID))),
+			p.paint(faint, clean(string(c.Type)+"  "+p.standing(c))))
+		p.printf("  %s\n", p.fit(clean(oneLine(c.Message)), 2))
+		if replies := suggested(c.Props); replies != "" {
+			p.printf("  %s\n", p.paint(cyan, p.fit(clean(replies), 2)))
+		}
+		if c.RequestID != "" {
+			p.printf("  %s\n", p.paint(faint, p.fit(clean(string(c.RequestID)), 2)))
+		}
 	}
-	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply "+quoted(clean(string(c.ID)))+" <text>"))
+	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply <checkpoint> <text>"))
+}
+
+func (p printer) inboxTable(list []job.Checkpoint) {
+	var rows [][]string
+	for _, c := range list {
+		rows = append(rows, []string{
+			string(c.ID), string(c.Type), p.standing(c), string(c.RequestID), shortened(c.Message), suggested(c.Props),
+		})
+	}
+	p.table([]string{"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES"}, rows)
+}
+
+// standing is how long a question waits, or what became of it.
+func (p printer) standing(c job.Checkpoint) string {
+	if c.Status != job.Open {
+		return string(c.Status)
+	}
+	return span(p.now().Sub(c.CreatedAt))
+}
+
+// span is a duration as a person says it.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

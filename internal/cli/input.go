@@ -7,30 +7,41 @@ import (
 	"strings"
 )
 
-// readInput takes the input from a flag, a file or standard input, and adds
+// object is a JSON object on a command line: whole by one flag, and field by
+// field by another.
+type object struct {
+	wholeFlag, fieldFlag string
+	whole                string
+	fields               []string
+}
+
+// given reports whether any of it is on the command line.
+func (o object) given() bool { return o.whole != "" || len(o.fields) > 0 }
+
+// read takes the object from the flag, a file or standard input, and adds the
 // single fields.
-func readInput(input string, fields []string, stdin io.Reader) (json.RawMessage, error) {
-	text, err := inputText(input, stdin)
+func (o object) read(stdin io.Reader) (json.RawMessage, error) {
+	text, err := inputText(o.whole, stdin)
 	if err != nil {
-		return nil, usagef("--input: %w", err)
+		return nil, usagef("%s: %w", o.wholeFlag, err)
 	}
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(text, &object); err != nil || object == nil {
-		return nil, usagef("--input wants a JSON object%s", why(err))
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(text, &values); err != nil || values == nil {
+		return nil, usagef("%s wants a JSON object%s", o.wholeFlag, why(err))
 	}
-	if len(fields) == 0 {
+	if len(o.fields) == 0 {
 		return text, nil
 	}
-	for _, field := range fields {
+	for _, field := range o.fields {
 		name, value, ok := strings.Cut(field, "=")
 		if !ok || name == "" {
-			return nil, usagef("--field wants name=value, not %q", field)
+			return nil, usagef("%s wants name=value, not %q", o.fieldFlag, field)
 		}
-		if object[name], err = fieldValue(value); err != nil {
-			return nil, usagef("--field %s: %w", name, err)
+		if values[name], err = fieldValue(value); err != nil {
+			return nil, usagef("%s %s: %w", o.fieldFlag, name, err)
 		}
 	}
-	return json.Marshal(object)
+	return json.Marshal(values)
 }
 
 func inputText(input string, stdin io.Reader) ([]byte, error) {

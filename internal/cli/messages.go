@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,58 +10,49 @@ import (
 	"ringback/internal/job"
 )
 
+// messagesFlags are the flags of messages.
+type messagesFlags struct {
+	after  int64
+	limit  int
+	follow bool
+}
+
 func (a *app) messagesCommand() *cobra.Command {
-	var after int64
-	var limit int
+	var f messagesFlags
 	c := &cobra.Command{
 		Use: "messages [sessionId]", Short: "Show a chat (default: that of the last run)", Args: atMost(1, "sessionId"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			api := a.client()
-			session, user, err := a.session(cmd, api, args)
-			if err != nil {
-				return err
-			}
-			page, err := api.Messages(cmd.Context(), session, user, after, limit)
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, page, printer.chat)
-		},
+		Long: `Show a chat (default: that of the last run): who said what, what tools were
+used for, which questions were asked and what became of them.
+
+With --follow: new messages as they come, until Ctrl-C; as one JSON object a
+line with -o json.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.messages(cmd, args, f) },
 	}
-	c.Flags().Int64Var(&after, "after", 0, "only messages behind the one with this id")
-	c.Flags().IntVar(&limit, "limit", 200, "how many")
+	c.Flags().Int64Var(&f.after, "after", 0, "only messages behind the one with this id")
+	c.Flags().IntVar(&f.limit, "limit", 200, "how many; with --follow: how many to fetch at once")
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new messages as they come")
 	return c
 }
 
-func (a *app) sayCommand() *cobra.Command {
-	var session string
-	c := &cobra.Command{
-		Use: "say <text…>", Short: "Write to a chat (default: that of the last run)",
-		Args: func(_ *cobra.Command, args []string) error {
-			if strings.TrimSpace(strings.Join(args, " ")) == "" {
-				return usagef("say takes a text")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			api := a.client()
-			var named []string
-			if session != "" {
-				named = []string{session}
-			}
-			id, user, err := a.session(cmd, api, named)
-			if err != nil {
-				return err
-			}
-			sent, err := api.Say(cmd.Context(), id, user, strings.Join(args, " "))
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, sent, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
-		},
+func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error {
+	api := a.client()
+	session, user, err := a.session(cmd, api, args)
+	if err != nil {
+		return err
 	}
-	c.Flags().StringVar(&session, "session", "", "sessionId of the chat")
-	return c
+	if f.follow {
+		return a.followChat(cmd, api, &listener{session: session, user: user, last: f.after, limit: f.limit})
+	}
+	page, err := api.Messages(cmd.Context(), session, user, f.after, f.limit)
+	if err != nil {
+		return err
+	}
+	return show(a, cmd, page, func(p printer, page client.Messages) {
+		p.chat(cmd.Context(), api, page.Messages)
+		if page.NextAfter != 0 {
+			p.printf("%s\n", p.paint(faint, fmt.Sprintf("More with: --after %d", page.NextAfter)))
+		}
+	})
 }
 
 // session is the chat that is meant, and whose it is.
@@ -78,54 +68,22 @@ func (a *app) session(cmd *cobra.Command, api *client.Client, args []string) (se
 	return j.Value.SessionID, j.Value.UserID, err
 }
 
-func (p printer) chat(page client.Messages) {
-	for _, m := range page.Messages {
+// chat prints messages, and of their questions what became of them.
+func (p printer) chat(ctx context.Context, api *client.Client, messages []job.Message) {
+	answered := answeredIn(messages)
+	for _, m := range messages {
 		p.message(m)
-	}
-	if page.NextAfter != 0 {
-		p.printf("%s\n", p.paint(faint, fmt.Sprintf("More with: --after %d", page.NextAfter)))
-	}
-}
-
-// message prints one entry of a chat: when, who, what.
-func (p printer) message(m job.Message) {
-	who := map[job.Sender]string{job.FromUser: "You", job.FromAssistant: "Claude"}[m.Sender]
-	if who == "" {
-		who = string(m.Sender)
-	}
-	if m.MessageType == job.CheckpointMessage {
-		who += " asks"
-	}
-	p.printf("%s %s", p.paint(faint, p.time(m.CreatedAt, time.TimeOnly)), p.paint(bold, clean(who)))
-	if m.Content != "" {
-		p.printf("  %s", clean(m.Content))
-	}
-	p.printf("\n")
-	for _, part := range m.Parts {
-		if line := toolLine(part); line != "" {
-			p.printf("         %s\n", p.paint(faint, clean(line)))
+		if m.MessageType != job.CheckpointMessage || m.CheckpointID == "" {
+			continue
 		}
+		if answered[m.ID] {
+			p.aside("answered")
+			continue
+		}
+		c, err := api.Checkpoint(ctx, m.CheckpointID)
+		if err != nil {
+			continue // the chat is what was asked for
+		}
+		p.fate(c.Value)
 	}
-}
-
-// toolLine is a tool's use in one line; "" for other parts.
-func toolLine(part job.Part) string {
-	switch part.Type {
-	case job.ToolCallPart:
-		return "→ " + part.ToolName + " " + shortened(string(part.Input))
-	case job.ToolResultPart:
-		return "← " + part.ToolName + " " + strings.TrimPrefix(string(part.State), "output-") + " " + shortened(string(part.Output))
-	case job.TextPart:
-	}
-	return ""
-}
-
-const mostOfTool = 100
-
-func shortened(text string) string {
-	text = oneLine(text)
-	if runes := []rune(text); len(runes) > mostOfTool {
-		return string(runes[:mostOfTool]) + "…"
-	}
-	return text
 }

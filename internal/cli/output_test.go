@@ -30,8 +30,8 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the files in testdata/output"
 type stub struct {
 	*httptest.Server
 	mu sync.Mutex
-	// answers are the bodies by method and path; a number and a space before the
-	// body is the status.
+	// answers are the bodies by method and path, with the query or for any; a number
+	// and a space before the body is the status.
 	answers map[string]string
 	events  []string
 	asked   []string
@@ -58,9 +58,11 @@ const (
 	waiting = `{"requestId":"req_1_a","kind":"media","userId":"u1","sessionId":"s1","status":"awaiting_input","input":{},"checkpoint":` + question +
 		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
 	chat = `{"sessionId":"s1","messages":[{"id":1,"createdAt":"2026-03-01T10:00:00Z","sender":"user","role":"user","content":"A lake","parts":[{"type":"text","text":"A lake"}]},` +
-		`{"id":2,"createdAt":"2026-03-01T10:00:02Z","sender":"assistant","role":"assistant","content":"Which ratio?","messageType":"hitl_checkpoint","parts":[{"type":"text","text":"Which ratio?"},` +
+		`{"id":2,"createdAt":"2026-03-01T10:00:02Z","sender":"assistant","role":"assistant","content":"Which ratio?","messageType":"hitl_checkpoint","checkpointId":"chk_03_0","parts":[{"type":"text","text":"Which ratio?"},` +
 		`{"type":"tool-call","toolCallId":"t1","toolName":"Bash","state":"input-available","input":{"command":"git   push"}}]},` +
-		`{"id":3,"createdAt":"2026-03-01T10:00:03Z","sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":"t1","toolName":"Bash","state":"output-denied","output":"denied"}]}],"nextAfter":3}`
+		`{"id":3,"createdAt":"2026-03-01T10:00:03Z","sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":"t1","toolName":"Bash","state":"output-denied","output":"denied"}]},` +
+		`{"id":4,"createdAt":"2026-03-01T10:00:04Z","sender":"user","role":"user","content":"Use 5:3","parts":[],"props":{"resolves_checkpoint":true,"checkpoint_message_id":2}},` +
+		`{"id":5,"createdAt":"2026-03-01T10:00:05Z","sender":"assistant","role":"assistant","content":"The ratio 5:3\u001b[31m is not supported.\r\nWhich one?","messageType":"hitl_checkpoint","checkpointId":"chk_03_a","parts":[]}],"nextAfter":5}`
 	auditLog = `{"time":"2026-03-01T10:00:02Z","requestId":"req_1_a","event":"asked","checkpointId":"chk_03_a","type":"confirmation","action":"deploy","input":{"name":"shop"},"inputDigest":"ab"}` + "\n" +
 		`{"time":"2026-03-01T10:00:05Z","requestId":"req_1_a","event":"approve","checkpointId":"chk_03_a","action":"deploy","by":{"userId":"u1","via":"api","address":"127.0.0.1"}}` + "\n"
 	underReview = `{"requestId":"req_1_a","kind":"code-change","userId":"u1","sessionId":"s1","status":"awaiting_approval","input":{},"checkpoint":` +
@@ -92,7 +94,9 @@ func newStub(t *testing.T) *stub {
 			"GET /api/kinds/note":                  kindOfNote,
 			"GET /api/checkpoints":                 `{"checkpoints":[` + question + `]}`,
 			"POST /api/checkpoints/chk_03_a/reply": strings.Replace(question, "open", "answered", 1),
+			"GET /api/checkpoints/chk_03_a":        question,
 			"GET /api/sessions/s1/messages":        chat,
+			"GET /api/jobs/req_1_a/transcript":     `{"type":"system","text":"\u001b[31m"}` + "\n" + `{"type":"result"}` + "\n",
 			"POST /to-llm":                         `{"success":true,"messageId":4}`,
 			"POST /api/jobs/req_1_a/approve":       running,
 			"POST /api/jobs/req_1_a/reject":        `409 {"error":"The job is running","hint":"Only a job that is awaiting_approval can be decided on."}`,
@@ -126,7 +130,10 @@ func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.asked = append(f.asked, r.Method+" "+r.URL.RequestURI())
 	f.tokens = append(f.tokens, r.Header.Get("Authorization"))
 	f.bodies[r.Method+" "+r.URL.Path] = string(body)
-	answer, known := f.answers[r.Method+" "+r.URL.Path]
+	answer, known := f.answers[r.Method+" "+r.URL.RequestURI()]
+	if !known {
+		answer, known = f.answers[r.Method+" "+r.URL.Path]
+	}
 	f.mu.Unlock()
 	if r.URL.Path == "/ws" {
 		f.webSocket(w, r)
@@ -175,6 +182,13 @@ func (f *stub) body(t *testing.T, line string) any {
 	return v
 }
 
+// sent is the body of a request as it came.
+func (f *stub) sent(line string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.bodies[line]
+}
+
 // printed is what a command brought.
 type printed struct {
 	stdout, stderr string
@@ -191,6 +205,7 @@ func newConsole(t *testing.T, server string) *console {
 	t.Helper()
 	return &console{defaults: cli.Defaults{
 		ServerURL: server, StateDir: filepath.Join(t.TempDir(), "state"), Location: time.UTC,
+		NowFunc: func() time.Time { return time.Date(2026, 3, 1, 10, 3, 7, 0, time.UTC) },
 	}}
 }
 
@@ -287,6 +302,8 @@ func TestOutput(t *testing.T) {
 		{name: "reply-json", args: []string{"reply", "chk_03_a", "--approve", "-o", "json"}},
 		{name: "messages", args: []string{"messages", "s1"}},
 		{name: "messages-terminal", args: []string{"messages", "s1"}, terminal: 80},
+		{name: "transcript", args: []string{"transcript", "req_1_a"}},
+		{name: "transcript-terminal", args: []string{"transcript", "req_1_a"}, terminal: 80},
 		{name: "say", args: []string{"say", "--session", "s1", "Use 16:9"}},
 		{name: "approve", args: []string{"approve", "req_1_a"}},
 		{name: "reject-refused", args: []string{"reject", "req_1_a", "--reason", "no"}, code: 1},
@@ -371,7 +388,9 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"reply"}, "What is the answer?"},
 		{[]string{"reply", "yes"}, "ringback inbox"},
 		{[]string{"reply", "chk_1", "--approve", "--deny"}, "Give one of --approve, --deny and --cancel"},
-		{[]string{"reply", "chk_1", "--value", "novalue"}, "name=value"},
+		{[]string{"reply", "chk_1", "--value", "novalue"}, "--value wants name=value"},
+		{[]string{"reply", "chk_1", "--values", "[]"}, "--values wants a JSON object"},
+		{[]string{"inbox", "--type", "riddle"}, "--type is one of [review"},
 		{[]string{"say"}, "say takes a text"},
 		{[]string{"say", "hello"}, "Which chat?"},
 		{[]string{"revoke"}, "revoke takes one approval"},

@@ -20,11 +20,12 @@ type printer struct {
 	columns int
 	color   bool
 	zone    *time.Location
+	now     func() time.Time
 }
 
 func (a *app) printer(w io.Writer) printer {
 	n := a.ColumnsFunc(w)
-	return printer{Writer: w, columns: n, color: n > 0 && !a.NoColor, zone: a.Location}
+	return printer{Writer: w, columns: n, color: n > 0 && !a.NoColor, zone: a.Location, now: a.NowFunc}
 }
 
 // columns asks the operating system for a terminal's width.
@@ -38,6 +39,12 @@ func columns(w io.Writer) int {
 		return 80
 	}
 	return width
+}
+
+// typed asks the operating system whether a reader is a terminal.
+func typed(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // printf ignores errors: when a terminal or pipe is gone, so is the reader.
@@ -96,11 +103,15 @@ func (p printer) fit(text string, taken int) string {
 }
 
 // clean makes text from others harmless: what Claude and users write must not
-// steer the terminal, nor begin a new line.
+// steer the terminal, nor begin a new line, nor read other than it is written
+// (which marks of writing direction can make a change under review do).
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		switch {
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return unicode.ReplacementChar
 		}
 		return r
 	}, text)

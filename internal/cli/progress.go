@@ -43,12 +43,24 @@ func (b *progress) show(e client.Event) bool {
 		if underReviewNow(e) {
 			return true
 		}
-		b.line(b.percent, "Waiting for an answer (ringback reply …): "+oneLine(d.Message))
+		b.asked(e, d.Message)
 	case job.OnResolved:
 		b.line(b.percent, "Answered")
 	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, job.OnMessage:
 	}
 	return ends(e)
+}
+
+// asked shows a question: whole on a terminal, where a person may answer it.
+func (b *progress) asked(e client.Event, message string) {
+	var c job.Checkpoint
+	if b.p.columns == 0 || json.Unmarshal(e.Data, &c) != nil {
+		b.line(b.percent, "Waiting for an answer (ringback reply …): "+oneLine(message))
+		return
+	}
+	b.clear()
+	b.p.question(c)
+	b.line(b.percent, "Waiting for an answer")
 }
 
 // underReviewNow reports whether an event says that a change waits for review.

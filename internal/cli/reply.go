@@ -14,17 +14,21 @@ import (
 // replyFlags are the flags of reply.
 type replyFlags struct {
 	approve, deny, cancel bool
-	values                string
-	fields                []string
+	values                object
 	scope                 string
 }
 
 func (a *app) replyCommand() *cobra.Command {
-	var f replyFlags
+	f := replyFlags{values: object{wholeFlag: "--values", fieldFlag: "--value"}}
 	c := &cobra.Command{
 		Use:   "reply [checkpointId] [text…]",
 		Short: "Answer a question: in words, with a decision or with values",
-		Example: `  ringback reply "Use 16:9"
+		Long: `Answer a question: in words, with a decision or with values.
+
+Without a checkpointId, the question at which the last run waits. Without an
+answer, at a terminal: shows the question and asks for each of its values.`,
+		Example: `  ringback reply
+  ringback reply "Use 16:9"
   ringback reply chk_03_… --approve
   ringback reply --value duration=10 --value format=mp4`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.reply(cmd, args, f) },
@@ -34,8 +38,8 @@ func (a *app) replyCommand() *cobra.Command {
 	flags.BoolVar(&f.deny, "deny", false, "refuse what is asked; the text is the reason")
 	flags.BoolVar(&f.cancel, "cancel", false, "give the whole job up")
 	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call: once, job or always")
-	flags.StringVar(&f.values, "values", "", "the values that are asked for: JSON, @file, or - for standard input")
-	flags.StringArrayVar(&f.fields, "value", nil, "one value as name=value (value: JSON or text); repeatable")
+	flags.StringVar(&f.values.whole, "values", "", "the values that are asked for: JSON, @file, or - for standard input")
+	flags.StringArrayVar(&f.values.fields, "value", nil, "one value as name=value (value: JSON or text); repeatable")
 	return c
 }
 
@@ -45,17 +49,27 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 	if err != nil {
 		return err
 	}
+	missing := r.Decision == "" && r.Values == nil && strings.TrimSpace(r.Text) == ""
+	if missing && !a.TypedFunc(cmd.InOrStdin()) {
+		return usagef("What is the answer? Give it in words, or one of --approve, --deny, --cancel, --value")
+	}
 	api := a.client()
-	if id == "" {
-		if id, err = a.asked(cmd.Context(), api); err != nil {
+	c := job.Checkpoint{ID: id}
+	if missing || id == "" {
+		if c, err = a.asked(cmd.Context(), api, id); err != nil {
 			return err
 		}
 	}
-	after, err := api.Reply(cmd.Context(), id, r)
+	if missing {
+		if r, err = a.ask(cmd, c); err != nil {
+			return err
+		}
+	}
+	after, err := api.Reply(cmd.Context(), c.ID, r)
 	if err != nil {
 		return err
 	}
-	return show(a, cmd, after, printer.replied)
+	return show(a, cmd, after, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
 }
 
 // splitReply tells the checkpoint's id from the words of the reply.
@@ -78,45 +92,56 @@ func (f replyFlags) reply(cmd *cobra.Command, text string) (client.Reply, error)
 	if decisions > 1 {
 		return r, usagef("Give one of --approve, --deny and --cancel")
 	}
-	if f.values != "" || len(f.fields) > 0 {
-		text, err := readInput(f.values, f.fields, cmd.InOrStdin())
-		if err != nil {
-			return r, usagef("the values: %w", err)
-		}
-		if err := json.Unmarshal(text, &r.Values); err != nil {
-			return r, err
-		}
+	if !f.values.given() {
+		return r, nil
 	}
-	if r.Decision == "" && r.Values == nil && strings.TrimSpace(text) == "" {
-		return r, usagef("What is the answer? Give it in words, or one of --approve, --deny, --cancel, --value")
+	values, err := f.values.read(cmd.InOrStdin())
+	if err != nil {
+		return r, err
 	}
-	return r, nil
+	return r, json.Unmarshal(values, &r.Values)
 }
 
-// asked is the checkpoint at which the last run waits.
-func (a *app) asked(ctx context.Context, api *client.Client) (job.CheckpointID, error) {
+// asked is the checkpoint of an id; without one, that at which the last run
+// waits.
+func (a *app) asked(ctx context.Context, api *client.Client, id job.CheckpointID) (job.Checkpoint, error) {
+	if id != "" {
+		c, err := api.Checkpoint(ctx, id)
+		if err == nil && c.Value.Status != job.Open {
+			err = job.Errorf(job.Conflict, "The question is %s, and waits for no answer", c.Value.Status).
+				WithHint("ringback inbox shows what waits.")
+		}
+		return c.Value, err
+	}
 	last := a.lastRun()
 	if last == "" {
-		return "", usagef("Which question? Give its checkpoint id (ringback inbox shows them)")
+		return job.Checkpoint{}, usagef("Which question? Give its checkpoint id (ringback inbox shows them)")
 	}
 	j, err := api.Get(ctx, last)
 	if err != nil {
-		return "", err
+		return job.Checkpoint{}, err
 	}
 	if j.Value.Checkpoint == nil {
-		return "", usagef("The last run (%s) is %s and waits for no answer: give a checkpoint id (ringback inbox shows them)", last, j.Value.State)
+		return job.Checkpoint{}, usagef("The last run (%s) is %s and waits for no answer: give a checkpoint id (ringback inbox shows them)", last, j.Value.State)
 	}
-	return j.Value.Checkpoint.ID, nil
+	return *j.Value.Checkpoint, nil
 }
 
-func (p printer) replied(c job.Checkpoint) {
+// replied says what became of a question.
+func (p printer) replied(ctx context.Context, api *client.Client, c job.Checkpoint) {
 	switch c.Status {
 	case job.Answered:
 		p.printf("Answered.\n")
 	case job.Reading:
 		p.printf("Sent. Claude is asked what it means; if that is not certain, you are asked again.\n")
 	case job.Clarified:
-		p.printf("That was not clear, so it is asked again: ringback inbox\n")
+		p.printf("That was not clear, so it is asked again:\n")
+		next, err := api.Checkpoint(ctx, c.Next)
+		if err != nil {
+			p.printf("%s\n", p.paint(faint, "ringback inbox shows the question."))
+			return
+		}
+		p.question(next.Value)
 	case job.Open, job.Lapsed, job.Withdrawn:
 		p.printf("The question is %s.\n", clean(string(c.Status)))
 	}

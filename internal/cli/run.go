@@ -17,15 +17,14 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	job      client.NewJob
-	input    string
-	fields   []string
+	input    object
 	simulate string
 	noWait   bool
 	task     taskFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
-	var f runFlags
+	f := runFlags{input: object{wholeFlag: "--input", fieldFlag: "--field"}}
 	c := &cobra.Command{
 		Use:   "run [kind]",
 		Short: "Run a job and wait for its result",
@@ -43,8 +42,8 @@ func (a *app) runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, strings.Join(args, ""), f) },
 	}
 	flags := c.Flags()
-	flags.StringVarP(&f.input, "input", "i", "", "the job's input: JSON, @file, or - for standard input")
-	flags.StringArrayVar(&f.fields, "field", nil, "one field of the input as name=value (value: JSON or text); repeatable")
+	flags.StringVarP(&f.input.whole, "input", "i", "", "the job's input: JSON, @file, or - for standard input")
+	flags.StringArrayVar(&f.input.fields, "field", nil, "one field of the input as name=value (value: JSON or text); repeatable")
 	flags.StringVar(&f.job.SessionID, "session", "", "sessionId of the chat the job belongs to")
 	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same key shows the first job")
 	flags.StringVar(&f.simulate, "simulate", "", "stand-in instead of Claude: manual, success, repair, failure or silence")
@@ -92,7 +91,7 @@ func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 		}
 		return nil
 	}
-	f.job.Input, err = readInput(f.input, f.fields, cmd.InOrStdin())
+	f.job.Input, err = f.input.read(cmd.InOrStdin())
 	return err
 }
 

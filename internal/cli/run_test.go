@@ -119,3 +119,19 @@ func TestRunAndShow(t *testing.T) {
 		}
 	}
 }
+
+func TestRunShowsWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		columns int
+	}{{"run-asked", 0}, {"run-asked-terminal", 60}} {
+		f := newStub(t)
+		f.events = []string{
+			happened(1, "running", `{}`), happened(2, "checkpoint", question),
+			happened(3, "checkpoint:resolved", question), happened(4, "received", `{}`),
+		}
+		got := newConsole(t, f.URL).onTerminal(c.columns).run(t, "run", "meal-suggestions")
+		matches(t, c.name, got.stdout)
+	}
+}

@@ -17,6 +17,11 @@ func (c *Client) Logs(ctx context.Context, id job.ID) (Answer[[]job.VerifierOutp
 	return call[[]job.VerifierOutput](ctx, c, http.MethodGet, jobPath(id, "/logs"), nil)
 }
 
+// Steering returns how often a change was steered, and how often it may be.
+func (c *Client) Steering(ctx context.Context, id job.ID) (Answer[job.SteeringState], error) {
+	return call[job.SteeringState](ctx, c, http.MethodGet, jobPath(id, "/steering"), nil)
+}
+
 // Steer asks for another round of a change, and returns the job's record.
 func (c *Client) Steer(ctx context.Context, id job.ID, prompt string) (Answer[job.Job], error) {
 	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/steer"), struct {

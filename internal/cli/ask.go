@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// asker asks a person at a terminal, line by line.
+type asker struct {
+	in *bufio.Reader
+	p  printer
+}
+
+// ask puts a question to the person at the terminal and returns the reply. It
+// asks on standard error: standard output is for what became of it.
+func (a *app) ask(cmd *cobra.Command, c job.Checkpoint) (client.Reply, error) {
+	q := asker{in: bufio.NewReader(cmd.InOrStdin()), p: a.printer(cmd.ErrOrStderr())}
+	fields := fieldsOf(c)
+	q.p.asks(c)
+	if len(fields) == 0 {
+		if replies := suggested(c.Props); replies != "" {
+			q.p.printf("%s\n", q.p.paint(faint, "Replies: "+clean(replies)))
+		}
+		text, err := q.words()
+		return client.Reply{Text: text}, err
+	}
+	r := client.Reply{Values: map[string]json.RawMessage{}}
+	for _, f := range fields {
+		value, err := q.value(f)
+		if err != nil {
+			return r, err
+		}
+		if value != nil {
+			r.Values[f.name] = value
+		}
+	}
+	return r, nil
+}
+
+// words asks for a reply in words.
+func (q asker) words() (string, error) {
+	for {
+		text, err := q.line("Your reply: ")
+		if text != "" || err != nil {
+			return text, err
+		}
+	}
+}
+
+// value asks for one value until it is one; nil when it is left out.
+func (q asker) value(f field) (json.RawMessage, error) {
+	for {
+		text, err := q.line(f.prompt())
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case text != "":
+			value, err := f.read(text)
+			if err == nil {
+				return value, nil
+			}
+			q.p.printf("%s\n", q.p.paint(yellow, clean(err.Error())))
+		case f.Default != nil:
+			return f.Default, nil
+		case !f.required:
+			return nil, nil
+		default:
+			q.p.printf("%s\n", q.p.paint(yellow, "This one is needed."))
+		}
+	}
+}
+
+// prompt names a field, what it takes, and what an empty line means.
+func (f field) prompt() string {
+	prompt := clean(f.label())
+	if choices := f.choices(); len(choices) > 0 {
+		prompt += " (" + clean(strings.Join(choices, " | ")) + ")"
+	}
+	switch {
+	case f.Default != nil:
+		prompt += " [" + clean(asTyped(f.Default)) + "]"
+	case !f.required:
+		prompt += " [leave out]"
+	}
+	return prompt + ": "
+}
+
+// line reads one line. The end of the input is a change of mind.
+func (q asker) line(prompt string) (string, error) {
+	q.p.printf("%s", prompt)
+	text, err := q.in.ReadString('\n')
+	switch {
+	case errors.Is(err, io.EOF) && strings.TrimSpace(text) == "":
+		q.p.printf("\n")
+		return "", usagef("Nothing was sent: the answer was left unfinished")
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("reading the answer: %w", err)
+	}
+	return strings.TrimSpace(text), nil
+}

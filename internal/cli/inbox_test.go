@@ -1,0 +1,58 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestInboxIsEmpty(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/checkpoints"] = `{"checkpoints":[]}`
+	got := newConsole(t, f.URL).run(t, "inbox", "--all", "--type", "review", "--limit", "7", "--user", "u1")
+	if got.stdout != "Nothing waits for an answer.\n" || !f.was("GET /api/checkpoints?limit=7&type=review&userId=u1") {
+		t.Errorf("prints %q, asked %v", got.stdout, f.asked)
+	}
+}
+
+// hostile is a text that would draw over the terminal and fill it.
+var hostile = "\x1b[2J\a\u009b31mboo\r\nchk_9 approved\u202e" + strings.Repeat("long ", 10_000)
+
+func TestInboxOfHostileText(t *testing.T) {
+	t.Parallel()
+	evil, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newStub(t)
+	f.answers["GET /api/checkpoints"] = `{"checkpoints":[{"id":"chk_03_a","type":"review","status":"open","message":` + string(evil) +
+		`,"props":{"suggested_replies":[` + string(evil) + `]},"createdAt":"2026-02-01T10:00:02Z"}],"nextCursor":"a b"}`
+	for _, columns := range []int{0, 80} {
+		got := newConsole(t, f.URL).onTerminal(columns)
+		got.defaults.NoColor = true
+		printed := got.run(t, "inbox").stdout
+		if strings.ContainsAny(printed, "\x1b\a\r\u009b\u202e") || strings.Contains(printed, "\nchk_9") || !strings.Contains(printed, "--cursor 'a b'") {
+			t.Errorf("prints %q", printed)
+		}
+		for line := range strings.Lines(printed) {
+			if columns > 0 && len([]rune(line)) > columns+1 {
+				t.Errorf("%q would wrap", line)
+			}
+		}
+	}
+}
+
+func TestWaitingIsToldInWords(t *testing.T) {
+	t.Parallel()
+	for since, want := range map[string]string{
+		"2026-03-01T10:02:59Z": "8 s", "2026-03-01T09:10:00Z": "53 min", "2026-02-28T09:10:00Z": "24 h",
+		"2026-02-01T10:00:00Z": "28 days", "2026-03-01T10:04:00Z": "0 s",
+	} {
+		f := newStub(t)
+		f.answers["GET /api/checkpoints"] = strings.Replace(`{"checkpoints":[`+question+`]}`, "2026-03-01T10:00:02Z", since, 1)
+		if got := newConsole(t, f.URL).run(t, "inbox").stdout; !strings.Contains(got, "\t"+want+"\t") {
+			t.Errorf("%s: no %q in %q", since, want, got)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// listener follows one chat.
+type listener struct {
+	session, user string
+	// last is the newest message shown.
+	last  int64
+	limit int
+}
+
+// followChat shows a chat and goes on with what is added to it, until Ctrl-C.
+// Events only tell that there is something new: the messages themselves are
+// fetched, so that none is missed nor shown twice however often the connection
+// is lost.
+func (a *app) followChat(cmd *cobra.Command, api *client.Client, l *listener) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	err := a.listen(ctx, cmd, api, l)
+	if ctx.Err() != nil {
+		return nil // Ctrl-C is how one stops listening
+	}
+	return err
+}
+
+func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client, l *listener) error {
+	out := cmd.OutOrStdout()
+	if err := a.catchUp(ctx, out, api, l); err != nil {
+		return err
+	}
+	// All kept events, for what was added before the connection was made.
+	events := client.Watch{UserID: l.user, Since: new(job.Seq), AwayFunc: func(error) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "The server is away; trying again …")
+	}}
+	for e, err := range api.Watch(ctx, events) {
+		if err != nil {
+			return err
+		}
+		if !l.concerns(e) {
+			continue
+		}
+		if err := a.catchUp(ctx, out, api, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// concerns reports whether an event says that the chat has something new.
+func (l *listener) concerns(e client.Event) bool {
+	if e.Name == client.Resync {
+		return true
+	}
+	var d struct {
+		Message job.Message `json:"message"`
+	}
+	return e.Happening() == job.OnMessage && json.Unmarshal(e.Data, &d) == nil &&
+		d.Message.SessionID == l.session && d.Message.ID > l.last
+}
+
+// catchUp shows all messages behind the last.
+func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l *listener) error {
+	for {
+		page, err := api.Messages(ctx, l.session, l.user, l.last, l.limit)
+		if err != nil {
+			return err
+		}
+		if a.json() {
+			err = writeLines(out, page.JSON)
+		} else {
+			a.printer(out).chat(ctx, api, page.Value.Messages)
+		}
+		if err != nil {
+			return err
+		}
+		for _, m := range page.Value.Messages {
+			l.last, l.user = m.ID, m.UserID
+		}
+		if page.Value.NextAfter == 0 {
+			return nil
+		}
+	}
+}
+
+// writeLines writes the messages of a page as they came, one a line.
+func writeLines(out io.Writer, page json.RawMessage) error {
+	var raw struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if err := json.Unmarshal(page, &raw); err != nil {
+		return err
+	}
+	for _, message := range raw.Messages {
+		var line bytes.Buffer
+		if err := json.Compact(&line, message); err != nil {
+			return err
+		}
+		line.WriteByte('\n')
+		if _, err := line.WriteTo(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// margin is the room that the time takes on the left of a chat.
+const margin = "         "
+
+// message prints one entry of a chat: when, who, what.
+func (p printer) message(m job.Message) {
+	p.printf("%s %s", p.paint(faint, p.time(m.CreatedAt, time.TimeOnly)), p.paint(bold, clean(speaker(m))))
+	if content := strings.TrimSpace(m.Content); content != "" {
+		p.printf("  %s", strings.ReplaceAll(cleanLines(content), "\n", "\n"+margin))
+	}
+	p.printf("\n")
+	for _, part := range m.Parts {
+		if line := toolLine(part); line != "" {
+			p.aside(line)
+		}
+	}
+}
+
+// aside prints a remark below a message.
+func (p printer) aside(text string) { p.printf("%s%s\n", margin, p.paint(faint, clean(text))) }
+
+func speaker(m job.Message) string {
+	who := string(m.Sender)
+	switch m.Sender {
+	case job.FromUser:
+		who = "You"
+	case job.FromAssistant:
+		who = "Claude"
+	case job.FromTool:
+	}
+	if m.MessageType == job.CheckpointMessage {
+		who += " asks"
+	}
+	return who
+}
+
+// toolLine is a tool's use in one line; "" for other parts.
+func toolLine(part job.Part) string {
+	switch part.Type {
+	case job.ToolCallPart:
+		return "→ " + part.ToolName + " " + shortened(string(part.Input))
+	case job.ToolResultPart:
+		return "← " + part.ToolName + " " + strings.TrimPrefix(string(part.State), "output-") + " " + shortened(string(part.Output))
+	case job.TextPart:
+	}
+	return ""
+}
+
+// answeredIn are the messages whose questions are answered by later ones among
+// them (seed 004: checkpoint_message_id).
+func answeredIn(messages []job.Message) map[int64]bool {
+	answered := map[int64]bool{}
+	for _, m := range messages {
+		var props job.ReplyProps
+		if json.Unmarshal(m.Props, &props) == nil && props.ResolvesCheckpoint {
+			answered[props.CheckpointMessageID] = true
+		}
+	}
+	return answered
+}
+
+// fate prints below a question what became of it, or how to answer it.
+func (p printer) fate(c job.Checkpoint) {
+	if c.Status != job.Open {
+		p.aside(string(c.Status))
+		return
+	}
+	if replies := suggested(c.Props); replies != "" {
+		p.printf("%s%s\n", margin, p.paint(cyan, clean(replies)))
+	}
+	p.aside("open; answer with: ringback reply " + quoted(clean(string(c.ID))) + " <text>")
+}

@@ -1,0 +1,80 @@
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// page is a page of the chat s1, of messages that say their ids.
+func page(next string, ids ...int) string {
+	var messages []string
+	for _, id := range ids {
+		messages = append(messages, fmt.Sprintf(`{"id":%d,"createdAt":"2026-03-01T10:00:0%dZ","sessionId":"s1","userId":"u1","sender":"user","content":"message %d","parts":[]}`, id, id, id))
+	}
+	return `{"sessionId":"s1","messages":[` + strings.Join(messages, ",") + `]` + next + `}`
+}
+
+// added is the event of a message.
+func added(event, message int, session string) string {
+	return happened(event, "message", fmt.Sprintf(`{"action":"NEW_MESSAGE","sessionId":%q,"message":{"id":%d,"sessionId":%q}}`, session, message, session))
+}
+
+func chatting(t *testing.T) *stub {
+	t.Helper()
+	f := newStub(t)
+	f.answers["GET /api/sessions/s1/messages?after=0&limit=200"] = page(`,"nextAfter":2`, 1, 2)
+	f.answers["GET /api/sessions/s1/messages?after=2&limit=200&userId=u1"] = page("", 3)
+	f.answers["GET /api/sessions/s1/messages?after=3&limit=200&userId=u1"] = page("", 4, 5)
+	f.answers["GET /api/sessions/s1/messages?after=5&limit=200&userId=u1"] = page("", 6)
+	f.events = []string{
+		added(1, 3, "s1"), added(2, 9, "other"), happened(3, "activity", `{"message":"x"}`),
+		added(4, 4, "s1"), added(5, 5, "s1"), added(6, 6, "s1"),
+	}
+	return f
+}
+
+func TestFollowingAChatShowsEachMessageOnce(t *testing.T) {
+	t.Parallel()
+	f := chatting(t)
+	got := leaveAt(t, f, "message 6\n", "messages", "s1", "--follow")
+	var want strings.Builder
+	for id := range 6 {
+		fmt.Fprintf(&want, "10:00:0%d You  message %d\n", id+1, id+1)
+	}
+	if got.code != 0 || got.stdout != want.String() || got.stderr != "" {
+		t.Errorf("exit code %d, says %q, prints %s", got.code, got.stderr, got.stdout)
+	}
+	if !f.was("GET /ws?since=0&userId=u1") {
+		t.Errorf("asked %v", f.asked)
+	}
+}
+
+func TestFollowingAChatForPrograms(t *testing.T) {
+	t.Parallel()
+	got := leaveAt(t, chatting(t), `"message 6"`, "messages", "s1", "-f", "-o", "json")
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	if len(lines) != 6 || !strings.HasPrefix(lines[5], `{"id":6,"createdAt"`) {
+		t.Errorf("prints %s", got.stdout)
+	}
+}
+
+func TestFollowingAChatAfterEventsWereForgotten(t *testing.T) {
+	t.Parallel()
+	f := chatting(t)
+	f.events = []string{`{"event":"resync"}`, `{"event":"resync"}`}
+	got := leaveAt(t, f, "message 6\n", "messages", "s1", "--follow")
+	if strings.Count(got.stdout, "message") != 6 {
+		t.Errorf("prints %s", got.stdout)
+	}
+}
+
+func TestMessagesOfAnUnknownChat(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	for _, follow := range []string{"--follow=false", "--follow"} {
+		if got := newConsole(t, f.URL).run(t, "messages", "s9", follow); got.code != 1 || got.stdout != "" {
+			t.Errorf("%s: exit code %d, prints %q", follow, got.code, got.stdout)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package cli_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// atKeyboard has a person type the text.
+func (s *console) atKeyboard(text string) *console {
+	s.defaults.TypedFunc = func(io.Reader) bool { return true }
+	s.stdin = text
+	return s
+}
+
+// asking is a checkpoint with props.
+func asking(props string) string {
+	return strings.Replace(question, `{"suggested_replies":["16:9","1:1","Cancel"]}`, props, 1)
+}
+
+const videoForm = `{"current_values":{"format":"mp4"},"schema":{"type":"object","required":["duration","title"],"properties":{` +
+	`"title":{"type":"string","title":"Title\u001b[31m","description":"What\nit is called"},` +
+	`"duration":{"type":"integer","description":"Seconds"},` +
+	`"format":{"type":"string","enum":["mp4","WebM"]},` +
+	`"loop":{"type":"boolean","default":false},` +
+	`"rate":{"type":"number"},"note":{"type":"string"}}}}`
+
+func TestReplyAsksForEachValue(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/checkpoints/chk_03_a"] = asking(videoForm)
+	s := newConsole(t, f.URL).atKeyboard("\nA lake\nten\n1.5\n10000000000000000001\nwebm\ny\n\n \n")
+	got := s.run(t, "reply", "chk_03_a")
+	if got.code != 0 {
+		t.Errorf("exit code %d", got.code)
+	}
+	matches(t, "reply-form", "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
+	const want = `{"values":{"duration":10000000000000000001,"format":"WebM","loop":true,"title":"A lake"}}`
+	if sent := f.sent("POST /api/checkpoints/chk_03_a/reply"); sent != want {
+		t.Errorf("sent %s, want %s", sent, want)
+	}
+}
+
+func TestReplyAnEmptyLineMeansWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/checkpoints/chk_03_a"] = asking(videoForm)
+	newConsole(t, f.URL).atKeyboard("A lake\n5\n\n\n\n\n").run(t, "reply", "chk_03_a")
+	const want = `{"values":{"duration":5,"format":"mp4","loop":false,"title":"A lake"}}`
+	if sent := f.sent("POST /api/checkpoints/chk_03_a/reply"); sent != want {
+		t.Errorf("sent %s, want %s", sent, want)
+	}
+}
+
+func TestReplyAsksForWords(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/jobs/req_1_a"] = waiting
+	s := newConsole(t, f.URL)
+	s.run(t, "run", "media", "--no-wait")
+	got := s.atKeyboard("\nUse 16:9").run(t, "reply", "-o", "json") // the question of the last run
+	for _, want := range []string{"is not supported.", "Replies: 16:9 | 1:1 | Cancel", "Your reply: Your reply: "} {
+		if !strings.Contains(got.stderr, want) {
+			t.Errorf("no %q in %q", want, got.stderr)
+		}
+	}
+	if sent := f.sent("POST /api/checkpoints/chk_03_a/reply"); sent != `{"text":"Use 16:9"}` || got.code != 0 || !strings.HasPrefix(got.stdout, "{\n") {
+		t.Errorf("exit code %d, sent %s, printed %q", got.code, sent, got.stdout)
+	}
+}
+
+func TestReplySendsNothing(t *testing.T) {
+	t.Parallel()
+	closed := strings.Replace(question, `"open"`, `"answered"`, 1)
+	for _, c := range []struct {
+		name, checkpoint, typed, says string
+		code                          int
+	}{
+		{"that was left unfinished", asking(videoForm), "A lake\n5\n", "Nothing was sent", 2},
+		{"where nothing is typed", question, "", "Nothing was sent", 2},
+		{"to a question that is closed", closed, "yes\n", "The question is answered", 1},
+		{"to a question that is unknown", notFound, "yes\n", "ringback list shows", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/checkpoints/chk_03_a"] = c.checkpoint
+			got := newConsole(t, f.URL).atKeyboard(c.typed).run(t, "reply", "chk_03_a")
+			if got.code != c.code || !strings.Contains(got.stderr, c.says) || f.was("POST /api/checkpoints/chk_03_a/reply") {
+				t.Errorf("exit code %d, says %q, asked %v", got.code, got.stderr, f.asked)
+			}
+		})
+	}
+}
+
+func TestReplySaysWhatBecameOfIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, after string }{
+		{"reply-reading", strings.Replace(question, `"open"`, `"reading"`, 1)},
+		{"reply-clarified", strings.Replace(question, `"open"`, `"clarified","next":"chk_03_b"`, 1)},
+		{"reply-late", `409 {"error":"The question is expired"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["POST /api/checkpoints/chk_03_a/reply"] = c.after
+			f.answers["GET /api/checkpoints/chk_03_b"] = strings.NewReplacer("chk_03_a", "chk_03_b", "The ratio 5:3", "Which one is it? 5:3").Replace(question)
+			got := newConsole(t, f.URL).run(t, "reply", "chk_03_a", "hm")
+			matches(t, c.name, "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
+		})
+	}
+}
+
+func TestReplyKeepsNumbersAsTheyWereTyped(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	newConsole(t, f.URL).run(t, "reply", "chk_03_a", "--values", `{"b":1.50}`, "--value", "a=10000000000000000001")
+	if diff := cmp.Diff(`{"values":{"a":10000000000000000001,"b":1.50}}`, f.sent("POST /api/checkpoints/chk_03_a/reply")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"bytes"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) transcriptCommand() *cobra.Command {
+	c, t := a.targeted(&cobra.Command{
+		Use: "transcript [requestId]", Short: "Show what the Claude CLI printed for a job, as JSON lines",
+	})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(args)
+		if err != nil {
+			return err
+		}
+		text, err := a.client().Transcript(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		out := a.printer(cmd.OutOrStdout())
+		switch {
+		case a.json() || out.columns == 0: // for programs: as it came
+			_, err = out.Write(text)
+			return err
+		case len(bytes.TrimSpace(text)) == 0:
+			out.printf("No turn has printed anything yet.\n")
+		default:
+			out.printf("%s\n", cleanLines(string(bytes.TrimRight(text, "\n"))))
+		}
+		return nil
+	}
+	return c
+}

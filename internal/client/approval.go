@@ -1,0 +1,48 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"ringback/internal/job"
+)
+
+// Approve allows what a job asks to be allowed, and returns the job's record.
+func (c *Client) Approve(ctx context.Context, id job.ID) (Answer[job.Job], error) {
+	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/approve"), struct{}{})
+}
+
+// Reject refuses it, for a reason that may be empty.
+func (c *Client) Reject(ctx context.Context, id job.ID, reason string) (Answer[job.Job], error) {
+	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/reject"), struct {
+		Reason string `json:"reason,omitempty"`
+	}{reason})
+}
+
+// Audit returns a job's audit log, one JSON object a line.
+func (c *Client) Audit(ctx context.Context, id job.ID) ([]byte, error) {
+	return c.fetch(ctx, http.MethodGet, jobPath(id, "/audit"), nil)
+}
+
+// Approvals are the standing approvals of a user.
+type Approvals struct {
+	Approvals []job.Approval `json:"approvals"`
+}
+
+// Approvals returns what a user has allowed for more than once.
+func (c *Client) Approvals(ctx context.Context, userID string) (Answer[Approvals], error) {
+	return call[Approvals](ctx, c, http.MethodGet, "/api/approvals"+asUser(userID), nil)
+}
+
+// Revoke takes back a standing approval.
+func (c *Client) Revoke(ctx context.Context, userID, id string) (Answer[Sent], error) {
+	return call[Sent](ctx, c, http.MethodDelete, "/api/approvals/"+url.PathEscape(id)+asUser(userID), nil)
+}
+
+func asUser(userID string) string {
+	if userID == "" {
+		return ""
+	}
+	return "?userId=" + url.QueryEscape(userID)
+}

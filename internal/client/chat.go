@@ -1,0 +1,43 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"ringback/internal/job"
+)
+
+// Messages is a page of a session, oldest message first.
+type Messages struct {
+	SessionID string        `json:"sessionId"`
+	Messages  []job.Message `json:"messages"`
+	// NextAfter leads to the next page; 0 on the last.
+	NextAfter int64 `json:"nextAfter"`
+}
+
+// Messages returns the messages of a session behind the one with the id after.
+// userID may be empty where only one user has a session of this name.
+func (c *Client) Messages(ctx context.Context, sessionID, userID string, after int64, limit int) (Answer[Messages], error) {
+	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(limit)}}
+	if userID != "" {
+		query.Set("userId", userID)
+	}
+	return call[Messages](ctx, c, http.MethodGet, "/api/sessions/"+url.PathEscape(sessionID)+"/messages?"+query.Encode(), nil)
+}
+
+// Sent answers Say.
+type Sent struct {
+	Success   bool  `json:"success"`
+	MessageID int64 `json:"messageId"`
+}
+
+// Say writes to a session, as its user.
+func (c *Client) Say(ctx context.Context, sessionID, userID, text string) (Answer[Sent], error) {
+	return call[Sent](ctx, c, http.MethodPost, "/to-llm", struct {
+		SessionID string `json:"sessionId"`
+		UserID    string `json:"userId,omitempty"`
+		Content   string `json:"content"`
+	}{sessionID, userID, text})
+}

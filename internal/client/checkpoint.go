@@ -1,0 +1,69 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"ringback/internal/job"
+)
+
+// Checkpoints is a page of checkpoints, newest first.
+type Checkpoints struct {
+	Checkpoints []job.Checkpoint `json:"checkpoints"`
+	// NextCursor leads to the next page; empty on the last.
+	NextCursor string `json:"nextCursor"`
+}
+
+// CheckpointFilter selects checkpoints; empty fields select all.
+type CheckpointFilter struct {
+	UserID string
+	Status job.CheckpointStatus
+	Type   job.CheckpointType
+	// Cursor is where the page before ended; empty begins with the newest.
+	Cursor string
+	// Limit is how many a page holds at most; 0 leaves it to the server.
+	Limit int
+}
+
+// Checkpoints returns a page of checkpoints.
+func (c *Client) Checkpoints(ctx context.Context, f CheckpointFilter) (Answer[Checkpoints], error) {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"userId": f.UserID, "status": string(f.Status), "type": string(f.Type), "cursor": f.Cursor,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if f.Limit != 0 {
+		query.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return call[Checkpoints](ctx, c, http.MethodGet, "/api/checkpoints?"+query.Encode(), nil)
+}
+
+// Checkpoint returns one checkpoint, whatever became of it.
+func (c *Client) Checkpoint(ctx context.Context, id job.CheckpointID) (Answer[job.Checkpoint], error) {
+	return call[job.Checkpoint](ctx, c, http.MethodGet, checkpointPath(id), nil)
+}
+
+// Reply is a person's reply to a checkpoint: at least one of decision, values and
+// text.
+type Reply struct {
+	Decision job.Decision `json:"decision,omitempty"`
+	// Values are as they were written, so that no number loses a digit.
+	Values map[string]json.RawMessage `json:"values,omitempty"`
+	Text   string                     `json:"text,omitempty"`
+	Scope  job.ApprovalScope          `json:"scope,omitempty"`
+}
+
+// Reply answers a checkpoint and returns what became of it.
+func (c *Client) Reply(ctx context.Context, id job.CheckpointID, r Reply) (Answer[job.Checkpoint], error) {
+	return call[job.Checkpoint](ctx, c, http.MethodPost, checkpointPath(id)+"/reply", r)
+}
+
+func checkpointPath(id job.CheckpointID) string {
+	return "/api/checkpoints/" + url.PathEscape(string(id))
+}
