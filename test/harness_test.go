@@ -124,6 +124,7 @@ func freePort(t testing.TB) string {
 type node struct {
 	url string
 	dir string // its DATA_DIR
+	cwd string // its working directory
 	cmd *exec.Cmd
 	log *logBuffer
 	env vars // what it was started with
@@ -138,7 +139,13 @@ type vars map[string]string
 // tests, and stops it with the test.
 func startNode(t testing.TB, env vars, args ...string) *node {
 	t.Helper()
-	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"], env: env}
+	return startNodeIn(t, "", env, args...)
+}
+
+// startNodeIn is startNode in a working directory; "" is this process's own.
+func startNodeIn(t testing.TB, cwd string, env vars, args ...string) *node {
+	t.Helper()
+	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"], cwd: cwd, env: env}
 	all := vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
 		"CLAUDE_BIN": "no-claude-here", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66",
@@ -149,8 +156,12 @@ func startNode(t testing.TB, env vars, args ...string) *node {
 	}
 	maps.Copy(all, env)
 	n.cmd = exec.Command(binary, append([]string{"serve"}, args...)...)
+	n.cmd.Dir = cwd
 	for name, value := range all {
 		n.cmd.Env = append(n.cmd.Env, name+"="+value)
+	}
+	if !filepath.IsAbs(n.dir) {
+		n.dir = filepath.Join(cwd, n.dir)
 	}
 	n.cmd.Stderr, n.cmd.Stdout = n.log, n.log
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -489,5 +500,5 @@ func (n *node) kill(t testing.TB) {
 func (n *node) again(t testing.TB) *node {
 	t.Helper()
 	n.kill(t)
-	return startNode(t, n.env)
+	return startNodeIn(t, n.cwd, n.env)
 }

@@ -283,6 +283,46 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 	gitDo(t, two, "rev-parse", "ringback/"+id)
 }
 
+// As a newcomer starts it: every path is relative to where serve was started.
+func TestSteeringWithRelativePaths(t *testing.T) {
+	t.Parallel()
+	for name, bin := range map[string]string{"simulated": "no-claude-here", "CLAUDE_BIN is relative": "./tools/claude"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cwd, remote := t.TempDir(), goRepository(t, "service")
+			writeFiles(t, cwd, map[string]string{
+				"tools/claude":                "#!/bin/sh\nexec " + binary + " simulate \"$@\"\n",
+				"prompts/careful.md":          "---\nworkspace: {}\nreview: true\nfinalize: ['echo https://git.example.com/pull/1']\n---\nChange it.\n",
+				"schemas/careful.result.json": `{"type": "object", "properties": {"summary": {"type": "string"}}}`,
+			})
+			n := startNodeIn(t, cwd, vars{"DATA_DIR": "./data", "PROMPTS_DIR": "./prompts", "SCHEMAS_DIR": "schemas", "CLAUDE_BIN": bin})
+			id := n.create(t, object{"kind": "careful", "userId": "u1", "input": object{"prompt": "one", "repos": []any{object{"url": remote}}}})
+			n.openCheckpoint(t, id, "awaiting_approval")
+			n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "two"})
+			n.openCheckpoint(t, id, "awaiting_approval")
+			n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+			n.await(t, id, "received")
+			if got := gitDo(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- one\n- two\n" {
+				t.Errorf("what was pushed is %q", got)
+			}
+		})
+	}
+}
+
+// writeFiles makes files under dir, each executable.
+func writeFiles(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestSteerWhileATurnRuns(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")

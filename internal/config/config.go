@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -84,7 +85,30 @@ func parse(options env.Options) (Config, error) {
 		c.CallbackBaseURL = defaultCallbackURL(c.ListenAddr)
 	}
 	c.CallbackBaseURL = strings.TrimRight(c.CallbackBaseURL, "/")
-	return c, c.validate()
+	return c, errors.Join(c.resolvePaths(), c.validate())
+}
+
+// resolvePaths makes every path absolute: what the server starts works in other
+// directories than its own. A CLAUDE_BIN without a separator is a name to be found
+// on PATH.
+func (c *Config) resolvePaths() error {
+	paths := map[string]*string{"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir}
+	if strings.ContainsRune(c.ClaudeBin, os.PathSeparator) {
+		paths["CLAUDE_BIN"] = &c.ClaudeBin
+	}
+	var faults []error
+	for name, path := range paths {
+		if *path == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s %q: the working directory is not known: %w", name, *path, err))
+			continue
+		}
+		*path = absolute
+	}
+	return errors.Join(faults...)
 }
 
 // wanted words what a variable must hold, by its type.

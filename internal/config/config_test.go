@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,5 +67,40 @@ func TestCallbackURLFollowsThePort(t *testing.T) {
 	c, err := config.LoadFrom(map[string]string{"LISTEN_ADDR": "127.0.0.1:4000"})
 	if err != nil || c.CallbackBaseURL != "http://localhost:4000" {
 		t.Errorf("CallbackBaseURL is %q, %v", c.CallbackBaseURL, err)
+	}
+}
+
+func TestPathsAreAbsolute(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type paths struct{ Data, Prompts, Schemas, Claude string }
+	for name, c := range map[string]struct {
+		vars map[string]string
+		want paths
+	}{
+		"the defaults": {nil, paths{here + "/data", "", "", "claude"}},
+		"set to nothing": {
+			map[string]string{"DATA_DIR": "", "PROMPTS_DIR": "", "SCHEMAS_DIR": "", "CLAUDE_BIN": ""}, paths{here + "/data", "", "", "claude"},
+		},
+		"relative": {
+			map[string]string{"DATA_DIR": "d/../x", "PROMPTS_DIR": "./p", "SCHEMAS_DIR": "s/", "CLAUDE_BIN": "bin/claude"},
+			paths{here + "/x", here + "/p", here + "/s", here + "/bin/claude"},
+		},
+		"above":    {map[string]string{"CLAUDE_BIN": "../claude"}, paths{here + "/data", "", "", filepath.Dir(here) + "/claude"}},
+		"absolute": {map[string]string{"DATA_DIR": "/srv/d", "CLAUDE_BIN": "/opt/claude"}, paths{"/srv/d", "", "", "/opt/claude"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := config.LoadFrom(c.vars)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, paths{got.DataDir, got.PromptsDir, got.SchemasDir, got.ClaudeBin}); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
