@@ -6,15 +6,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/internal/cli"
-	"ringback/internal/config"
 	"ringback/internal/kind"
 	"ringback/internal/server"
 )
 
-func checkCommand(c config.Config) *cobra.Command {
+func checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Check the kinds and the setup, and say what is wrong", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := serverConfig()
+			if err != nil {
+				return err
+			}
 			out := cmd.OutOrStdout()
 			kinds, problems := kind.Load(server.KindSources(c)...)
 			for _, name := range kinds.Names() {

@@ -16,20 +16,40 @@ import (
 var version = "dev"
 
 func main() {
-	c, err := config.Load()
+	c, err := config.LoadClient()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "Error: the environment is not in order:\n%v\n", err)
-		os.Exit(2)
+		exit(environmentError(err))
 	}
 	root := &cobra.Command{
 		Use: "ringback", Short: "Run jobs on the Claude CLI and have Claude call back", Version: version,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetFlagErrorFunc(cli.FlagError)
-	root.AddCommand(serveCommand(c), checkCommand(c), simulateCommand(c))
+	root.AddCommand(serveCommand(), checkCommand(), simulateCommand())
 	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager)})...)
 	if err := root.ExecuteContext(context.Background()); err != nil {
-		cli.PrintError(os.Stderr, err)
-		os.Exit(cli.ExitCode(err))
+		exit(err)
 	}
+}
+
+func exit(err error) {
+	cli.PrintError(os.Stderr, err)
+	os.Exit(cli.ExitCode(err))
+}
+
+// serverConfig is what a server started here would be configured by.
+func serverConfig() (config.Config, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return config.Config{}, err
+	}
+	c, err := config.LoadServer(dir)
+	if err != nil {
+		return c, environmentError(err)
+	}
+	return c, nil
+}
+
+func environmentError(err error) error {
+	return cli.UsageError(fmt.Errorf("the environment is not in order:\n%w", err))
 }

@@ -21,8 +21,8 @@ import (
 	"ringback/internal/server"
 )
 
-func serveCommand(c config.Config) *cobra.Command {
-	o := server.Options{Config: c, Version: version}
+func serveCommand() *cobra.Command {
+	o := server.Options{Version: version}
 	var role string
 	var demo bool
 	cmd := &cobra.Command{
@@ -32,6 +32,11 @@ func serveCommand(c config.Config) *cobra.Command {
 			if o.Role != server.All && o.Role != server.API && o.Role != server.Worker {
 				return cli.FlagError(cmd, fmt.Errorf("--role is all, api or worker, not %q", role))
 			}
+			c, err := serverConfig()
+			if err != nil {
+				return err
+			}
+			o.Config = c
 			if demo && c.LogLevel == slog.LevelInfo {
 				c.LogLevel = slog.LevelWarn // the job is what there is to see
 			}
@@ -56,6 +61,9 @@ func serveCommand(c config.Config) *cobra.Command {
 
 func banner(w io.Writer, r server.Running) {
 	fmt.Fprintf(w, "Ringback listens on %s\n  store   %s\n  claude  %s\n", r.URL, r.Store, r.Claude)
+	if r.EnvFile != "" {
+		fmt.Fprintf(w, "  env     %s\n", r.EnvFile)
+	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "  WARNING %s\n", warning)
 	}

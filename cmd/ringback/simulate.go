@@ -12,11 +12,15 @@ import (
 	"ringback/internal/simulate"
 )
 
-func simulateCommand(c config.Config) *cobra.Command {
+func simulateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "simulate", Short: "Stand in for the Claude CLI: takes its arguments and a prompt on standard input, and really calls back",
 		DisableFlagParsing: true,
-		Run: func(cmd *cobra.Command, args []string) {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := config.LoadSimulation()
+			if err != nil {
+				return environmentError(err)
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			code := simulate.Run(ctx, simulate.Options{
 				Args: args, Behaviour: job.Simulation(c.Simulate), Pace: c.Pace,
@@ -24,6 +28,7 @@ func simulateCommand(c config.Config) *cobra.Command {
 			})
 			stop()
 			os.Exit(code)
+			return nil
 		},
 	}
 }

@@ -18,6 +18,10 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// UsageError makes an error a mistake of whoever called, which ends with exit
+// code 2.
+func UsageError(err error) error { return usageError{err} }
+
 // How run ends when the job's own story was printed already.
 var (
 	errNoResult = errors.New("the job ended without a result")

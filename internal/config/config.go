@@ -52,28 +52,45 @@ type Config struct {
 	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
 	LogFormat       string        `env:"LOG_FORMAT" envDefault:"auto"`
 
-	// The client commands.
+	Client
+	Simulation
+
+	// EnvFile is the .env file that was read; empty for none.
+	EnvFile string `env:"-"`
+	// Environ is every variable, those of EnvFile included, known to us or not: what
+	// a job's processes may see is picked from it.
+	Environ []string `env:"-"`
+}
+
+// Client is what the client commands can be told from outside.
+type Client struct {
 	ServerURL string `env:"RINGBACK_URL" envDefault:"http://127.0.0.1:3001"`
 	Token     string `env:"RINGBACK_TOKEN"`
 	User      string `env:"RINGBACK_USER"`
 	GitPager  string `env:"GIT_PAGER"`
 	Pager     string `env:"PAGER"`
 	// NoColor is any text: that it is set is what counts (no-color.org).
-	NoColor  string        `env:"NO_COLOR"`
+	NoColor string `env:"NO_COLOR"`
+}
+
+// Simulation is what the simulated Claude can be told from outside.
+type Simulation struct {
 	Simulate string        `env:"RINGBACK_SIMULATE" envDefault:"success"`
 	Pace     time.Duration `env:"RINGBACK_SIMULATE_PACE" envDefault:"400ms"`
 }
 
-// Load reads the environment, all faults at once.
-func Load() (Config, error) { return parse(env.Options{}) }
+// LoadClient reads what the client commands need of the environment.
+func LoadClient() (Client, error) { return read[Client](env.Options{}) }
 
-// LoadFrom reads the given variables instead of the environment's.
-func LoadFrom(vars map[string]string) (Config, error) { return parse(env.Options{Environment: vars}) }
+// LoadSimulation reads what the simulated Claude needs of the environment.
+func LoadSimulation() (Simulation, error) { return read[Simulation](env.Options{}) }
 
-func parse(options env.Options) (Config, error) {
-	c, err := env.ParseAsWithOptions[Config](options)
+// LoadFrom reads the given variables instead of the environment's, all faults at
+// once.
+func LoadFrom(vars map[string]string) (Config, error) {
+	c, err := read[Config](env.Options{Environment: vars})
 	if err != nil {
-		return Config{}, readable(err)
+		return Config{}, err
 	}
 	if c.Workers == 0 {
 		c.Workers = 2 * runtime.NumCPU()
@@ -109,6 +126,15 @@ func (c *Config) resolvePaths() error {
 		*path = absolute
 	}
 	return errors.Join(faults...)
+}
+
+// read fills in a struct, all faults at once.
+func read[T any](options env.Options) (T, error) {
+	c, err := env.ParseAsWithOptions[T](options)
+	if err != nil {
+		return c, readable(err)
+	}
+	return c, nil
 }
 
 // wanted words what a variable must hold, by its type.

@@ -8,8 +8,10 @@ import (
 // Variables lists every environment variable that Config reads.
 func Variables() []string {
 	var names []string
-	for f := range reflect.TypeFor[Config]().Fields() {
-		names = append(names, variableOf(f.Name))
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		if name := variableOf(f.Name); name != "" && name != "-" {
+			names = append(names, name)
+		}
 	}
 	return names
 }

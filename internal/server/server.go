@@ -57,9 +57,11 @@ type Options struct {
 
 // Running says what a started server is.
 type Running struct {
-	URL      string
-	Store    string
-	Claude   string
+	URL    string
+	Store  string
+	Claude string
+	// EnvFile is the .env file that was read; empty for none.
+	EnvFile  string
 	Warnings []string
 	Kinds    []string
 }
@@ -216,7 +218,7 @@ func (n *node) newActions(hooks hooks) error {
 	if left := process.EndOrphans(); left > 0 {
 		n.log.Warn("ended what a server that died had left running", "processes", left)
 	}
-	n.actions = action.New(n.store, action.Options{Environ: os.Environ(), Dir: n.workDir, Self: self, Call: hooks.ours.Send}, n.log)
+	n.actions = action.New(n.store, action.Options{Environ: n.opts.Config.Environ, Dir: n.workDir, Self: self, Call: hooks.ours.Send}, n.log)
 	return nil
 }
 
@@ -236,7 +238,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	c := n.opts.Config
 	return runner.New(n.store, n.kinds, n.human, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: os.Environ(), Dir: c.DataDir,
+		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Dir: c.DataDir,
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
 }
@@ -354,7 +356,7 @@ func shutdown(server *http.Server) error {
 }
 
 func (n *node) announce() {
-	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.kinds.Names(), Claude: n.claude.Bin}
+	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.kinds.Names(), Claude: n.claude.Bin, EnvFile: n.opts.Config.EnvFile}
 	if n.db.warning != "" {
 		r.Warnings = append(r.Warnings, n.db.warning)
 	}
@@ -368,7 +370,7 @@ func (n *node) announce() {
 	if !n.opts.Config.UseCallback {
 		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output.")
 	}
-	n.log.Info("listening", "config", n.opts.Config, "store", r.Store, "claude", r.Claude)
+	n.log.Info("listening", "config", n.opts.Config, "store", r.Store, "claude", r.Claude, "envFile", r.EnvFile)
 	if n.opts.Started != nil {
 		n.opts.Started(r)
 	}

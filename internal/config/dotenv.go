@@ -1,0 +1,101 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/joho/godotenv"
+)
+
+// dotenv is the file, in the working directory, that the server reads beside
+// the environment.
+const dotenv = ".env"
+
+// LoadServer reads the environment and the file .env in dir, all faults at once.
+// A variable of the environment wins over one of the file, even an empty one.
+//
+// What the file holds goes into the Config alone, not into the environment of
+// this process: neither its children nor /proc show it.
+func LoadServer(dir string) (Config, error) {
+	real := env.ToMap(os.Environ())
+	file := filepath.Join(dir, dotenv)
+	vars, err := readDotenv(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		vars, file, err = nil, "", nil
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	if vars == nil {
+		vars = map[string]string{}
+	}
+	maps.Copy(vars, real)
+	c, err := LoadFrom(vars)
+	c.EnvFile, c.Environ = file, environ(vars)
+	if err != nil && file != "" {
+		err = fmt.Errorf("%w\n(%s was read too)", err, file)
+	}
+	return c, err
+}
+
+// environ is variables in the form that processes take.
+func environ(vars map[string]string) []string {
+	list := make([]string, 0, len(vars))
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		list = append(list, name+"="+vars[name])
+	}
+	return list
+}
+
+// readDotenv reads a .env file. It is fs.ErrNotExist where there is none; a
+// directory of that name, as Python keeps, is none.
+func readDotenv(file string) (map[string]string, error) {
+	info, err := os.Stat(file)
+	if err == nil && info.IsDir() {
+		return nil, fs.ErrNotExist
+	}
+	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be read: %w", file, errors.Unwrap(err))
+	}
+	vars, err := parseDotenv(string(text))
+	if err != nil { // its own words would show what the file holds
+		return nil, fmt.Errorf("%s, line %d: want NAME=value, with the value in closed quotes or in none", file, faultyLine(string(text)))
+	}
+	return vars, nil
+}
+
+var errDotenv = errors.New("not a variable")
+
+// parseDotenv also refuses what no process could be given.
+func parseDotenv(text string) (map[string]string, error) {
+	vars, err := godotenv.Unmarshal(strings.TrimPrefix(text, "\ufeff"))
+	for name, value := range vars {
+		if name == "" || strings.ContainsRune(name+value, 0) {
+			return nil, errDotenv
+		}
+	}
+	return vars, err
+}
+
+// faultyLine is where text stops making sense: the line after the longest part
+// from its beginning that does.
+func faultyLine(text string) int {
+	lines := strings.SplitAfter(text, "\n")
+	for n := len(lines) - 1; n > 0; n-- {
+		if _, err := parseDotenv(strings.Join(lines[:n], "")); err == nil {
+			return n + 1
+		}
+	}
+	return 1
+}

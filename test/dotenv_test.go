@@ -1,0 +1,101 @@
+package test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// dotenvDir is a working directory with a .env file.
+func dotenvDir(t testing.TB, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestServeReadsTheDotenvFile(t *testing.T) {
+	t.Parallel()
+	dir := dotenvDir(t, "\ufeff# of this project\nexport API_KEYS='a-key-of-the-$back-end' # both\r\nHOLD=1s\nLOG_FORMAT=nonsense\n")
+	n := startNodeIn(t, dir, vars{"LOG_FORMAT": "json", "CLAUDE_BIN": "simulate"})
+	if said := n.log.String(); !strings.Contains(said, "  env     "+filepath.Join(dir, ".env")+"\n") || strings.Contains(said, "a-key-of") {
+		t.Errorf("the start does not say which file was read, or shows what it holds:\n%s", said)
+	}
+	if status, _ := n.do(t, "GET", "/api/jobs", nil); status != 401 {
+		t.Errorf("without a key: answered %d, want 401, for .env sets one", status)
+	}
+	if status, answer := n.do(t, "GET", "/api/jobs", nil, "Authorization", "Bearer a-key-of-the-$back-end"); status != 200 {
+		t.Errorf("with the key of .env: answered %d: %v", status, answer)
+	}
+}
+
+func TestTheExampleIsADotenvFile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../.env.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := startNodeIn(t, dotenvDir(t, string(text)), nil)
+	n.want(t, 200, "GET", "/api/jobs", nil)
+}
+
+func TestMalformedDotenvStopsWithItsLine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"no equals sign":     {"HOLD=1s\nAPI_KEYS a-secret-key-1234567\nWORKERS=2\n", ".env, line 2:"},
+		"a quote left open":  {"# one\n\nJWT_SECRET=\"a-secret-key-1234567\nWORKERS=2\n", ".env, line 3:"},
+		"after a long value": {"A='one\ntwo\nthree'\nB-C=a-secret-key-1234567\n", ".env, line 4:"},
+		"in the first line":  {"=a-secret-key-1234567", ".env, line 1:"},
+		"a fault in a value": {"WORKERS=many\nAPI_KEYS=a-secret-key-1234567\n", "WORKERS is not a whole number"},
+		"a value we refuse":  {"API_KEYS=short\nLOG_FORMAT=a\n", "LOG_FORMAT"},
+		"a NUL byte":         {"A=1\nB=a-secret-key\x00-1234567\n", ".env, line 2:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(binary, "serve")
+			cmd.Dir, cmd.Env = dotenvDir(t, c.text), []string{"PATH=" + os.Getenv("PATH"), "LISTEN_ADDR=127.0.0.1:0", "DATA_DIR=" + t.TempDir()}
+			out, err := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != 2 {
+				t.Errorf("ended with %v, want exit code 2", err)
+			}
+			if said := string(out); !strings.Contains(said, c.want) || !strings.Contains(said, filepath.Join(cmd.Dir, ".env")) || strings.Contains(said, "secret-key") {
+				t.Errorf("said %q, want %q, the file's path, and nothing of what it holds", said, c.want)
+			}
+		})
+	}
+}
+
+func TestADirectoryNamedDotenvIsNone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".env"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if n := startNodeIn(t, dir, nil); strings.Contains(n.log.String(), "  env ") {
+		t.Error("the start says that a directory was read")
+	}
+}
+
+// What a job's process may see of .env is what it may see of the environment.
+func TestSecretsOfDotenvDoNotReachJobs(t *testing.T) {
+	t.Parallel()
+	seen := filepath.Join(t.TempDir(), "seen")
+	cli := script(t, `{ env; tr '\0' '\n' < /proc/$PPID/environ; } > `+seen+`.part; mv `+seen+`.part `+seen+`; sleep 100`)
+	n := startNodeIn(t, dotenvDir(t, "WEBHOOK_SECRET=a-secret-of-the-webhook\nANTHROPIC_MODEL=of-the-file\nLANG=of-the-file\n"),
+		vars{"CLAUDE_BIN": cli, "LANG": "of-the-environment"})
+	id := n.create(t, object{})
+	var env []byte
+	eventually(t, "the CLI to start", func() (ok bool) {
+		var err error
+		env, err = os.ReadFile(seen)
+		return err == nil
+	})
+	if text := string(env); strings.Contains(text, "a-secret-of") || !strings.Contains(text, "ANTHROPIC_MODEL=of-the-file") || !strings.Contains(text, "LANG=of-the-environment") {
+		t.Errorf("the CLI saw:\n%s", text)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", object{})
+}
