@@ -93,7 +93,8 @@ func startRedis(t testing.TB) *redisServer {
 
 func (r *redisServer) start(t testing.TB, port string) {
 	t.Helper()
-	r.cmd = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", r.dir, "--appendonly", "yes", "--save", "", "--logfile", "redis.log")
+	r.cmd = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", r.dir, "--appendonly", "yes",
+		"--appendfsync", "always", "--save", "", "--logfile", "redis.log")
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

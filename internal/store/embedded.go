@@ -99,8 +99,10 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 	if err := endOrphan(ctx, client, socket); err != nil {
 		return nil, err
 	}
+	// With "everysec", Redis puts off writing while its disk is busy with the fsync
+	// before, and a kill at that moment loses what was answered already.
 	cmd := exec.Command(bin, "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", dir,
-		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no",
+		"--appendonly", "yes", "--appendfsync", "always", "--save", "", "--daemonize", "no",
 		"--logfile", filepath.Join(dir, "redis.log"))
 	cmd.SysProcAttr = childAttr()
 	if err := cmd.Start(); err != nil {
