@@ -30,6 +30,9 @@ const failureSchema = `{
   }
 }`
 
+// lastBatch is the highest number that a batch may have.
+const lastBatch = 1000
+
 const batchSchema = `{
   "type": "object",
   "required": ["batch", "suggestions"],

@@ -3,6 +3,8 @@ package callback
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -70,14 +72,43 @@ func (h *Handler) batch(in *call) (any, error) {
 	}
 	number, _ := in.payload["batch"].(json.Number)
 	index, _ := number.Int64()
-	list, _ := in.payload["suggestions"].([]any)
-	if details := validateItems(items, list); details != nil {
+	b := &batch{call: in, kind: k, index: int(index)}
+	b.list, _ = in.payload["suggestions"].([]any)
+	final, _ := in.payload["final"].(bool)
+	if details := validateItems(items, b.list); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
-	if final, _ := in.payload["final"].(bool); final {
-		return h.finalBatch(in, k, int(index), list)
+	if !final && b.index == lastBatch {
+		return nil, h.wrongPayload(in, []job.Detail{{
+			Path: "/batch", Message: fmt.Sprintf("found %d, which only the final batch can be: send larger batches", lastBatch),
+		}})
 	}
-	return h.partBatch(in, int(index), list)
+	if final {
+		return h.finalBatch(b)
+	}
+	return h.partBatch(b)
+}
+
+// batch is one part of a large result.
+type batch struct {
+	*call
+	kind  *kind.Kind
+	index int
+	list  []any
+}
+
+// impossible says why no result can hold these items beside the batches that
+// were accepted.
+func (b *batch) impossible(accepted map[int]json.RawMessage) ([]job.Detail, error) {
+	var before []kind.Batch
+	for _, i := range slices.Sorted(maps.Keys(accepted)) {
+		items, err := kind.DecodeArray(accepted[i])
+		if err != nil {
+			return nil, fmt.Errorf("reading batch %d: %w", i, err)
+		}
+		before = append(before, kind.Batch{Index: i, Items: items})
+	}
+	return b.kind.Result.ImpossibleWith("suggestions", before, b.list), nil
 }
 
 func validateItems(items *kind.Schema, list []any) []job.Detail {
@@ -93,28 +124,68 @@ func validateItems(items *kind.Schema, list []any) []job.Detail {
 	return details
 }
 
-func (h *Handler) partBatch(in *call, index int, list []any) (any, error) {
-	text, err := json.Marshal(list)
+// batchTries is how often a batch is judged anew because others came between.
+const batchTries = 50
+
+// partBatch accepts a batch that is not the final one. It is judged together with
+// those accepted before, and stored only if these are all there still are.
+func (h *Handler) partBatch(b *batch) (any, error) {
+	text, err := json.Marshal(b.list)
 	if err != nil {
 		return nil, err
 	}
-	outcome, total, err := h.store.Batch(in.ctx, in.id, index, digest(text), text, len(list))
-	if err != nil {
-		return nil, err
+	part := store.NewBatch{Index: b.index, Digest: digest(text), Items: text, Count: len(b.list), Others: store.AnyOthers}
+	outcome, total := store.Stale, 0
+	for range batchTries {
+		if b.kind.Result.LimitsBatches() {
+			var details []job.Detail
+			if details, part.Others, err = h.judge(b); err != nil {
+				return nil, err
+			}
+			if details != nil {
+				return nil, h.wrongPayload(b.call, details)
+			}
+		}
+		if outcome, total, err = h.store.Batch(b.ctx, b.id, part); err != nil || outcome != store.Stale {
+			break
+		}
 	}
-	if outcome == store.Conflict {
-		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", index).
+	switch {
+	case err != nil:
+		return nil, err
+	case outcome == store.Stale:
+		return nil, crowded()
+	case outcome == store.Conflict:
+		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", b.index).
 			WithHint("The first one stands. Go on with the next batch.")
+	case outcome != store.Accepted && outcome != store.Repeated:
+		return nil, b.refused(outcome)
 	}
-	if outcome != store.Accepted && outcome != store.Repeated {
-		return nil, in.refused(outcome)
-	}
-	received := len(list)
+	received := len(b.list)
 	return success{Success: true, Received: &received, Total: &total}, nil
 }
 
+// judge says what is wrong with a batch beside the others, and how many others
+// there are. One that was accepted before is not judged again: it is recognised.
+func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) {
+	collected, err := h.store.Batches(b.ctx, b.id)
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, known := collected.Items[b.index]; known {
+		return nil, store.AnyOthers, nil
+	}
+	details, err = b.impossible(collected.Items)
+	return details, len(collected.Items), err
+}
+
+func crowded() error {
+	return job.Errorf(job.Unavailable, "Other batches arrived at the same moment").WithHint("Send this batch again.")
+}
+
 // finalBatch joins all batches and accepts them as the result.
-func (h *Handler) finalBatch(in *call, k *kind.Kind, index int, list []any) (any, error) {
+func (h *Handler) finalBatch(b *batch) (any, error) {
+	in, k, index, list := b.call, b.kind, b.index, b.list
 	collected, err := h.store.Batches(in.ctx, in.id)
 	if err != nil {
 		return nil, err
@@ -128,6 +199,9 @@ func (h *Handler) finalBatch(in *call, k *kind.Kind, index int, list []any) (any
 		return h.repeatedFinal(in, collected, digest(submitted), received)
 	}
 	all, details, err := join(collected.Items, index, list)
+	if err == nil && details == nil {
+		details, err = b.impossible(collected.Items)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +231,7 @@ func (h *Handler) finalBatch(in *call, k *kind.Kind, index int, list []any) (any
 		return nil, err
 	}
 	if outcome == store.Stale {
-		return nil, job.Errorf(job.Unavailable, "Another batch arrived at the same moment").WithHint("Send the final batch again.")
+		return nil, crowded()
 	}
 	if outcome != store.Accepted && outcome != store.Repeated {
 		return nil, in.refused(outcome)

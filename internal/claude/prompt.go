@@ -149,6 +149,12 @@ type promptData struct{ Prompt }
 // Batches reports whether the result may be sent in parts.
 func (d promptData) Batches() bool { return d.Kind.Batchable() }
 
+// Most is how many suggestions all batches together may hold; 0: no limit.
+func (d promptData) Most() int {
+	most, _ := d.Kind.Result.MostItems("suggestions")
+	return max(most, 0)
+}
+
 // Endpoint is where the result goes.
 func (d promptData) Endpoint() string {
 	if d.Kind.Batchable() {

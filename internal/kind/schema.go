@@ -47,7 +47,8 @@ func (s *Schema) JSON() json.RawMessage { return s.source }
 func (s *Schema) ForClaude() json.RawMessage { return s.forClaude }
 
 // Items returns the schema of the items of an array property, so that they can
-// be checked before the whole is there; false when the schema has no such array.
+// be checked before the whole is there; false when the schema has no such array,
+// or one whose items differ by their place.
 func (s *Schema) Items(property string) (*Schema, bool) {
 	items, ok := s.items[property]
 	return items, ok
@@ -59,6 +60,9 @@ func (s *Schema) itemSchemas() map[string]*Schema {
 	for name, property := range target(s.compiled).Properties {
 		compiled := target(property).Items2020
 		array := s.resolve(s.resolve(s.node).get("properties").get(name))
+		if target(property).PrefixItems != nil {
+			continue // an item's schema depends on its place, which a batch does not know
+		}
 		if part := s.resolve(array.get("items")); compiled != nil && part != nil {
 			schemas[name] = &Schema{
 				root: s.root, node: part, compiled: compiled,

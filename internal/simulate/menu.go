@@ -15,7 +15,7 @@ func isMenu(schema map[string]any) bool {
 }
 
 // mostSuggestions is as many as the result's schema takes.
-const mostSuggestions = 100
+const mostSuggestions = 500
 
 // slot is a meal of a day.
 type slot struct {

@@ -155,14 +155,31 @@ func (s *Store) GiveUp(ctx context.Context, id job.ID, code job.Code, message st
 	return Outcome(answer.(string)), nil
 }
 
+// NewBatch is one batch of a large result that passed its checks.
+type NewBatch struct {
+	// Index counts batches from 1.
+	Index int
+	// Digest identifies the items, so that a repeated batch is recognised.
+	Digest string
+	// Items is a JSON array of Count items.
+	Items json.RawMessage
+	Count int
+	// Others is how many other batches it was judged with: when there are more by
+	// now, it is not kept, and Stale is returned. AnyOthers: it does not matter.
+	Others int
+}
+
+// AnyOthers says that a batch is good whatever the others hold.
+const AnyOthers = -1
+
 // Batch keeps one batch and returns how many items have arrived in all, as
 // first told for this batch.
-func (s *Store) Batch(ctx context.Context, id job.ID, index int, digest string, items json.RawMessage, count int) (Outcome, int, error) {
+func (s *Store) Batch(ctx context.Context, id job.ID, b NewBatch) (Outcome, int, error) {
 	p, known := partitionOfID(id)
 	if !known {
 		return Unknown, 0, nil
 	}
-	answer, err := s.run(ctx, s.scripts.batch, p, string(id), index, digest, string(items), count)
+	answer, err := s.run(ctx, s.scripts.batch, p, string(id), b.Index, b.Digest, string(b.Items), b.Count, b.Others)
 	if err != nil {
 		return "", 0, err
 	}

@@ -358,7 +358,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := s.Batch(ctx, j.ID, 1, "d", json.RawMessage(`[]`), 0); err != nil {
+			if _, _, err := s.Batch(ctx, j.ID, store.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[]`), Others: store.AnyOthers}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Progress(ctx, j.ID, store.Facts{UserID: n.UserID}, json.RawMessage(`{}`), "d"); err != nil {

@@ -42,7 +42,7 @@ type PastMeal struct {
 
 // Result is what Claude submits.
 type Result struct {
-	Suggestions []Suggestion `json:"suggestions" jsonschema:"minItems=1,maxItems=100,title=Suggestions" jsonschema_description:"The suggested meals, in the order of their dates."`
+	Suggestions []Suggestion `json:"suggestions" jsonschema:"minItems=1,maxItems=500,title=Suggestions" jsonschema_description:"The suggested meals, in the order of their dates."`
 	Reasoning   string       `json:"reasoning" jsonschema:"minLength=1,maxLength=4000,title=Reasoning" jsonschema_description:"Why these dishes were chosen, for the user to read."`
 }
 

@@ -1,8 +1,9 @@
 -- Keeps one batch of a large result and shows it to the user at once.
 --
 -- ARGV[1] request id   ARGV[2] index   ARGV[3] digest   ARGV[4] items, JSON array
--- ARGV[5] number of items
--- Returns {"accepted"|"repeated", total} or {"conflict"|"unknown"|<the
+-- ARGV[5] number of items   ARGV[6] number of other batches it was judged with,
+--         -1 when they do not matter
+-- Returns {"accepted"|"repeated", total} or {"conflict"|"stale"|"unknown"|<the
 -- state that takes none>}.
 -- A batch is stored as "<digest> <number> <total then> <items>".
 
@@ -18,6 +19,7 @@ if known then
   if digest ~= ARGV[3] then return { 'conflict' } end
   return { 'repeated', total }
 end
+if ARGV[6] ~= '-1' and redis.call('HLEN', key) ~= tonumber(ARGV[6]) then return { 'stale' } end
 local total = tonumber(ARGV[5])
 for _, batch in ipairs(redis.call('HVALS', key)) do
   total = total + tonumber(string.match(batch, '^%S+ (%d+) '))

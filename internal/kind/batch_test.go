@@ -1,0 +1,57 @@
+package kind_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+)
+
+func TestImpossibleWith(t *testing.T) {
+	t.Parallel()
+	before := []kind.Batch{{Index: 1, Items: []any{"a", "b"}}, {Index: 4, Items: []any{"c"}}}
+	at := func(path, message string) []job.Detail { return []job.Detail{{Path: path, Message: message}} }
+	for name, c := range map[string]struct {
+		list  string // the schema of the list
+		items []any
+		want  []job.Detail
+	}{
+		"no limit":               {`{}`, []any{"d"}, nil},
+		"too few so far":         {`{"minItems": 9}`, []any{"d"}, nil},
+		"as many as there may":   {`{"maxItems": 4}`, []any{"d"}, nil},
+		"one too many":           {`{"maxItems": 3}`, []any{"d"}, at("/list", "found 1 item, after 3 in earlier batches; all batches together may hold at most 3: send the final batch, with none")},
+		"by reference":           {`{"$ref": "#/$defs/short"}`, []any{"d"}, at("/list", "found 1 item, after 3 in earlier batches; all batches together may hold at most 3: send the final batch, with none")},
+		"in parts":               {`{"allOf": [{"maxItems": 9}, {"maxItems": 4}]}`, []any{"d", "e"}, at("/list", "found 2 items, after 3 in earlier batches; all batches together may hold at most 4: send 1 at most, then the final batch")},
+		"known from a batch":     {`{"uniqueItems": true}`, []any{"d", "c"}, at("/list/1", "is the same as item 0 of batch 4; every item of all batches must be different: leave it out")},
+		"known from this batch":  {`{"uniqueItems": true}`, []any{"d", "d"}, at("/list/1", "is the same as item 0 of this batch; every item of all batches must be different: leave it out")},
+		"contains none so far":   {`{"contains": {"const": "z"}}`, []any{"d"}, nil},
+		"contains too many":      {`{"contains": {"enum": ["a", "b", "d"]}, "maxContains": 2}`, []any{"d"}, at("/list", `together with the earlier batches: found 4 items; expected at most 2 that are one of "a", "b", "d"`)},
+		"one form is still open": {`{"anyOf": [{"maxItems": 3}, {"maxItems": 4}]}`, []any{"d"}, nil},
+		"depends on what comes":  {`{"if": {"minItems": 9}, "else": {"maxItems": 3}}`, []any{"d"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := kind.NewSchema("s.json", []byte(`{"type": "object", "required": ["list", "why"], "properties": {"list": `+c.list+`},
+				"$defs": {"short": {"maxItems": 3}}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, s.ImpossibleWith("list", before, c.items)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestItemsThatDifferByPlaceComeInOnePiece(t *testing.T) {
+	t.Parallel()
+	s, err := kind.NewSchema("s.json", []byte(`{"properties": {"list": {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Items("list"); ok {
+		t.Error("its items can be checked without their place")
+	}
+}

@@ -1,0 +1,127 @@
+package test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const batchPath = "/api/claude/suggestions/batch"
+
+// dishes names n different dishes.
+func dishes(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s %d", prefix, i)
+	}
+	return names
+}
+
+func TestTwoHundredSuggestionsInBatches(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{})
+	id, envelope := n.manual(t, object{"userId": "u1"})
+	for i := 1; i <= 9; i++ {
+		n.want(t, 200, "POST", batchPath, with(envelope, object{"batch": i, "suggestions": mealResult(dishes("Soup", 20)...)["suggestions"]}))
+	}
+	n.want(t, 200, "POST", batchPath, with(with(envelope, mealResult(dishes("Pie", 20)...)), object{"batch": 10, "final": true}))
+	if got := len(n.await(t, id, "received")["result"].(object)["suggestions"].([]any)); got != 200 {
+		t.Errorf("%d suggestions are kept, want 200", got)
+	}
+}
+
+// limited is a kind whose list of suggestions is small, and without repetitions.
+func limited(t *testing.T) vars {
+	t.Helper()
+	return ownKind(t, "limited", "---\ndescription: Lists\n---\nList.", `{
+		"type": "object", "required": ["suggestions", "reasoning"], "additionalProperties": false,
+		"properties": {"reasoning": {"type": "string"},
+			"suggestions": {"type": "array", "minItems": 2, "maxItems": 4, "uniqueItems": true, "items": {"type": "string"}}}}`)
+}
+
+func TestWhatABatchMakesImpossibleIsRefusedThere(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		maps.Copy(env, limited(t))
+		n := startNode(t, env)
+		start := func() (string, func(status, index int, final bool, items ...string) object) {
+			id, envelope := n.manual(t, object{"kind": "limited", "userId": "u1"})
+			return id, func(status, index int, final bool, items ...string) object {
+				t.Helper()
+				body := with(envelope, object{"batch": index, "final": final, "suggestions": append([]string{}, items...)})
+				if final {
+					body["reasoning"] = "Because."
+				}
+				return n.want(t, status, "POST", batchPath, body)
+			}
+		}
+		id, batch := start()
+		batch(200, 1, false, "a", "b", "c")
+		for _, final := range []bool{false, true} {
+			full := details(t, batch(400, 2, final, "d", "e"))["/suggestions"]
+			if full != "found 2 items, after 3 in earlier batches; all batches together may hold at most 4: send 1 at most, then the final batch" {
+				t.Errorf("final %t: says %q", final, full)
+			}
+			same := details(t, batch(400, 2, final, "b"))["/suggestions/0"]
+			if same != "is the same as item 1 of batch 1; every item of all batches must be different: leave it out" {
+				t.Errorf("final %t: says %q", final, same)
+			}
+		}
+		if within := details(t, batch(400, 2, false, "x", "x"))["/suggestions/1"]; within == "" {
+			t.Error("items that are the same within a batch are not told")
+		}
+		batch(200, 3, false, "d")                // a gap is no fault until the end
+		batch(200, 1, false, "a", "b", "c")      // nor is a repetition
+		batch(409, 1, false, "a", "b", "c", "d") // which other content is not
+		if none := details(t, batch(400, 2, false, "e"))["/suggestions"]; !strings.Contains(none, "send the final batch, with none") {
+			t.Errorf("says %q", none)
+		}
+		batch(200, 2, false)
+		batch(200, 4, true)
+		if got := n.await(t, id, "received")["result"].(object)["suggestions"]; cmp.Diff([]any{"a", "b", "c", "d"}, got) != "" {
+			t.Errorf("received %v", got)
+		}
+
+		// What later batches mend is not refused, and what no batch can mend is.
+		_, batch = start()
+		batch(200, 1, false, "a")
+		batch(400, 1000, false, "b")
+		batch(400, 2, true)
+		batch(200, 2, true, "b")
+	})
+}
+
+func TestBatchesAtOnceKeepTheLimit(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		maps.Copy(env, limited(t))
+		n := startNode(t, env)
+		id, envelope := n.manual(t, object{"kind": "limited", "userId": "u1"})
+		var accepted atomic.Int64
+		var calls sync.WaitGroup
+		for i := 1; i <= 12; i++ {
+			calls.Go(func() {
+				status, answer := n.do(t, "POST", batchPath, with(envelope, object{"batch": i, "suggestions": []string{fmt.Sprint("item ", i)}}))
+				switch status {
+				case 200:
+					accepted.Add(1)
+				case 400:
+				default:
+					t.Errorf("batch %d was answered %d %v", i, status, answer)
+				}
+			})
+		}
+		calls.Wait()
+		if accepted.Load() != 4 {
+			t.Errorf("%d batches of one item were accepted, want 4", accepted.Load())
+		}
+		if got := len(names(n.happenings(t, id, ""))); got != 2+4 { // pending, running and the batches
+			t.Errorf("%d events, want 6", got)
+		}
+	})
+}

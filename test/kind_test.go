@@ -1,0 +1,24 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// ownKind writes a kind of one's own and returns the variables that point at it.
+// Without a result schema, any object is a result.
+func ownKind(t *testing.T, name, prompt, resultSchema string) vars {
+	t.Helper()
+	prompts, schemas := t.TempDir(), t.TempDir()
+	files := map[string]string{filepath.Join(prompts, name+".md"): prompt}
+	if resultSchema != "" {
+		files[filepath.Join(schemas, name+".result.json")] = resultSchema
+	}
+	for file, text := range files {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return vars{"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas}
+}
