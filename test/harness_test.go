@@ -503,3 +503,9 @@ func (n *node) again(t testing.TB) *node {
 	n.kill(t)
 	return startNodeIn(t, n.cwd, n.env)
 }
+
+// flat is a JSON object as text, to look for words in.
+func flat(answer object) string {
+	text, _ := json.Marshal(answer)
+	return string(text)
+}

@@ -111,6 +111,10 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 	if err := checkOptions(who, n); err != nil {
 		return job.Job{}, err
 	}
+	key, err := idempotencyKey(c.Request().Header, n.IdempotencyKey)
+	if err != nil {
+		return job.Job{}, err
+	}
 	input, err := checkInput(k, n.Input, inputPath)
 	if err != nil {
 		return job.Job{}, err
@@ -130,7 +134,7 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 	request := job.RequestInWords(k.Name, n.Input)
 	return s.store.Create(c.Request().Context(), store.NewJob{
 		Kind: k.Name, UserID: userID, SessionID: n.SessionID, Input: input, Options: n.Options,
-		IdempotencyKey: n.IdempotencyKey, EventPrefix: k.Policy.Events, Priority: priority,
+		IdempotencyKey: key, EventPrefix: k.Policy.Events, Priority: priority,
 		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Request: &request,
 		Change: k.Policy.Workspace != nil && n.Options.Simulate != job.SimulateManual,
 	})
@@ -163,10 +167,8 @@ func checkOptions(who caller, n newJob) error {
 	if p := n.Options.Priority; p != "" && p != job.Interactive && p != job.Batch {
 		return invalid("/options/priority", fmt.Sprintf("found %q; allowed: interactive, batch", p))
 	}
-	for field, text := range map[string]string{"/sessionId": n.SessionID, "/idempotencyKey": n.IdempotencyKey} {
-		if len(text) > 256 || checkUser(text[:min(len(text), 128)]) != nil {
-			return invalid(field, "expected at most 256 characters, none of them control characters")
-		}
+	if text := n.SessionID; len(text) > 256 || checkUser(text[:min(len(text), 128)]) != nil {
+		return invalid("/sessionId", "expected at most 256 characters, none of them control characters")
 	}
 	return nil
 }

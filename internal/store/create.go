@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,7 +19,8 @@ type NewJob struct {
 	SessionID string // empty: the store chooses one
 	Input     json.RawMessage
 	Options   job.Options
-	// IdempotencyKey makes a second call of the same user return the first job.
+	// IdempotencyKey makes a second call of the same user return the first job, if
+	// it asks for the same.
 	IdempotencyKey string
 	// EventPrefix begins the names of the job's events.
 	EventPrefix string
@@ -38,10 +41,15 @@ type NewJob struct {
 }
 
 // Create stores a pending job with its secret and queues its first turn. For a
-// known idempotency key it returns the job of the first call.
+// known idempotency key it returns the job of the first call, or a Conflict where
+// that asked for something else.
 func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	p := partitionOf(n.UserID)
 	id := newID(p)
+	asked, err := n.digest()
+	if err != nil {
+		return job.Job{}, err
+	}
 	if n.SessionID == "" {
 		n.SessionID = "ses_" + strings.TrimPrefix(string(id), "req_")
 	} else if err := s.rememberSession(ctx, n.SessionID, n.UserID); err != nil {
@@ -50,7 +58,6 @@ func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	request := ""
 	if n.Request != nil {
 		n.Request.RequestID = id
-		var err error
 		if request, err = messageRest(*n.Request, n.UserID, n.SessionID); err != nil {
 			return job.Job{}, err
 		}
@@ -65,16 +72,36 @@ func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	}
 	args := append([]any{
 		string(id), n.UserID, n.IdempotencyKey, string(secret),
-		toMillis(n.CallbackTimeout), toMillis(s.opts.QueueTimeout), request, string(n.Follows),
+		toMillis(n.CallbackTimeout), toMillis(s.opts.QueueTimeout), request, string(n.Follows), asked,
 	}, fields...)
 	answer, err := s.run(ctx, s.scripts.create, p, append(args, "keep", toMillis(s.opts.Retention), "human", toMillis(s.opts.QueueTimeout))...)
 	if err != nil {
 		return job.Job{}, err
 	}
-	if known := job.ID(answer.([]any)[1].(string)); known != id {
+	outcome := stringsOf(answer)
+	known := job.ID(outcome[1])
+	if outcome[0] == "conflict" {
+		return job.Job{}, job.Errorf(job.Conflict, "The idempotency key was used for another request").
+			WithHint("It made the job %s. A new request needs a new key; a repeated one must ask for the same.", known)
+	}
+	if known != id {
 		return s.Get(ctx, known)
 	}
 	return job.Job{ID: id, Kind: n.Kind, UserID: n.UserID, SessionID: n.SessionID, State: job.Pending}, nil
+}
+
+// digest is the same for requests that ask for the same.
+func (n NewJob) digest() (string, error) {
+	text, err := json.Marshal(struct {
+		Kind, SessionID string
+		Input           json.RawMessage
+		Options         job.Options
+	}{n.Kind, n.SessionID, n.Input, n.Options})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 func (n NewJob) fields(id job.ID, secret Secret) ([]any, error) {

@@ -5,27 +5,32 @@
 -- ARGV[6] queue timeout, ms
 -- ARGV[7] the user's message behind its id and time, JSON; "" for none
 -- ARGV[8] job that this one follows in the same conversation, or ""
--- ARGV[9..] field, value … of the record
--- Returns {"created", id} or {"exists", id} for a repeated idempotency key.
+-- ARGV[9] digest of what is asked for
+-- ARGV[10..] field, value … of the record
+-- Returns {"created", id}; for a repeated idempotency key {"exists", id}, or
+-- {"conflict", id} where the job of that key was asked for otherwise.
 
 local id, user, idem = ARGV[1], ARGV[2], ARGV[3]
 local idem_key = P .. ':idempotency:' .. user
 if idem ~= '' then
   local known = redis.call('HGET', idem_key, idem)
-  if known and redis.call('EXISTS', job_key(known)) == 1 then return { 'exists', known } end
+  if known and redis.call('EXISTS', job_key(known)) == 1 then
+    local asked = redis.call('HGET', job_key(known), 'asked')
+    return { asked and asked ~= ARGV[9] and 'conflict' or 'exists', known }
+  end
 end
 
 -- The client repeats a call whose answer it lost.
 if redis.call('EXISTS', job_key(id)) == 1 then return { 'created', id } end
 
 local fields = { 'state', 'pending', 'created', num(NOW), 'updated', num(NOW), 'turn', '0', 'attempt', '0' }
-for i = 9, #ARGV do fields[#fields + 1] = ARGV[i] end
+for i = 10, #ARGV do fields[#fields + 1] = ARGV[i] end
 redis.call('HSET', job_key(id), unpack(fields))
 
 local j = load_job(id)
 if idem ~= '' then
   redis.call('HSET', idem_key, idem, id)
-  redis.call('HSET', job_key(id), 'idempotency', idem)
+  redis.call('HSET', job_key(id), 'idempotency', idem, 'asked', ARGV[9])
 end
 local secret = P .. ':secret:' .. id
 redis.call('HSET', secret, 'secret', ARGV[4], 'userId', user, 'createdAt', num(NOW))

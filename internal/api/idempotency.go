@@ -1,0 +1,60 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// headerIdempotencyKey does what the field idempotencyKey of the body does, for
+// clients that send it with every POST.
+const headerIdempotencyKey = "Idempotency-Key"
+
+// maxKey is how many characters an idempotency key may have.
+const maxKey = 256
+
+// idempotencyKey is the key of a request: from its header, from its body, or the
+// same in both; empty for none.
+func idempotencyKey(header http.Header, inBody string) (string, error) {
+	if len(inBody) > maxKey || strings.ContainsFunc(inBody, isControl) {
+		return "", invalid("/idempotencyKey", "expected at most 256 characters, none of them control characters")
+	}
+	values := header.Values(headerIdempotencyKey)
+	if len(values) == 0 {
+		return inBody, nil
+	}
+	key, ok := structuredString(values[0])
+	if !ok || len(values) > 1 || key == "" || len(key) > maxKey || strings.ContainsFunc(key, isControl) {
+		return "", job.Errorf(job.Invalid, "Invalid header "+headerIdempotencyKey).
+			WithHint("Send it once, with 1 to 256 characters, plain or in double quotes.")
+	}
+	if inBody != "" && inBody != key {
+		return "", invalid("/idempotencyKey", "is another one than the header "+headerIdempotencyKey+"; send one of them")
+	}
+	return key, nil
+}
+
+// structuredString reads a header's value, which is plain as most clients send it,
+// or a string of RFC 8941 as the header's draft standard has it.
+func structuredString(value string) (string, bool) {
+	inner, quoted := strings.CutPrefix(value, `"`)
+	if !quoted {
+		return value, true
+	}
+	var text strings.Builder
+	for i := 0; i < len(inner); i++ {
+		switch c := inner[i]; {
+		case c == '"':
+			return text.String(), i == len(inner)-1
+		case c == '\\' && i+1 < len(inner) && (inner[i+1] == '"' || inner[i+1] == '\\'):
+			i++
+			text.WriteByte(inner[i])
+		case c == '\\':
+			return "", false
+		default:
+			text.WriteByte(c)
+		}
+	}
+	return "", false
+}
