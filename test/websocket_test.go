@@ -210,16 +210,6 @@ func TestWhoMaySeeWhat(t *testing.T) {
 			t.Errorf("%s: %s %s answered %d, want %d: %v", c.who, c.method, c.path, status, c.status, answer)
 		}
 	}
-	address := "ws" + strings.TrimPrefix(n.url, "http") + "/ws"
-	if _, resp, err := websocket.DefaultDialer.Dial(address+"?userId=alice", nil); err == nil || resp.StatusCode != http.StatusUnauthorized {
-		t.Error("a WebSocket without a token was let in")
-	}
-	if _, resp, err := websocket.DefaultDialer.Dial(address+"?userId=alice&token="+bob, nil); err == nil || resp.StatusCode != http.StatusForbidden {
-		t.Error("a WebSocket to another user's events was let in")
-	}
-	if _, resp, err := websocket.DefaultDialer.Dial(address+"?token="+bob, http.Header{"Origin": {"https://elsewhere.example"}}); err == nil || resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusForbidden {
-		t.Error("a WebSocket of a foreign page was let in")
-	}
 	events := n.listen(t, "since=0&token="+alice)
 	if got := events.next()["userId"]; got != "alice" {
 		t.Errorf("heard an event of %v", got)

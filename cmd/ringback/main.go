@@ -25,7 +25,7 @@ func main() {
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetFlagErrorFunc(cli.FlagError)
-	root.AddCommand(serveCommand(), checkCommand(), simulateCommand())
+	root.AddCommand(serveCommand(), checkCommand(), tokenCommand(), simulateCommand())
 	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager)})...)
 	if err := root.ExecuteContext(context.Background()); err != nil {
 		exit(err)

@@ -3,13 +3,16 @@ package api
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/gorilla/websocket"
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/hub"
 	"ringback/internal/job"
 )
 
@@ -17,6 +20,8 @@ import (
 type caller struct {
 	// userID is the person, for a token; empty for a back end, which acts for anyone.
 	userID string
+	// until is when the token expires; zero for a back end.
+	until time.Time
 }
 
 // service reports whether the caller may act for any user.
@@ -32,62 +37,83 @@ func callerOf(c echo.Context) caller {
 	return who
 }
 
-// authenticate lets in who has an API key or a token. With neither configured
-// everyone comes in; such a server listens on loopback only.
+// open reports whether everyone may do everything: such a server listens on
+// loopback only.
+func (s *Server) open() bool { return len(s.opts.APIKeys) == 0 && s.opts.JWTSecret == "" }
+
+// authenticate lets in who has an API key or a token.
 func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if len(s.opts.APIKeys) == 0 && s.opts.JWTSecret == "" {
-			c.Set(callerKey, caller{})
-			return next(c)
-		}
-		who, ok := s.identify(credentials(c.Request()))
-		if !ok {
-			return job.Errorf(job.Unauthorized, "Not authorized").
-				WithHint("Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=.")
+		who, err := s.identify(c)
+		if err != nil {
+			return err
 		}
 		c.Set(callerKey, who)
 		return next(c)
 	}
 }
 
-// credentials finds the key or token. Browsers cannot set headers on a
-// WebSocket, so there it may come in the URL or as a subprotocol.
-func credentials(r *http.Request) string {
-	if header, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return header
+// identify finds out who sends a request. The error says why nobody is let in; the
+// answer's WWW-Authenticate says it as RFC 6750 has it.
+func (s *Server) identify(c echo.Context) (caller, error) {
+	if s.open() {
+		return caller{}, nil
 	}
-	if !websocket.IsWebSocketUpgrade(r) {
-		return ""
-	}
-	if token := r.URL.Query().Get("token"); token != "" {
-		return token
-	}
-	for _, protocol := range websocket.Subprotocols(r) {
-		if protocol != "ringback" {
-			return protocol
+	credential, err := credentials(c.Request())
+	challenge := `Bearer realm="ringback"`
+	if err == nil && credential != "" {
+		var who caller
+		if who, err = s.callerFor(credential); err == nil {
+			return who, nil
 		}
+		challenge += fmt.Sprintf(`, error="invalid_token", error_description="%s"`, err)
 	}
-	return ""
+	if err == nil {
+		err = errors.New("no key or token was sent")
+	}
+	c.Response().Header().Set(echo.HeaderWWWAuthenticate, challenge)
+	return caller{}, job.Errorf(job.Unauthorized, "Not authorized: %s", err).
+		WithHint("Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=. ringback token --user <id> makes one.")
 }
 
-func (s *Server) identify(credential string) (caller, bool) {
-	if credential == "" {
-		return caller{}, false
+// credentials finds the key or token; empty for none. Browsers cannot set headers
+// on a WebSocket, so there it may come in the URL or as a subprotocol.
+func credentials(r *http.Request) (string, error) {
+	if header := r.Header.Get(echo.HeaderAuthorization); header != "" {
+		scheme, credential, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return "", errors.New("the header Authorization is malformed: it must be Bearer, a space, and a key or token")
+		}
+		return strings.TrimSpace(credential), nil
 	}
-	if s.isAPIKey(credential) {
-		return caller{}, true
+	if !websocket.IsWebSocketUpgrade(r) {
+		return "", nil
 	}
-	if s.opts.JWTSecret == "" {
-		return caller{}, false
+	if token := r.URL.Query().Get("token"); token != "" {
+		return token, nil
 	}
-	var claims jwt.RegisteredClaims
-	_, err := jwt.ParseWithClaims(credential, &claims,
-		func(*jwt.Token) (any, error) { return []byte(s.opts.JWTSecret), nil },
-		jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired())
-	if err != nil || checkUser(claims.Subject) != nil || claims.Subject == "" {
-		return caller{}, false
+	for _, protocol := range websocket.Subprotocols(r) {
+		if protocol != hub.Subprotocol {
+			return protocol, nil
+		}
 	}
-	return caller{userID: claims.Subject}, true
+	return "", nil
+}
+
+// callerFor returns who a key or token lets in, or what is wrong with it, in words
+// that hold nothing of it.
+func (s *Server) callerFor(credential string) (caller, error) {
+	switch {
+	case s.isAPIKey(credential):
+		return caller{}, nil
+	case s.opts.JWTSecret == "" && looksLikeToken(credential):
+		return caller{}, errors.New("users' tokens are not taken here, for JWT_SECRET is not set")
+	case s.opts.JWTSecret == "":
+		return caller{}, errors.New("the key is none of API_KEYS")
+	case len(s.opts.APIKeys) > 0 && !looksLikeToken(credential):
+		return caller{}, errors.New("what was sent is malformed as a token, and none of API_KEYS")
+	}
+	return readToken(s.opts.JWTSecret, credential)
 }
 
 func (s *Server) isAPIKey(credential string) bool {

@@ -89,7 +89,7 @@ func (s *Server) Register(e *echo.Echo) {
 	if len(s.opts.CORSOrigins) > 0 {
 		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins}))
 	}
-	e.GET("/ws", s.webSocket, s.authenticate)
+	e.GET("/ws", s.webSocket)
 	e.POST("/api/slack/commands", s.slackCommand)
 	// Not a group: its middleware would answer 404 for a wrong method.
 	for _, r := range []struct {

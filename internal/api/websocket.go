@@ -1,30 +1,98 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/gorilla/websocket"
 	"github.com/labstack/echo/v4"
 
 	"ringback/internal/hub"
 	"ringback/internal/job"
 )
 
+// webSocket connects a client to its events. What is wrong with the request is
+// said by a close code, for a page learns nothing of a refused handshake.
 func (s *Server) webSocket(c echo.Context) error {
-	userID, err := actAs(callerOf(c), c.QueryParam("userId"))
-	if err != nil {
+	want, err := s.subscription(c)
+	if err == nil {
+		return s.hub.Serve(c.Response(), c.Request(), want)
+	}
+	code, ok := closeCode(err)
+	if !ok || !websocket.IsWebSocketUpgrade(c.Request()) {
 		return err
 	}
-	want := hub.Request{UserID: userID, RequestID: job.ID(c.QueryParam("requestId")), Reply: s.replyFrames(c, userID)}
+	s.log.Info("refused a WebSocket", "code", int(code), "reason", err.Error(), "origin", c.Request().Header.Get(echo.HeaderOrigin), "address", c.RealIP())
+	return s.hub.Refuse(c.Response(), c.Request(), code, err.Error())
+}
+
+// closeCode is how a WebSocket says an error; false for one that a client had
+// better meet with another attempt.
+func closeCode(err error) (hub.CloseCode, bool) {
+	e, ok := errors.AsType[*job.Error](err)
+	if !ok {
+		return 0, false
+	}
+	switch e.Kind { //nolint:exhaustive // the others are told by the handshake's status
+	case job.Invalid:
+		return hub.CloseBadRequest, true
+	case job.Unauthorized:
+		return hub.CloseUnauthorized, true
+	case job.Forbidden:
+		return hub.CloseForbidden, true
+	}
+	return 0, false
+}
+
+// subscription reads what a client wants to hear, and checks that it may. The
+// page's origin comes first: other sites learn nothing more.
+func (s *Server) subscription(c echo.Context) (hub.Request, error) {
+	want := hub.Request{RequestID: job.ID(c.QueryParam("requestId"))}
+	if !s.trustedOrigin(c.Request()) {
+		return want, job.Errorf(job.Forbidden, "The page's origin is not one of CORS_ORIGINS")
+	}
+	who, err := s.identify(c)
+	if err != nil {
+		return want, err
+	}
+	c.Set(callerKey, who)
+	want.Until = who.until
+	if want.UserID, err = actAs(who, c.QueryParam("userId")); err != nil {
+		return want, inReason(err)
+	}
+	want.Reply = s.replyFrames(c, want.UserID)
 	if c.QueryParams().Has("since") {
 		want.Resume = true
 		if want.Since, err = sinceOf(c); err != nil {
-			return err
+			return want, err
 		}
 	}
-	return s.hub.Serve(c.Response(), c.Request(), want, s.trustedOrigin)
+	return want, s.checkListener(c, want)
+}
+
+// inReason puts what a body would say in details into the message, which is all
+// that a close frame has room for.
+func inReason(err error) error {
+	if e, ok := errors.AsType[*job.Error](err); ok && len(e.Details) > 0 {
+		return job.Errorf(e.Kind, "%s: %s", strings.TrimPrefix(e.Details[0].Path, "/"), e.Details[0].Message)
+	}
+	return err
+}
+
+// checkListener refuses to listen to a job of somebody else. Whether it exists is
+// not told.
+func (s *Server) checkListener(c echo.Context, want hub.Request) error {
+	if want.RequestID == "" {
+		return nil
+	}
+	j, err := s.store.Get(c.Request().Context(), want.RequestID)
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound || err == nil && j.UserID != want.UserID {
+		return job.Errorf(job.Forbidden, "This user has no job with this requestId")
+	}
+	return err
 }
 
 // trustedOrigin keeps pages of other sites from listening.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -175,13 +176,23 @@ func (s *subscription) listen(conn *websocket.Conn) error {
 		alive()
 		_, frame, err := conn.ReadMessage()
 		if err != nil {
-			return err
+			return closed(err)
 		}
 		if e, ok := readEvent(frame); ok && s.wants(e) && !s.yield(e, nil) {
 			s.over = true
 			return nil
 		}
 	}
+}
+
+// closed makes an error of ours of a close code by which the server says that
+// connecting again is of no use.
+func closed(err error) error {
+	kinds := map[int]job.ErrorKind{4400: job.Invalid, 4401: job.Unauthorized, 4403: job.Forbidden}
+	if end, ok := errors.AsType[*websocket.CloseError](err); ok && kinds[end.Code] != "" {
+		return job.Errorf(kinds[end.Code], "%s", cmp.Or(end.Text, "The server closed the connection"))
+	}
+	return err
 }
 
 // clocksDiffer is by how much the clocks of two machines may.

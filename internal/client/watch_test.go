@@ -93,6 +93,36 @@ func watch(t *testing.T, s *wsServer, w client.Watch, count int) []job.Seq {
 	return nil
 }
 
+func TestWatchEndsWhereConnectingAgainIsOfNoUse(t *testing.T) {
+	t.Parallel()
+	for code, kind := range map[int]job.ErrorKind{4400: job.Invalid, 4401: job.Unauthorized, 4403: job.Forbidden} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, "for a reason"), time.Now().Add(time.Second))
+				_, _, _ = conn.ReadMessage()
+			}))
+			t.Cleanup(s.Close)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			var e *job.Error
+			for _, err := range client.New(s.URL, "").Watch(ctx, client.Watch{UserID: "u1", Patient: true}) {
+				if !errors.As(err, &e) {
+					t.Fatalf("ended with %v", err)
+				}
+			}
+			if e == nil || e.Kind != kind || e.Message != "for a reason" {
+				t.Errorf("close code %d ended it with %v", code, e)
+			}
+		})
+	}
+}
+
 func TestWatchGoesOnWhereItWasCutOff(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

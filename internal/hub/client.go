@@ -32,6 +32,8 @@ type client struct {
 	// only holds the jobs whose events are wanted, nil for all; muted those that
 	// are not.
 	only, muted map[job.ID]bool
+	// expiry ends the connection with the caller's token; nil for never.
+	expiry *time.Timer
 }
 
 // pinger marks a place in the queue where a ping goes out.
@@ -47,6 +49,9 @@ type Request struct {
 	// events are sent.
 	Since  job.Seq
 	Resume bool
+	// Until is when the caller's token expires, and the connection with it; zero for
+	// never.
+	Until time.Time
 	// Reply takes a reply to a checkpoint that the client sends.
 	Reply ReplyFunc
 }
@@ -56,8 +61,8 @@ type Request struct {
 type ReplyFunc func(ctx context.Context, frame json.RawMessage) (job.Checkpoint, error)
 
 // Serve upgrades a request to a WebSocket and returns; the connection lives on.
-// checkOrigin decides whether a page of another origin may connect.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request, checkOrigin func(*http.Request) bool) error {
+// Whether it may is for the caller to say, see Refuse.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error {
 	if h.ctx.Err() != nil {
 		return job.Errorf(job.Unavailable, "The server is stopping").WithHint("Connect again.")
 	}
@@ -71,29 +76,43 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request, checkO
 		want.Since = past.Last
 	}
 	buffered := &bufferedWriter{ResponseWriter: w}
-	upgrader := websocket.Upgrader{
-		CheckOrigin: checkOrigin, ReadBufferSize: 1024, WriteBufferPool: writeBuffers, WriteBufferSize: 4096,
-		Subprotocols: []string{"ringback"}, Error: func(http.ResponseWriter, *http.Request, int, error) {},
-	}
-	conn, err := upgrader.Upgrade(buffered, r, nil)
-	if err != nil {
-		if _, ok := errors.AsType[websocket.HandshakeError](err); ok {
-			return job.Errorf(job.Invalid, "This is a WebSocket endpoint").WithHint("%s", err.Error())
-		}
-		return nil // the connection is gone
+	conn, err := upgrade(buffered, r)
+	if conn == nil {
+		return err
 	}
 	c := &client{hub: h, userID: want.UserID, conn: conn, flush: buffered.flush, reply: want.Reply, readTo: want.Since}
 	c.space = sync.NewCond(&c.mu)
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
 	}
+	if !want.Until.IsZero() {
+		c.expiry = time.AfterFunc(time.Until(want.Until), func() { c.end(CloseUnauthorized, "the token has expired, connect with a new one") })
+	}
 	room := h.join(c)
 	if h.ctx.Err() != nil {
-		c.end(closeRestart, "the server restarts, connect again")
+		c.end(CloseRestart, "the server restarts, connect again")
 	}
 	h.replay(func() { c.replay(room, want) })
 	go c.read(h.ctx, room) //nolint:contextcheck // the connection outlives the request
 	return nil
+}
+
+// upgrade makes a request a WebSocket, from whatever page. It returns none, with
+// no error, when the connection is gone.
+func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
+	upgrader := websocket.Upgrader{
+		CheckOrigin:    func(*http.Request) bool { return true },
+		ReadBufferSize: 1024, WriteBufferPool: writeBuffers, WriteBufferSize: 4096,
+		Subprotocols: []string{Subprotocol}, Error: func(http.ResponseWriter, *http.Request, int, error) {},
+	}
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err == nil {
+		return conn, nil
+	}
+	if _, ok := errors.AsType[websocket.HandshakeError](err); ok {
+		return nil, job.Errorf(job.Invalid, "This is a WebSocket endpoint").WithHint("%s", err.Error())
+	}
+	return nil, nil
 }
 
 // replay sends past events, then makes the client live without a gap.
@@ -139,8 +158,8 @@ func (c *client) offer(f *frame) {
 		return
 	}
 	if len(c.queue) >= c.hub.opts.QueueLimit {
-		c.hub.log.Info("cut off a slow WebSocket client", "userId", c.userID, "code", closeSlow)
-		c.endLocked(closeSlow, "too slow, resume with since")
+		c.hub.log.Info("cut off a slow WebSocket client", "userId", c.userID, "code", CloseSlow)
+		c.endLocked(CloseSlow, "too slow, resume with since")
 		return
 	}
 	c.push(f)
@@ -222,13 +241,13 @@ func (c *client) writeAll(frames []*frame) error {
 func (c *client) ping() { c.offer(pinger) }
 
 // end closes the connection with a reason.
-func (c *client) end(code int, reason string) {
+func (c *client) end(code CloseCode, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endLocked(code, reason)
 }
 
-func (c *client) endLocked(code int, reason string) {
+func (c *client) endLocked(code CloseCode, reason string) {
 	if c.ended {
 		return
 	}
@@ -236,11 +255,11 @@ func (c *client) endLocked(code int, reason string) {
 	c.queue = nil
 	c.space.Broadcast()
 	wait := time.Second
-	if code == closeSlow {
+	if code == CloseSlow {
 		wait = c.hub.opts.WriteTimeout // it may yet read on, and learn why
 	}
 	go func() { // a stuck write must not hold up the caller
-		message := websocket.FormatCloseMessage(code, reason)
+		message := websocket.FormatCloseMessage(int(code), reason)
 		_ = c.conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(wait))
 		_ = c.flush()
 		_ = c.conn.Close()
@@ -257,6 +276,9 @@ func (c *client) isEnded() bool {
 func (c *client) read(ctx context.Context, r *room) {
 	defer c.hub.leave(r, c)
 	defer c.end(websocket.CloseNormalClosure, "")
+	if c.expiry != nil {
+		defer c.expiry.Stop()
+	}
 	c.conn.SetReadLimit(64 << 10)
 	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.hub.opts.DeadAfter)) }
 	c.conn.SetPongHandler(alive)

@@ -38,7 +38,7 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 	t.Cleanup(stop)
 	go h.Run(ctx)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.Serve(w, r, hub.Request{UserID: r.URL.Query().Get("user")}, nil); err != nil {
+		if err := h.Serve(w, r, hub.Request{UserID: r.URL.Query().Get("user")}); err != nil {
 			t.Error(err)
 		}
 	}))

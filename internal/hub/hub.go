@@ -6,15 +6,27 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
 
-// Close codes beside those of RFC 6455.
+// CloseCode is why the server closes a connection; docs/api.md lists them.
+type CloseCode int
+
+// The codes, beside those of RFC 6455. Those from CloseBadRequest on say that
+// connecting again in the same way is of no use.
 const (
-	closeSlow    = 4008 // the client reads too slowly; it may resume with since
-	closeRestart = 1012 // the server restarts; connect again
+	CloseRestart      CloseCode = websocket.CloseServiceRestart // connect again
+	CloseSlow         CloseCode = 4008                          // the client reads too slowly; it may resume with since
+	CloseBadRequest   CloseCode = 4400                          // the URL is wrong
+	CloseUnauthorized CloseCode = 4401                          // no valid key or token, or it has expired
+	CloseForbidden    CloseCode = 4403                          // this caller, or this page, may not
 )
+
+// Subprotocol is the one that the server chooses where a client offers several.
+const Subprotocol = "ringback"
 
 // Options bound what connections may use. Zero values take the defaults.
 type Options struct {
@@ -128,7 +140,7 @@ func (h *Hub) close() {
 	h.stop()
 	h.life.Unlock()
 	for _, r := range h.all() {
-		r.each(func(c *client) { c.end(closeRestart, "the server restarts, connect again") })
+		r.each(func(c *client) { c.end(CloseRestart, "the server restarts, connect again") })
 	}
 	h.replays.Wait()
 }

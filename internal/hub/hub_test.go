@@ -55,7 +55,7 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.Serve(w, r, hub.Request{UserID: "u", Resume: true}, nil); err != nil {
+		if err := h.Serve(w, r, hub.Request{UserID: "u", Resume: true}); err != nil {
 			t.Error(err)
 		}
 	}))
