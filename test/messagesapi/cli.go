@@ -18,10 +18,6 @@ func (s *Server) Env(t testing.TB) []string {
 		"ANTHROPIC_BASE_URL=" + s.URL,
 		"ANTHROPIC_API_KEY=none",
 		"CLAUDE_CODE_MAX_RETRIES=1", // by default it retries for minutes
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		"DISABLE_TELEMETRY=1",
-		"DISABLE_AUTOUPDATER=1",
-		"DISABLE_ERROR_REPORTING=1",
 	}
 }
 
