@@ -66,3 +66,13 @@ func TestSimulatedClaudeIsSteered(t *testing.T) {
 		t.Errorf("pushed: %s", got)
 	}
 }
+
+func TestSilenceRunsIntoTheTimeout(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"CALLBACK_TIMEOUT": "1s"})
+	id := n.create(t, object{"userId": "u1", "options": object{"simulate": "silence"}})
+	record := n.await(t, id, "expired")
+	if record["errorCode"] != "callback_timeout" || record["turn"] != 1.0 {
+		t.Errorf("ended as %v after turn %v", record["errorCode"], record["turn"])
+	}
+}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"ringback/internal/cli"
 	"ringback/internal/config"
 	"ringback/internal/job"
 	"ringback/internal/simulate"
@@ -15,8 +18,20 @@ import (
 func simulateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "simulate", Short: "Stand in for the Claude CLI: takes its arguments and a prompt on standard input, and really calls back",
-		DisableFlagParsing: true,
+		Long: `Stand in for the Claude CLI in print mode. It takes the CLI's own arguments, of which it knows those that
+matter to it, reads a prompt on standard input, and really calls back with curl. RINGBACK_SIMULATE says how it
+behaves: success, repair, failure or silence (never calls back, and stays until it is ended).
+
+Ringback starts it where there is no Claude CLI, and for jobs with the option simulate.`,
+		Example:            "  ringback simulate -p < prompt.txt",
+		DisableFlagParsing: true, // they are the CLI's
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(args, "--help") || slices.Contains(args, "-h") || slices.Equal(args, []string{"help"}) {
+				return cmd.Help()
+			}
+			if !slices.Contains(args, "-p") && !slices.Contains(args, "--print") {
+				return cli.FlagError(cmd, errors.New("it plays the CLI in print mode only: pass -p, and a prompt on standard input"))
+			}
 			c, err := config.LoadSimulation()
 			if err != nil {
 				return environmentError(err)

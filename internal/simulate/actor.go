@@ -35,8 +35,7 @@ func (a *actor) play() error {
 	}
 	switch a.opts.Behaviour {
 	case job.SimulateSilence:
-		a.stream.text("I have nothing to say.")
-		return a.pause()
+		return a.stayAway()
 	case job.SimulateFailure:
 		return a.giveUp()
 	case job.SimulateNone, job.SimulateManual, job.SimulateSuccess, job.SimulateRepair:
@@ -69,8 +68,16 @@ func (a *actor) answer() error {
 	case job.SimulateNone, job.SimulateManual, job.SimulateSuccess, job.SimulateRepair:
 		a.structured = makeResult(schema, a.prompt.input)
 	case job.SimulateSilence:
+		return a.stayAway()
 	}
 	return nil
+}
+
+// stayAway works on without ever calling back, until somebody ends it.
+func (a *actor) stayAway() error {
+	a.stream.text("I have nothing to say.")
+	<-a.ctx.Done()
+	return a.ctx.Err()
 }
 
 // report sends a few progress updates, as Claude does while it works.

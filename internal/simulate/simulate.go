@@ -2,10 +2,12 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,8 +31,11 @@ type Options struct {
 	Stdout, Stderr io.Writer
 }
 
+// ended is the exit code of a CLI that was told to stop (SIGTERM).
+const ended = 143
+
 // Run plays one turn and returns the exit code: 0 when the turn ended as it was
-// meant to, else 1.
+// meant to, 143 when ctx ended it, else 1.
 func Run(ctx context.Context, o Options) int {
 	a, err := newActor(ctx, o)
 	if err != nil {
@@ -39,6 +44,9 @@ func Run(ctx context.Context, o Options) int {
 	}
 	a.stream.init(a.opts.Dir)
 	err = a.play()
+	if ctx.Err() != nil { // as the real CLI, without a last line
+		return ended
+	}
 	a.stream.result(err, a.structured)
 	if err != nil {
 		return 1
@@ -62,6 +70,9 @@ func newActor(ctx context.Context, o Options) (*actor, error) {
 		if o.Dir, err = os.Getwd(); err != nil {
 			return nil, err
 		}
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return nil, errors.New("there is no prompt on standard input")
 	}
 	args := readArguments(o.Args)
 	if args.conversation == "" {

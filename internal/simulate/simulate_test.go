@@ -155,7 +155,7 @@ func run(t *testing.T, o simulate.Options, prompt string) turn {
 	return runIn(t.Context(), t, o, prompt)
 }
 
-func runIn(ctx context.Context, t *testing.T, o simulate.Options, prompt string) turn {
+func runIn(ctx context.Context, t *testing.T, o simulate.Options, prompt string, also ...io.Writer) turn {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	if o.Dir == "" {
@@ -164,7 +164,7 @@ func runIn(ctx context.Context, t *testing.T, o simulate.Options, prompt string)
 	if o.Args == nil {
 		o.Args = firstTurn()
 	}
-	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(prompt), &stdout, &stderr
+	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(prompt), io.MultiWriter(append(also, &stdout)...), &stderr
 	r := turn{code: simulate.Run(ctx, o), raw: stdout.String(), stderr: stderr.String()}
 	dec := json.NewDecoder(&stdout)
 	for {
@@ -176,6 +176,28 @@ func runIn(ctx context.Context, t *testing.T, o simulate.Options, prompt string)
 		}
 		r.lines = append(r.lines, line)
 	}
+}
+
+// runSilent runs a turn that never ends by itself, and ends it once it has spoken.
+func runSilent(t *testing.T, o simulate.Options, prompt string) turn {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	o.Behaviour = job.SimulateSilence
+	return runIn(ctx, t, o, prompt, whenSaid{"nothing to say", end})
+}
+
+// whenSaid does something once a text was printed.
+type whenSaid struct {
+	text string
+	do   func()
+}
+
+func (w whenSaid) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(w.text)) {
+		w.do()
+	}
+	return len(b), nil
 }
 
 func firstTurn() []string {
@@ -327,9 +349,11 @@ func TestSilenceNeverCalls(t *testing.T) {
 	t.Parallel()
 	k := builtin(t, "meal-suggestions")
 	server := newCallbacks(t, k)
-	r := run(t, simulate.Options{Behaviour: job.SimulateSilence}, first(t, promptFor(k, server.URL, week)))
-	if r.code != 0 || len(server.calls()) != 0 || r.last()["subtype"] != "success" {
-		t.Errorf("exit code %d, calls %v, last %v", r.code, server.endpoints(), r.last())
+	for _, args := range [][]string{firstTurn(), append(firstTurn(), "--json-schema", string(k.Result.ForClaude()))} {
+		r := runSilent(t, simulate.Options{Args: args}, first(t, promptFor(k, server.URL, week)))
+		if r.code != 143 || len(server.calls()) != 0 || r.last()["type"] == "result" {
+			t.Errorf("exit code %d, calls %v, last %v", r.code, server.endpoints(), r.last())
+		}
 	}
 }
 
@@ -346,7 +370,6 @@ func TestStructuredOutput(t *testing.T) {
 	}{
 		{job.SimulateSuccess, 0, true},
 		{job.SimulateRepair, 0, true},
-		{job.SimulateSilence, 0, false},
 		{job.SimulateFailure, 1, false},
 	} {
 		t.Run(string(c.behaviour), func(t *testing.T) {
@@ -391,7 +414,7 @@ func TestLaterTurnsRememberTheFirst(t *testing.T) {
 	server := newCallbacks(t, k)
 	dir := t.TempDir()
 	p := promptFor(k, server.URL, week)
-	run(t, simulate.Options{Behaviour: job.SimulateSilence, Dir: dir}, first(t, p))
+	runSilent(t, simulate.Options{Dir: dir}, first(t, p))
 	again, err := p.Unfinished("There was no result.")
 	if err != nil {
 		t.Fatal(err)
@@ -423,6 +446,7 @@ func TestRefusesToStart(t *testing.T) {
 	}{
 		{"unknown conversation", simulate.Options{Args: []string{"--resume", conversation}}, again, "No conversation found with session ID: " + conversation},
 		{"unknown behaviour", simulate.Options{Behaviour: "sucess"}, first(t, p), "want success, repair, failure or silence"},
+		{"no prompt", simulate.Options{}, " \n", "no prompt on standard input"},
 		{"played by hand", simulate.Options{Behaviour: job.SimulateManual}, first(t, p), "want success, repair, failure or silence"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -466,7 +490,7 @@ func TestStopsWhenToldTo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := runIn(ctx, t, simulate.Options{Pace: 1 << 40}, first(t, promptFor(k, server.URL, week)))
-	if r.code != 1 || len(server.calls()) != 0 {
+	if r.code != 143 || len(server.calls()) != 0 {
 		t.Errorf("exit code %d, calls %v", r.code, server.endpoints())
 	}
 }

@@ -1,0 +1,84 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// onOwn runs ringback in a directory of its own, with nothing on standard
+// input, and returns what it printed and the files it left.
+func onOwn(t *testing.T, env vars, args ...string) (code int, out string, files []string) {
+	t.Helper()
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "RINGBACK_URL=http://127.0.0.1:1"}
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	var both bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &both, &both
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		t.Fatalf("ringback %s did not end: %s", strings.Join(args, " "), both.String())
+	}
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		files = append(files, e.Name())
+	}
+	return cmd.ProcessState.ExitCode(), both.String(), files
+}
+
+// subcommands are all commands, as the help lists them.
+func subcommands(t *testing.T) []string {
+	t.Helper()
+	_, help, _ := onOwn(t, nil, "--help")
+	_, list, _ := strings.Cut(help, "Available Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^  (\S+)`).FindAllStringSubmatch(list, -1) {
+		names = append(names, m[1])
+	}
+	if !slices.Contains(names, "simulate") || len(names) < 15 {
+		t.Fatalf("the help lists %q", names)
+	}
+	return names
+}
+
+func TestAskingForHelpDoesNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, name := range subcommands(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, args := range [][]string{{name, "--help"}, {name, "-h"}, {"help", name}} {
+				begin := time.Now()
+				code, out, files := onOwn(t, nil, args...)
+				if code != 0 || !strings.Contains(out, "Usage:") || len(files) > 0 {
+					t.Errorf("%q: exit code %d, files %q, took %s, says %s", args, code, files, time.Since(begin), out)
+				}
+			}
+			code, out, files := onOwn(t, nil, name, "--no-such-flag")
+			if name == "help" {
+				return
+			}
+			if code != 2 || !strings.Contains(out, "--help") || len(files) > 0 {
+				t.Errorf("an unknown flag: exit code %d, files %q, says %s", code, files, out)
+			}
+		})
+	}
+}
