@@ -6,16 +6,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // exact returns the option that a text is, word for word.
 func exact(options []any, said sentence) (any, bool) {
-	words := said.words()
+	words := said.spelled()
 	if said.asks || words == "" {
 		return nil, false
 	}
 	for _, option := range options {
-		if parse(fmt.Sprint(option)).words() == words {
+		if parse(fmt.Sprint(option)).spelled() == words {
 			return option, true
 		}
 	}
@@ -318,7 +319,7 @@ func accounted(tokens []token, found []mention, extra map[string]bool) bool {
 	refusing := slices.ContainsFunc(found, func(m mention) bool { return m.negated })
 	for i, t := range tokens {
 		switch {
-		case covers(found, i), t.mark, filler[t.word], extra[t.word], i == 0 && t.word == "no":
+		case covers(found, i), t.mark, filler[t.word], courtesies()[t.word], extra[t.word], i == 0 && t.word == "no":
 		case refusing && (negations[t.word] || sweeping[t.word] || t.word == "but"):
 		default:
 			return false
@@ -326,6 +327,22 @@ func accounted(tokens []token, found []mention, extra map[string]bool) bool {
 	}
 	return true
 }
+
+// courtesies are the words of all languages' polite phrases, and the signs of a
+// yes: beside what was chosen they change nothing.
+var courtesies = sync.OnceValue(func() map[string]bool {
+	texts := slices.Clone(readSigns().Yes)
+	for _, l := range languages() {
+		texts = append(texts, l.Polite...)
+	}
+	words := map[string]bool{}
+	for _, text := range texts {
+		for _, t := range parse(strings.TrimSuffix(text, " $")).tokens {
+			words[t.word] = true
+		}
+	}
+	return words
+})
 
 // fieldWords are the words of a name such as aspect_ratio or aspectRatio.
 func fieldWords(name string) map[string]bool {

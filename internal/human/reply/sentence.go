@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,19 +21,24 @@ type sentence struct {
 	asks, trails bool
 }
 
+// questionMarks are those of all the scripts that Unicode does not make "?" of.
+const questionMarks = "?¿؟՞‽❓❔"
+
 // token is a word, a number or a mark.
 type token struct {
 	// word is in lower case.
 	word string
 	// start and end are where it stands in the sentence's text.
 	start, end int
-	mark       bool
+	// mark is whether it only parts words or decorates them; decoration, whether it
+	// is a harmless sign such as 🙂.
+	mark, decoration bool
 }
 
 var plain = strings.NewReplacer(
-	"‘", "'", "’", "'", "ʼ", "'", "`", "'", "´", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`,
-	"∶", ":", "꞉", ":", "×", "x", "–", "-", "—", "-", "−", "-", "…", "...",
-	"\ufe0f", "", "🏻", "", "🏼", "", "🏽", "", "🏾", "", "🏿", "",
+	"‘", "'", "’", "'", "ʼ", "'", "′", "'", "`", "'", "´", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`,
+	"∶", ":", "꞉", ":", "×", "x", "‐", "-", "‑", "-", "–", "-", "—", "-", "−", "-", "…", "...",
+	"\ufe0e", "", "\ufe0f", "", "🏻", "", "🏼", "", "🏽", "", "🏾", "", "🏿", "",
 )
 
 // parse cuts a text into tokens.
@@ -49,7 +55,7 @@ func parse(text string) sentence {
 		return r
 	}, strings.ToValidUTF8(text, ""))
 	s.text = norm.NFKC.String(plain.Replace(visible))
-	s.asks, s.trails = strings.ContainsAny(s.text, "?¿"), strings.Contains(s.text, "..")
+	s.asks, s.trails = strings.ContainsAny(s.text, questionMarks), trailing.MatchString(s.text)
 	for i := 0; i < len(s.text); {
 		t := next(s.text, i)
 		if t.word != "" {
@@ -60,6 +66,9 @@ func parse(text string) sentence {
 	return s
 }
 
+// trailing is what leaves a sentence open: "yes..." and its like.
+var trailing = regexp.MustCompile(`[.,。、·・‥]\s*[.,。、·・‥]`)
+
 // next returns the token at a place; its word is empty for a space.
 func next(text string, start int) token {
 	r, size := utf8.DecodeRuneInString(text[start:])
@@ -68,7 +77,10 @@ func next(text string, start int) token {
 	case unicode.IsSpace(r) && r != '\n':
 		return token{end: end}
 	case !inWord(r):
-		return token{strings.ToLower(text[start:end]), start, end, r == '\n' || unicode.IsPunct(r)}
+		t := token{word: strings.ToLower(text[start:end]), start: start, end: end}
+		t.decoration = readSigns().decorations[t.word]
+		t.mark = t.decoration || r == '\n' || unicode.IsPunct(r)
+		return t
 	}
 	for end < len(text) {
 		r, size = utf8.DecodeRuneInString(text[end:])
@@ -77,7 +89,42 @@ func next(text string, start int) token {
 		}
 		end += size
 	}
-	return token{strings.ToLower(text[start:end]), start, end, false}
+	return token{word: strings.ToLower(text[start:end]), start: start, end: end}
+}
+
+// cut is the sentence with a token for each character of a script that is
+// written without spaces.
+func (s sentence) cut() sentence {
+	var tokens []token
+	for _, t := range s.tokens {
+		if t.mark || strings.IndexFunc(t.word, isIdeograph) < 0 {
+			tokens = append(tokens, t)
+			continue
+		}
+		var run strings.Builder
+		flush := func() {
+			if run.Len() > 0 {
+				tokens = append(tokens, token{word: run.String(), start: t.start, end: t.end})
+				run.Reset()
+			}
+		}
+		for _, r := range t.word {
+			if !isIdeograph(r) {
+				run.WriteRune(r)
+				continue
+			}
+			flush()
+			tokens = append(tokens, token{word: string(r), start: t.start, end: t.end})
+		}
+		flush()
+	}
+	s.tokens = tokens
+	return s
+}
+
+// isIdeograph reports whether a letter is a word's end as far as spaces tell.
+func isIdeograph(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー'
 }
 
 func inWord(r rune) bool {
@@ -98,33 +145,55 @@ func joins(text string, at, size int) bool {
 	return inWord(before) && inWord(after)
 }
 
-// clauses are the parts between marks.
+// clauses are the parts between marks. Signs that answer, such as 👍, stand beside
+// the words, not among them: a run of them is a clause.
 func (s sentence) clauses() [][]token {
 	var all [][]token
 	var one []token
-	for _, t := range s.tokens {
-		if t.mark {
-			if len(one) > 0 {
-				all = append(all, one)
-			}
-			one = nil
-			continue
+	flush := func() {
+		if len(one) > 0 {
+			all = append(all, one)
 		}
-		one = append(one, t)
+		one = nil
 	}
-	if len(one) > 0 {
-		all = append(all, one)
+	answers := readSigns().answers
+	for _, t := range s.tokens {
+		if t.mark || len(one) > 0 && answers[one[0].word] != answers[t.word] {
+			flush()
+		}
+		if !t.mark {
+			one = append(one, t)
+		}
 	}
+	flush()
 	return all
 }
 
 // words are the tokens that are no marks, as one text.
 func (s sentence) words() string {
+	return s.join(func(t token) bool { return !t.mark })
+}
+
+// spelled is words, with decorations.
+func (s sentence) spelled() string {
+	return s.join(func(t token) bool { return !t.mark || t.decoration })
+}
+
+func (s sentence) join(which func(token) bool) string {
 	var words []string
 	for _, t := range s.tokens {
-		if !t.mark {
+		if which(t) {
 			words = append(words, t.word)
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// plainMarks are those that a yes may stand beside: they part words. Others put
+// it in quotes, in brackets, strike it out or make a face.
+const plainMarks = ".,!;:-*\n。、¡"
+
+// oddMarks are the marks of a sentence that may change what its words mean.
+func (s sentence) oddMarks() string {
+	return s.join(func(t token) bool { return t.mark && !t.decoration && !strings.Contains(plainMarks, t.word) })
 }

@@ -42,7 +42,7 @@ func number(f Field, said sentence) (any, bool) {
 			}
 			continue
 		}
-		if !t.mark && !filler[t.word] && !words[t.word] && !words[t.word+"s"] {
+		if !t.mark && !filler[t.word] && !courtesies()[t.word] && !words[t.word] && !words[t.word+"s"] {
 			return nil, false
 		}
 	}
@@ -93,13 +93,17 @@ func typed(kind, word string) (any, bool) {
 
 // truth reads a yes or no that is a value, not a decision.
 func truth(said sentence) (any, bool) {
-	switch strings.TrimSuffix(strings.TrimPrefix(said.words(), "please "), " please") {
-	case "yes", "y", "true", "on", "yep", "yeah", "enable", "enabled", "sure", "yes i do", "ja", "oui":
-		return true, !said.asks
-	case "no", "n", "false", "off", "nope", "disable", "disabled", "no thanks", "nein", "non":
-		return false, !said.asks
+	if said.asks || said.hidden || said.trails || said.oddMarks() != "" {
+		return nil, false
 	}
-	return nil, false
+	switch strings.TrimSuffix(strings.TrimPrefix(said.words(), "please "), " please") {
+	case "y", "true", "on", "enable", "enabled":
+		return true, true
+	case "n", "false", "off", "disable", "disabled":
+		return false, true
+	}
+	v, _ := agreed(said, func(l *language) []phrases { return []phrases{l.verdicts} })
+	return v.sense == approves, v.sense == approves || v.sense == denies
 }
 
 var (
