@@ -421,3 +421,47 @@ func TestKindTellsItsActions(t *testing.T) {
 		t.Errorf("the actions are %v", actions)
 	}
 }
+
+// "Yes, but" is no yes, and asked back; what it said reaches Claude with the
+// decision that comes of it.
+func TestWhatWasSaidBeforeADecisionReachesClaude(t *testing.T) {
+	t.Parallel()
+	for _, decision := range []string{"no", "yes"} {
+		want := func(t *testing.T, exchange any) {
+			t.Helper()
+			lines := said(exchange)
+			if len(lines) != 3 || lines[0] != "user: yes but only the replica" || !strings.HasPrefix(lines[1], "assistant: ") || lines[2] != "user: "+decision {
+				t.Errorf("Claude is told of %q", lines)
+			}
+		}
+		t.Run("held "+decision, func(t *testing.T) {
+			t.Parallel()
+			g := startGated(t, vars{"HOLD": "30s"}, "")
+			answers := make(chan object, 1)
+			go func() {
+				_, answer := g.call(object{"name": "shop"}, false)
+				answers <- answer
+			}()
+			g.n.openCheckpoint(t, g.id, "awaiting_approval")
+			g.n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "yes but only the replica"})
+			g.say(decision)
+			want(t, (<-answers)["exchange"])
+		})
+		t.Run("parked "+decision, func(t *testing.T) {
+			t.Parallel()
+			s := startAsker(t, vars{}, "actions/deploy", object{"input": object{"name": "shop"}})
+			s.say("yes but only the replica")
+			s.say(decision)
+			s.reads("What the user has answered")
+			prompt := s.prompts()[0]
+			var answers []object
+			_, list, _ := strings.Cut(prompt, "What the user has answered")
+			_, list, _ = strings.Cut(list, "```json\n")
+			list, _, _ = strings.Cut(list, "\n```")
+			if err := json.Unmarshal([]byte(list), &answers); err != nil {
+				t.Fatalf("%v in %s", err, prompt)
+			}
+			want(t, answers[len(answers)-1]["reply"].(object)["exchange"])
+		})
+	}
+}

@@ -248,3 +248,32 @@ func startDeaf(t *testing.T, status int) string {
 		fmt.Fprint(w, `{"error":"no"}`)
 	}))
 }
+
+func TestWhatWasSaidBeforeAToolsDecisionReachesClaude(t *testing.T) {
+	t.Parallel()
+	for _, decision := range []string{"yes", "no"} {
+		for name, hold := range map[string]string{"held": "60s", "parked": "1s"} {
+			t.Run(name+" "+decision, func(t *testing.T) {
+				t.Parallel()
+				file, _ := touched(t)
+				n, api := realClaude(t, vars{"HOLD": hold, "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+file))
+				id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
+				n.openCheckpoint(t, id, "awaiting_approval")
+				if name == "parked" {
+					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+				}
+				say := func(text string) {
+					t.Helper()
+					n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+				}
+				say("yes but only the replica")
+				say(decision)
+				n.await(t, id, "received")
+				requests := api.Requests()
+				if last := requests[len(requests)-1]; !strings.Contains(mustJSON(last.Messages), "yes but only the replica") {
+					t.Errorf("Claude was told %s", mustJSON(last.Messages))
+				}
+			})
+		}
+	}
+}

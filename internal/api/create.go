@@ -44,7 +44,7 @@ func (s *Server) createJob(c echo.Context) error {
 		return err
 	}
 	if n.Kind == "" {
-		return invalid("/kind", "is required but missing; expected one of: "+strings.Join(s.kinds.Names(), ", "))
+		return invalid("/kind", "is required but missing; expected one of: "+strings.Join(s.askableNames(), ", "))
 	}
 	if hasInput {
 		object, ok := input.(map[string]any)
@@ -103,10 +103,10 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 	if err != nil {
 		return job.Job{}, err
 	}
-	k, ok := s.kinds.Get(n.Kind)
+	k, ok := s.askable(n.Kind)
 	if !ok {
 		return job.Job{}, job.Errorf(job.NotFound, "Unknown kind %q", n.Kind).
-			WithHint("Known kinds are: %s.", strings.Join(s.kinds.Names(), ", "))
+			WithHint("Known kinds are: %s.", strings.Join(s.askableNames(), ", "))
 	}
 	if err := checkOptions(who, n); err != nil {
 		return job.Job{}, err

@@ -37,9 +37,11 @@ type pending struct {
 	// Decision is what the person said while the call waited; empty if nobody did.
 	Decision job.Decision `json:"decision,omitempty"`
 	// Reply is how they said it, Reason why they said no.
-	Reply       string `json:"reply,omitempty"`
-	Reason      string `json:"reason,omitempty"`
-	Instruction string `json:"instruction"`
+	Reply  string `json:"reply,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Exchange is all they said, where it took more than that.
+	Exchange    []job.Utterance `json:"exchange,omitempty"`
+	Instruction string          `json:"instruction"`
 }
 
 const (
@@ -215,7 +217,7 @@ func (a *act) props() json.RawMessage {
 }
 
 func (a *act) decided(c job.Checkpoint) (any, error) {
-	p := pending{Status: pendingConfirmation, Decision: c.Reply.Decision, Reply: c.Reply.Text, Reason: c.Reply.Reason}
+	p := pending{Status: pendingConfirmation, Decision: c.Reply.Decision, Reply: c.Reply.Text, Reason: c.Reply.Reason, Exchange: c.Reply.Exchange}
 	switch c.Reply.Decision {
 	case job.Approve:
 		p.Message, p.Instruction = "The user has confirmed", confirmNow

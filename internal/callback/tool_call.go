@@ -31,9 +31,11 @@ type hookAnswer struct {
 }
 
 type hookOutput struct {
-	Event        string          `json:"hookEventName"`
-	Decision     string          `json:"permissionDecision"`
-	Reason       string          `json:"permissionDecisionReason,omitempty"`
+	Event    string `json:"hookEventName"`
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason,omitempty"`
+	// Context is shown to Claude beside what the tool gives back.
+	Context      string          `json:"additionalContext,omitempty"`
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
 }
 
@@ -180,15 +182,29 @@ func (h *Handler) decided(t *toolCall) (any, error) {
 		if c.Reply.Reason != "" {
 			reason += " " + c.Reply.Reason
 		}
-		return decide("deny", reason), nil
+		return decide("deny", strings.TrimSpace(reason+"\n"+whatWasSaid(c.Reply.Exchange))), nil
 	}
 	answer := decide("allow", "")
+	answer.Output.Context = whatWasSaid(c.Reply.Exchange)
 	if len(c.Reply.Values) > 0 {
 		if answer.Output.UpdatedInput, err = json.Marshal(c.Reply.Values); err != nil {
 			return nil, err
 		}
 	}
 	return answer, nil
+}
+
+// whatWasSaid tells Claude of the messages that led to a decision; empty where
+// there was but one.
+func whatWasSaid(exchange []job.Utterance) string {
+	if len(exchange) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(exchange)
+	if err != nil { // it is made of texts
+		panic("callback: " + err.Error())
+	}
+	return "What the user and you said about this call, up to the decision, as data: " + string(text)
 }
 
 // stands reports whether the user has allowed all that a rule asks for.

@@ -189,21 +189,16 @@ func (d promptData) Replies() (string, error) {
 }
 
 // Written are the user's messages, as JSON that may stand in a fence.
-func (d promptData) Written() (string, error) { return fenced(spokenIn(d.Told)) }
+func (d promptData) Written() (string, error) { return fenced(utterances(d.Told)) }
 
 // Past is the conversation so far, as JSON that may stand in a fence.
-func (d promptData) Past() (string, error) { return fenced(spokenIn(d.History)) }
+func (d promptData) Past() (string, error) { return fenced(utterances(d.History)) }
 
-type spoken struct {
-	Sender  job.Sender `json:"sender"`
-	Content string     `json:"content"`
-}
-
-func spokenIn(messages []job.Message) []spoken {
-	texts := make([]spoken, 0, len(messages))
+func utterances(messages []job.Message) []job.Utterance {
+	texts := make([]job.Utterance, 0, len(messages))
 	for _, m := range messages {
 		if m.Content != "" {
-			texts = append(texts, spoken{m.Sender, m.Content})
+			texts = append(texts, job.Utterance{Sender: m.Sender, Content: m.Content})
 		}
 	}
 	return texts

@@ -107,7 +107,7 @@ func (f replyFlags) reply(cmd *cobra.Command, text string) (client.Reply, error)
 func (a *app) asked(ctx context.Context, api *client.Client, id job.CheckpointID) (job.Checkpoint, error) {
 	if id != "" {
 		c, err := api.Checkpoint(ctx, id)
-		if err == nil && c.Value.Status != job.Open {
+		if err == nil && !c.Value.Status.Waits() {
 			err = job.Errorf(job.Conflict, "The question is %s, and waits for no answer", c.Value.Status).
 				WithHint("ringback inbox shows what waits.")
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,6 +25,9 @@ type Given struct {
 	Scope job.ApprovalScope `json:"scope"`
 	// By is who replies.
 	By job.Actor `json:"-"`
+	// LogID and Destination are kept with the message of a reply in the chat.
+	LogID       string `json:"-"`
+	Destination string `json:"-"`
 }
 
 // maxText bounds a reply in characters.
@@ -34,19 +38,39 @@ const maxText = 20_000
 // Invalid for a reply that does not fit, Conflict for a checkpoint that no
 // longer waits.
 func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Given) (job.Checkpoint, error) {
-	if c.Status != job.Open {
-		return c, store.Closed(c.ID, c.Status)
-	}
-	a, err := s.answer(c, g)
-	if err != nil {
+	if _, err := s.reply(ctx, c, g); err != nil {
 		return c, err
 	}
-	a.Checkpoint, a.From, a.By = c.ID, job.Open, g.By
-	if _, err := s.store.Reply(ctx, c, a); err != nil {
-		return c, err
-	}
-	s.log.Info("User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID, "outcome", a.To)
 	return s.store.Checkpoint(ctx, c.ID)
+}
+
+// reply takes a reply, however it came, and returns the person's message. Where
+// another one comes at the same moment, this one is worked out anew, as the later
+// of the two: it is never dropped.
+func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Given) (int64, error) {
+	for c.Status.Waits() {
+		a, err := s.answer(c, g)
+		if err != nil {
+			return 0, err
+		}
+		id, err := s.store.Reply(ctx, c, a)
+		if err == nil {
+			s.log.Info("User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID, "outcome", a.To)
+			return id, nil
+		}
+		if !isConflict(err) {
+			return 0, err
+		}
+		if c, err = s.store.Checkpoint(ctx, c.ID); err != nil {
+			return 0, err
+		}
+	}
+	return 0, store.Closed(c.ID, c.Status)
+}
+
+func isConflict(err error) bool {
+	e, ok := errors.AsType[*job.Error](err)
+	return ok && e.Kind == job.Conflict
 }
 
 // answer works out what a reply does.
@@ -73,10 +97,10 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 	if err != nil {
 		return store.Answer{}, err
 	}
-	if a.Message == nil {
-		message := job.Text(job.FromUser, q.inWords(g))
-		a.Message = &message
-	}
+	message := job.Text(job.FromUser, q.inWords(g))
+	message.LogID, message.Destination = g.LogID, g.Destination
+	a.Message, a.By = &message, g.By
+	a = after(a, q.plus(message.Content))
 	if a.Reply.Decision == job.Approve {
 		if a.Approval, err = s.approval(q, g); err != nil {
 			return store.Answer{}, err
@@ -234,16 +258,41 @@ func (s *Service) understand(q question, text string) (store.Answer, error) {
 	case reply.Cancel:
 		return q.cancel(text), nil
 	case reply.Values:
-		return q.take(base, r.Values, r.Missing), nil
+		if q.checkpoint.Status != job.Reading || q.asksForOne() {
+			return q.take(base, r.Values, r.Missing), nil
+		}
+		return q.toRead(base, r.Values), nil
 	case reply.Unclear:
 	}
 	if q.freeText() {
 		return answered(base), nil
 	}
 	if s.mayAskClaude(q) {
-		return store.Answer{To: job.Reading, Reply: base}, nil
+		return q.toRead(base, nil), nil
 	}
 	return q.again(base, nil, r.Question), nil
+}
+
+// asksForOne reports whether one value is the whole answer: then the latest word
+// on it settles what was being read.
+func (q question) asksForOne() bool { return q.form == nil || len(q.form.order) == 1 }
+
+// toRead lets Claude read a reply, together with those that it was reading
+// already. Values that were understood are kept beside.
+func (q question) toRead(base job.Reply, values map[string]any) store.Answer {
+	base.Values = q.merged(normal(values))
+	if len(base.Values) == 0 {
+		base.Values = nil
+	}
+	if q.checkpoint.Status == job.Reading && q.checkpoint.Reply != nil {
+		base.Text = latest(q.checkpoint.Reply.Text + "\n" + base.Text)
+	}
+	return store.Answer{To: job.Reading, Reply: base}
+}
+
+// latest is the end of what was said, as much as is read of a reply.
+func latest(text string) string {
+	return strings.ToValidUTF8(text[max(0, len(text)-maxText):], "")
 }
 
 // take keeps values that were read from a text, and asks for what is missing or
@@ -289,7 +338,7 @@ func (q question) freeText() bool {
 // mayAskClaude reports whether Claude may be asked what a reply means: never
 // where something is decided.
 func (s *Service) mayAskClaude(q question) bool {
-	_, ok := s.kinds.Get(readingKind)
+	_, ok := s.kinds.Get(ReadingKind)
 	return ok && !q.checkpoint.Type.Binding()
 }
 

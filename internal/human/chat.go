@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 
 	"ringback/internal/job"
 )
@@ -66,13 +65,17 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c != nil {
-		id, err := s.replyInChat(ctx, *c, m)
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Kind != job.Conflict {
+	for c != nil {
+		id, err := s.reply(ctx, *c, Given{Text: m.Content, By: m.By, LogID: m.LogID, Destination: m.Destination})
+		if !isConflict(err) {
 			return id, err
 		}
-		// It was answered at this very moment: then this is a further message.
+		if c, err = s.askedAgain(ctx, *c); err != nil {
+			return 0, err
+		}
 	}
+	// Nothing was asked, or it was answered at this very moment: then this is a
+	// further message.
 	_, id, _, err := s.store.Tell(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
 	return id, err
 }
@@ -96,17 +99,13 @@ func (s *Service) asked(ctx context.Context, m Incoming) (*job.Checkpoint, error
 	return &open[0], nil
 }
 
-func (s *Service) replyInChat(ctx context.Context, c job.Checkpoint, m Incoming) (int64, error) {
-	a, err := s.answer(c, Given{Text: m.Content, By: m.By})
-	if err != nil {
-		return 0, err
+// askedAgain returns the checkpoint that asks in the place of one that is closed;
+// nil where none does. It never returns another question: nobody has replied to
+// that.
+func (s *Service) askedAgain(ctx context.Context, c job.Checkpoint) (*job.Checkpoint, error) {
+	now, err := s.follow(ctx, c.ID)
+	if err != nil || !now.Status.Waits() {
+		return nil, err
 	}
-	a.Checkpoint, a.From, a.By = c.ID, job.Open, m.By
-	a.Message.LogID, a.Message.Destination = m.LogID, m.Destination
-	id, err := s.store.Reply(ctx, c, a)
-	if err != nil {
-		return 0, err
-	}
-	s.log.Info("User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID, "outcome", a.To)
-	return id, nil
+	return &now, nil
 }

@@ -78,7 +78,7 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 		if c, err = s.follow(ctx, c.ID); err != nil {
 			return c, err
 		}
-		if !waits(c) || !c.Held {
+		if !c.Status.Waits() || !c.Held {
 			return c, nil
 		}
 		select {
@@ -93,9 +93,6 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 		}
 	}
 }
-
-// waits reports whether a reply may still come, or is being read.
-func waits(c job.Checkpoint) bool { return c.Status == job.Open || c.Status == job.Reading }
 
 // follow returns a checkpoint, or the one that asked again in its place.
 func (s *Service) follow(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {

@@ -98,7 +98,7 @@ func (s *Service) retry(t store.Task, err error) (time.Duration, bool) {
 func (s *Service) do(ctx context.Context, t store.Task) error {
 	switch t.Kind {
 	case store.TaskUnderstand:
-		return s.startReading(ctx, job.CheckpointID(t.Ref))
+		return s.startReading(ctx, store.ReadingOf(t))
 	case store.TaskRead:
 		return s.finishReading(ctx, job.ID(t.Ref))
 	case store.TaskContinue:

@@ -4,34 +4,29 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
 
-// readingKind is the built-in kind whose jobs say what a reply means.
-const readingKind = "reading"
-
-// readerPrefix begins the name of the user to whom such jobs belong: nobody, so
-// that no client sees them.
-const readerPrefix = job.ReservedUserPrefix + "reader:"
+// ReadingKind is the built-in kind whose jobs say what a reply means. Nobody asks
+// for such a job but the server itself.
+const ReadingKind = "reading"
 
 // toRead is the input of a reading.
 type toRead struct {
-	Question    string          `json:"question"`
+	Question string `json:"question"`
+	// Reply is one message, or several, each on lines of its own.
 	Reply       string          `json:"reply"`
 	Field       string          `json:"field,omitempty"`
 	Current     json.RawMessage `json:"currentValue,omitempty"`
 	ValidValues []any           `json:"validValues,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
 	Known       map[string]any  `json:"knownValues,omitempty"`
-	History     []spoken        `json:"history"`
-}
-
-// spoken is a message of the conversation so far.
-type spoken struct {
-	Sender  job.Sender `json:"sender"`
-	Content string     `json:"content"`
+	// Exchange is what was said since the question was first put.
+	Exchange []job.Utterance `json:"exchange,omitempty"`
+	History  []job.Utterance `json:"history"`
 }
 
 // meaning is the result of a reading.
@@ -48,16 +43,17 @@ type meaning struct {
 // historyLength is how many messages a reading is given.
 const historyLength = 40
 
-// startReading lets Claude read the reply to a checkpoint, in a job of its own.
-func (s *Service) startReading(ctx context.Context, id job.CheckpointID) error {
-	c, err := s.store.Checkpoint(ctx, id)
-	if err != nil || c.Status != job.Reading {
+// startReading lets Claude read the reply to a checkpoint, in a job of its own. A
+// further reply ends that job and begins another.
+func (s *Service) startReading(ctx context.Context, r store.Reading) error {
+	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
+	if err != nil || c.Status != job.Reading || c.Round != r.Round {
 		return notThere(err)
 	}
-	k, ok := s.kinds.Get(readingKind)
+	k, ok := s.kinds.Get(ReadingKind)
 	q, details := parse(c)
 	if !ok || details != nil || c.Reply == nil {
-		return s.askAgain(ctx, c, q, nil, "")
+		return s.askAgain(ctx, c, q, "")
 	}
 	past, err := s.history(ctx, c)
 	if err != nil {
@@ -65,7 +61,7 @@ func (s *Service) startReading(ctx context.Context, id job.CheckpointID) error {
 	}
 	input, err := json.Marshal(toRead{
 		Question: c.Message, Reply: c.Reply.Text, Field: q.field(), Current: q.props.CurrentValue, ValidValues: q.props.ValidValues,
-		Schema: q.props.Schema, Known: q.props.CurrentValues, History: past,
+		Schema: q.props.Schema, Known: q.known().props.CurrentValues, Exchange: c.Exchange, History: past,
 	})
 	if err != nil {
 		return err
@@ -75,10 +71,22 @@ func (s *Service) startReading(ctx context.Context, id job.CheckpointID) error {
 		timeout = s.opts.CallbackTimeout
 	}
 	_, err = s.store.Create(ctx, store.NewJob{
-		Kind: k.Name, UserID: readerPrefix + c.UserID, Input: input, IdempotencyKey: string(c.ID), EventPrefix: k.Policy.Events,
-		Priority: k.Policy.Priority, CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Reads: c.ID,
+		Kind: k.Name, UserID: job.ReaderPrefix + c.UserID, Input: input, IdempotencyKey: fmt.Sprintf("%s %d", r.Checkpoint, r.Round),
+		EventPrefix: k.Policy.Events, Priority: k.Policy.Priority, CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Reads: r,
 	})
+	if isConflict(err) {
+		return nil // the person has replied again
+	}
 	return err
+}
+
+// known adds to the values of earlier rounds those that were understood in this
+// one before Claude was asked.
+func (q question) known() question {
+	if r := q.checkpoint.Reply; r != nil && r.Values != nil {
+		q.props.CurrentValues = q.merged(r.Values)
+	}
+	return q
 }
 
 // notThere makes a task of what no longer exists a task that is done.
@@ -90,14 +98,14 @@ func notThere(err error) error {
 }
 
 // history returns the latest messages of a checkpoint's session.
-func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]spoken, error) {
+func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utterance, error) {
 	messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, max(0, c.MessageID-historyLength), 2*historyLength)
 	if err != nil {
 		return nil, err
 	}
-	past := make([]spoken, len(messages))
+	past := make([]job.Utterance, len(messages))
 	for i, m := range messages {
-		past[i] = spoken{m.Sender, m.Content}
+		past[i] = job.Utterance{Sender: m.Sender, Content: m.Content}
 	}
 	return past, nil
 }
@@ -109,15 +117,16 @@ func (s *Service) finishReading(ctx context.Context, id job.ID) error {
 	if err != nil {
 		return notThere(err)
 	}
-	checkpoint, err := s.store.Reads(ctx, id)
+	r, err := s.store.Reads(ctx, id)
 	if err != nil {
 		return notThere(err)
 	}
-	c, err := s.store.Checkpoint(ctx, checkpoint)
-	if err != nil || c.Status != job.Reading || c.Reply == nil {
+	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
+	if err != nil || c.Status != job.Reading || c.Round != r.Round || c.Reply == nil {
 		return notThere(err)
 	}
 	q, _ := parse(c)
+	q = q.known()
 	m := meaning{Action: "unclear"}
 	if read.State == job.Received {
 		if err := json.Unmarshal(read.Result, &m); err != nil {
@@ -126,7 +135,7 @@ func (s *Service) finishReading(ctx context.Context, id job.ID) error {
 	}
 	s.log.Info("Claude read a reply", "checkpointId", c.ID, "requestId", c.RequestID, "action", m.Action, "confidence", m.Confidence)
 	if m.Confidence < s.opts.Confidence {
-		return s.askAgain(ctx, c, q, nil, m.Ask)
+		return s.askAgain(ctx, c, q, m.Ask)
 	}
 	switch m.Action {
 	case "cancel":
@@ -136,28 +145,27 @@ func (s *Service) finishReading(ctx context.Context, id job.ID) error {
 		base.Confidence = m.Confidence
 		return s.settle(ctx, c, q.take(base, m.Values, nil))
 	}
-	return s.askAgain(ctx, c, q, nil, m.Ask)
+	return s.askAgain(ctx, c, q, m.Ask)
 }
 
 // askAgain closes a checkpoint whose reply stayed unclear.
-func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, q question, known map[string]any, ask string) error {
+func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, q question, ask string) error {
 	if ask == "" {
-		ask = q.whatIsMissing(known, nil)
+		ask = q.whatIsMissing(nil, nil)
 	}
 	base := job.Reply{}
 	if c.Reply != nil {
 		base = *c.Reply
 	}
-	return s.settle(ctx, c, q.again(base, known, ask))
+	return s.settle(ctx, c, q.again(base, q.known().props.CurrentValues, ask))
 }
 
 // settle stores what a reply meant that was being read. Another node may have
-// done it already.
+// done it already, or the person may have replied again meanwhile.
 func (s *Service) settle(ctx context.Context, c job.Checkpoint, a store.Answer) error {
-	a.Checkpoint, a.From, a.Message = c.ID, job.Reading, nil
-	_, err := s.store.Reply(ctx, c, a)
-	if e, ok := errors.AsType[*job.Error](err); ok && (e.Kind == job.Conflict || e.Kind == job.NotFound) {
+	_, err := s.store.Reply(ctx, c, after(a, c.Exchange))
+	if isConflict(err) {
 		return nil
 	}
-	return err
+	return notThere(err)
 }

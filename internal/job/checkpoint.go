@@ -47,7 +47,7 @@ type CheckpointID string
 // CheckpointStatus says whether a checkpoint still waits.
 type CheckpointStatus string
 
-// The statuses. All but Open are final.
+// The statuses. All but Open and Reading are final.
 const (
 	Open      CheckpointStatus = "open"
 	Reading   CheckpointStatus = "reading"   // a reply came, and Claude is asked what it means
@@ -56,6 +56,10 @@ const (
 	Lapsed    CheckpointStatus = "expired"   // nobody replied in time
 	Withdrawn CheckpointStatus = "cancelled" // the job ended otherwise
 )
+
+// Waits reports whether a reply is still taken. One that is being read may be
+// followed by a further one, which supersedes that reading.
+func (s CheckpointStatus) Waits() bool { return s == Open || s == Reading }
 
 // Checkpoint is a question to a person (seed 004).
 type Checkpoint struct {
@@ -76,6 +80,14 @@ type Checkpoint struct {
 	UserID    string `json:"userId"`
 	// MessageID is the checkpoint's message in the session.
 	MessageID int64 `json:"messageId"`
+	// ToolCallID is the call of a tool in the chat that waits for the decision;
+	// empty where no call does.
+	ToolCallID string `json:"toolCallId,omitempty"`
+	// Exchange is what was said since the question was first put, oldest first:
+	// replies that were not clear, or are being read, and what was asked back.
+	Exchange []Utterance `json:"exchange,omitempty"`
+	// Round counts the replies that were taken to be read.
+	Round int `json:"-"`
 	// Held is whether Claude's call still waits for the reply, in the same turn.
 	Held bool `json:"held,omitempty"`
 	// CreatedAt is when it was asked.
@@ -162,6 +174,9 @@ type Reply struct {
 	// Confidence is how sure the reading of Text is, 0 to 1; 1 where nothing had to
 	// be understood.
 	Confidence float64 `json:"confidence,omitempty"`
+	// Exchange is all that was said from the question to this answer, oldest first,
+	// where it took more than one message.
+	Exchange []Utterance `json:"exchange,omitempty"`
 	// MessageID is the person's message in the session.
 	MessageID int64 `json:"messageId,omitempty"`
 }

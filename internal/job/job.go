@@ -163,3 +163,7 @@ const (
 // ReservedUserPrefix begins the names of users that no caller may be: what
 // Ringback does on its own behalf belongs to them.
 const ReservedUserPrefix = "ringback:"
+
+// ReaderPrefix begins the name of the user for whom Claude reads another's
+// replies: it is followed by that other's id.
+const ReaderPrefix = ReservedUserPrefix + "reader:"

@@ -34,7 +34,16 @@ type Message struct {
 	ID int64 `json:"id"`
 	// CreatedAt is when it was stored.
 	CreatedAt time.Time `json:"createdAt"`
+	// UpdatedAt is when it last changed: when a call that it shows ended, or the
+	// question that it puts was closed.
+	UpdatedAt time.Time `json:"updatedAt"`
 	MessageBody
+}
+
+// Utterance is what one side said, as others are told of it.
+type Utterance struct {
+	Sender  Sender `json:"sender"`
+	Content string `json:"content"`
 }
 
 // MessageBody is a message without what the store adds.

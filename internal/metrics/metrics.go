@@ -5,12 +5,14 @@ package metrics
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"ringback/internal/job"
 	"ringback/internal/store"
 )
 
@@ -56,7 +58,11 @@ func (m *Metrics) Callback(endpoint string, status int, took time.Duration) {
 }
 
 // Event counts an event.
-func (m *Metrics) Event(e store.Published) { m.events.WithLabelValues(string(e.Happening)).Inc() }
+func (m *Metrics) Event(e store.Published) {
+	if !strings.HasPrefix(e.UserID, job.ReservedUserPrefix) { // what the server does on its own behalf is no job of theirs
+		m.events.WithLabelValues(string(e.Happening)).Inc()
+	}
+}
 
 // Wake is for workers.
 func (m *Metrics) Wake(store.Partition) {}

@@ -107,9 +107,6 @@ func (s *Store) Ask(ctx context.Context, q Question) (Outcome, job.CheckpointID,
 
 // Answer is a reply on its way into the store.
 type Answer struct {
-	Checkpoint job.CheckpointID
-	// From is the status the checkpoint must be in: Open, or Reading.
-	From job.CheckpointStatus
 	// To is Answered, Clarified or Reading.
 	To    job.CheckpointStatus
 	Reply job.Reply
@@ -126,6 +123,9 @@ type Answer struct {
 	By job.Actor
 	// Approval is how far a yes goes.
 	Approval Approval
+	// Exchange is what was said since the question was first put, this reply and
+	// what is asked back included; it is kept as long as there is no answer.
+	Exchange []job.Utterance
 }
 
 // Approval is how far a yes goes.
@@ -146,8 +146,9 @@ func members(v any) (string, error) {
 	return "," + string(text[1:len(text)-1]), nil
 }
 
-// Reply stores a person's reply. It returns the person's message; or a Conflict
-// error when the checkpoint no longer waits.
+// Reply stores a person's reply to a checkpoint as it was read. It returns the
+// person's message; or a Conflict error when another reply, or the end of the
+// question, came first: then the checkpoint has changed.
 func (s *Store) Reply(ctx context.Context, c job.Checkpoint, a Answer) (int64, error) {
 	p, known := partitionOfCheckpoint(c.ID)
 	if !known {
@@ -198,14 +199,21 @@ func (a Answer) args(p Partition, c job.Checkpoint) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	exchange := []byte{}
+	if len(a.Exchange) > 0 {
+		if exchange, err = json.Marshal(a.Exchange); err != nil {
+			return nil, err
+		}
+	}
 	standing, err := json.Marshal(a.Approval.Standing)
 	if err != nil {
 		return nil, err
 	}
 	return []any{
-		string(c.ID), string(a.To), string(a.From), strings.TrimSuffix(string(reply), "}"), message,
+		string(c.ID), string(a.To), string(c.Status), strings.TrimSuffix(string(reply), "}"), message,
 		string(a.End), string(a.Code), a.Why, againID, againHead, againMessage, string(note), string(a.Reply.Decision),
 		string(by), toMillis(a.Approval.TTL), string(a.Approval.Scope), a.Approval.Standing.ID, string(standing),
+		c.Round, string(exchange),
 	}, nil
 }
 
@@ -220,7 +228,8 @@ func Closed(id job.CheckpointID, status job.CheckpointStatus) error {
 	why := map[job.CheckpointStatus]string{
 		job.Answered:  "It was already answered: the first reply stands.",
 		job.Clarified: "It was asked again in other words: answer the newer checkpoint.",
-		job.Reading:   "A reply to it is just being read.",
+		job.Reading:   "Another reply came at the same moment.",
+		job.Open:      "Another reply came at the same moment.",
 		job.Lapsed:    "Nobody answered in time.",
 		job.Withdrawn: "Its job has ended.",
 	}[status]
@@ -275,6 +284,12 @@ func decodeCheckpoint(h map[string]string) (job.Checkpoint, error) {
 	}
 	c.Status, c.MessageID, c.Held = job.CheckpointStatus(h["status"]), int64(atoi(h["message"])), h["held"] == "1"
 	c.CreatedAt, c.AnsweredAt, c.Next = millis(h["created"]), millis(h["answered"]), job.CheckpointID(h["next"])
+	c.ToolCallID, c.Round = h["call"], atoi(h["round"])
+	if h["exchange"] != "" {
+		if err := json.Unmarshal([]byte(h["exchange"]), &c.Exchange); err != nil {
+			return c, fmt.Errorf("reading what was said to %s: %w", c.ID, err)
+		}
+	}
 	if h["reply"] != "" {
 		if err := json.Unmarshal([]byte(h["reply"]), &c.Reply); err != nil {
 			return c, fmt.Errorf("reading the reply to %s: %w", c.ID, err)
@@ -334,7 +349,8 @@ func (s *Store) Delivered(ctx context.Context, id job.ID, c job.CheckpointID) er
 	return err
 }
 
-// OpenIn returns the open checkpoints of a session, latest first.
+// OpenIn returns the checkpoints of a session that still take a reply, latest
+// first.
 func (s *Store) OpenIn(ctx context.Context, userID, sessionID string) ([]job.Checkpoint, error) {
 	p := partitionOf(userID)
 	ids, err := s.rdb.ZRevRange(ctx, p.key("asking", sessionKey(userID, sessionID)), 0, 99).Result()

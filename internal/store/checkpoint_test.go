@@ -62,7 +62,7 @@ func reply(t *testing.T, s *store.Store, m *model, a store.Answer) bool {
 		t.Errorf("held is %v, want %v", c.Held, m.holds)
 	}
 	message := job.Text(job.FromUser, "that one")
-	a.Checkpoint, a.From, a.Message = c.ID, job.Open, &message
+	a.Message = &message
 	if _, err := s.Reply(t.Context(), c, a); err != nil {
 		t.Errorf("replying: %v", err)
 	}

@@ -36,13 +36,33 @@ type NewJob struct {
 	// Change is whether the job works on repositories: then its result is captured
 	// and reviewed before it is received.
 	Change bool
-	// Reads is the checkpoint whose reply this job is to make sense of.
-	Reads job.CheckpointID
+	// Reads is the reply that this job is to make sense of; the zero value for none.
+	Reads Reading
+}
+
+// Reading is one round of making sense of what a person replied.
+type Reading struct {
+	Checkpoint job.CheckpointID
+	// Round is job.Checkpoint.Round: a further reply begins another.
+	Round int
+}
+
+// ref names the round in scripts, tasks and records; empty for none.
+func (r Reading) ref() string {
+	if r.Checkpoint == "" {
+		return ""
+	}
+	return string(r.Checkpoint) + "|" + itoa(r.Round)
+}
+
+func readingOf(ref string) Reading {
+	id, round, _ := strings.Cut(ref, "|")
+	return Reading{job.CheckpointID(id), atoi(round)}
 }
 
 // Create stores a pending job with its secret and queues its first turn. For a
-// known idempotency key it returns the job of the first call, or a Conflict where
-// that asked for something else.
+// known idempotency key it returns the job of the first call. A Conflict error: that
+// call asked for something else, or the reply that is to be read was superseded.
 func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	p := partitionOf(n.UserID)
 	id := newID(p)
@@ -67,18 +87,21 @@ func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
-	if n.Reads == "" && len(s.opts.Notify) > 0 {
+	if n.Reads.Checkpoint == "" && len(s.opts.Notify) > 0 {
 		fields = append(fields, "notify", fmt.Sprint(s.opts.Notify))
 	}
 	args := append([]any{
 		string(id), n.UserID, n.IdempotencyKey, string(secret),
-		toMillis(n.CallbackTimeout), toMillis(s.opts.QueueTimeout), request, string(n.Follows), asked,
+		toMillis(n.CallbackTimeout), toMillis(s.opts.QueueTimeout), request, string(n.Follows), asked, n.Reads.ref(),
 	}, fields...)
 	answer, err := s.run(ctx, s.scripts.create, p, append(args, "keep", toMillis(s.opts.Retention), "human", toMillis(s.opts.QueueTimeout))...)
 	if err != nil {
 		return job.Job{}, err
 	}
 	outcome := stringsOf(answer)
+	if outcome[0] == "superseded" {
+		return job.Job{}, job.Errorf(job.Conflict, "The reply to %s is no longer to be read", n.Reads.Checkpoint)
+	}
 	known := job.ID(outcome[1])
 	if outcome[0] == "conflict" {
 		return job.Job{}, job.Errorf(job.Conflict, "The idempotency key was used for another request").
@@ -126,9 +149,6 @@ func (n NewJob) fields(id job.ID, secret Secret) ([]any, error) {
 	}
 	if n.Change {
 		fields = append(fields, "change", 1)
-	}
-	if n.Reads != "" {
-		fields = append(fields, "reads", string(n.Reads))
 	}
 	return fields, nil
 }

@@ -16,9 +16,11 @@ const Partitions = 16
 // Partition is a share of the users, with all their jobs and events.
 type Partition int
 
+// partitionOf is a user's partition. What reads a user's replies lies in the
+// same one, so that one script sees both.
 func partitionOf(userID string) Partition {
 	h := fnv.New32a()
-	h.Write([]byte(userID))
+	h.Write([]byte(strings.TrimPrefix(userID, job.ReaderPrefix)))
 	return Partition(h.Sum32() % Partitions)
 }
 

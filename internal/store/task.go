@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ type TaskKind string
 
 // The kinds of tasks. Each names, with its id, where its facts stand.
 const (
-	TaskUnderstand TaskKind = "understand" // ask Claude what the reply to a checkpoint means
+	TaskUnderstand TaskKind = "understand" // ask Claude what a reply means, see ReadingOf
 	TaskRead       TaskKind = "read"       // use what Claude made of a reply; the id is the job that read it
 	TaskContinue   TaskKind = "continue"   // let a job follow one that has ended
 	TaskResume     TaskKind = "resume"     // tell whoever asked from outside what the reply is
@@ -69,18 +70,21 @@ func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after tim
 	return storeError(s.rdb.ZAddXX(ctx, p.key("outbox"), redis.Z{Score: float64(now.Add(after).UnixMilli()), Member: t.member()}).Err())
 }
 
-// Reads returns the checkpoint whose reply a job was made to read.
-func (s *Store) Reads(ctx context.Context, id job.ID) (job.CheckpointID, error) {
+// Reads returns the reply that a job was made to read.
+func (s *Store) Reads(ctx context.Context, id job.ID) (Reading, error) {
 	p, known := partitionOfID(id)
 	if !known {
-		return "", NotFound(id)
+		return Reading{}, NotFound(id)
 	}
 	text, err := s.rdb.HGet(ctx, p.key("job", string(id)), "reads").Result()
-	if err != nil {
-		return "", NotFound(id)
+	if errors.Is(err, redis.Nil) {
+		return Reading{}, NotFound(id)
 	}
-	return job.CheckpointID(text), nil
+	return readingOf(text), storeError(err)
 }
+
+// ReadingOf reads the reference of a TaskUnderstand.
+func ReadingOf(t Task) Reading { return readingOf(t.Ref) }
 
 // Notice is what the outside is told of a job: that it asks, or that it has ended.
 type Notice struct {

@@ -6,12 +6,17 @@
 -- ARGV[7] the user's message behind its id and time, JSON; "" for none
 -- ARGV[8] job that this one follows in the same conversation, or ""
 -- ARGV[9] digest of what is asked for
--- ARGV[10..] field, value … of the record
+-- ARGV[10] "<checkpoint>|<round>" whose reply this job reads; "" for every other
+-- ARGV[11..] field, value … of the record
 -- Returns {"created", id}; for a repeated idempotency key {"exists", id}, or
--- {"conflict", id} where the job of that key was asked for otherwise.
+-- {"conflict", id} where the job of that key was asked for otherwise; or
+-- {"superseded", ""} where that reply is no longer to be read.
 
 local id, user, idem = ARGV[1], ARGV[2], ARGV[3]
 local idem_key = P .. ':idempotency:' .. user
+local checkpoint, round = string.match(ARGV[10], '^(.+)|(%d+)$')
+local read = checkpoint and load_checkpoint(checkpoint)
+if checkpoint and not (read and read.status == 'reading' and read.round == round) then return { 'superseded', '' } end
 if idem ~= '' then
   local known = redis.call('HGET', idem_key, idem)
   if known and redis.call('EXISTS', job_key(known)) == 1 then
@@ -24,7 +29,7 @@ end
 if redis.call('EXISTS', job_key(id)) == 1 then return { 'created', id } end
 
 local fields = { 'state', 'pending', 'created', num(NOW), 'updated', num(NOW), 'turn', '0', 'attempt', '0' }
-for i = 10, #ARGV do fields[#fields + 1] = ARGV[i] end
+for i = 11, #ARGV do fields[#fields + 1] = ARGV[i] end
 redis.call('HSET', job_key(id), unpack(fields))
 
 local j = load_job(id)
@@ -35,8 +40,13 @@ end
 local secret = P .. ':secret:' .. id
 redis.call('HSET', secret, 'secret', ARGV[4], 'userId', user, 'createdAt', num(NOW))
 redis.call('PEXPIRE', secret, ARGV[5])
-redis.call('ZADD', P .. ':jobs', num(NOW), id)
-redis.call('ZADD', P .. ':jobs:' .. user, num(NOW), id)
+if read then -- no list shows it: it is part of how the reply is taken
+  redis.call('HSET', checkpoint_key(read.id), 'reader', id)
+  redis.call('HSET', job_key(id), 'reads', ARGV[10])
+else
+  redis.call('ZADD', P .. ':jobs', num(NOW), id)
+  redis.call('ZADD', P .. ':jobs:' .. user, num(NOW), id)
+end
 set_deadline(j, 'queue', tonumber(ARGV[6]))
 redis.call('HSET', session_key('session', j), 'job', id)
 emit(j, 'pending', '{"status":"pending"}')

@@ -51,7 +51,7 @@ fire.hold = unhold
 -- Deadlines of checkpoints that no job of ours raised.
 local fire_checkpoint = {
   lapse = function(c)
-    if c.status ~= 'open' then return end
+    if not waits(c) then return end
     local stand_in = { id = '', user = c.user, userJSON = c.userJSON, session = c.session, prefix = c.prefix, keep = c.keep }
     add_notice(stand_in, expired.human[3])
     close_checkpoint(stand_in, c, 'expired')

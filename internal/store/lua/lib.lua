@@ -130,19 +130,24 @@ local function checkpoint_key(id) return P .. ':checkpoint:' .. id end
 -- prefix, keep, human (ms), created (ms), message (its id), held ("1": the call
 -- that asked still waits), answered (ms), reply (JSON), next; subject (what an
 -- approval is for), about (the same for the audit log, as JSON members) and call
--- (its id as a tool call in the chat).
+-- (its id as a tool call in the chat); exchange (what was said since the question
+-- was first put, JSON array), round (counts the replies taken to be read) and
+-- reader (the job that reads the latest of them).
 local function load_checkpoint(id)
   local f = redis.call('HMGET', checkpoint_key(id), 'status', 'job', 'user', 'userJSON', 'session', 'prefix', 'keep', 'type',
-    'created', 'held', 'head', 'message', 'human', 'subject', 'about', 'call')
+    'created', 'held', 'head', 'message', 'human', 'subject', 'about', 'call', 'round', 'reader')
   if not f[1] then return nil end
   return { id = id, status = f[1], job = f[2], user = f[3], userJSON = f[4], session = f[5], prefix = f[6], keep = tonumber(f[7]),
     type = f[8], created = tonumber(f[9]), held = f[10], head = f[11], message = f[12], human = tonumber(f[13]),
-    subject = f[14] or '', about = f[15] or '', call = f[16] or '' }
+    subject = f[14] or '', about = f[15] or '', call = f[16] or '', round = f[17] or '0', reader = f[18] }
 end
 
+local function waits(c) return c.status == 'open' or c.status == 'reading' end
+
 local function checkpoint_json(c)
-  local f = redis.call('HMGET', checkpoint_key(c.id), 'status', 'held', 'answered', 'reply', 'next')
+  local f = redis.call('HMGET', checkpoint_key(c.id), 'status', 'held', 'answered', 'reply', 'next', 'exchange')
   return c.head .. ',"status":"' .. f[1] .. '","messageId":' .. c.message .. ',"createdAt":"' .. rfc3339(c.created) .. '"' ..
+    (c.call ~= '' and ',"toolCallId":' .. cjson.encode(c.call) or '') .. (f[6] and f[6] ~= '' and ',"exchange":' .. f[6] or '') ..
     (f[2] == '1' and ',"held":true' or '') .. (f[3] and ',"answeredAt":"' .. rfc3339(tonumber(f[3])) .. '"' or '') ..
     (f[4] and f[4] ~= '' and ',"reply":' .. f[4] or '') .. (f[5] and ',"next":"' .. f[5] .. '"' or '') .. '}'
 end
@@ -153,6 +158,7 @@ local function open_checkpoint(j, c)
   redis.call('HSET', checkpoint_key(c.id), 'head', c.head, 'status', 'open', 'type', c.type, 'job', j.id, 'user', j.user,
     'userJSON', j.userJSON, 'session', j.session, 'prefix', j.prefix, 'keep', num(j.keep), 'human', num(c.human),
     'created', num(NOW), 'message', num(message), 'held', c.held)
+  if c.exchange and c.exchange ~= '' then redis.call('HSET', checkpoint_key(c.id), 'exchange', c.exchange) end
   if c.subject ~= '' then redis.call('HSET', checkpoint_key(c.id), 'subject', c.subject, 'about', c.about, 'call', c.call) end
   for _, name in ipairs({ ':checkpoints', ':checkpoints:' .. j.user, ':open', ':open:' .. j.user }) do
     redis.call('ZADD', P .. name, num(NOW), c.id)
@@ -169,8 +175,20 @@ local function open_checkpoint(j, c)
   emit(j, 'checkpoint', checkpoint_json(c))
 end
 
+local finish
+
+-- Ends the job that reads the reply to a checkpoint: what it would make of it
+-- counts no more.
+local function withdraw_reader(c)
+  local r = c.reader and load_job(c.reader)
+  if not r or TERMINAL[r.state] then return end
+  redis.call('HSET', job_key(r.id), 'error', 'The person has replied again', 'code', 'cancelled')
+  finish(r, 'cancelled', 'cancelled', '{"status":"cancelled"}')
+end
+
 -- A checkpoint no longer waits for a reply.
 local function settle_checkpoint(c)
+  withdraw_reader(c)
   redis.call('ZREM', P .. ':open', c.id)
   redis.call('ZREM', P .. ':open:' .. c.user, c.id)
   redis.call('ZREM', session_key('asking', c), c.id)
@@ -229,13 +247,13 @@ end
 
 -- Ends a job for good (until a person asks for a retry). The worker, if any,
 -- is given back when its process is gone.
-local function finish(j, state, what, data)
+function finish(j, state, what, data)
   stop_clocks(j)
   redis.call('DEL', P .. ':secret:' .. j.id)
   redis.call('ZREM', P .. ':waiting:' .. j.user, j.id)
   if j.checkpoint then
     local c = load_checkpoint(j.checkpoint)
-    if c and (c.status == 'open' or c.status == 'reading') then
+    if c and waits(c) then
       add_audit(j.id, '"event":"' .. (state == 'expired' and 'expired' or 'withdrawn') .. '","checkpointId":"' .. c.id .. '","type":"' ..
         c.type .. '"' .. c.about)
       close_checkpoint(j, c, state == 'expired' and 'expired' or 'cancelled')

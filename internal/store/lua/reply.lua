@@ -3,7 +3,8 @@
 -- ARGV[1] checkpoint id
 -- ARGV[2] what becomes of it: "answered"; "clarified": it was not understood, and
 --         another checkpoint asks again; "reading": Claude is asked what it means
--- ARGV[3] the status it must be in: "open", or "reading" for what Claude made of it
+-- ARGV[3] the status and ARGV[19] the round it must be in: those against which
+--         the reply was understood
 -- ARGV[4] the reply, JSON without the closing brace; "" for none
 -- ARGV[5] the person's message behind id and time, JSON; "" when it was added before
 -- ARGV[6] "" to go on with the job, or the state that ends it
@@ -13,11 +14,14 @@
 -- ARGV[14] who decided, JSON   ARGV[15] how long an approval may be used, ms
 -- ARGV[16] how far an approval goes: "once", "job" or "always"
 -- ARGV[17] id and ARGV[18] JSON of the approval where it goes further than once
--- Returns {"ok", message id}, {"unknown"}, or {"closed", status}.
+-- ARGV[20] what was said since the question was first put, JSON array; "" where
+--          nothing is to be kept of it
+-- Returns {"ok", message id}, {"unknown"}, or {"closed", status} where something
+-- else came first.
 
 local c = load_checkpoint(ARGV[1])
 if not c then return { 'unknown' } end
-if c.status ~= ARGV[3] then return { 'closed', c.status } end
+if c.status ~= ARGV[3] or c.round ~= ARGV[19] then return { 'closed', c.status } end
 local j = c.job ~= '' and load_job(c.job)
   or { id = '', user = c.user, userJSON = c.userJSON, session = c.session, prefix = c.prefix, keep = c.keep }
 
@@ -58,20 +62,24 @@ local function human_clock()
   end
 end
 
+-- A further reply supersedes the reading of those before it: what that would
+-- find is of a round that is over. The session goes on asking meanwhile.
 if ARGV[2] == 'reading' then
-  redis.call('HSET', checkpoint_key(c.id), 'status', 'reading', 'replyMessage', message, 'reply', reply)
+  withdraw_reader(c)
+  local round = num(tonumber(c.round) + 1)
+  redis.call('HSET', checkpoint_key(c.id), 'status', 'reading', 'replyMessage', message, 'reply', reply, 'round', round, 'exchange', ARGV[20])
+  redis.call('HDEL', checkpoint_key(c.id), 'reader')
   redis.call('ZREM', P .. ':open', c.id)
   redis.call('ZREM', P .. ':open:' .. c.user, c.id)
-  redis.call('ZREM', session_key('asking', c), c.id)
   human_clock()
-  add_task('understand', c.id)
+  add_task('understand', c.id .. '|' .. round)
   return { 'ok', message }
 end
 
 if ARGV[2] == 'clarified' then
   close_checkpoint(j, c, 'clarified', reply, ARGV[9])
   local again = { id = ARGV[9], type = c.type, head = ARGV[10], rest = ARGV[11], human = c.human, held = c.held,
-    subject = c.subject, about = c.about, call = c.call }
+    subject = c.subject, about = c.about, call = c.call, exchange = ARGV[20] }
   audit('unclear')
   open_checkpoint(j, again)
   redis.call('HSET', checkpoint_key(c.id), 'held', '0')

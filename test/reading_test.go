@@ -1,0 +1,296 @@
+package test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// slowReader is a CLI that reads replies, each only when the test lets it.
+type slowReader struct {
+	t   testing.TB
+	n   *node
+	dir string
+	// id and envelope are of the job that has asked, which the test plays itself.
+	id       string
+	envelope object
+}
+
+// startSlowReader starts a server whose CLI keeps each prompt as a file, and
+// then waits for the file "go", which holds what it makes of the reply.
+func startSlowReader(t testing.TB, env vars) *slowReader {
+	t.Helper()
+	s := &slowReader{t: t, dir: t.TempDir()}
+	all := vars{"HOLD": "0s", "CLAUDE_BIN": script(t, `
+dir='`+s.dir+`'
+prompt=$(cat)
+value() { printf '%s\n' "$prompt" | sed -n "s/^- $1: //p" | tail -1; }
+printf '%s\n' "$prompt" > "$dir/$(value REQUEST_ID).tmp"
+mv "$dir/$(value REQUEST_ID).tmp" "$dir/$(value REQUEST_ID).prompt"
+until [ -e "$dir/go" ]; do sleep 0.02; done
+sed "s/^{/{\"requestId\":\"$(value REQUEST_ID)\",\"hmac\":\"$(value HMAC_SIGNATURE)\",/" "$dir/go" |
+  curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/result" -H 'Content-Type: application/json' -d @-
+`)}
+	maps.Copy(all, env)
+	s.n = startNode(t, all)
+	s.ask(ratioQuestion())
+	return s
+}
+
+// ask starts a job that waits at a question.
+func (s *slowReader) ask(question object) {
+	s.t.Helper()
+	s.id, s.envelope = s.n.manual(s.t, object{"userId": "u1", "sessionId": "s1"})
+	s.n.want(s.t, 200, "POST", "/api/claude/checkpoints", with(s.envelope, question))
+}
+
+func (s *slowReader) say(text string) {
+	s.t.Helper()
+	s.n.want(s.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+}
+
+// reads waits until Claude has been given a prompt that holds a text.
+func (s *slowReader) reads(text string) {
+	s.t.Helper()
+	eventually(s.t, "Claude to read "+text, func() bool {
+		return slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, text) })
+	})
+}
+
+func (s *slowReader) prompts() []string {
+	s.t.Helper()
+	files, _ := filepath.Glob(filepath.Join(s.dir, "*.prompt"))
+	var texts []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// finds lets Claude say what it makes of the reply.
+func (s *slowReader) finds(meaning object) {
+	s.t.Helper()
+	file := filepath.Join(s.dir, "go")
+	if err := os.WriteFile(file+".tmp", []byte(mustJSON(meaning)), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Rename(file+".tmp", file); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// first is the checkpoint at which the job stopped first.
+func (s *slowReader) first() object {
+	s.t.Helper()
+	list := s.n.want(s.t, 200, "GET", "/api/checkpoints?userId=u1", nil)["checkpoints"].([]any)
+	return list[len(list)-1].(object)
+}
+
+// said is an exchange, one line for each utterance.
+func said(exchange any) []string {
+	var lines []string
+	list, _ := exchange.([]any)
+	for _, u := range list {
+		lines = append(lines, fmt.Sprint(u.(object)["sender"], ": ", u.(object)["content"]))
+	}
+	return lines
+}
+
+func TestALaterReplySupersedesTheReading(t *testing.T) {
+	t.Parallel()
+	for name, reply := range map[string]func(s *slowReader){
+		"in the chat": func(s *slowReader) { s.say("no, use 1:1") },
+		"over HTTP":   func(s *slowReader) { s.n.reply(s.t, s.first()["id"].(string), object{"text": "no, use 1:1"}) },
+		"with values": func(s *slowReader) {
+			s.n.reply(s.t, s.first()["id"].(string), object{"values": object{"aspect_ratio": "1:1"}, "text": "no, use 1:1"})
+		},
+		"over the WebSocket": func(s *slowReader) {
+			ws := s.n.listen(s.t, "userId=u1")
+			if err := ws.conn.WriteJSON(object{"type": "reply", "checkpointId": s.first()["id"], "text": "no, use 1:1"}); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startSlowReader(t, nil)
+			s.say("cinema style")
+			s.reads("cinema style")
+			reply(s)
+			s.n.await(t, s.id, "running")
+			eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.dir)) == 0 })
+			s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
+			answer := s.first()["reply"].(object)
+			if diff := cmp.Diff(object{"aspect_ratio": "1:1"}, answer["values"]); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff([]string{"user: cinema style", "user: no, use 1:1"}, said(answer["exchange"])); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCancelWhileAReplyIsRead(t *testing.T) {
+	t.Parallel()
+	s := startSlowReader(t, nil)
+	s.say("cinema style")
+	s.reads("cinema style")
+	s.say("cancel")
+	s.n.await(t, s.id, "cancelled")
+	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.dir)) == 0 })
+}
+
+func TestTheEndOfAJobEndsTheReadingOfItsReply(t *testing.T) {
+	t.Parallel()
+	s := startSlowReader(t, nil)
+	s.say("cinema style")
+	s.reads("cinema style")
+	s.n.want(t, 200, "POST", "/api/jobs/"+s.id+"/cancel", nil)
+	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.dir)) == 0 })
+}
+
+// What still takes understanding is read anew, all of it.
+func TestClaudeReadsAllThatWasSaid(t *testing.T) {
+	t.Parallel()
+	s := startSlowReader(t, nil)
+	s.say("cinema style")
+	s.reads(`"reply": "cinema style"`)
+	s.say("the way they do it in Hollywood")
+	s.reads(`"reply": "cinema style\nthe way they do it in Hollywood"`)
+	s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
+	s.n.await(t, s.id, "running")
+	answer := s.first()["reply"].(object)
+	want := []string{"user: cinema style", "user: the way they do it in Hollywood"}
+	if diff := cmp.Diff(want, said(answer["exchange"])); diff != "" || answer["text"] != "cinema style\nthe way they do it in Hollywood" {
+		t.Errorf("the answer is %v: %s", answer, diff)
+	}
+}
+
+// Of a form, the later words may give one value and the earlier ones another.
+func TestWordsAboutAFormAreKeptWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	s := startSlowReader(t, nil)
+	s.n.want(t, 200, "POST", "/api/jobs/"+s.id+"/cancel", nil)
+	s.ask(object{
+		"type": "form_requirements", "message": "Which format, and how long?", "props": object{"schema": object{
+			"type": "object", "required": []any{"format", "duration"}, "properties": object{
+				"format": object{"type": "string", "enum": []any{"mp4", "webm"}}, "duration": object{"type": "integer"},
+			},
+		}},
+	})
+	s.say("the one that Apple likes")
+	s.reads("the one that Apple likes")
+	s.say("duration: 12")
+	s.reads(`"duration": 12`)
+	s.finds(object{"action": "values", "values": object{"format": "mp4"}, "confidence": 1})
+	s.n.await(t, s.id, "running")
+	list := s.n.want(t, 200, "GET", "/api/checkpoints?status=answered", nil)["checkpoints"].([]any)
+	if diff := cmp.Diff(object{"format": "mp4", "duration": 12.0}, list[0].(object)["reply"].(object)["values"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Nobody but the server itself sees the jobs that read replies.
+func TestReadingsAreHidden(t *testing.T) {
+	t.Parallel()
+	s := startSlowReader(t, nil)
+	events := s.n.listen(t, "userId=u1")
+	s.say("cinema style")
+	s.reads("cinema style")
+	hidden := func(what string, list any) {
+		t.Helper()
+		if text := mustJSON(list); strings.Contains(text, `"kind":"reading"`) || strings.Contains(text, "reader:") {
+			t.Errorf("%s shows the reading: %s", what, text)
+		}
+	}
+	for _, query := range []string{"", "?kind=reading", "?userId=ringback:reader:u1", "?status=running"} {
+		hidden("GET /api/jobs"+query, s.n.want(t, 200, "GET", "/api/jobs"+query, nil)["jobs"])
+	}
+	s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
+	hidden("the WebSocket", events.until("recipes:suggestions:running"))
+	hidden("GET /api/stats", s.n.want(t, 200, "GET", "/api/stats", nil))
+	if status, answer := s.n.do(t, "POST", "/api/jobs", object{"kind": "reading", "input": object{"question": "?", "reply": "!"}}); status != 404 {
+		t.Errorf("a reading that a caller asked for was answered %d %v", status, answer)
+	}
+}
+
+// However messages and readings fall together, none is lost and none counts twice.
+func TestNoneOfManyMessagesIsLost(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		s := startSlowReader(t, env)
+		const many = 16
+		var senders sync.WaitGroup
+		for i := range many {
+			senders.Go(func() {
+				text := fmt.Sprintf("like my %dth film", i+10)
+				if i == many/2 {
+					text = "no, use 1:1"
+				}
+				if i == many-2 { // and what Claude finds falls in between
+					s.finds(object{"action": "unclear", "confidence": 0.1, "ask": "Wide or tall?"})
+				}
+				s.say(text)
+			})
+		}
+		senders.Wait()
+		s.n.await(t, s.id, "running")
+		counted := map[string]int{}
+		list := s.n.want(t, 200, "GET", "/api/checkpoints?status=answered", nil)["checkpoints"].([]any)
+		for _, line := range said(list[0].(object)["reply"].(object)["exchange"]) {
+			counted[strings.TrimPrefix(line, "user: ")]++
+		}
+		for _, m := range s.n.messages(t, "s1", "") { // what came after the answer waits for the next turn
+			if m["sender"] == "user" && m["props"] == nil && m["requestId"] == nil {
+				counted[m["content"].(string)]++
+			}
+		}
+		for i := range many {
+			text := fmt.Sprintf("like my %dth film", i+10)
+			if i == many/2 {
+				text = "no, use 1:1"
+			}
+			if counted[text] != 1 {
+				t.Errorf("%q counts %d times", text, counted[text])
+			}
+		}
+	})
+}
+
+// startAsker starts a server and a job of the kind "gated" whose CLI asks with a
+// call of its first turn, and keeps the prompt of its second one.
+func startAsker(t testing.TB, env vars, endpoint string, payload object) *slowReader {
+	t.Helper()
+	s := &slowReader{t: t, dir: t.TempDir()}
+	prompts, _ := gatedKind(t, "")
+	all := vars{"HOLD": "0s", "PROMPTS_DIR": prompts, "CLAUDE_BIN": script(t, `
+dir='`+s.dir+`'
+prompt=$(cat)
+value() { printf '%s\n' "$prompt" | sed -n "s/^- $1: //p" | tail -1; }
+if [ -e "$dir/asked" ]; then
+  printf '%s\n' "$prompt" > "$dir/second.tmp"
+  mv "$dir/second.tmp" "$dir/second.prompt"
+  exec sleep 1000
+fi
+touch "$dir/asked"
+printf '%s' '`+mustJSON(payload)+`' | sed "s/^{/{\"requestId\":\"$(value REQUEST_ID)\",\"hmac\":\"$(value HMAC_SIGNATURE)\",/" |
+  curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/`+endpoint+`" -H 'Content-Type: application/json' -d @-
+`)}
+	maps.Copy(all, env)
+	s.n = startNode(t, all)
+	s.id = s.n.create(t, object{"kind": "gated", "input": object{}, "userId": "u1", "sessionId": "s1"})
+	s.n.openCheckpoint(t, s.id, "awaiting_approval")
+	return s
+}
