@@ -515,7 +515,7 @@ func TestRepositoryThatCannotBeCloned(t *testing.T) {
 func TestUsersBringNoCommands(t *testing.T) {
 	t.Parallel()
 	const secret = "a-secret-of-at-least-32-characters"
-	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end", "JWT_SECRET": secret})
+	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end", "JWT_SECRET": secret, "CLAUDE_BIN": "simulate"})
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
 		Subject: "u1", ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Minute)),
 	}).SignedString([]byte(secret))

@@ -166,7 +166,7 @@ func TestServerThatStopsTellsClientsToReconnect(t *testing.T) {
 func TestWhoMaySeeWhat(t *testing.T) {
 	t.Parallel()
 	const secret = "a-secret-of-at-least-32-characters"
-	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end,another-key-of-it", "JWT_SECRET": secret})
+	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end,another-key-of-it", "JWT_SECRET": secret, "CLAUDE_BIN": "simulate"})
 	token := func(user, key string, method jwt.SigningMethod, life time.Duration) string {
 		claims := jwt.RegisteredClaims{Subject: user, ExpiresAt: jwt.NewNumericDate(time.Now().Add(life))}
 		text, err := jwt.NewWithClaims(method, claims).SignedString([]byte(key))

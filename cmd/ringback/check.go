@@ -31,6 +31,9 @@ func checkCommand() *cobra.Command {
 			case claude.Problem != "":
 				fmt.Fprintf(out, "problem  %s\n", claude.Problem)
 				found++
+			case c.CheckClaude() != nil:
+				fmt.Fprintf(out, "problem  %s\n", c.CheckClaude())
+				found++
 			case claude.Simulated:
 				fmt.Fprintf(out, "note     no Claude CLI (%s) on PATH: jobs would run on the simulated Claude\n", claude.Bin)
 			default:

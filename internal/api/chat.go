@@ -207,6 +207,7 @@ type run struct {
 	SessionID string          `json:"session_id"`
 	UserID    string          `json:"user_id"`
 	Status    job.State       `json:"status"`
+	Simulated bool            `json:"simulated,omitempty"`
 	Result    json.RawMessage `json:"result,omitempty"`
 	Error     string          `json:"error,omitempty"`
 	*pause
@@ -223,7 +224,7 @@ type pause struct {
 }
 
 func runOf(j job.Job) run {
-	r := run{RunID: j.ID, SessionID: j.SessionID, UserID: j.UserID, Status: j.State, Result: j.Result, Error: j.Error}
+	r := run{RunID: j.ID, SessionID: j.SessionID, UserID: j.UserID, Status: j.State, Simulated: j.Simulated, Result: j.Result, Error: j.Error}
 	if c := j.Checkpoint; c != nil {
 		steps := map[job.CheckpointType]string{job.ErrorRecovery: "API_CALL", job.InformationRequest: "INFORMATION_REVIEW", job.FormRequirements: "FORM_REQUIREMENTS"}
 		step, ok := steps[c.Type]

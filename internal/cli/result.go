@@ -12,6 +12,9 @@ import (
 // ending prints how a job ended.
 func (p printer) ending(j job.Job) {
 	p.printf("%s after %s  %s\n", p.state(j.State), j.FinishedAt.Sub(j.CreatedAt).Round(100*time.Millisecond), p.paint(faint, clean(string(j.ID))))
+	if j.Simulated {
+		p.printf("%s\n", p.paint(yellow, "Claude: "+simulated(j)))
+	}
 	if j.State == job.Received {
 		p.printf("\n")
 		p.result(j.Result)

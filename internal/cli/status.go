@@ -31,6 +31,7 @@ func (p printer) status(j job.Job) {
 	p.line("Job", string(j.ID))
 	p.line("Kind", j.Kind)
 	p.line("User", j.UserID)
+	p.line("Claude", simulated(j))
 	p.line("Asked", p.time(j.CreatedAt, time.DateTime))
 	p.line("Ended", p.time(j.FinishedAt, time.DateTime))
 	p.line("Until", p.time(j.Deadline, time.DateTime))
@@ -50,6 +51,14 @@ func (p printer) status(j job.Job) {
 		p.printf("\n")
 		p.result(j.Result)
 	}
+}
+
+// simulated says of a job that a stand-in plays Claude; "" where Claude runs it.
+func simulated(j job.Job) string {
+	if !j.Simulated {
+		return ""
+	}
+	return "simulated: true (what it says and submits is made up)"
 }
 
 // line prints one named value, unless it is empty.

@@ -228,10 +228,26 @@ type Claude struct {
 	Problem string
 }
 
+// simulate is the CLAUDE_BIN that asks for the simulated Claude.
+const simulate = "simulate"
+
+// CheckClaude refuses to make results up unbidden: where access is secured, real
+// users rely on them.
+func (c Config) CheckClaude() error {
+	if !c.secured() || c.ClaudeBin == simulate || !c.FindClaude().Simulated {
+		return nil
+	}
+	return fmt.Errorf("CLAUDE_BIN: no Claude CLI (%s) is on PATH, and with API_KEYS or JWT_SECRET set, jobs do not run on the simulated Claude by themselves: "+
+		"install the CLI, set CLAUDE_BIN to its path, or set CLAUDE_BIN=%s if made-up results are wanted", c.ClaudeBin, simulate)
+}
+
 // FindClaude looks for the CLI. A name that is not on PATH means that there is
 // none, and the simulated Claude runs. A path was meant: what stands there must
 // start, and until it does, jobs fail and say so.
 func (c Config) FindClaude() Claude {
+	if c.ClaudeBin == simulate {
+		return Claude{Bin: c.ClaudeBin, Simulated: true}
+	}
 	bin, err := exec.LookPath(c.ClaudeBin)
 	if err == nil {
 		return Claude{Bin: bin}

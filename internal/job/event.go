@@ -41,6 +41,8 @@ type Event struct {
 	Time time.Time `json:"time"`
 	// Data depends on what happened, see the table in the README.
 	Data json.RawMessage `json:"data"`
+	// Simulated is whether its job is, see Job.
+	Simulated bool `json:"simulated,omitempty"`
 }
 
 // Seq is an event's place among the events of its user. The first event of a

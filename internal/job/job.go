@@ -22,6 +22,9 @@ type Job struct {
 	SessionID string `json:"sessionId"`
 	// State is where the job stands, see State.
 	State State `json:"status"`
+	// Simulated is whether a stand-in plays Claude, so that whatever is said and
+	// submitted is made up: asked for by Options, or for want of a CLI.
+	Simulated bool `json:"simulated,omitempty"`
 	// Input is what was asked for, valid under the kind's input schema.
 	Input json.RawMessage `json:"input"`
 	// Options are the caller's wishes for this job alone.

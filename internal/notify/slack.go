@@ -38,6 +38,9 @@ func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 // SlackEnd is a message to a Slack channel that tells how a job has ended.
 func SlackEnd(j job.Job) ([]byte, error) {
 	text := "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + "."
+	if j.Simulated {
+		text += " It was simulated: what follows is made up."
+	}
 	switch {
 	case j.Error != "":
 		text += "\n" + j.Error

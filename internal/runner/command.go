@@ -41,9 +41,9 @@ func (r *Runner) command(ctx context.Context, st *store.Turn, change *change) (c
 	if change != nil {
 		c.work = change.space.Dir()
 	}
-	if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone || r.opts.Simulate {
+	if st.Job.Simulated {
 		c.bin, c.args = r.opts.Simulator, append([]string{"simulate"}, c.args...)
-		if behaviour != job.SimulateNone {
+		if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone {
 			c.env = append(c.env, "RINGBACK_SIMULATE="+string(behaviour))
 		}
 	}

@@ -44,7 +44,7 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*store.Turn, bool) 
 			}
 			continue
 		}
-		t, err := r.store.Claim(context.WithoutCancel(ctx), p, r.slot.node, batchFirst)
+		t, err := r.store.Claim(context.WithoutCancel(ctx), p, store.Worker{Node: r.slot.node, Simulates: r.opts.Simulate}, batchFirst)
 		switch {
 		case ctx.Err() != nil && t == nil:
 			return nil, false

@@ -19,8 +19,8 @@ type Options struct {
 	// ClaudeBin is the CLI and ClaudeArgs what is added to its command line.
 	ClaudeBin  string
 	ClaudeArgs []string
-	// Simulator is this very program, which stands in for the CLI where a job or
-	// Simulate asks for it.
+	// Simulator is this very program, which stands in for the CLI in jobs that are
+	// simulated; Simulate makes all be that this node takes.
 	Simulator string
 	Simulate  bool
 	// CallbackBaseURL is where the CLI reaches this server.

@@ -82,6 +82,11 @@ func KindSources(c config.Config) []kind.Source {
 // requests finish, turns are handed over or drained, connections close.
 func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	store.LogClient(log)
+	if o.Role != API {
+		if err := o.Config.CheckClaude(); err != nil {
+			return err
+		}
+	}
 	kinds, problems := kind.Load(KindSources(o.Config)...)
 	if err := kind.Join(problems); err != nil {
 		return fmt.Errorf("the kinds have problems (ringback check tells more):\n%w", err)
@@ -362,7 +367,9 @@ func (n *node) announce() {
 	}
 	if n.claude.Simulated {
 		r.Claude = "simulated"
-		r.Warnings = append(r.Warnings, fmt.Sprintf("No Claude CLI (%s) was found: jobs run on the SIMULATED Claude and their results are made up. Set CLAUDE_BIN.", n.claude.Bin))
+	}
+	if n.claude.Simulated && n.runner != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("No Claude CLI runs here (CLAUDE_BIN=%s): jobs run on the SIMULATED Claude and their results are made up.", n.claude.Bin))
 	}
 	if n.claude.Problem != "" {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")

@@ -147,6 +147,9 @@ func (n NewJob) fields(id job.ID, secret Secret) ([]any, error) {
 		"timeout", toMillis(n.CallbackTimeout), "attempts", n.Attempts,
 		"signature", secret.Sign(id).digest(),
 	}
+	if n.Options.Simulate != job.SimulateNone {
+		fields = append(fields, "simulated", 1)
+	}
 	if n.Change {
 		fields = append(fields, "change", 1)
 	}

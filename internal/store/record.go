@@ -18,7 +18,7 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 		Deadline: millis(h["deadline"]), FinishedAt: millis(h["finished"]),
 		Turn: atoi(h["turn"]), Attempt: atoi(h["attempt"]),
 	}
-	j.Submitted = h["submitted"] == "1"
+	j.Submitted, j.Simulated = h["submitted"] == "1", h["simulated"] == "1"
 	j.Usage.InputTokens = int64(atoi(h["inputTokens"]))
 	j.Usage.OutputTokens = int64(atoi(h["outputTokens"]))
 	j.Usage.CostUSD, _ = strconv.ParseFloat(h["cost"], 64)

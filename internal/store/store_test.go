@@ -208,7 +208,7 @@ func claim(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 		if _, err := s.FireDue(t.Context(), p); err != nil { // retries that are due
 			t.Fatal(err)
 		}
-		turn, err := s.Claim(t.Context(), p, "n", false)
+		turn, err := s.Claim(t.Context(), p, store.Worker{Node: "n"}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -370,7 +370,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 		}
 		for p := range store.Partition(store.Partitions) {
 			for {
-				turn, err := s.Claim(ctx, p, "n", false)
+				turn, err := s.Claim(ctx, p, store.Worker{Node: "n"}, false)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -48,16 +48,24 @@ const (
 	Replied    Reason = "replied"    // a person answered a checkpoint
 )
 
-// Claim takes the next pending job of a partition for node and makes it
+// Worker is who runs turns.
+type Worker struct {
+	Node string
+	// Simulates is whether there is no CLI, so that the stand-in runs. Any job it
+	// takes is simulated from then on.
+	Simulates bool
+}
+
+// Claim takes the next pending job of a partition for a worker and makes it
 // running; nil when nothing waits. Batch jobs are looked at first when
 // batchFirst is set.
-func (s *Store) Claim(ctx context.Context, p Partition, node string, batchFirst bool) (*Turn, error) {
+func (s *Store) Claim(ctx context.Context, p Partition, w Worker, batchFirst bool) (*Turn, error) {
 	first, second := job.Interactive, job.Batch
 	if batchFirst {
 		first, second = second, first
 	}
 	fresh := newSecret()
-	answer, err := s.run(ctx, s.scripts.claim, p, node, s.opts.UserLimit, string(first), string(second), string(fresh))
+	answer, err := s.run(ctx, s.scripts.claim, p, w.Node, s.opts.UserLimit, string(first), string(second), string(fresh), w.Simulates)
 	if err != nil {
 		return nil, err
 	}

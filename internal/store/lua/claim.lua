@@ -3,6 +3,7 @@
 -- ARGV[1] node            ARGV[2] most jobs of one user at once
 -- ARGV[3] first priority  ARGV[4] second priority
 -- ARGV[5] new secret, used where the job's own has run out
+-- ARGV[6] "1": this node has no CLI and runs the stand-in
 -- Returns {id, secret, number of messages, message…, field, value, …}, or {}
 -- when nothing waits. The messages are what the user wrote since the last turn.
 
@@ -49,6 +50,12 @@ if not j then return {} end
 local f = redis.call('HMGET', job_key(j.id), 'timeout', 'manual')
 local timeout = tonumber(f[1])
 j.entry = entry
+-- Here it is decided whether a job is simulated: by its options since it was
+-- created, or because a node without a CLI runs it. It stays so.
+if ARGV[6] == '1' and not j.simulated then
+  j.simulated = true
+  redis.call('HSET', job_key(j.id), 'simulated', '1')
+end
 stop_clocks(j)
 local secret = arm_secret(j, num(timeout))
 redis.call('HINCRBY', job_key(j.id), 'turn', 1)

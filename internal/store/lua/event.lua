@@ -50,6 +50,9 @@ local function num(n) return string.format('%.0f', n) end
 
 local function job_key(id) return P .. ':job:' .. id end
 
+-- What the events of a simulated job carry behind their data.
+local SIMULATED = ',"simulated":true'
+
 -- Appends one event to the user's stream and publishes it. rest is its frame
 -- from behind the id.
 local function append(user, id, what, rest)

@@ -26,16 +26,17 @@ end
 -- The fields that nearly every script needs.
 local function load_job(id)
   local f = redis.call('HMGET', job_key(id), 'state', 'user', 'userJSON', 'prefix', 'keep', 'entry', 'priority', 'owner', 'turn',
-    'session', 'checkpoint', 'notify')
+    'session', 'checkpoint', 'notify', 'simulated')
   if not f[1] then return nil end
   return { id = id, state = f[1], user = f[2], userJSON = f[3], prefix = f[4], keep = tonumber(f[5]),
-    entry = f[6], priority = f[7], owner = f[8], turn = tonumber(f[9]), session = f[10], checkpoint = f[11], notify = f[12] }
+    entry = f[6], priority = f[7], owner = f[8], turn = tonumber(f[9]), session = f[10], checkpoint = f[11], notify = f[12],
+    simulated = f[13] == '1' }
 end
 
 -- Appends an event of a job's change.
 local function emit(j, what, data)
   append(j.user, j.id, what, '","event":"' .. j.prefix .. ':' .. what .. '","requestId":"' .. j.id ..
-    '","userId":' .. j.userJSON .. ',"time":"' .. rfc3339(NOW) .. '","data":' .. data .. '}')
+    '","userId":' .. j.userJSON .. ',"time":"' .. rfc3339(NOW) .. '","data":' .. data .. (j.simulated and SIMULATED or '') .. '}')
   for _, name in ipairs({ ':events:', ':seq:', ':base:' }) do redis.call('PEXPIRE', P .. name .. j.user, num(j.keep)) end
 end
 
@@ -224,11 +225,13 @@ end
 
 -- Lets a job go on in the conversation of another.
 local function inherit(from, id)
-  local f = redis.call('HMGET', job_key(from), 'root', 'conversation', 'begun', 'cost', 'costBefore', 'answers')
+  local f = redis.call('HMGET', job_key(from), 'root', 'conversation', 'begun', 'cost', 'costBefore', 'answers', 'simulated')
   -- The CLI counts the cost of the whole conversation: what it cost so far is not this job's.
   local paid = tonumber(f[4] or 0) - tonumber(f[5] or 0)
   redis.call('HSET', job_key(id), 'root', f[1] or from, 'conversation', f[2] or '1', 'begun', f[3] or '0',
     'costBefore', tostring(-paid), 'answers', f[6] or '')
+  -- What the stand-in has begun, nobody else can go on with.
+  if f[3] == '1' and f[7] then redis.call('HSET', job_key(id), 'simulated', f[7]) end
 end
 
 -- After release: rings Claude where a reply came while the process was ending.

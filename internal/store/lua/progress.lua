@@ -7,7 +7,7 @@
 
 local id, digest = ARGV[1], ARGV[3]
 local key = job_key(id)
-local f = redis.call('HMGET', key, 'state', 'seen', 'finished')
+local f = redis.call('HMGET', key, 'state', 'seen', 'finished', 'simulated')
 if not f[1] then return 'unknown' end
 if f[3] then return f[1] end
 if redis.call('EXISTS', P .. ':secret:' .. id) == 0 then return 'expired' end
@@ -16,5 +16,7 @@ if redis.call('EXISTS', P .. ':secret:' .. id) == 0 then return 'expired' end
 local seen, mark = f[2] or '', digest .. ','
 if string.find(seen, mark, 1, true) then return 'ok' end
 redis.call('HSET', key, 'activity', ARGV[2], 'seen', string.sub(seen .. mark, -16 * #mark), 'updated', ARGV[5])
-append(ARGV[4], id, 'activity', ARGV[6])
+local frame = ARGV[6]
+if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
+append(ARGV[4], id, 'activity', frame)
 return 'ok'

@@ -1,0 +1,131 @@
+package test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// simulatedEverywhere checks that a job's record, events and chat events say, or do
+// not say, that it is simulated.
+func (n *node) simulatedEverywhere(t *testing.T, id string, want bool) {
+	t.Helper()
+	record := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
+	if got, _ := record["simulated"].(bool); got != want {
+		t.Errorf("the record says simulated: %v, want %v", record["simulated"], want)
+	}
+	for _, e := range n.want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)["events"].([]any) {
+		event := e.(object)
+		if event["event"] == "recipes:suggestions:pending" || want && strings.HasSuffix(event["event"].(string), ":message") {
+			continue // may come before a node without a CLI has taken the job
+		}
+		if got, _ := event["simulated"].(bool); got != want {
+			t.Errorf("%v says simulated: %v, want %v", event["event"], event["simulated"], want)
+		}
+	}
+	if got := n.want(t, 200, "GET", "/hitl/runs/"+id, nil)["simulated"]; (got == true) != want {
+		t.Errorf("the run says simulated: %v, want %v", got, want)
+	}
+}
+
+// calls back as a real CLI would, with what stands in its prompt.
+const realCLI = `prompt=$(cat)
+id=$(grep -o 'req_[0-9a-z_]*' <<<"$prompt" | head -1)
+hmac=$(grep -oE '\b[0-9a-f]{64}\b' <<<"$prompt" | head -1)
+url=$(grep -oE 'http://[^/ ]*/api/claude/' <<<"$prompt" | head -1)
+curl -s "${url}progress" -H 'Content-Type: application/json' -d '{"requestId":"'$id'","hmac":"'$hmac'","message":"real"}'
+curl -s "${url}suggestions" -H 'Content-Type: application/json' -d '{"requestId":"'$id'","hmac":"'$hmac'","reasoning":"Because.","suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Soup","source":"Own recipe"}}]}'
+`
+
+func TestMadeUpResultsSaySo(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		without := startNode(t, env)
+		id := without.create(t, object{"userId": "u1"})
+		without.await(t, id, "received")
+		without.simulatedEverywhere(t, id, true)
+
+		real := startNode(t, vars{"CLAUDE_BIN": script(t, realCLI)})
+		id = real.create(t, object{"userId": "u1"})
+		real.await(t, id, "received")
+		real.simulatedEverywhere(t, id, false)
+		id = real.create(t, object{"userId": "u1", "options": object{"simulate": "success"}})
+		real.await(t, id, "received")
+		real.simulatedEverywhere(t, id, true)
+		id, envelope := real.manual(t, object{"userId": "u1"})
+		real.want(t, 200, "POST", "/progress", object{"requestId": id, "message": "by hand"})
+		real.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+		real.simulatedEverywhere(t, id, true)
+	})
+}
+
+// A progress report that comes before the job is taken must not hide what is
+// decided then.
+func TestProgressBeforeTheTurnDoesNotHideTheSimulation(t *testing.T) {
+	t.Parallel()
+	redis := startRedis(t).url
+	front := startNode(t, vars{"REDIS_URL": redis}, "--role", "api")
+	id := front.create(t, object{"userId": "u1"})
+	front.want(t, 200, "POST", "/progress", object{"requestId": id, "message": "too early"})
+	startNode(t, vars{"REDIS_URL": redis, "RINGBACK_SIMULATE_PACE": "200ms"}, "--role", "worker")
+	front.await(t, id, "running")
+	front.want(t, 200, "POST", "/progress", object{"requestId": id, "message": "meanwhile"})
+	events := front.happenings(t, id, "")
+	last := events[len(events)-1]
+	for _, e := range events {
+		if data := e["data"].(object); data["message"] == "meanwhile" {
+			last = e
+		}
+	}
+	if last["simulated"] != true {
+		t.Errorf("the event of a simulated job is %v", last)
+	}
+	front.await(t, id, "received")
+}
+
+func TestTheCommandLineSaysSimulated(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	for _, args := range [][]string{
+		{"run", "meal-suggestions", "--field", "dateRangeStart=2026-03-02", "--field", "dateRangeEnd=2026-03-02"},
+		{"status"},
+		{"status", "--output", "json"},
+		{"list", "--output", "json"},
+	} {
+		cmd := exec.Command(binary, args...)
+		cmd.Env = []string{"RINGBACK_URL=" + n.url, "HOME=" + n.dir, "XDG_CONFIG_HOME=" + n.dir}
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(strings.ReplaceAll(string(out), `"`, ""), "simulated: true") {
+			t.Errorf("ringback %v: %v:\n%s", args, err, out)
+		}
+	}
+}
+
+func TestSecuredServersDoNotMakeUpResultsUnbidden(t *testing.T) {
+	t.Parallel()
+	for name, secured := range map[string]vars{"API keys": {"API_KEYS": "a-key-of-the-back-end"}, "tokens": {"JWT_SECRET": tokenSecret}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, args := range [][]string{{"serve"}, {"serve", "--role", "worker"}, {"check"}} {
+				cmd := exec.Command(binary, args...)
+				cmd.Dir = t.TempDir()
+				cmd.Env = []string{"PATH=" + pathWithout(t, "claude"), "LISTEN_ADDR=127.0.0.1:0"}
+				for k, v := range secured {
+					cmd.Env = append(cmd.Env, k+"="+v)
+				}
+				out, err := cmd.CombinedOutput()
+				if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "CLAUDE_BIN=simulate") {
+					t.Errorf("ringback %v ended with %v:\n%s", args, err, out)
+				}
+			}
+			secured["CLAUDE_BIN"] = "simulate"
+			if n := startNode(t, secured); !strings.Contains(n.log.String(), "made up") {
+				t.Error("a server that was told to simulate does not say that results are made up")
+			}
+			secured["CLAUDE_BIN"] = "no-claude-here"
+			if n := startNode(t, secured, "--role", "api"); strings.Contains(n.log.String(), "made up") {
+				t.Error("a node that runs no turns says that results are made up")
+			}
+		})
+	}
+}
