@@ -16,7 +16,11 @@ func (a *app) callbackCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{
 		Use:   "callback [requestId]",
 		Short: "Show what to send when you play Claude (a job run with --simulate manual)",
+		Example: `  ringback callback                  # the values, and curl commands to paste
+  eval "$(ringback callback --env)"  # the values as variables of your shell`,
 	})
+	var env bool
+	c.Flags().BoolVar(&env, "env", false, "only the values, for a shell's eval")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		id, err := t.id(args)
 		if err != nil {
@@ -28,7 +32,10 @@ func (a *app) callbackCommand() *cobra.Command {
 			return err
 		}
 		return show(a, cmd, values, func(p printer, c client.Callback) {
-			p.callback(c, kindOf(cmd.Context(), api, id))
+			p.callbackValues(c)
+			if !env {
+				p.callbackCommands(c, kindOf(cmd.Context(), api, id))
+			}
 		})
 	}
 	return c
@@ -56,9 +63,14 @@ func example(schema json.RawMessage) map[string]any {
 	return made
 }
 
-func (p printer) callback(c client.Callback, k client.Kind) {
-	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n\n", quoted(clean(string(c.RequestID))), quoted(clean(c.BaseURL)), quoted(clean(c.HMAC)))
-	p.printf("%s\n%s\n\n", p.paint(faint, "# say what you are doing"),
+// callbackValues shows what every callback carries, as a shell's assignments.
+func (p printer) callbackValues(c client.Callback) {
+	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n", quoted(clean(string(c.RequestID))), quoted(clean(c.BaseURL)), quoted(clean(c.HMAC)))
+}
+
+// callbackCommands shows a curl command for each thing that Claude can do.
+func (p printer) callbackCommands(c client.Callback, k client.Kind) {
+	p.printf("\n%s\n%s\n\n", p.paint(faint, "# say what you are doing"),
 		curl(c, "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying}))
 	for _, a := range k.Actions {
 		p.printf("%s\n%s\n\n", p.paint(faint, "# have the server do something: "+clean(a.Title)),

@@ -10,23 +10,31 @@ import (
 	"ringback/internal/job"
 )
 
+// followed is a job whose progress is shown.
+type followed struct {
+	id     job.ID
+	userID string
+	// from leaves out what happened earlier; zero shows all of it.
+	from time.Time
+}
+
 // follow shows a job's progress until it has ended, or its change waits for
 // review, and returns its record.
-func (a *app) follow(ctx context.Context, api *client.Client, id job.ID, userID string, out io.Writer) (client.Answer[job.Job], error) {
+func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io.Writer) (client.Answer[job.Job], error) {
 	b := &progress{p: a.printer(out)}
 	defer b.clear()
 	events := client.Watch{
-		UserID: userID, RequestID: id, Since: new(job.Seq), Patient: true,
+		UserID: f.userID, RequestID: f.id, Since: new(job.Seq), Patient: true,
 		AwayFunc: func(error) { b.note("The server is away; trying again …") },
 	}
 	for e, err := range api.Watch(ctx, events) {
 		if err != nil {
 			return client.Answer[job.Job]{}, err
 		}
-		if !b.show(e) {
+		if e.Time.Before(f.from) || !b.show(e) {
 			continue
 		}
-		if j, ended, err := ending(ctx, api, id); ended || err != nil {
+		if j, ended, err := ending(ctx, api, f.id); ended || err != nil {
 			return j, err
 		}
 	}
@@ -58,7 +66,7 @@ func RunAndShow(ctx context.Context, api *client.Client, n client.NewJob, out io
 	if err != nil {
 		return err
 	}
-	j, err := a.follow(ctx, api, created.Value.RequestID, n.UserID, out)
+	j, err := a.follow(ctx, api, followed{id: created.Value.RequestID, userID: n.UserID}, out)
 	if err != nil {
 		return err
 	}

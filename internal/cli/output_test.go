@@ -105,7 +105,7 @@ func newStub(t *testing.T) *stub {
 			"DELETE /api/approvals/apr_03_a":       `{"success":true}`,
 			"GET /api/jobs/req_1_a/diff":           diffs,
 			"GET /api/jobs/req_1_a/logs":           logs,
-			"POST /api/jobs/req_1_a/steer":         running,
+			"POST /api/jobs/req_1_a/steer":         strings.Replace(running, "10:00:01Z", "10:00:03Z", 1),
 			"GET /api/jobs/req_1_a/callback": `{"requestId":"req_1_a","callbackBaseUrl":"http://localhost:3001",` +
 				`"hmac":"5ae1f0"}`,
 		},
@@ -292,6 +292,7 @@ func TestOutput(t *testing.T) {
 		{name: "kind", args: []string{"kinds", "note"}},
 		{name: "kind-json", args: []string{"kinds", "note", "-o", "json"}},
 		{name: "callback", args: []string{"callback", "req_1_a"}, record: running},
+		{name: "callback-env", args: []string{"callback", "req_1_a", "--env"}},
 		{name: "callback-json", args: []string{"callback", "req_1_a", "-o", "json"}},
 		{name: "watch", args: []string{"watch", "req_1_a"}},
 		{name: "watch-json", args: []string{"watch", "req_1_a", "-o", "json"}},
@@ -321,6 +322,7 @@ func TestOutput(t *testing.T) {
 		{name: "logs", args: []string{"logs", "req_1_a"}},
 		{name: "logs-verifier", args: []string{"logs", "req_1_a", "--verifier", "lint"}},
 		{name: "steer", args: []string{"steer", "req_1_a", "-p", "Also the other one"}},
+		{name: "steer-wait", args: []string{"steer", "req_1_a", "-p", "Also the other one", "--wait"}, record: underReview},
 		{name: "unknown-job", args: []string{"status", "req_9_z"}, code: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -70,7 +70,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	if f.noWait || f.job.Options.Simulate == job.SimulateManual {
 		return show(a, cmd, created, func(p printer, c client.Created) { p.created(c, f.job.Options.Simulate) })
 	}
-	return a.wait(cmd, api, created.Value.RequestID)
+	return a.wait(cmd, api, followed{id: created.Value.RequestID, userID: a.user})
 }
 
 // complete makes the request out of the flags.
@@ -103,16 +103,16 @@ func (p printer) created(c client.Created, simulate job.Simulation) {
 }
 
 // wait shows the job's progress and result; Ctrl-C leaves the job running.
-func (a *app) wait(cmd *cobra.Command, api *client.Client, id job.ID) error {
+func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	progressTo := cmd.OutOrStdout()
 	if a.json() { // standard output is for the record alone
 		progressTo = cmd.ErrOrStderr()
 	}
-	j, err := a.follow(ctx, api, id, a.user, progressTo)
+	j, err := a.follow(ctx, api, f, progressTo)
 	if ctx.Err() != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job goes on. Follow it with: ringback watch %s\n", id)
+		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job goes on. Follow it with: ringback watch %s\n", f.id)
 		return errDetached
 	}
 	if err != nil {

@@ -79,6 +79,7 @@ func (p printer) indented(name, text string) {
 
 func (a *app) steerCommand() *cobra.Command {
 	var prompt string
+	var wait bool
 	c, t := a.targeted(&cobra.Command{
 		Use: "steer [requestId]", Short: "Ask for another round of a change",
 		Example: `  ringback steer -p "Also add validation to the payments handler"`,
@@ -91,15 +92,20 @@ func (a *app) steerCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		j, err := a.client().Steer(cmd.Context(), id, prompt)
+		api := a.client()
+		j, err := api.Steer(cmd.Context(), id, prompt)
 		if err != nil {
 			return err
+		}
+		if wait {
+			return a.wait(cmd, api, followed{id, j.Value.UserID, j.Value.UpdatedAt})
 		}
 		return show(a, cmd, j, func(p printer, _ job.Job) {
 			p.printf("Steering signal sent. Use 'ringback status' to monitor.\n")
 		})
 	}
 	c.Flags().StringVarP(&prompt, "prompt", "p", "", "what to do in the next round (required)")
+	c.Flags().BoolVar(&wait, "wait", false, "show the round's progress, and wait until its change can be reviewed")
 	return c
 }
 
