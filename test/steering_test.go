@@ -28,22 +28,28 @@ import (
 // goRepository makes a bare repository with a small Go module in it.
 func goRepository(t testing.TB, name string) string {
 	t.Helper()
-	dir := t.TempDir()
-	bare, work := filepath.Join(dir, name+".git"), filepath.Join(dir, "work")
-	gitDo(t, "", "init", "--quiet", "--bare", "--initial-branch=main", bare)
-	gitDo(t, "", "clone", "--quiet", bare, work)
-	for file, text := range map[string]string{
+	bare := filepath.Join(t.TempDir(), name+".git")
+	gitRepository(t, bare, "main", map[string]string{
 		"go.mod": "module example.com/" + name + "\n\ngo 1.20\n", "add.go": "package service\n\nfunc Add(a, b int) int { return a - b }\n",
 		"add_test.go": "package service\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n",
-	} {
+	})
+	return bare
+}
+
+// gitRepository makes a bare repository with one branch.
+func gitRepository(t testing.TB, bare, branch string, files map[string]string) {
+	t.Helper()
+	work := filepath.Join(t.TempDir(), "work")
+	gitDo(t, "", "init", "--quiet", "--bare", "--initial-branch="+branch, bare)
+	gitDo(t, "", "clone", "--quiet", bare, work)
+	for file, text := range files {
 		if err := os.WriteFile(filepath.Join(work, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	gitDo(t, work, "add", "--all")
 	gitDo(t, work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin")
-	gitDo(t, work, "push", "--quiet", "origin", "HEAD:main")
-	return bare
+	gitDo(t, work, "push", "--quiet", "origin", "HEAD:"+branch)
 }
 
 func gitDo(t testing.TB, dir string, args ...string) string {

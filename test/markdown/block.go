@@ -1,0 +1,137 @@
+// Package markdown reads what a document tells its readers to type: its code
+// blocks with their commands, and the commands that its sentences name.
+package markdown
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// Block is a fenced code block. The words behind its language are invisible to
+// readers; they say what a test cannot know:
+//
+//	```sh terminal=server     typed in another terminal, which goes on running
+//	```yaml file=task.yaml    what the reader saves under this name
+//	```sh unchecked           cannot be run; the test lists it with the reason
+type Block struct {
+	// Line is where its text begins, from 1.
+	Line int
+	// Language is the first word of the info string; empty when there is none.
+	Language string
+	// Terminal names the terminal in which it is typed; empty is the first one.
+	Terminal string
+	// File is where the reader saves it; empty when it is not saved.
+	File string
+	// Unchecked says that it cannot be run or checked.
+	Unchecked bool
+	// Text is what stands between the fences.
+	Text string
+}
+
+// Document is what is read of a Markdown file.
+type Document struct {
+	Blocks []Block
+	// Spans are the code spans in its text and tables.
+	Spans []Text
+	// Links are the destinations of its links and images.
+	Links []Text
+}
+
+// Text is a piece of text and the line, from 1, where it stands.
+type Text struct {
+	Line int
+	Text string
+}
+
+// Parse reads a Markdown file. It fails on an info string that nothing understands.
+func Parse(source []byte) (Document, error) {
+	var d Document
+	root := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(source))
+	err := ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.FencedCodeBlock:
+			b, err := block(n, source)
+			d.Blocks = append(d.Blocks, b)
+			return ast.WalkSkipChildren, err
+		case *ast.CodeSpan:
+			d.Spans = append(d.Spans, Text{lineOf(n, source), textOf(n, source)})
+		case *ast.Link:
+			d.Links = append(d.Links, Text{lineOf(n, source), string(n.Destination)})
+		case *ast.Image:
+			d.Links = append(d.Links, Text{lineOf(n, source), string(n.Destination)})
+		}
+		return ast.WalkContinue, nil
+	})
+	return d, err
+}
+
+func block(n *ast.FencedCodeBlock, source []byte) (Block, error) {
+	var b Block
+	var code bytes.Buffer
+	for i, line := range n.Lines().Sliced(0, n.Lines().Len()) {
+		if i == 0 {
+			b.Line = lineAt(source, line.Start)
+		}
+		code.Write(line.Value(source))
+	}
+	b.Text = code.String()
+	if n.Info == nil {
+		return b, nil
+	}
+	words := strings.Fields(string(n.Info.Segment.Value(source)))
+	for i, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		switch {
+		case i == 0:
+			b.Language = word
+		case name == "terminal" && value != "":
+			b.Terminal = value
+		case name == "file" && value != "":
+			b.File = value
+		case word == "unchecked":
+			b.Unchecked = true
+		default:
+			return b, fmt.Errorf("line %d: the code block says %q, which means nothing; terminal=…, file=… and unchecked do", lineAt(source, n.Info.Segment.Start), word)
+		}
+	}
+	return b, nil
+}
+
+func textOf(n ast.Node, source []byte) string {
+	var all strings.Builder
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		if t, ok := child.(*ast.Text); ok {
+			all.Write(t.Segment.Value(source))
+		}
+	}
+	return all.String()
+}
+
+// lineOf is the line of an inline node: that of the first text in it, or else of
+// the block that it stands in.
+func lineOf(n ast.Node, source []byte) int {
+	for child := n.FirstChild(); child != nil; child = child.FirstChild() {
+		if t, ok := child.(*ast.Text); ok {
+			return lineAt(source, t.Segment.Start)
+		}
+	}
+	for ; n != nil; n = n.Parent() {
+		if n.Type() == ast.TypeBlock && n.Lines().Len() > 0 {
+			return lineAt(source, n.Lines().At(0).Start)
+		}
+	}
+	return 1
+}
+
+func lineAt(source []byte, offset int) int {
+	return 1 + bytes.Count(source[:offset], []byte("\n"))
+}

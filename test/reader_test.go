@@ -1,0 +1,233 @@
+package test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/test/markdown"
+)
+
+// readerPatience is how long a documented command may take: building it all from
+// nothing on a busy machine.
+const readerPatience = 3 * time.Minute
+
+// reader is somebody who follows a document to the letter.
+type reader struct {
+	document string
+	dir      string
+	env      []string
+	// port stands for 3001, which may be taken on this machine.
+	port      string
+	terminals map[string]*readerTerminal
+}
+
+// readerTerminal is a terminal and the command that was typed last.
+type readerTerminal struct {
+	*terminal
+	command markdown.Command
+}
+
+// newReader makes a home and a place to work: an empty directory, and for the
+// README, which begins with make, a copy of this repository.
+func newReader(t *testing.T, document, port string) *reader {
+	t.Helper()
+	r := &reader{document: document, dir: t.TempDir(), port: port, terminals: map[string]*readerTerminal{}}
+	if document == "README.md" {
+		copyRepository(t, r.dir)
+	}
+	home, bin := t.TempDir(), pathWithout(t, "claude", "gh", "ringback")
+	if document != "README.md" { // which says how to build it
+		if err := os.Symlink(binary, filepath.Join(bin, "ringback")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gitHub(t, home)
+	goSettings(t, home)
+	r.env = []string{
+		"PATH=" + bin, "HOME=" + home, "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8",
+		"LISTEN_ADDR=127.0.0.1:" + r.port, "RINGBACK_URL=http://127.0.0.1:" + r.port,
+	}
+	t.Cleanup(func() { endStrays(filepath.Join(r.dir, "data")) })
+	return r
+}
+
+// gitHub lets https://github.com/org/… be repositories on this machine.
+func gitHub(t *testing.T, home string) {
+	t.Helper()
+	org := t.TempDir()
+	module := map[string]string{"go.mod": "module example.com/module\n\ngo 1.20\n", "module.go": "package module\n"}
+	gitRepository(t, filepath.Join(org, "service.git"), "main", module)
+	gitRepository(t, filepath.Join(org, "client.git"), "develop", module)
+	gitDo(t, "", "config", "--file", filepath.Join(home, ".gitconfig"), "url."+org+"/.insteadOf", "https://github.com/org/")
+}
+
+// goSettings lets the go command of a fresh home use what is compiled already.
+func goSettings(t *testing.T, home string) {
+	t.Helper()
+	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"}
+	values, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := []string{"GOFLAGS=-trimpath"} // the same compiled packages whatever the directory
+	for i, value := range strings.Split(strings.TrimSuffix(string(values), "\n"), "\n") {
+		settings = append(settings, names[i]+"="+value)
+	}
+	write(t, filepath.Join(home, ".config", "go", "env"), strings.Join(settings, "\n"))
+}
+
+// freePortAfter finds a free port below those that the system hands out, so that
+// no other test gets it before the server does.
+func freePortAfter(t *testing.T, last int) string {
+	t.Helper()
+	for port := last + 1; port < 32000; port++ {
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			continue
+		}
+		defer l.Close()
+		_, found, _ := net.SplitHostPort(l.Addr().String())
+		return found
+	}
+	t.Fatal("no free port")
+	return ""
+}
+
+// copyRepository copies what a clone of this repository holds.
+func copyRepository(t *testing.T, to string) {
+	t.Helper()
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || name == "bin" || name == "data" {
+			continue
+		}
+		from := filepath.Join("..", name)
+		if e.IsDir() {
+			err = os.CopyFS(filepath.Join(to, name), os.DirFS(from))
+		} else {
+			var text []byte
+			if text, err = os.ReadFile(from); err == nil {
+				err = os.WriteFile(filepath.Join(to, name), text, 0o600)
+			}
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// follow does what a block says. The last command of a block may go on when the
+// reader turns to another terminal, once it has printed what the document shows.
+func (r *reader) follow(t *testing.T, b markdown.Block, turnsAway bool) {
+	t.Helper()
+	if b.File != "" {
+		write(t, filepath.Join(r.dir, b.File), r.here(b.Text))
+		return
+	}
+	if b.Language != "sh" || b.Unchecked {
+		return
+	}
+	commands, err := b.Commands()
+	if err != nil {
+		t.Fatalf("%s: %v", r.document, err)
+	}
+	terminal := r.terminals[b.Terminal]
+	if terminal == nil {
+		terminal = &readerTerminal{terminal: openTerminal(t, r.dir, r.env)}
+		r.terminals[b.Terminal] = terminal
+	}
+	for i, c := range commands {
+		r.finish(t, terminal)
+		terminal.command = c
+		source := c.Source
+		if special, ok := unchecked[firstWords(source)]; ok {
+			source = special.instead
+		}
+		terminal.enter(t, r.here(source))
+		if i+1 < len(commands) || !turnsAway || c.Output == "" {
+			r.finish(t, terminal)
+		} else {
+			r.awaitOutput(t, terminal)
+		}
+	}
+}
+
+// finish waits until what a terminal runs has ended well, and has printed what
+// the document shows; a command whose remark says so is ended with Ctrl-C then.
+func (r *reader) finish(t *testing.T, terminal *readerTerminal) {
+	t.Helper()
+	if !terminal.busy {
+		return
+	}
+	interrupted := strings.Contains(terminal.command.Remark, "Ctrl-C")
+	if interrupted {
+		r.awaitOutput(t, terminal)
+		terminal.ctrlC()
+	}
+	status, ended := terminal.end(readerPatience)
+	switch {
+	case !ended:
+		r.fail(t, terminal, "to end by itself (or, with Ctrl-C in its remark, by that), but it goes on")
+	case status != "0" && !interrupted:
+		r.fail(t, terminal, "exit status 0, but it is "+status)
+	case !markdown.Printed(terminal.command.Output, r.there(terminal.output())):
+		r.fail(t, terminal, "this output:\n"+terminal.command.Output)
+	}
+}
+
+// awaitOutput waits until a command has printed what the document shows of it.
+func (r *reader) awaitOutput(t *testing.T, terminal *readerTerminal) {
+	t.Helper()
+	for deadline := time.Now().Add(readerPatience); !markdown.Printed(terminal.command.Output, r.there(terminal.output())); {
+		if status, ended := terminal.end(10 * time.Millisecond); ended && !markdown.Printed(terminal.command.Output, r.there(terminal.output())) {
+			r.fail(t, terminal, fmt.Sprintf("this output, but it ended with exit status %s:\n%s", status, terminal.command.Output))
+		}
+		if time.Now().After(deadline) {
+			r.fail(t, terminal, "this output:\n"+terminal.command.Output)
+		}
+	}
+}
+
+func (r *reader) fail(t *testing.T, terminal *readerTerminal, expected string) {
+	t.Helper()
+	var others strings.Builder
+	for name, other := range r.terminals {
+		if other != terminal {
+			fmt.Fprintf(&others, "\nMeanwhile in terminal %q:\n%s", name, other.printed())
+		}
+	}
+	t.Fatalf("%s:%d: a documented command does not work:\n%s\n\nExpected: %s\n\nIt printed:\n%s%s",
+		r.document, terminal.command.Line, terminal.command.Source, strings.TrimSpace(expected), r.there(terminal.output()), &others)
+}
+
+// here and there exchange the documented port and the one that is used.
+func (r *reader) here(text string) string {
+	return strings.NewReplacer("localhost:3001", "localhost:"+r.port, "127.0.0.1:3001", "127.0.0.1:"+r.port).Replace(text)
+}
+
+func (r *reader) there(text string) string {
+	return strings.NewReplacer("localhost:"+r.port, "localhost:3001", "127.0.0.1:"+r.port, "127.0.0.1:3001").Replace(text)
+}

@@ -1,0 +1,114 @@
+package test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// terminal is a bash in which commands are typed one after another, as at a
+// terminal: what one sets, the next finds.
+type terminal struct {
+	cmd *exec.Cmd
+	// commands takes them, ended by NUL; statuses tells how each has ended.
+	commands *os.File
+	statuses <-chan string
+	// screen is a file, so that what a command has printed is there when it ends.
+	screen string
+	// seen is how much of what was printed belongs to earlier commands.
+	seen int
+	// busy says that the last command has not ended yet.
+	busy bool
+}
+
+// prompt runs in bash: Ctrl-C ends the command, not the shell.
+const prompt = `trap : INT
+set -o pipefail
+while IFS= read -r -d '' command <&3; do
+  eval "$command" 3<&- 4>&-
+  echo $? >&4
+done`
+
+func openTerminal(t testing.TB, dir string, env []string) *terminal {
+	t.Helper()
+	term := &terminal{screen: filepath.Join(t.TempDir(), "screen"), cmd: exec.Command("bash", "--noprofile", "--norc", "-c", prompt)}
+	screen, err := os.OpenFile(term.screen, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	theirCommands, commands := pipe(t)
+	statuses, theirStatuses := pipe(t)
+	term.commands = commands
+	term.cmd.Dir, term.cmd.Env = dir, env
+	term.cmd.ExtraFiles = []*os.File{theirCommands, theirStatuses}
+	term.cmd.Stdout, term.cmd.Stderr = screen, screen
+	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := term.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirCommands.Close()
+	theirStatuses.Close()
+	lines := make(chan string, 1)
+	term.statuses = lines
+	go func() {
+		defer close(lines)
+		for s := bufio.NewScanner(statuses); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		commands.Close()
+		_ = syscall.Kill(-term.cmd.Process.Pid, syscall.SIGKILL)
+		_ = term.cmd.Wait()
+		statuses.Close()
+	})
+	return term
+}
+
+func pipe(t testing.TB) (reader, writer *os.File) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reader, writer
+}
+
+// enter types a command.
+func (term *terminal) enter(t testing.TB, command string) {
+	t.Helper()
+	term.seen, term.busy = len(term.printed()), true
+	if _, err := fmt.Fprintf(term.commands, "%s\x00", command); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// printed is all that is on the screen.
+func (term *terminal) printed() string {
+	text, _ := os.ReadFile(term.screen) // gone only with the test
+	return string(text)
+}
+
+// output is what the last command has printed so far.
+func (term *terminal) output() string { return term.printed()[term.seen:] }
+
+// ctrlC ends what runs, as the keys do.
+func (term *terminal) ctrlC() { _ = syscall.Kill(-term.cmd.Process.Pid, syscall.SIGINT) }
+
+// end waits for the last command and returns its exit status.
+func (term *terminal) end(timeout time.Duration) (status string, ok bool) {
+	select {
+	case status, ok = <-term.statuses:
+		term.busy = !ok
+		return strings.TrimSpace(status), ok
+	case <-time.After(timeout):
+		return "", false
+	}
+}
