@@ -111,6 +111,11 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 	if err := checkOptions(who, n); err != nil {
 		return job.Job{}, err
 	}
+	if s.opts.Structured && n.Options.Simulate != job.SimulateManual {
+		if err := k.CheckStructured(); err != nil {
+			return job.Job{}, err
+		}
+	}
 	key, err := idempotencyKey(c.Request().Header, n.IdempotencyKey)
 	if err != nil {
 		return job.Job{}, err

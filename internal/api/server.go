@@ -31,6 +31,9 @@ type Options struct {
 	CallbackTimeout time.Duration
 	// CallbackBaseURL is what a person who plays Claude needs to know.
 	CallbackBaseURL string
+	// Structured is whether results are taken without callbacks: kinds that need
+	// these are refused then.
+	Structured bool
 	// BodyLimit is the most bytes of a request body; default 1 MiB.
 	BodyLimit int64
 	// Ready says what keeps the server from working; empty when nothing does.

@@ -157,6 +157,7 @@ const (
 	CodeGaveUp          Code = "claude_failed" // Claude itself reported that it cannot do the job
 	CodeInvalidResult   Code = "invalid_result"
 	CodeKindGone        Code = "kind_missing" // the kind was removed while the job waited
+	CodeNoCallbacks     Code = "callbacks_off" // the kind works by callbacks, and the server takes none (USE_CALLBACK_CLAUDE)
 	CodeCancelled       Code = "cancelled"
 	CodeRejected        Code = "rejected"        // a person rejected the change
 	CodeWorkspace       Code = "workspace"       // a repository could not be cloned

@@ -3,6 +3,9 @@ package kind
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"ringback/internal/job"
 )
 
 // Kind is one sort of job.
@@ -22,6 +25,35 @@ type Kind struct {
 func (k *Kind) Batchable() bool {
 	_, ok := k.Result.Items("suggestions")
 	return ok
+}
+
+// NeedsCallbacks names what of the kind works by callbacks alone; empty when its
+// results may come from the CLI's structured output (USE_CALLBACK_CLAUDE=false).
+// Such a turn has no way to call an action, to have a tool call judged, or to
+// change files: what it says it did is made up.
+func (k *Kind) NeedsCallbacks() string {
+	var needs []string
+	if len(k.Policy.Actions) > 0 {
+		needs = append(needs, "actions")
+	}
+	if !k.Policy.Tools.Empty() {
+		needs = append(needs, "tools")
+	}
+	if k.Policy.Workspace != nil {
+		needs = append(needs, "workspace")
+	}
+	return strings.Join(needs, ", ")
+}
+
+// CheckStructured returns why no job of the kind can take its result from the
+// CLI's structured output; nil when it can.
+func (k *Kind) CheckStructured() error {
+	needs := k.NeedsCallbacks()
+	if needs == "" {
+		return nil
+	}
+	return job.Errorf(job.Conflict, "Kind %q works by callbacks only (%s), and this server takes results without them", k.Name, needs).
+		WithHint("Set USE_CALLBACK_CLAUDE=true and start the server again.")
 }
 
 // Registry holds all kinds. It does not change, so it is safe for concurrent use.

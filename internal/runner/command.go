@@ -22,6 +22,11 @@ func (r *Runner) command(ctx context.Context, st *store.Turn, change *change) (c
 	if err != nil {
 		return command{}, err
 	}
+	if r.opts.Structured { // the job may be from before the server was set so
+		if err := k.CheckStructured(); err != nil {
+			return command{}, err
+		}
+	}
 	prompt, err := r.prompt(ctx, k, st, change)
 	if err != nil {
 		return command{}, err

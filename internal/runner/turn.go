@@ -230,9 +230,12 @@ func (r *Runner) failedToStart(st *store.Turn, err error) {
 	}
 	if e, ok := errors.AsType[*job.Error](err); ok {
 		code, message = job.CodeKindGone, e.Message
+		if e.Kind == job.Conflict {
+			code, message = job.CodeNoCallbacks, e.Message+". "+e.Hint
+		}
 	}
 	r.endTurn(store.TurnEnd{
-		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.slot.node, Code: code, Message: message, Again: code != job.CodeKindGone,
+		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.slot.node, Code: code, Message: message, Again: code != job.CodeKindGone && code != job.CodeNoCallbacks,
 		Note: store.Note{Reason: store.Unfinished},
 	})
 }

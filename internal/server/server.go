@@ -270,7 +270,7 @@ func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	callbacks.Register(e)
 	api.New(n.store, n.kinds, n.hub, n.human, api.Options{
 		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins, CallbackTimeout: c.CallbackTimeout,
-		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Metrics: m.Handler(), Version: n.opts.Version,
+		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Ready: n.problems, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log).Register(e)
 	return e, nil
 }
@@ -375,12 +375,23 @@ func (n *node) announce() {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")
 	}
 	if !n.opts.Config.UseCallback {
-		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output.")
+		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output. "+
+			"Claude cannot report progress, ask or act, so jobs of these kinds are refused: "+strings.Join(needCallbacks(n.kinds), ", ")+".")
 	}
 	n.log.Info("listening", "config", n.opts.Config, "store", r.Store, "claude", r.Claude, "envFile", r.EnvFile)
 	if n.opts.Started != nil {
 		n.opts.Started(r)
 	}
+}
+
+func needCallbacks(kinds *kind.Registry) []string {
+	var names []string
+	for _, k := range kinds.All() {
+		if k.NeedsCallbacks() != "" {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }
 
 // subscribers pass each event on to several.

@@ -1,0 +1,47 @@
+package test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestKindsThatNeedCallbacksAreRefusedWithoutThem(t *testing.T) {
+	t.Parallel()
+	prompts := ownKind(t, "careful", "---\ntools: {ask: [Bash]}\n---\nBe careful.", "")
+	prompts["USE_CALLBACK_CLAUDE"] = "false"
+	n := startNode(t, prompts)
+	for kind, needs := range map[string]string{"ship": "actions", "media": "actions", "code-change": "workspace", "careful": "tools"} {
+		input := object{"prompt": "Ship it", "projectName": "shop"}
+		switch kind {
+		case "careful":
+			input = object{}
+		case "media":
+			input = object{"prompt": "a lake"}
+		case "code-change":
+			input = object{"prompt": "Go", "repos": []object{{"url": "https://git.example/a.git"}}}
+		}
+		refused := n.want(t, 409, "POST", "/api/jobs", object{"kind": kind, "userId": "u1", "input": input})
+		if said := refused["error"].(string); !strings.Contains(said, needs) || !strings.Contains(refused["hint"].(string), "USE_CALLBACK_CLAUDE=true") {
+			t.Errorf("%s: says %v", kind, refused)
+		}
+	}
+	if !strings.Contains(n.log.String(), "are refused: careful, code-change, media, ship.") {
+		t.Error("the start does not say which kinds are refused")
+	}
+	n.await(t, n.create(t, object{"userId": "u1"}), "received") // others need none
+}
+
+// A job that waited while the server was set so has nobody to act for it either.
+func TestWaitingJobEndsClearlyWithoutCallbacks(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir(), "HOLD": "0s"})
+	id := n.create(t, object{"kind": "ship", "userId": "u1", "input": object{"prompt": "Ship it", "projectName": "shop"}})
+	n.await(t, id, "awaiting_approval")
+	n.env["USE_CALLBACK_CLAUDE"] = "false"
+	n = n.again(t)
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", object{})
+	record := n.await(t, id, "failed")
+	if record["errorCode"] != "callbacks_off" || !strings.Contains(record["error"].(string), "USE_CALLBACK_CLAUDE=true") {
+		t.Errorf("ended as %v: %v", record["errorCode"], record["error"])
+	}
+}
