@@ -107,7 +107,7 @@ func TestCancelEndsTheProcess(t *testing.T) {
 		t.Errorf("errorCode is %v", got)
 	}
 	_, late := one.do(t, "POST", "/api/claude/progress", object{"requestId": id, "message": "still here"})
-	if hint, _ := late["hint"].(string); late["error"] != "Unknown request" || !strings.Contains(hint, "was cancelled") {
+	if hint, _ := late["hint"].(string); late["error"] != "Unknown or expired request" || !strings.Contains(hint, "was cancelled") {
 		t.Errorf("a callback after the cancellation was answered %v", late)
 	}
 }

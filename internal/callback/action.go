@@ -184,9 +184,9 @@ func (h *Handler) confirm(a *act) (any, error) {
 		_ = h.store.Delivered(a.ctx, a.id, asked.ID) // if this is not booked, the same is answered once more
 		return a.decided(c)
 	case job.Lapsed:
-		return nil, a.late(job.Expired)
+		return nil, late(job.Expired)
 	case job.Withdrawn:
-		return nil, a.late(job.Cancelled)
+		return nil, late(job.Cancelled)
 	case job.Open, job.Reading, job.Clarified:
 	}
 	return a.with(pending{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
@@ -222,7 +222,7 @@ func (a *act) decided(c job.Checkpoint) (any, error) {
 	case job.Approve:
 		p.Message, p.Instruction = "The user has confirmed", confirmNow
 	case job.Cancel:
-		return nil, a.late(job.Cancelled)
+		return nil, late(job.Cancelled)
 	case job.Deny, job.Steer:
 		p.Status, p.Message, p.Instruction = "denied", "The user said no", goWithout
 	}

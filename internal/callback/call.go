@@ -13,7 +13,10 @@ import (
 	"ringback/internal/store"
 )
 
-const invalidPayload = "Invalid payload"
+const (
+	invalidPayload   = "Invalid payload"
+	unknownOrExpired = "Unknown or expired request"
+)
 
 // call is one callback whose envelope and signature are in order.
 type call struct {
@@ -112,7 +115,7 @@ func (h *Handler) refresh(in *call) (*request, error) {
 			WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
 	}
 	if state.Terminal() && state != job.Received {
-		return nil, in.late(state)
+		return nil, late(state)
 	}
 	pace := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
 	if before, ok := h.known.Peek(in.id); ok {
@@ -150,8 +153,9 @@ func (h *Handler) wrongPayload(in *call, details []job.Detail) error {
 	return e
 }
 
-// late tells a caller why nothing more can be submitted.
-func (in *call) late(state job.State) error {
+// late tells a caller why nothing more can be submitted, in the same words on
+// every endpoint: the request is known, but over.
+func late(state job.State) error {
 	reason := map[job.State]string{
 		job.Expired:   "The job's deadline has passed.",
 		job.Cancelled: "The job was cancelled.",
@@ -159,7 +163,7 @@ func (in *call) late(state job.State) error {
 		job.Failed:    "The job has failed.",
 		job.Received:  "The job's result was already accepted.",
 	}[state]
-	return job.Errorf(job.NotFound, "%s", in.unknown).
+	return job.Errorf(job.NotFound, unknownOrExpired).
 		WithHint("%s Nothing more can be submitted for it: stop now.", reason)
 }
 
@@ -182,7 +186,7 @@ func (in *call) refused(outcome store.Outcome) error {
 	case store.Accepted, store.Repeated, store.Stale, store.Asked, store.Started, store.Known, store.Unapproved:
 		return job.Errorf(job.Internal, "Unexpected outcome %s", outcome)
 	}
-	return in.late(job.State(outcome))
+	return late(job.State(outcome))
 }
 
 func tooFast() error {

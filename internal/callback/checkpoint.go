@@ -77,15 +77,15 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 	switch c.Status {
 	case job.Answered:
 		if c.Reply.Decision == job.Cancel {
-			return nil, in.late(job.Cancelled)
+			return nil, late(job.Cancelled)
 		}
 		// If this is not booked, the same question is answered the same once more.
 		_ = h.store.Delivered(in.ctx, in.id, id)
 		return answeredCheckpoint{"answered", c.Reply}, nil
 	case job.Lapsed:
-		return nil, in.late(job.Expired)
+		return nil, late(job.Expired)
 	case job.Withdrawn:
-		return nil, in.late(job.Cancelled)
+		return nil, late(job.Cancelled)
 	case job.Open, job.Reading, job.Clarified:
 	}
 	return parkedCheckpoint{"parked", stopNow}, nil

@@ -1,8 +1,10 @@
 package callback
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -84,7 +86,7 @@ func (h *Handler) Register(e *echo.Echo) {
 			e.POST(path, h.serve(path, handle, unknown, optional))
 		}
 	}
-	const unknown = "Unknown or expired request"
+	const unknown = unknownOrExpired
 	post(h.progress, "Unknown request", !h.opts.Strict, "/api/claude/progress", "/progress")
 	post(h.suggestions, unknown, false, "/api/claude/suggestions", "/suggestions")
 	post(h.result, unknown, false, "/api/claude/result")
@@ -103,6 +105,7 @@ func (h *Handler) serve(endpoint string, handle func(*call) (any, error), unknow
 		if err == nil {
 			answer, err = handle(in)
 		}
+		failure := err
 		if err != nil {
 			c.Error(err)
 		} else {
@@ -111,26 +114,44 @@ func (h *Handler) serve(endpoint string, handle func(*call) (any, error), unknow
 		if d, ok := answer.(delivered); ok && err == nil {
 			d.heard()
 		}
-		h.report(c, endpoint, in, time.Since(begin))
+		h.report(c, endpoint, in, failure, time.Since(begin))
 		return err
 	}
 }
 
-// report logs a callback for debugging: refused ones as warnings, good progress
-// only when asked for.
-func (h *Handler) report(c echo.Context, endpoint string, in *call, took time.Duration) {
+// report logs a callback for debugging, taken or refused; the store's own faults
+// are warnings. Neither the payload nor the signature is in it: of a refused
+// payload, only the places that were wrong.
+func (h *Handler) report(c echo.Context, endpoint string, in *call, failure error, took time.Duration) {
 	status := c.Response().Status
 	h.opts.Observe(endpoint, status, took)
-	level := slog.LevelDebug
-	if status >= http.StatusBadRequest {
+	level := slog.LevelInfo
+	if status >= http.StatusInternalServerError {
 		level = slog.LevelWarn
 	}
 	if !h.log.Enabled(c.Request().Context(), level) {
 		return
 	}
-	var id job.ID
+	about := []any{"endpoint", endpoint, "status", status, "took", took}
 	if in != nil {
-		id = in.id
+		about = append(about, "requestId", in.id, "kind", in.facts.Kind)
+		if in.name != "" {
+			about = append(about, "action", in.name)
+		}
 	}
-	h.log.Log(c.Request().Context(), level, "callback", "endpoint", endpoint, "requestId", id, "status", status, "took", took)
+	if e, ok := errors.AsType[*job.Error](failure); ok {
+		about = append(about, "refused", e.Message)
+		if len(e.Details) > 0 {
+			about = append(about, "wrong", pathsOf(e.Details))
+		}
+	}
+	h.log.Log(c.Request().Context(), level, "callback", about...)
+}
+
+func pathsOf(details []job.Detail) string {
+	paths := make([]string, len(details))
+	for i, d := range details {
+		paths[i] = d.Path
+	}
+	return strings.Join(paths, " ")
 }

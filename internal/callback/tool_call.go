@@ -51,6 +51,9 @@ const (
 // toolCalls judges a call of a tool by the kind's policy, and asks a person where
 // that says so (seed 003).
 func (h *Handler) toolCalls(in *call) (any, error) {
+	if err := h.stillRuns(in); err != nil {
+		return nil, err
+	}
 	t, err := h.readToolCall(in)
 	if err != nil {
 		return nil, err
@@ -73,6 +76,21 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 	case kind.NoOpinion:
 	}
 	return hookAnswer{}, nil
+}
+
+// stillRuns makes sure that the job has not ended: unlike other callbacks, most
+// verdicts on tool calls store nothing, so that the store would not notice.
+func (h *Handler) stillRuns(in *call) error {
+	_, state, ok, err := h.store.Facts(in.ctx, in.id)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return job.Errorf(job.NotFound, "%s", in.unknown)
+	case state.Terminal():
+		return late(state)
+	}
+	return nil
 }
 
 func (h *Handler) readToolCall(in *call) (*toolCall, error) {
@@ -160,8 +178,10 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 			return answer, err
 		}
 		return decide("deny", "The user's decision was used up already."), nil
-	case job.Lapsed, job.Withdrawn:
-		return decide("deny", "The job has ended."), nil
+	case job.Lapsed:
+		return nil, late(job.Expired)
+	case job.Withdrawn:
+		return nil, late(job.Cancelled)
 	case job.Open, job.Reading, job.Clarified:
 	}
 	return decide("defer", nobodyDecided), nil

@@ -156,7 +156,7 @@ const (
 	CodeBudget          Code = "budget"        // the kind's spending limit was reached
 	CodeGaveUp          Code = "claude_failed" // Claude itself reported that it cannot do the job
 	CodeInvalidResult   Code = "invalid_result"
-	CodeKindGone        Code = "kind_missing" // the kind was removed while the job waited
+	CodeKindGone        Code = "kind_missing"  // the kind was removed while the job waited
 	CodeNoCallbacks     Code = "callbacks_off" // the kind works by callbacks, and the server takes none (USE_CALLBACK_CLAUDE)
 	CodeCancelled       Code = "cancelled"
 	CodeRejected        Code = "rejected"        // a person rejected the change
