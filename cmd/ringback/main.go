@@ -26,10 +26,8 @@ func main() {
 	}
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(serveCommand(), checkCommand(), tokenCommand(), simulateCommand())
-	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager)})...)
-	if err := root.ExecuteContext(context.Background()); err != nil {
-		exit(err)
-	}
+	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager), Terminal: terminal()})...)
+	os.Exit(cli.Execute(context.Background(), root, os.Args[1:]))
 }
 
 func exit(err error) {

@@ -47,6 +47,9 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 	if q.Type != "" && !slices.Contains(job.CheckpointTypes[:], q.Type) {
 		return invalid("/type", "is not a type of checkpoint")
 	}
+	if q.IDs, err = idPrefixOf(c, job.CheckpointIDs); err != nil {
+		return err
+	}
 	if who := callerOf(c); !who.service() {
 		if q.UserID, err = actAs(who, q.UserID); err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -35,12 +37,8 @@ func (s *Server) getJob(c echo.Context) error {
 }
 
 func (s *Server) listJobs(c echo.Context) error {
-	q := store.Query{Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Cursor: c.QueryParam("cursor")}
-	if q.State != "" && !slices.Contains(job.States[:], q.State) {
-		return invalid("/status", fmt.Sprintf("found %q; allowed: %v", q.State, job.States))
-	}
-	var err error
-	if q.Limit, err = limitOf(c); err != nil {
+	q, err := s.jobQuery(c)
+	if err != nil {
 		return err
 	}
 	q.UserID = c.QueryParam("userId")
@@ -62,6 +60,61 @@ func (s *Server) listJobs(c echo.Context) error {
 		Jobs       []job.Job `json:"jobs"`
 		NextCursor string    `json:"nextCursor,omitempty"`
 	}{jobs, next})
+}
+
+// jobQuery reads what GET /api/jobs selects by.
+func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
+	q := store.Query{Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Cursor: c.QueryParam("cursor")}
+	if q.State != "" && !slices.Contains(job.States[:], q.State) {
+		return q, invalid("/status", fmt.Sprintf("found %q; allowed: %s", q.State, listed(job.States[:])))
+	}
+	if _, known := s.kinds.Get(q.Kind); q.Kind != "" && !known {
+		return q, invalid("/kind", fmt.Sprintf("found %q; allowed: %s", q.Kind, listed(s.kinds.Names())))
+	}
+	var err error
+	if q.Limit, err = limitOf(c); err != nil {
+		return q, err
+	}
+	if q.Since, err = timeOf(c, "createdSince"); err != nil {
+		return q, err
+	}
+	q.IDs, err = idPrefixOf(c, job.JobIDs)
+	return q, err
+}
+
+// listed is a list as people read it.
+func listed[T ~string](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// timeOf reads a point in time from the query; zero when there is none.
+func timeOf(c echo.Context, name string) (time.Time, error) {
+	text := c.QueryParam(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, invalid("/"+name, "expected a time such as 2026-03-02T18:00:00Z")
+	}
+	return at, nil
+}
+
+// idPrefixOf reads the beginning of an id from the query; zero when there is none.
+func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
+	text := c.QueryParam("idPrefix")
+	if text == "" {
+		return job.IDPrefix{}, nil
+	}
+	p, ok := job.ParseIDPrefix(word, text)
+	if !ok || p.TooShort() {
+		return p, invalid("/idPrefix", fmt.Sprintf("expected at least %d characters of the random part of an id, with or without what stands before it", job.MinIDPrefix))
+	}
+	return p, nil
 }
 
 func (s *Server) cancelJob(c echo.Context) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -26,9 +27,12 @@ type Defaults struct {
 	NoColor bool
 	// Pager shows long output on a terminal; empty means less.
 	Pager string
-	// StateDir is where the last run's id is kept; empty means a folder in the
+	// StateDir is where the ids of last runs are kept; empty means a folder in the
 	// user's configuration directory.
 	StateDir string
+	// Terminal names the terminal, or the session, that the command was started
+	// from. Each has a last run of its own.
+	Terminal string
 	// Location is the time zone of times shown to people; nil means the local one.
 	Location *time.Location
 	// NowFunc tells the time; nil means the system's clock.
@@ -46,6 +50,8 @@ type app struct {
 	Defaults
 	server, token, user string
 	output              string
+	// typed is standard input; nil before a person was first asked.
+	typed *bufio.Reader
 }
 
 // The values of --output.
@@ -92,17 +98,17 @@ func Commands(d Defaults) []*cobra.Command {
 // common adds the flags that every command takes.
 func (a *app) common(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&a.server, "server", a.ServerURL, "address of the server (RINGBACK_URL)")
-	f.StringVar(&a.token, "token", "", "API key or user's token (RINGBACK_TOKEN)")
-	f.StringVar(&a.user, "user", a.User, "userId to act for (RINGBACK_USER)")
-	f.StringVarP(&a.output, "output", "o", table, "table or json")
+	f.StringVar(&a.server, "server", a.ServerURL, "`address` of the server (RINGBACK_URL)")
+	f.StringVar(&a.token, "token", "", "API key or user's `token` (RINGBACK_TOKEN)")
+	f.StringVar(&a.user, "user", a.User, "`userId` to act for (RINGBACK_USER)")
+	f.StringVarP(&a.output, "output", "o", table, "`format`: table or json")
 	c.SetFlagErrorFunc(FlagError)
 	c.PreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 }
 
 func (a *app) checkFlags() error {
 	if a.output != table && a.output != plainJSON {
-		return usagef("--output is table or json, not %q", a.output)
+		return noneOf("--output", a.output, []string{table, plainJSON})
 	}
 	u, err := url.Parse(client.New(a.server, "").URL())
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

@@ -15,10 +15,12 @@ import (
 
 func (a *app) rejectCommand() *cobra.Command {
 	var reason string
-	c := a.actionCommand("reject", "Refuse what a job asks to be allowed", func(c *client.Client, ctx context.Context, id job.ID) (client.Answer[job.Job], error) {
+	c, t := a.targeted(&cobra.Command{Use: "reject [requestId]", Short: "Refuse what a job asks to be allowed"})
+	t.fits = decidable
+	c.RunE = a.changes(t.deciding(c).id, func(c *client.Client, ctx context.Context, id job.ID) (client.Answer[job.Job], error) {
 		return c.Reject(ctx, id, reason)
 	})
-	c.Flags().StringVar(&reason, "reason", "", "why, for Claude and for the audit log")
+	c.Flags().StringVar(&reason, "reason", "", "`why`, for Claude and for the audit log")
 	return c
 }
 
@@ -42,7 +44,7 @@ func (p printer) approvals(list client.Approvals) {
 	}
 	var rows [][]string
 	for _, s := range list.Approvals {
-		rows = append(rows, []string{s.ID, s.Kind, s.Rule, string(s.RequestID), p.time(s.CreatedAt, time.DateTime)})
+		rows = append(rows, []string{job.ShortApproval(s.ID), s.Kind, s.Rule, s.RequestID.Short(), p.time(s.CreatedAt, time.DateTime)})
 	}
 	p.table([]string{"APPROVAL", "KIND", "RULE", "JOB", "SINCE"}, rows)
 	p.printf("%s\n", p.paint(faint, "Take one back with: ringback revoke <approval>"))
@@ -53,12 +55,16 @@ func (a *app) revokeCommand() *cobra.Command {
 		Use: "revoke <approval>", Short: "Take back what you have allowed for more than once",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("revoke takes one approval (ringback approvals lists them), but got %q", args)
+				return usagef("revoke takes one approval (ringback approvals lists them), but got %s", words(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			done, err := a.client().Revoke(cmd.Context(), a.user, args[0])
+			id, err := a.findApproval(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			done, err := a.client().Revoke(cmd.Context(), a.user, id)
 			if err != nil {
 				return err
 			}
@@ -70,7 +76,7 @@ func (a *app) revokeCommand() *cobra.Command {
 func (a *app) auditCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{Use: "audit [requestId]", Short: "Show who allowed what, and what ran; as JSON lines with -o json"})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(args)
+		id, err := t.id(cmd, args)
 		if err != nil {
 			return err
 		}

@@ -20,10 +20,19 @@ type asker struct {
 	p  printer
 }
 
+// asker returns who asks the person at the terminal. What was typed ahead is
+// for the next question.
+func (a *app) asker(cmd *cobra.Command) asker {
+	if a.typed == nil {
+		a.typed = bufio.NewReader(cmd.InOrStdin())
+	}
+	return asker{in: a.typed, p: a.printer(cmd.ErrOrStderr())}
+}
+
 // ask puts a question to the person at the terminal and returns the reply. It
 // asks on standard error: standard output is for what became of it.
 func (a *app) ask(cmd *cobra.Command, c job.Checkpoint) (client.Reply, error) {
-	q := asker{in: bufio.NewReader(cmd.InOrStdin()), p: a.printer(cmd.ErrOrStderr())}
+	q := a.asker(cmd)
 	fields := fieldsOf(c)
 	q.p.asks(c)
 	if len(fields) == 0 {

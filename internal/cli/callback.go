@@ -22,7 +22,7 @@ func (a *app) callbackCommand() *cobra.Command {
 	var env bool
 	c.Flags().BoolVar(&env, "env", false, "only the values, for a shell's eval")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(args)
+		id, err := t.id(cmd, args)
 		if err != nil {
 			return err
 		}

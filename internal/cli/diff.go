@@ -25,7 +25,7 @@ func (a *app) diffCommand() *cobra.Command {
 	var f diffFlags
 	c, t := a.targeted(&cobra.Command{Use: "diff [requestId]", Short: "Show what a job has changed"})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(args)
+		id, err := t.id(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (a *app) diffCommand() *cobra.Command {
 		return a.diff(cmd, answer, f)
 	}
 	c.Flags().BoolVar(&f.full, "full", false, "the whole diff, not only its summary")
-	c.Flags().StringVar(&f.file, "file", "", "only this file")
+	c.Flags().StringVar(&f.file, "file", "", "only this `file`")
 	c.Flags().BoolVar(&f.noPager, "no-pager", false, "with --full: print it all at once")
 	return c
 }
@@ -75,7 +75,7 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 		}
 	}
 	if len(kept) == 0 {
-		return usagef("The change has no file %q (ringback diff lists them)", path)
+		return usagef("The change has no file %s (ringback diff lists them)", quoted(path))
 	}
 	answer.Value = kept
 	var err error

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +31,41 @@ var (
 	errDetached = errors.New("detached from the job")
 )
 
+// Execute runs a command line, prints its error to standard error, and returns
+// its exit code.
+func Execute(ctx context.Context, root *cobra.Command, args []string) int {
+	root.SetArgs(args)
+	c, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	if asksForJSON(c, args) {
+		printErrorJSON(root.ErrOrStderr(), err)
+	} else {
+		PrintError(root.ErrOrStderr(), err)
+	}
+	return ExitCode(err)
+}
+
+// asksForJSON reports whether a command line wants JSON, though it may be so
+// wrong that its flags were not read to the end.
+func asksForJSON(c *cobra.Command, args []string) bool {
+	if f := c.Flags().Lookup("output"); f != nil && f.Value.String() == plainJSON {
+		return true
+	}
+	for i, arg := range args {
+		switch arg {
+		case "--":
+			return false
+		case "-ojson", "-o=json", "--output=json":
+			return true
+		case "-o", "--output":
+			return slices.Contains(args[i+1:min(i+2, len(args))], plainJSON)
+		}
+	}
+	return false
+}
+
 // ExitCode is the exit code for the error of a command, see the package comment.
 func ExitCode(err error) int {
 	var usage usageError
@@ -42,10 +80,13 @@ func ExitCode(err error) int {
 	return 1
 }
 
+// told reports whether a command has said already why it ended.
+func told(err error) bool { return errors.Is(err, errNoResult) || errors.Is(err, errDetached) }
+
 // PrintError prints an error with its details and what to do. What a command
 // has told already is not said again.
 func PrintError(w io.Writer, err error) {
-	if errors.Is(err, errNoResult) || errors.Is(err, errDetached) {
+	if told(err) {
 		return
 	}
 	var e *job.Error
@@ -58,14 +99,24 @@ func PrintError(w io.Writer, err error) {
 		fmt.Fprintln(w, "  "+strings.TrimSpace(clean(d.Path)+"  "+clean(d.Message)))
 	}
 	if e.Hint != "" {
-		fmt.Fprintln(w, clean(e.Hint))
+		fmt.Fprintln(w, clean(inCommands(e.Hint)))
 	}
 }
 
-// FlagError makes a fault of a flag a mistake in the command line, which ends
-// with exit code 2.
-func FlagError(c *cobra.Command, err error) error {
-	return usageError{fmt.Errorf("%w\n%s --help shows the flags", err, c.CommandPath())}
+// printErrorJSON prints an error as the API answers it: one object, in a line.
+func printErrorJSON(w io.Writer, err error) {
+	if told(err) {
+		return
+	}
+	var e *job.Error
+	if !errors.As(err, &e) {
+		message, hint, _ := strings.Cut(err.Error(), "\n")
+		e = &job.Error{Message: message, Hint: strings.TrimSpace(hint)}
+	}
+	body := job.Error{Message: e.Message, Details: e.Details, Hint: inCommands(e.Hint)}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(body) // when standard error is gone, so is the reader
 }
 
 // Problems is the error of a check that found n of them.

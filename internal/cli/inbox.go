@@ -20,7 +20,7 @@ func (a *app) inboxCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.UserID, f.Type = a.user, job.CheckpointType(sort)
 			if sort != "" && !slices.Contains(job.CheckpointTypes[:], f.Type) {
-				return usagef("--type is one of %v, not %q", job.CheckpointTypes, sort)
+				return noneOf("--type", sort, job.CheckpointTypes[:])
 			}
 			if all {
 				f.Status = ""
@@ -32,10 +32,10 @@ func (a *app) inboxCommand() *cobra.Command {
 			return show(a, cmd, page, printer.inbox)
 		},
 	}
-	c.Flags().StringVar(&sort, "type", "", "only questions of this type")
+	c.Flags().StringVar(&sort, "type", "", "only questions of this `type`")
 	c.Flags().BoolVar(&all, "all", false, "answered ones too")
-	c.Flags().IntVar(&f.Limit, "limit", 20, "how many")
-	c.Flags().StringVar(&f.Cursor, "cursor", "", "where the page before ended")
+	c.Flags().IntVar(&f.Limit, "limit", 20, "how `many`, 500 at most")
+	c.Flags().StringVar(&f.Cursor, "cursor", "", "`where` the page before ended")
 	return c
 }
 
@@ -58,14 +58,14 @@ func (p printer) inbox(page client.Checkpoints) {
 // table, and leave no room for what is asked.
 func (p printer) letters(list []job.Checkpoint) {
 	for _, c := range list {
-		p.printf("%s  %s\n", p.paint(bold, clean(string(c.ID))),
+		p.printf("%s  %s\n", p.paint(bold, clean(c.ID.Short())),
 			p.paint(faint, clean(string(c.Type)+"  "+p.standing(c))))
 		p.printf("  %s\n", p.fit(clean(oneLine(c.Message)), 2))
 		if replies := suggested(c.Props); replies != "" {
 			p.printf("  %s\n", p.paint(cyan, p.fit(clean(replies), 2)))
 		}
 		if c.RequestID != "" {
-			p.printf("  %s\n", p.paint(faint, p.fit(clean(string(c.RequestID)), 2)))
+			p.printf("  %s\n", p.paint(faint, p.fit(clean(c.RequestID.Short()), 2)))
 		}
 	}
 	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply <checkpoint> <text>"))
@@ -75,7 +75,7 @@ func (p printer) inboxTable(list []job.Checkpoint) {
 	var rows [][]string
 	for _, c := range list {
 		rows = append(rows, []string{
-			string(c.ID), string(c.Type), p.standing(c), string(c.RequestID), shortened(c.Message), suggested(c.Props),
+			c.ID.Short(), string(c.Type), p.standing(c), c.RequestID.Short(), shortened(c.Message), suggested(c.Props),
 		})
 	}
 	p.table([]string{"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES"}, rows)

@@ -26,7 +26,7 @@ func TestInboxOfHostileText(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newStub(t)
-	f.answers["GET /api/checkpoints"] = `{"checkpoints":[{"id":"chk_03_a","type":"review","status":"open","message":` + string(evil) +
+	f.answers["GET /api/checkpoints"] = `{"checkpoints":[{"id":"chk_03_questionsquestionsquestion","type":"review","status":"open","message":` + string(evil) +
 		`,"props":{"suggested_replies":[` + string(evil) + `]},"createdAt":"2026-02-01T10:00:02Z"}],"nextCursor":"a b"}`
 	for _, columns := range []int{0, 80} {
 		got := newConsole(t, f.URL).onTerminal(columns)

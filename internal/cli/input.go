@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -27,7 +29,7 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil || values == nil {
-		return nil, usagef("%s wants a JSON object%s", o.wholeFlag, why(err))
+		return nil, usagef("%s wants a JSON object%s", o.wholeFlag, o.fault(err))
 	}
 	if len(o.fields) == 0 {
 		return text, nil
@@ -35,7 +37,7 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	for _, field := range o.fields {
 		name, value, ok := strings.Cut(field, "=")
 		if !ok || name == "" {
-			return nil, usagef("%s wants name=value, not %q", o.fieldFlag, field)
+			return nil, usagef("%s wants name=value, not %s", o.fieldFlag, quoted(field))
 		}
 		if values[name], err = fieldValue(value); err != nil {
 			return nil, usagef("%s %s: %w", o.fieldFlag, name, err)
@@ -65,9 +67,26 @@ func fieldValue(value string) (json.RawMessage, error) {
 	return json.Marshal(value)
 }
 
-func why(err error) string {
-	if err == nil {
-		return ""
+// fault says what is wrong with the object, and what may have been meant.
+func (o object) fault(err error) string {
+	if name := strings.TrimSpace(o.whole); looksLikeFile(name) {
+		return fmt.Sprintf("; to read the file, write %s %s", o.wholeFlag, quoted("@"+name))
+	}
+	wrong, isType := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case isType:
+		return ", but got " + map[string]string{"array": "a list", "string": "a text", "number": "a number", "bool": "true or false"}[wrong.Value]
+	case err == nil:
+		return ", but got null"
 	}
 	return ": " + err.Error()
+}
+
+// looksLikeFile reports whether text that should be JSON names a file instead.
+func looksLikeFile(text string) bool {
+	if text == "" || strings.ContainsAny(text, "{[\"\n") || strings.HasPrefix(text, "@") {
+		return false
+	}
+	info, err := os.Stat(text)
+	return err == nil && info.Mode().IsRegular() || strings.HasSuffix(text, ".json")
 }

@@ -1,20 +1,47 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ringback/internal/job"
 )
 
-// lastFile remembers the job run last, which commands mean by default.
+// staleAfter is when a terminal that has run nothing is taken to be gone.
+const staleAfter = 30 * 24 * time.Hour
+
+// lastFile holds the job that was run last from this terminal on this server,
+// which commands mean where no job is named. Other windows, and other servers,
+// have their own: nobody's approval goes to a job run elsewhere.
 func (a *app) lastFile() (string, error) {
-	if a.StateDir != "" {
-		return filepath.Join(a.StateDir, "last-run"), nil
+	dir := a.StateDir
+	if dir == "" {
+		config, err := os.UserConfigDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(config, "ringback")
 	}
-	dir, err := os.UserConfigDir()
-	return filepath.Join(dir, "ringback", "last-run"), err
+	name := sha256.Sum256([]byte(sameServer(a.client().URL()) + "\n" + a.Terminal))
+	return filepath.Join(dir, "last-run", hex.EncodeToString(name[:16])), nil
+}
+
+// sameServer is an address in the form that its other spellings share.
+func sameServer(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	host := u.Hostname()
+	if host == "localhost" || host == "::1" {
+		host = "127.0.0.1"
+	}
+	return strings.ToLower(u.Scheme + "://" + host + ":" + u.Port() + u.Path)
 }
 
 // rememberRun is a convenience: that it fails is no reason to fail a run.
@@ -23,7 +50,21 @@ func (a *app) rememberRun(id job.ID) {
 	if err != nil || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
+	forgetStale(filepath.Dir(file))
 	_ = os.WriteFile(file, []byte(id), 0o600)
+}
+
+// forgetStale removes what terminals that are gone have left.
+func forgetStale(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleAfter {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // lastRun returns the job run last, "" when there is none.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,28 +12,92 @@ import (
 	"ringback/internal/job"
 )
 
+// listFlags are the flags of list.
+type listFlags struct {
+	filter       client.Filter
+	state, since string
+	quiet, watch bool
+}
+
 func (a *app) listCommand() *cobra.Command {
-	var f client.Filter
-	var state string
+	var f listFlags
 	c := &cobra.Command{
 		Use: "list", Short: "List jobs, newest first", Args: atMost(0, ""),
+		Example: `  ringback list --status failed --since 1h
+  ringback list --watch --user u1
+  ringback list -q --status pending | xargs -n 1 ringback cancel`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.UserID, f.State = a.user, job.State(state)
-			if state != "" && !slices.Contains(job.States[:], f.State) {
-				return usagef("--status is one of %v, not %q", job.States, state)
+			if err := f.complete(a); err != nil {
+				return err
 			}
-			page, err := a.client().List(cmd.Context(), f)
+			if f.watch {
+				return a.watchList(cmd, f)
+			}
+			page, err := a.client().List(cmd.Context(), f.filter)
 			if err != nil {
 				return err
+			}
+			if f.quiet && !a.json() {
+				a.printer(cmd.OutOrStdout()).ids(page.Value.Jobs)
+				return nil
 			}
 			return show(a, cmd, page, printer.jobs)
 		},
 	}
-	c.Flags().StringVar(&f.Kind, "kind", "", "only jobs of this kind")
-	c.Flags().StringVar(&state, "status", "", "only jobs in this state")
-	c.Flags().IntVar(&f.Limit, "limit", 20, "how many")
-	c.Flags().StringVar(&f.Cursor, "cursor", "", "where the page before ended")
+	flags := c.Flags()
+	flags.StringVar(&f.filter.Kind, "kind", "", "only jobs of this `kind`")
+	flags.StringVar(&f.state, "status", "", "only jobs of this `status`")
+	flags.StringVar(&f.since, "since", "", "only jobs asked for since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z")
+	flags.IntVar(&f.filter.Limit, "limit", 20, "how `many`, 500 at most")
+	flags.StringVar(&f.filter.Cursor, "cursor", "", "`where` the page before ended")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "only the whole ids, one a line")
+	flags.BoolVarP(&f.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C; as JSON lines with -o json")
 	return c
+}
+
+// complete makes the filter out of the flags.
+func (f *listFlags) complete(a *app) error {
+	f.filter.UserID, f.filter.State = a.user, job.State(f.state)
+	if f.state != "" && !slices.Contains(job.States[:], f.filter.State) {
+		return noneOf("--status", f.state, job.States[:])
+	}
+	var err error
+	f.filter.Since, err = since(f.since, a.NowFunc())
+	return err
+}
+
+// since reads a span before now, or a time; zero for "".
+func since(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if span, err := time.ParseDuration(text); err == nil && span >= 0 {
+		return now.Add(-span), nil
+	}
+	return time.Time{}, usagef("--since wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", quoted(text))
+}
+
+// anyOf lists values to choose from.
+func anyOf[T ~string](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (p printer) ids(jobs []job.Job) {
+	for _, j := range jobs {
+		p.printf("%s\n", clean(string(j.ID)))
+	}
 }
 
 func (p printer) jobs(page client.Page) {
@@ -41,10 +107,26 @@ func (p printer) jobs(page client.Page) {
 	}
 	var rows [][]string
 	for _, j := range page.Jobs {
-		rows = append(rows, []string{string(j.ID), j.Kind, j.UserID, string(j.State), p.time(j.CreatedAt, time.DateTime)})
+		rows = append(rows, p.jobRow(j))
 	}
-	p.table([]string{"JOB", "KIND", "USER", "STATUS", "ASKED"}, rows)
+	p.table(jobHeader(), rows)
 	if page.NextCursor != "" {
 		p.printf("%s\n", p.paint(faint, "More with: --cursor "+quoted(clean(page.NextCursor))))
 	}
+}
+
+// jobHeader names the columns of jobRow. What matters most stands first, where
+// a narrow terminal does not cut it off.
+func jobHeader() []string { return []string{"JOB", "STATUS", "AGE", "TOOK", "KIND", "USER", "DETAIL"} }
+
+func (p printer) jobRow(j job.Job) []string {
+	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), j.Kind, j.UserID, shortened(detail(j))}
+}
+
+// took is how long a job took until it ended; "" before.
+func (p printer) took(j job.Job) string {
+	if j.FinishedAt.IsZero() {
+		return ""
+	}
+	return span(j.FinishedAt.Sub(j.CreatedAt))
 }

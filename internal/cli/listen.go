@@ -105,14 +105,20 @@ func writeLines(out io.Writer, page json.RawMessage) error {
 		return err
 	}
 	for _, message := range raw.Messages {
-		var line bytes.Buffer
-		if err := json.Compact(&line, message); err != nil {
-			return err
-		}
-		line.WriteByte('\n')
-		if _, err := line.WriteTo(out); err != nil {
+		if err := writeLine(out, message); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeLine writes JSON as it came, in one line.
+func writeLine(out io.Writer, text json.RawMessage) error {
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil {
+		return err
+	}
+	line.WriteByte('\n')
+	_, err := line.WriteTo(out)
+	return err
 }

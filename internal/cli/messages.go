@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,8 +29,8 @@ With --follow: new messages as they come, until Ctrl-C; as one JSON object a
 line with -o json.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.messages(cmd, args, f) },
 	}
-	c.Flags().Int64Var(&f.after, "after", 0, "only messages behind the one with this id")
-	c.Flags().IntVar(&f.limit, "limit", 200, "how many; with --follow: how many to fetch at once")
+	c.Flags().Int64Var(&f.after, "after", 0, "only messages behind the one with this `id`")
+	c.Flags().IntVar(&f.limit, "limit", 200, "how `many`; with --follow: how many to fetch at once")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new messages as they come")
 	return c
 }
@@ -58,13 +59,37 @@ func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error
 // session is the chat that is meant, and whose it is.
 func (a *app) session(cmd *cobra.Command, api *client.Client, args []string) (session, user string, err error) {
 	if len(args) > 0 {
-		return args[0], a.user, nil
+		return a.findSession(cmd, api, args[0])
 	}
 	last := a.lastRun()
-	if last == "" {
+	if last == "" && !a.TypedFunc(cmd.InOrStdin()) {
 		return "", "", usagef("Which chat? Give its sessionId, or run a job first: ringback run <kind>")
 	}
+	if last == "" {
+		if last, err = a.chooseJob(cmd, nil); err != nil {
+			return "", "", err
+		}
+	}
 	j, err := api.Get(cmd.Context(), last)
+	return j.Value.SessionID, j.Value.UserID, err
+}
+
+// findSession is the chat of a name. One that Ringback named, after the job that
+// began it, may be given by its beginning; other names are whole.
+func (a *app) findSession(cmd *cobra.Command, api *client.Client, name string) (session, user string, err error) {
+	random, ours := strings.CutPrefix(name, "ses_")
+	if !ours {
+		return name, a.user, nil
+	}
+	_, whole, err := lookup(job.JobIDs, random)
+	if whole != "" || err != nil {
+		return name, a.user, err
+	}
+	id, err := a.findJob(cmd.Context(), random)
+	if err != nil {
+		return "", "", err
+	}
+	j, err := api.Get(cmd.Context(), id)
 	return j.Value.SessionID, j.Value.UserID, err
 }
 

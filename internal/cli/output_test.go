@@ -34,39 +34,44 @@ type stub struct {
 	// and a space before the body is the status.
 	answers map[string]string
 	events  []string
-	asked   []string
-	bodies  map[string]string
-	tokens  []string
+	// lists are what GET /api/jobs answers one time after the other.
+	lists  []string
+	asked  []string
+	bodies map[string]string
+	tokens []string
 }
 
+// otherID is the whole id of another job.
+const otherID = "req_02_otherotherotherotherothero"
+
 const (
-	received = `{"requestId":"req_1_a","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"received",` +
+	received = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"received",` +
 		`"input":{"dateRangeStart":"2026-03-02"},"activity":{"message":"Nearly there","type":"results","progress":80},` +
 		`"result":{"suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Lentil soup","prepMinutes":10,"cookMinutes":25,` +
 		`"ingredients":[{"name":"red lentils"},{"name":"onion"},{"name":"carrots"},{"name":"cumin"}]},"accepted":null},` +
 		`{"date":"2026-03-03","mealType":"dinner","recipe":{"name":"Shak\u001b[31mshuka"},"accepted":null}],"reasoning":"Warm & quick <3"},` +
 		`"turn":1,"usage":{"inputTokens":1200,"outputTokens":300,"costUsd":0.0123},"createdAt":"2026-03-01T10:00:00Z",` +
 		`"updatedAt":"2026-03-01T10:00:03Z","finishedAt":"2026-03-01T10:00:02.5Z","addedLater":[1.50]}`
-	running = `{"requestId":"req_1_a","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"running","input":{},` +
+	running = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"running","input":{},` +
 		`"activity":{"message":"Browsing","type":"querying","progress":40},"turn":1,"usage":{},` +
 		`"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:01Z","deadline":"2026-03-01T10:05:00Z"}`
-	expired = `{"requestId":"req_1_a","kind":"note","userId":"u1","sessionId":"s1","status":"expired","input":{},` +
+	expired = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"note","userId":"u1","sessionId":"s1","status":"expired","input":{},` +
 		`"error":"Claude did not respond in time","errorCode":"callback_timeout","turn":2,"usage":{},` +
 		`"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:05:00Z","finishedAt":"2026-03-01T10:05:00Z"}`
-	question = `{"id":"chk_03_a","type":"error_recovery","status":"open","message":"The ratio 5:3\u001b[31m is not supported.\nAvailable options are: 16:9, 1:1.",` +
-		`"props":{"suggested_replies":["16:9","1:1","Cancel"]},"requestId":"req_1_a","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}`
-	waiting = `{"requestId":"req_1_a","kind":"media","userId":"u1","sessionId":"s1","status":"awaiting_input","input":{},"checkpoint":` + question +
+	question = `{"id":"chk_03_questionsquestionsquestion","type":"error_recovery","status":"open","message":"The ratio 5:3\u001b[31m is not supported.\nAvailable options are: 16:9, 1:1.",` +
+		`"props":{"suggested_replies":["16:9","1:1","Cancel"]},"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}`
+	waiting = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"media","userId":"u1","sessionId":"s1","status":"awaiting_input","input":{},"checkpoint":` + question +
 		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
 	chat = `{"sessionId":"s1","messages":[{"id":1,"createdAt":"2026-03-01T10:00:00Z","sender":"user","role":"user","content":"A lake","parts":[{"type":"text","text":"A lake"}]},` +
-		`{"id":2,"createdAt":"2026-03-01T10:00:02Z","sender":"assistant","role":"assistant","content":"Which ratio?","messageType":"hitl_checkpoint","checkpointId":"chk_03_0","parts":[{"type":"text","text":"Which ratio?"},` +
+		`{"id":2,"createdAt":"2026-03-01T10:00:02Z","sender":"assistant","role":"assistant","content":"Which ratio?","messageType":"hitl_checkpoint","checkpointId":"chk_03_zerozerozerozerozerozeroze","parts":[{"type":"text","text":"Which ratio?"},` +
 		`{"type":"tool-call","toolCallId":"t1","toolName":"Bash","state":"input-available","input":{"command":"git   push"}}]},` +
 		`{"id":3,"createdAt":"2026-03-01T10:00:03Z","sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":"t1","toolName":"Bash","state":"output-denied","output":"denied"}]},` +
 		`{"id":4,"createdAt":"2026-03-01T10:00:04Z","sender":"user","role":"user","content":"Use 5:3","parts":[],"props":{"resolves_checkpoint":true,"checkpoint_message_id":2}},` +
-		`{"id":5,"createdAt":"2026-03-01T10:00:05Z","sender":"assistant","role":"assistant","content":"The ratio 5:3\u001b[31m is not supported.\r\nWhich one?","messageType":"hitl_checkpoint","checkpointId":"chk_03_a","parts":[]}],"nextAfter":5}`
-	auditLog = `{"time":"2026-03-01T10:00:02Z","requestId":"req_1_a","event":"asked","checkpointId":"chk_03_a","type":"confirmation","action":"deploy","input":{"name":"shop"},"inputDigest":"ab"}` + "\n" +
-		`{"time":"2026-03-01T10:00:05Z","requestId":"req_1_a","event":"approve","checkpointId":"chk_03_a","action":"deploy","by":{"userId":"u1","via":"api","address":"127.0.0.1"}}` + "\n"
-	underReview = `{"requestId":"req_1_a","kind":"code-change","userId":"u1","sessionId":"s1","status":"awaiting_approval","input":{},"checkpoint":` +
-		`{"id":"chk_03_b","type":"review","status":"open","message":"Claude completed req_1_a.\n\nChanges:\nA fix","props":{"iteration":1,"max_iterations":5},"requestId":"req_1_a","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}` +
+		`{"id":5,"createdAt":"2026-03-01T10:00:05Z","sender":"assistant","role":"assistant","content":"The ratio 5:3\u001b[31m is not supported.\r\nWhich one?","messageType":"hitl_checkpoint","checkpointId":"chk_03_questionsquestionsquestion","parts":[]}],"nextAfter":5}`
+	auditLog = `{"time":"2026-03-01T10:00:02Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","event":"asked","checkpointId":"chk_03_questionsquestionsquestion","type":"confirmation","action":"deploy","input":{"name":"shop"},"inputDigest":"ab"}` + "\n" +
+		`{"time":"2026-03-01T10:00:05Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","event":"approve","checkpointId":"chk_03_questionsquestionsquestion","action":"deploy","by":{"userId":"u1","via":"api","address":"127.0.0.1"}}` + "\n"
+	underReview = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"code-change","userId":"u1","sessionId":"s1","status":"awaiting_approval","input":{},"checkpoint":` +
+		`{"id":"chk_03_secondsecondsecondsecondse","type":"review","status":"open","message":"Claude completed req_01_abcdefghijklmnopqrstuvwxyz.\n\nChanges:\nA fix","props":{"iteration":1,"max_iterations":5},"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}` +
 		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
 	diffs = `[{"repository":"service","files":[{"path":"src/a.go","status":"modified","additions":1,"deletions":1,"diff":"diff --git a/src/a.go b/src/a.go\n@@ -1 +1 @@\n-old\u001b[31m\n+new\n"},` +
 		`{"path":"logo.png","status":"added","additions":0,"deletions":0,"diff":"","binary":true},` +
@@ -85,34 +90,34 @@ func newStub(t *testing.T) *stub {
 	f := &stub{
 		bodies: map[string]string{},
 		answers: map[string]string{
-			"POST /api/jobs":                       `202 {"requestId":"req_1_a","sessionId":"s1","status":"pending"}`,
-			"GET /api/jobs/req_1_a":                received,
-			"POST /api/jobs/req_1_a/cancel":        `{"requestId":"req_1_a","status":"cancelled"}`,
-			"POST /api/jobs/req_1_a/retry":         `409 {"error":"The job is received","hint":"Only ended jobs start again."}`,
-			"GET /api/jobs":                        listed,
-			"GET /api/kinds":                       `{"kinds":[{"name":"note","description":"Writes a note","events":"note"},{"name":"meal-suggestions","description":"Suggests meals","events":"recipes:suggestions"}]}`,
-			"GET /api/kinds/note":                  kindOfNote,
-			"GET /api/checkpoints":                 `{"checkpoints":[` + question + `]}`,
-			"POST /api/checkpoints/chk_03_a/reply": strings.Replace(question, "open", "answered", 1),
-			"GET /api/checkpoints/chk_03_a":        question,
-			"GET /api/sessions/s1/messages":        chat,
-			"GET /api/jobs/req_1_a/transcript":     `{"type":"system","text":"\u001b[31m"}` + "\n" + `{"type":"result"}` + "\n",
-			"POST /to-llm":                         `{"success":true,"messageId":4}`,
-			"POST /api/jobs/req_1_a/approve":       running,
-			"POST /api/jobs/req_1_a/reject":        `409 {"error":"The job is running","hint":"Only a job that is awaiting_approval can be decided on."}`,
-			"GET /api/jobs/req_1_a/audit":          auditLog,
-			"GET /api/approvals":                   `{"approvals":[{"id":"apr_03_a","userId":"u1","kind":"careful","rule":"Bash","createdAt":"2026-03-01T10:00:02Z"}]}`,
-			"DELETE /api/approvals/apr_03_a":       `{"success":true}`,
-			"GET /api/jobs/req_1_a/diff":           diffs,
-			"GET /api/jobs/req_1_a/logs":           logs,
-			"POST /api/jobs/req_1_a/steer":         strings.Replace(running, "10:00:01Z", "10:00:03Z", 1),
-			"GET /api/jobs/req_1_a/callback": `{"requestId":"req_1_a","callbackBaseUrl":"http://localhost:3001",` +
+			"POST /api/jobs": `202 {"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sessionId":"s1","status":"pending"}`,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz":         received,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/cancel": `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","status":"cancelled"}`,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/retry":  `409 {"error":"The job is received","hint":"Only ended jobs start again."}`,
+			"GET /api/jobs":        listed,
+			"GET /api/kinds":       `{"kinds":[{"name":"note","description":"Writes a note","events":"note"},{"name":"meal-suggestions","description":"Suggests meals","events":"recipes:suggestions"}]}`,
+			"GET /api/kinds/note":  kindOfNote,
+			"GET /api/checkpoints": `{"checkpoints":[` + question + `]}`,
+			"POST /api/checkpoints/chk_03_questionsquestionsquestion/reply": strings.Replace(question, "open", "answered", 1),
+			"GET /api/checkpoints/chk_03_questionsquestionsquestion":        question,
+			"GET /api/sessions/s1/messages":                                 chat,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/transcript":    `{"type":"system","text":"\u001b[31m"}` + "\n" + `{"type":"result"}` + "\n",
+			"POST /to-llm": `{"success":true,"messageId":4}`,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/approve": running,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/reject":  `409 {"error":"The job is running","hint":"Only a job that is awaiting_approval can be decided on."}`,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/audit":    auditLog,
+			"GET /api/approvals": `{"approvals":[{"id":"apr_03_approvalapprovalapprovalap","userId":"u1","kind":"careful","rule":"Bash","createdAt":"2026-03-01T10:00:02Z"}]}`,
+			"DELETE /api/approvals/apr_03_approvalapprovalapprovalap": `{"success":true}`,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/diff":    diffs,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/logs":    logs,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/steer":  strings.Replace(running, "10:00:01Z", "10:00:03Z", 1),
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/callback": `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","callbackBaseUrl":"http://localhost:3001",` +
 				`"hmac":"5ae1f0"}`,
 		},
 		events: []string{
 			happened(1, "pending", `{"status":"pending"}`), happened(2, "running", `{"status":"running"}`),
 			happened(3, "activity", `{"message":"Browsing\nrecipes","type":"querying","progress":30}`),
-			happened(4, "partial", `{"suggestions":[],"total":2}`), happened(5, "received", `{"suggestionId":"req_1_a"}`),
+			happened(4, "partial", `{"suggestions":[],"total":2}`), happened(5, "received", `{"suggestionId":"req_01_abcdefghijklmnopqrstuvwxyz"}`),
 		},
 	}
 	f.Server = httptest.NewServer(f)
@@ -121,7 +126,7 @@ func newStub(t *testing.T) *stub {
 }
 
 func happened(id int, what, data string) string {
-	return fmt.Sprintf(`{"id":"%d","event":"recipes:suggestions:%s","requestId":"req_1_a","userId":"u1","time":"2026-03-01T10:00:0%dZ","data":%s}`, id, what, id, data)
+	return fmt.Sprintf(`{"id":"%d","event":"recipes:suggestions:%s","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","userId":"u1","time":"2026-03-01T10:00:0%dZ","data":%s}`, id, what, id, data)
 }
 
 func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -133,6 +138,10 @@ func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, known := f.answers[r.Method+" "+r.URL.RequestURI()]
 	if !known {
 		answer, known = f.answers[r.Method+" "+r.URL.Path]
+	}
+	if r.URL.Path == "/api/jobs" && len(f.lists) > 0 {
+		answer = f.lists[0]
+		f.lists = f.lists[1:]
 	}
 	f.mu.Unlock()
 	if r.URL.Path == "/ws" {
@@ -232,15 +241,11 @@ func (s *console) runTo(ctx context.Context, stdout output, args ...string) prin
 	root := &cobra.Command{Use: "ringback", SilenceErrors: true, SilenceUsage: true}
 	root.AddCommand(cli.Commands(s.defaults)...)
 	var stderr bytes.Buffer
-	root.SetArgs(args)
 	root.SetIn(strings.NewReader(s.stdin))
 	root.SetOut(stdout)
 	root.SetErr(&stderr)
-	err := root.ExecuteContext(ctx)
-	if err != nil {
-		cli.PrintError(&stderr, err)
-	}
-	return printed{stdout.String(), stderr.String(), cli.ExitCode(err)}
+	code := cli.Execute(ctx, root, args)
+	return printed{stdout.String(), stderr.String(), code}
 }
 
 // matches holds text against a file.
@@ -278,61 +283,61 @@ func TestOutput(t *testing.T) {
 		{name: "run-no-wait", args: []string{"run", "note", "--no-wait"}},
 		{name: "run-no-wait-json", args: []string{"run", "note", "--no-wait", "--output=json"}},
 		{name: "run-manual", args: []string{"run", "note", "--simulate", "manual"}},
-		{name: "status", args: []string{"status", "req_1_a"}},
-		{name: "status-running", args: []string{"status", "req_1_a"}, record: running},
-		{name: "status-terminal", args: []string{"status", "req_1_a"}, terminal: 80},
-		{name: "status-json", args: []string{"status", "req_1_a", "-o", "json"}},
+		{name: "status", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "status-running", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}, record: running},
+		{name: "status-terminal", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}, terminal: 80},
+		{name: "status-json", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},
 		{name: "list", args: []string{"list"}},
 		{name: "list-terminal", args: []string{"list"}, terminal: 60},
 		{name: "list-json", args: []string{"list", "-o", "json"}},
-		{name: "cancel", args: []string{"cancel", "req_1_a"}},
-		{name: "retry-refused", args: []string{"retry", "req_1_a"}, code: 1},
+		{name: "cancel", args: []string{"cancel", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "retry-refused", args: []string{"retry", "req_01_abcdefghijklmnopqrstuvwxyz"}, code: 1},
 		{name: "kinds", args: []string{"kinds"}},
 		{name: "kinds-json", args: []string{"kinds", "-o", "json"}},
 		{name: "kind", args: []string{"kinds", "note"}},
 		{name: "kind-json", args: []string{"kinds", "note", "-o", "json"}},
-		{name: "callback", args: []string{"callback", "req_1_a"}, record: running},
-		{name: "callback-env", args: []string{"callback", "req_1_a", "--env"}},
-		{name: "callback-json", args: []string{"callback", "req_1_a", "-o", "json"}},
-		{name: "watch", args: []string{"watch", "req_1_a"}},
-		{name: "watch-json", args: []string{"watch", "req_1_a", "-o", "json"}},
-		{name: "status-waiting", args: []string{"status", "req_1_a"}, record: waiting},
+		{name: "callback", args: []string{"callback", "req_01_abcdefghijklmnopqrstuvwxyz"}, record: running},
+		{name: "callback-env", args: []string{"callback", "req_01_abcdefghijklmnopqrstuvwxyz", "--env"}},
+		{name: "callback-json", args: []string{"callback", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},
+		{name: "watch", args: []string{"watch", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "watch-json", args: []string{"watch", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},
+		{name: "status-waiting", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}, record: waiting},
 		{name: "inbox", args: []string{"inbox"}},
 		{name: "inbox-terminal", args: []string{"inbox"}, terminal: 80},
-		{name: "reply", args: []string{"reply", "chk_03_a", "Use", "16:9"}},
-		{name: "reply-json", args: []string{"reply", "chk_03_a", "--approve", "-o", "json"}},
+		{name: "reply", args: []string{"reply", "chk_03_questionsquestionsquestion", "Use", "16:9"}},
+		{name: "reply-json", args: []string{"reply", "chk_03_questionsquestionsquestion", "--approve", "-o", "json"}},
 		{name: "messages", args: []string{"messages", "s1"}},
 		{name: "messages-terminal", args: []string{"messages", "s1"}, terminal: 80},
-		{name: "transcript", args: []string{"transcript", "req_1_a"}},
-		{name: "transcript-terminal", args: []string{"transcript", "req_1_a"}, terminal: 80},
+		{name: "transcript", args: []string{"transcript", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "transcript-terminal", args: []string{"transcript", "req_01_abcdefghijklmnopqrstuvwxyz"}, terminal: 80},
 		{name: "say", args: []string{"say", "--session", "s1", "Use 16:9"}},
-		{name: "approve", args: []string{"approve", "req_1_a"}},
-		{name: "reject-refused", args: []string{"reject", "req_1_a", "--reason", "no"}, code: 1},
-		{name: "audit", args: []string{"audit", "req_1_a"}},
-		{name: "audit-json", args: []string{"audit", "req_1_a", "-o", "json"}},
+		{name: "approve", args: []string{"approve", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "reject-refused", args: []string{"reject", "req_01_abcdefghijklmnopqrstuvwxyz", "--reason", "no"}, code: 1},
+		{name: "audit", args: []string{"audit", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "audit-json", args: []string{"audit", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},
 		{name: "approvals", args: []string{"approvals"}},
-		{name: "revoke", args: []string{"revoke", "apr_03_a"}},
-		{name: "status-review", args: []string{"status", "req_1_a"}, record: underReview},
+		{name: "revoke", args: []string{"revoke", "apr_03_approvalapprovalapprovalap"}},
+		{name: "status-review", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}, record: underReview},
 		{name: "run-review", args: []string{"run", "--repo", "/srv/service#main", "--prompt", "Fix it", "--verifier", "test:go test ./...", "--require-approval"}, record: underReview},
-		{name: "diff", args: []string{"diff", "req_1_a"}},
-		{name: "diff-full", args: []string{"diff", "req_1_a", "--full"}},
-		{name: "diff-file-json", args: []string{"diff", "--workflow-id", "req_1_a", "--file", "logo.png", "-o", "json"}},
-		{name: "diff-terminal", args: []string{"diff", "req_1_a"}, terminal: 80},
-		{name: "diff-full-terminal", args: []string{"diff", "req_1_a", "--full", "--no-pager"}, terminal: 80},
-		{name: "logs", args: []string{"logs", "req_1_a"}},
-		{name: "logs-verifier", args: []string{"logs", "req_1_a", "--verifier", "lint"}},
-		{name: "steer", args: []string{"steer", "req_1_a", "-p", "Also the other one"}},
-		{name: "steer-wait", args: []string{"steer", "req_1_a", "-p", "Also the other one", "--wait"}, record: underReview},
+		{name: "diff", args: []string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "diff-full", args: []string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz", "--full"}},
+		{name: "diff-file-json", args: []string{"diff", "--workflow-id", "req_01_abcdefghijklmnopqrstuvwxyz", "--file", "logo.png", "-o", "json"}},
+		{name: "diff-terminal", args: []string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz"}, terminal: 80},
+		{name: "diff-full-terminal", args: []string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz", "--full", "--no-pager"}, terminal: 80},
+		{name: "logs", args: []string{"logs", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "logs-verifier", args: []string{"logs", "req_01_abcdefghijklmnopqrstuvwxyz", "--verifier", "lint"}},
+		{name: "steer", args: []string{"steer", "req_01_abcdefghijklmnopqrstuvwxyz", "-p", "Also the other one"}},
+		{name: "steer-wait", args: []string{"steer", "req_01_abcdefghijklmnopqrstuvwxyz", "-p", "Also the other one", "--wait"}, record: underReview},
 		{name: "unknown-job", args: []string{"status", "req_9_z"}, code: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
 			if c.record != "" {
-				f.answers["GET /api/jobs/req_1_a"] = c.record
+				f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = c.record
 			}
 			if c.name == "callback" {
-				f.answers["GET /api/jobs/req_1_a"] = strings.Replace(running, "meal-suggestions", "note", 1)
+				f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = strings.Replace(running, "meal-suggestions", "note", 1)
 			}
 			got := newConsole(t, f.URL).onTerminal(c.terminal).run(t, c.args...)
 			if got.code != c.code {
@@ -346,7 +351,7 @@ func TestOutput(t *testing.T) {
 func TestJSONIsTheAPIsOwn(t *testing.T) {
 	t.Parallel()
 	for command, answer := range map[string]string{
-		"status req_1_a": received, "run note": received, "kinds note": kindOfNote, "list": listed,
+		"status req_01_abcdefghijklmnopqrstuvwxyz": received, "run note": received, "kinds note": kindOfNote, "list": listed,
 	} {
 		f := newStub(t)
 		got := newConsole(t, f.URL).run(t, append(strings.Fields(command), "-o", "json")...)
@@ -373,31 +378,31 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"run", "note", "--input", "[]"}, "--input wants a JSON object"},
 		{[]string{"run", "note", "--input", "null"}, "--input wants a JSON object"},
 		{[]string{"run", "note", "--input", "@no/such/file"}, "no/such/file"},
-		{[]string{"run", "note", "--field", "novalue"}, `name=value, not "novalue"`},
-		{[]string{"run", "note", "--simulate", "magic"}, "--simulate is one of [manual success repair failure silence]"},
+		{[]string{"run", "note", "--field", "novalue"}, `name=value, not novalue`},
+		{[]string{"run", "note", "--simulate", "magic"}, "--simulate knows no magic; it takes one of: manual, success, repair, failure, silence"},
 		{[]string{"status"}, "Which job?"},
 		{[]string{"watch"}, "Which job?"},
 		{[]string{"watch", "a", "--all"}, "--all watches all jobs"},
 		{[]string{"status", "a", "b"}, "status takes one requestId"},
 		{[]string{"status", "a", "--request-id", "b"}, "Give one requestId"},
 		{[]string{"status", "a", "--colour"}, "ringback status --help"},
-		{[]string{"status", "a", "-o", "yaml"}, "--output is table or json"},
+		{[]string{"status", "a", "-o", "yaml"}, "--output knows no yaml; it takes one of: table, json"},
 		{[]string{"status", "a", "--server", "ftp://x"}, "--server wants an address"},
 		{[]string{"status", "a", "--server", "http://user:hunter2@%zz"}, "--server wants an address"},
 		{[]string{"list", "x"}, "list takes no argument"},
-		{[]string{"list", "--status", "done"}, "--status is one of [pending"},
+		{[]string{"list", "--status", "done"}, "--status knows no done; it takes one of: pending, "},
 		{[]string{"list", "--limit", "many"}, "ringback list --help"},
 		{[]string{"reply"}, "What is the answer?"},
 		{[]string{"reply", "yes"}, "ringback inbox"},
 		{[]string{"reply", "chk_1", "--approve", "--deny"}, "Give one of --approve, --deny and --cancel"},
 		{[]string{"reply", "chk_1", "--value", "novalue"}, "--value wants name=value"},
 		{[]string{"reply", "chk_1", "--values", "[]"}, "--values wants a JSON object"},
-		{[]string{"inbox", "--type", "riddle"}, "--type is one of [review"},
+		{[]string{"inbox", "--type", "riddle"}, "--type knows no riddle; it takes one of: review, "},
 		{[]string{"say"}, "say takes a text"},
 		{[]string{"say", "hello"}, "Which chat?"},
 		{[]string{"revoke"}, "revoke takes one approval"},
 		{[]string{"steer", "a"}, "steer wants --prompt"},
-		{[]string{"diff", "req_1_a", "--file", "nowhere.go"}, `no file "nowhere.go"`},
+		{[]string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz", "--file", "nowhere.go"}, `no file nowhere.go`},
 		{[]string{"run", "--repo", "x"}, "What is to be changed?"},
 		{[]string{"run", "--repo", "x", "--prompt", "y", "--verifier", "z"}, "--verifier: found"},
 		{[]string{"run", "-f", "no/such/file"}, "no/such/file"},
@@ -486,9 +491,9 @@ func TestTheLastRunIsMeant(t *testing.T) {
 			t.Errorf("%v: %s", args, got.stderr)
 		}
 	}
-	f.answers["GET /api/jobs/other"] = running
+	f.answers["GET /api/jobs/"+otherID] = running
 	for _, flag := range []string{"--request-id", "--workflow-id"} {
-		got := s.run(t, "status", flag, "other")
+		got := s.run(t, "status", flag, otherID)
 		if !strings.HasPrefix(got.stdout, "Status: running\n") {
 			t.Errorf("%s: %s%s", flag, got.stdout, got.stderr)
 		}
@@ -500,7 +505,7 @@ func TestWithoutAFolderForTheLastRun(t *testing.T) {
 	f := newStub(t)
 	s := newConsole(t, f.URL)
 	s.defaults.StateDir = filepath.Join(os.DevNull, "nowhere")
-	if got := s.run(t, "run", "note", "--no-wait"); got.code != 0 || got.stdout != "req_1_a\n" {
+	if got := s.run(t, "run", "note", "--no-wait"); got.code != 0 || got.stdout != "req_01_abcdefghijklmnopqrstuvwxyz\n" {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }
@@ -508,7 +513,7 @@ func TestWithoutAFolderForTheLastRun(t *testing.T) {
 func TestServerIsNotRunning(t *testing.T) {
 	t.Parallel()
 	const nobody = "http://127.0.0.1:1" // where nothing listens
-	for _, args := range [][]string{{"run", "note"}, {"status", "x"}, {"list"}, {"watch", "--all"}, {"watch", "x"}} {
+	for _, args := range [][]string{{"run", "note"}, {"status", otherID}, {"list"}, {"watch", "--all"}, {"watch", otherID}} {
 		got := newConsole(t, nobody).run(t, args...)
 		if got.code != 1 || !strings.Contains(got.stderr, "No server is running at "+nobody) || !strings.Contains(got.stderr, "ringback serve") {
 			t.Errorf("%v: exit code %d, says %q", args, got.code, got.stderr)
@@ -556,10 +561,10 @@ func TestLeavingARunSaysHowToGoOn(t *testing.T) {
 	f := newStub(t)
 	f.events = f.events[:2]
 	got := leaveAt(t, f, "Claude is on it", "run", "note")
-	if got.code != 130 || !strings.Contains(got.stderr, "The job goes on. Follow it with: ringback watch req_1_a") {
+	if got.code != 130 || !strings.Contains(got.stderr, "The job goes on. Follow it with: ringback watch req_01_abcdefghijklmnopqrstuvwxyz") {
 		t.Errorf("exit code %d, says %q", got.code, got.stderr)
 	}
-	if f.was("POST /api/jobs/req_1_a/cancel") {
+	if f.was("POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/cancel") {
 		t.Error("the job was cancelled")
 	}
 }
@@ -577,8 +582,8 @@ func TestWatchGoesOnWhenAFailureIsRetried(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	f.events = []string{happened(1, "error", `{"error":"x"}`), happened(2, "running", `{}`)}
-	f.answers["GET /api/jobs/req_1_a"] = running
-	got := leaveAt(t, f, "suggestions:running", "watch", "req_1_a")
+	f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = running
+	got := leaveAt(t, f, "suggestions:running", "watch", "req_01_abcdefghijklmnopqrstuvwxyz")
 	if !strings.Contains(got.stdout, "recipes:suggestions:error") || got.code != 0 {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
@@ -601,7 +606,7 @@ func TestColoursOnlyWhereTheyBelong(t *testing.T) {
 			t.Parallel()
 			s := newConsole(t, f.URL).onTerminal(c.columns)
 			s.defaults.NoColor = c.noColor
-			if got := s.run(t, "status", "req_1_a"); strings.Contains(got.stdout, "\x1b[3") != c.want {
+			if got := s.run(t, "status", "req_01_abcdefghijklmnopqrstuvwxyz"); strings.Contains(got.stdout, "\x1b[3") != c.want {
 				t.Errorf("prints %q", got.stdout)
 			}
 		})

@@ -37,9 +37,9 @@ answer, at a terminal: shows the question and asks for each of its values.`,
 	flags.BoolVar(&f.approve, "approve", false, "allow what is asked")
 	flags.BoolVar(&f.deny, "deny", false, "refuse what is asked; the text is the reason")
 	flags.BoolVar(&f.cancel, "cancel", false, "give the whole job up")
-	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call: once, job or always")
-	flags.StringVar(&f.values.whole, "values", "", "the values that are asked for: JSON, @file, or - for standard input")
-	flags.StringArrayVar(&f.values.fields, "value", nil, "one value as name=value (value: JSON or text); repeatable")
+	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call, how `far` it goes: once, job or always")
+	flags.StringVar(&f.values.whole, "values", "", "the `values` that are asked for: JSON, @file, or - for standard input")
+	flags.StringArrayVar(&f.values.fields, "value", nil, "one value as `name=value` (value: JSON or text); repeatable")
 	return c
 }
 
@@ -55,8 +55,13 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 	}
 	api := a.client()
 	c := job.Checkpoint{ID: id}
+	if id != "" {
+		if c.ID, err = a.findCheckpoint(cmd.Context(), id); err != nil {
+			return err
+		}
+	}
 	if missing || id == "" {
-		if c, err = a.asked(cmd.Context(), api, id); err != nil {
+		if c, err = a.asked(cmd, api, c.ID); err != nil {
 			return err
 		}
 	}
@@ -103,16 +108,28 @@ func (f replyFlags) reply(cmd *cobra.Command, text string) (client.Reply, error)
 }
 
 // asked is the checkpoint of an id; without one, that at which the last run
-// waits.
-func (a *app) asked(ctx context.Context, api *client.Client, id job.CheckpointID) (job.Checkpoint, error) {
-	if id != "" {
-		c, err := api.Checkpoint(ctx, id)
-		if err == nil && !c.Value.Status.Waits() {
-			err = job.Errorf(job.Conflict, "The question is %s, and waits for no answer", c.Value.Status).
-				WithHint("ringback inbox shows what waits.")
+// waits, or the one that a person at a terminal chooses.
+func (a *app) asked(cmd *cobra.Command, api *client.Client, id job.CheckpointID) (job.Checkpoint, error) {
+	ctx := cmd.Context()
+	if id == "" {
+		j, err := a.lastAsked(ctx, api)
+		if err == nil {
+			return j, nil
 		}
-		return c.Value, err
+		if id, err = a.chooseCheckpoint(cmd, err); err != nil {
+			return job.Checkpoint{}, err
+		}
 	}
+	c, err := api.Checkpoint(ctx, id)
+	if err == nil && !c.Value.Status.Waits() {
+		err = job.Errorf(job.Conflict, "The question is %s, and waits for no answer", c.Value.Status).
+			WithHint("ringback inbox shows what waits.")
+	}
+	return c.Value, err
+}
+
+// lastAsked is the checkpoint at which the last run waits.
+func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint, error) {
 	last := a.lastRun()
 	if last == "" {
 		return job.Checkpoint{}, usagef("Which question? Give its checkpoint id (ringback inbox shows them)")

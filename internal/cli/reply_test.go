@@ -30,15 +30,15 @@ const videoForm = `{"current_values":{"format":"mp4"},"schema":{"type":"object",
 func TestReplyAsksForEachValue(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
-	f.answers["GET /api/checkpoints/chk_03_a"] = asking(videoForm)
+	f.answers["GET /api/checkpoints/chk_03_questionsquestionsquestion"] = asking(videoForm)
 	s := newConsole(t, f.URL).atKeyboard("\nA lake\nten\n1.5\n10000000000000000001\nwebm\ny\n\n \n")
-	got := s.run(t, "reply", "chk_03_a")
+	got := s.run(t, "reply", "chk_03_questionsquestionsquestion")
 	if got.code != 0 {
 		t.Errorf("exit code %d", got.code)
 	}
 	matches(t, "reply-form", "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
 	const want = `{"values":{"duration":10000000000000000001,"format":"WebM","loop":true,"title":"A lake"}}`
-	if sent := f.sent("POST /api/checkpoints/chk_03_a/reply"); sent != want {
+	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != want {
 		t.Errorf("sent %s, want %s", sent, want)
 	}
 }
@@ -46,10 +46,10 @@ func TestReplyAsksForEachValue(t *testing.T) {
 func TestReplyAnEmptyLineMeansWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
-	f.answers["GET /api/checkpoints/chk_03_a"] = asking(videoForm)
-	newConsole(t, f.URL).atKeyboard("A lake\n5\n\n\n\n\n").run(t, "reply", "chk_03_a")
+	f.answers["GET /api/checkpoints/chk_03_questionsquestionsquestion"] = asking(videoForm)
+	newConsole(t, f.URL).atKeyboard("A lake\n5\n\n\n\n\n").run(t, "reply", "chk_03_questionsquestionsquestion")
 	const want = `{"values":{"duration":5,"format":"mp4","loop":false,"title":"A lake"}}`
-	if sent := f.sent("POST /api/checkpoints/chk_03_a/reply"); sent != want {
+	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != want {
 		t.Errorf("sent %s, want %s", sent, want)
 	}
 }
@@ -57,7 +57,7 @@ func TestReplyAnEmptyLineMeansWhatIsKnown(t *testing.T) {
 func TestReplyAsksForWords(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
-	f.answers["GET /api/jobs/req_1_a"] = waiting
+	f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = waiting
 	s := newConsole(t, f.URL)
 	s.run(t, "run", "media", "--no-wait")
 	got := s.atKeyboard("\nUse 16:9").run(t, "reply", "-o", "json") // the question of the last run
@@ -66,7 +66,7 @@ func TestReplyAsksForWords(t *testing.T) {
 			t.Errorf("no %q in %q", want, got.stderr)
 		}
 	}
-	if sent := f.sent("POST /api/checkpoints/chk_03_a/reply"); sent != `{"text":"Use 16:9"}` || got.code != 0 || !strings.HasPrefix(got.stdout, "{\n") {
+	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != `{"text":"Use 16:9"}` || got.code != 0 || !strings.HasPrefix(got.stdout, "{\n") {
 		t.Errorf("exit code %d, sent %s, printed %q", got.code, sent, got.stdout)
 	}
 }
@@ -86,9 +86,9 @@ func TestReplySendsNothing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
-			f.answers["GET /api/checkpoints/chk_03_a"] = c.checkpoint
-			got := newConsole(t, f.URL).atKeyboard(c.typed).run(t, "reply", "chk_03_a")
-			if got.code != c.code || !strings.Contains(got.stderr, c.says) || f.was("POST /api/checkpoints/chk_03_a/reply") {
+			f.answers["GET /api/checkpoints/chk_03_questionsquestionsquestion"] = c.checkpoint
+			got := newConsole(t, f.URL).atKeyboard(c.typed).run(t, "reply", "chk_03_questionsquestionsquestion")
+			if got.code != c.code || !strings.Contains(got.stderr, c.says) || f.was("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply") {
 				t.Errorf("exit code %d, says %q, asked %v", got.code, got.stderr, f.asked)
 			}
 		})
@@ -99,15 +99,15 @@ func TestReplySaysWhatBecameOfIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, after string }{
 		{"reply-reading", strings.Replace(question, `"open"`, `"reading"`, 1)},
-		{"reply-clarified", strings.Replace(question, `"open"`, `"clarified","next":"chk_03_b"`, 1)},
+		{"reply-clarified", strings.Replace(question, `"open"`, `"clarified","next":"chk_03_secondsecondsecondsecondse"`, 1)},
 		{"reply-late", `409 {"error":"The question is expired"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
-			f.answers["POST /api/checkpoints/chk_03_a/reply"] = c.after
-			f.answers["GET /api/checkpoints/chk_03_b"] = strings.NewReplacer("chk_03_a", "chk_03_b", "The ratio 5:3", "Which one is it? 5:3").Replace(question)
-			got := newConsole(t, f.URL).run(t, "reply", "chk_03_a", "hm")
+			f.answers["POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"] = c.after
+			f.answers["GET /api/checkpoints/chk_03_secondsecondsecondsecondse"] = strings.NewReplacer("chk_03_questionsquestionsquestion", "chk_03_secondsecondsecondsecondse", "The ratio 5:3", "Which one is it? 5:3").Replace(question)
+			got := newConsole(t, f.URL).run(t, "reply", "chk_03_questionsquestionsquestion", "hm")
 			matches(t, c.name, "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
 		})
 	}
@@ -116,8 +116,8 @@ func TestReplySaysWhatBecameOfIt(t *testing.T) {
 func TestReplyKeepsNumbersAsTheyWereTyped(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
-	newConsole(t, f.URL).run(t, "reply", "chk_03_a", "--values", `{"b":1.50}`, "--value", "a=10000000000000000001")
-	if diff := cmp.Diff(`{"values":{"a":10000000000000000001,"b":1.50}}`, f.sent("POST /api/checkpoints/chk_03_a/reply")); diff != "" {
+	newConsole(t, f.URL).run(t, "reply", "chk_03_questionsquestionsquestion", "--values", `{"b":1.50}`, "--value", "a=10000000000000000001")
+	if diff := cmp.Diff(`{"values":{"a":10000000000000000001,"b":1.50}}`, f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -35,24 +35,24 @@ func (a *app) runCommand() *cobra.Command {
   ringback run -f task.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && (len(args) != 0 || !f.task.given()) {
-				return usagef("run takes one kind (ringback kinds lists them), but got %q", args)
+				return usagef("run takes one kind (ringback kinds lists them), but got %s", words(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, strings.Join(args, ""), f) },
 	}
 	flags := c.Flags()
-	flags.StringVarP(&f.input.whole, "input", "i", "", "the job's input: JSON, @file, or - for standard input")
-	flags.StringArrayVar(&f.input.fields, "field", nil, "one field of the input as name=value (value: JSON or text); repeatable")
-	flags.StringVar(&f.job.SessionID, "session", "", "sessionId of the chat the job belongs to")
-	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same key shows the first job")
-	flags.StringVar(&f.simulate, "simulate", "", "stand-in instead of Claude: manual, success, repair, failure or silence")
-	flags.StringVarP(&f.task.file, "file", "f", "", "a code change as YAML: prompt, repos, verifiers, require_approval, max_steering_iterations")
-	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as url or url#branch; repeatable")
-	flags.StringVar(&f.task.prompt, "prompt", "", "what to change")
-	flags.StringArrayVar(&f.task.verifiers, "verifier", nil, "a check as name:command; repeatable")
+	flags.StringVarP(&f.input.whole, "input", "i", "", "the job's `input`: JSON, @file, or - for standard input")
+	flags.StringArrayVar(&f.input.fields, "field", nil, "one field of the input as `name=value` (value: JSON or text); repeatable")
+	flags.StringVar(&f.job.SessionID, "session", "", "`sessionId` of the chat the job belongs to")
+	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same `key` shows the first job")
+	flags.StringVar(&f.simulate, "simulate", "", "`stand-in` instead of Claude: manual, success, repair, failure or silence")
+	flags.StringVarP(&f.task.file, "file", "f", "", "a code change as a YAML `file`: prompt, repos, verifiers, require_approval, max_steering_iterations")
+	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as `url` or url#branch; repeatable")
+	flags.StringVar(&f.task.prompt, "prompt", "", "`what` to change")
+	flags.StringArrayVar(&f.task.verifiers, "verifier", nil, "a check as `name:command`; repeatable")
 	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "wait for a person before the change is brought out")
-	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how often it may be steered (default: the kind's, 5)")
+	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how `often` it may be steered (default: the kind's, 5)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c
 }
@@ -77,7 +77,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 	f.job.Kind, f.job.UserID, f.job.Options.Simulate = kind, user, job.Simulation(f.simulate)
 	if f.simulate != "" && !slices.Contains(job.Simulations[:], f.job.Options.Simulate) {
-		return usagef("--simulate is one of %v, not %q", job.Simulations, f.simulate)
+		return noneOf("--simulate", f.simulate, job.Simulations[:])
 	}
 	var err error
 	if f.task.given() {

@@ -14,7 +14,7 @@ import (
 
 // ended is the record of a job in a state, with more fields.
 func ended(state job.State, more string) string {
-	return fmt.Sprintf(`{"requestId":"req_1_a","kind":"note","userId":"u1","status":%q,"input":{},"usage":{},`+
+	return fmt.Sprintf(`{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"note","userId":"u1","status":%q,"input":{},"usage":{},`+
 		`"createdAt":"2026-03-01T10:00:00Z","finishedAt":"2026-03-01T10:00:42.5Z"%s}`, state, more)
 }
 
@@ -37,13 +37,13 @@ func TestRunExitsByHowTheJobEnded(t *testing.T) {
 		t.Run(string(c.state), func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
-			f.answers["GET /api/jobs/req_1_a"] = ended(c.state, c.more)
+			f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = ended(c.state, c.more)
 			f.events = []string{happened(1, "pending", `{}`), happened(2, string(c.event), `{}`)}
 			got := newConsole(t, f.URL).run(t, "run", "note")
 			if got.code != c.code || !strings.Contains(got.stdout, c.says) || got.stderr != "" {
 				t.Errorf("exit code %d, want %d and %q once; got %q and %q", got.code, c.code, c.says, got.stdout, got.stderr)
 			}
-			if strings.Contains(got.stdout, "ringback retry req_1_a") != c.retry {
+			if strings.Contains(got.stdout, "ringback retry req_01_abcdefghijklmnopqrstuvwxyz") != c.retry {
 				t.Errorf("offers a retry: %v; got %q", !c.retry, got.stdout)
 			}
 		})
@@ -54,8 +54,8 @@ func TestStatusBeginsWithTheState(t *testing.T) {
 	t.Parallel()
 	for _, state := range job.States {
 		f := newStub(t)
-		f.answers["GET /api/jobs/req_1_a"] = ended(state, "")
-		got := newConsole(t, f.URL).run(t, "status", "req_1_a")
+		f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = ended(state, "")
+		got := newConsole(t, f.URL).run(t, "status", "req_01_abcdefghijklmnopqrstuvwxyz")
 		if first, _, _ := strings.Cut(got.stdout, "\n"); first != "Status: "+string(state) {
 			t.Errorf("first line %q", first)
 		}
@@ -69,7 +69,7 @@ func TestHostileTextCannotSteerTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newStub(t)
-	f.answers["GET /api/jobs/req_1_a"] = ended(job.Failed, `,"error":`+string(evil))
+	f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = ended(job.Failed, `,"error":`+string(evil))
 	f.events = []string{happened(1, "activity", `{"message":`+string(evil)+`,"progress":1e9}`), happened(2, "error", `{}`)}
 	got := newConsole(t, f.URL).run(t, "run", "note").stdout
 	if strings.ContainsAny(got, "\x1b\a\r\u009b") || strings.Contains(got, "\nreceived") {

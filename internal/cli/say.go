@@ -35,6 +35,6 @@ func (a *app) sayCommand() *cobra.Command {
 			return show(a, cmd, sent, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
 		},
 	}
-	c.Flags().StringVar(&session, "session", "", "sessionId of the chat")
+	c.Flags().StringVar(&session, "session", "", "`sessionId` of the chat")
 	return c
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{Use: "status [requestId]", Short: "Show a job and its result"})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(args)
+		id, err := t.id(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -35,9 +36,7 @@ func (p printer) status(j job.Job) {
 	p.line("Asked", p.time(j.CreatedAt, time.DateTime))
 	p.line("Ended", p.time(j.FinishedAt, time.DateTime))
 	p.line("Until", p.time(j.Deadline, time.DateTime))
-	if a := j.Activity; a != nil && !j.State.Terminal() {
-		p.line("Doing", fmt.Sprintf("%.0f%% %s", a.Progress, a.Message))
-	}
+	p.line("Doing", doing(j))
 	p.line("Error", reason(j))
 	p.line("Used", used(j))
 	if underReview(j) {
@@ -59,6 +58,23 @@ func simulated(j job.Job) string {
 		return ""
 	}
 	return "simulated: true (what it says and submits is made up)"
+}
+
+// doing is the progress that Claude reported last; "" when no turn is running,
+// for then it tells of the past.
+func doing(j job.Job) string {
+	if j.State != job.Running || j.Activity == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%% %s", j.Activity.Progress, j.Activity.Message)
+}
+
+// detail says in one line what a job does, what it asks, or what it ended of.
+func detail(j job.Job) string {
+	if j.Checkpoint != nil && j.State.Parked() {
+		return oneLine(j.Checkpoint.Message)
+	}
+	return oneLine(cmp.Or(reason(j), doing(j)))
 }
 
 // line prints one named value, unless it is empty.

@@ -20,7 +20,7 @@ func (a *app) logsCommand() *cobra.Command {
 	var verifier string
 	c, t := a.targeted(&cobra.Command{Use: "logs [requestId]", Short: "Show how the verifiers of a change ended"})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(args)
+		id, err := t.id(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (a *app) logsCommand() *cobra.Command {
 		}
 		return show(a, cmd, answer, printer.logs)
 	}
-	c.Flags().StringVar(&verifier, "verifier", "", "only the verifier of this name")
+	c.Flags().StringVar(&verifier, "verifier", "", "only the verifier of this `name`")
 	return c
 }
 
@@ -88,7 +88,7 @@ func (a *app) steerCommand() *cobra.Command {
 		if strings.TrimSpace(prompt) == "" {
 			return usagef("steer wants --prompt: what to do in the next round")
 		}
-		id, err := t.id(args)
+		id, err := t.id(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (a *app) steerCommand() *cobra.Command {
 			p.printf("Steering signal sent. Use 'ringback status' to monitor.\n")
 		})
 	}
-	c.Flags().StringVarP(&prompt, "prompt", "p", "", "what to do in the next round (required)")
+	c.Flags().StringVarP(&prompt, "prompt", "p", "", "`what` to do in the next round (required)")
 	c.Flags().BoolVar(&wait, "wait", false, "show the round's progress, and wait until its change can be reviewed")
 	return c
 }
@@ -118,8 +118,10 @@ func underReview(j job.Job) bool {
 func (a *app) approveCommand() *cobra.Command {
 	var noWait bool
 	c, t := a.targeted(&cobra.Command{Use: "approve [requestId]", Short: "Allow what a job asks to be allowed"})
+	t.fits = decidable
+	d := t.deciding(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(args)
+		id, err := d.id(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -135,10 +137,7 @@ func (a *app) approveCommand() *cobra.Command {
 		if underReview(before.Value) && !noWait {
 			return a.broughtOut(cmd.Context(), cmd, api, j.Value)
 		}
-		return show(a, cmd, j, func(p printer, j job.Job) {
-			p.printf("Status: %s\n", p.state(j.State))
-			p.line("Job", string(j.ID))
-		})
+		return show(a, cmd, j, printer.changed)
 	}
 	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until the change was brought out")
 	return c

@@ -13,18 +13,31 @@ func (p printer) table(header []string, rows [][]string) {
 			row[i] = clean(cell)
 		}
 	}
-	line := tabbed
-	if p.columns > 0 {
-		widths := widths(append([][]string{header}, rows...))
-		line = func(row []string) string { return p.fit(padded(row, widths), 0) }
-	}
-	p.printf("%s\n", p.paint(faint, line(header)))
+	w := widths(append([][]string{header}, rows...))
+	p.header(header, w)
 	for _, row := range rows {
-		p.printf("%s\n", line(row))
+		p.row(row, w)
 	}
 }
 
-func tabbed(row []string) string { return strings.Join(row, "\t") }
+func (p printer) header(cells []string, widths []int) {
+	p.printf("%s\n", p.paint(faint, p.aligned(cells, widths)))
+}
+
+func (p printer) row(cells []string, widths []int) {
+	for i, cell := range cells {
+		cells[i] = clean(cell)
+	}
+	p.printf("%s\n", p.aligned(cells, widths))
+}
+
+// aligned is one row in columns.
+func (p printer) aligned(row []string, widths []int) string {
+	if p.columns == 0 {
+		return strings.Join(row, "\t")
+	}
+	return p.fit(padded(row, widths), 0)
+}
 
 func widths(rows [][]string) []int {
 	var widest []int
@@ -43,7 +56,7 @@ func padded(row []string, widths []int) string {
 	var b strings.Builder
 	for i, cell := range row {
 		b.WriteString(cell)
-		b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+		b.WriteString(strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell))+2))
 	}
 	return strings.TrimRight(b.String(), " ")
 }

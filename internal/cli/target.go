@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,44 +13,51 @@ import (
 type target struct {
 	app  *app
 	flag string
+	// fits says which jobs the command is for, where a person has to choose one;
+	// nil: all.
+	fits func(job.Job) bool
 }
 
 // targeted gives a command an argument and flags that name a job.
 func (a *app) targeted(c *cobra.Command) (*cobra.Command, *target) {
 	t := &target{app: a}
-	c.Flags().StringVar(&t.flag, "request-id", "", "the job (default: the last one you ran)")
-	c.Flags().StringVar(&t.flag, "workflow-id", "", "another name for --request-id")
+	c.Flags().StringVar(&t.flag, "request-id", "", "the `job`, by its id or the beginning of it (default: the last one run in this terminal)")
+	c.Flags().StringVar(&t.flag, "workflow-id", "", "another `name` for --request-id")
 	c.Args = atMost(1, "requestId")
 	return c, t
 }
 
-// named returns the job that the command line names, "" when it names none.
-func (t *target) named(args []string) (job.ID, error) {
+// named returns what the command line names the job by, "" when it names none.
+func (t *target) named(args []string) (string, error) {
 	switch {
 	case len(args) > 0 && t.flag != "" && args[0] != t.flag:
 		return "", usagef("Which job: %s or %s? Give one requestId", args[0], t.flag)
 	case len(args) > 0:
-		return job.ID(args[0]), nil
+		return args[0], nil
 	}
-	return job.ID(t.flag), nil
+	return t.flag, nil
 }
 
-// id returns the job that is meant.
-func (t *target) id(args []string) (job.ID, error) {
-	id, err := t.named(args)
-	if err != nil || id != "" {
-		return id, err
+// id returns the job that is meant: the one named, the last run, or the one
+// that a person at a terminal chooses.
+func (t *target) id(cmd *cobra.Command, args []string) (job.ID, error) {
+	text, err := t.named(args)
+	switch {
+	case err != nil:
+		return "", err
+	case text != "":
+		return t.app.findJob(cmd.Context(), text)
 	}
 	if last := t.app.lastRun(); last != "" {
 		return last, nil
 	}
-	return "", usagef("Which job? Give its requestId (ringback list shows them), or run one first: ringback run <kind>")
+	return t.app.chooseJob(cmd, t.fits)
 }
 
 // watched returns the job to watch, "" for all of them.
-func (t *target) watched(args []string, all bool) (job.ID, error) {
+func (t *target) watched(cmd *cobra.Command, args []string, all bool) (job.ID, error) {
 	if !all {
-		return t.id(args)
+		return t.id(cmd, args)
 	}
 	if len(args) > 0 || t.flag != "" {
 		return "", usagef("--all watches all jobs, so it takes no requestId")
@@ -61,12 +68,24 @@ func (t *target) watched(args []string, all bool) (job.ID, error) {
 // atMost checks the number of arguments.
 func atMost(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) <= n {
+		switch {
+		case len(args) <= n:
 			return nil
+		case n == 0:
+			return usagef("%s takes no argument, but got %s", c.Name(), words(args))
 		}
-		if n == 0 {
-			return usagef("%s takes no argument, but got %q", c.Name(), args)
-		}
-		return usagef("%s takes one %s, but got %s", c.Name(), what, fmt.Sprintf("%q", args))
+		return usagef("%s takes one %s, but got %s", c.Name(), what, words(args))
 	}
+}
+
+// words are arguments as they are typed, or that there were none.
+func words(args []string) string {
+	if len(args) == 0 {
+		return "none"
+	}
+	typed := make([]string, len(args))
+	for i, arg := range args {
+		typed[i] = quoted(arg)
+	}
+	return strings.Join(typed, " ")
 }

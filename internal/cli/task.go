@@ -2,11 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -66,7 +69,7 @@ func verifierOf(text string) (taskVerifier, error) {
 	name, command, ok := strings.Cut(text, ":")
 	v := taskVerifier{Name: strings.TrimSpace(name), Command: strings.TrimSpace(command)}
 	if !ok || v.Name == "" || v.Command == "" {
-		return v, fmt.Errorf("found %q; expected name:command, such as \"test:go test\"", text)
+		return v, fmt.Errorf("found %s; expected name:command, such as \"test:go test\"", quoted(text))
 	}
 	return v, nil
 }
@@ -92,7 +95,7 @@ func (f taskFlags) task() (task, error) {
 			return t, usagef("--file: %w", err)
 		}
 		if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&t); err != nil {
-			return t, usagef("--file %s: %s", f.file, oneLine(yaml.FormatError(err, false, false)))
+			return t, usagef("--file %s: %s", f.file, yamlFault(err))
 		}
 	}
 	for _, repo := range f.repos {
@@ -121,6 +124,50 @@ func (f taskFlags) task() (task, error) {
 		return t, usagef("Where? Name a repository with --repo, or as repos: in the file")
 	}
 	return t, nil
+}
+
+// yamlFault says what is wrong with a YAML file, and where.
+func yamlFault(err error) string {
+	if wrong, ok := errors.AsType[*yaml.UnexpectedNodeTypeError](err); ok {
+		at := wrong.Token.Position
+		return fmt.Sprintf("[%d:%d] found a %s where a %s is expected", at.Line, at.Column, nodeName(wrong.Actual.String()), nodeName(wrong.Expected.String()))
+	}
+	wrong, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok || wrong.StructFieldName == nil {
+		return oneLine(yaml.FormatError(err, false, false))
+	}
+	at := wrong.Token.Position
+	return fmt.Sprintf("[%d:%d] %s is not %s", at.Line, at.Column, asWritten(*wrong.StructFieldName), plainType(wrong.DstType))
+}
+
+// nodeName is what people call a part of a YAML file.
+func nodeName(node string) string {
+	name, known := map[string]string{
+		"String": "text", "Literal": "text", "Integer": "number", "Float": "number", "Bool": "true or false", "Null": "null",
+		"Sequence": "list", "Mapping": "mapping", "MappingValue": "mapping",
+	}[node]
+	if !known {
+		return strings.ToLower(node)
+	}
+	return name
+}
+
+// capital finds where a word begins in the name of one of our fields.
+var capital = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// asWritten is a field as the file spells it.
+func asWritten(field string) string {
+	return strings.ToLower(capital.ReplaceAllString(field[strings.LastIndexByte(field, '.')+1:], "${1}_$2"))
+}
+
+// plainType words what a field takes.
+func plainType(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		return plainType(t.Elem())
+	}
+	return cmp.Or(map[reflect.Kind]string{
+		reflect.String: "a text", reflect.Int: "a whole number", reflect.Bool: "true or false", reflect.Slice: "a list",
+	}[t.Kind()], "a mapping of names to values")
 }
 
 // input is the task as a job's input.

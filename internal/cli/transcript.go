@@ -11,7 +11,7 @@ func (a *app) transcriptCommand() *cobra.Command {
 		Use: "transcript [requestId]", Short: "Show what the Claude CLI printed for a job, as JSON lines",
 	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(args)
+		id, err := t.id(cmd, args)
 		if err != nil {
 			return err
 		}

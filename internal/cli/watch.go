@@ -25,7 +25,7 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 	var all bool
 	c.Flags().BoolVar(&all, "all", false, "all jobs of the user instead of one")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.watched(args, all)
+		id, err := t.watched(cmd, args, all)
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,8 @@ type CheckpointFilter struct {
 	UserID string
 	Status job.CheckpointStatus
 	Type   job.CheckpointType
+	// IDPrefix is the beginning of ids, see job.IDPrefix.
+	IDPrefix string
 	// Cursor is where the page before ended; empty begins with the newest.
 	Cursor string
 	// Limit is how many a page holds at most; 0 leaves it to the server.
@@ -32,7 +34,7 @@ type CheckpointFilter struct {
 func (c *Client) Checkpoints(ctx context.Context, f CheckpointFilter) (Answer[Checkpoints], error) {
 	query := url.Values{}
 	for name, value := range map[string]string{
-		"userId": f.UserID, "status": string(f.Status), "type": string(f.Type), "cursor": f.Cursor,
+		"userId": f.UserID, "status": string(f.Status), "type": string(f.Type), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
 	} {
 		if value != "" {
 			query.Set(name, value)

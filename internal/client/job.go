@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"ringback/internal/job"
 )
@@ -48,6 +49,10 @@ func (c *Client) Get(ctx context.Context, id job.ID) (Answer[job.Job], error) {
 type Filter struct {
 	UserID, Kind string
 	State        job.State
+	// IDPrefix is the beginning of ids, see job.IDPrefix.
+	IDPrefix string
+	// Since is the earliest time of creation.
+	Since time.Time
 	// Cursor is where the page before ended; empty begins with the newest job.
 	Cursor string
 	// Limit is how many jobs a page holds at most; 0 leaves it to the server.
@@ -57,11 +62,14 @@ type Filter struct {
 func (f Filter) query() string {
 	query := url.Values{}
 	for name, value := range map[string]string{
-		"userId": f.UserID, "kind": f.Kind, "status": string(f.State), "cursor": f.Cursor,
+		"userId": f.UserID, "kind": f.Kind, "status": string(f.State), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
 	} {
 		if value != "" {
 			query.Set(name, value)
 		}
+	}
+	if !f.Since.IsZero() {
+		query.Set("createdSince", f.Since.UTC().Format(time.RFC3339))
 	}
 	if f.Limit != 0 {
 		query.Set("limit", strconv.Itoa(f.Limit))

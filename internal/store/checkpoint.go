@@ -373,10 +373,17 @@ type CheckpointQuery struct {
 	UserID string
 	Status job.CheckpointStatus
 	Type   job.CheckpointType
+	// IDs selects by the beginning of the id, in one page; zero: all.
+	IDs job.IDPrefix
 	// Limit is the most to return.
 	Limit int
 	// Cursor is where the page before ended; empty for the first page.
 	Cursor string
+}
+
+// selects reports whether a checkpoint is among those asked for.
+func (q CheckpointQuery) selects(c job.Checkpoint) bool {
+	return (q.Status == "" || c.Status == q.Status) && (q.Type == "" || c.Type == q.Type) && (q.UserID == "" || c.UserID == q.UserID)
 }
 
 // Checkpoints returns checkpoints, newest first, and the cursor of the next
@@ -385,6 +392,10 @@ func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Check
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
 		return nil, "", err
+	}
+	if q.IDs != (job.IDPrefix{}) {
+		found, err := s.checkpointsLike(ctx, q)
+		return found, "", err
 	}
 	index := "checkpoints"
 	if q.Status == job.Open {
@@ -405,7 +416,7 @@ func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Check
 			return nil, "", err
 		}
 		for _, c := range read {
-			if q.Status != "" && c.Status != q.Status || q.Type != "" && c.Type != q.Type {
+			if !q.selects(c) {
 				continue
 			}
 			if len(found) == q.Limit {

@@ -17,15 +17,29 @@ type Query struct {
 	UserID string
 	Kind   string
 	State  job.State
+	// IDs selects by the beginning of the id, in one page; zero: all.
+	IDs job.IDPrefix
+	// Since selects jobs created then or later; zero: all.
+	Since time.Time
 	// Cursor is where the page before ended; empty for the first page.
 	Cursor string
 	// Limit is the most jobs to return.
 	Limit int
 }
 
+// selects reports whether a job is among those asked for.
+func (q Query) selects(j job.Job) bool {
+	return (q.Kind == "" || j.Kind == q.Kind) && (q.State == "" || j.State == q.State) &&
+		(q.UserID == "" || j.UserID == q.UserID) && !j.CreatedAt.Before(q.Since)
+}
+
 // List returns jobs, newest first, and the cursor of the next page, empty after
 // the last one.
 func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
+	if q.IDs != (job.IDPrefix{}) {
+		jobs, err := s.jobsLike(ctx, q)
+		return jobs, "", err
+	}
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -41,7 +55,10 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 			return nil, "", err
 		}
 		for _, j := range jobs {
-			if q.Kind != "" && j.Kind != q.Kind || q.State != "" && j.State != q.State {
+			if j.CreatedAt.Before(q.Since) {
+				return found, "", nil // all others are older
+			}
+			if !q.selects(j) {
 				continue
 			}
 			if len(found) == q.Limit {

@@ -46,6 +46,7 @@ if read then -- no list shows it: it is part of how the reply is taken
 else
   redis.call('ZADD', P .. ':jobs', num(NOW), id)
   redis.call('ZADD', P .. ':jobs:' .. user, num(NOW), id)
+  redis.call('ZADD', P .. ':ids', 0, id)
 end
 set_deadline(j, 'queue', tonumber(ARGV[6]))
 redis.call('HSET', session_key('session', j), 'job', id)

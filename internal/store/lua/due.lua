@@ -13,6 +13,7 @@ local function forget_checkpoint(id, user)
   redis.call('DEL', checkpoint_key(id))
   redis.call('ZREM', P .. ':checkpoints', id)
   redis.call('ZREM', P .. ':checkpoints:' .. user, id)
+  redis.call('ZREM', P .. ':ids', id)
 end
 
 local function purge(j)
@@ -25,6 +26,7 @@ local function purge(j)
   for turn = 1, j.turn do redis.call('DEL', P .. ':transcript:' .. j.id .. ':' .. num(turn)) end
   redis.call('ZREM', P .. ':jobs', j.id)
   redis.call('ZREM', P .. ':jobs:' .. j.user, j.id)
+  redis.call('ZREM', P .. ':ids', j.id)
 end
 
 local function forget_key(j)

@@ -12,6 +12,7 @@
 --   <P>:base:<user>         string  id before the user's first event
 --   <P>:jobs                zset    all jobs by creation time
 --   <P>:jobs:<user>         zset    one user's jobs by creation time
+--   <P>:ids                 zset    ids of all jobs and checkpoints, by name, for looking up by their beginning
 --   <P>:idempotency:<user>  hash    idempotency key -> request id
 --   <P>:queue:<priority>    stream  turns to start; consumer group "workers"
 --   <P>:running:<user>      set     the user's jobs that hold a worker

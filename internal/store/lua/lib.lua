@@ -164,6 +164,7 @@ local function open_checkpoint(j, c)
   for _, name in ipairs({ ':checkpoints', ':checkpoints:' .. j.user, ':open', ':open:' .. j.user }) do
     redis.call('ZADD', P .. name, num(NOW), c.id)
   end
+  redis.call('ZADD', P .. ':ids', 0, c.id)
   redis.call('ZADD', session_key('asking', j), num(message), c.id)
   redis.call('PEXPIRE', session_key('asking', j), num(j.keep))
   if j.id ~= '' then

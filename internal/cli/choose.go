@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// maxChoices is how many jobs or questions a person is offered to choose from.
+const maxChoices = 9
+
+// chooseJob has the person at the terminal say which job is meant. Where
+// nobody is asked, the command line has to say it.
+func (a *app) chooseJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, error) {
+	which := usagef("Which job? Give its requestId (ringback list shows them), or run one first: ringback run <kind>")
+	if !a.TypedFunc(cmd.InOrStdin()) {
+		return "", which
+	}
+	page, err := a.client().List(cmd.Context(), client.Filter{UserID: a.user, Limit: 100})
+	if err != nil {
+		return "", err
+	}
+	var choices []found
+	for _, j := range page.Value.Jobs {
+		if (fits == nil || fits(j)) && len(choices) < maxChoices {
+			choices = append(choices, found{string(j.ID), j.ID.Short() + "  " + a.about(j)})
+		}
+	}
+	if len(choices) == 0 {
+		return "", which
+	}
+	id, err := a.asker(cmd).choose("No job was run in this terminal. Which one?", choices)
+	return job.ID(id), err
+}
+
+// chooseCheckpoint has the person at the terminal say which question is meant.
+func (a *app) chooseCheckpoint(cmd *cobra.Command, otherwise error) (job.CheckpointID, error) {
+	if !a.TypedFunc(cmd.InOrStdin()) {
+		return "", otherwise
+	}
+	page, err := a.client().Checkpoints(cmd.Context(), client.CheckpointFilter{UserID: a.user, Status: job.Open, Limit: maxChoices})
+	if err != nil {
+		return "", err
+	}
+	var choices []found
+	for _, c := range page.Value.Checkpoints {
+		choices = append(choices, found{string(c.ID), c.ID.Short() + "  " + shortened(c.Message)})
+	}
+	if len(choices) == 0 {
+		return "", otherwise
+	}
+	id, err := a.asker(cmd).choose("Which question?", choices)
+	return job.CheckpointID(id), err
+}
+
+// choose offers numbered choices; an empty line takes the first.
+func (q asker) choose(question string, choices []found) (string, error) {
+	q.p.printf("%s\n", question)
+	for i, c := range choices {
+		q.p.printf("%s\n", q.p.fit(fmt.Sprintf("  %d  %s", i+1, clean(c.about)), 0))
+	}
+	for {
+		text, err := q.line("Number [1]: ")
+		if err != nil {
+			return "", err
+		}
+		if text == "" {
+			return choices[0].id, nil
+		}
+		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(choices) {
+			return choices[n-1].id, nil
+		}
+		q.p.printf("%s\n", q.p.paint(yellow, fmt.Sprintf("Type a number from 1 to %d.", len(choices))))
+	}
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// errDeclined ends a command that its person thought better of.
+var errDeclined = errors.New("nothing was done")
+
+// decision is what a command that cannot be taken back is about to do.
+type decision struct {
+	target *target
+	// verb is the command's name: approve, reject or cancel.
+	verb string
+	// yes is the flag that asks nothing.
+	yes bool
+}
+
+// deciding gives a command --yes.
+func (t *target) deciding(c *cobra.Command) *decision {
+	d := &decision{target: t, verb: c.Name()}
+	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do it to the last run without asking")
+	return d
+}
+
+// id returns the job to decide on. One that the command line does not name is
+// named to the person, who has to agree; where nobody is asked, it is the one
+// that was run last in the same session.
+func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
+	text, err := d.target.named(args)
+	if err != nil {
+		return "", err
+	}
+	id, err := d.target.id(cmd, args)
+	if err != nil || text != "" || d.yes {
+		return id, err
+	}
+	a := d.target.app
+	j, err := a.client().Get(cmd.Context(), id)
+	if err != nil {
+		return "", err
+	}
+	q := a.asker(cmd)
+	q.p.printf("About to %s %s (%s)%s\n", d.verb, clean(j.Value.ID.Short()), clean(a.about(j.Value)), d.effect(cmd.Context(), j.Value))
+	if !a.TypedFunc(cmd.InOrStdin()) {
+		return id, nil
+	}
+	agreed, err := q.yes("Do it? [y/N] ")
+	if err == nil && !agreed {
+		err = errDeclined
+	}
+	return id, err
+}
+
+// effect says what is decided on, in lines of its own; "" when that is the job
+// itself.
+func (d *decision) effect(ctx context.Context, j job.Job) string {
+	if j.Checkpoint == nil {
+		return "."
+	}
+	text := j.Checkpoint.Message
+	if underReview(j) {
+		if summary := changeSummary(ctx, d.target.app.client(), j.ID); summary != "" {
+			text = summary
+		}
+	}
+	var b strings.Builder
+	b.WriteString(":")
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		b.WriteString("\n  " + clean(strings.TrimRight(line, "\r\n")))
+	}
+	return b.String()
+}
+
+// changeSummary is a line for each repository of a change; "" when it cannot be
+// had, for then the review's own words have to do.
+func changeSummary(ctx context.Context, api *client.Client, id job.ID) string {
+	diff, err := api.Diff(ctx, id)
+	if err != nil {
+		return ""
+	}
+	var lines []string
+	for _, d := range diff.Value {
+		lines = append(lines, d.Repository+": "+d.Summary)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// yes asks a question; an empty line means no.
+func (q asker) yes(question string) (bool, error) {
+	text, err := q.line(question)
+	if err != nil {
+		return false, err
+	}
+	switch strings.ToLower(text) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, nil
+}

@@ -1,0 +1,180 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/cli"
+	"ringback/internal/job"
+)
+
+func TestErrorsAsJSON(t *testing.T) {
+	t.Parallel()
+	const refusal = `{"error":"Invalid input","details":[{"path":"/input/a","message":"is <required>"}],"hint":"ringback kinds note shows its input schema."}`
+	for _, c := range []struct {
+		name, line string
+		code       int
+		want       string
+	}{
+		{"of the server", "run note -o json", 1, refusal},
+		{"of the server, the flag first", "run --output=json note", 1, refusal},
+		{"of the command line", "list -o json --status done", 2, `{"error":"--status knows no done; it takes one of: pending, running, awaiting_approval, awaiting_input, received, cancelled, rejected, expired, failed"}`},
+		{"of a flag, before -o was read", "list --limit many -o json", 2, `{"error":"--limit wants a whole number, not many","hint":"ringback list --help shows the flags"}`},
+		{"of an unknown flag", "list --nope -ojson", 2, `{"error":"unknown flag: --nope","hint":"ringback list --help shows the flags"}`},
+		{"of no server", "list -o json --server http://127.0.0.1:1", 1, `{"error":"No server is running at http://127.0.0.1:1","hint":"Start one with: ringback serve. Another address goes into --server or RINGBACK_URL."}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["POST /api/jobs"] = `400 {"error":"Invalid input","details":[{"path":"/input/a","message":"is <required>"}],"hint":"GET /api/kinds/note shows its input schema."}`
+			got := newConsole(t, f.URL).run(t, strings.Fields(c.line)...)
+			if diff := cmp.Diff(printed{stderr: c.want + "\n", code: c.code}, got, cmp.AllowUnexported(printed{})); diff != "" {
+				t.Error(diff)
+			}
+			if !json.Valid([]byte(got.stderr)) {
+				t.Error("this is no JSON")
+			}
+		})
+	}
+}
+
+// A job that ended without a result is told by its record: nothing is added.
+func TestNoErrorBesideARecord(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/jobs/"+jobID] = expired
+	got := newConsole(t, f.URL).run(t, "run", "note", "-o", "json")
+	if got.code != 1 || strings.Contains(got.stderr, "error") || !json.Valid([]byte(got.stdout)) {
+		t.Errorf("exit code %d, prints %q, says %q", got.code, got.stdout, got.stderr)
+	}
+}
+
+// Every hint that the server gives anywhere is told in commands.
+func TestHintsNameCommands(t *testing.T) {
+	t.Parallel()
+	found := 0
+	endpoint := regexp.MustCompile(`(?:GET|POST|DELETE) /[^\s"]*`)
+	for _, hint := range serverHints(t) {
+		var out strings.Builder
+		cli.PrintError(&out, job.Errorf(job.Invalid, "x").WithHint("%s", hint))
+		if endpoint.MatchString(hint) {
+			found++
+		}
+		if endpoint.MatchString(out.String()) || strings.Contains(out.String(), "/api/") {
+			t.Errorf("%q is told as %q", hint, out.String())
+		}
+	}
+	if found < 3 {
+		t.Errorf("only %d hints with endpoints were found: is the pattern still right?", found)
+	}
+}
+
+// serverHints are the hints in the source of the server.
+func serverHints(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern := regexp.MustCompile("(?s)WithHint\\(\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|`([^`]*)`)")
+	var hints []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "../callback/") || strings.HasPrefix(file, "../cli/") {
+			continue // what callbacks are told is for Claude
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range pattern.FindAllStringSubmatch(string(text), -1) {
+			hints = append(hints, match[1]+match[2])
+		}
+	}
+	return hints
+}
+
+func TestHintsInCommands(t *testing.T) {
+	t.Parallel()
+	for hint, want := range map[string]string{
+		"GET /api/jobs lists the jobs there are.":                                      "ringback list lists the jobs there are.",
+		"GET /api/checkpoints?status=open lists those that wait.":                      "ringback inbox lists those that wait.",
+		"See GET /api/jobs/req_1/diff?file=a.go&from=1000.":                            "See ringback diff req_1.",
+		"POST /api/jobs/:id/approve, or GET /api/jobs/:id/events":                      "ringback approve <id>, or ringback watch <id>",
+		"GET /api/jobs/req_1":                                                          "ringback status req_1",
+		"Try GET /api/sessions/s1/messages or POST /to-llm":                            "Try ringback messages s1 or ringback say",
+		"Say which with ?userId=.":                                                     "Say which with --user.",
+		"GET /readyz tells more":                                                       "GET /readyz tells more",
+		`Only jobs created with "options": {"simulate": "manual"} are played by hand.`: "Only jobs created with --simulate manual are played by hand.",
+		"Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=.": "Give an API key or a user's token as RINGBACK_TOKEN or with --token.",
+	} {
+		var out strings.Builder
+		cli.PrintError(&out, job.Errorf(job.Invalid, "x").WithHint("%s", hint))
+		if got := strings.TrimPrefix(out.String(), "Error: x\n"); got != want+"\n" {
+			t.Errorf("%q is told as %q, want %q", hint, got, want)
+		}
+	}
+}
+
+// What Go says of a fault is not for whoever typed it.
+func TestMistakesAreToldWithoutGo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	goish := regexp.MustCompile(`strconv|Go value|Go struct|interface|\[\]|map\[|json:|cli\.|\bint was|%!`)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"run"}, "run takes one kind (ringback kinds lists them), but got none"},
+		{[]string{"run", "a b", "c"}, "but got 'a b' c"},
+		{[]string{"status", "a", "b"}, "status takes one requestId, but got a b"},
+		{[]string{"revoke"}, "but got none"},
+		{[]string{"list", "x"}, "list takes no argument, but got x"},
+		{[]string{"list", "--limit", "many"}, "--limit wants a whole number, not many"},
+		{[]string{"run", "note", "--no-wait=perhaps"}, "--no-wait wants true or false, not perhaps"},
+		{[]string{"run", "note", "--input", "[1]"}, "--input wants a JSON object, but got a list"},
+		{[]string{"run", "note", "--input", `"x"`}, "but got a text"},
+		{[]string{"run", "note", "--input", "null"}, "but got null"},
+		{[]string{"run", "note", "--input", "{x"}, "invalid character 'x'"},
+		{[]string{"run", "note", "-i", "request.json"}, "to read the file, write --input @request.json"},
+		{[]string{"run", "note", "-i", write("some input", "{}")}, "to read the file, write --input '@" + dir},
+		{[]string{"reply", "chk_1", "--values", "values.json"}, "write --values @values.json"},
+		{[]string{"run", "-f", write("a.yaml", "prompt: [a]")}, "[1:9] prompt is not a text"},
+		{[]string{"run", "-f", write("b.yaml", "prompt: x\nmax_steering_iterations: many")}, "[2:26] max_steering_iterations is not a whole number"},
+		{[]string{"run", "-f", write("c.yaml", "require_approval: perhaps")}, "require_approval is not true or false"},
+		{[]string{"run", "-f", write("d.yaml", "repos: 5")}, "d.yaml: [1:8]"},
+		{[]string{"run", "-f", write("e.yaml", "- x")}, "e.yaml: [1:1]"},
+		{[]string{"run", "-f", write("f.yaml", "bogus: 1")}, `unknown field "bogus"`},
+	} {
+		got := newConsole(t, newStub(t).URL).run(t, c.args...)
+		if got.code != 2 || !strings.Contains(got.stderr, c.says) || goish.MatchString(strings.ReplaceAll(got.stderr, dir, "")) {
+			t.Errorf("%q: exit code %d, says %q, want %q", c.args, got.code, got.stderr, c.says)
+		}
+	}
+}
+
+func TestHelpNamesNoGoTypes(t *testing.T) {
+	t.Parallel()
+	s := newConsole(t, newStub(t).URL)
+	for _, command := range []string{
+		"run", "status", "watch", "list", "cancel", "retry", "kinds", "callback", "inbox", "reply", "messages", "say", "diff", "logs",
+		"steer", "approve", "reject", "audit", "approvals", "revoke", "transcript",
+	} {
+		got := s.run(t, command, "--help")
+		if match := regexp.MustCompile(`(?m)^.*--\S+ (string|stringArray|strings|int|int64|duration) .*$`).FindString(got.stdout); match != "" || got.code != 0 {
+			t.Errorf("%s --help: exit code %d, %q", command, got.code, match)
+		}
+	}
+}

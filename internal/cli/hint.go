@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+)
+
+// endpoint finds an endpoint of ours in a text from the server.
+var endpoint = regexp.MustCompile(`\b(?:GET|POST|DELETE) (/[a-z][^\s"'),;]*[^\s"'),;.:])`)
+
+// wordsOfHTTP are what requests are made of, and what they are on a command line.
+var wordsOfHTTP = strings.NewReplacer(
+	`with "options": {"simulate": "manual"}`, "with --simulate manual",
+	"?userId=", "--user", "leave userId out", "leave --user out", "Pass nextCursor of the page before", "Pass --cursor as the page before told it",
+	"Send Authorization: Bearer with an API key or a user's token", "Give an API key or a user's token as RINGBACK_TOKEN or with --token",
+	"; WebSockets may pass the token as ?token=", "",
+)
+
+// inCommands tells a server's hint to somebody at a command line: by commands,
+// where it names endpoints.
+func inCommands(hint string) string {
+	hint = endpoint.ReplaceAllStringFunc(hint, func(text string) string {
+		if command := commandFor(endpoint.FindStringSubmatch(text)[1]); command != "" {
+			return "ringback " + command
+		}
+		return text
+	})
+	return wordsOfHTTP.Replace(hint)
+}
+
+// commandFor is the command for an endpoint; "" when there is none.
+func commandFor(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	if parts[0] == "to-llm" {
+		return "say"
+	}
+	if parts[0] != "api" || len(parts) < 2 {
+		return ""
+	}
+	commands := map[string][]string{ // for the collection, for one of it
+		"jobs": {"list", "status"}, "kinds": {"kinds", "kinds"}, "checkpoints": {"inbox", "inbox --all"},
+		"approvals": {"approvals", "revoke"}, "sessions": {"", "messages"},
+	}[parts[1]]
+	switch {
+	case commands == nil:
+		return ""
+	case len(parts) == 2:
+		return commands[0]
+	case parts[1] == "sessions", parts[1] == "kinds":
+		return commands[1] + " " + named(parts[2])
+	case len(parts) == 3:
+		return strings.TrimSpace(commands[1] + " " + named(parts[2]))
+	case parts[3] == "events":
+		return "watch " + named(parts[2])
+	}
+	return parts[3] + " " + named(parts[2])
+}
+
+// named is the part of a path that names one thing; a place for any is left as
+// what it is a place for.
+func named(part string) string {
+	if place, ok := strings.CutPrefix(part, ":"); ok {
+		return "<" + place + ">"
+	}
+	return part
+}

@@ -1,0 +1,111 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheLastRunIsThatOfTheTerminalAndTheServer(t *testing.T) {
+	t.Parallel()
+	f, elsewhere := newStub(t), newStub(t)
+	s := newConsole(t, f.URL)
+	s.defaults.Terminal = "first"
+	s.run(t, "run", "note", "--no-wait")
+	if got := s.run(t, "status"); got.code != 0 {
+		t.Errorf("here: %s", got.stderr)
+	}
+	if got := s.run(t, "status", "--server", strings.Replace(f.URL, "127.0.0.1", "localhost", 1)); got.code != 0 {
+		t.Errorf("the same server by another name: %s", got.stderr)
+	}
+	for name, run := range map[string]func() printed{
+		"in another terminal": func() printed {
+			other := *s
+			other.defaults.Terminal = "second"
+			return other.run(t, "status")
+		},
+		"on another server": func() printed { return s.run(t, "status", "--server", elsewhere.URL) },
+	} {
+		if got := run(); got.code != 2 || !strings.Contains(got.stderr, "Which job?") {
+			t.Errorf("%s: exit code %d, says %q", name, got.code, got.stderr)
+		}
+	}
+}
+
+func TestWithoutALastRunAPersonIsAsked(t *testing.T) {
+	t.Parallel()
+	second := strings.NewReplacer(jobID, otherID, `"userId":"u1"`, `"userId":"u2"`).Replace(running)
+	for _, c := range []struct{ name, typed, shows string }{
+		{"the first", "\n", jobID}, {"another", "x\n9\n2\n", otherID},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/jobs"] = `{"jobs":[` + received + `,` + second + `]}`
+			f.answers["GET /api/jobs/"+otherID] = second
+			got := newConsole(t, f.URL).atKeyboard(c.typed).run(t, "status")
+			if got.code != 0 || !strings.Contains(got.stdout, c.shows) || !strings.Contains(got.stderr, "  1  abcdefgh  meal-suggestions, received, 3 min old\n  2  otheroth") {
+				t.Errorf("exit code %d, prints %q, says %q", got.code, got.stdout, got.stderr)
+			}
+		})
+	}
+}
+
+// Only jobs that a command can do something with are offered.
+func TestWithoutALastRunOnlyWhatFitsIsOffered(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/jobs"] = `{"jobs":[` + received + `]}`
+	got := newConsole(t, f.URL).atKeyboard("\ny\n").run(t, "cancel")
+	if got.code != 2 || f.was("POST /api/jobs/"+jobID+"/cancel") {
+		t.Errorf("exit code %d, says %q", got.code, got.stderr)
+	}
+}
+
+func TestReplyAsksWhichQuestion(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	got := newConsole(t, f.URL).atKeyboard("\n").run(t, "reply", "Use", "16:9")
+	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != `{"text":"Use 16:9"}` || !strings.Contains(got.stderr, "1  chk_question  The ratio 5:3") {
+		t.Errorf("sent %s, says %q", sent, got.stderr)
+	}
+}
+
+func TestDecisionsOnTheLastRunAreNamedAndAsked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, record, typed string
+		args                []string
+		keyboard            bool
+		code                int
+		done                bool
+		says                string
+	}{
+		{"yes", underReview, "y\n", []string{"approve", "--no-wait"}, true, 0, true, "About to approve abcdefgh (code-change, awaiting_approval, 3 min old):\n  service: 3 files changed, +1, -1\nDo it? [y/N] "},
+		{"no", underReview, "n\n", []string{"approve"}, true, 1, false, "nothing was done"},
+		{"an empty line is no", running, "\n", []string{"cancel"}, true, 1, false, "About to cancel abcdefgh (meal-suggestions, running, 3 min old).\n"},
+		{"the end of the input is no", running, "", []string{"cancel"}, true, 2, false, "Nothing was sent"},
+		{"anything else is no", running, "yes please\n", []string{"cancel"}, true, 1, false, "nothing was done"},
+		{"without asking", running, "", []string{"cancel", "--yes"}, true, 0, true, ""},
+		{"where nobody is asked", running, "", []string{"cancel"}, false, 0, true, "About to cancel abcdefgh"},
+		{"named", running, "", []string{"cancel", "abcdefgh"}, true, 0, true, ""},
+		{"a question", strings.Replace(waiting, "awaiting_input", "awaiting_approval", 1), "n\n", []string{"reject"}, true, 1, false, ":\n  The ratio 5:3 [31m is not supported.\n  Available"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/jobs/"+jobID], f.answers["GET /api/jobs"] = c.record, `{"jobs":[`+c.record+`]}`
+			s := newConsole(t, f.URL)
+			s.run(t, "run", "note", "--no-wait")
+			if c.keyboard {
+				s.atKeyboard(c.typed)
+			}
+			got := s.run(t, c.args...)
+			if got.code != c.code || f.was("POST /api/jobs/"+jobID+"/"+c.args[0]) != c.done || !strings.Contains(got.stderr, c.says) {
+				t.Errorf("exit code %d, says %q, asked %v", got.code, got.stderr, f.asked)
+			}
+			if c.says == "" && got.stderr != "" {
+				t.Errorf("says %q", got.stderr)
+			}
+		})
+	}
+}

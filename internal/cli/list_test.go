@@ -1,0 +1,84 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestListSinceAndQuiet(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"1h": "2026-03-01T09%3A03%3A07Z", "2d": "2026-02-27T10%3A03%3A07Z", "2026-02-28T12:00:00%2B01:00": "",
+		"2026-02-28T12:00:00+01:00": "2026-02-28T11%3A00%3A00Z",
+	} {
+		f := newStub(t)
+		got := newConsole(t, f.URL).run(t, "list", "-q", "--since", given)
+		if want == "" {
+			if got.code != 2 || !strings.Contains(got.stderr, "--since wants a span such as 90s, 1h or 2d") {
+				t.Errorf("%s: exit code %d: %s", given, got.code, got.stderr)
+			}
+			continue
+		}
+		if got.stdout != jobID+"\n"+jobID+"\n" || !f.was("GET /api/jobs?createdSince="+want+"&limit=20") {
+			t.Errorf("%s: prints %q, asked %v", given, got.stdout, f.asked)
+		}
+	}
+	for _, given := range []string{"-1h", "yesterday", "5", "-3d", "1.5d"} {
+		if got := newConsole(t, newStub(t).URL).run(t, "list", "--since", given); got.code != 2 {
+			t.Errorf("%s: exit code %d: %s", given, got.code, got.stderr)
+		}
+	}
+}
+
+func TestListKeepsTheStatusOnNarrowTerminals(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/jobs"] = `{"jobs":[` + strings.Replace(waiting, `"userId":"u1"`, `"userId":"`+strings.Repeat("long", 10)+`"`, 1) + `,` + expired + `]}`
+	got := newConsole(t, f.URL).onTerminal(60)
+	got.defaults.NoColor = true
+	lines := strings.Split(got.run(t, "list").stdout, "\n")
+	if !strings.HasPrefix(lines[1], "abcdefgh  awaiting_input  3 min") || !strings.HasPrefix(lines[2], "abcdefgh  expired         3 min  5 min  note") {
+		t.Errorf("prints %q", lines)
+	}
+	for _, line := range lines {
+		if len([]rune(line)) > 60 {
+			t.Errorf("%q would wrap", line)
+		}
+	}
+	if wide := newConsole(t, f.URL).run(t, "list").stdout; !strings.Contains(wide, "The ratio 5:3") || !strings.Contains(wide, "Claude did not respond in time (callback_timeout)") {
+		t.Errorf("does not say what is asked and what was wrong: %q", wide)
+	}
+}
+
+func TestWatchedListShowsEachChangeOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, until string
+		args        []string
+		want        []string
+	}{
+		{"lines", "otheroth", nil, []string{"JOB\tSTATUS", "abcdefgh\trunning", "abcdefgh\treceived"}},
+		{"quiet", otherID, []string{"-q"}, []string{jobID, otherID}},
+		{"json", otherID, []string{"-o", "json"}, []string{`{"requestId":"` + jobID + `"`, `{"requestId":"` + jobID + `"`, `{"requestId":"` + otherID}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			other := strings.ReplaceAll(running, jobID, otherID)
+			f.lists = []string{
+				`{"jobs":[` + running + `]}`, `{"jobs":[` + running + `]}`, `503 {"error":"The store is not reachable"}`,
+				`{"jobs":[` + received + `]}`, `{"jobs":[` + other + `,` + received + `]}`,
+			}
+			got := leaveAt(t, f, c.until, append([]string{"list", "--watch"}, c.args...)...)
+			lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+			for i, want := range c.want {
+				if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+					t.Fatalf("prints %q, want %q", lines, c.want)
+				}
+			}
+			if got.code != 0 || strings.Count(got.stderr, "The server is away") != 1 {
+				t.Errorf("exit code %d, says %q", got.code, got.stderr)
+			}
+		})
+	}
+}
