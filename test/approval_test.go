@@ -97,6 +97,16 @@ func (g *gated) say(text string) {
 // audit is what a job's audit log says, one word for each entry.
 func (n *node) audit(t testing.TB, id string) []string {
 	t.Helper()
+	var events []string
+	for _, entry := range n.auditEntries(t, id) {
+		events = append(events, entry["event"].(string))
+	}
+	return events
+}
+
+// auditEntries are the entries of a job's audit log.
+func (n *node) auditEntries(t testing.TB, id string) []object {
+	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, n.url+"/api/jobs/"+id+"/audit", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +116,7 @@ func (n *node) audit(t testing.TB, id string) []string {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var events []string
+	var entries []object
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		var entry object
 		if err := json.Unmarshal(lines.Bytes(), &entry); err != nil {
@@ -115,9 +125,9 @@ func (n *node) audit(t testing.TB, id string) []string {
 		if entry["time"] == nil || entry["requestId"] != id {
 			t.Errorf("an entry without time or job: %v", entry)
 		}
-		events = append(events, entry["event"].(string))
+		entries = append(entries, entry)
 	}
-	return events
+	return entries
 }
 
 func TestNothingRunsWithoutAYes(t *testing.T) {

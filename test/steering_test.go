@@ -1,15 +1,11 @@
 package test
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -375,14 +371,7 @@ func TestReviewInSlack(t *testing.T) {
 	n, _ := realClaude(t, vars{"SLACK_WEBHOOK_URL": channel, "SLACK_SIGNING_SECRET": secret}, playChanges(
 		writes("service/one.go", "package service\n"), writes("service/two.go", "package service\n"),
 	))
-	typed := func(text string) (int, object) {
-		body := url.Values{"text": {text}, "user_id": {"U1"}, "user_name": {"ana"}, "team_id": {"T1"}}.Encode()
-		stamp := strconv.FormatInt(time.Now().Unix(), 10)
-		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write([]byte("v0:" + stamp + ":" + body))
-		return n.do(t, "POST", "/api/slack/commands", body, "Content-Type", "application/x-www-form-urlencoded",
-			"X-Slack-Request-Timestamp", stamp, "X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
-	}
+	typed := func(text string) object { return typeInSlack(t, n, secret, text) }
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
 	n.openCheckpoint(t, id, "awaiting_approval")
 	first := next(t, posts)["text"].(string)
@@ -394,13 +383,13 @@ func TestReviewInSlack(t *testing.T) {
 	if status, _ := n.do(t, "POST", "/api/slack/commands", "text=approve", "X-Slack-Request-Timestamp", strconv.FormatInt(time.Now().Unix(), 10), "X-Slack-Signature", "v0=00"); status != 401 {
 		t.Errorf("a forged command was answered %d", status)
 	}
-	if _, answer := typed("steer “and the second file”"); answer["response_type"] != "in_channel" {
+	if answer := typed("steer “and the second file”"); answer["response_type"] != "in_channel" {
 		t.Errorf("steer was answered %v", answer)
 	}
 	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id) || !strings.Contains(second, "two.go") {
 		t.Errorf("after the iteration, the channel was told %s", second)
 	}
-	if _, answer := typed("approve " + id); answer["text"] != "ana: approve "+id {
+	if answer := typed("approve " + id); answer["text"] != "ana: approve "+id {
 		t.Errorf("approve was answered %v", answer)
 	}
 	if end := next(t, posts)["text"].(string); !strings.Contains(end, "is received") || !strings.Contains(end, "pushed to ringback/"+id) {

@@ -3,16 +3,13 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"ringback/internal/httpjson"
-	"ringback/internal/human"
 	"ringback/internal/job"
-	"ringback/internal/store"
 )
 
 // changeOf returns a job that works on repositories, and how it does.
@@ -21,17 +18,22 @@ func (s *Server) changeOf(c echo.Context) (job.Job, *job.Change, error) {
 	if err != nil {
 		return j, nil, err
 	}
-	var change *job.Change
+	change, err := s.changeFor(j)
+	return j, change, err
+}
+
+// changeFor returns how a job works on repositories; a Conflict where it does not.
+func (s *Server) changeFor(j job.Job) (change *job.Change, err error) {
 	if k, ok := s.kinds.Get(j.Kind); ok {
 		if change, err = k.Change(j.Input); err != nil {
-			return j, nil, err
+			return nil, err
 		}
 	}
 	if change == nil {
-		return j, nil, job.Errorf(job.Conflict, "Jobs of the kind %q work on no repositories", j.Kind).
+		return nil, job.Errorf(job.Conflict, "Jobs of the kind %q work on no repositories", j.Kind).
 			WithHint("Only kinds with workspace: have a diff, logs and steering.")
 	}
-	return j, change, nil
+	return change, nil
 }
 
 // captured answers what was kept of a change after its last turn: nothing runs
@@ -76,49 +78,16 @@ func (s *Server) steer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var wish struct {
+	var asked struct {
 		Prompt string `json:"prompt"`
 	}
-	if err := httpjson.Into(body, &wish); err != nil {
+	if err := httpjson.Into(body, &asked); err != nil {
 		return err
 	}
-	if strings.TrimSpace(wish.Prompt) == "" {
-		return invalid("/prompt", "is required but missing; expected what to do in the next round")
-	}
-	by := actorOf(c, viaAPI)
-	switch {
-	case j.State == job.AwaitingApproval && j.Checkpoint != nil && j.Checkpoint.Type == job.Review:
-		_, err = s.human.Reply(c.Request().Context(), *j.Checkpoint, human.Given{Decision: job.Steer, Text: wish.Prompt, By: by})
-	case j.State == job.Running || j.State == job.Pending:
-		err = s.steerLater(c, j, change, store.Steer{Prompt: wish.Prompt, By: by})
-	default:
-		err = job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("Only a change that is under review, or being made, can be steered.")
-	}
-	if err != nil {
+	if err := s.human.Steer(c.Request().Context(), j, *change, asked.Prompt, actorOf(c, viaAPI)); err != nil {
 		return err
 	}
 	return s.getJob(c)
-}
-
-func (s *Server) steerLater(c echo.Context, j job.Job, change *job.Change, wish store.Steer) error {
-	ctx := c.Request().Context()
-	state, err := s.store.Steering(ctx, j.ID, change.MaxIterations)
-	if err != nil {
-		return err
-	}
-	waiting, err := s.store.QueuedSteers(ctx, j.ID)
-	if err != nil {
-		return err
-	}
-	if !change.Review {
-		return job.Errorf(job.Conflict, "This change needs no review").WithHint("It is brought out when Claude is done.")
-	}
-	if n := state.CurrentIteration + len(waiting); n >= change.MaxIterations {
-		return job.Errorf(job.Conflict, "The change was steered %d times, which is the limit", n).
-			WithHint("%s", fmt.Sprintf("The limit is max_steering_iterations (%d).", change.MaxIterations))
-	}
-	_, err = s.store.QueueSteer(ctx, j.ID, wish)
-	return err
 }
 
 // checkChange refuses what would let any user run commands on the server, or read

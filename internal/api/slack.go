@@ -69,7 +69,11 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 	case "reject":
 		given.Decision = job.Deny
 	case "steer":
-		given.Decision = job.Steer
+		change, err := s.changeFor(j)
+		if err != nil {
+			return "", err
+		}
+		return command.UserName + ": steer " + string(j.ID), s.human.Steer(ctx, j, *change, command.Text, given.By)
 	}
 	if j.Checkpoint == nil {
 		return "", job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")

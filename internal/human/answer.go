@@ -171,11 +171,10 @@ func (q question) review(r job.Reply) (store.Answer, error) {
 		return a, nil
 	case job.Steer:
 		if strings.TrimSpace(r.Reason) == "" {
-			return a, refuse("/prompt", "is required but missing; expected what to do in the next round")
+			return a, noPrompt()
 		}
-		if q.props.Iteration >= q.props.MaxIterations {
-			return a, job.Errorf(job.Conflict, "The change was steered %d times, which is the limit", q.props.Iteration).
-				WithHint("Approve or reject it as it is. The limit is max_steering_iterations.")
+		if q.overLimit() {
+			return a, overLimit(q.props.Iteration)
 		}
 		return a, nil
 	case job.Cancel:
@@ -250,6 +249,10 @@ func (s *Service) understand(q question, text string) (store.Answer, error) {
 	base := job.Reply{Text: text, Confidence: r.Confidence, Reason: r.Reason}
 	switch r.Outcome {
 	case reply.Approve, reply.Deny, reply.Steer:
+		if r.Outcome == reply.Steer && q.overLimit() {
+			// Nobody may hear of an error who writes in a chat: it is said there.
+			return q.again(base, nil, steeredOften(q.props.Iteration)+". "+whatElse), nil
+		}
 		base.Decision = job.Decision(r.Outcome)
 		if q.checkpoint.Type == job.Review {
 			return q.review(base)

@@ -34,6 +34,9 @@ type Asking struct {
 	Destination string
 	// Hold is how long the call waits for a reply.
 	Hold bool
+	// MaxIterations is how often a change under review may be steered, see
+	// store.Question.
+	MaxIterations int
 }
 
 // Ask puts a question to a person. details say what is wrong with it; else the
@@ -71,6 +74,7 @@ func compose(q question, a Asking) (store.Question, error) {
 	return store.Question{
 		RequestID: a.RequestID, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
 		Chat: chat, Digest: digestOf(a), Subject: a.Subject, Deed: a.Deed, Call: a.Call,
+		MaxIterations: a.MaxIterations,
 	}, nil
 }
 

@@ -104,6 +104,9 @@ type SteeringState struct {
 	// MaxIterations is the most that are allowed; default 5.
 	MaxIterations int                 `json:"max_iterations"`
 	History       []SteeringIteration `json:"history,omitempty"`
+	// Queued are prompts that came while a turn was running: each is a round of its
+	// own, in this order.
+	Queued []string `json:"queued,omitempty"`
 }
 
 // SteeringIteration is one round that a person asked for.

@@ -78,6 +78,9 @@ func (t *turn) awaited() (context.Context, context.CancelFunc) {
 	return ctx, func() { cancel(nil) }
 }
 
+// storeTimeout bounds a step in the store that is not to be cut off half-way.
+const storeTimeout = 10 * time.Second
+
 // errLeft is that the server stops; the next start goes on.
 var errLeft = errors.New("the server stops")
 
@@ -130,9 +133,6 @@ func (t *turn) capture(c *change) error {
 	if !c.Review {
 		return t.finalize(ctx, c)
 	}
-	if next, err := t.nextWish(ctx, steering); next || err != nil {
-		return err
-	}
 	return t.askForReview(ctx, steering, inWords(t.id, captured))
 }
 
@@ -165,9 +165,12 @@ func (t *turn) restore(ctx context.Context) (bool, error) {
 	return true, t.change.space.Restore(ctx, snapshot)
 }
 
-// askForReview parks the job until somebody decides. Wishes that were uttered
-// meanwhile decide at once.
+// askForReview parks the job until somebody decides. A steer that came meanwhile
+// decides at once.
 func (t *turn) askForReview(ctx context.Context, steering job.SteeringState, message string) error {
+	// The decision ends the turn, and with it ctx, before the answer is here.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
 	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations})
 	if err != nil {
 		return err
@@ -175,6 +178,7 @@ func (t *turn) askForReview(ctx context.Context, steering job.SteeringState, mes
 	outcome, _, details, err := t.r.human.Ask(ctx, human.Asking{
 		RequestID: t.id, UserID: t.job.UserID, SessionID: t.job.SessionID, Type: job.Review, Message: message, Props: props,
 		Subject: fmt.Sprintf("change:%d", steering.CurrentIteration), Deed: job.Deed{Action: "finalize"},
+		MaxIterations: steering.MaxIterations,
 	})
 	switch {
 	case err != nil:
@@ -185,25 +189,6 @@ func (t *turn) askForReview(ctx context.Context, steering job.SteeringState, mes
 		return fmt.Errorf("asking for review: %s", outcome)
 	}
 	return nil
-}
-
-// nextWish takes up a wish for another round that came while the turn was running.
-func (t *turn) nextWish(ctx context.Context, steering job.SteeringState) (taken bool, err error) {
-	wishes, err := t.r.store.QueuedSteers(ctx, t.id)
-	if err != nil || len(wishes) == 0 || steering.CurrentIteration >= steering.MaxIterations {
-		return false, err
-	}
-	if err := t.askForReview(ctx, steering, "Another round was asked for while this one ran."); err != nil {
-		return false, err
-	}
-	j, err := t.r.store.Get(ctx, t.id)
-	if err != nil || j.Checkpoint == nil {
-		return err == nil, err
-	}
-	if _, err := t.r.human.Reply(ctx, *j.Checkpoint, human.Given{Decision: job.Steer, Text: wishes[0].Prompt, By: wishes[0].By}); err != nil {
-		return false, err
-	}
-	return true, t.r.store.DropSteers(ctx, t.id, 1)
 }
 
 // inWords tells the chat of a change (seed 001).

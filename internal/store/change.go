@@ -88,6 +88,14 @@ func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error)
 // Steering returns how often a job was steered, and what came of it.
 func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.SteeringState, error) {
 	state := job.SteeringState{MaxIterations: most}
+	p, known := partitionOfID(id)
+	if !known {
+		return state, NotFound(id)
+	}
+	var err error
+	if state.Queued, err = s.queuedPrompts(ctx, p, id); err != nil {
+		return state, err
+	}
 	answers, err := s.Answers(ctx, id)
 	if err != nil {
 		return state, err
@@ -153,52 +161,4 @@ func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, snapshot json.RawMe
 // Snapshot returns what SaveSnapshot kept; nil when there is none.
 func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
 	return s.changeField(ctx, id, "snapshot")
-}
-
-// Steer is a wish for another round that came while a turn was running.
-type Steer struct {
-	Prompt string    `json:"prompt"`
-	By     job.Actor `json:"by"`
-}
-
-// QueueSteer keeps a wish until the turn has ended. It returns how many wait.
-func (s *Store) QueueSteer(ctx context.Context, id job.ID, wish Steer) (int64, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return 0, NotFound(id)
-	}
-	text, err := json.Marshal(wish)
-	if err != nil {
-		return 0, err
-	}
-	n, err := s.rdb.RPush(ctx, p.key("steers", string(id)), string(text)).Result()
-	return n, storeError(err)
-}
-
-// QueuedSteers returns the wishes that wait, oldest first.
-func (s *Store) QueuedSteers(ctx context.Context, id job.ID) ([]Steer, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return nil, NotFound(id)
-	}
-	texts, err := s.rdb.LRange(ctx, p.key("steers", string(id)), 0, -1).Result()
-	if err != nil {
-		return nil, storeError(err)
-	}
-	list := make([]Steer, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal([]byte(text), &list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
-// DropSteers removes the oldest wishes.
-func (s *Store) DropSteers(ctx context.Context, id job.ID, n int) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
-	return storeError(s.rdb.LTrim(ctx, p.key("steers", string(id)), int64(n), -1).Err())
 }

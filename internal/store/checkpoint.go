@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,6 +35,9 @@ type Question struct {
 	Deed job.Deed
 	// Call is its id as a tool call in the chat.
 	Call string
+	// MaxIterations is how often the change under review may be steered: a steer
+	// that waits answers the review at once. 0: none does.
+	MaxIterations int
 }
 
 // checkpointHead is the part of a checkpoint's JSON that never changes.
@@ -93,7 +97,14 @@ func (s *Store) Ask(ctx context.Context, q Question) (Outcome, job.CheckpointID,
 		}
 		args = append(args, q.UserID, string(user), q.SessionID, outsidePrefix, toMillis(s.opts.Retention))
 	}
-	args = append(args, q.Subject, about, q.Call)
+	steers, note := "", ""
+	if q.MaxIterations > 0 {
+		steers = strconv.Itoa(q.MaxIterations)
+		if note, err = replied(); err != nil {
+			return "", "", 0, err
+		}
+	}
+	args = append(args, q.Subject, about, q.Call, steers, note)
 	answer, err := s.run(ctx, s.scripts.ask, p, args...)
 	if err != nil {
 		return "", "", 0, err
@@ -177,7 +188,11 @@ func (a Answer) args(p Partition, c job.Checkpoint) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	note, err := json.Marshal(Note{Reason: Replied})
+	note, err := replied()
+	if err != nil {
+		return nil, err
+	}
+	audit, err := auditMembers(a.Reply)
 	if err != nil {
 		return nil, err
 	}
@@ -211,10 +226,16 @@ func (a Answer) args(p Partition, c job.Checkpoint) ([]any, error) {
 	}
 	return []any{
 		string(c.ID), string(a.To), string(c.Status), strings.TrimSuffix(string(reply), "}"), message,
-		string(a.End), string(a.Code), a.Why, againID, againHead, againMessage, string(note), string(a.Reply.Decision),
+		string(a.End), string(a.Code), a.Why, againID, againHead, againMessage, note, string(a.Reply.Decision),
 		string(by), toMillis(a.Approval.TTL), string(a.Approval.Scope), a.Approval.Standing.ID, string(standing),
-		c.Round, string(exchange),
+		c.Round, string(exchange), audit,
 	}, nil
+}
+
+// replied is the note for a turn that a person's reply starts.
+func replied() (string, error) {
+	text, err := json.Marshal(Note{Reason: Replied})
+	return string(text), err
 }
 
 // NoCheckpoint is the error for a checkpoint that does not exist.

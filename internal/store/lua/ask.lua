@@ -11,6 +11,9 @@
 -- ARGV[12] what an approval would be for, "" for nothing
 -- ARGV[13] the same for the audit log: JSON members with a comma before them
 -- ARGV[14] its id as a tool call in the chat, "" for none
+-- ARGV[15] how often the job's change may be steered, "" when it is no review:
+--          a steer that came while the turn ran answers the review at once
+-- ARGV[16] note for the turn that this starts, JSON
 -- Returns {"asked"|"repeated"|"busy", checkpoint id, message id}, {"unknown"},
 -- {"expired"}, or {state} where the job's state does not allow a question.
 
@@ -38,6 +41,31 @@ if j.checkpoint then return { 'busy', j.checkpoint } end
 if j.state ~= 'running' then return { j.state } end
 local secret = P .. ':secret:' .. j.id
 if redis.call('EXISTS', secret) == 0 then return { 'expired' } end
+
+-- Takes the oldest steer that waits.
+local function next_steer()
+  local done = tonumber(redis.call('HGET', job_key(j.id), 'steered') or 0)
+  if ARGV[15] == '' or done >= tonumber(ARGV[15]) then return nil end
+  local text = redis.call('LPOP', P .. ':steers:' .. j.id)
+  return text and cjson.decode(text)
+end
+
+-- Opening the review, taking the steer and starting its round are one step: a
+-- steer is neither lost nor done twice, whoever dies.
+local steer = next_steer()
+if steer then
+  c.unasked = true
+  stop_clocks(j)
+  redis.call('HSET', job_key(j.id), 'question', ARGV[8], 'questionId', c.id, 'attempt', '0')
+  open_checkpoint(j, c)
+  c = load_checkpoint(c.id)
+  close_checkpoint(j, c, 'answered', steer.reply .. ',"messageId":' .. steer.message .. '}')
+  count('review:steer')
+  audit_reply(j, c, 'steer', steer.by, steer.audit)
+  keep_answer(j, c, 'steer')
+  continue_job(j, ARGV[16])
+  return { 'asked', c.id, c.message }
+end
 
 local hold = tonumber(ARGV[9])
 local due = redis.call('ZSCORE', P .. ':deadlines', 'callback|' .. j.id)

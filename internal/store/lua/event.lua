@@ -38,7 +38,7 @@
 --   <P>:action:<run>        hash    job, name, subject, about, call, state, result of an action's run
 --   <P>:actions:<id>        list    the job's runs of actions
 --   <P>:change:<id>         hash    what was captured of the job's change: diff, logs, trees, round:<n>, finalized, snapshot
---   <P>:steers:<id>         list    wishes for further rounds that came while a turn was running, JSON
+--   <P>:steers:<id>         list    steers that came while a turn was running, JSON: see enqueue_steer
 --   <P>:acting              zset    runs of actions by when their lease lapses
 --   <P>:stats               hash    counts of checkpoints
 --

@@ -153,7 +153,8 @@ local function checkpoint_json(c)
     (f[4] and f[4] ~= '' and ',"reply":' .. f[4] or '') .. (f[5] and ',"next":"' .. f[5] .. '"' or '') .. '}'
 end
 
--- Puts a checkpoint into the chat. j is its job, or stands in for one.
+-- Puts a checkpoint into the chat. j is its job, or stands in for one. Nobody
+-- outside is told of one that is unasked: its answer is there already.
 local function open_checkpoint(j, c)
   local message = add_message(j, c.rest, 'HITL_CHECKPOINT', 'awaiting_human')
   redis.call('HSET', checkpoint_key(c.id), 'head', c.head, 'status', 'open', 'type', c.type, 'job', j.id, 'user', j.user,
@@ -171,7 +172,7 @@ local function open_checkpoint(j, c)
     redis.call('RPUSH', P .. ':asked:' .. j.id, c.id)
     add_audit(j.id, '"event":"asked","checkpointId":"' .. c.id .. '","type":"' .. c.type .. '"' .. c.about)
   end
-  notify(j, 'opened|' .. c.id)
+  if not c.unasked then notify(j, 'opened|' .. c.id) end
   count(c.type .. ':opened')
   c.message, c.created = num(message), NOW
   emit(j, 'checkpoint', checkpoint_json(c))
@@ -222,6 +223,33 @@ end
 local function ring(j)
   set_deadline(j, 'queue', tonumber(redis.call('HGET', job_key(j.id), 'human')))
   if j.owner then redis.call('HSET', job_key(j.id), 'again', '1') else enqueue(j) end
+end
+
+-- Adds what a person decided about a job to its audit log. about is what else
+-- there is to tell: JSON members with a comma before them.
+local function audit_reply(j, c, event, by, about)
+  if j.id == '' then return end
+  add_audit(j.id, '"event":"' .. event .. '","checkpointId":"' .. c.id .. '","type":"' .. c.type .. '"' .. c.about ..
+    ',"by":' .. by .. about)
+end
+
+-- A job waits at its checkpoint no longer: the answer is kept for its next turns.
+local function keep_answer(j, c, decision)
+  j.checkpoint = nil
+  redis.call('HDEL', job_key(j.id), 'checkpoint')
+  local answers = redis.call('HGET', job_key(j.id), 'answers') or ''
+  redis.call('HSET', job_key(j.id), 'answers', answers .. (answers ~= '' and ',' or '') .. checkpoint_json(c))
+  if c.type == 'review' then
+    redis.call('HSET', job_key(j.id), 'reviewed', decision)
+    if decision == 'steer' then redis.call('HINCRBY', job_key(j.id), 'steered', 1) end
+  end
+end
+
+-- Goes on with a job in another turn, which is told note.
+local function continue_job(j, note)
+  redis.call('HSET', job_key(j.id), 'note', note)
+  become(j, 'pending', 'pending', '{"status":"pending"}')
+  ring(j)
 end
 
 -- Lets a job go on in the conversation of another.

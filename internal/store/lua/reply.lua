@@ -16,6 +16,7 @@
 -- ARGV[17] id and ARGV[18] JSON of the approval where it goes further than once
 -- ARGV[20] what was said since the question was first put, JSON array; "" where
 --          nothing is to be kept of it
+-- ARGV[21] JSON members for the audit log, with a comma before them
 -- Returns {"ok", message id}, {"unknown"}, or {"closed", status} where something
 -- else came first.
 
@@ -30,9 +31,7 @@ if ARGV[5] ~= '' then message = num(add_message(j, ARGV[5], 'NEW_MESSAGE', 'proc
 local reply = ARGV[4] ~= '' and ARGV[4] .. (ARGV[4] == '{' and '' or ',') .. '"messageId":' .. message .. '}' or ''
 
 local function audit(event)
-  if j.id == '' then return end
-  add_audit(j.id, '"event":"' .. event .. '","checkpointId":"' .. c.id .. '","type":"' .. c.type .. '"' .. c.about ..
-    ',"by":' .. ARGV[14] .. (ARGV[16] ~= '' and ',"scope":"' .. ARGV[16] .. '"' or ''))
+  audit_reply(j, c, event, ARGV[14], (ARGV[16] ~= '' and ',"scope":"' .. ARGV[16] .. '"' or '') .. ARGV[21])
 end
 
 -- Records a yes, for exactly what was asked.
@@ -97,11 +96,8 @@ if j.id == '' then
   add_task('resume', c.id)
   return { 'ok', message }
 end
-j.checkpoint = nil
-redis.call('HDEL', job_key(j.id), 'checkpoint')
 stop_clocks(j)
-local answers = redis.call('HGET', job_key(j.id), 'answers') or ''
-redis.call('HSET', job_key(j.id), 'answers', answers .. (answers ~= '' and ',' or '') .. checkpoint_json(c))
+keep_answer(j, c, ARGV[13])
 if ARGV[6] ~= '' then
   redis.call('HSET', job_key(j.id), 'error', ARGV[8], 'code', ARGV[7])
   add_notice(j, ARGV[8])
@@ -114,8 +110,6 @@ elseif c.held == '1' then
   redis.call('PEXPIRE', P .. ':secret:' .. j.id, num(left + 1))
   become(j, 'running', 'running', '{"status":"running"}')
 else
-  redis.call('HSET', job_key(j.id), 'note', ARGV[12])
-  become(j, 'pending', 'pending', '{"status":"pending"}')
-  ring(j)
+  continue_job(j, ARGV[12])
 end
 return { 'ok', message }

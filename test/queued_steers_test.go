@@ -1,0 +1,142 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// gatedChange is a kind whose verifier waits at a gate, so that the turn of a
+// simulated Claude lasts until the test opens it.
+func gatedChange(t *testing.T, gate string) vars {
+	t.Helper()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"prompts/gated.md":          "---\nworkspace: {}\nreview: true\nverifiers: [{gate: 'touch " + gate + ".reached; while [ ! -e " + gate + " ]; do sleep 0.02; done'}]\n---\nChange it.\n",
+		"schemas/gated.result.json": `{"type": "object", "required": ["summary"], "properties": {"summary": {"type": "string"}}}`,
+	})
+	return vars{
+		"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t),
+		"PROMPTS_DIR": filepath.Join(dir, "prompts"), "SCHEMAS_DIR": filepath.Join(dir, "schemas"),
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func open(t *testing.T, gate string) {
+	t.Helper()
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// prompts are what a job was steered to, and how many lines the simulated Claude
+// has written for it: one for each round.
+func (n *node) steered(t *testing.T, id string) (prompts []string, lines []string) {
+	t.Helper()
+	history, _ := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["history"].([]any)
+	for _, round := range history {
+		prompts = append(prompts, round.(object)["prompt"].(string))
+	}
+	for _, diff := range n.list(t, "/api/jobs/"+id+"/diff") {
+		for line := range strings.Lines(diff["files"].([]any)[0].(object)["diff"].(string)) {
+			if text, ok := strings.CutPrefix(line, "+- "); ok {
+				lines = append(lines, strings.TrimSpace(text))
+			}
+		}
+	}
+	return prompts, lines
+}
+
+// Several steers while a turn runs: each is one round, in the order they came,
+// even when the server is killed again and again meanwhile.
+func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
+	t.Parallel()
+	for name, kills := range map[string][]time.Duration{
+		"undisturbed": nil,
+		"killed":      {0, 15 * time.Millisecond, 40 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 600 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gate := filepath.Join(t.TempDir(), "gate")
+			n := startNode(t, gatedChange(t, gate))
+			id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
+			eventually(t, "the verifier to run", func() bool { return exists(gate + ".reached") })
+			wishes := []string{"first", "second", "third"}
+			for _, prompt := range wishes {
+				n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": prompt})
+			}
+			if queued := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["queued"]; !cmp.Equal([]any{"first", "second", "third"}, queued) {
+				t.Errorf("queued are %v", queued)
+			}
+			open(t, gate)
+			for _, after := range kills {
+				time.Sleep(after) // the point is to die anywhere
+				n = n.again(t)
+			}
+			eventually(t, "the last round's review", func() bool {
+				j := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
+				prompts, _ := n.steered(t, id)
+				return len(prompts) >= len(wishes) && j["status"] == "awaiting_approval"
+			})
+			prompts, lines := n.steered(t, id)
+			lines = slices.Compact(lines) // a turn whose process was lost is done again
+			if diff := cmp.Diff(wishes, prompts); diff != "" {
+				t.Errorf("the rounds (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(append([]string{"begin"}, wishes...), lines); diff != "" {
+				t.Errorf("what Claude did (-want +got):\n%s", diff)
+			}
+			if state := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil); state["queued"] != nil {
+				t.Errorf("still queued are %v", state["queued"])
+			}
+			n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+			n.await(t, id, "received")
+		})
+	}
+}
+
+// A steer at the very moment the review opens is a round of its own too, and none
+// is taken for a change that was approved.
+func TestSteersAtEveryMoment(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	env := gatedChange(t, gate)
+	n := startNode(t, env)
+	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{
+		"prompt": "begin", "max_steering_iterations": 30, "repos": []any{object{"url": goRepository(t, "service")}},
+	}})
+	eventually(t, "the verifier to run", func() bool { return exists(gate + ".reached") })
+	open(t, gate)
+	var want []string
+	for i := range 12 {
+		prompt := "wish " + string(rune('a'+i))
+		n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": prompt})
+		want = append(want, prompt)
+		time.Sleep(time.Duration(i) * 7 * time.Millisecond) // the point is to come anywhen
+	}
+	eventually(t, "all rounds", func() bool {
+		state := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)
+		return state["queued"] == nil && n.want(t, 200, "GET", "/api/jobs/"+id, nil)["status"] == "awaiting_approval"
+	})
+	if prompts, _ := n.steered(t, id); !cmp.Equal(want, prompts) {
+		t.Errorf("the rounds are %v", prompts)
+	}
+	if err := os.Remove(gate); err != nil {
+		t.Fatal(err)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	status, answer := n.do(t, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "too late"})
+	if status != 409 {
+		t.Errorf("a steer after the approval was answered %d %v", status, answer)
+	}
+	n.await(t, id, "received")
+}

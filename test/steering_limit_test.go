@@ -1,0 +1,140 @@
+package test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// Over the limit of steering, every way of answering says so, and what can be done
+// instead; the change can still be decided on.
+func TestOverTheLimitOfSteering(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	open(t, gate)
+	env := gatedChange(t, gate)
+	const secret = "the signing secret of an app"
+	env["SLACK_SIGNING_SECRET"] = secret
+	n := startNode(t, env)
+	remote := goRepository(t, "service")
+	steeredOnce := func(t *testing.T, session string) string {
+		t.Helper()
+		id := n.create(t, object{"kind": "gated", "userId": "u1", "sessionId": session, "input": object{
+			"prompt": "begin", "max_steering_iterations": 1, "repos": []any{object{"url": remote}},
+		}})
+		n.openCheckpoint(t, id, "awaiting_approval")
+		n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "once"})
+		n.openCheckpoint(t, id, "awaiting_approval")
+		return id
+	}
+	says := func(t *testing.T, what string) {
+		t.Helper()
+		if !strings.Contains(what, "steered 1 times, which is the limit") || !strings.Contains(what, "Approve or reject it as it is") {
+			t.Errorf("it says %s", what)
+		}
+	}
+	for name, steer := range map[string]func(t *testing.T, id, session string) string{
+		"chat": func(t *testing.T, _, session string) string {
+			n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": "steer: once more"})
+			messages := n.want(t, 200, "GET", "/api/sessions/"+session+"/messages?userId=u1", nil)["messages"].([]any)
+			last := messages[len(messages)-1].(object)
+			if last["role"] != "assistant" {
+				t.Errorf("the last message is %v", last)
+			}
+			return last["content"].(string)
+		},
+		"HTTP": func(t *testing.T, id, _ string) string {
+			return mustJSON(n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "once more"}))
+		},
+		"reply": func(t *testing.T, id, _ string) string {
+			c := n.openCheckpoint(t, id, "awaiting_approval")["id"].(string)
+			return mustJSON(n.want(t, 409, "POST", "/api/checkpoints/"+c+"/reply", object{"decision": "steer", "text": "once more"}))
+		},
+		"WebSocket": func(t *testing.T, id, _ string) string {
+			return replyOverWebSocket(t, n, n.openCheckpoint(t, id, "awaiting_approval")["id"], object{"decision": "steer", "text": "once more"})
+		},
+		"command line": func(t *testing.T, id, _ string) string { return commandLine(t, n)("steer", id, "-p", "once more") },
+		"Slack": func(t *testing.T, id, _ string) string {
+			return typeInSlack(t, n, secret, "steer "+id+" once more")["text"].(string)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			session := "s" + strings.ReplaceAll(name, " ", "-")
+			id := steeredOnce(t, session)
+			says(t, steer(t, id, session))
+			n.openCheckpoint(t, id, "awaiting_approval")
+			n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": "approve"})
+			n.await(t, id, "received")
+		})
+	}
+}
+
+// replyOverWebSocket sends a reply frame and returns what it is answered.
+func replyOverWebSocket(t *testing.T, n *node, checkpoint any, reply object) string {
+	t.Helper()
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	defer conn.Close()
+	if err := conn.WriteJSON(with(reply, object{"type": "reply", "checkpointId": checkpoint})); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		var frame object
+		if err := conn.ReadJSON(&frame); err != nil {
+			t.Fatal(err)
+		}
+		if frame["for"] == "reply" {
+			return mustJSON(frame)
+		}
+	}
+}
+
+// typeInSlack sends a slash command as Slack would, and returns the answer.
+func typeInSlack(t *testing.T, n *node, secret, text string) object {
+	t.Helper()
+	body := url.Values{"text": {text}, "user_id": {"U1"}, "user_name": {"ana"}, "team_id": {"T1"}}.Encode()
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("v0:" + stamp + ":" + body))
+	_, answer := n.do(t, "POST", "/api/slack/commands", body, "Content-Type", "application/x-www-form-urlencoded",
+		"X-Slack-Request-Timestamp", stamp, "X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+	return answer
+}
+
+// The audit log tells what was asked for in each round, also where it came while
+// a turn ran, and why a change was rejected.
+func TestAuditTellsPromptsAndReasons(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	n := startNode(t, gatedChange(t, gate))
+	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
+	eventually(t, "the verifier to run", func() bool { return exists(gate + ".reached") })
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": `queued "one"`})
+	open(t, gate)
+	eventually(t, "the queued round", func() bool { prompts, _ := n.steered(t, id); return len(prompts) == 1 })
+	n.openCheckpoint(t, id, "awaiting_approval")
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "direct\none"})
+	n.openCheckpoint(t, id, "awaiting_approval")
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/reject", object{"reason": "not now"})
+	var got []string
+	for _, line := range n.auditEntries(t, id) {
+		if by, ok := line["by"].(object); ok && by["via"] == "api" {
+			got = append(got, line["event"].(string)+": "+line["detail"].(string))
+		}
+	}
+	if want := []string{`steer: queued "one"`, "steer: direct\none", "deny: not now"}; mustJSON(got) != mustJSON(want) {
+		t.Errorf("the audit log says %q", got)
+	}
+}
