@@ -77,16 +77,43 @@ func toolStates(messages []object) []string {
 	return states
 }
 
+// approvalRequests are the approval ids of the calls that wait for the user.
+func approvalRequests(messages []object) []any {
+	var ids []any
+	for _, m := range messages {
+		for _, p := range m["parts"].([]any) {
+			if part := p.(object); part["state"] == "approval-requested" {
+				ids = append(ids, part["approval"].(object)["id"])
+			}
+		}
+	}
+	return ids
+}
+
+// An action that waits for its confirmation is answered as a call of a tool is.
+func TestAISDKShowsConfirmations(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, nil, "")
+	g.call(object{"name": "shop"}, false)
+	asked := g.n.openCheckpoint(t, g.id, "awaiting_approval")["id"].(string)
+	if got := approvalRequests(readWithAISDK(t, g.n.messages(t, "s1", ""))); !cmp.Equal(got, []any{asked}) {
+		t.Errorf("what waits is shown as %v", got)
+	}
+	g.n.reply(t, asked, object{"decision": "deny"})
+	denied := readWithAISDK(t, g.n.messages(t, "s1", ""))
+	if got := approvalRequests(denied); got != nil || !cmp.Equal(toolStates(denied), []string{"deploy output-denied"}) {
+		t.Errorf("denied, it is shown as %v, and %v waits", toolStates(denied), got)
+	}
+}
+
 func TestAISDKReadsOurMessages(t *testing.T) {
 	t.Parallel()
 	one, _ := touched(t)
 	n, _ := realClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+one, "touch "+one+"2", "true harmless", "rm "+one))
 	id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
 	first := n.openCheckpoint(t, id, "awaiting_approval")
-	waiting := readWithAISDK(t, n.messages(t, "s1", ""))
-	last := waiting[len(waiting)-1]["parts"].([]any)
-	if part := last[len(last)-1].(object); part["state"] != "approval-requested" || part["approval"].(object)["id"] != first["id"] {
-		t.Errorf("the call that waits is shown as %v", part)
+	if got := approvalRequests(readWithAISDK(t, n.messages(t, "s1", ""))); !cmp.Equal(got, []any{first["id"]}) {
+		t.Errorf("what waits is shown as %v", got)
 	}
 	n.reply(t, first["id"].(string), object{"decision": "approve"})
 	eventually(t, "the second question", func() bool {

@@ -6,11 +6,12 @@
 //
 // A tool call and its result are two parts, in two messages, in Ringback, and one
 // part in the AI SDK: they are joined by toolCallId. A call that waits for the
-// user's permission is in the state "approval-requested"; its approval id is the
-// checkpoint to reply to: POST /api/checkpoints/<id>/reply {"decision": "approve"}.
+// user's permission, a tool's or an action's, is in the state "approval-requested";
+// its approval id is the checkpoint to reply to: POST /api/checkpoints/<id>/reply {"decision": "approve"}.
 
 export function toUIMessages(messages) {
   const calls = new Map(); // toolCallId → the part that shows it
+  const asked = new Map(); // toolCallId → the checkpoint that asks for it
   const shown = [];
   for (const message of messages) {
     const parts = [];
@@ -20,16 +21,16 @@ export function toUIMessages(messages) {
         const known = calls.get(part.toolCallId);
         const call = known ?? { type: "dynamic-tool", toolName: part.toolName, toolCallId: part.toolCallId };
         Object.assign(call, { state: "input-available", input: part.input ?? {} });
-        if (message.props?.checkpoint_type === "tool_approval") {
-          call.state = message.props.awaiting_response ? "approval-requested" : "input-available";
-          if (message.props.awaiting_response) call.approval = { id: message.checkpointId };
+        if (message.checkpointId) {
+          asked.set(part.toolCallId, message.checkpointId);
+          if (message.props?.awaiting_response) Object.assign(call, { state: "approval-requested", approval: { id: message.checkpointId } });
         }
         if (!known) {
           calls.set(part.toolCallId, call);
           parts.push(call);
         }
       }
-      if (part.type === "tool-result") finish(calls.get(part.toolCallId), part);
+      if (part.type === "tool-result") finish(calls.get(part.toolCallId), part, asked.get(part.toolCallId));
     }
     if (parts.length > 0) {
       shown.push({ id: String(message.id), role: message.sender === "user" ? "user" : "assistant", metadata: message.props, parts });
@@ -38,7 +39,7 @@ export function toUIMessages(messages) {
   return shown;
 }
 
-function finish(call, result) {
+function finish(call, result, checkpoint) {
   if (!call) return; // its call lies before the page that was read
   delete call.approval;
   switch (result.state) {
@@ -46,7 +47,7 @@ function finish(call, result) {
       Object.assign(call, { state: "output-available", output: result.output });
       break;
     case "output-denied":
-      Object.assign(call, { state: "output-denied", approval: { id: result.toolCallId, approved: false } });
+      Object.assign(call, { state: "output-denied", approval: { id: checkpoint ?? result.toolCallId, approved: false } });
       break;
     default:
       Object.assign(call, { state: "output-error", errorText: typeof result.output === "string" ? result.output : JSON.stringify(result.output) });

@@ -41,7 +41,7 @@ type pending struct {
 	Reason string `json:"reason,omitempty"`
 	// Exchange is all they said, where it took more than that.
 	Exchange    []job.Utterance `json:"exchange,omitempty"`
-	Instruction string          `json:"instruction"`
+	Instruction string          `json:"instruction,omitempty"`
 }
 
 const (
@@ -162,8 +162,12 @@ func (h *Handler) unapproved(a *act, why string) (any, error) {
 // confirm asks a person, and answers with what they said while the call waited.
 func (h *Handler) confirm(a *act) (any, error) {
 	call := "call_" + strings.ToLower(rand.Text())
+	parts, err := a.awaiting(call)
+	if err != nil {
+		return nil, err
+	}
 	outcome, asked, details, err := h.human.Ask(a.ctx, human.Asking{
-		Call: call, Parts: a.shown(call).Parts,
+		Call: call, Parts: parts,
 		RequestID: a.id, UserID: a.facts.UserID, SessionID: a.facts.SessionID, Type: job.Confirmation,
 		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), Subject: a.subject, Deed: a.deed, Hold: true,
 	})
@@ -200,6 +204,18 @@ func (a *act) shown(call string) job.MessageBody {
 	}
 }
 
+// awaiting is the call while a person is asked, with what Claude is answered
+// meanwhile (seed 000).
+func (a *act) awaiting(call string) ([]job.Part, error) {
+	output, err := a.with(pending{Status: pendingConfirmation, Message: awaitingUser})
+	if err != nil {
+		return nil, err
+	}
+	parts := a.shown(call).Parts
+	parts[0].Output, err = json.Marshal(output)
+	return parts, err
+}
+
 // props describe the confirmation to whoever shows it.
 func (a *act) props() json.RawMessage {
 	text, err := json.Marshal(struct {
@@ -209,12 +225,15 @@ func (a *act) props() json.RawMessage {
 		InputDigest string           `json:"input_digest"`
 		Yes         *job.AnswerProps `json:"yes"`
 		No          *job.AnswerProps `json:"no"`
-	}{a.action.Name, a.action.Title, a.deed.Input, a.deed.InputDigest, a.action.Yes.Filled(a.input), a.action.No.Filled(a.input)})
+	}{a.action.Name, asking(a.action.Title), a.deed.Input, a.deed.InputDigest, a.action.Yes.Filled(a.input), a.action.No.Filled(a.input)})
 	if err != nil { // it is made of JSON
 		panic("callback: " + err.Error())
 	}
 	return text
 }
+
+// asking makes a question of a title.
+func asking(title string) string { return strings.TrimRight(title, " ?.!") + "?" }
 
 func (a *act) decided(c job.Checkpoint) (any, error) {
 	p := pending{Status: pendingConfirmation, Decision: c.Reply.Decision, Reply: c.Reply.Text, Reason: c.Reply.Reason, Exchange: c.Reply.Exchange}

@@ -148,7 +148,7 @@ func (h *Handler) askFor(t *toolCall, rule string) (any, error) {
 	}
 	outcome, asked, details, err := h.human.Ask(t.ctx, human.Asking{
 		RequestID: t.call.id, UserID: t.facts.UserID, SessionID: t.facts.SessionID, Type: job.ToolApproval, Message: t.question(),
-		Props: props, Subject: t.subject, Deed: t.deed, Hold: true,
+		Props: props, Call: t.id, Subject: t.subject, Deed: t.deed, Hold: true,
 		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.id, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.deed.Input}},
 	})
 	switch {

@@ -112,7 +112,8 @@ type Part struct {
 	ToolCallID string    `json:"toolCallId,omitempty"`
 	ToolName   string    `json:"toolName,omitempty"`
 	State      PartState `json:"state,omitempty"`
-	// Input is what the tool is called with; Output is what it gave back.
+	// Input is what the tool is called with; Output is what it gave back, and in a
+	// call that waits for a person's confirmation, what Claude is answered meanwhile.
 	Input  json.RawMessage `json:"input,omitempty"`
 	Output json.RawMessage `json:"output,omitempty"`
 }

@@ -39,11 +39,28 @@ func (c *conversation) expect(answers []job.Checkpoint) {
 func (c *conversation) messages(spoken []claude.Spoken) []store.Said {
 	var said []store.Said
 	for _, s := range spoken {
-		if body, ok := c.message(s.Message); ok {
-			said = append(said, store.Said{End: s.End, Body: body})
+		for _, m := range oneByOne(s.Message) {
+			if body, ok := c.message(m); ok {
+				said = append(said, store.Said{End: s.End, Body: body})
+			}
 		}
 	}
 	return said
+}
+
+// oneByOne takes what several tools gave back apart: each is the end of another
+// call, and stands or falls by itself.
+func oneByOne(m claude.Message) []claude.Message {
+	if m.Role == "assistant" || len(m.Blocks) < 2 {
+		return []claude.Message{m}
+	}
+	var all []claude.Message
+	for _, b := range m.Blocks {
+		one := m
+		one.Blocks = []claude.Block{b}
+		all = append(all, one)
+	}
+	return all
 }
 
 func (c *conversation) message(m claude.Message) (job.MessageBody, bool) {

@@ -11,14 +11,30 @@ import (
 	"ringback/internal/job"
 )
 
-// messageRest is a message's JSON behind its id and time, which the script adds.
+// messageRest is a message's JSON behind its id and times, which the script adds.
+// Before it stands a line that names the calls of tools in it, see add_message in
+// lib.lua.
 func messageRest(m job.MessageBody, userID, sessionID string) (string, error) {
 	m.UserID, m.SessionID = userID, sessionID
 	text, err := json.Marshal(m)
 	if err != nil {
 		return "", err
 	}
-	return string(text[1:]), nil
+	var calls [][]string
+	for _, p := range m.Parts {
+		switch p.Type {
+		case job.ToolCallPart:
+			calls = append(calls, []string{p.ToolCallID, p.ToolName})
+		case job.ToolResultPart:
+			calls = append(calls, []string{p.ToolCallID})
+		case job.TextPart:
+		}
+	}
+	if calls == nil {
+		return string(text[1:]), nil
+	}
+	line, err := json.Marshal(calls)
+	return string(line) + "\n" + string(text[1:]), err
 }
 
 // rememberSession notes whose session this is, for those who name a session
@@ -81,6 +97,9 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 			text, _ := v.(string)
 			var m job.Message
 			if json.Unmarshal([]byte(text), &m) == nil && len(found) < limit { // older ones are forgotten
+				if m.UpdatedAt.IsZero() {
+					m.UpdatedAt = m.CreatedAt
+				}
 				found = append(found, m)
 			}
 		}
@@ -88,7 +107,8 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 	return found, last, s.showAnswered(ctx, p, found)
 }
 
-// showAnswered takes awaiting_response back where a checkpoint no longer waits.
+// showAnswered takes awaiting_response back where a checkpoint no longer waits,
+// and from its call what it was answered while it did.
 func (s *Store) showAnswered(ctx context.Context, p Partition, messages []job.Message) error {
 	pipe := s.rdb.Pipeline()
 	statuses := map[int]*redis.StringCmd{}
@@ -106,6 +126,11 @@ func (s *Store) showAnswered(ctx context.Context, p Partition, messages []job.Me
 	for i, status := range statuses {
 		if job.CheckpointStatus(status.Val()) == job.Open {
 			continue
+		}
+		for k := range messages[i].Parts {
+			if part := &messages[i].Parts[k]; part.Type == job.ToolCallPart {
+				part.Output = nil
+			}
 		}
 		var props map[string]json.RawMessage
 		if err := json.Unmarshal(messages[i].Props, &props); err != nil || props == nil {

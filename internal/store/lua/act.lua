@@ -24,13 +24,15 @@ if ARGV[6] == '1' then
   redis.call('HDEL', approvals, ARGV[2])
   local checkpoint, untl = string.match(approval, '^(.-)|(%d+)$')
   if tonumber(untl) < NOW then
+    redis.call('HDEL', job_key(j.id), 'question', 'questionId') -- its yes is worth nothing any more: it is asked anew
     add_audit(j.id, '"event":"refused","detail":"the approval has expired","checkpointId":"' .. checkpoint .. '"' .. ARGV[8])
     return { 'unapproved', 'expired' }
   end
   by = ',"checkpointId":"' .. checkpoint .. '"'
   call = redis.call('HGET', checkpoint_key(checkpoint), 'call') or call
+  hand_call(j, call, 'run', ARGV[4])
 else
-  add_message(j, ARGV[9], 'NEW_MESSAGE', 'processing')
+  add_message(j, ARGV[9], 'NEW_MESSAGE', 'processing', 'run')
 end
 
 local timeout = tonumber(ARGV[5])

@@ -15,4 +15,6 @@ if tonumber(untl) < NOW then
   return { '' }
 end
 add_audit(ARGV[1], '"event":"started","checkpointId":"' .. checkpoint .. '"' .. ARGV[3])
+local c, j = load_checkpoint(checkpoint), load_job(ARGV[1])
+if c and j and c.call ~= '' then hand_call(j, c.call, 'turn', '') end
 return { 'approved', checkpoint }

@@ -18,7 +18,7 @@ end
 
 local function purge(j)
   redis.call('DEL', job_key(j.id), P .. ':batches:' .. j.id, P .. ':told:' .. j.id,
-    P .. ':audit:' .. j.id, P .. ':approvals:' .. j.id, P .. ':change:' .. j.id, P .. ':steers:' .. j.id)
+    P .. ':audit:' .. j.id, P .. ':approvals:' .. j.id, P .. ':change:' .. j.id, P .. ':steers:' .. j.id, calls_key(j))
   for _, run in ipairs(redis.call('LRANGE', P .. ':actions:' .. j.id, 0, -1)) do redis.call('DEL', P .. ':action:' .. run) end
   redis.call('DEL', P .. ':actions:' .. j.id)
   for _, id in ipairs(redis.call('LRANGE', P .. ':asked:' .. j.id, 0, -1)) do forget_checkpoint(id, j.user) end
@@ -59,6 +59,11 @@ local fire_checkpoint = {
     close_checkpoint(stand_in, c, 'expired')
   end,
   forget = function(c) forget_checkpoint(c.id, c.user) end,
+  -- Whoever tries to use the approval now is refused.
+  approval = function(c)
+    local j, decision = load_job(c.job), redis.call('HGET', P .. ':approvals:' .. c.job, c.subject)
+    if j and c.call ~= '' and decision and string.match(decision, '^(.-)|') == c.id then end_call(j, c.call, 'output-error', '"expired"') end
+  end,
 }
 
 local deadlines = P .. ':deadlines'

@@ -33,6 +33,7 @@
 --   <P>:attempts            hash    the same -> how often it was tried
 --   <P>:audit:<id>          list    the job's audit log, JSON
 --   <P>:approvals:<id>      hash    what was decided on -> "<checkpoint>|<until>", until it is used; "|no" behind a no
+--   <P>:calls:<id>          hash    calls of tools in the job's chat, see show_call
 --   <P>:standing:<user>     hash    id -> approval of the user that goes on standing, JSON
 --   <P>:standing-of:<id>    set     ids of those that go with this job
 --   <P>:action:<run>        hash    job, name, subject, about, call, state, result of an action's run

@@ -63,21 +63,6 @@ local function enqueue(j)
   redis.call('PUBLISH', P .. ':wake', j.priority)
 end
 
--- Gives the worker back: the queue entry is done, the user's next job may go.
-local function release(j)
-  if j.entry and j.entry ~= '' then
-    redis.call('XACK', P .. ':queue:' .. j.priority, 'workers', j.entry)
-    redis.call('XDEL', P .. ':queue:' .. j.priority, j.entry)
-  end
-  redis.call('HDEL', job_key(j.id), 'entry', 'owner')
-  redis.call('SREM', P .. ':running:' .. j.user, j.id)
-  local waiting = redis.call('ZPOPMIN', P .. ':waiting:' .. j.user)
-  if waiting[1] then
-    local w = load_job(waiting[1])
-    if w and w.state == 'pending' then enqueue(w) end
-  end
-end
-
 -- Notes something to be done outside of Redis, at least once.
 local function add_task(kind, ref)
   redis.call('ZADD', P .. ':outbox', 'NX', num(NOW), kind .. '|' .. ref)
@@ -96,12 +81,74 @@ local function session_key(name, of) return P .. ':' .. name .. ':' .. #of.user 
 -- How many messages of a session are kept.
 local MESSAGES = 10000
 
--- Adds a message to a session, with its event. rest is the message's JSON
--- behind id and time. Returns the message's id.
-local function add_message(j, rest, action, status)
+-- Notes that a message of a session has changed.
+local function touch_message(j, id)
+  local key = session_key('messages', j)
+  local text = redis.call('HGET', key, id)
+  if text then
+    redis.call('HSET', key, id, (string.gsub(text, '^({"id":%d+,"createdAt":"[^"]*","updatedAt":")[^"]*', '%1' .. rfc3339(NOW))))
+  end
+end
+
+-- Calls of tools. Each call that a job's chat shows gets exactly one end, a
+-- tool-result. <P>:calls:<id> holds, by call, "<by>|<messages>|<tool>": the
+-- messages that show it, and who ends it:
+--   turn    the process that made it, by its output or by being gone
+--   person  a decision, or that it is never used
+--   run     the run of an action
+--   ended   it has its end
+local function calls_key(j) return P .. ':calls:' .. j.id end
+
+local function load_call(j, call)
+  local by, messages, tool = string.match(redis.call('HGET', calls_key(j), call) or '', '^(%a+)|([%d,]*)|(.*)$')
+  return by and { by = by, messages = messages, tool = tool }
+end
+
+local function save_call(j, call, by, messages, tool) redis.call('HSET', calls_key(j), call, by .. '|' .. messages .. '|' .. tool) end
+
+-- A message shows a call. The output of a turn may show once more what a person is
+-- asked about; only a person, asked again, opens a call that has ended.
+local function show_call(j, call, by, message, tool)
+  local known = load_call(j, call)
+  if known and by == 'turn' then by = known.by end
+  save_call(j, call, by, (known and known.messages ~= '' and known.messages .. ',' or '') .. num(message), tool)
+end
+
+-- From now on somebody else ends a call.
+local function hand_call(j, call, by, tool)
+  local known = load_call(j, call)
+  save_call(j, call, by, known and known.messages or '', known and known.tool or tool)
+end
+
+-- A call has its end. Returns its tool; nil where it has one already.
+local function close_call(j, call)
+  local known = load_call(j, call)
+  if not known or known.by == 'ended' then return nil end
+  save_call(j, call, 'ended', '', '')
+  for message in string.gmatch(known.messages, '%d+') do touch_message(j, message) end
+  return known.tool
+end
+
+-- Adds a message to a session, with its event. rest is the message's JSON behind
+-- id and times; where it has parts of calls, a line stands before it, JSON: a list
+-- of [call, tool], or of [call] for a result. by says who ends such a call.
+-- Returns the message's id, nil for the result of a call that has ended before.
+local function add_message(j, rest, action, status, by)
+  local calls = {}
+  if string.sub(rest, 1, 1) == '[' then
+    local line_end = string.find(rest, '\n', 1, true)
+    calls, rest = cjson.decode(string.sub(rest, 1, line_end - 1)), string.sub(rest, line_end + 1)
+  end
+  for _, call in ipairs(calls) do
+    if not call[2] and not close_call(j, call[1]) then return nil end
+  end
   local messages, session = session_key('messages', j), session_key('session', j)
   local n = redis.call('HINCRBY', session, 'n', 1)
-  local text = '{"id":' .. num(n) .. ',"createdAt":"' .. rfc3339(NOW) .. '",' .. rest
+  for _, call in ipairs(calls) do
+    if call[2] then show_call(j, call[1], by or 'turn', n, call[2]) end
+  end
+  local now = rfc3339(NOW)
+  local text = '{"id":' .. num(n) .. ',"createdAt":"' .. now .. '","updatedAt":"' .. now .. '",' .. rest
   redis.call('HSET', messages, num(n), text)
   if n > MESSAGES then redis.call('HDEL', messages, num(n - MESSAGES)) end
   redis.call('PEXPIRE', messages, num(j.keep))
@@ -117,6 +164,43 @@ local function add_notice(j, text)
   add_message(j, '"sessionId":' .. cjson.encode(j.session) .. ',"userId":' .. j.userJSON ..
     ',"sender":"assistant","role":"assistant","content":' .. quoted .. ',"parts":[{"type":"text","text":' .. quoted ..
     '}],"messageType":"notice"' .. (j.id ~= '' and ',"requestId":"' .. j.id .. '"' or '') .. '}', 'NEW_MESSAGE', 'processing')
+end
+
+-- Ends a call in the chat, unless it has its end already. output is JSON.
+local function end_call(j, call, state, output)
+  local tool = close_call(j, call)
+  if not tool then return end
+  add_message(j, '"sessionId":' .. cjson.encode(j.session) .. ',"userId":' .. j.userJSON ..
+    ',"sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":' .. cjson.encode(call) ..
+    ',"toolName":' .. cjson.encode(tool) .. ',"state":"' .. state .. '","output":' .. output ..
+    '}],"messageType":"tool","requestId":"' .. j.id .. '"}', 'NEW_MESSAGE', 'processing')
+end
+
+-- Ends the calls that wait for one of those in outputs: by whom -> output.
+local function end_calls(j, outputs)
+  local calls = redis.call('HKEYS', calls_key(j))
+  table.sort(calls)
+  for _, call in ipairs(calls) do
+    local output = outputs[load_call(j, call).by]
+    if output then end_call(j, call, 'output-error', '"' .. output .. '"') end
+  end
+end
+
+-- Gives the worker back: the queue entry is done, the user's next job may go. The
+-- process is gone, and with it the calls it was about.
+local function release(j)
+  end_calls(j, { turn = 'interrupted', person = TERMINAL[j.state] and 'unused' or nil })
+  if j.entry and j.entry ~= '' then
+    redis.call('XACK', P .. ':queue:' .. j.priority, 'workers', j.entry)
+    redis.call('XDEL', P .. ':queue:' .. j.priority, j.entry)
+  end
+  redis.call('HDEL', job_key(j.id), 'entry', 'owner')
+  redis.call('SREM', P .. ':running:' .. j.user, j.id)
+  local waiting = redis.call('ZPOPMIN', P .. ':waiting:' .. j.user)
+  if waiting[1] then
+    local w = load_job(waiting[1])
+    if w and w.state == 'pending' then enqueue(w) end
+  end
 end
 
 -- Adds to a job's audit log. rest is the entry's JSON behind time and request.
@@ -156,7 +240,7 @@ end
 -- Puts a checkpoint into the chat. j is its job, or stands in for one. Nobody
 -- outside is told of one that is unasked: its answer is there already.
 local function open_checkpoint(j, c)
-  local message = add_message(j, c.rest, 'HITL_CHECKPOINT', 'awaiting_human')
+  local message = add_message(j, c.rest, 'HITL_CHECKPOINT', 'awaiting_human', 'person')
   redis.call('HSET', checkpoint_key(c.id), 'head', c.head, 'status', 'open', 'type', c.type, 'job', j.id, 'user', j.user,
     'userJSON', j.userJSON, 'session', j.session, 'prefix', j.prefix, 'keep', num(j.keep), 'human', num(c.human),
     'created', num(NOW), 'message', num(message), 'held', c.held)
@@ -205,6 +289,7 @@ local function close_checkpoint(j, c, status, reply, nxt)
   redis.call('HSET', checkpoint_key(c.id), 'status', status, 'answered', num(NOW))
   if reply and reply ~= '' then redis.call('HSET', checkpoint_key(c.id), 'reply', reply) end
   if nxt then redis.call('HSET', checkpoint_key(c.id), 'next', nxt) end
+  touch_message(j, c.message)
   count(c.type .. ':' .. status)
   if status == 'answered' then
     count(c.type .. ':ms', NOW - c.created)
@@ -291,6 +376,9 @@ function finish(j, state, what, data)
       close_checkpoint(j, c, state == 'expired' and 'expired' or 'cancelled')
     end
   end
+  -- After a result, a process that is still there says itself how its calls ended.
+  local output = state == 'received' and 'unused' or state
+  if state ~= 'received' or not j.owner then end_calls(j, { turn = output, person = output }) end
   local standing = P .. ':standing-of:' .. j.id
   for _, id in ipairs(redis.call('SMEMBERS', standing)) do redis.call('HDEL', P .. ':standing:' .. j.user, id) end
   redis.call('DEL', standing)
@@ -311,13 +399,6 @@ local function fail(j, state, code, message, said)
   finish(j, state, 'error', '{"suggestionId":"' .. j.id .. '","error":' .. cjson.encode(said) .. ',"errorCode":"' .. code .. '"}')
 end
 
--- Tells the chat how the call of an action ended. output is JSON.
-local function add_tool_result(j, call, name, state, output)
-  add_message(j, '"sessionId":' .. cjson.encode(j.session) .. ',"userId":' .. j.userJSON ..
-    ',"sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":"' .. call .. '","toolName":"' .. name ..
-    '","state":"' .. state .. '","output":' .. output .. '}],"messageType":"tool","requestId":"' .. j.id .. '"}', 'NEW_MESSAGE', 'processing')
-end
-
 -- Books the end of an action's run: success, error or unknown. The callback
 -- clock, which stood still for it, runs on.
 local function end_action(run, state, result)
@@ -329,7 +410,7 @@ local function end_action(run, state, result)
   add_audit(f[2], '"event":"finished","outcome":"' .. state .. '","run":"' .. run .. '"' .. f[3])
   local j = load_job(f[2])
   if not j then return state end
-  add_tool_result(j, f[6], f[5], state == 'success' and 'output-available' or 'output-error', result ~= '' and result or '"unknown"')
+  end_call(j, f[6], state == 'success' and 'output-available' or 'output-error', result ~= '' and result or '"unknown"')
   if j.state ~= 'running' then return state end
   if state == 'unknown' then
     add_notice(j, 'The server was interrupted while "' .. f[5] .. '" was running. Whether it took effect is not known.')

@@ -34,10 +34,22 @@ local function audit(event)
   audit_reply(j, c, event, ARGV[14], (ARGV[16] ~= '' and ',"scope":"' .. ARGV[16] .. '"' or '') .. ARGV[21])
 end
 
+-- Takes back an earlier decision on the same, which nobody has used: this one
+-- stands in its place.
+local function supersede()
+  local before = redis.call('HGET', P .. ':approvals:' .. j.id, c.subject)
+  redis.call('HDEL', P .. ':approvals:' .. j.id, c.subject)
+  local earlier = before and load_checkpoint(string.match(before, '^(.-)|'))
+  if earlier and earlier.call ~= '' and earlier.call ~= c.call then end_call(j, earlier.call, 'output-error', '"superseded"') end
+end
+
 -- Records a yes, for exactly what was asked.
 local function approve()
   if c.subject == '' or j.id == '' then return end
-  redis.call('HSET', P .. ':approvals:' .. j.id, c.subject, c.id .. '|' .. num(NOW + tonumber(ARGV[15])))
+  supersede()
+  local valid = tonumber(ARGV[15])
+  redis.call('HSET', P .. ':approvals:' .. j.id, c.subject, c.id .. '|' .. num(NOW + valid))
+  redis.call('ZADD', P .. ':deadlines', num(NOW + valid + 1), 'approval|' .. c.id)
   if ARGV[17] == '' then return end
   -- An approval that goes on standing; one for this job only goes with it.
   redis.call('HSET', P .. ':standing:' .. j.user, ARGV[17], (string.gsub(ARGV[18], '"createdAt":"[^"]*"', '"createdAt":"' .. rfc3339(NOW) .. '"')))
@@ -46,10 +58,10 @@ end
 
 -- A no to a tool call is kept until the call that asked is told.
 local function deny()
-  if c.type == 'confirmation' and c.call ~= '' then
-    add_tool_result(j, c.call, string.match(c.subject, '^action:([^:]+)'), 'output-denied', '"denied"')
-  end
-  if c.type == 'tool_approval' and j.id ~= '' then redis.call('HSET', P .. ':approvals:' .. j.id, c.subject, c.id .. '|0|no') end
+  if c.subject == '' or j.id == '' then return end
+  supersede()
+  if c.call ~= '' then end_call(j, c.call, 'output-denied', '"denied"') end
+  if c.type == 'tool_approval' then redis.call('HSET', P .. ':approvals:' .. j.id, c.subject, c.id .. '|0|no') end
 end
 
 local function human_clock()

@@ -8,9 +8,10 @@ local j = load_job(ARGV[1])
 if not j then return 'unknown' end
 local turn, offset = string.match(redis.call('HGET', job_key(j.id), 'said') or '0:0', '^(%d+):(%d+)$')
 if tonumber(ARGV[2]) < tonumber(turn) then return 'late' end
-local said = ARGV[2] == turn and tonumber(offset) or 0
-for i = 3, #ARGV, 2 do
-  if tonumber(ARGV[i]) > said then
+local before = ARGV[2] == turn and tonumber(offset) or 0
+local said = before
+for i = 3, #ARGV, 2 do -- several messages may end at one place
+  if tonumber(ARGV[i]) > before then
     said = tonumber(ARGV[i])
     add_message(j, ARGV[i + 1], 'NEW_MESSAGE', 'processing')
   end

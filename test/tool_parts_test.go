@@ -1,0 +1,223 @@
+package test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ends are how the calls of tools in a session ended, one line for each in the
+// order of the calls; "open" for one that has no end.
+func ends(t testing.TB, all []object) []string {
+	t.Helper()
+	var order []string
+	found := map[string]string{}
+	for _, m := range all {
+		for _, p := range m["parts"].([]any) {
+			part := p.(object)
+			call, _ := part["toolCallId"].(string)
+			switch part["type"] {
+			case "tool-call":
+				if _, known := found[call]; !known {
+					order, found[call] = append(order, call), "open"
+				}
+			case "tool-result":
+				if found[call] != "open" {
+					t.Errorf("the call %s ended twice, or before it began: %s, then %v", call, found[call], part)
+				}
+				output, isText := part["output"].(string)
+				if !isText {
+					output = fmt.Sprint(part["output"].(object)["status"])
+				}
+				found[call] = fmt.Sprint(part["toolName"], " ", part["state"], " ", output)
+			}
+		}
+	}
+	lines := make([]string, len(order))
+	for i, call := range order {
+		lines[i] = found[call]
+	}
+	return lines
+}
+
+// Every way in which a call of an action that a person must allow can end.
+func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
+	t.Parallel()
+	input := object{"name": "shop"}
+	for name, c := range map[string]struct {
+		env  vars
+		play func(g *gated)
+		want []string
+	}{
+		"cancelled": {
+			play: func(g *gated) { g.n.want(g.t, 200, "POST", "/api/jobs/"+g.id+"/cancel", nil) },
+			want: []string{"deploy output-error cancelled"},
+		},
+		"cancelled after the yes": {
+			play: func(g *gated) {
+				g.say("yes")
+				g.n.want(g.t, 200, "POST", "/api/jobs/"+g.id+"/cancel", nil)
+			},
+			want: []string{"deploy output-error cancelled"},
+		},
+		"nobody answers": {
+			env:  vars{"HUMAN_TIMEOUT": "1s"},
+			play: func(g *gated) { g.awaitEnd() },
+			want: []string{"deploy output-error expired"},
+		},
+		"failed": {
+			play: func(g *gated) {
+				g.say("yes")
+				g.n.want(g.t, 200, "POST", "/api/claude/failure", with(g.envelope, object{"error": "No."}))
+			},
+			want: []string{"deploy output-error failed"},
+		},
+		"never used": {
+			play: func(g *gated) {
+				g.say("yes")
+				g.n.want(g.t, 200, "POST", "/api/claude/result", with(g.envelope, object{"done": true}))
+			},
+			want: []string{"deploy output-error unused"},
+		},
+		"the approval expires": {
+			env: vars{"APPROVAL_TIMEOUT": "1s"},
+			play: func(g *gated) {
+				g.say("yes")
+				eventually(g.t, "the call to end", func() bool { return ends(g.t, g.n.messages(g.t, "s1", ""))[0] != "open" })
+				g.call(input, true) // claimed too late: asked anew
+			},
+			want: []string{"deploy output-error expired", "open"},
+		},
+		"allowed once more": {
+			play: func(g *gated) {
+				g.say("yes")
+				g.call(input, false) // is told of the yes
+				g.call(input, false) // and asks again
+				g.say("yes")
+				g.call(input, true)
+			},
+			want: []string{"deploy output-error superseded", "deploy output-available success"},
+		},
+		"allowed, then denied": {
+			play: func(g *gated) {
+				g.say("yes")
+				g.call(input, false)
+				g.call(input, false)
+				g.say("no")
+				g.call(input, false) // is told of the no
+				if status, _ := g.call(input, true); status != "pending_confirmation" || ran(g.t, g.runs) != 0 {
+					g.t.Errorf("after the no, the earlier yes still counts: %s", status)
+				}
+			},
+			want: []string{"deploy output-error superseded", "deploy output-denied denied", "open"},
+		},
+		"asked back, then denied": {
+			play: func(g *gated) {
+				g.n.want(g.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "hm, perhaps"})
+				g.say("no")
+			},
+			want: []string{"deploy output-denied denied"},
+		},
+		"retried": {
+			play: func(g *gated) {
+				g.n.want(g.t, 200, "POST", "/api/jobs/"+g.id+"/cancel", nil)
+				g.n.want(g.t, 200, "POST", "/api/jobs/"+g.id+"/retry", nil)
+				g.n.await(g.t, g.id, "running")
+				g.envelope["hmac"] = g.n.want(g.t, 200, "GET", "/api/jobs/"+g.id+"/callback", nil)["hmac"]
+				g.call(object{"name": "other"}, false)
+				g.say("no")
+			},
+			want: []string{"deploy output-error cancelled", "deploy output-denied denied"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := startGated(t, c.env, "")
+			g.call(input, false)
+			c.play(g)
+			if diff := cmp.Diff(c.want, ends(t, g.n.messages(t, "s1", ""))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// awaitEnd waits until the job has ended, however.
+func (g *gated) awaitEnd() {
+	g.t.Helper()
+	eventually(g.t, "the job to end", func() bool {
+		return g.n.want(g.t, 200, "GET", "/api/jobs/"+g.id, nil)["finishedAt"] != nil
+	})
+}
+
+// A call that waits for a confirmation shows what seed 000 has its front end look
+// for, as long as it waits; and a message tells when it has changed.
+func TestPendingConfirmationIsInTheParts(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, nil, "")
+	g.call(object{"name": "shop"}, false)
+	shown := func() (message, part object) {
+		t.Helper()
+		for _, m := range g.n.messages(t, "s1", "") {
+			for _, p := range m["parts"].([]any) {
+				if p.(object)["type"] == "tool-call" {
+					return m, p.(object)
+				}
+			}
+		}
+		t.Fatal("the chat shows no call")
+		return nil, nil
+	}
+	asked, part := shown()
+	want := object{"status": "pending_confirmation", "message": "Awaiting user confirmation", "name": "shop"}
+	if diff := cmp.Diff(want, part["output"]); diff != "" || part["toolName"] != "deploy" {
+		t.Errorf("the call is shown as %v: %s", part, diff)
+	}
+	if asked["props"].(object)["title"] != "Deploy?" {
+		t.Errorf("the title is %v", asked["props"].(object)["title"])
+	}
+	if asked["updatedAt"] != asked["createdAt"] {
+		t.Errorf("a new message was updated at %v", asked["updatedAt"])
+	}
+	g.say("no")
+	answered, part := shown()
+	if part["output"] != nil || answered["updatedAt"] == asked["updatedAt"] || answered["createdAt"] != asked["createdAt"] {
+		t.Errorf("once it is denied, it is shown as %v in %v", part, answered)
+	}
+}
+
+// The calls of a process that is gone have ended, and so has the one that its
+// person never decided on.
+func TestEachToolCallInTheChatHasItsEnd(t *testing.T) {
+	t.Parallel()
+	file, _ := touched(t)
+	for name, c := range map[string]struct {
+		commands []string
+		want     string
+	}{
+		"running":   {[]string{"true harmless; sleep 1000"}, "Bash output-error cancelled"},
+		"asked for": {[]string{"touch " + file}, "Bash output-error cancelled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, _ := realClaude(t, vars{"HOLD": "1s", "PROMPTS_DIR": kindsDir(t, "careful.md", "---\ntools: {ask: ['Bash(touch *)'], allow: [Bash]}\n---\nBe careful.")}, playCommands(c.commands...))
+			id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
+			eventually(t, "the call to be shown", func() bool { return len(ends(t, n.messages(t, "s1", ""))) == 1 })
+			if name == "asked for" { // parked: the process is gone, the call is not
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+				if got := ends(t, n.messages(t, "s1", "")); got[0] != "open" {
+					t.Errorf("the call that waits ended with %s", got)
+				}
+			}
+			n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+			if diff := cmp.Diff([]string{c.want}, ends(t, n.messages(t, "s1", ""))); diff != "" {
+				t.Error(diff)
+			}
+			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			if diff := cmp.Diff([]string{c.want}, ends(t, n.messages(t, "s1", ""))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
