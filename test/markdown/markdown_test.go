@@ -41,6 +41,7 @@ ringback serve
 		},
 		Spans: []markdown.Text{{Line: 1, Text: "ringback list"}, {Line: 9, Text: "x"}, {Line: 9, Text: "a|b"}},
 		Links: []markdown.Text{{Line: 9, Text: "docs/there.md"}},
+		Rows:  []markdown.Row{{Line: 9, Cells: map[string][]string{"a": {"x"}, "b": {"a|b"}}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("Parse: %v (-want +got):\n%s", err, diff)

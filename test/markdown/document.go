@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -41,6 +42,15 @@ type Document struct {
 	Spans []Text
 	// Links are the destinations of its links and images.
 	Links []Text
+	// Rows are those of its tables, each as what stands under which heading.
+	Rows []Row
+}
+
+// Row is a row of a table.
+type Row struct {
+	Line int
+	// Cells are the code spans of each cell, by the heading of its column.
+	Cells map[string][]string
 }
 
 // Text is a piece of text and the line, from 1, where it stands.
@@ -64,6 +74,8 @@ func Parse(source []byte) (Document, error) {
 			return ast.WalkSkipChildren, err
 		case *ast.CodeSpan:
 			d.Spans = append(d.Spans, Text{lineOf(n, source), textOf(n, source)})
+		case *extast.Table:
+			d.Rows = append(d.Rows, rows(n, source)...)
 		case *ast.Link:
 			d.Links = append(d.Links, Text{lineOf(n, source), string(n.Destination)})
 		case *ast.Image:
@@ -72,6 +84,30 @@ func Parse(source []byte) (Document, error) {
 		return ast.WalkContinue, nil
 	})
 	return d, err
+}
+
+// rows are those of a table below its headings.
+func rows(table *extast.Table, source []byte) []Row {
+	var headings []string
+	for cell := table.FirstChild().FirstChild(); cell != nil; cell = cell.NextSibling() {
+		headings = append(headings, textOf(cell, source))
+	}
+	var all []Row
+	for row := table.FirstChild().NextSibling(); row != nil; row = row.NextSibling() {
+		r := Row{Cells: map[string][]string{}}
+		column := 0
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			for n := cell.FirstChild(); n != nil; n = n.NextSibling() {
+				if span, ok := n.(*ast.CodeSpan); ok {
+					r.Line = lineOf(span, source)
+					r.Cells[headings[column]] = append(r.Cells[headings[column]], textOf(span, source))
+				}
+			}
+			column++
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 func block(n *ast.FencedCodeBlock, source []byte) (Block, error) {

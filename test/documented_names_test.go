@@ -1,0 +1,164 @@
+package test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"ringback/test/markdown"
+)
+
+// flagsOfOthers are flags that the documents name and that are not Ringback's.
+var flagsOfOthers = []string{"--resume"} // the Claude CLI's
+
+// What the sentences and tables of the documents name is there: commands and
+// their flags, targets of make, endpoints, variables, files.
+func TestDocumentedNamesExist(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	cli := commandTree(t)
+	for name, d := range documents(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, span := range d.Spans {
+				if problem := wrongName(t, n, cli, span.Text); problem != "" {
+					t.Errorf("%s:%d: `%s`: %s", name, span.Line, span.Text, problem)
+				}
+			}
+			for _, link := range d.Links {
+				file, _, _ := strings.Cut(link.Text, "#")
+				if _, err := os.Stat(filepath.Join("..", filepath.Dir(name), file)); err != nil && !strings.Contains(file, "://") && file != "" {
+					t.Errorf("%s:%d: there is no %s", name, link.Line, link.Text)
+				}
+			}
+			checkVariables(t, name, d.Rows)
+		})
+	}
+}
+
+// wrongName says what is wrong with what a document names; empty when nothing is.
+func wrongName(t *testing.T, n *node, cli commands, text string) string {
+	t.Helper()
+	switch first, _, _ := strings.Cut(text, " "); {
+	case strings.HasPrefix(text, "ringback "):
+		return cli.takes(t, strings.TrimPrefix(text, "ringback "))
+	case cli.commands[first] && strings.Contains(text, " --"):
+		return cli.takes(t, text)
+	case strings.HasPrefix(text, "--") && !cli.flags[first] && !slices.Contains(flagsOfOthers, first):
+		return "no command has this flag"
+	case first == "make":
+		return makes(t, text)
+	case slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}, first):
+		return n.answersAt(t, text)
+	}
+	return ""
+}
+
+// commands are those of the command line, and all flags that they take.
+type commands struct{ commands, flags map[string]bool }
+
+func commandTree(t *testing.T) commands {
+	t.Helper()
+	tree := commands{map[string]bool{}, map[string]bool{}}
+	list, err := exec.Command(binary, "__complete", "").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(list)) {
+		name, _, isCommand := strings.Cut(line, "\t")
+		if !isCommand {
+			continue
+		}
+		tree.commands[name] = true
+		help, err := exec.Command(binary, name, "--help").Output()
+		if err != nil {
+			t.Errorf("ringback %s --help: %v", name, err)
+		}
+		for _, flag := range regexp.MustCompile(`(?m)^\s+(?:-\w, )?(--[\w-]+)`).FindAllStringSubmatch(string(help), -1) {
+			tree.flags[flag[1]] = true
+		}
+	}
+	return tree
+}
+
+var placeholder = regexp.MustCompile(`<[^>]*>|…`)
+
+// takes asks for the help of a command line, with all of its flags: those that are
+// not known, and commands that are not, are refused first.
+func (commands) takes(t *testing.T, line string) string {
+	t.Helper()
+	words, err := shell.Fields(placeholder.ReplaceAllString(line, "x"), nil)
+	if err != nil {
+		return err.Error()
+	}
+	if out, err := exec.Command(binary, append(words, "--help")...).CombinedOutput(); err != nil {
+		return string(out)
+	}
+	return ""
+}
+
+func makes(t *testing.T, line string) string {
+	t.Helper()
+	args := append([]string{"--dry-run", "--directory", ".."}, strings.Fields(line)[1:]...)
+	if out, err := exec.Command("make", args...).CombinedOutput(); err != nil {
+		return string(out)
+	}
+	return ""
+}
+
+// answersAt asks whether anything lives at an endpoint.
+func (n *node) answersAt(t *testing.T, endpoint string) string {
+	t.Helper()
+	words := strings.Fields(endpoint)
+	path, _, _ := strings.Cut(regexp.MustCompile(`:\w+`).ReplaceAllString(words[1], "x"), "?")
+	req, err := http.NewRequestWithContext(t.Context(), words[0], n.url+path, http.NoBody)
+	if err != nil {
+		return err.Error()
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	answer, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode == http.StatusMethodNotAllowed || strings.Contains(string(answer), "Nothing lives at") {
+		return fmt.Sprintf("%d %s", resp.StatusCode, answer)
+	}
+	return ""
+}
+
+// checkVariables holds tables with a column "variable", and perhaps "default",
+// against .env.example, which another test holds against the code.
+func checkVariables(t *testing.T, document string, rows []markdown.Row) {
+	t.Helper()
+	text, err := os.ReadFile("../.env.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defaults := map[string]string{}
+	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
+		defaults[match[1]] = match[2]
+	}
+	for _, row := range rows {
+		names := slices.DeleteFunc(slices.Clone(row.Cells["variable"]), func(name string) bool { return strings.ToUpper(name) != name })
+		for i, name := range names {
+			value, known := defaults[name]
+			if !known {
+				t.Errorf("%s:%d: .env.example does not know the variable %s", document, row.Line, name)
+			}
+			said := row.Cells["default"]
+			if len(said) == len(names) && !placeholder.MatchString(said[i]) && said[i] != value {
+				t.Errorf("%s:%d: the default of %s is %q, not %q", document, row.Line, name, value, said[i])
+			}
+		}
+	}
+}
