@@ -46,8 +46,13 @@ type Job struct {
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Turn counts the turns started so far; the running one is the last.
 	Turn int `json:"turn"`
-	// Attempt counts turns in a row that ended without a result.
-	Attempt int `json:"attempt,omitempty"`
+	// Attempt counts turns in a row that ended without a result; at MaxAttempts the
+	// job has failed.
+	Attempt     int `json:"attempt,omitempty"`
+	MaxAttempts int `json:"maxAttempts,omitempty"`
+	// LastFailure is how the latest turn that failed ended; nil when none has. It
+	// is kept while the job is tried again, and after it has succeeded.
+	LastFailure *Failure `json:"lastFailure,omitempty"`
 	// Usage sums what all turns used.
 	Usage Usage `json:"usage"`
 	// CreatedAt is when the job was asked for.
@@ -140,6 +145,17 @@ func (u Usage) Plus(v Usage) Usage {
 		OutputTokens: u.OutputTokens + v.OutputTokens,
 		CostUSD:      u.CostUSD + v.CostUSD,
 	}
+}
+
+// Failure is how a turn ended that brought no result.
+type Failure struct {
+	// Turn is which one, from 1.
+	Turn int `json:"turn"`
+	// ErrorCode says for programs, Error for people what went wrong.
+	ErrorCode Code   `json:"errorCode"`
+	Error     string `json:"error"`
+	// Time is when it was booked, by the store's clock.
+	Time time.Time `json:"time"`
 }
 
 // Code says for programs why a job ended without a result.

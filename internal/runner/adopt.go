@@ -55,7 +55,7 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 	if proc == nil {
 		r.sweep.add(marker(h.ID, h.Turn))
 		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
-		left := newOutput(r.store, j, filesOf(r.slot.jobDir(h.ID), h.Turn)).finish()
+		left := newOutput(r.store, j, filesOf(r.slot.jobDir(h.ID), h.Turn), r.secrets).finish()
 		r.endTurn(store.TurnEnd{
 			ID: h.ID, Turn: h.Turn, Node: r.slot.node, Usage: left.Usage, Begun: left.Begun, Again: true, Note: store.Note{Reason: store.Lost},
 			Code: job.CodeCrashed, Message: "Claude was lost with its server, again and again.",

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -24,6 +25,9 @@ type output struct {
 	offset int64
 	reader *claude.Reader
 	talk   conversation
+	// secrets are blanked out of standard error, of which errSize bytes were kept.
+	secrets []string
+	errSize int64
 	// noted is whether the store knows of the conversation; ending is set by finish.
 	noted, ending bool
 }
@@ -36,8 +40,8 @@ type summary struct {
 	Stderr string
 }
 
-func newOutput(s *store.Store, j job.Job, f files) *output {
-	o := &output{store: s, job: j, id: j.ID, turn: j.Turn, files: f, reader: claude.NewReader()}
+func newOutput(s *store.Store, j job.Job, f files, secrets []string) *output {
+	o := &output{store: s, job: j, id: j.ID, turn: j.Turn, files: f, secrets: secrets, reader: claude.NewReader()}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if answers, err := s.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
@@ -51,8 +55,38 @@ func newOutput(s *store.Store, j job.Job, f files) *output {
 const followLimit = 4 << 20
 
 // follow reads what was printed since last time and returns how much was
-// printed in all.
-func (o *output) follow() int64 {
+// printed in all, to either stream.
+func (o *output) follow() int64 { return o.followStdout() + o.followStderr() }
+
+// followStderr keeps the end of what stands in standard error, if that has grown.
+func (o *output) followStderr() int64 {
+	info, err := os.Stat(o.files.stderr)
+	if err != nil || info.Size() == o.errSize && !o.ending {
+		return o.errSize
+	}
+	if o.errSize = info.Size(); o.errSize == 0 {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	// Telemetry: a gap is no harm.
+	text := o.stderr(store.StderrLimit)
+	if !o.ending {
+		text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest may be half a secret
+	}
+	_ = o.store.WriteStderr(ctx, o.id, o.turn, text)
+	return o.errSize
+}
+
+// stderr is the end of what was printed to standard error, at most n bytes of it.
+// More is read, so that no half of a secret stands at its beginning.
+func (o *output) stderr(n int64) []byte {
+	const longest = 4 << 10
+	text := mask(tail(o.files.stderr, n+longest), o.secrets)
+	return text[max(0, int64(len(text))-n):]
+}
+
+func (o *output) followStdout() int64 {
 	f, err := os.Open(o.files.stdout)
 	if err != nil {
 		return 0
@@ -105,23 +139,24 @@ func (o *output) finish() summary {
 	o.ending = true // the end of the turn says what is left to say
 	for before := int64(-1); before != o.offset; {
 		before = o.offset
-		o.follow()
+		o.followStdout()
 	}
+	o.followStderr()
 	o.reader.Close()
-	return summary{Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: tail(o.files.stderr, 2000)}
+	return summary{Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: string(o.stderr(2000))}
 }
 
 // tail returns the last n bytes of a file.
-func tail(path string, n int64) string {
+func tail(path string, n int64) []byte {
 	f, err := os.Open(path)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return ""
+		return nil
 	}
 	text, _ := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-n), n))
-	return string(text)
+	return text
 }

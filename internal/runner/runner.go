@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ringback/internal/claude"
 	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -80,7 +81,9 @@ type Runner struct {
 	opts  Options
 	log   *slog.Logger
 	slot  *slot
-	sweep *sweeper
+	// secrets are the values that the CLI knows and nobody may read.
+	secrets []string
+	sweep   *sweeper
 
 	mu      sync.Mutex
 	running map[job.ID]*turn
@@ -108,7 +111,7 @@ func New(s *store.Store, kinds *kind.Registry, people *human.Service, opts Optio
 	r := &Runner{
 		store: s, kinds: kinds, human: people, opts: opts, log: log.With("node", own.node), slot: own,
 		running: map[job.ID]*turn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
-		due: make(chan struct{}, 1),
+		due: make(chan struct{}, 1), secrets: secretsIn(claude.Environ(opts.Environ, 0)),
 	}
 	r.sweep = newSweeper(r.log)
 	for range opts.Workers {

@@ -110,7 +110,7 @@ func (r *Runner) track(j job.Job) *turn {
 
 // runs says which process the turn is. It must be said before supervise.
 func (t *turn) runs(proc *child) {
-	t.proc, t.out = proc, newOutput(t.r.store, t.job, proc.files)
+	t.proc, t.out = proc, newOutput(t.r.store, t.job, proc.files, t.r.secrets)
 }
 
 func (r *Runner) untrack(t *turn) {

@@ -16,7 +16,7 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 		Input: json.RawMessage(h["input"]), Error: h["error"], ErrorCode: job.Code(h["code"]),
 		CreatedAt: millis(h["created"]), UpdatedAt: millis(h["updated"]),
 		Deadline: millis(h["deadline"]), FinishedAt: millis(h["finished"]),
-		Turn: atoi(h["turn"]), Attempt: atoi(h["attempt"]),
+		Turn: atoi(h["turn"]), Attempt: atoi(h["attempt"]), MaxAttempts: atoi(h["attempts"]),
 	}
 	j.Submitted, j.Simulated = h["submitted"] == "1", h["simulated"] == "1"
 	j.Usage.InputTokens = int64(atoi(h["inputTokens"]))
@@ -25,7 +25,7 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 	if h["result"] != "" {
 		j.Result = json.RawMessage(h["result"])
 	}
-	for field, into := range map[string]any{"options": &j.Options, "activity": &j.Activity} {
+	for field, into := range map[string]any{"options": &j.Options, "activity": &j.Activity, "lastFailure": &j.LastFailure} {
 		if h[field] == "" {
 			continue
 		}

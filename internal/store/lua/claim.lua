@@ -68,7 +68,8 @@ else
   redis.call('SADD', P .. ':running:' .. j.user, j.id)
   redis.call('HSET', job_key(j.id), 'entry', entry, 'owner', ARGV[1])
 end
-become(j, 'running', 'running', '{"status":"running"}')
+j.state = 'running'
+become(j, 'running', 'running', turn_data(j))
 
 -- What the user has written meanwhile goes into this turn's prompt; it is kept
 -- until the turn has begun its conversation.

@@ -23,7 +23,9 @@ local function purge(j)
   redis.call('DEL', P .. ':actions:' .. j.id)
   for _, id in ipairs(redis.call('LRANGE', P .. ':asked:' .. j.id, 0, -1)) do forget_checkpoint(id, j.user) end
   redis.call('DEL', P .. ':asked:' .. j.id)
-  for turn = 1, j.turn do redis.call('DEL', P .. ':transcript:' .. j.id .. ':' .. num(turn)) end
+  for turn = 1, j.turn do
+    redis.call('DEL', P .. ':transcript:' .. j.id .. ':' .. num(turn), P .. ':stderr:' .. j.id .. ':' .. num(turn))
+  end
   redis.call('ZREM', P .. ':jobs', j.id)
   redis.call('ZREM', P .. ':jobs:' .. j.user, j.id)
   redis.call('ZREM', P .. ':ids', j.id)

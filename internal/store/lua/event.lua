@@ -7,6 +7,7 @@
 --   <P>:secret:<id>         hash    secret, userId, createdAt; TTL = the callback clock
 --   <P>:batches:<id>        hash    partial results by index
 --   <P>:transcript:<id>:<n> string  what the CLI printed in turn n, capped
+--   <P>:stderr:<id>:<n>     string  the end of what it printed to standard error
 --   <P>:events:<user>       stream  the user's events
 --   <P>:seq:<user>          string  id of the user's latest event
 --   <P>:base:<user>         string  id before the user's first event

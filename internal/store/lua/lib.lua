@@ -399,6 +399,31 @@ local function fail(j, state, code, message, said)
   finish(j, state, 'error', '{"suggestionId":"' .. j.id .. '","error":' .. cjson.encode(said) .. ',"errorCode":"' .. code .. '"}')
 end
 
+-- What a turn's state tells beside its name when one before it failed: how many in
+-- a row did, and how the last one ended.
+local function turn_data(j)
+  local f = redis.call('HMGET', job_key(j.id), 'attempt', 'attempts', 'lastFailure', 'turn')
+  local data = '{"status":"' .. j.state .. '"'
+  if f[3] and cjson.decode(f[3]).turn >= tonumber(f[4]) - (j.state == 'running' and 1 or 0) then
+    data = data .. ',"turn":' .. f[4] .. ',"attempt":' .. (f[1] or '0') .. ',"maxAttempts":' .. f[2] .. ',"lastFailure":' .. f[3]
+  end
+  return data .. '}'
+end
+
+-- Notes how a turn failed, for whoever looks while the job is tried again.
+local function note_failure(j, code, message)
+  redis.call('HSET', job_key(j.id), 'lastFailure', '{"turn":' .. num(j.turn) .. ',"errorCode":' .. cjson.encode(code) ..
+    ',"error":' .. cjson.encode(message) .. ',"time":"' .. rfc3339(NOW) .. '"}')
+end
+
+-- A turn failed and is to be tried again.
+local function start_over(j, code, message)
+  note_failure(j, code, message)
+  stop_clocks(j)
+  j.state = 'pending'
+  become(j, 'pending', 'pending', turn_data(j))
+end
+
 -- Books the end of an action's run: success, error or unknown. The callback
 -- clock, which stood still for it, runs on.
 local function end_action(run, state, result)

@@ -19,13 +19,12 @@ for _, node in ipairs(redis.call('ZRANGEBYSCORE', P .. ':nodes', '-inf', num(NOW
       ring_again(j)
       recovered[#recovered + 1] = j.id
       if j.state == 'running' then
-        stop_clocks(j)
         local attempt = redis.call('HINCRBY', job_key(j.id), 'attempt', 1)
         if attempt >= tonumber(redis.call('HGET', job_key(j.id), 'attempts')) then
           fail(j, 'failed', ARGV[2], ARGV[3], ARGV[3])
         else
           redis.call('HSET', job_key(j.id), 'note', ARGV[4])
-          become(j, 'pending', 'pending', '{"status":"pending"}')
+          start_over(j, ARGV[2], 'The server that ran it was lost.')
           set_deadline(j, 'retry', 0)
         end
       end

@@ -45,8 +45,7 @@ local gave_up = redis.call('HMGET', job_key(j.id), 'gaveUpTurn', 'gaveUpCode', '
 if gave_up[1] and tonumber(gave_up[1]) == j.turn then code, message = gave_up[2], gave_up[3] end
 
 if lost then
-  stop_clocks(j)
-  become(j, 'pending', 'pending', '{"status":"pending"}')
+  start_over(j, code, message)
   set_deadline(j, 'retry', 0)
   return j.state
 end
@@ -55,8 +54,7 @@ if ARGV[9] ~= '1' or attempt >= tonumber(redis.call('HGET', job_key(j.id), 'atte
   fail(j, 'failed', code, message, message)
   return j.state
 end
-stop_clocks(j)
 redis.call('HSET', job_key(j.id), 'note', ARGV[11])
-become(j, 'pending', 'pending', '{"status":"pending"}')
+start_over(j, code, message)
 set_deadline(j, 'retry', tonumber(ARGV[10]) * 2 ^ math.min(attempt - 1, 6))
 return j.state

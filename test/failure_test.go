@@ -1,0 +1,111 @@
+package test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// text reads what an endpoint answers.
+func (n *node) text(t testing.TB, path string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestStandardErrorIsKept(t *testing.T) {
+	t.Parallel()
+	const key = "sk-of-the-model-1234"
+	n := startNode(t, vars{
+		"ANTHROPIC_API_KEY": key, "HTTPS_PROXY": "http://proxy:gr8-password@127.0.0.1:1",
+		"CLAUDE_BIN": script(t, `signature=$(grep -o 'HMAC_SIGNATURE: [0-9a-f]*' | head -1 | cut -d' ' -f2)
+			echo '{"type":"system"}'; printf '{"type":"cut'
+			echo "deprecated: see $ANTHROPIC_API_KEY, $HTTPS_PROXY" >&2; head -c 200000 /dev/zero | tr '\0' x | fold -w 100 >&2; echo >&2
+			printf 'no credit left for %s' "$signature" >&2; exit 1`),
+		"PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick."),
+	})
+	id := n.create(t, object{"kind": "quick", "userId": "u1"})
+	record := n.await(t, id, "failed")
+	transcript := n.text(t, "/api/jobs/"+id+"/transcript")
+	if !strings.Contains(transcript, `{"type":"cut`+"\n"+`{"type":"stderr","turn":1,"text":"`) {
+		t.Errorf("its stream is not marked: %.300s", transcript)
+	}
+	if want := `{"type":"stderr","turn":1,"text":"no credit left for ` + strings.Repeat("*", 64) + `"}` + "\n"; !strings.HasSuffix(transcript, want) {
+		t.Errorf("it ends with %s", transcript[max(0, len(transcript)-200):])
+	}
+	if len(transcript) > 150_000 {
+		t.Errorf("%d bytes of it are kept", len(transcript))
+	}
+	for _, text := range []string{transcript, record["error"].(string)} {
+		if strings.Contains(text, key) || strings.Contains(text, "gr8-password") {
+			t.Error("a secret of the CLI's is in it")
+		}
+	}
+	if strings.Contains(record["error"].(string), "HMAC") || !strings.Contains(record["error"].(string), "no credit left for ****") {
+		t.Errorf("the record says %v", record["error"])
+	}
+}
+
+func TestFloodOfStandardErrorIsStopped(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{
+		"CLAUDE_BIN":  script(t, `head -c 100000000 /dev/zero >&2; sleep 60`),
+		"PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick."),
+	})
+	if got := n.await(t, n.create(t, object{"kind": "quick", "userId": "u1"}), "failed")["errorCode"]; got != "output_limit" {
+		t.Errorf("ended as %v", got)
+	}
+}
+
+func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		env["CLAUDE_BIN"] = script(t, `echo "no credit left" >&2; exit 1`)
+		env["PROMPTS_DIR"] = kindsDir(t, "quick.md", "---\nmax_attempts: 2\n---\nBe quick.")
+		env["RETRY_BACKOFF"] = "10ms"
+		n := startNode(t, env)
+		events := n.listen(t, "userId=u1")
+		id := n.create(t, object{"kind": "quick", "userId": "u1"})
+		frames := events.until("quick:error")
+		failure, _ := frames[2]["data"].(object)["lastFailure"].(object)
+		want := object{"turn": 1.0, "errorCode": "cli_failed", "error": "Claude ended with an error (exit code 1): no credit left", "time": failure["time"]}
+		if diff := cmp.Diff(want, failure); diff != "" {
+			t.Error(diff)
+		}
+		for i, data := range []object{
+			{"status": "pending"},
+			{"status": "running"},
+			{"status": "pending", "turn": 1.0, "attempt": 1.0, "maxAttempts": 2.0, "lastFailure": want},
+			{"status": "running", "turn": 2.0, "attempt": 1.0, "maxAttempts": 2.0, "lastFailure": want},
+		} {
+			if diff := cmp.Diff(data, frames[i]["data"]); diff != "" {
+				t.Errorf("event %d: %s", i, diff)
+			}
+		}
+		record := n.await(t, id, "failed")
+		if diff := cmp.Diff(want, record["lastFailure"]); diff != "" || record["attempt"] != 2.0 || record["maxAttempts"] != 2.0 {
+			t.Errorf("the record says %v of %v: %s", record["attempt"], record["maxAttempts"], diff)
+		}
+		// A person who tries it again is told why it failed, too.
+		n.want(t, 200, "POST", "/api/jobs/"+id+"/retry", nil)
+		again := events.until("quick:running")
+		if failure := again[len(again)-1]["data"].(object)["lastFailure"].(object); failure["turn"] != 2.0 {
+			t.Errorf("after retry: %v", failure)
+		}
+	})
+}
