@@ -20,10 +20,15 @@ export function toUIMessages(messages) {
       if (part.type === "tool-call") {
         const known = calls.get(part.toolCallId);
         const call = known ?? { type: "dynamic-tool", toolName: part.toolName, toolCallId: part.toolCallId };
-        Object.assign(call, { state: "input-available", input: part.input ?? {} });
+        call.input = part.input ?? {};
+        call.state ??= "input-available"; // one that has ended stays so, unless it is asked for anew
         if (message.checkpointId) {
           asked.set(part.toolCallId, message.checkpointId);
-          if (message.props?.awaiting_response) Object.assign(call, { state: "approval-requested", approval: { id: message.checkpointId } });
+          if (message.props?.awaiting_response) {
+            Object.assign(call, { state: "approval-requested", approval: { id: message.checkpointId } });
+            delete call.output;
+            delete call.errorText;
+          }
         }
         if (!known) {
           calls.set(part.toolCallId, call);

@@ -20,19 +20,23 @@ func messageRest(m job.MessageBody, userID, sessionID string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var calls [][]string
+	var calls struct {
+		Calls [][]string `json:"calls"`
+		Only  bool       `json:"only"`
+	}
 	for _, p := range m.Parts {
 		switch p.Type {
 		case job.ToolCallPart:
-			calls = append(calls, []string{p.ToolCallID, p.ToolName})
+			calls.Calls = append(calls.Calls, []string{p.ToolCallID, p.ToolName})
 		case job.ToolResultPart:
-			calls = append(calls, []string{p.ToolCallID})
+			calls.Calls = append(calls.Calls, []string{p.ToolCallID})
 		case job.TextPart:
 		}
 	}
-	if calls == nil {
+	if calls.Calls == nil {
 		return string(text[1:]), nil
 	}
+	calls.Only = len(calls.Calls) == len(m.Parts)
 	line, err := json.Marshal(calls)
 	return string(line) + "\n" + string(text[1:]), err
 }

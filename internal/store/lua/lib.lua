@@ -129,22 +129,35 @@ local function close_call(j, call)
   return known.tool
 end
 
--- Adds a message to a session, with its event. rest is the message's JSON behind
--- id and times; where it has parts of calls, a line stands before it, JSON: a list
--- of [call, tool], or of [call] for a result. by says who ends such a call.
--- Returns the message's id, nil for the result of a call that has ended before.
-local function add_message(j, rest, action, status, by)
-  local calls = {}
-  if string.sub(rest, 1, 1) == '[' then
-    local line_end = string.find(rest, '\n', 1, true)
-    calls, rest = cjson.decode(string.sub(rest, 1, line_end - 1)), string.sub(rest, line_end + 1)
+-- Whether a message tells of nothing but calls that have ended before: the output
+-- of a turn is read late, and a person may have decided by then.
+local function is_stale(j, line)
+  if not line.only then return false end
+  for _, call in ipairs(line.calls) do
+    local known = load_call(j, call[1])
+    if not (known and known.by == 'ended') and (call[2] or known) then return false end
   end
-  for _, call in ipairs(calls) do
-    if not call[2] and not close_call(j, call[1]) then return nil end
+  return true
+end
+
+-- Adds a message to a session, with its event. rest is the message's JSON behind
+-- id and times; where it has parts of calls, a line stands before it, JSON: calls,
+-- a list of [call, tool] or, for a result, [call]; only, whether it says nothing
+-- else. by says who ends such a call; "turn" unless it is given.
+-- Returns the message's id, nil where it is stale.
+local function add_message(j, rest, action, status, by)
+  local line = { calls = {} }
+  if string.sub(rest, 1, 1) == '{' then
+    local line_end = string.find(rest, '\n', 1, true)
+    line, rest = cjson.decode(string.sub(rest, 1, line_end - 1)), string.sub(rest, line_end + 1)
+  end
+  if not by and is_stale(j, line) then return nil end
+  for _, call in ipairs(line.calls) do
+    if not call[2] then close_call(j, call[1]) end
   end
   local messages, session = session_key('messages', j), session_key('session', j)
   local n = redis.call('HINCRBY', session, 'n', 1)
-  for _, call in ipairs(calls) do
+  for _, call in ipairs(line.calls) do
     if call[2] then show_call(j, call[1], by or 'turn', n, call[2]) end
   end
   local now = rfc3339(NOW)
