@@ -14,7 +14,8 @@ import (
 // import nothing of ours; internal/server and cmd put things together.
 var allowed = map[string][]string{
 	"internal/action":      {"job", "kind", "process", "store"},
-	"internal/api":         {"httpjson", "hub", "human", "job", "kind", "notify", "store"},
+	"internal/api":         {"artifact", "httpjson", "hub", "human", "job", "kind", "notify", "store"},
+	"internal/artifact":    {},
 	"internal/callback":    {"action", "claude", "httpjson", "human", "job", "kind", "store"},
 	"internal/claude":      {"job", "kind"},
 	"internal/cli":         {"client", "job", "simulate"},
@@ -29,7 +30,7 @@ var allowed = map[string][]string{
 	"internal/metrics":     {"job", "store"},
 	"internal/notify":      {"job"},
 	"internal/process":     {},
-	"internal/runner":      {"claude", "httpjson", "human", "job", "kind", "process", "store", "workspace"},
+	"internal/runner":      {"artifact", "claude", "httpjson", "human", "job", "kind", "process", "store", "workspace"},
 	"internal/simulate":    {"job"},
 	"internal/store":       {"job"},
 	"internal/workspace":   {"job", "process"},

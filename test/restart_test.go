@@ -18,10 +18,10 @@ import (
 func patientCLI(t testing.TB, dir string) string {
 	t.Helper()
 	return script(t, `
-cat > prompt.txt
+cat > .prompt.txt
 echo '{"type":"system","subtype":"init"}'
 echo "$@" >> `+dir+`/starts
-value() { sed -n "s/^- $1: //p" prompt.txt | tail -1; }
+value() { sed -n "s/^- $1: //p" .prompt.txt | tail -1; }
 while [ ! -e `+dir+`/go ]; do sleep 0.05; done
 cat > result.json <<END
 {"requestId": "$(value REQUEST_ID)", "hmac": "$(value HMAC_SIGNATURE)", "reasoning": "Because.",

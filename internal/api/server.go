@@ -38,6 +38,8 @@ type Options struct {
 	BodyLimit int64
 	// Ready says what keeps the server from working; empty when nothing does.
 	Ready func(context.Context) []string
+	// Files finds the files that a job made.
+	Files FilesFunc
 	// Metrics serves GET /metrics.
 	Metrics http.Handler
 	// Version is what GET /healthz tells.
@@ -108,6 +110,9 @@ func (s *Server) Register(e *echo.Echo) {
 		{http.MethodGet, "/api/jobs/:id/events", s.jobEvents},
 		{http.MethodGet, "/api/jobs/:id/transcript", s.transcript},
 		{http.MethodGet, "/api/jobs/:id/callback", s.callbackValues},
+		{http.MethodGet, "/api/jobs/:id/files", s.listFiles},
+		{http.MethodGet, "/api/jobs/:id/files/*", s.getFile},
+		{http.MethodHead, "/api/jobs/:id/files/*", s.getFile},
 		{http.MethodGet, "/api/jobs/:id/diff", s.captured(s.store.Diff)},
 		{http.MethodGet, "/api/jobs/:id/logs", s.captured(s.store.Logs)},
 		{http.MethodGet, "/api/jobs/:id/steering", s.steering},

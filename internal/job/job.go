@@ -37,6 +37,9 @@ type Job struct {
 	// Submitted is whether this turn has submitted a change, which is to be captured
 	// for review.
 	Submitted bool `json:"-"`
+	// Node is the node that ran the latest turn, and has the files of the job's
+	// working directory; empty before the first.
+	Node string `json:"-"`
 	// Error says in words for a person why an expired, failed, rejected or
 	// cancelled job ended.
 	Error string `json:"error,omitempty"`

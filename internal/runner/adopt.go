@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"ringback/internal/job"
 	"ringback/internal/store"
@@ -75,47 +73,4 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 		}
 		t.supervise()
 	})
-}
-
-// removeLeftovers clears the files, and ends the processes, of jobs that this
-// node no longer runs.
-func (r *Runner) removeLeftovers(held map[job.ID]bool) {
-	ids, err := r.slot.jobs()
-	if err != nil {
-		return
-	}
-	for _, id := range ids {
-		if !held[id] && !r.has(id) {
-			r.tidyEnded(id)
-		}
-	}
-}
-
-// removeWorkspaces clears the workspaces of jobs whose records are gone: until
-// then their changes may be looked at.
-func (r *Runner) removeWorkspaces(ctx context.Context) {
-	ids, err := r.places().All()
-	if err != nil {
-		r.log.Warn("could not list the workspaces", "error", err)
-	}
-	for _, id := range ids {
-		_, err := r.store.Get(ctx, job.ID(id))
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Kind != job.NotFound {
-			continue
-		}
-		if err := r.places().Of(id, nil).Remove(); err != nil {
-			r.log.Warn("could not remove a workspace", "requestId", id, "error", err)
-		}
-	}
-}
-
-// tidyEnded removes the files of a job that has ended.
-func (r *Runner) tidyEnded(id job.ID) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	j, err := r.store.Get(ctx, id)
-	var e *job.Error
-	if errors.As(err, &e) && e.Kind == job.NotFound || err == nil && j.State.Terminal() {
-		r.tidy(id)
-	}
 }

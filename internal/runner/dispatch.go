@@ -117,15 +117,15 @@ func (r *Runner) keepAlive(ctx context.Context) {
 			r.ready.addAll() // in case a wake-up was lost
 			r.each(func(t *turn) { t.check() })
 			r.reconcile(ctx, false)
-			if n%workspacesEvery == 0 {
-				r.removeWorkspaces(ctx)
+			if n%forgottenEvery == 0 {
+				r.removeForgotten(ctx)
 			}
 		}
 	}
 }
 
-// workspacesEvery is after how many heartbeats old workspaces are looked for.
-const workspacesEvery = 12
+// forgottenEvery is after how many heartbeats files of forgotten jobs are looked for.
+const forgottenEvery = 12
 
 func (r *Runner) recoverLost(ctx context.Context) {
 	for p := range store.Partition(store.Partitions) {

@@ -67,7 +67,7 @@ func marker(id job.ID, turn int) string { return string(id) + "/" + strconv.Itoa
 func spawn(c command) (*child, error) {
 	work := c.work
 	if work == "" {
-		work = filepath.Join(c.dir, "work")
+		work = filepath.Join(c.dir, workName)
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, err

@@ -12,6 +12,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"ringback/internal/artifact"
+	"ringback/internal/claude"
 	"ringback/internal/job"
 )
 
@@ -65,8 +67,33 @@ func (s *slot) release() { _ = s.lock.Unlock() }
 // jobDir holds a job's working directory and the files of its turns.
 func (s *slot) jobDir(id job.ID) string { return filepath.Join(s.dir, "jobs", string(id)) }
 
+// workName is the directory of a job's directory that its processes work in.
+const workName = "work"
+
 // workDir is where a job's processes work.
-func (s *slot) workDir(id job.ID) string { return filepath.Join(s.jobDir(id), "work") }
+func (s *slot) workDir(id job.ID) string { return filepath.Join(s.jobDir(id), workName) }
+
+// files are those that a job makes, apart from what it calls back with.
+func (s *slot) files(id job.ID) artifact.Dir { return filesIn(s.dir, id) }
+
+func filesIn(slotDir string, id job.ID) artifact.Dir {
+	return artifact.Dir{Base: slotDir, Path: "jobs/" + string(id) + "/" + workName, Hidden: claude.PayloadFiles()}
+}
+
+// Files finds the files that a job made on a node which keeps its own in dir; false
+// where another directory, or another machine, has them.
+func Files(dir, node string, id job.ID) (artifact.Dir, bool) {
+	names, err := filepath.Glob(filepath.Join(dir, "nodes", "*", "node"))
+	if err != nil {
+		return artifact.Dir{}, false
+	}
+	for _, file := range names {
+		if name, err := os.ReadFile(file); err == nil && string(name) == node {
+			return filesIn(filepath.Dir(file), id), true
+		}
+	}
+	return artifact.Dir{}, false
+}
 
 // jobs lists the jobs that have files here.
 func (s *slot) jobs() ([]job.ID, error) {

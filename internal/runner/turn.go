@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"sync"
 	"time"
 
@@ -275,11 +274,5 @@ func (r *Runner) endTurn(e store.TurnEnd) {
 			return // the next start finds the turn in the store and settles it
 		}
 		time.Sleep(delay)
-	}
-}
-
-func (r *Runner) tidy(id job.ID) {
-	if err := os.RemoveAll(r.slot.jobDir(id)); err != nil {
-		r.log.Warn("could not remove the files of a job", "requestId", id, "error", err)
 	}
 }

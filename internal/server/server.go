@@ -19,6 +19,7 @@ import (
 
 	"ringback/internal/action"
 	"ringback/internal/api"
+	"ringback/internal/artifact"
 	"ringback/internal/callback"
 	"ringback/internal/config"
 	"ringback/internal/hub"
@@ -235,6 +236,11 @@ func (n *node) workDir(id job.ID) string {
 	return n.runner.WorkDir(id)
 }
 
+// files implements api.FilesFunc: of all nodes that share this one's DATA_DIR.
+func (n *node) files(nodeName string, id job.ID) (artifact.Dir, bool) {
+	return runner.Files(n.opts.Config.DataDir, nodeName, id)
+}
+
 func (n *node) newRunner() (*runner.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -270,7 +276,7 @@ func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	callbacks.Register(e)
 	api.New(n.store, n.kinds, n.hub, n.human, api.Options{
 		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins, CallbackTimeout: c.CallbackTimeout,
-		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Ready: n.problems, Metrics: m.Handler(), Version: n.opts.Version,
+		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Ready: n.problems, Files: n.files, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log).Register(e)
 	return e, nil
 }

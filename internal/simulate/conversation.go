@@ -22,7 +22,7 @@ type memory struct {
 // recall notes what a first prompt says, or adds it to a later one. As with the
 // real CLI, a conversation that nobody began cannot be resumed.
 func recall(dir string, args arguments, p prompt) (prompt, error) {
-	file := filepath.Join(dir, "conversation.json")
+	file := filepath.Join(dir, ".conversation.json")
 	if p.schema != nil || p.input != nil || !args.resume {
 		text, err := json.Marshal(memory{args.conversation, p.endpoint, p.schema, p.input, p.actions, p.repositories})
 		if err != nil {

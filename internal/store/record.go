@@ -18,6 +18,7 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 		Deadline: millis(h["deadline"]), FinishedAt: millis(h["finished"]),
 		Turn: atoi(h["turn"]), Attempt: atoi(h["attempt"]), MaxAttempts: atoi(h["attempts"]),
 	}
+	j.Node = h["node"]
 	j.Submitted, j.Simulated = h["submitted"] == "1", h["simulated"] == "1"
 	j.Usage.InputTokens = int64(atoi(h["inputTokens"]))
 	j.Usage.OutputTokens = int64(atoi(h["outputTokens"]))

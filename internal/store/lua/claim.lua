@@ -66,7 +66,7 @@ if f[2] == '1' then
   release(j) -- a person plays Claude: no worker is held
 else
   redis.call('SADD', P .. ':running:' .. j.user, j.id)
-  redis.call('HSET', job_key(j.id), 'entry', entry, 'owner', ARGV[1])
+  redis.call('HSET', job_key(j.id), 'entry', entry, 'owner', ARGV[1], 'node', ARGV[1])
 end
 j.state = 'running'
 become(j, 'running', 'running', turn_data(j))

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/artifact"
+	"ringback/internal/job"
+)
+
+// FilesFunc finds the files that a job made on a node; false where they are not on
+// this machine, or in another DATA_DIR.
+type FilesFunc func(node string, id job.ID) (artifact.Dir, bool)
+
+// fileView is a file as callers see it.
+type fileView struct {
+	Path        string    `json:"path"`
+	Size        int64     `json:"size"`
+	ContentType string    `json:"contentType"`
+	ModifiedAt  time.Time `json:"modifiedAt"`
+	// URL is where the file is, on this server.
+	URL string `json:"url"`
+}
+
+// listFiles lists the files that a job made.
+func (s *Server) listFiles(c echo.Context) error {
+	j, dir, err := s.filesOf(c)
+	if err != nil {
+		return err
+	}
+	views := []fileView{}
+	more := false
+	if j.Node != "" {
+		var files []artifact.File
+		if files, more, err = dir.List(); err != nil {
+			return err
+		}
+		for _, f := range files {
+			media, _ := mediaOf(f.Path)
+			views = append(views, fileView{f.Path, f.Size, media, f.ModTime, fileURL(j.ID, f.Path)})
+		}
+	}
+	return c.JSON(http.StatusOK, struct {
+		Files []fileView `json:"files"`
+		// Truncated is whether there are more, which cannot be listed.
+		Truncated bool `json:"truncated,omitempty"`
+	}{views, more})
+}
+
+// filesOf returns a job and where its files are.
+func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
+	j, err := s.find(c)
+	if err != nil {
+		return j, artifact.Dir{}, err
+	}
+	if k, ok := s.kinds.Get(j.Kind); ok && k.Policy.Workspace != nil {
+		return j, artifact.Dir{}, job.Errorf(job.Conflict, "Jobs of the kind %q work on repositories", j.Kind).
+			WithHint("GET /api/jobs/%s/diff shows what changed there.", j.ID)
+	}
+	if j.Node == "" {
+		return j, artifact.Dir{}, nil // no turn has begun
+	}
+	dir, here := s.opts.Files(j.Node, j.ID)
+	if !here {
+		return j, dir, job.Errorf(job.NotFound, "The files of this job are on another node").
+			WithHint("They are in the DATA_DIR of %s: ask the server there. Nodes that share a DATA_DIR serve one another's files.", j.Node)
+	}
+	return j, dir, nil
+}
+
+// getFile serves one file. Whoever wrote it is not trusted: a browser shows images,
+// sounds, films and plain text, runs nothing, and downloads the rest.
+func (s *Server) getFile(c echo.Context) error {
+	j, dir, err := s.filesOf(c)
+	if err != nil {
+		return err
+	}
+	name, ok := filePath(c.Request().URL)
+	if !ok || j.Node == "" {
+		return noFile(j.ID)
+	}
+	f, info, err := dir.Open(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return noFile(j.ID)
+	case errors.Is(err, artifact.ErrTooLarge):
+		return job.Errorf(job.TooLarge, "The file is too large").WithHint("At most %d bytes are served.", int64(artifact.MaxSize))
+	case err != nil:
+		return err
+	}
+	defer f.Close()
+	control := http.NewResponseController(c.Response())
+	_ = control.SetWriteDeadline(time.Now().Add(fileTimeout)) // a reader that stands still must not keep the file open
+	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+	describe(c.Response().Header(), name, info)
+	http.ServeContent(c.Response(), c.Request(), "", info.ModTime(), f)
+	return nil
+}
+
+// fileTimeout is how long it may take to send a file.
+const fileTimeout = 10 * time.Minute
+
+func noFile(id job.ID) error {
+	return job.Errorf(job.NotFound, "The job made no such file").WithHint("GET /api/jobs/%s/files lists them.", id)
+}
+
+// describe sets the headers that keep a file from doing anything in a browser.
+func describe(header http.Header, name string, info fs.FileInfo) {
+	media, inline := mediaOf(name)
+	disposition := "inline"
+	if !inline {
+		disposition = "attachment"
+	}
+	if d := mime.FormatMediaType(disposition, map[string]string{"filename": path.Base(name)}); d != "" {
+		disposition = d
+	}
+	header.Set(echo.HeaderContentType, media)
+	header.Set(echo.HeaderContentDisposition, disposition)
+	header.Set(echo.HeaderXContentTypeOptions, "nosniff")
+	header.Set(echo.HeaderContentSecurityPolicy, "default-src 'none'; sandbox")
+	header.Set(echo.HeaderCacheControl, "private, no-cache") // it may change while the job runs
+	header.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size()))
+}
+
+// inline are the types that a browser may show, by the end of a file's name. SVG is
+// a document that can hold scripts: as an image of a page it works all the same.
+var inline = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
+	".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg", ".m4a": "audio/mp4", ".flac": "audio/flac",
+	".mp4": "video/mp4", ".webm": "video/webm",
+	".json": "application/json",
+	".txt":  plainText, ".md": plainText, ".log": plainText, ".csv": plainText, ".tsv": plainText, ".yaml": plainText, ".yml": plainText,
+	".jsonl": plainText, ".srt": plainText, ".vtt": plainText,
+}
+
+const plainText = "text/plain; charset=utf-8"
+
+// mediaOf is how a file is served, by its name alone.
+func mediaOf(name string) (media string, shown bool) {
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case inline[ext] != "":
+		return inline[ext], true
+	case ext == ".svg":
+		return "image/svg+xml", false
+	case ext == ".pdf":
+		return "application/pdf", false
+	}
+	return echo.MIMEOctetStream, false
+}
+
+// fileURL is the URL of a job's file on this server.
+func fileURL(id job.ID, name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return "/api/jobs/" + url.PathEscape(string(id)) + filesPath + strings.Join(parts, "/")
+}
+
+const filesPath = "/files/"
+
+// filePath is the file that a URL of getFile names; false where a part of it hides
+// a slash.
+func filePath(u *url.URL) (string, bool) {
+	_, rest, _ := strings.Cut(u.EscapedPath(), filesPath)
+	parts := strings.Split(rest, "/")
+	for i, part := range parts {
+		text, err := url.PathUnescape(part)
+		if err != nil || strings.Contains(text, "/") {
+			return "", false
+		}
+		parts[i] = text
+	}
+	return strings.Join(parts, "/"), true
+}

@@ -1,0 +1,152 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+)
+
+// The bounds of what is listed, served and kept.
+const (
+	MaxFiles = 1000      // files that are listed, and kept when the job has ended
+	MaxSize  = 1 << 30   // bytes of a file that is served
+	MaxKept  = 256 << 20 // bytes of all files that are kept when the job has ended
+	maxDepth = 16        // directories in one another
+	maxSeen  = 20000     // entries that are looked at
+	maxPath  = 1024      // bytes of a path
+)
+
+// ErrTooLarge is that a file is larger than MaxSize.
+var ErrTooLarge = errors.New("the file is too large to be served")
+
+// Dir is the working directory of a job.
+type Dir struct {
+	// Base is a directory that only the server writes to, and Path leads from there
+	// to the working directory.
+	Base, Path string
+	// Hidden are names of files, right in the directory, that are not the job's work.
+	Hidden []string
+}
+
+// Open opens a file by its path in the directory, with slashes. The error is
+// fs.ErrNotExist for whatever is not to be seen, or ErrTooLarge.
+func (d Dir) Open(name string) (*os.File, fs.FileInfo, error) {
+	if !d.visible(name) {
+		return nil, nil, fs.ErrNotExist
+	}
+	parent, err := d.root()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { parent.Close() }()
+	dir, base := path.Split(name)
+	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
+		if part == "" {
+			continue
+		}
+		next, err := enter(parent, part)
+		if err != nil {
+			return nil, nil, err
+		}
+		parent.Close()
+		parent = next
+	}
+	return openFile(parent, base)
+}
+
+// visible reports whether a path may name a file of the job's.
+func (d Dir) visible(name string) bool {
+	return fs.ValidPath(name) && name != "." && len(name) <= maxPath && utf8.ValidString(name) &&
+		!strings.HasPrefix(name, ".") && !strings.Contains(name, "/.") && !strings.ContainsRune(name, 0) &&
+		strings.Count(name, "/") < maxDepth && !slices.Contains(d.Hidden, name)
+}
+
+// root opens the working directory.
+func (d Dir) root() (*os.Root, error) {
+	parent, err := os.OpenRoot(d.Base)
+	if err != nil {
+		return nil, notThere(err)
+	}
+	for part := range strings.SplitSeq(d.Path, "/") {
+		next, err := enter(parent, part)
+		parent.Close()
+		if err != nil {
+			return nil, err
+		}
+		parent = next
+	}
+	return parent, nil
+}
+
+// enter opens a directory right in parent. A Root follows links that stay within
+// it; that what was opened is what stood there as a directory rules them out.
+func enter(parent *os.Root, name string) (*os.Root, error) {
+	before, err := parent.Lstat(name)
+	if err != nil {
+		return nil, notThere(err)
+	}
+	if !before.IsDir() {
+		return nil, fs.ErrNotExist
+	}
+	child, err := parent.OpenRoot(name)
+	if err != nil {
+		return nil, notThere(err)
+	}
+	after, err := child.Stat(".")
+	if err != nil || !os.SameFile(before, after) {
+		child.Close()
+		return nil, fs.ErrNotExist
+	}
+	return child, nil
+}
+
+// openFile opens a regular file right in parent. It does not wait for the other end
+// of a pipe that was put in its place meanwhile.
+func openFile(parent *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	before, err := parent.Lstat(name)
+	if err != nil {
+		return nil, nil, notThere(err)
+	}
+	if !ordinary(before) {
+		return nil, nil, fs.ErrNotExist
+	}
+	f, err := parent.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, notThere(err)
+	}
+	info, err := f.Stat()
+	if err == nil && (!os.SameFile(before, info) || !ordinary(info)) {
+		err = fs.ErrNotExist
+	}
+	if err == nil && info.Size() > MaxSize {
+		err = ErrTooLarge
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// ordinary reports whether something is a regular file with one name: a second
+// name may be that of a file elsewhere.
+func ordinary(info fs.FileInfo) bool {
+	if !info.Mode().IsRegular() {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || stat.Nlink == 1
+}
+
+// notThere makes not there of what cannot be read, or leads out.
+func notThere(err error) error {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EIO) {
+		return err
+	}
+	return fs.ErrNotExist
+}

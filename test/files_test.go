@@ -1,0 +1,198 @@
+package test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
+)
+
+// fileMaker is a CLI that makes files before it calls back.
+const fileMaker = `mkdir -p media .cache
+printf '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>' > media/image-1.svg
+printf '<script>alert(1)</script>' > page.html
+printf '0123456789' > notes.txt
+printf 'x' > $'odd "name"\n<b>\xc3\xa4%2e%2e#?.txt'
+printf 'secret' > .cache/x
+printf '{"hmac":"secret"}' > result.json
+ln -s /etc/hostname link.txt
+` + realCLI
+
+// raw fetches a path exactly as it is written.
+func (n *node) raw(t testing.TB, method, path string, headers ...string) (resp *http.Response, body string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var head strings.Builder
+	fmt.Fprintf(&head, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", method, path)
+	for i := 0; i+1 < len(headers); i += 2 {
+		fmt.Fprintf(&head, "%s: %s\r\n", headers[i], headers[i+1])
+	}
+	if _, err := io.WriteString(conn, head.String()+"\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	resp, err = http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%s %.100s: %v", method, path, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(text)
+}
+
+func TestFilesThatAJobMade(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"CLAUDE_BIN": script(t, fileMaker)})
+	id := n.create(t, object{"userId": "u1"})
+	n.await(t, id, "received")
+	at := "/api/jobs/" + id + "/files"
+	eventually(t, "the job's own files alone to be left", func() bool {
+		entries, err := os.ReadDir(filepath.Join(n.dir, "nodes/0/jobs", id))
+		return err == nil && len(entries) == 1
+	})
+
+	odd := "odd \"name\"\n<b>ä%2e%2e#?.txt"
+	list := n.want(t, 200, "GET", at, nil)["files"].([]any)
+	urls := map[string]string{}
+	for _, f := range list {
+		f := f.(object)
+		urls[f["path"].(string)] = f["url"].(string)
+	}
+	if _, ok := urls[odd]; !ok || len(urls) != 4 {
+		t.Errorf("listed %v", urls)
+	}
+	for _, c := range []struct{ name, body, media, disposition string }{
+		{"media/image-1.svg", `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, "image/svg+xml", "attachment; filename=image-1.svg"},
+		{"page.html", "<script>alert(1)</script>", "application/octet-stream", "attachment; filename=page.html"},
+		{"notes.txt", "0123456789", "text/plain; charset=utf-8", "inline; filename=notes.txt"},
+		{odd, "x", "text/plain; charset=utf-8", "inline; filename*=utf-8''odd%20%22name%22%0A%3Cb%3E%C3%A4%252e%252e#%3F.txt"},
+	} {
+		resp, body := n.raw(t, "GET", urls[c.name])
+		h := resp.Header
+		if resp.StatusCode != 200 || body != c.body || h.Get("Content-Type") != c.media || h.Get("Content-Disposition") != c.disposition {
+			t.Errorf("%q: answered %d %q as %s, %s", c.name, resp.StatusCode, body, h.Get("Content-Type"), h.Get("Content-Disposition"))
+		}
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
+			t.Errorf("%q: a browser is not told to run nothing: %v", c.name, h)
+		}
+		if resp, body := n.raw(t, "HEAD", urls[c.name]); resp.StatusCode != 200 || body != "" || resp.ContentLength != int64(len(c.body)) {
+			t.Errorf("%q: HEAD answered %d with %d bytes and %q", c.name, resp.StatusCode, resp.ContentLength, body)
+		}
+	}
+	if resp, body := n.raw(t, "GET", at+"/notes.txt", "Range", "bytes=2-4"); resp.StatusCode != 206 || body != "234" {
+		t.Errorf("a range was answered %d %q", resp.StatusCode, body)
+	}
+	resp, _ := n.raw(t, "GET", at+"/notes.txt")
+	if resp, _ := n.raw(t, "GET", at+"/notes.txt", "If-None-Match", resp.Header.Get("ETag")); resp.StatusCode != 304 {
+		t.Errorf("an unchanged file was answered %d", resp.StatusCode)
+	}
+	other := n.create(t, object{"userId": "u1"})
+	n.await(t, other, "received")
+	for _, name := range []string{
+		"nosuch", "", "media", "media/", "result.json", ".cache/x", "link.txt", "../notes.txt", "%2e%2e/notes.txt", "media/../notes.txt", "media%2fimage-1.svg",
+		"media%2Fimage-1.svg", "..%2f..%2f..%2fnode", "../../../node", "notes.txt%00", "notes.txt%00.png", "%00", "%ff", "//notes.txt", "./notes.txt", "notes.txt/",
+		"notes.txt/x", "..\\node", "../../" + other + "/work/notes.txt", strings.Repeat("x/", 5000),
+	} {
+		resp, body := n.raw(t, "GET", at+"/"+name)
+		if resp.StatusCode != 404 || !strings.Contains(body, `"error"`) || strings.Contains(body, "node_") {
+			t.Errorf("%.60q: answered %d %.200s", name, resp.StatusCode, body)
+		}
+	}
+	if resp, _ := n.raw(t, "GET", "/api/jobs/nosuch/files"); resp.StatusCode != 404 {
+		t.Errorf("the files of no job were answered %d", resp.StatusCode)
+	}
+	if resp, _ := n.raw(t, "DELETE", at+"/notes.txt"); resp.StatusCode != 405 {
+		t.Errorf("deleting a file was answered %d", resp.StatusCode)
+	}
+}
+
+func TestFilesAreTheirOwnersAlone(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"CLAUDE_BIN": script(t, fileMaker), "JWT_SECRET": tokenSecret})
+	token := func(user string) string {
+		return "Bearer " + signed(t, tokenSecret, jwt.SigningMethodHS256, jwt.MapClaims{"sub": user, "exp": in(time.Hour)})
+	}
+	_, created := n.do(t, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput()}, "Authorization", token("alice"))
+	at := "/api/jobs/" + created["requestId"].(string) + "/files"
+	eventually(t, "the files to be there", func() bool {
+		_, body := n.raw(t, "GET", at+"/notes.txt", "Authorization", token("alice"))
+		return body == "0123456789"
+	})
+	for _, path := range []string{at, at + "/notes.txt"} {
+		if resp, body := n.raw(t, "GET", path, "Authorization", token("bob")); resp.StatusCode != 404 {
+			t.Errorf("%s was shown to another user: %d %s", path, resp.StatusCode, body)
+		}
+		if resp, _ := n.raw(t, "GET", path); resp.StatusCode != 401 {
+			t.Errorf("%s was shown to nobody: %d", path, resp.StatusCode)
+		}
+	}
+}
+
+// The simulated provider's image is where its result says.
+func TestTheMediaResultNamesItsFile(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"DATA_DIR": t.TempDir()})
+	id := n.create(t, object{"kind": "media", "userId": "u1", "input": object{"prompt": "a lake", "aspect_ratio": "16:9"}})
+	result := n.await(t, id, "received")["result"].(object)
+	resp, body := n.raw(t, "GET", "/api/jobs/"+id+"/files/"+result["url"].(string))
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(body, "<svg") {
+		t.Errorf("%v was answered %d %s", result["url"], resp.StatusCode, body)
+	}
+	again := n.again(t)
+	if resp, _ := again.raw(t, "GET", "/api/jobs/"+id+"/files/"+result["url"].(string)); resp.StatusCode != 200 {
+		t.Errorf("after a restart: answered %d", resp.StatusCode)
+	}
+}
+
+func TestFilesOfOtherNodes(t *testing.T) {
+	t.Parallel()
+	redis := startRedis(t).url
+	cli := script(t, fileMaker)
+	worker := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli})
+	beside := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli, "DATA_DIR": worker.dir}, "--role", "api")
+	elsewhere := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli}, "--role", "api")
+	id := worker.create(t, object{"userId": "u1"})
+	worker.await(t, id, "received")
+	at := "/api/jobs/" + id + "/files"
+	if resp, body := beside.raw(t, "GET", at+"/notes.txt"); resp.StatusCode != 200 || body != "0123456789" {
+		t.Errorf("a node with the same DATA_DIR answered %d %s", resp.StatusCode, body)
+	}
+	for _, path := range []string{at, at + "/notes.txt"} {
+		if resp, body := elsewhere.raw(t, "GET", path); resp.StatusCode != 404 || !strings.Contains(body, "DATA_DIR of node_") {
+			t.Errorf("a node elsewhere answered %d %s", resp.StatusCode, body)
+		}
+	}
+	waiting := elsewhere.create(t, object{"userId": "u2", "options": object{"simulate": "manual"}})
+	if diff := cmp.Diff(object{"files": []any{}}, elsewhere.want(t, 200, "GET", "/api/jobs/"+waiting+"/files", nil)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFilesGoWithTheirJob(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"CLAUDE_BIN": script(t, fileMaker), "HUMAN_TIMEOUT": "1s", "RETENTION": "1s", "NODE_TIMEOUT": "1s"})
+	id := n.create(t, object{"userId": "u1"})
+	n.await(t, id, "received")
+	eventually(t, "the files to be removed with the record", func() bool {
+		_, err := os.Stat(filepath.Join(n.dir, "nodes/0/jobs", id))
+		return os.IsNotExist(err)
+	})
+	if resp, _ := n.raw(t, "GET", "/api/jobs/"+id+"/files"); resp.StatusCode != 404 {
+		t.Errorf("the record outlived its files: %d", resp.StatusCode)
+	}
+}
