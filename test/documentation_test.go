@@ -3,9 +3,11 @@ package test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,32 +16,44 @@ import (
 	"ringback/test/markdown"
 )
 
-// unchecked are the code blocks and commands that cannot be run here, by their
-// first line, and what is run instead of them, if anything.
-var unchecked = map[string]struct{ reason, instead string }{
-	"make test": {reason: "this test is part of it", instead: "make --dry-run test"},
+// insteadOf says what is typed instead of the few documented commands that cannot
+// be run in a test.
+var insteadOf = map[string]string{
+	"make test": "make --dry-run test", // it runs this test
 }
 
-// documents are the README and the manual, by their paths in the repository.
+// documents are the README and all that it leads to, by their paths in the
+// repository.
 func documents(t *testing.T) map[string]markdown.Document {
 	t.Helper()
-	files, err := filepath.Glob("../docs/*.md")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no documents: %v", err)
-	}
 	all := map[string]markdown.Document{}
-	for _, file := range append(files, "../README.md") {
-		source, err := os.ReadFile(file)
+	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != "." && (strings.HasPrefix(e.Name(), ".") || slices.Contains(noDocuments, e.Name())):
+			return fs.SkipDir
+		case e.IsDir() || filepath.Ext(path) != ".md" || path == "CHANGELOG.md":
+			return nil
+		}
+		source, err := os.ReadFile(filepath.Join("..", path))
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		name := strings.TrimPrefix(file, "../")
-		if all[name], err = markdown.Parse(source); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		if all[path], err = markdown.Parse(source); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
+
+// noDocuments are directories whose Markdown nobody follows: the prompts of kinds,
+// what tests compare with, and what is made here or comes from elsewhere.
+var noDocuments = []string{"prompts", "testdata", "node_modules", "bin", "data"}
 
 // Whoever types what a document tells, from its first block to its last, in a
 // fresh directory and with nothing but the defaults, sees what it shows.
@@ -47,6 +61,9 @@ func TestDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
 	last := 20000 + os.Getpid()%8000
 	for name, d := range documents(t) {
+		if !slices.ContainsFunc(d.Blocks, func(b markdown.Block) bool { return b.Language == "sh" }) {
+			continue
+		}
 		port := freePortAfter(t, last)
 		last, _ = strconv.Atoi(port)
 		t.Run(name, func(t *testing.T) {
@@ -80,26 +97,30 @@ func firstWords(source string) string {
 	return strings.TrimSpace(line)
 }
 
-// Every other code block is what it says it is, and none is left out in silence.
+// aCommand is a line that somebody would type.
+var aCommand = regexp.MustCompile(`(?m)^\s*(\$|ringback|\./bin/ringback|curl|make|git|export) `)
+
+// Every other code block is what it says it is, and none hides a command.
 func TestDocumentedBlocksAreValid(t *testing.T) {
 	t.Parallel()
-	used := map[string]bool{}
 	for name, d := range documents(t) {
 		for _, b := range d.Blocks {
 			at := fmt.Sprintf("%s:%d", name, b.Line)
-			first := firstWords(b.Text)
-			switch _, listed := unchecked[first]; {
-			case b.Unchecked && !listed:
-				t.Errorf("%s: the block is marked as unchecked, but the test does not list %q with a reason", at, first)
-			case b.Unchecked:
-				used[first] = true
-			case b.Language == "json":
+			switch b.Language {
+			case "sh": // TestDocumentedCommandsWork types it
+			case "json":
 				if text := withoutElisions(b.Text); !json.Valid([]byte(text)) {
 					t.Errorf("%s: this is no JSON: %s", at, text)
 				}
-			case (b.Language == "yaml" || b.Language == "markdown") && b.File == "":
-				checkKind(t, at, b.Text)
-			case !slices.Contains([]string{"sh", "text", "yaml", "markdown"}, b.Language):
+			case "yaml", "markdown":
+				if b.File == "" {
+					checkKind(t, at, b.Text)
+				}
+			case "text":
+				if command := aCommand.FindString(b.Text); command != "" {
+					t.Errorf("%s: %q is a command: the block's language is sh", at, command)
+				}
+			default:
 				t.Errorf("%s: nothing checks blocks of the language %q", at, b.Language)
 			}
 		}

@@ -10,9 +10,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
-	"mvdan.cc/sh/v3/shell"
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
 
 	"ringback/test/markdown"
 )
@@ -50,9 +52,9 @@ func wrongName(t *testing.T, n *node, cli commands, text string) string {
 	t.Helper()
 	switch first, _, _ := strings.Cut(text, " "); {
 	case strings.HasPrefix(text, "ringback "):
-		return cli.takes(t, strings.TrimPrefix(text, "ringback "))
-	case cli.commands[first] && strings.Contains(text, " --"):
 		return cli.takes(t, text)
+	case cli.commands[first] && strings.Contains(text, " --"):
+		return cli.takes(t, "ringback "+text)
 	case strings.HasPrefix(text, "--") && !cli.flags[first] && !slices.Contains(flagsOfOthers, first):
 		return "no command has this flag"
 	case first == "make":
@@ -66,6 +68,12 @@ func wrongName(t *testing.T, n *node, cli commands, text string) string {
 // commands are those of the command line, and all flags that they take.
 type commands struct{ commands, flags map[string]bool }
 
+var (
+	flagInHelp    = regexp.MustCompile(`(?m)^\s+(?:-\w, )?(--[\w-]+)`)
+	exampleInHelp = regexp.MustCompile(`(?m)^  (ringback .*)`)
+)
+
+// commandTree reads the help of every command, whose examples must be right too.
 func commandTree(t *testing.T) commands {
 	t.Helper()
 	tree := commands{map[string]bool{}, map[string]bool{}}
@@ -73,37 +81,60 @@ func commandTree(t *testing.T) commands {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
 	for line := range strings.Lines(string(list)) {
 		name, _, isCommand := strings.Cut(line, "\t")
 		if !isCommand {
 			continue
 		}
 		tree.commands[name] = true
-		help, err := exec.Command(binary, name, "--help").Output()
-		if err != nil {
-			t.Errorf("ringback %s --help: %v", name, err)
-		}
-		for _, flag := range regexp.MustCompile(`(?m)^\s+(?:-\w, )?(--[\w-]+)`).FindAllStringSubmatch(string(help), -1) {
-			tree.flags[flag[1]] = true
-		}
+		all.Go(func() {
+			help, err := exec.Command(binary, name, "--help").Output()
+			if err != nil {
+				t.Errorf("ringback %s --help: %v", name, err)
+			}
+			for _, example := range exampleInHelp.FindAllStringSubmatch(string(help), -1) {
+				if problem := tree.takes(t, example[1]); problem != "" {
+					t.Errorf("ringback %s --help shows: %s\n%s", name, example[1], problem)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, flag := range flagInHelp.FindAllStringSubmatch(string(help), -1) {
+				tree.flags[flag[1]] = true
+			}
+		})
 	}
+	all.Wait()
 	return tree
 }
 
 var placeholder = regexp.MustCompile(`<[^>]*>|…`)
 
-// takes asks for the help of a command line, with all of its flags: those that are
-// not known, and commands that are not, are refused first.
+// takes asks for the help of each ringback in a command line, with all of its
+// flags: those that are not known, and commands that are not, are refused first.
 func (commands) takes(t *testing.T, line string) string {
 	t.Helper()
-	words, err := shell.Fields(placeholder.ReplaceAllString(line, "x"), nil)
+	file, err := syntax.NewParser().Parse(strings.NewReader(placeholder.ReplaceAllString(line, "x")), "")
 	if err != nil {
 		return err.Error()
 	}
-	if out, err := exec.Command(binary, append(words, "--help")...).CombinedOutput(); err != nil {
-		return string(out)
-	}
-	return ""
+	var problems []string
+	syntax.Walk(file, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok || len(call.Args) < 2 || call.Args[0].Lit() != "ringback" {
+			return true
+		}
+		words, err := expand.Fields(nil, call.Args[1:]...)
+		if err != nil {
+			problems = append(problems, err.Error())
+		} else if out, err := exec.Command(binary, append(words, "--help")...).CombinedOutput(); err != nil {
+			problems = append(problems, string(out))
+		}
+		return true
+	})
+	return strings.Join(problems, "\n")
 }
 
 func makes(t *testing.T, line string) string {

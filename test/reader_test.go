@@ -1,6 +1,7 @@
 package test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -147,7 +148,7 @@ func (r *reader) follow(t *testing.T, b markdown.Block, turnsAway bool) {
 		write(t, filepath.Join(r.dir, b.File), r.here(b.Text))
 		return
 	}
-	if b.Language != "sh" || b.Unchecked {
+	if b.Language != "sh" {
 		return
 	}
 	commands, err := b.Commands()
@@ -162,11 +163,7 @@ func (r *reader) follow(t *testing.T, b markdown.Block, turnsAway bool) {
 	for i, c := range commands {
 		r.finish(t, terminal)
 		terminal.command = c
-		source := c.Source
-		if special, ok := unchecked[firstWords(source)]; ok {
-			source = special.instead
-		}
-		terminal.enter(t, r.here(source))
+		terminal.enter(t, r.here(cmp.Or(insteadOf[firstWords(c.Source)], c.Source)))
 		if i+1 < len(commands) || !turnsAway || c.Output == "" {
 			r.finish(t, terminal)
 		} else {

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,19 +14,36 @@ import (
 	"ringback/internal/config"
 )
 
-func TestEnvExampleListsEveryVariable(t *testing.T) {
-	t.Parallel()
+// example are the variables of .env.example.
+func example(t *testing.T) map[string]string {
+	t.Helper()
 	text, err := os.ReadFile("../../.env.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var listed []string
-	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=`).FindAllStringSubmatch(string(text), -1) {
-		listed = append(listed, match[1])
+	vars := map[string]string{}
+	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
+		vars[match[1]] = match[2]
 	}
-	slices.Sort(listed)
-	if diff := cmp.Diff(slices.Sorted(slices.Values(config.Variables())), listed); diff != "" {
+	return vars
+}
+
+func TestEnvExampleListsEveryVariable(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(slices.Sorted(slices.Values(config.Variables())), slices.Sorted(maps.Keys(example(t)))); diff != "" {
 		t.Errorf(".env.example differs from the variables that are read (-read +listed):\n%s", diff)
+	}
+}
+
+func TestEnvExampleHoldsTheDefaults(t *testing.T) {
+	t.Parallel()
+	none, err := config.LoadFrom(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := config.LoadFrom(example(t))
+	if diff := cmp.Diff(none, all); diff != "" || err != nil {
+		t.Errorf(".env.example differs from the defaults: %v (-default +example):\n%s", err, diff)
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 //
 //	```sh terminal=server     typed in another terminal, which goes on running
 //	```yaml file=task.yaml    what the reader saves under this name
-//	```sh unchecked           cannot be run; the test lists it with the reason
 type Block struct {
 	// Line is where its text begins, from 1.
 	Line int
@@ -29,8 +28,6 @@ type Block struct {
 	Terminal string
 	// File is where the reader saves it; empty when it is not saved.
 	File string
-	// Unchecked says that it cannot be run or checked.
-	Unchecked bool
 	// Text is what stands between the fences.
 	Text string
 }
@@ -59,7 +56,8 @@ type Text struct {
 	Text string
 }
 
-// Parse reads a Markdown file. It fails on an info string that nothing understands.
+// Parse reads a Markdown file. It fails on an info string that nothing understands,
+// and on indented code, which cannot say what it is.
 func Parse(source []byte) (Document, error) {
 	var d Document
 	root := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(source))
@@ -72,6 +70,8 @@ func Parse(source []byte) (Document, error) {
 			b, err := block(n, source)
 			d.Blocks = append(d.Blocks, b)
 			return ast.WalkSkipChildren, err
+		case *ast.CodeBlock:
+			return ast.WalkStop, fmt.Errorf("line %d: indented code; fence it, with its language", lineOf(n, source))
 		case *ast.CodeSpan:
 			d.Spans = append(d.Spans, Text{lineOf(n, source), textOf(n, source)})
 		case *extast.Table:
@@ -133,10 +133,8 @@ func block(n *ast.FencedCodeBlock, source []byte) (Block, error) {
 			b.Terminal = value
 		case name == "file" && value != "":
 			b.File = value
-		case word == "unchecked":
-			b.Unchecked = true
 		default:
-			return b, fmt.Errorf("line %d: the code block says %q, which means nothing; terminal=…, file=… and unchecked do", lineAt(source, n.Info.Segment.Start), word)
+			return b, fmt.Errorf("line %d: the code block says %q, which means nothing; terminal=… and file=… do", lineAt(source, n.Info.Segment.Start), word)
 		}
 	}
 	return b, nil

@@ -30,14 +30,14 @@ ringback serve
     y: z
   '''
 
-'''sh unchecked
+'''text
 '''
 `))
 	want := markdown.Document{
 		Blocks: []markdown.Block{
 			{Line: 4, Language: "sh", Terminal: "server", Text: "ringback serve\n"},
 			{Line: 13, Language: "yaml", File: "task.yaml", Text: "prompt: x\n  y: z\n"},
-			{Language: "sh", Unchecked: true},
+			{Language: "text"},
 		},
 		Spans: []markdown.Text{{Line: 1, Text: "ringback list"}, {Line: 9, Text: "x"}, {Line: 9, Text: "a|b"}},
 		Links: []markdown.Text{{Line: 9, Text: "docs/there.md"}},
@@ -54,6 +54,13 @@ func TestAnInfoStringThatMeansNothingIsNamed(t *testing.T) {
 		if _, err := markdown.Parse(doc("\n'''" + info + "\nls\n'''\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%q: %v", info, err)
 		}
+	}
+}
+
+func TestIndentedCodeIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := markdown.Parse(doc("Type:\n\n    ringback list\n")); err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("indented code: %v", err)
 	}
 }
 
