@@ -47,12 +47,43 @@ func speaker(m job.Message) string {
 func toolLine(part job.Part) string {
 	switch part.Type {
 	case job.ToolCallPart:
-		return "→ " + part.ToolName + " " + shortened(string(part.Input))
+		return "→ " + part.ToolName + " " + shortened(plainValue(part.Input))
 	case job.ToolResultPart:
-		return "← " + part.ToolName + " " + strings.TrimPrefix(string(part.State), "output-") + " " + shortened(string(part.Output))
+		return "← " + part.ToolName + " " + strings.TrimPrefix(string(part.State), "output-") + " " + shortened(plainValue(part.Output))
 	case job.TextPart:
 	}
 	return ""
+}
+
+// plainValue is a JSON value as people write it: a text as it is, and what an
+// object holds by name, or alone where it is one text.
+func plainValue(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	var named []string
+	alone := ""
+	for name, member := range members(value) {
+		alone = plainMember(member)
+		named = append(named, name+": "+alone)
+	}
+	switch len(named) {
+	case 0:
+		return string(value)
+	case 1:
+		return alone
+	}
+	return strings.Join(named, ", ")
+}
+
+// plainMember is a value in an object: a text as it is, anything else as JSON.
+func plainMember(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
 }
 
 // answeredIn are the messages whose questions are answered by later ones among

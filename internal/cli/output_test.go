@@ -35,10 +35,12 @@ type stub struct {
 	answers map[string]string
 	events  []string
 	// lists are what GET /api/jobs answers one time after the other.
-	lists  []string
-	asked  []string
-	bodies map[string]string
-	tokens []string
+	lists []string
+	// records are what GET of the job answers first, one time after the other.
+	records []string
+	asked   []string
+	bodies  map[string]string
+	tokens  []string
 }
 
 // otherID is the whole id of another job.
@@ -142,6 +144,10 @@ func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/api/jobs" && len(f.lists) > 0 {
 		answer = f.lists[0]
 		f.lists = f.lists[1:]
+	}
+	if r.Method == http.MethodGet && r.URL.Path == "/api/jobs/"+jobID && len(f.records) > 0 {
+		answer = f.records[0]
+		f.records = f.records[1:]
 	}
 	f.mu.Unlock()
 	if r.URL.Path == "/ws" {

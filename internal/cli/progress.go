@@ -17,33 +17,23 @@ type progress struct {
 	last    string // the line shown last
 }
 
-// progressData is what of an event's data is shown.
-type progressData struct {
-	Message string  `json:"message"`
-	Percent float64 `json:"progress"`
-	Total   int     `json:"total"`
-}
-
 // show shows an event; true when the job may have ended with it.
 func (b *progress) show(e client.Event) bool {
-	var d progressData
-	if json.Unmarshal(e.Data, &d) != nil {
-		d = progressData{}
-	}
+	d := dataOf(e)
 	switch e.Happening() {
 	case job.OnPending:
-		b.line(0, "Waiting for a worker")
+		b.line(0, "Waiting for a worker"+d.again())
 	case job.OnRunning:
-		b.line(0, "Claude is on it")
+		b.line(0, "Claude is on it"+d.again())
 	case job.OnActivity:
-		b.line(d.Percent, d.Message)
+		b.line(d.Percent, d.text())
 	case job.OnPartial:
 		b.line(b.percent, fmt.Sprintf("%d so far", d.Total))
 	case job.OnCheckpoint:
 		if underReviewNow(e) {
 			return true
 		}
-		b.asked(e, d.Message)
+		b.asked(e, d.text())
 	case job.OnResolved:
 		b.line(b.percent, "Answered")
 	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, job.OnMessage:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,12 +53,13 @@ func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID) error {
 		}
 		w.UserID, w.Since = j.Value.UserID, new(job.Seq)
 	}
-	out := a.printer(cmd.OutOrStdout())
+	b := &progress{p: a.printer(cmd.OutOrStdout())}
+	defer b.clear()
 	for e, err := range api.Watch(ctx, w) {
 		if err != nil {
 			return err
 		}
-		if err := a.showEvent(out, e); err != nil {
+		if err := a.showEvent(b, e, id != ""); err != nil {
 			return err
 		}
 		if id == "" || !ends(e) {
@@ -70,17 +72,27 @@ func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID) error {
 	return nil
 }
 
-// showEvent prints one line per event.
-func (a *app) showEvent(p printer, e client.Event) error {
+// showEvent prints an event as a line. On a terminal, the progress of a single
+// job is one line that changes.
+func (a *app) showEvent(b *progress, e client.Event, single bool) error {
+	p := b.p
 	switch {
 	case a.json():
-		_, err := fmt.Fprintf(p, "%s\n", e.JSON)
-		return err
+		return writeLine(p, e.JSON)
 	case e.Name == client.Resync:
-		p.printf("%s\n", p.paint(yellow, "Some older events are no longer kept."))
+		b.note("Some older events are no longer kept.")
+		return nil
+	case single && p.columns > 0 && e.Happening() == job.OnActivity:
+		d := dataOf(e)
+		b.line(d.Percent, d.text())
 		return nil
 	}
-	p.printf("%s  %s  %s  %s\n", p.paint(faint, p.time(e.Time, time.TimeOnly)), p.paint(cyan, clean(e.Name)),
-		p.paint(faint, clean(string(e.RequestID))), clean(string(e.Data)))
+	b.clear()
+	name := e.Name
+	if p.columns > 0 { // the kind's prefix would take the room of what is said
+		name = fmt.Sprintf("%-10s", e.Name[strings.LastIndexByte(e.Name, ':')+1:])
+	}
+	p.printf("%s  %s  %s  %s\n", p.paint(faint, p.time(e.Time, time.TimeOnly)), p.paint(cyan, clean(name)),
+		p.paint(faint, clean(e.RequestID.Short())), clean(inWords(e)))
 	return nil
 }

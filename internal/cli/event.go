@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// eventData is what of an event's data is told; each event has some of it.
+type eventData struct {
+	Message json.RawMessage `json:"message"` // a text, or a message of the chat
+	Percent float64         `json:"progress"`
+	Total   int             `json:"total"`
+	Error   string          `json:"error"`
+	Code    job.Code        `json:"errorCode"`
+	// Attempt is which attempt begins, from 1, and LastError why the one before
+	// failed.
+	Attempt   int    `json:"attempt"`
+	LastError string `json:"lastError"`
+	// Phase is what a turn is busy with.
+	Phase string `json:"phase"`
+}
+
+// text is the message where it is a text.
+func (d eventData) text() string {
+	var text string
+	_ = json.Unmarshal(d.Message, &text) // a message of the chat is none
+	return text
+}
+
+func dataOf(e client.Event) eventData {
+	var d eventData
+	if json.Unmarshal(e.Data, &d) != nil {
+		return eventData{}
+	}
+	return d
+}
+
+// inWords says what happened, in one line.
+func inWords(e client.Event) string {
+	d := dataOf(e)
+	switch e.Happening() {
+	case job.OnPending:
+		return "waits for a worker" + d.again()
+	case job.OnRunning:
+		return "Claude is on it" + d.again()
+	case job.OnActivity:
+		return fmt.Sprintf("%3.0f%%  %s", d.Percent, oneLine(d.text()))
+	case job.OnPartial:
+		return fmt.Sprintf("%d so far", d.Total)
+	case job.OnMessage:
+		return messageInWords(d.Message)
+	case job.OnCheckpoint, job.OnResolved:
+		return checkpointInWords(e.Data)
+	case job.OnReceived:
+		return "the result was accepted: ringback status " + e.RequestID.Short()
+	case job.OnError:
+		return reason(job.Job{Error: oneLine(d.Error), ErrorCode: d.Code})
+	case job.OnCancelled, job.OnRejected:
+	}
+	return oneLine(cmp.Or(d.text(), d.Phase))
+}
+
+// again says of a turn that it is not the first attempt, and why.
+func (d eventData) again() string {
+	if d.Attempt <= 1 {
+		return ""
+	}
+	text := fmt.Sprintf(", attempt %d", d.Attempt)
+	if d.LastError != "" {
+		text += ": " + oneLine(d.LastError)
+	}
+	return text
+}
+
+// messageInWords is a message of a chat in one line: who, and what.
+func messageInWords(text json.RawMessage) string {
+	var m job.Message
+	if json.Unmarshal(text, &m) != nil {
+		return ""
+	}
+	said := []string{oneLine(m.Content)}
+	if said[0] == "" {
+		said = nil
+	}
+	for _, part := range m.Parts {
+		if line := toolLine(part); line != "" {
+			said = append(said, line)
+		}
+	}
+	return speaker(m) + ": " + strings.Join(said, "  ")
+}
+
+// checkpointInWords is a question in one line, with how to answer it, or what
+// became of it.
+func checkpointInWords(text json.RawMessage) string {
+	var c job.Checkpoint
+	if json.Unmarshal(text, &c) != nil {
+		return ""
+	}
+	if !c.Status.Waits() {
+		words := string(c.Status)
+		if c.Reply != nil {
+			words += ": " + oneLine(strings.TrimSpace(string(c.Reply.Decision)+" "+c.Reply.Text))
+		}
+		return words
+	}
+	if c.Type == job.Review {
+		return "waits for review: ringback diff | logs | steer -p … | approve | reject " + c.RequestID.Short()
+	}
+	words := oneLine(c.Message)
+	if replies := suggested(c.Props); replies != "" {
+		words += " [" + replies + "]"
+	}
+	return words + "  (ringback reply " + c.ID.Short() + " <text>)"
+}

@@ -1,0 +1,51 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// story is a job's events, one of every sort.
+func story() []string {
+	review := underReview[strings.Index(underReview, `{"id"`):strings.Index(underReview, `,"turn":1`)]
+	return []string{
+		happened(1, "pending", `{"status":"pending"}`),
+		happened(2, "running", `{"status":"running"}`),
+		happened(3, "activity", `{"message":"Browsing\nrecipes\u001b[31m","type":"querying","progress":30}`),
+		happened(4, "message", `{"action":"NEW_MESSAGE","status":"processing","sessionId":"s1","message":{"id":1,"sender":"user","content":"A lake,\nplease","parts":[{"type":"text","text":"A lake"}]}}`),
+		happened(5, "message", `{"action":"NEW_MESSAGE","status":"processing","sessionId":"s1","message":{"id":2,"sender":"assistant","content":"","parts":[{"type":"tool-call","toolName":"Bash","input":{"command":"ls"}}]}}`),
+		happened(6, "checkpoint", question),
+		happened(7, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered","reply":{"text":"Use 16:9"}`, 1)),
+		happened(8, "checkpoint", review),
+		happened(9, "checkpoint:resolved", strings.Replace(review, `"open"`, `"answered","reply":{"decision":"approve"}`, 1)),
+		happened(9, "pending", `{"status":"pending","attempt":2,"lastError":"The CLI exited\nwith 1"}`),
+		happened(9, "phase", `{"phase":"verifying","unknown":{"a":[1]}}`),
+		happened(9, "error", `{"suggestionId":"req","error":"No recipe fits","errorCode":"claude_failed"}`),
+		happened(9, "cancelled", `{"status":"cancelled"}`),
+		happened(9, "rejected", `{"status":"rejected"}`),
+		happened(9, "partial", `[]`),
+		happened(9, "received", `{"suggestionId":"req"}`),
+	}
+}
+
+func TestWatchTellsEveryEventInWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		columns int
+	}{{"watch-story", 0}, {"watch-story-terminal", 100}} {
+		f := newStub(t)
+		f.events = story()
+		for i, frame := range f.events { // ids rise
+			f.events[i] = strings.Replace(frame, `{"id":"9"`, `{"id":"`+"1"+strings.Repeat("0", i)+`"`, 1)
+		}
+		f.records = []string{running, running, running, running}
+		s := newConsole(t, f.URL).onTerminal(c.columns)
+		s.defaults.NoColor = true
+		got := s.run(t, "watch", jobID)
+		if strings.ContainsAny(got.stdout, "{}\a") {
+			t.Errorf("shows JSON: %q", got.stdout)
+		}
+		matches(t, c.name, got.stdout)
+	}
+}
