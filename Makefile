@@ -5,6 +5,9 @@ GOLANGCI  := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2
 GOFUMPT   := $(GO) run mvdan.cc/gofumpt@v0.12.0
 PACKAGES  := ./...
 BENCHTIME ?= 2s
+# What ringback version tells.
+VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),dev)
+LDFLAGS    = -X main.version=$(VERSION) -X main.commit=$(shell git describe --always --dirty --exclude "*" --abbrev=12 2>/dev/null) -X main.date=$(shell date -u +%Y-%m-%dT%H:%M:%SZ)
 
 .PHONY: help
 help: ## list the targets
@@ -16,7 +19,7 @@ run: build ## start a server and run one job on it, so that you see something
 
 .PHONY: build
 build: ## build ./bin/ringback
-	$(GO) build -o bin/ringback ./cmd/ringback
+	$(GO) build -ldflags "$(LDFLAGS)" -o bin/ringback ./cmd/ringback
 
 .PHONY: test
 test: deps ## run all tests, with the race detector

@@ -12,21 +12,19 @@ import (
 	"ringback/internal/config"
 )
 
-// version is set when a release is built.
-var version = "dev"
-
 func main() {
 	c, err := config.LoadClient()
 	if err != nil {
 		exit(environmentError(err))
 	}
 	root := &cobra.Command{
-		Use: "ringback", Short: "Run jobs on the Claude CLI and have Claude call back", Version: version,
+		Use: "ringback", Short: "Run jobs on the Claude CLI and have Claude call back", Version: builtFrom().Version,
 		SilenceErrors: true, SilenceUsage: true,
 	}
+	root.SetVersionTemplate(builtFrom().String() + "\n")
 	root.SetFlagErrorFunc(cli.FlagError)
-	root.AddCommand(serveCommand(), checkCommand(), tokenCommand(), simulateCommand())
-	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager), Terminal: terminal()})...)
+	root.AddCommand(serveCommand(), checkCommand(), tokenCommand(), simulateCommand(), versionCommand())
+	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager), Terminal: terminal(), Browser: c.Browser})...)
 	os.Exit(cli.Execute(context.Background(), root, os.Args[1:]))
 }
 

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,13 +13,12 @@ import (
 	"golang.org/x/term"
 
 	"ringback/internal/cli"
-	"ringback/internal/client"
 	"ringback/internal/config"
 	"ringback/internal/server"
 )
 
 func serveCommand() *cobra.Command {
-	o := server.Options{Version: version}
+	o := server.Options{Version: builtFrom().Version}
 	var role string
 	var demo bool
 	cmd := &cobra.Command{
@@ -30,7 +26,7 @@ func serveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Role = server.Role(role)
 			if o.Role != server.All && o.Role != server.API && o.Role != server.Worker {
-				return cli.FlagError(cmd, fmt.Errorf("--role is all, api or worker, not %q", role))
+				return cli.FlagError(cmd, fmt.Errorf("--role takes one of: all, api, worker; not %s", cli.Quoted(role)))
 			}
 			c, err := serverConfig()
 			if err != nil {
@@ -75,29 +71,4 @@ func newLogger(c config.Config, w *os.File) *slog.Logger {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))
-}
-
-// runDemo shows a newcomer a whole job.
-func runDemo(ctx context.Context, url string, c config.Config, out io.Writer) {
-	token := c.Token
-	if token == "" && len(c.APIKeys) > 0 {
-		token = c.APIKeys[0]
-	}
-	from := time.Now()
-	input, err := json.Marshal(map[string]any{
-		"dateRangeStart": from.Format(time.DateOnly), "dateRangeEnd": from.AddDate(0, 0, 4).Format(time.DateOnly),
-		"servings": 4, "preferences": "quick on weekdays",
-	})
-	if err != nil {
-		return
-	}
-	fmt.Fprintf(out, "\nAsking for meal suggestions: POST /api/jobs %s\n", input)
-	err = cli.RunAndShow(ctx, client.New(url, token), client.NewJob{Kind: "meal-suggestions", Input: input, UserID: "demo"}, out, c.NoColor != "")
-	if err != nil && !errors.Is(err, context.Canceled) {
-		cli.PrintError(out, err)
-	}
-	if ctx.Err() == nil {
-		fmt.Fprintf(out, "\nThe server stays up; Ctrl-C stops it. In another terminal, try:\n"+
-			"  ./bin/ringback list\n  ./bin/ringback run meal-suggestions --input '%s'\n", input)
-	}
 }

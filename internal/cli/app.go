@@ -27,6 +27,8 @@ type Defaults struct {
 	NoColor bool
 	// Pager shows long output on a terminal; empty means less.
 	Pager string
+	// Browser is the program that opens pages; empty means the system's own.
+	Browser string
 	// StateDir is where the ids of last runs are kept; empty means a folder in the
 	// user's configuration directory.
 	StateDir string
@@ -87,7 +89,7 @@ func Commands(d Defaults) []*cobra.Command {
 		a.cancelCommand(), a.retryCommand(), a.kindsCommand(), a.callbackCommand(),
 		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
 		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(),
-		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(),
+		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(), a.openCommand(),
 	}
 	for _, c := range commands {
 		a.common(c)
@@ -103,6 +105,7 @@ func (a *app) common(c *cobra.Command) {
 	f.StringVar(&a.user, "user", a.User, "`userId` to act for (RINGBACK_USER)")
 	f.StringVarP(&a.output, "output", "o", table, "`format`: table or json")
 	c.SetFlagErrorFunc(FlagError)
+	completeFlag(c, "output", []string{table, plainJSON})
 	c.PreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 }
 

@@ -65,7 +65,7 @@ func example(schema json.RawMessage) map[string]any {
 
 // callbackValues shows what every callback carries, as a shell's assignments.
 func (p printer) callbackValues(c client.Callback) {
-	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n", quoted(clean(string(c.RequestID))), quoted(clean(c.BaseURL)), quoted(clean(c.HMAC)))
+	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n", Quoted(clean(string(c.RequestID))), Quoted(clean(c.BaseURL)), Quoted(clean(c.HMAC)))
 }
 
 // callbackCommands shows a curl command for each thing that Claude can do.
@@ -93,12 +93,12 @@ func curl(c client.Callback, endpoint string, payload map[string]any) string {
 	if err != nil {
 		return "# " + clean(err.Error())
 	}
-	return "curl -sS -X POST " + quoted(clean(c.BaseURL)+"/api/claude/"+endpoint) +
-		" -H 'Content-Type: application/json' -d " + quoted(clean(string(text)))
+	return "curl -sS -X POST " + Quoted(clean(c.BaseURL)+"/api/claude/"+endpoint) +
+		" -H 'Content-Type: application/json' -d " + Quoted(clean(string(text)))
 }
 
-// quoted makes one word of a POSIX shell out of text from the server.
-func quoted(text string) string {
+// Quoted makes one word of a POSIX shell out of text.
+func Quoted(text string) string {
 	harmless := func(r rune) bool {
 		return r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,+@%", r))
 	}

@@ -75,7 +75,7 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 		}
 	}
 	if len(kept) == 0 {
-		return usagef("The change has no file %s (ringback diff lists them)", quoted(path))
+		return usagef("The change has no file %s (ringback diff lists them)", Quoted(path))
 	}
 	answer.Value = kept
 	var err error

@@ -79,7 +79,7 @@ func lookup(word, text string) (p job.IDPrefix, whole string, err error) {
 	case p.Complete():
 		return p, p.String(), nil
 	case p.TooShort():
-		return p, "", usagef("The id %s is too short: give at least %d characters of its random part", quoted(text), job.MinIDPrefix)
+		return p, "", usagef("The id %s is too short: give at least %d characters of its random part", Quoted(text), job.MinIDPrefix)
 	}
 	return p, "", nil
 }
@@ -88,12 +88,12 @@ func lookup(word, text string) (p job.IDPrefix, whole string, err error) {
 func theOne(text, what, lister string, matches []found) (string, error) {
 	switch len(matches) {
 	case 0:
-		return "", job.Errorf(job.NotFound, "No %s has an id that begins with %s", what, quoted(text)).
+		return "", job.Errorf(job.NotFound, "No %s has an id that begins with %s", what, Quoted(text)).
 			WithHint("It may have been removed after its retention time. %s shows what there is.", lister)
 	case 1:
 		return matches[0].id, nil
 	}
-	e := job.Errorf(job.Conflict, "Several ids begin with %s: write more of the one you mean", quoted(text))
+	e := job.Errorf(job.Conflict, "Several ids begin with %s: write more of the one you mean", Quoted(text))
 	for _, m := range matches {
 		e.Details = append(e.Details, job.Detail{Path: m.id, Message: m.about})
 	}

@@ -29,10 +29,10 @@ func inPlainWords(err error) error {
 	if !known {
 		return err
 	}
-	return fmt.Errorf("--%s wants %s, not %s", e.GetFlag().Name, wants, quoted(e.GetValue()))
+	return fmt.Errorf("--%s wants %s, not %s", e.GetFlag().Name, wants, Quoted(e.GetValue()))
 }
 
 // noneOf is the error for a flag's value that is not one of those there are.
 func noneOf[T ~string](flag, value string, values []T) error {
-	return usagef("%s knows no %s; it takes one of: %s", flag, quoted(value), anyOf(values))
+	return usagef("%s knows no %s; it takes one of: %s", flag, Quoted(value), anyOf(values))
 }

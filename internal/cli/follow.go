@@ -44,15 +44,21 @@ func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io
 // ending returns a job's record and whether the job has ended. It waits for a
 // server that is away: its events said that there is one.
 func ending(ctx context.Context, api *client.Client, id job.ID) (client.Answer[job.Job], bool, error) {
+	j, err := waitFor(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
+	return j, err == nil && (j.Value.State.Terminal() || underReview(j.Value)), err
+}
+
+// waitFor repeats a question to the server while it is away.
+func waitFor[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	for {
-		j, err := api.Get(ctx, id)
-		var e *job.Error
-		if !errors.As(err, &e) || e.Kind != job.Unavailable {
-			return j, err == nil && (j.Value.State.Terminal() || underReview(j.Value)), err
+		answer, err := ask()
+		e, ok := errors.AsType[*job.Error](err)
+		if !ok || e.Kind != job.Unavailable {
+			return answer, err
 		}
 		select {
 		case <-ctx.Done():
-			return j, false, ctx.Err()
+			return answer, ctx.Err()
 		case <-time.After(500 * time.Millisecond):
 		}
 	}

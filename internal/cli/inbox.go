@@ -33,6 +33,7 @@ func (a *app) inboxCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&sort, "type", "", "only questions of this `type`")
+	completeFlag(c, "type", job.CheckpointTypes[:])
 	c.Flags().BoolVar(&all, "all", false, "answered ones too")
 	c.Flags().IntVar(&f.Limit, "limit", 20, "how `many`, 500 at most")
 	c.Flags().StringVar(&f.Cursor, "cursor", "", "`where` the page before ended")
@@ -50,7 +51,7 @@ func (p printer) inbox(page client.Checkpoints) {
 		p.inboxTable(page.Checkpoints)
 	}
 	if page.NextCursor != "" {
-		p.printf("%s\n", p.paint(faint, "More with: --cursor "+quoted(clean(page.NextCursor))))
+		p.printf("%s\n", p.paint(faint, "More with: --cursor "+Quoted(clean(page.NextCursor))))
 	}
 }
 

@@ -37,7 +37,7 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	for _, field := range o.fields {
 		name, value, ok := strings.Cut(field, "=")
 		if !ok || name == "" {
-			return nil, usagef("%s wants name=value, not %s", o.fieldFlag, quoted(field))
+			return nil, usagef("%s wants name=value, not %s", o.fieldFlag, Quoted(field))
 		}
 		if values[name], err = fieldValue(value); err != nil {
 			return nil, usagef("%s %s: %w", o.fieldFlag, name, err)
@@ -70,7 +70,7 @@ func fieldValue(value string) (json.RawMessage, error) {
 // fault says what is wrong with the object, and what may have been meant.
 func (o object) fault(err error) string {
 	if name := strings.TrimSpace(o.whole); looksLikeFile(name) {
-		return fmt.Sprintf("; to read the file, write %s %s", o.wholeFlag, quoted("@"+name))
+		return fmt.Sprintf("; to read the file, write %s %s", o.wholeFlag, Quoted("@"+name))
 	}
 	wrong, isType := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {

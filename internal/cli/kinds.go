@@ -9,6 +9,7 @@ import (
 func (a *app) kindsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "kinds [name]", Short: "List the kinds of jobs, or show one with its schemas", Args: atMost(1, "kind"),
+		ValidArgsFunction: a.completeKinds(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				k, err := a.client().Kind(cmd.Context(), args[0])

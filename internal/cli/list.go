@@ -51,6 +51,8 @@ func (a *app) listCommand() *cobra.Command {
 	flags.IntVar(&f.filter.Limit, "limit", 20, "how `many`, 500 at most")
 	flags.StringVar(&f.filter.Cursor, "cursor", "", "`where` the page before ended")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "only the whole ids, one a line")
+	completeFlag(c, "status", job.States[:])
+	completeFlagWith(c, "kind", a.completeKinds())
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C; as JSON lines with -o json")
 	return c
 }
@@ -82,7 +84,7 @@ func since(text string, now time.Time) (time.Time, error) {
 	if span, err := time.ParseDuration(text); err == nil && span >= 0 {
 		return now.Add(-span), nil
 	}
-	return time.Time{}, usagef("--since wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", quoted(text))
+	return time.Time{}, usagef("--since wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", Quoted(text))
 }
 
 // anyOf lists values to choose from.
@@ -111,7 +113,7 @@ func (p printer) jobs(page client.Page) {
 	}
 	p.table(jobHeader(), rows)
 	if page.NextCursor != "" {
-		p.printf("%s\n", p.paint(faint, "More with: --cursor "+quoted(clean(page.NextCursor))))
+		p.printf("%s\n", p.paint(faint, "More with: --cursor "+Quoted(clean(page.NextCursor))))
 	}
 }
 

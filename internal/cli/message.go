@@ -108,5 +108,5 @@ func (p printer) fate(c job.Checkpoint) {
 	if replies := suggested(c.Props); replies != "" {
 		p.printf("%s%s\n", margin, p.paint(cyan, clean(replies)))
 	}
-	p.aside("open; answer with: ringback reply " + quoted(clean(string(c.ID))) + " <text>")
+	p.aside("open; answer with: ringback reply " + Quoted(clean(string(c.ID))) + " <text>")
 }

@@ -13,7 +13,7 @@ func (p printer) question(c job.Checkpoint) {
 	if replies := suggested(c.Props); replies != "" {
 		p.printf("%s\n", p.paint(faint, "Replies: "+clean(replies)))
 	}
-	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply "+quoted(clean(string(c.ID)))+" <text>"))
+	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply "+Quoted(clean(string(c.ID)))+" <text>"))
 }
 
 // asks prints a question alone. Its lines are indented, so that none passes for

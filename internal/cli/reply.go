@@ -33,11 +33,13 @@ answer, at a terminal: shows the question and asks for each of its values.`,
   ringback reply --value duration=10 --value format=mp4`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.reply(cmd, args, f) },
 	}
+	c.ValidArgsFunction = a.completeCheckpoints()
 	flags := c.Flags()
 	flags.BoolVar(&f.approve, "approve", false, "allow what is asked")
 	flags.BoolVar(&f.deny, "deny", false, "refuse what is asked; the text is the reason")
 	flags.BoolVar(&f.cancel, "cancel", false, "give the whole job up")
 	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call, how `far` it goes: once, job or always")
+	completeFlag(c, "scope", []job.ApprovalScope{job.Once, job.ForJob, job.Always})
 	flags.StringVar(&f.values.whole, "values", "", "the `values` that are asked for: JSON, @file, or - for standard input")
 	flags.StringArrayVar(&f.values.fields, "value", nil, "one value as `name=value` (value: JSON or text); repeatable")
 	return c

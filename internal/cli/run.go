@@ -47,6 +47,8 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringVar(&f.job.SessionID, "session", "", "`sessionId` of the chat the job belongs to")
 	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same `key` shows the first job")
 	flags.StringVar(&f.simulate, "simulate", "", "`stand-in` instead of Claude: manual, success, repair, failure or silence")
+	completeFlag(c, "simulate", job.Simulations[:])
+	c.ValidArgsFunction = a.completeKinds()
 	flags.StringVarP(&f.task.file, "file", "f", "", "a code change as a YAML `file`: prompt, repos, verifiers, require_approval, max_steering_iterations")
 	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as `url` or url#branch; repeatable")
 	flags.StringVar(&f.task.prompt, "prompt", "", "`what` to change")

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,34 +15,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func (a *app) logsCommand() *cobra.Command {
-	var verifier string
-	c, t := a.targeted(&cobra.Command{Use: "logs [requestId]", Short: "Show how the verifiers of a change ended"})
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
-		}
-		answer, err := a.client().Logs(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		if verifier != "" {
-			answer.Value = slices.DeleteFunc(answer.Value, func(v job.VerifierOutput) bool {
-				_, name, _ := strings.Cut(v.Verifier, ":")
-				return v.Verifier != verifier && name != verifier
-			})
-			if answer.JSON, err = json.Marshal(answer.Value); err != nil {
-				return err
-			}
-		}
-		return show(a, cmd, answer, printer.logs)
-	}
-	c.Flags().StringVar(&verifier, "verifier", "", "only the verifier of this `name`")
-	return c
-}
-
-func (p printer) logs(list []job.VerifierOutput) {
+func (p printer) verifiers(list []job.VerifierOutput) {
 	if len(list) == 0 {
 		p.printf("No verifier has run.\n")
 	}

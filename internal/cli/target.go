@@ -24,6 +24,12 @@ func (a *app) targeted(c *cobra.Command) (*cobra.Command, *target) {
 	c.Flags().StringVar(&t.flag, "request-id", "", "the `job`, by its id or the beginning of it (default: the last one run in this terminal)")
 	c.Flags().StringVar(&t.flag, "workflow-id", "", "another `name` for --request-id")
 	c.Args = atMost(1, "requestId")
+	c.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return t.complete()(cmd, args, begun) // t.fits is known by then
+	}
+	for _, flag := range []string{"request-id", "workflow-id"} {
+		completeFlagWith(c, flag, c.ValidArgsFunction)
+	}
 	return c, t
 }
 
@@ -85,7 +91,7 @@ func words(args []string) string {
 	}
 	typed := make([]string, len(args))
 	for i, arg := range args {
-		typed[i] = quoted(arg)
+		typed[i] = Quoted(arg)
 	}
 	return strings.Join(typed, " ")
 }

@@ -69,7 +69,7 @@ func verifierOf(text string) (taskVerifier, error) {
 	name, command, ok := strings.Cut(text, ":")
 	v := taskVerifier{Name: strings.TrimSpace(name), Command: strings.TrimSpace(command)}
 	if !ok || v.Name == "" || v.Command == "" {
-		return v, fmt.Errorf("found %s; expected name:command, such as \"test:go test\"", quoted(text))
+		return v, fmt.Errorf("found %s; expected name:command, such as \"test:go test\"", Quoted(text))
 	}
 	return v, nil
 }

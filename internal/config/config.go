@@ -69,6 +69,7 @@ type Client struct {
 	User      string `env:"RINGBACK_USER"`
 	GitPager  string `env:"GIT_PAGER"`
 	Pager     string `env:"PAGER"`
+	Browser   string `env:"BROWSER"`
 	// NoColor is any text: that it is set is what counts (no-color.org).
 	NoColor string `env:"NO_COLOR"`
 }

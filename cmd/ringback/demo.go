@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"ringback/internal/cli"
+	"ringback/internal/client"
+	"ringback/internal/config"
+)
+
+// runDemo shows a newcomer a whole job.
+func runDemo(ctx context.Context, url string, c config.Config, out io.Writer) {
+	token := c.Token
+	if token == "" && len(c.APIKeys) > 0 {
+		token = c.APIKeys[0]
+	}
+	from := time.Now()
+	input, err := json.Marshal(map[string]any{
+		"dateRangeStart": from.Format(time.DateOnly), "dateRangeEnd": from.AddDate(0, 0, 4).Format(time.DateOnly),
+		"servings": 4, "preferences": "quick on weekdays",
+	})
+	if err != nil {
+		return
+	}
+	fmt.Fprintf(out, "\nAsking for meal suggestions: POST /api/jobs %s\n", input)
+	err = cli.RunAndShow(ctx, client.New(url, token), client.NewJob{Kind: "meal-suggestions", Input: input, UserID: "demo"}, out, c.NoColor != "")
+	if err != nil && !errors.Is(err, context.Canceled) {
+		cli.PrintError(out, err)
+	}
+	if ctx.Err() == nil {
+		ringback := commandFor(url, c)
+		fmt.Fprintf(out, "\nThe server stays up; Ctrl-C stops it. In another terminal, try:\n"+
+			"  %s list\n  %s run meal-suggestions --input '%s'\n", ringback, ringback, input)
+	}
+}
+
+// commandFor is how a shell in any directory calls this program for the server
+// at url: a variable is set only where its default would not do.
+func commandFor(url string, c config.Config) string {
+	var words []string
+	if url != client.DefaultURL {
+		words = append(words, "RINGBACK_URL="+url)
+	}
+	if c.Token == "" && len(c.APIKeys) > 0 { // the key itself is not for the screen
+		words = append(words, `RINGBACK_TOKEN="<one of API_KEYS>"`)
+	}
+	return strings.Join(append(words, cli.Quoted(program())), " ")
+}
+
+// program is what to type for this binary: its name where PATH leads to it.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "ringback"
+	}
+	if found, err := exec.LookPath("ringback"); err == nil && sameFile(found, path) {
+		return "ringback"
+	}
+	return path
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}

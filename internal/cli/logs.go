@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// logsEvery is how often logs that are followed are asked for.
+const logsEvery = time.Second
+
+// logsFlags are the flags of logs.
+type logsFlags struct {
+	verifier string
+	follow   bool
+}
+
+func (a *app) logsCommand() *cobra.Command {
+	var f logsFlags
+	c, t := a.targeted(&cobra.Command{
+		Use: "logs [requestId]", Short: "Show how the verifiers ended, and what happened in a job's turns",
+		Long: `Show how the verifiers of a change ended, and what happened in the job's turns:
+what Claude said, which tools it used and what these brought, what the CLI printed
+to standard error, and how each turn ended.
+
+With -o json: the verifiers alone. ringback transcript has the turns for programs.`,
+	})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(cmd, args)
+		if err != nil {
+			return err
+		}
+		if f.follow {
+			return a.followLogs(cmd, id, f)
+		}
+		return a.logs(cmd, id, f)
+	}
+	c.Flags().StringVar(&f.verifier, "verifier", "", "only the verifier of this `name`")
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what happens, until the job has ended or Ctrl-C")
+	return c
+}
+
+func (a *app) logs(cmd *cobra.Command, id job.ID, f logsFlags) error {
+	api := a.client()
+	answer, err := api.Logs(cmd.Context(), id)
+	if f.verifier != "" || a.json() {
+		if err == nil && f.verifier != "" {
+			err = onlyVerifier(&answer, f.verifier)
+		}
+		if err != nil {
+			return err
+		}
+		return show(a, cmd, answer, printer.verifiers)
+	}
+	if err != nil && !noVerifiers(err) {
+		return err
+	}
+	p := a.printer(cmd.OutOrStdout())
+	if len(answer.Value) > 0 {
+		p.verifiers(answer.Value)
+		p.printf("\n")
+	}
+	transcript, err := api.Transcript(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	if told := (&storyteller{p: p}).tell(transcript); told == 0 {
+		p.printf("No turn has printed anything yet.\n")
+	}
+	return nil
+}
+
+// noVerifiers reports whether a job is refused its verifiers because its kind
+// has none.
+func noVerifiers(err error) bool {
+	e, ok := errors.AsType[*job.Error](err)
+	return ok && e.Kind == job.Conflict
+}
+
+// onlyVerifier keeps what one verifier brought.
+func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) error {
+	if len(answer.Value) == 0 {
+		return nil
+	}
+	var kept []job.VerifierOutput
+	var names []string
+	for _, v := range answer.Value {
+		_, short, _ := strings.Cut(v.Verifier, ":")
+		if v.Verifier == name || short == name {
+			kept = append(kept, v)
+		}
+		names = append(names, v.Verifier)
+	}
+	if len(kept) == 0 {
+		return usagef("No verifier is called %s; there are: %s", Quoted(name), anyOf(slices.Compact(names)))
+	}
+	answer.Value = kept
+	var err error
+	answer.JSON, err = json.Marshal(kept)
+	return err
+}
+
+// followLogs tells a job's story as it goes on, and at its end how the verifiers
+// ended.
+func (a *app) followLogs(cmd *cobra.Command, id job.ID, f logsFlags) error {
+	if a.json() || f.verifier != "" {
+		return usagef("--follow tells the turns: it goes with neither --verifier nor -o json")
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	err := a.tellUntilEnded(ctx, cmd, id)
+	if ctx.Err() != nil {
+		return nil // Ctrl-C is how one stops following
+	}
+	return err
+}
+
+func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID) error {
+	api := a.client()
+	p := a.printer(cmd.OutOrStdout())
+	teller := &storyteller{p: p}
+	if _, err := api.Get(ctx, id); err != nil { // a server that was never there is not waited for
+		return err
+	}
+	told := 0
+	for {
+		// The state is read before the transcript. The CLI says its last words after
+		// the job has ended, so that what comes then is told too.
+		j, err := waitFor(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
+		if err != nil {
+			return err
+		}
+		transcript, err := waitFor(ctx, func() ([]byte, error) { return api.Transcript(ctx, id) })
+		if err != nil {
+			return err
+		}
+		n := teller.tell(transcript[min(told, len(transcript)):])
+		told += n
+		if j.Value.State.Terminal() && n == 0 {
+			return a.verifiersAtTheEnd(ctx, p, api, id)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(logsEvery):
+		}
+	}
+}
+
+func (a *app) verifiersAtTheEnd(ctx context.Context, p printer, api *client.Client, id job.ID) error {
+	answer, err := api.Logs(ctx, id)
+	if err != nil && !noVerifiers(err) {
+		return err
+	}
+	if len(answer.Value) > 0 {
+		p.printf("\n")
+		p.verifiers(answer.Value)
+	}
+	return nil
+}

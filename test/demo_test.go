@@ -1,0 +1,56 @@
+package test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What the demonstration says at its end can be typed as it stands, in any
+// directory and whatever the port.
+func TestTheDemonstrationEndsWithCommandsThatWork(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil, "--demo")
+	const end = "in another terminal, try:"
+	eventually(t, "the end of the demonstration", func() bool {
+		_, after, ok := strings.Cut(strings.ToLower(n.log.String()), end)
+		return ok && strings.Count(after, "\n") >= 3
+	})
+	lines := regexp.MustCompile(`(?m)^  (.*ringback.* (?:list|run .*))$`).FindAllStringSubmatch(n.log.String(), -1)
+	if len(lines) != 2 {
+		t.Fatalf("found %d commands in:\n%s", len(lines), n.log)
+	}
+	for _, line := range lines {
+		cmd := exec.Command("sh", "-c", line[1])
+		cmd.Dir = t.TempDir()
+		cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=/usr/bin:/bin"}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "received") {
+			t.Errorf("%s: %v:\n%s", line[1], err, out)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command(binary, "version", "-o", "json").Output()
+	var b struct{ Version, Go string }
+	if err != nil || json.Unmarshal(out, &b) != nil || b.Version == "" || !strings.HasPrefix(b.Go, "go1.") {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		if out, err := exec.Command(binary, args...).Output(); err != nil || !strings.HasPrefix(string(out), "ringback "+b.Version+" (") {
+			t.Errorf("%v: %v: %s", args, err, out)
+		}
+	}
+	stamped := exec.Command("make", "-s", "-n", "build")
+	stamped.Dir = ".."
+	commit := ""
+	if head, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output(); err == nil { // it is no release's archive
+		commit = strings.TrimSpace(string(head))
+	}
+	if line, err := stamped.Output(); err != nil || !regexp.MustCompile(`main\.commit=`+commit+`.*main\.date=20\d\d-`).Match(line) {
+		t.Errorf("make build stamps no commit and date: %v: %s", err, line)
+	}
+}
