@@ -56,6 +56,5 @@ func jobPage(api *client.Client, id job.ID) string {
 // browse opens a page, if there is a way to: the address was printed in any case.
 func (a *app) browse(cmd *cobra.Command, page string) {
 	opener := cmp.Or(a.Browser, map[string]string{"darwin": "open"}[runtime.GOOS], "xdg-open")
-	//nolint:gosec // the program is the user's own choice, the address ours
 	_ = exec.CommandContext(cmd.Context(), opener, page).Run()
 }
