@@ -36,7 +36,7 @@ type pending struct {
 	Message string `json:"message"`
 	// Decision is what the person said while the call waited; empty if nobody did.
 	Decision job.Decision `json:"decision,omitempty"`
-	// Reply is how they said it, Reason why they said no.
+	// Reply is how they said it, Reason why they said no or what they want instead.
 	Reply  string `json:"reply,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// Exchange is all they said, where it took more than that.
@@ -51,6 +51,9 @@ const (
 	confirmNow          = `The user has allowed this. Send exactly the same input again now, with "confirmed": true.`
 	goWithout           = "The user does not want this. Do not call the action again; go on without it, and say so in your result."
 )
+
+// changeFirst is what Claude does where the user wants something else.
+const changeFirst = `The user has not allowed this input: "reason" says what they want instead. Call the action again with the input changed accordingly, without "confirmed": they are asked anew.`
 
 // act is one call of an action.
 type act struct {
@@ -242,7 +245,9 @@ func (a *act) decided(c job.Checkpoint) (any, error) {
 		p.Message, p.Instruction = "The user has confirmed", confirmNow
 	case job.Cancel:
 		return nil, late(job.Cancelled)
-	case job.Deny, job.Steer:
+	case job.Steer:
+		p.Status, p.Message, p.Instruction = "denied", "The user wants something else", changeFirst
+	case job.Deny:
 		p.Status, p.Message, p.Instruction = "denied", "The user said no", goWithout
 	}
 	return a.with(p)

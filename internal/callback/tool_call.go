@@ -44,8 +44,9 @@ func decide(decision, reason string) hookAnswer {
 }
 
 const (
-	laterDecision = "Another question waits for the user's decision first, so this was not run. Make this call again after that one."
-	nobodyDecided = "Nobody has decided on this yet, so it was not run. Stop now: you will be called again with the user's decision."
+	laterDecision  = "Another question waits for the user's decision first, so this was not run. Make this call again after that one."
+	wantsOtherwise = "They want something else: make the call again with its input changed accordingly, and they are asked anew. What they want, in their words:"
+	nobodyDecided  = "Nobody has decided on this yet, so it was not run. Stop now: you will be called again with the user's decision."
 )
 
 // toolCalls judges a call of a tool by the kind's policy, and asks a person where
@@ -199,6 +200,9 @@ func (h *Handler) decided(t *toolCall) (any, error) {
 	}
 	if decision == job.Deny {
 		reason := job.DeniedByUser
+		if c.Reply.Decision == job.Steer {
+			reason += " " + wantsOtherwise
+		}
 		if c.Reply.Reason != "" {
 			reason += " " + c.Reply.Reason
 		}

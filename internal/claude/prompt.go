@@ -188,6 +188,16 @@ func (d promptData) Replies() (string, error) {
 	return fenced(answers)
 }
 
+// AskedForChange reports whether the user's last answer is that they want
+// something else. What a reviewer wants is told by itself.
+func (d promptData) AskedForChange() bool {
+	if len(d.Answers) == 0 {
+		return false
+	}
+	last := d.Answers[len(d.Answers)-1]
+	return last.Type != job.Review && last.Reply != nil && last.Reply.Decision == job.Steer
+}
+
 // Written are the user's messages, as JSON that may stand in a fence.
 func (d promptData) Written() (string, error) { return fenced(utterances(d.Told)) }
 

@@ -150,10 +150,12 @@ func (q question) decide(g Given) (store.Answer, error) {
 		return q.cancel(g.Text), nil
 	case g.Values != nil && (q.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
 		return store.Answer{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
-	case binding && (g.Decision == job.Approve || g.Decision == job.Deny):
+	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
+		return store.Answer{}, refuse("/text", "is required but missing; expected what to change")
+	case binding && (g.Decision == job.Approve || g.Decision == job.Deny || g.Decision == job.Steer):
 		return answered(job.Reply{Decision: g.Decision, Values: g.Values, Text: g.Text, Reason: g.Text, Confidence: 1}), nil
 	case binding:
-		return store.Answer{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny", g.Decision))
+		return store.Answer{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer", g.Decision))
 	}
 	return store.Answer{}, refuse("/decision", fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision))
 }
@@ -273,7 +275,24 @@ func (s *Service) understand(q question, text string) (store.Answer, error) {
 	if s.mayAskClaude(q) {
 		return q.toRead(base, nil), nil
 	}
-	return q.again(base, nil, r.Question), nil
+	return q.askedBack(r).again(base, nil, r.Question), nil
+}
+
+// askedBack is a question that asks for a decision once more: it keeps what it
+// first was, and what the person is offered to have handed on.
+func (q question) askedBack(r reply.Reading) question {
+	if !q.checkpoint.Type.Binding() {
+		return q
+	}
+	if q.checkpoint.Type != job.Review { // a review's is long, and read against by nobody
+		q.props.OriginalQuestion = q.original()
+	}
+	q.props.OfferedChange = r.Offer
+	q.props.SuggestedReplies = slices.DeleteFunc(slices.Clone(q.props.SuggestedReplies), func(text string) bool { return text == reply.ChangeIt })
+	if r.Offer != "" {
+		q.props.SuggestedReplies = append(q.props.SuggestedReplies, reply.ChangeIt)
+	}
+	return q
 }
 
 // asksForOne reports whether one value is the whole answer: then the latest word

@@ -46,6 +46,7 @@ func (s *Service) Ask(ctx context.Context, a Asking) (outcome store.Outcome, ask
 	if details != nil {
 		return "", asked, details, nil
 	}
+	q.props.OriginalQuestion, q.props.OfferedChange = "", "" // nobody was asked back yet
 	made, err := compose(q, a)
 	if err != nil {
 		return "", asked, nil, err

@@ -2,6 +2,7 @@ package human
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -70,7 +71,7 @@ func (q question) field() string {
 // words are what package reply reads a text against.
 func (q question) words() reply.Question {
 	r := reply.Question{
-		Type: q.checkpoint.Type, Message: q.checkpoint.Message, Field: q.field(), CurrentValue: q.props.CurrentValue,
+		Type: q.checkpoint.Type, Message: q.original(), Offered: q.props.OfferedChange, Field: q.field(), CurrentValue: q.props.CurrentValue,
 		ValidValues: q.props.ValidValues, Known: q.props.CurrentValues,
 	}
 	if q.form != nil {
@@ -78,6 +79,11 @@ func (q question) words() reply.Question {
 	}
 	r.YesPhrases, r.NoPhrases = phrases(q.props.Yes), phrases(q.props.No)
 	return r
+}
+
+// original is the question as it was first put.
+func (q question) original() string {
+	return cmp.Or(q.props.OriginalQuestion, q.checkpoint.Message)
 }
 
 // phrases are the ways to give an answer.
@@ -132,6 +138,8 @@ func (q question) complete(runID string) (message string, props json.RawMessage,
 			return "", nil, err
 		}
 	}
+	delete(all, "original_question") // these are ours: no asker gives them
+	delete(all, "offered_change")
 	known := q.props
 	known.CheckpointType, known.AwaitingResponse, known.RunID = c.Type, true, runID
 	if known.RunID == "" {

@@ -132,6 +132,11 @@ type Props struct {
 	// MaxIterations how often it may be (seed 001).
 	Iteration     int `json:"iteration,omitempty"`
 	MaxIterations int `json:"max_iterations,omitempty"`
+	// OriginalQuestion is the question as it was first put, where this one asks again.
+	OriginalQuestion string `json:"original_question,omitempty"`
+	// OfferedChange is a reply that was a yes with a condition: "change it" hands it
+	// to Claude as what the person wants instead.
+	OfferedChange string `json:"offered_change,omitempty"`
 	// Yes and No are the answers to a confirmation, in its asker's own words.
 	Yes *AnswerProps `json:"yes,omitempty"`
 	No  *AnswerProps `json:"no,omitempty"`
@@ -153,7 +158,8 @@ type AnswerProps struct {
 // Decision is a person's yes or no.
 type Decision string
 
-// The decisions; Cancel withdraws the whole job, Steer asks for another round.
+// The decisions; Cancel withdraws the whole job. Steer asks for something else: at
+// a review for another round, else for another input. It allows nothing.
 const (
 	Approve Decision = "approve"
 	Deny    Decision = "deny"
@@ -169,7 +175,8 @@ type Reply struct {
 	Values map[string]any `json:"values,omitempty"`
 	// Text is what the person wrote, if they did.
 	Text string `json:"text,omitempty"`
-	// Reason is why they said no, as far as it was understood.
+	// Reason is why they said no, as far as it was understood, or what they want
+	// instead.
 	Reason string `json:"reason,omitempty"`
 	// Confidence is how sure the reading of Text is, 0 to 1; 1 where nothing had to
 	// be understood.

@@ -101,7 +101,7 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 		return state, err
 	}
 	for _, a := range answers {
-		if a.RequestID != id || a.Reply == nil || a.Reply.Decision != job.Steer {
+		if a.RequestID != id || a.Type != job.Review || a.Reply == nil || a.Reply.Decision != job.Steer {
 			continue
 		}
 		state.CurrentIteration++

@@ -3,20 +3,19 @@ package reply
 import (
 	"slices"
 	"strings"
-
-	"ringback/internal/job"
 )
 
 // decide reads a reply where something is decided.
 func decide(q Question, said sentence) Reading {
-	if prompt, ok := steers(said); ok && q.Type == job.Review {
-		return Reading{Outcome: Steer, Reason: prompt, Confidence: 1}
-	}
-	if said.hidden || said.asks || said.trails {
-		return Reading{Outcome: Unclear}
-	}
-	if o := q.worded(said); o != "" {
+	plain := !said.hidden && !said.asks && !said.trails
+	if o := q.worded(said); plain && o != "" {
 		return Reading{Outcome: o, Confidence: 1}
+	}
+	if wanted, ok := changeWanted(q, said); ok {
+		return Reading{Outcome: Steer, Reason: wanted, Confidence: 1}
+	}
+	if !plain {
+		return Reading{Outcome: Unclear}
 	}
 	if strings.Contains(said.text, `"`) {
 		return Reading{Outcome: Unclear} // somebody's words, not theirs
@@ -73,15 +72,6 @@ func isOneOf(phrases []string, said sentence, form func(sentence) string) bool {
 		p := parse(text)
 		return form(p) == words && p.oddMarks() == said.oddMarks()
 	})
-}
-
-// steers reads "steer: add a test" and steer "add a test".
-func steers(said sentence) (prompt string, ok bool) {
-	if said.tokens[0].word != "steer" {
-		return "", false
-	}
-	prompt = strings.Trim(strings.TrimSpace(strings.TrimLeft(said.text[said.tokens[0].end:], ": ")), `"`)
-	return prompt, prompt != ""
 }
 
 // denyWithReason reads "no, the tests are red": a clear no, and then words that

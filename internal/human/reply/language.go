@@ -44,6 +44,8 @@ type language struct {
 	// verdicts are the phrases of a yes and a no; cancels, those of a person who
 	// wants none of it any more; changes, those of one who wants it otherwise.
 	verdicts, cancels, changes phrases
+	// changing are the phrases with which one begins to say what should be different.
+	changing phrases
 	// turns are the words that may turn a no around.
 	turns map[string]bool
 	// misspelt are the words that may be mended, and known is every word of the
@@ -80,7 +82,7 @@ func readWording(name string) wording {
 }
 
 func newLanguage(w wording) *language {
-	l := &language{wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, turns: set(w.Turn...), known: map[string]bool{}}
+	l := &language{wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, turns: set(w.Turn...), known: map[string]bool{}}
 	signs := readSigns().wording
 	for m, lists := range map[meaning][][]string{
 		approves: {w.Yes, signs.Yes}, denies: {w.No, signs.No}, withYes: {w.WithYes}, withNo: {w.WithNo}, polite: {w.Polite}, doubt: {w.Doubt},
@@ -93,7 +95,10 @@ func newLanguage(w wording) *language {
 	l.cancels.add(polite, w.Polite...)
 	l.cancels.add(polite, w.WithCancel...)
 	l.changes.add(changes, w.ChangeIt...)
-	l.changes.add(polite, w.Polite...)
+	for _, beside := range [][]string{w.Polite, w.Yes, w.No, w.WithCancel} { // "yes, change it"
+		l.changes.add(polite, beside...)
+	}
+	l.changing.add(changes, w.Change...)
 	if w.Name == english {
 		l.verdicts.addEnglishVerdicts()
 		l.cancels.addEnglishCancellations()

@@ -9,8 +9,12 @@ import (
 // Question is what the words are read against.
 type Question struct {
 	Type job.CheckpointType
-	// Message is the question as the person was asked.
+	// Message is the question as the person was first asked: what was asked back
+	// quotes them, and their words are not the question.
 	Message string
+	// Offered is an earlier reply that the person was offered to have handed on as
+	// what they want changed; empty for none.
+	Offered string
 	// Field is the name of the single value that is asked for, if it has one.
 	Field string
 	// CurrentValue is the value that was refused.
@@ -47,7 +51,7 @@ const (
 	Approve Outcome = "approve" // a clear yes
 	Deny    Outcome = "deny"    // a clear no
 	Cancel  Outcome = "cancel"  // the person wants none of it any more
-	Steer   Outcome = "steer"   // a review: another round, with Reading.Reason as the prompt
+	Steer   Outcome = "steer"   // something else is wanted: Reading.Reason
 	Values  Outcome = "values"  // values were given
 	Unclear Outcome = "unclear" // ask again
 )
@@ -59,8 +63,11 @@ type Reading struct {
 	Values map[string]any
 	// Missing are the required fields that are still open.
 	Missing []string
-	// Reason is why the person said no, in their words.
+	// Reason is why the person said no, or what they want instead, in their words.
 	Reason string
+	// Offer is the text itself where it was a yes with a condition: the Question
+	// offers to hand it on as what should change.
+	Offer string
 	// Question is what to ask back where the outcome is Unclear.
 	Question string
 	// Confidence is 1 for what was said outright, less where a typing error was
@@ -84,10 +91,13 @@ func Read(q Question, text string) Reading {
 	default:
 		r = values(q, said)
 	}
-	if r.Outcome == Unclear {
-		r = Reading{Outcome: Unclear, Question: again(q)}
+	switch {
+	case r.Outcome != Unclear:
+		return r
+	case q.Type.Binding():
+		return askBack(q, said, text)
 	}
-	return r
+	return Reading{Outcome: Unclear, Question: valueAgain(q)}
 }
 
 func values(q Question, said sentence) Reading {

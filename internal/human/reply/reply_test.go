@@ -155,20 +155,6 @@ func TestWhatIsSuggestedIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestAnUnclearReplyIsAskedBackOnce(t *testing.T) {
-	t.Parallel()
-	q := questions["deploy"]
-	first := reply.Read(q, "maybe").Question
-	want := "I cannot tell whether that is a yes or a no. Deploy shop-api 1.4.0 to production? Please answer yes or no."
-	if first != want {
-		t.Fatalf("asked back %q, want %q", first, want)
-	}
-	q.Message = first
-	if second := reply.Read(q, "hm").Question; second != want {
-		t.Errorf("asked back a second time with %q, want the same words", second)
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	for _, l := range table(f) {
 		f.Add(l.section, l.text)

@@ -1,20 +1,22 @@
 package reply
 
-import (
-	"fmt"
-	"strings"
-
-	"ringback/internal/job"
-)
+import "fmt"
 
 // mostSuggestions bounds how many replies are offered as buttons.
 const mostSuggestions = 10
+
+// ChangeIt hands on what a person was offered to have handed on.
+const ChangeIt = "Change it"
 
 // Suggest returns texts to offer as replies to a question. Each of them is read
 // as what it says.
 func Suggest(q Question) []string {
 	if q.Type.Binding() {
-		return []string{first(q.YesPhrases, "Approve"), first(q.NoPhrases, "Deny")}
+		texts := []string{first(q.YesPhrases, "Approve"), first(q.NoPhrases, "Deny")}
+		if q.Offered != "" {
+			texts = append(texts, ChangeIt)
+		}
+		return texts
 	}
 	options := q.ValidValues
 	if len(options) == 0 && len(q.Fields) == 1 {
@@ -38,24 +40,4 @@ func first(texts []string, otherwise string) string {
 		return texts[0]
 	}
 	return otherwise
-}
-
-const (
-	unclearDecision = "I cannot tell whether that is a yes or a no. "
-	plainAnswer     = " Please answer yes or no."
-	reviewAnswer    = ` Please answer "approve" or "reject", or "steer: …" for another round.`
-	unclearValue    = "I did not understand that. "
-)
-
-// again is the question to ask back.
-func again(q Question) string {
-	asked := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(q.Message, unclearDecision), unclearValue))
-	if !q.Type.Binding() {
-		return unclearValue + asked
-	}
-	ending := plainAnswer
-	if q.Type == job.Review {
-		ending = reviewAnswer
-	}
-	return unclearDecision + strings.TrimSuffix(asked, ending) + ending
 }

@@ -69,9 +69,11 @@ local function add_task(kind, ref)
   redis.call('PUBLISH', P .. ':wake', 'outbox')
 end
 
--- Has the outside world told of something, by each of the job's ways.
-local function notify(j, ref)
-  for way in string.gmatch(j.notify or '', '%a+') do add_task(way, ref) end
+-- Has the outside world told of something, by each of the job's ways but one.
+local function notify(j, ref, not_by)
+  for way in string.gmatch(j.notify or '', '%a+') do
+    if way ~= not_by then add_task(way, ref) end
+  end
 end
 
 local function count(what, n) redis.call('HINCRBY', P .. ':stats', what, num(n or 1)) end
@@ -269,7 +271,8 @@ local function open_checkpoint(j, c)
     redis.call('RPUSH', P .. ':asked:' .. j.id, c.id)
     add_audit(j.id, '"event":"asked","checkpointId":"' .. c.id .. '","type":"' .. c.type .. '"' .. c.about)
   end
-  if not c.unasked then notify(j, 'opened|' .. c.id) end
+  -- A channel of many is told of a question once: asking back is between two.
+  if not c.unasked then notify(j, 'opened|' .. c.id, c.again and 'slack') end
   count(c.type .. ':opened')
   c.message, c.created = num(message), NOW
   emit(j, 'checkpoint', checkpoint_json(c))

@@ -56,7 +56,8 @@ local function approve()
   if ARGV[16] == 'job' then redis.call('SADD', P .. ':standing-of:' .. j.id, ARGV[17]) end
 end
 
--- A no to a tool call is kept until the call that asked is told.
+-- A no, or the wish for something else. What was allowed before and is not used
+-- yet is allowed no longer; a no to a tool call is kept until the call is told.
 local function deny()
   if c.subject == '' or j.id == '' then return end
   supersede()
@@ -90,7 +91,7 @@ end
 if ARGV[2] == 'clarified' then
   close_checkpoint(j, c, 'clarified', reply, ARGV[9])
   local again = { id = ARGV[9], type = c.type, head = ARGV[10], rest = ARGV[11], human = c.human, held = c.held,
-    subject = c.subject, about = c.about, call = c.call, exchange = ARGV[20] }
+    subject = c.subject, about = c.about, call = c.call, exchange = ARGV[20], again = true }
   audit('unclear')
   open_checkpoint(j, again)
   redis.call('HSET', checkpoint_key(c.id), 'held', '0')
@@ -103,7 +104,7 @@ end
 close_checkpoint(j, c, 'answered', reply)
 if ARGV[13] ~= '' then count(c.type .. ':' .. ARGV[13]) end
 audit(ARGV[13] ~= '' and ARGV[13] or 'answered')
-if ARGV[13] == 'approve' then approve() elseif ARGV[13] == 'deny' then deny() end
+if ARGV[13] == 'approve' then approve() elseif ARGV[13] == 'deny' or ARGV[13] == 'steer' and c.type ~= 'review' then deny() end
 if j.id == '' then
   add_task('resume', c.id)
   return { 'ok', message }
