@@ -27,17 +27,14 @@ func checkCommand() *cobra.Command {
 				fmt.Fprintf(out, "problem  %s\n", p.Error())
 			}
 			found := len(problems)
-			switch claude := c.FindClaude(); {
-			case claude.Problem != "":
-				fmt.Fprintf(out, "problem  %s\n", claude.Problem)
-				found++
-			case c.CheckClaude() != nil:
-				fmt.Fprintf(out, "problem  %s\n", c.CheckClaude())
-				found++
-			case claude.Simulated:
-				fmt.Fprintf(out, "note     no Claude CLI (%s) on PATH: jobs would run on the simulated Claude\n", claude.Bin)
-			default:
-				fmt.Fprintf(out, "ok       claude %s\n", claude.Bin)
+			for _, f := range server.CheckSetup(cmd.Context(), c, kinds) {
+				fmt.Fprintf(out, "%-8s %s\n", f.Weight, f.Text)
+				if f.Weight == server.Trouble {
+					found++
+				}
+			}
+			if c.EnvFile != "" {
+				fmt.Fprintf(out, "ok       %s was read\n", c.EnvFile)
 			}
 			if found > 0 {
 				return cli.Problems(found)

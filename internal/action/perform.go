@@ -175,17 +175,21 @@ func (s *Service) arguments(r Run) ([]string, error) {
 			return nil, errors.New("an argument holds a NUL character")
 		}
 	}
-	switch {
-	case args[0] == "ringback":
-		args[0] = s.opts.Self
-	case strings.Contains(args[0], "/"):
-		path, err := filepath.Abs(args[0])
-		if err != nil {
-			return nil, err
-		}
-		args[0] = path
-	}
+	args[0] = program(args[0], r.Dir, s.opts.Self)
 	return args, nil
+}
+
+// program is where the program of a command lies: a path leads from the directory
+// of the kind, not from where the server happened to start. Other names are looked
+// for on PATH; ringback is this program.
+func program(name, dir, self string) string {
+	switch {
+	case name == "ringback":
+		return self
+	case strings.Contains(name, "/") && !filepath.IsAbs(name):
+		return filepath.Join(dir, name)
+	}
+	return name
 }
 
 // passed are the variables that a command gets from the server's environment.
@@ -199,7 +203,7 @@ func (s *Service) environ(r Run) []string {
 	}
 	env := []string{
 		"RINGBACK_REQUEST_ID=" + string(r.RequestID), "RINGBACK_USER_ID=" + r.Facts.UserID,
-		"RINGBACK_KIND=" + r.Kind, "RINGBACK_ACTION=" + r.Action.Name,
+		"RINGBACK_KIND=" + r.Kind, "RINGBACK_KIND_DIR=" + r.Dir, "RINGBACK_ACTION=" + r.Action.Name,
 	}
 	for _, name := range passed {
 		if value, ok := ours[name]; ok {

@@ -55,8 +55,11 @@ type Run struct {
 	RequestID job.ID
 	Facts     store.Facts
 	Kind      string
-	Action    *kind.Action
-	Input     map[string]any
+	// Dir is the directory of the kind's file, which the program's path leads from;
+	// empty for a built-in kind.
+	Dir    string
+	Action *kind.Action
+	Input  map[string]any
 }
 
 var errJobEnded = errors.New("its job has ended")

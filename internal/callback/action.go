@@ -90,7 +90,7 @@ func (h *Handler) action(in *call) (any, error) {
 	case outcome == store.Unapproved:
 		return h.unapproved(a, string(run))
 	case outcome == store.Started:
-		h.actions.Start(action.Run{ID: run, RequestID: in.id, Facts: in.facts, Kind: a.kind.Name, Action: a.action, Input: a.input})
+		h.actions.Start(action.Run{ID: run, RequestID: in.id, Facts: in.facts, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Input: a.input})
 	case outcome != store.Known:
 		return nil, in.refused(outcome)
 	}

@@ -191,6 +191,9 @@ func (c Config) validate() error {
 	slack, err := url.Parse(c.SlackURL)
 	check(c.SlackURL == "" || err == nil && (slack.Scheme == "http" || slack.Scheme == "https") && slack.Host != "",
 		"SLACK_WEBHOOK_URL: want an http or https URL")
+	for _, origin := range c.CORSOrigins {
+		check(origin == "*" || isOrigin(origin), "CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com", origin)
+	}
 	for _, key := range c.APIKeys {
 		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")
 	}
@@ -202,6 +205,13 @@ func (c Config) validate() error {
 }
 
 func (c Config) secured() bool { return len(c.APIKeys) > 0 || c.JWTSecret != "" }
+
+// isOrigin reports whether a text is an origin as browsers send it: no path, not
+// even a slash.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme != "" && u.Host != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
+}
 
 func isLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)

@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/expr-lang/expr"
+	exprast "github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 
 	"ringback/internal/job"
 )
@@ -37,8 +41,10 @@ type Action struct {
 	Yes Answer `yaml:"yes"`
 	No  Answer `yaml:"no"`
 	// Command is the program that does it, with its arguments; {{input.<field>}} is
-	// filled in, each into its one argument. It gets the input as JSON on standard
-	// input. Webhook is called with the input instead.
+	// filled in, each into its one argument. A program with a slash in it is a path,
+	// from the directory of the kind's file; else it is looked for on PATH. It works
+	// in the job's directory and gets the input as JSON on standard input. Webhook is
+	// called with the input instead.
 	Command []string `yaml:"command"`
 	Webhook string   `yaml:"webhook"`
 	// Env are further environment variables of the command.
@@ -48,7 +54,12 @@ type Action struct {
 
 	schema *Schema
 	when   *vm.Program
+	node   ast.Node // where it stands
 }
+
+// Line is the line of the kind's file on which a part of the action stands, named
+// by keys and, in lists, by numbers from 0; as far as it is there.
+func (a *Action) Line(path ...string) int { return lineOf(a.node, path...) }
 
 // Answer is one of the two answers to an action's question, see job.AnswerProps.
 // In its texts, {{input.<field>}} is filled in.
@@ -133,26 +144,40 @@ const (
 
 var actionName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]{0,62}$`)
 
-// actionFault checks the actions and fills in what they leave out; empty when
-// nothing is wrong.
-func (p *Policy) actionFault() string {
+// actionProblems checks the actions and fills in what they leave out.
+func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
+	nodes := itemsOf(list)
 	for i, a := range p.Actions {
 		if a == nil {
-			return fmt.Sprintf("number %d is empty", i+1)
+			problems = append(problems, Problem{Line: lineOf(list), Message: fmt.Sprintf("actions: number %d is empty", i+1)})
+			continue
 		}
-		if slices.ContainsFunc(p.Actions[:i], func(b *Action) bool { return b.Name == a.Name }) {
-			return fmt.Sprintf("%s stands here twice", a.Name)
+		if a.node = list; i < len(nodes) {
+			a.node = nodes[i]
 		}
-		if fault := a.complete(); fault != "" {
-			return fmt.Sprintf("%s: %s", cmp.Or(a.Name, fmt.Sprintf("number %d", i+1)), fault)
+		name := cmp.Or(a.Name, fmt.Sprintf("number %d", i+1))
+		if slices.ContainsFunc(p.Actions[:i], func(b *Action) bool { return b != nil && b.Name == a.Name }) {
+			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + name + " stands here twice"})
+			continue
+		}
+		for _, f := range a.complete() {
+			problems = append(problems, Problem{
+				Line: a.Line(f.path...), Message: fmt.Sprintf("actions: %s: %s", name, f.message), Hint: f.hint,
+			})
 		}
 	}
-	return ""
+	return problems
 }
 
-func (a *Action) complete() string {
+// actionFault is something wrong with a part of an action.
+type actionFault struct {
+	path          []string
+	message, hint string
+}
+
+func (a *Action) complete() (faults []actionFault) {
 	if !actionName.MatchString(a.Name) {
-		return fmt.Sprintf("name: found %q; expected letters, digits, _ and -, beginning with a letter", a.Name)
+		faults = append(faults, actionFault{path: []string{"name"}, message: fmt.Sprintf("name: found %q; expected letters, digits, _ and -, beginning with a letter", a.Name)})
 	}
 	a.Title, a.Confirm = cmp.Or(a.Title, a.Name), cmp.Or(a.Confirm, always)
 	a.Question = cmp.Or(a.Question, a.Title+"?")
@@ -164,24 +189,31 @@ func (a *Action) complete() string {
 	if len(a.Input) == 0 {
 		a.Input = SchemaSource(anyObject)
 	}
-	for _, fault := range []func() string{a.schemaFault, a.confirmFault, a.runFault, a.textFault} {
+	faults = append(faults, a.schemaFaults()...)
+	if a.schema == nil {
+		return faults
+	}
+	for key, fault := range map[string]func() string{"confirm": a.confirmFault, "command": a.runFault} {
 		if text := fault(); text != "" {
-			return text
+			faults = append(faults, actionFault{path: []string{key}, message: text})
 		}
 	}
-	return ""
+	return append(faults, a.textFaults()...)
 }
 
-func (a *Action) schemaFault() string {
-	schema, err := NewSchema("input", []byte(a.Input))
-	if err != nil {
-		return err.Error()
+func (a *Action) schemaFaults() (faults []actionFault) {
+	schema, problems := compileObject([]byte(a.Input))
+	for _, p := range problems { // their lines are those of the schema as JSON
+		faults = append(faults, actionFault{path: []string{"input"}, message: "input: " + p.Message, hint: p.Hint})
+	}
+	if schema == nil {
+		return faults
 	}
 	a.schema = schema
 	if schema.root.get("properties").get("confirmed") != nil {
-		return "input: the field confirmed is the call's own"
+		faults = append(faults, actionFault{path: []string{"input", "properties", "confirmed"}, message: "input: the field confirmed is the call's own"})
 	}
-	return ""
+	return faults
 }
 
 func (a *Action) confirmFault() string {
@@ -198,6 +230,52 @@ func (a *Action) confirmFault() string {
 		return "confirm: " + message
 	}
 	a.when = program
+	return a.fieldFault(program)
+}
+
+// fieldFault finds a field that a condition asks for and the input never has: then
+// nobody would be spared the question, or worse, everybody.
+func (a *Action) fieldFault(program *vm.Program) string {
+	found := &members{}
+	root := program.Node()
+	exprast.Walk(&root, found)
+	for _, path := range found.paths {
+		if message, hint := inputFault(a.schema, path); message != "" {
+			return strings.TrimSpace("confirm: input." + path + ": " + message + ". " + hint)
+		}
+	}
+	return ""
+}
+
+// members collects the fields of the input that an expression names.
+type members struct{ paths []string }
+
+// Visit implements the visitor of the expression library.
+func (m *members) Visit(n *exprast.Node) {
+	if path := memberPath(*n); path != "" {
+		m.paths = append(m.paths, path)
+	}
+}
+
+// memberPath is "a.b" for input.a.b and empty for all else.
+func memberPath(n exprast.Node) string {
+	if chain, ok := n.(*exprast.ChainNode); ok {
+		return memberPath(chain.Node)
+	}
+	member, ok := n.(*exprast.MemberNode)
+	if !ok {
+		return ""
+	}
+	field, ok := member.Property.(*exprast.StringNode)
+	if !ok {
+		return ""
+	}
+	if of, ok := member.Node.(*exprast.IdentifierNode); ok && of.Value == "input" {
+		return field.Value
+	}
+	if before := memberPath(member.Node); before != "" {
+		return before + "." + field.Value
+	}
 	return ""
 }
 
@@ -220,21 +298,58 @@ func (a *Action) runFault() string {
 	return ""
 }
 
-// textFault finds variables that nothing could be put in place of.
-func (a *Action) textFault() string {
-	texts := append([]string{a.Question, a.Yes.Message, a.No.Message}, a.Command...)
-	for _, text := range append(texts, slices.Concat(a.Yes.Also, a.No.Also)...) {
-		for _, match := range variable.FindAllStringSubmatch(text, -1) {
-			path, ok := strings.CutPrefix(match[1], "input.")
+// textFaults finds variables that nothing could be put in place of, and those in
+// texts where nothing is.
+func (a *Action) textFaults() (faults []actionFault) {
+	filled := func(text string, path ...string) {
+		for _, f := range templateFaults(text, func(name string) (string, string) {
+			field, ok := strings.CutPrefix(name, "input.")
 			if !ok {
-				return "{{" + match[1] + "}} is not a known variable: there are {{input.<field>}}"
+				return "is not a known variable", "There are {{input.<field>}}."
 			}
-			if message, hint := inputFault(a.schema, path); message != "" {
-				return "{{" + match[1] + "}}: " + strings.TrimSpace(message+" "+hint)
-			}
+			return inputFault(a.schema, field)
+		}) {
+			faults = append(faults, actionFault{path, f.message, f.hint})
 		}
 	}
-	return ""
+	plain := func(text string, path ...string) {
+		if strings.Contains(text, "{{") {
+			faults = append(faults, actionFault{path, path[len(path)-1] + ": nothing is filled in here", "Variables stand in question, in the messages of yes and no, and in the arguments of command."})
+		}
+	}
+	filled(a.Question, "question")
+	plain(a.Title, "title")
+	plain(a.Webhook, "webhook")
+	for name, answer := range map[string]Answer{"yes": a.Yes, "no": a.No} {
+		plain(answer.Label, name, "label")
+		filled(answer.Message, name, "message")
+		for i, text := range answer.Also {
+			filled(text, name, "also", strconv.Itoa(i))
+		}
+	}
+	for i, word := range a.Command {
+		if i > 0 {
+			filled(word, "command", strconv.Itoa(i))
+		}
+	}
+	for name, value := range a.Env {
+		plain(value, "env", name)
+	}
+	return faults
+}
+
+// checkPrograms finds programs that are named by a path which leads nowhere, for
+// the kind is part of the program and lies in no directory.
+func checkPrograms(k *Kind) (problems []Problem) {
+	for _, a := range k.Policy.Actions {
+		if a != nil && len(a.Command) > 0 && k.Dir == "" && strings.Contains(a.Command[0], "/") && !path.IsAbs(a.Command[0]) {
+			problems = append(problems, Problem{
+				Line: a.Line("command"), Message: fmt.Sprintf("actions: %s: command: %s is a relative path, but the kind lies in no directory", a.Name, a.Command[0]),
+				Hint: "Name a program on PATH, or an absolute path.",
+			})
+		}
+	}
+	return problems
 }
 
 // plainNumbers makes JSON numbers comparable in expressions.

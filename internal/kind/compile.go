@@ -31,6 +31,9 @@ func compile(source []byte) (*Schema, []Problem) {
 	if s.compiled, err = compileSource(source); err != nil {
 		return nil, s.compileProblems(err)
 	}
+	if problems := s.mistakes(); len(problems) > 0 {
+		return nil, problems
+	}
 	s.forClaude = written(s.withoutReadOnly(root))
 	s.items = s.itemSchemas()
 	return s, nil

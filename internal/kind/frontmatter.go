@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -96,12 +97,62 @@ func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 		default:
 			if problem, bad := p.readField(entry, key, field); bad {
 				problems = append(problems, problem)
+			} else if key == "actions" {
+				problems = append(problems, p.actionProblems(entry.Value)...)
 			} else if fault := p.fault(key); fault != "" {
 				problems = append(problems, Problem{Line: line, Message: key + ": " + fault})
 			}
 		}
 	}
 	return problems
+}
+
+// itemsOf are the items of a list.
+func itemsOf(list ast.Node) []ast.Node {
+	if sequence, ok := list.(*ast.SequenceNode); ok {
+		return sequence.Values
+	}
+	return nil
+}
+
+// lineOf is the line of the file on which a part of the front matter stands, named
+// by keys and, in lists, by numbers from 0; as far as it is there. The first fence
+// is line 1.
+func lineOf(n ast.Node, path ...string) int {
+	if n == nil {
+		return 0
+	}
+	line := n.GetToken().Position.Line
+	if mapping, ok := n.(ast.MapNode); ok {
+		if entries := mapping.MapRange(); entries.Next() { // a mapping's own token stands behind its first key
+			line = entries.Key().GetToken().Position.Line
+		}
+	}
+	for _, key := range path {
+		next, at := child(n, key)
+		if next == nil {
+			break
+		}
+		n, line = next, at
+	}
+	return line + 1
+}
+
+// child is a part of a node and the line that it begins on.
+func child(n ast.Node, key string) (part ast.Node, line int) {
+	if mapping, ok := n.(ast.MapNode); ok {
+		for entries := mapping.MapRange(); entries.Next(); {
+			if entries.Key().String() == key {
+				return entries.Value(), entries.Key().GetToken().Position.Line
+			}
+		}
+		return nil, 0
+	}
+	items := itemsOf(n)
+	if i, err := strconv.Atoi(key); err == nil && i < len(items) {
+		return items[i], items[i].GetToken().Position.Line
+	}
+	return nil, 0
 }
 
 func (p *Policy) readField(entry *ast.MappingValueNode, key string, field reflect.Type) (Problem, bool) {

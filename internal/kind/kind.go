@@ -12,6 +12,10 @@ import (
 type Kind struct {
 	// Name is what jobs ask for, and what its files are called.
 	Name string
+	// File is the prompt file, as problems name it, and Dir the directory that it
+	// lies in, an absolute path: relative paths of programs lead from there. A kind
+	// that is part of the program has no Dir.
+	File, Dir string
 	// Policy is the prompt file's front matter, with its defaults.
 	Policy Policy
 	// Prompt is the system prompt, with its template variables.

@@ -16,6 +16,9 @@ type Source struct {
 	// Prompts holds <kind>.md, Schemas <kind>.input.json and <kind>.result.json;
 	// either may be nil.
 	Prompts, Schemas fs.FS
+	// Dir is where the prompts lie on this machine, an absolute path; empty where
+	// they are part of the program.
+	Dir string
 	// PromptsName and SchemasName stand before file names in problems.
 	PromptsName, SchemasName string
 }
@@ -26,8 +29,8 @@ type Source struct {
 func Load(sources ...Source) (*Registry, []Problem) {
 	l := loader{prompts: map[string]file{}, schemas: map[string]file{}}
 	for _, s := range sources {
-		l.collect(s.Prompts, s.PromptsName, ".md", l.prompts)
-		l.collect(s.Schemas, s.SchemasName, ".json", l.schemas)
+		l.collect(s.Prompts, s.PromptsName, s.Dir, ".md", l.prompts)
+		l.collect(s.Schemas, s.SchemasName, "", ".json", l.schemas)
 	}
 	registry := &Registry{kinds: map[string]*Kind{}}
 	for name, prompt := range l.prompts {
@@ -55,6 +58,7 @@ func Builtin() Source {
 
 type file struct {
 	path string
+	dir  string // where a relative path in it leads from; empty: nowhere
 	text []byte
 }
 
@@ -74,7 +78,7 @@ func (l *loader) problem(path string, line int, format string, args ...any) {
 	l.problems = append(l.problems, Problem{File: path, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-func (l *loader) collect(from fs.FS, place, suffix string, into map[string]file) {
+func (l *loader) collect(from fs.FS, place, dir, suffix string, into map[string]file) {
 	if from == nil {
 		return
 	}
@@ -93,7 +97,7 @@ func (l *loader) collect(from fs.FS, place, suffix string, into map[string]file)
 			l.problem(path.Join(place, name), 0, "the file cannot be read: %v", err)
 			continue
 		}
-		into[name] = file{path.Join(place, name), text}
+		into[name] = file{path.Join(place, name), dir, text}
 	}
 }
 
@@ -109,10 +113,11 @@ func (l *loader) kind(name string, prompt file) *Kind {
 		l.problem(prompt.path, bodyLine, "the prompt is empty: nothing stands below the front matter")
 	}
 	k := &Kind{
-		Name: name, Policy: policy.withDefaults(name), Prompt: body,
+		Name: name, File: prompt.path, Dir: prompt.dir, Policy: policy.withDefaults(name), Prompt: body,
 		Input: l.schema(name + ".input.json"), Result: l.schema(name + ".result.json"),
 	}
 	l.add(prompt.path, checkTemplate(k, bodyLine))
+	l.add(prompt.path, checkPrograms(k))
 	return k
 }
 
@@ -121,9 +126,9 @@ func (l *loader) kind(name string, prompt file) *Kind {
 func (l *loader) schema(name string) *Schema {
 	f, ok := l.schemas[name]
 	if !ok {
-		f = file{name, []byte(anyObject)}
+		f = file{name, "", []byte(anyObject)}
 	}
-	s, problems := compile(f.text)
+	s, problems := compileObject(f.text)
 	l.add(f.path, problems)
 	return s
 }

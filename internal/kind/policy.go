@@ -93,8 +93,6 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
 	}
 	switch key {
-	case "actions":
-		return p.actionFault()
 	case "tools":
 		return p.Tools.fault()
 	case "max_steering_iterations":

@@ -28,13 +28,30 @@ func Render(prompt string, value func(name string) string) string {
 func checkTemplate(k *Kind, bodyLine int) []Problem {
 	var problems []Problem
 	for i, line := range strings.Split(k.Prompt, "\n") {
-		for _, match := range variable.FindAllStringSubmatch(line, -1) {
-			if message, hint := variableFault(k, match[1]); message != "" {
-				problems = append(problems, Problem{Line: bodyLine + i, Message: "{{" + match[1] + "}}: " + message, Hint: hint})
-			}
+		for _, f := range templateFaults(line, func(name string) (string, string) { return variableFault(k, name) }) {
+			problems = append(problems, Problem{Line: bodyLine + i, Message: f.message, Hint: f.hint})
 		}
 	}
 	return problems
+}
+
+type templateFault struct{ message, hint string }
+
+// templateFaults finds the variables of a text that are wrong by fault, and those
+// that are not closed: they would be left standing as they are.
+func templateFaults(text string, fault func(name string) (message, hint string)) (faults []templateFault) {
+	for _, match := range variable.FindAllStringSubmatch(text, -1) {
+		if message, hint := fault(match[1]); message != "" {
+			faults = append(faults, templateFault{"{{" + match[1] + "}}: " + message, hint})
+		}
+	}
+	rest := variable.ReplaceAllString(text, "")
+	if _, open, found := strings.Cut(rest, "{{"); found {
+		faults = append(faults, templateFault{
+			"{{" + shorten(strings.TrimSpace(open)) + ": the variable is not closed", "End it with }} on the same line.",
+		})
+	}
+	return faults
 }
 
 func variableFault(k *Kind, name string) (message, hint string) {
@@ -51,7 +68,8 @@ func variableFault(k *Kind, name string) (message, hint string) {
 }
 
 // inputFault follows a path into the input schema as far as that says what
-// there can be.
+// there can be. A field that it neither names nor rules out is most likely a
+// misspelt one, unless the schema says nothing of fields at all.
 func inputFault(input *Schema, path string) (message, hint string) {
 	if input == nil {
 		return "", "" // its own problem is told
@@ -61,14 +79,42 @@ func inputFault(input *Schema, path string) (message, hint string) {
 		if kind := at.get("type").text(); kind != "" && kind != "object" {
 			return "the input schema has no field " + field + " there: " + kind + " holds no fields", ""
 		}
-		next := at.get("properties").get(field)
+		next := input.fieldAt(at, field)
 		if next == nil {
-			if !at.get("additionalProperties").is(false) {
-				return "", "" // an open object may hold anything
+			if input.anyField(at) {
+				return "", ""
 			}
 			return "the input schema has no field " + field, "It has: " + strings.Join(at.get("properties").names(), ", ") + "."
 		}
 		at = input.resolve(next)
 	}
 	return "", ""
+}
+
+// fieldAt is the schema of a field, by a schema or one of those it is made of.
+func (s *Schema) fieldAt(at *node, field string) *node {
+	if found := at.get("properties").get(field); found != nil {
+		return found
+	}
+	if all := at.get("allOf"); all != nil {
+		for _, part := range all.items {
+			if found := s.fieldAt(s.resolve(part), field); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// anyField reports whether a schema is made for fields that it does not name.
+func (s *Schema) anyField(at *node) bool {
+	if at.get("additionalProperties").is(false) {
+		return false
+	}
+	for _, keyword := range []string{"additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if", "dependentSchemas", "$ref"} {
+		if at.get(keyword) != nil {
+			return true
+		}
+	}
+	return at.get("properties") == nil
 }

@@ -69,7 +69,7 @@ type Running struct {
 
 // KindSources are the built-in kinds and those of the user.
 func KindSources(c config.Config) []kind.Source {
-	user := kind.Source{PromptsName: c.PromptsDir, SchemasName: c.SchemasDir}
+	user := kind.Source{Dir: c.PromptsDir, PromptsName: c.PromptsDir, SchemasName: c.SchemasDir}
 	if c.PromptsDir != "" {
 		user.Prompts = os.DirFS(c.PromptsDir)
 	}
@@ -379,6 +379,11 @@ func (n *node) announce() {
 	}
 	if n.claude.Problem != "" {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")
+	}
+	for _, k := range n.kinds.All() {
+		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
+			r.Warnings = append(r.Warnings, p.Error())
+		}
 	}
 	if !n.opts.Config.UseCallback {
 		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output. "+

@@ -1,0 +1,64 @@
+package action
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"ringback/internal/kind"
+)
+
+// CheckSetup finds what the actions of a kind lack on this machine: programs that
+// are not there, and variables of the server's environment that are not set.
+func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
+	for _, a := range k.Policy.Actions {
+		add := func(path []string, hint, format string, args ...any) {
+			problems = append(problems, kind.Problem{
+				File: k.File, Line: a.Line(path...), Message: "actions: " + a.Name + ": " + fmt.Sprintf(format, args...), Hint: hint,
+			})
+		}
+		if len(a.Command) > 0 {
+			if fault := programFault(a.Command[0], k.Dir); fault != "" {
+				add([]string{"command"}, "Put it there and make it executable, or name another.", "command: %s", fault)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+			for _, unset := range unsetIn(a.Env[name], environ) {
+				add([]string{"env", name}, "Set it for the server, or take it out.", "env: %s: ${%s} is not set", name, unset)
+			}
+		}
+	}
+	return problems
+}
+
+func programFault(name, dir string) string {
+	if name == "ringback" { // this program
+		return ""
+	}
+	file := program(name, dir, "")
+	_, err := exec.LookPath(file)
+	switch {
+	case err == nil:
+		return ""
+	case !strings.Contains(name, "/"):
+		return name + " is not on PATH"
+	}
+	if info, err := os.Stat(file); err == nil && !info.IsDir() {
+		return file + " is not executable"
+	}
+	return file + " is not there"
+}
+
+// unsetIn names the variables that a text asks for and an environment lacks.
+func unsetIn(text string, environ []string) (unset []string) {
+	os.Expand(text, func(name string) string {
+		if !slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {
+			unset = append(unset, name)
+		}
+		return ""
+	})
+	return unset
+}

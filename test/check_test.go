@@ -1,0 +1,90 @@
+package test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCheckFindsWhatTheSetupLacks(t *testing.T) {
+	t.Parallel()
+	prompts := kindsDir(t, "own.md", `---
+actions:
+  - name: deploy
+    command: [./deploy.sh]
+    env: {TOKEN: '${DEPLOY_TOKEN} ${HOME}'}
+  - name: missing
+    command: [no-such-program, -x]
+  - name: plain
+    command: [./plain.txt]
+---
+Do it.`)
+	for name, mode := range map[string]os.FileMode{"plain.txt": 0o600} {
+		if err := os.WriteFile(filepath.Join(prompts, name), []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(prompts, "own.md")
+	evicting := startRedis(t)
+	if out, err := exec.Command("redis-cli", "-u", evicting.url, "config", "set", "maxmemory-policy", "allkeys-lru").CombinedOutput(); err != nil {
+		t.Fatalf("redis-cli: %v %s", err, out)
+	}
+	for name, c := range map[string]struct {
+		env  vars
+		code int
+		says []string
+	}{
+		"programs and variables": {vars{"PROMPTS_DIR": prompts}, 1, []string{
+			"problem  " + file + ":4: actions: deploy: command: " + prompts + "/deploy.sh is not there",
+			"problem  " + file + ":5: actions: deploy: env: TOKEN: ${DEPLOY_TOKEN} is not set",
+			"problem  " + file + ":7: actions: missing: command: no-such-program is not on PATH",
+			"problem  " + file + ":9: actions: plain: command: " + prompts + "/plain.txt is not executable",
+		}},
+		"a Redis that is away": {vars{"REDIS_URL": "redis://:s3cret-word@127.0.0.1:1"}, 1, []string{"problem  REDIS_URL: the Redis at 127.0.0.1:1 does not answer"}},
+		"a Redis that forgets": {vars{"REDIS_URL": evicting.url}, 1, []string{"maxmemory-policy allkeys-lru): set it to noeviction"}},
+		"a CLI that fails":     {vars{"CLAUDE_BIN": script(t, `echo "no such library" >&2; exit 127`)}, 1, []string{"--version ended with exit code 127: no such library"}},
+		"a CLI that answers":   {vars{"CLAUDE_BIN": script(t, `echo "2.1 (Claude)"`)}, 0, []string{": 2.1 (Claude)"}},
+		"an origin with a slash": {vars{"CORS_ORIGINS": "https://app.example/,https://b.example"}, 2, []string{
+			`CORS_ORIGINS: "https://app.example/" is no origin: want scheme://host[:port] and nothing behind it`,
+		}},
+		"without callbacks": {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, for it works by callbacks (actions)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, out, _ := onOwn(t, c.env, "check")
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(out, want) {
+					t.Errorf("lacks %q", want)
+				}
+			}
+			if t.Failed() || strings.Contains(out, "s3cret-word") {
+				t.Errorf("says %s", out)
+			}
+		})
+	}
+}
+
+// A command's path leads from the kind's directory, wherever the server started.
+func TestActionsRunProgramsBesideTheirKind(t *testing.T) {
+	t.Parallel()
+	prompts := kindsDir(t, "own.md", "---\nactions:\n  - name: go\n    confirm: never\n    command: [./bin/go.sh]\n---\nGo.")
+	if err := os.MkdirAll(filepath.Join(prompts, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program := `#!/bin/sh
+echo "{\"kindDir\": \"$RINGBACK_KIND_DIR\", \"self\": \"$0\", \"work\": \"$(pwd)\"}"`
+	if err := os.WriteFile(filepath.Join(prompts, "bin", "go.sh"), []byte(program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	n := startNode(t, vars{"PROMPTS_DIR": prompts})
+	_, envelope := n.manual(t, object{"kind": "own", "userId": "u1", "input": object{}})
+	result := n.want(t, 200, "POST", "/api/claude/actions/go", with(envelope, object{"input": object{}}))
+	if result["status"] != "success" || result["kindDir"] != prompts || result["self"] != filepath.Join(prompts, "bin", "go.sh") || result["work"] == prompts {
+		t.Errorf("answered %v", result)
+	}
+}
