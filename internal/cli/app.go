@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -53,7 +52,7 @@ type app struct {
 	server, token, user string
 	output              string
 	// typed is standard input; nil before a person was first asked.
-	typed *bufio.Reader
+	typed *keyboard
 }
 
 // The values of --output.

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,23 +16,24 @@ import (
 
 // asker asks a person at a terminal, line by line.
 type asker struct {
-	in *bufio.Reader
-	p  printer
+	ctx context.Context //nolint:containedctx // it lives as long as one question is asked
+	in  *keyboard
+	p   printer
 }
 
 // asker returns who asks the person at the terminal. What was typed ahead is
 // for the next question.
-func (a *app) asker(cmd *cobra.Command) asker {
+func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
 	if a.typed == nil {
-		a.typed = bufio.NewReader(cmd.InOrStdin())
+		a.typed = newKeyboard(cmd.InOrStdin())
 	}
-	return asker{in: a.typed, p: a.printer(cmd.ErrOrStderr())}
+	return asker{ctx: ctx, in: a.typed, p: a.printer(cmd.ErrOrStderr())}
 }
 
 // ask puts a question to the person at the terminal and returns the reply. It
 // asks on standard error: standard output is for what became of it.
-func (a *app) ask(cmd *cobra.Command, c job.Checkpoint) (client.Reply, error) {
-	q := a.asker(cmd)
+func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (client.Reply, error) {
+	q := a.asker(ctx, cmd)
 	fields := fieldsOf(c)
 	q.p.asks(c)
 	if len(fields) == 0 {
@@ -107,11 +108,13 @@ func (f field) prompt() string {
 // line reads one line. The end of the input is a change of mind.
 func (q asker) line(prompt string) (string, error) {
 	q.p.printf("%s", prompt)
-	text, err := q.in.ReadString('\n')
+	text, err := q.in.line(q.ctx)
 	switch {
 	case errors.Is(err, io.EOF) && strings.TrimSpace(text) == "":
 		q.p.printf("\n")
 		return "", usagef("Nothing was sent: the answer was left unfinished")
+	case q.ctx.Err() != nil:
+		return "", q.ctx.Err()
 	case err != nil && !errors.Is(err, io.EOF):
 		return "", fmt.Errorf("reading the answer: %w", err)
 	}

@@ -33,7 +33,7 @@ func (a *app) chooseJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, er
 	if len(choices) == 0 {
 		return "", which
 	}
-	id, err := a.asker(cmd).choose("No job was run in this terminal. Which one?", choices)
+	id, err := a.asker(cmd.Context(), cmd).choose("No job was run in this terminal. Which one?", choices)
 	return job.ID(id), err
 }
 
@@ -53,7 +53,7 @@ func (a *app) chooseCheckpoint(cmd *cobra.Command, otherwise error) (job.Checkpo
 	if len(choices) == 0 {
 		return "", otherwise
 	}
-	id, err := a.asker(cmd).choose("Which question?", choices)
+	id, err := a.asker(cmd.Context(), cmd).choose("Which question?", choices)
 	return job.CheckpointID(id), err
 }
 

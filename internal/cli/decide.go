@@ -47,7 +47,7 @@ func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	if err != nil {
 		return "", err
 	}
-	q := a.asker(cmd)
+	q := a.asker(cmd.Context(), cmd)
 	q.p.printf("About to %s %s (%s)%s\n", d.verb, clean(j.Value.ID.Short()), clean(a.about(j.Value)), d.effect(cmd.Context(), j.Value))
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return id, nil

@@ -17,10 +17,11 @@ type eventData struct {
 	Total   int             `json:"total"`
 	Error   string          `json:"error"`
 	Code    job.Code        `json:"errorCode"`
-	// Attempt is which attempt begins, from 1, and LastError why the one before
-	// failed.
-	Attempt   int    `json:"attempt"`
-	LastError string `json:"lastError"`
+	// Attempt is how many attempts failed in a row, of at most MaxAttempts, and
+	// LastFailure how the last one did; nil when none has.
+	Attempt     int          `json:"attempt"`
+	MaxAttempts int          `json:"maxAttempts"`
+	LastFailure *job.Failure `json:"lastFailure"`
 	// Phase is what a turn is busy with.
 	Phase string `json:"phase"`
 }
@@ -65,16 +66,27 @@ func inWords(e client.Event) string {
 	return oneLine(cmp.Or(d.text(), d.Phase))
 }
 
-// again says of a turn that it is not the first attempt, and why.
+// again says of a turn that it starts over, and why.
 func (d eventData) again() string {
-	if d.Attempt <= 1 {
+	if why := failedBefore(d.Attempt, d.MaxAttempts, d.LastFailure); why != "" {
+		return "; " + why
+	}
+	return ""
+}
+
+// failedBefore says which attempt failed and why; "" when none has.
+func failedBefore(attempt, most int, last *job.Failure) string {
+	if last == nil {
 		return ""
 	}
-	text := fmt.Sprintf(", attempt %d", d.Attempt)
-	if d.LastError != "" {
-		text += ": " + oneLine(d.LastError)
+	which := fmt.Sprintf("turn %d failed", last.Turn)
+	if attempt > 0 {
+		which = fmt.Sprintf("attempt %d of %d failed", attempt, most)
 	}
-	return text
+	if why := reason(job.Job{Error: oneLine(last.Error), ErrorCode: last.ErrorCode}); why != "" {
+		which += ": " + why
+	}
+	return which
 }
 
 // messageInWords is a message of a chat in one line: who, and what.

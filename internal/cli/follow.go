@@ -20,9 +20,12 @@ type followed struct {
 
 // follow shows a job's progress until it has ended, or its change waits for
 // review, and returns its record.
-func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io.Writer) (client.Answer[job.Job], error) {
-	b := &progress{p: a.printer(out)}
+func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io.Writer, here *inPlace) (client.Answer[job.Job], error) {
+	b := &progress{p: a.printer(out), here: here}
 	defer b.clear()
+	if here != nil {
+		defer here.stop()
+	}
 	events := client.Watch{
 		UserID: f.userID, RequestID: f.id, Since: new(job.Seq), Patient: true,
 		AwayFunc: func(error) { b.note("The server is away; trying again …") },
@@ -31,7 +34,7 @@ func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io
 		if err != nil {
 			return client.Answer[job.Job]{}, err
 		}
-		if e.Time.Before(f.from) || !b.show(e) {
+		if e.Time.Before(f.from) || !b.show(ctx, e) {
 			continue
 		}
 		if j, ended, err := ending(ctx, api, f.id); ended || err != nil {
@@ -72,7 +75,7 @@ func RunAndShow(ctx context.Context, api *client.Client, n client.NewJob, out io
 	if err != nil {
 		return err
 	}
-	j, err := a.follow(ctx, api, followed{id: created.Value.RequestID, userID: n.UserID}, out)
+	j, err := a.follow(ctx, api, followed{id: created.Value.RequestID, userID: n.UserID}, out, nil)
 	if err != nil {
 		return err
 	}

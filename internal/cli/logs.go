@@ -132,7 +132,6 @@ func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID)
 	if _, err := api.Get(ctx, id); err != nil { // a server that was never there is not waited for
 		return err
 	}
-	told := 0
 	for {
 		// The state is read before the transcript. The CLI says its last words after
 		// the job has ended, so that what comes then is told too.
@@ -144,9 +143,7 @@ func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID)
 		if err != nil {
 			return err
 		}
-		n := teller.tell(transcript[min(told, len(transcript)):])
-		told += n
-		if j.Value.State.Terminal() && n == 0 {
+		if fresh := teller.tell(transcript); j.Value.State.Terminal() && fresh == 0 {
 			return a.verifiersAtTheEnd(ctx, p, api, id)
 		}
 		select {

@@ -38,9 +38,13 @@ type stub struct {
 	lists []string
 	// records are what GET of the job answers first, one time after the other.
 	records []string
-	asked   []string
-	bodies  map[string]string
-	tokens  []string
+	// after are the events that follow a request, such as "POST /api/jobs", and
+	// refusals what it is answered the first time.
+	after    map[string][]string
+	refusals map[string]string
+	asked    []string
+	bodies   map[string]string
+	tokens   []string
 }
 
 // otherID is the whole id of another job.
@@ -149,6 +153,14 @@ func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = f.records[0]
 		f.records = f.records[1:]
 	}
+	line := r.Method + " " + r.URL.Path
+	if refusal := f.refusals[line]; refusal != "" {
+		answer = refusal
+		delete(f.refusals, line)
+	} else {
+		f.events = append(f.events, f.after[line]...)
+		delete(f.after, line)
+	}
 	f.mu.Unlock()
 	if r.URL.Path == "/ws" {
 		f.webSocket(w, r)
@@ -173,10 +185,25 @@ func (f *stub) webSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Close()
-	for _, frame := range f.events {
-		_ = conn.WriteMessage(websocket.TextMessage, []byte(frame))
+	gone := make(chan struct{})
+	go func() {
+		_, _, _ = conn.ReadMessage()
+		close(gone)
+	}()
+	for sent := 0; ; {
+		f.mu.Lock()
+		frames := f.events[sent:]
+		f.mu.Unlock()
+		for _, frame := range frames {
+			_ = conn.WriteMessage(websocket.TextMessage, []byte(frame))
+		}
+		sent += len(frames)
+		select {
+		case <-gone:
+			return
+		case <-time.After(2 * time.Millisecond):
+		}
 	}
-	_, _, _ = conn.ReadMessage()
 }
 
 // was asked for a line such as "GET /api/jobs".
@@ -214,6 +241,8 @@ type printed struct {
 type console struct {
 	defaults cli.Defaults
 	stdin    string
+	// keys is standard input instead of stdin, if set.
+	keys io.Reader
 }
 
 func newConsole(t *testing.T, server string) *console {
@@ -248,6 +277,9 @@ func (s *console) runTo(ctx context.Context, stdout output, args ...string) prin
 	root.AddCommand(cli.Commands(s.defaults)...)
 	var stderr bytes.Buffer
 	root.SetIn(strings.NewReader(s.stdin))
+	if s.keys != nil {
+		root.SetIn(s.keys)
+	}
 	root.SetOut(stdout)
 	root.SetErr(&stderr)
 	code := cli.Execute(ctx, root, args)

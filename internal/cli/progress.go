@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,10 +16,12 @@ type progress struct {
 	p       printer
 	percent float64
 	last    string // the line shown last
+	// here lets the person answer in this place; nil: elsewhere.
+	here *inPlace
 }
 
 // show shows an event; true when the job may have ended with it.
-func (b *progress) show(e client.Event) bool {
+func (b *progress) show(ctx context.Context, e client.Event) bool {
 	d := dataOf(e)
 	switch e.Happening() {
 	case job.OnPending:
@@ -33,8 +36,11 @@ func (b *progress) show(e client.Event) bool {
 		if underReviewNow(e) {
 			return true
 		}
-		b.asked(e, d.text())
+		b.asked(ctx, e, d.text())
 	case job.OnResolved:
+		if b.here != nil {
+			b.here.resolved(checkpointOf(e))
+		}
 		b.line(b.percent, "Answered")
 	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, job.OnMessage:
 	}
@@ -42,15 +48,28 @@ func (b *progress) show(e client.Event) bool {
 }
 
 // asked shows a question: whole on a terminal, where a person may answer it.
-func (b *progress) asked(e client.Event, message string) {
+func (b *progress) asked(ctx context.Context, e client.Event, message string) {
 	var c job.Checkpoint
 	if b.p.columns == 0 || json.Unmarshal(e.Data, &c) != nil {
 		b.line(b.percent, "Waiting for an answer (ringback reply …): "+oneLine(message))
 		return
 	}
 	b.clear()
+	if b.here != nil {
+		b.here.ask(ctx, c)
+		return
+	}
 	b.p.question(c)
 	b.line(b.percent, "Waiting for an answer")
+}
+
+// checkpointOf is the checkpoint that an event tells of; "" when it tells of none.
+func checkpointOf(e client.Event) job.CheckpointID {
+	var c job.Checkpoint
+	if json.Unmarshal(e.Data, &c) != nil {
+		return ""
+	}
+	return c.ID
 }
 
 // underReviewNow reports whether an event says that a change waits for review.
@@ -74,7 +93,7 @@ func ends(e client.Event) bool {
 func (b *progress) line(percent float64, text string) {
 	b.percent = min(100, max(0, percent))
 	line := fmt.Sprintf("%3.0f%%  %s", b.percent, clean(text))
-	if line == b.last {
+	if line == b.last || b.here != nil && b.here.asked != "" { // a question has the terminal
 		return
 	}
 	b.last = line

@@ -68,7 +68,7 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 		}
 	}
 	if missing {
-		if r, err = a.ask(cmd, c); err != nil {
+		if r, err = a.ask(cmd.Context(), cmd, c); err != nil {
 			return err
 		}
 	}

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -112,19 +114,43 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 	if a.json() { // standard output is for the record alone
 		progressTo = cmd.ErrOrStderr()
 	}
-	j, err := a.follow(ctx, api, f, progressTo)
-	if ctx.Err() != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job goes on. Follow it with: ringback watch %s\n", f.id)
-		return errDetached
+	here := a.inPlace(cmd, api)
+	tell := printer.ending
+	for {
+		j, err := a.follow(ctx, api, f, progressTo, here)
+		if err == nil && underReview(j.Value) {
+			var decided bool
+			if decided, err = a.reviewed(ctx, cmd, here, j); err == nil && decided {
+				f.from, tell = j.Value.UpdatedAt.Add(time.Millisecond), printer.finalized
+				continue
+			}
+			if err == nil {
+				return nil
+			}
+		}
+		if ctx.Err() != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job goes on. Follow it with: ringback watch %s\n", f.id)
+			return errDetached
+		}
+		if err != nil {
+			return err
+		}
+		if err := show(a, cmd, j, tell); err != nil {
+			return err
+		}
+		return resultOf(j.Value)
 	}
-	if err != nil {
-		return err
+}
+
+// reviewed shows a change that waits for review, and lets the person decide on it
+// where that can be done in place.
+func (a *app) reviewed(ctx context.Context, cmd *cobra.Command, here *inPlace, j client.Answer[job.Job]) (decided bool, err error) {
+	if a.json() {
+		return false, writeJSON(cmd.OutOrStdout(), j.JSON)
 	}
-	if underReview(j.Value) {
-		return show(a, cmd, j, printer.review)
+	a.printer(cmd.OutOrStdout()).review(ctx, a.client(), j.Value)
+	if here == nil {
+		return false, nil
 	}
-	if err := show(a, cmd, j, printer.ending); err != nil {
-		return err
-	}
-	return resultOf(j.Value)
+	return here.review(ctx, j.Value)
 }

@@ -37,6 +37,7 @@ func (p printer) status(j job.Job) {
 	p.line("Ended", p.time(j.FinishedAt, time.DateTime))
 	p.line("Until", p.time(j.Deadline, time.DateTime))
 	p.line("Doing", doing(j))
+	p.line("Before", startsOver(j))
 	p.line("Error", reason(j))
 	p.line("Used", used(j))
 	if underReview(j) {
@@ -74,7 +75,16 @@ func detail(j job.Job) string {
 	if j.Checkpoint != nil && j.State.Parked() {
 		return oneLine(j.Checkpoint.Message)
 	}
-	return oneLine(cmp.Or(reason(j), doing(j)))
+	return oneLine(cmp.Or(reason(j), doing(j), startsOver(j)))
+}
+
+// startsOver says of a job that is tried again what went wrong before; "" of any
+// other.
+func startsOver(j job.Job) string {
+	if j.State.Terminal() || j.Attempt == 0 && j.State != job.Pending {
+		return ""
+	}
+	return failedBefore(j.Attempt, j.MaxAttempts, j.LastFailure)
 }
 
 // line prints one named value, unless it is empty.

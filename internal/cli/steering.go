@@ -20,18 +20,23 @@ func (p printer) verifiers(list []job.VerifierOutput) {
 		p.printf("No verifier has run.\n")
 	}
 	for _, v := range list {
-		verdict := p.paint(green, "[PASS]")
-		if !v.Success {
-			verdict = p.paint(red, "[FAIL]")
-		}
-		p.printf("%s %s (exit code: %d)", verdict, clean(v.Verifier), v.ExitCode)
-		if v.TimedOut {
-			p.printf(" timed out")
-		}
-		p.printf("\n")
+		p.verdict(v)
 		p.indented("stdout", v.Stdout)
 		p.indented("stderr", v.Stderr)
 	}
+}
+
+// verdict says in one line how a verifier ended.
+func (p printer) verdict(v job.VerifierOutput) {
+	verdict := p.paint(green, "[PASS]")
+	if !v.Success {
+		verdict = p.paint(red, "[FAIL]")
+	}
+	p.printf("%s %s (exit code: %d)", verdict, clean(v.Verifier), v.ExitCode)
+	if v.TimedOut {
+		p.printf(" timed out")
+	}
+	p.printf("\n")
 }
 
 // indented prints an output below its name.
@@ -164,14 +169,6 @@ func (p printer) finalized(j job.Job) {
 		p.printf("\n")
 		p.question(*j.Checkpoint)
 	}
-}
-
-// review says what to do with a change that waits.
-func (p printer) review(j job.Job) {
-	p.printf("Status: %s\n", p.state(j.State))
-	p.line("Job", string(j.ID))
-	p.printf("\n%s\n\n", strings.TrimSpace(cleanLines(j.Checkpoint.Message)))
-	p.printf("%s\n", p.paint(faint, "ringback diff | ringback logs | ringback steer -p … | ringback approve | ringback reject"))
 }
 
 // steeringRound says how often a change was steered.

@@ -40,27 +40,32 @@ type storyBlock struct {
 type storyteller struct {
 	p     printer
 	turns int
+	// told counts the lines that were told, of standard error and of the rest: a
+	// turn's standard error stands behind the rest of it, while both grow.
+	told map[bool]int
 }
 
-// tell tells whole lines, and returns how many bytes they are: a last line that
-// is still being written is left for the next time.
+// tell tells the lines that are new, and returns how many they are. A last line
+// that is still being written is left for the next time.
 func (s *storyteller) tell(transcript []byte) int {
-	end := bytes.LastIndexByte(transcript, '\n') + 1
-	for line := range bytes.Lines(transcript[:end]) {
-		s.line(bytes.TrimSpace(line))
+	if s.told == nil {
+		s.told = map[bool]int{}
 	}
-	return end
+	seen, fresh := map[bool]int{}, 0
+	for line := range bytes.Lines(transcript[:bytes.LastIndexByte(transcript, '\n')+1]) {
+		l := storyLine{Type: "stderr", Text: string(line)} // the CLI prints JSON alone, unless something is wrong
+		_ = json.Unmarshal(line, &l)
+		isError := l.Type == "stderr" && json.Valid(line)
+		if seen[isError]++; seen[isError] <= s.told[isError] {
+			continue
+		}
+		s.told[isError], fresh = seen[isError], fresh+1
+		s.line(l)
+	}
+	return fresh
 }
 
-func (s *storyteller) line(text []byte) {
-	if len(text) == 0 {
-		return
-	}
-	var l storyLine
-	if json.Unmarshal(text, &l) != nil {
-		s.p.aloud("stderr", red, string(text)) // the CLI prints nothing but JSON there, unless something is wrong
-		return
-	}
+func (s *storyteller) line(l storyLine) {
 	switch l.Type {
 	case "system":
 		if l.Subtype == "init" {

@@ -18,7 +18,7 @@ func story() []string {
 		happened(7, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered","reply":{"text":"Use 16:9"}`, 1)),
 		happened(8, "checkpoint", review),
 		happened(9, "checkpoint:resolved", strings.Replace(review, `"open"`, `"answered","reply":{"decision":"approve"}`, 1)),
-		happened(9, "pending", `{"status":"pending","attempt":2,"lastError":"The CLI exited\nwith 1"}`),
+		happened(9, "pending", `{"status":"pending","turn":2,"attempt":1,"maxAttempts":3,"lastFailure":{"turn":2,"errorCode":"cli_failed","error":"The CLI exited\nwith 1"}}`),
 		happened(9, "phase", `{"phase":"verifying","unknown":{"a":[1]}}`),
 		happened(9, "error", `{"suggestionId":"req","error":"No recipe fits","errorCode":"claude_failed"}`),
 		happened(9, "cancelled", `{"status":"cancelled"}`),

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// review shows a change that waits as diff and logs do, and says what to do with
+// it. What the review says for the chat is left out, but for Claude's summary.
+func (p printer) review(ctx context.Context, api *client.Client, j job.Job) {
+	p.changed(j)
+	p.printf("\n")
+	if summary, usual := summaryIn(j.Checkpoint.Message); !usual {
+		p.asks(*j.Checkpoint)
+		p.printf("\n")
+	} else if summary != "" {
+		p.printf("%s\n\n", cleanLines(summary))
+	}
+	if diff, err := api.Diff(ctx, j.ID); err == nil {
+		p.diffSummary(diff.Value)
+	}
+	if logs, err := api.Logs(ctx, j.ID); err == nil {
+		p.verdicts(logs.Value)
+	}
+	p.printf("\n%s\n", p.paint(faint, "ringback diff | ringback logs | ringback steer -p … | ringback approve | ringback reject"))
+}
+
+// verdicts says in a line each how verifiers ended.
+func (p printer) verdicts(list []job.VerifierOutput) {
+	for _, v := range list {
+		p.verdict(v)
+	}
+}
+
+// summaryIn is what Claude says of its change in the message of a review (seed
+// 001), without Markdown; usual is false for a message of another sort, which
+// says what went wrong.
+func summaryIn(message string) (summary string, usual bool) {
+	switch {
+	case strings.HasPrefix(message, "Claude completed "):
+		_, summary, _ = strings.Cut(message, "Changes:\n")
+		summary, _, _ = strings.Cut(summary, "\n\nDiff summary:")
+	case strings.HasPrefix(message, "Steering iteration "):
+		_, summary, _ = strings.Cut(message, "\n\n")
+		summary, _, _ = strings.Cut(summary, "\n\nUpdated changes:")
+	default:
+		return "", false
+	}
+	return strings.Trim(summary, "`\n"), true
+}
