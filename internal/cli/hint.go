@@ -51,10 +51,18 @@ func commandFor(path string) string {
 		return commands[1] + " " + named(parts[2])
 	case len(parts) == 3:
 		return strings.TrimSpace(commands[1] + " " + named(parts[2]))
-	case parts[3] == "events":
-		return "watch " + named(parts[2])
 	}
-	return parts[3] + " " + named(parts[2])
+	command := verbs[parts[3]]
+	if command == "" {
+		return ""
+	}
+	return command + " " + named(parts[2])
+}
+
+// verbs are the commands for what is done to one job or checkpoint.
+var verbs = map[string]string{
+	"approve": "approve", "reject": "reject", "cancel": "cancel", "retry": "retry", "steer": "steer", "diff": "diff", "logs": "logs",
+	"audit": "audit", "transcript": "transcript", "callback": "callback", "events": "watch", "reply": "reply", "steering": "status",
 }
 
 // named is the part of a path that names one thing; a place for any is left as
