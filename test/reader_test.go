@@ -79,7 +79,7 @@ func goSettings(t *testing.T, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := []string{"GOFLAGS=-trimpath"} // the same compiled packages whatever the directory
+	settings := []string{"GOFLAGS=-race -trimpath"} // as runTests builds
 	for i, value := range strings.Split(strings.TrimSuffix(string(values), "\n"), "\n") {
 		settings = append(settings, names[i]+"="+value)
 	}
