@@ -70,5 +70,14 @@ func newLogger(c config.Config, w *os.File) *slog.Logger {
 	if c.LogFormat == "text" || c.LogFormat == "auto" && term.IsTerminal(int(w.Fd())) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
+	options.ReplaceAttr = readable
 	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// readable words durations as people do, 5m0s, where slog would count nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.String(a.Key, a.Value.Duration().String())
+	}
+	return a
 }

@@ -190,6 +190,7 @@ func (s *Server) startRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setLocation(c, "/hitl/runs/", j.ID)
 	return c.JSON(http.StatusAccepted, runOf(j))
 }
 

@@ -42,10 +42,10 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 		return err
 	}
 	if q.Status != "" && !slices.Contains(statuses, q.Status) {
-		return invalid("/status", `allowed: open, reading, answered, clarified, expired, cancelled`)
+		return unknownName("/status", string(q.Status), statuses)
 	}
 	if q.Type != "" && !slices.Contains(job.CheckpointTypes[:], q.Type) {
-		return invalid("/type", "is not a type of checkpoint")
+		return unknownName("/type", string(q.Type), job.CheckpointTypes[:])
 	}
 	if q.IDs, err = idPrefixOf(c, job.CheckpointIDs); err != nil {
 		return err

@@ -2,8 +2,8 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -57,6 +57,7 @@ func (s *Server) createJob(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setLocation(c, "/api/jobs/", j.ID)
 	return c.JSON(http.StatusAccepted, created{j.ID, j.SessionID, j.State})
 }
 
@@ -89,10 +90,16 @@ func (s *Server) createSuggestions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setLocation(c, "/api/jobs/", j.ID)
 	return c.JSON(http.StatusAccepted, struct {
 		RequestID job.ID    `json:"requestId"`
 		State     job.State `json:"status"`
 	}{j.ID, j.State})
+}
+
+// setLocation says where what was just asked for can be watched.
+func setLocation(c echo.Context, under string, id job.ID) {
+	c.Response().Header().Set(echo.HeaderLocation, under+url.PathEscape(string(id)))
 }
 
 // create checks a new job and stores it. inputPath is where the input stands in
@@ -166,11 +173,11 @@ func checkOptions(who caller, n newJob) error {
 			return err
 		}
 		if !slices.Contains(job.Simulations[:], sim) {
-			return invalid("/options/simulate", fmt.Sprintf("found %q; allowed: %v", sim, job.Simulations))
+			return unknownName("/options/simulate", string(sim), job.Simulations[:])
 		}
 	}
 	if p := n.Options.Priority; p != "" && p != job.Interactive && p != job.Batch {
-		return invalid("/options/priority", fmt.Sprintf("found %q; allowed: interactive, batch", p))
+		return unknownName("/options/priority", string(p), []job.Priority{job.Interactive, job.Batch})
 	}
 	if text := n.SessionID; len(text) > 256 || checkUser(text[:min(len(text), 128)]) != nil {
 		return invalid("/sessionId", "expected at most 256 characters, none of them control characters")

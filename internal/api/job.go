@@ -41,6 +41,10 @@ func (s *Server) listJobs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	shown, err := parseFields(c.QueryParam("fields"))
+	if err != nil {
+		return err
+	}
 	q.UserID = c.QueryParam("userId")
 	if who := callerOf(c); !who.service() {
 		userID, err := actAs(who, q.UserID)
@@ -53,23 +57,26 @@ func (s *Server) listJobs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if jobs == nil {
-		jobs = []job.Job{}
+	records := make([]json.RawMessage, len(jobs))
+	for i, j := range jobs {
+		if records[i], err = shown.of(j); err != nil {
+			return err
+		}
 	}
 	return c.JSON(http.StatusOK, struct {
-		Jobs       []job.Job `json:"jobs"`
-		NextCursor string    `json:"nextCursor,omitempty"`
-	}{jobs, next})
+		Jobs       []json.RawMessage `json:"jobs"`
+		NextCursor string            `json:"nextCursor,omitempty"`
+	}{records, next})
 }
 
 // jobQuery reads what GET /api/jobs selects by.
 func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	q := store.Query{Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Cursor: c.QueryParam("cursor")}
 	if q.State != "" && !slices.Contains(job.States[:], q.State) {
-		return q, invalid("/status", fmt.Sprintf("found %q; allowed: %s", q.State, listed(job.States[:])))
+		return q, unknownName("/status", string(q.State), job.States[:])
 	}
 	if _, known := s.kinds.Get(q.Kind); q.Kind != "" && !known {
-		return q, invalid("/kind", fmt.Sprintf("found %q; allowed: %s", q.Kind, listed(s.kinds.Names())))
+		return q, unknownName("/kind", q.Kind, s.kinds.Names())
 	}
 	var err error
 	if q.Limit, err = limitOf(c); err != nil {

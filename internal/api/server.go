@@ -78,6 +78,17 @@ func NewEcho(log *slog.Logger) *echo.Echo {
 	return e
 }
 
+// exposed are the headers of our answers that pages of other origins may read
+// beside those that they always may.
+var exposed = []string{
+	"Retry-After", echo.HeaderWWWAuthenticate, echo.HeaderLocation, echo.HeaderAllow,
+	echo.HeaderContentDisposition, "Content-Range", "ETag",
+}
+
+// preflightAge is for how many seconds a browser need not ask again whether a page
+// may call: the most that Chromium heeds.
+const preflightAge = 7200
+
 // Register adds the routes.
 func (s *Server) Register(e *echo.Echo) {
 	e.GET("/healthz", s.health)
@@ -92,7 +103,7 @@ func (s *Server) Register(e *echo.Echo) {
 		}
 	}
 	if len(s.opts.CORSOrigins) > 0 {
-		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins}))
+		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins, ExposeHeaders: exposed, MaxAge: preflightAge}))
 	}
 	e.GET("/ws", s.webSocket)
 	e.POST("/api/slack/commands", s.slackCommand)

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// selection says which fields of each job a list shows.
+type selection struct {
+	names []string
+	// without makes names those that are left out instead.
+	without bool
+}
+
+// recordFields are the names of all fields of a job's record.
+var recordFields = jsonNames(reflect.TypeFor[job.Job]())
+
+func jsonNames(t reflect.Type) []string {
+	var names []string
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// parseFields reads fields=, such as "requestId,status", or "-result,-input" for
+// all but these; empty is all.
+func parseFields(text string) (selection, error) {
+	if text == "" {
+		return selection{without: true}, nil
+	}
+	var sel selection
+	for i, part := range strings.Split(text, ",") {
+		name, without := strings.CutPrefix(strings.TrimSpace(part), "-")
+		if i > 0 && without != sel.without {
+			return sel, invalid("/fields", "expected either names, or names that all begin with - for all fields but these")
+		}
+		if !slices.Contains(recordFields, name) {
+			return sel, unknownName("/fields", name, recordFields)
+		}
+		sel.names, sel.without = append(sel.names, name), without
+	}
+	return sel, nil
+}
+
+// of is a job's record with the chosen fields, in their order.
+func (s selection) of(j job.Job) (json.RawMessage, error) {
+	text, err := json.Marshal(j)
+	if err != nil || s.without && len(s.names) == 0 {
+		return text, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	for name := range all {
+		if slices.Contains(s.names, name) == s.without {
+			delete(all, name)
+		}
+	}
+	return json.Marshal(all)
+}
+
+// unknownName refuses a value that is none of those allowed.
+func unknownName[T ~string](path, found string, allowed []T) error {
+	return invalid(path, fmt.Sprintf("found %q; allowed: %s", found, listed(allowed)))
+}

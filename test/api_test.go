@@ -1,0 +1,105 @@
+package test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestListsLeaveFieldsOut(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	id := n.create(t, object{"userId": "u1"})
+	n.await(t, id, "received")
+	fields := func(query string) []string {
+		job := n.want(t, 200, "GET", "/api/jobs?"+query, nil)["jobs"].([]any)[0].(object)
+		return slices.Sorted(maps.Keys(job))
+	}
+	all := fields("")
+	if !slices.Contains(all, "result") || !slices.Contains(all, "simulated") {
+		t.Fatalf("without fields=, a job has %v", all)
+	}
+	if diff := cmp.Diff([]string{"requestId", "status"}, fields("fields=status,%20requestId")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"requestId"}, fields("fields=requestId,error")); diff != "" {
+		t.Errorf("a field that the job does not have: %s", diff)
+	}
+	without := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == "result" || name == "input" })
+	if diff := cmp.Diff(without, fields("fields=-result,-input")); diff != "" {
+		t.Error(diff)
+	}
+	for query, path := range map[string]string{
+		"fields=nosuch": "/fields", "fields=Result": "/fields", "fields=requestId,-result": "/fields", "fields=,": "/fields", "fields=-": "/fields", "fields=Node": "/fields",
+		"kind=nosuch": "/kind", "status=wibble": "/status",
+	} {
+		said := details(t, n.want(t, 400, "GET", "/api/jobs?"+query, nil))[path]
+		if !strings.Contains(said, "allowed: ") && !strings.Contains(said, "expected ") || strings.Contains(said, "[") {
+			t.Errorf("%s: said %q", query, said)
+		}
+	}
+	for query, path := range map[string]string{"status=wibble": "/status", "type=wibble": "/type"} {
+		if said := details(t, n.want(t, 400, "GET", "/api/checkpoints?"+query, nil))[path]; !strings.Contains(said, "allowed: ") {
+			t.Errorf("checkpoints with %s: said %q", query, said)
+		}
+	}
+	if said := details(t, n.want(t, 400, "GET", "/api/jobs?kind=nosuch", nil))["/kind"]; !strings.Contains(said, "meal-suggestions") {
+		t.Errorf("the kinds are not named: %q", said)
+	}
+}
+
+func TestNewJobsSayWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	for path, c := range map[string]struct{ body, at string }{
+		"/api/jobs":        {`{"kind":"meal-suggestions","input":{"dateRangeStart":"2026-03-02","dateRangeEnd":"2026-03-02"}}`, "/api/jobs/req_"},
+		"/api/suggestions": {`{"dateRangeStart":"2026-03-02","dateRangeEnd":"2026-03-02"}`, "/api/jobs/req_"},
+		"/hitl/runs":       {`{"prompt":"a lake"}`, "/hitl/runs/req_"},
+	} {
+		resp, err := http.Post(n.url+path, "application/json", strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		location := resp.Header.Get("Location")
+		if resp.StatusCode != 202 || !strings.HasPrefix(location, c.at) {
+			t.Errorf("%s answered %d with Location %q", path, resp.StatusCode, location)
+			continue
+		}
+		n.want(t, 200, "GET", location, nil)
+	}
+}
+
+func TestPagesOfOtherOriginsMayCacheAndRead(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"CORS_ORIGINS": "https://front.example", "JWT_SECRET": tokenSecret, "CLAUDE_BIN": "simulate"})
+	preflight := n.respond(t, "OPTIONS", "/api/jobs", "Origin", "https://front.example", "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", "authorization,content-type,idempotency-key").Header
+	if preflight.Get("Access-Control-Max-Age") != "7200" || !strings.Contains(preflight.Get("Access-Control-Allow-Headers"), "idempotency-key") {
+		t.Errorf("the preflight was answered %v", preflight)
+	}
+	refused := n.respond(t, "GET", "/api/jobs", "Origin", "https://front.example")
+	exposed := refused.Header.Get("Access-Control-Expose-Headers")
+	for _, name := range []string{"Retry-After", "Www-Authenticate", "Location", "Content-Disposition"} {
+		if refused.StatusCode != 401 || !strings.Contains(strings.ToLower(exposed), strings.ToLower(name)) {
+			t.Errorf("a page cannot read %s: %d %q", name, refused.StatusCode, exposed)
+		}
+	}
+	if foreign := n.respond(t, "OPTIONS", "/api/jobs", "Origin", "https://elsewhere.example", "Access-Control-Request-Method", "POST").Header; foreign.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("a foreign page is let in: %v", foreign)
+	}
+}
+
+func TestDurationsInJSONLogsAreReadable(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"LOG_FORMAT": "json"})
+	n.await(t, n.create(t, object{}), "received")
+	eventually(t, "the turn's end to be logged", func() bool { return strings.Contains(n.log.String(), `"msg":"turn ended"`) })
+	if said := n.log.String(); !strings.Contains(said, `"callbackTimeout":"5m0s"`) || !strings.Contains(said, `"took":"`) {
+		t.Errorf("durations are logged as:\n%s", said)
+	}
+}
