@@ -1,0 +1,72 @@
+package server_test
+
+import (
+	"log/slog"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/api"
+	"ringback/internal/callback"
+	"ringback/internal/httpjson"
+	"ringback/internal/hub"
+	"ringback/internal/job"
+)
+
+func reference(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Every route that a server registers is in the reference, and no other.
+func TestEveryRouteIsInTheReference(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	e := echo.New()
+	callbacks, err := callback.New(nil, nil, nil, nil, callback.Options{}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	callbacks.Register(e)
+	api.New(nil, nil, nil, nil, api.Options{Metrics: http.NotFoundHandler()}, log).Register(e)
+	documented := map[string]bool{}
+	for _, match := range regexp.MustCompile("`([A-Z]+ /[^`?]*)`").FindAllStringSubmatch(reference(t), -1) {
+		documented[match[1]] = true
+	}
+	for _, r := range e.Routes() {
+		route := r.Method + " " + r.Path
+		if !documented[route] {
+			t.Errorf("docs/api.md has no `%s`", route)
+		}
+		delete(documented, route)
+	}
+	for route := range documented {
+		t.Errorf("docs/api.md has `%s`, which the server has not", route)
+	}
+}
+
+func TestEveryStatusAndCloseCodeIsInTheReference(t *testing.T) {
+	t.Parallel()
+	text := reference(t)
+	codes := []int{int(hub.CloseRestart), int(hub.CloseSlow), int(hub.CloseBadRequest), int(hub.CloseUnauthorized), int(hub.CloseForbidden)}
+	for _, kind := range []job.ErrorKind{
+		job.Invalid, job.Unauthorized, job.Forbidden, job.NotFound, job.Method, job.Conflict, job.TooLarge, job.Unsupported,
+		job.TooMany, job.Unavailable, job.Internal,
+	} {
+		codes = append(codes, httpjson.Status(kind))
+	}
+	for _, code := range codes {
+		if !strings.Contains(text, "\n| "+strconv.Itoa(code)+" | ") {
+			t.Errorf("docs/api.md does not say when %d comes", code)
+		}
+	}
+}
