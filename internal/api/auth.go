@@ -166,15 +166,16 @@ func mayAct(who caller, what string) error {
 
 // checkUser refuses ids that could not be told apart in keys and events.
 func checkUser(id string) error {
-	if len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		e := job.Errorf(job.Invalid, "Invalid request")
-		e.Details = []job.Detail{{Path: "/userId", Message: "expected at most 128 characters, none of them control characters"}}
-		return e
-	}
 	if strings.HasPrefix(id, job.ReservedUserPrefix) {
-		e := job.Errorf(job.Invalid, "Invalid request")
-		e.Details = []job.Detail{{Path: "/userId", Message: "names that begin with " + job.ReservedUserPrefix + " are reserved"}}
-		return e
+		return invalid("/userId", "names that begin with "+job.ReservedUserPrefix+" are reserved")
+	}
+	return checkName("/userId", id, job.UserNames)
+}
+
+// checkName refuses a name that is given and breaks its rule.
+func checkName(path, name string, rule job.NameRule) error {
+	if fault := rule.Fault(name); name != "" && fault != "" {
+		return invalid(path, fault)
 	}
 	return nil
 }

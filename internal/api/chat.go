@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -35,17 +36,21 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (human.Incoming,
 	}
 	e := job.Errorf(job.Invalid, "Invalid request")
 	wrong := func(path, message string) { e.Details = append(e.Details, job.Detail{Path: path, Message: message}) }
-	if m.SessionID == "" || len(m.SessionID) > 256 || strings.ContainsFunc(m.SessionID, isControl) {
-		wrong("/sessionId", "expected 1 to 256 characters, none of them control characters")
+	if fault := job.SessionNames.Fault(m.SessionID); fault != "" {
+		wrong("/sessionId", fault)
 	}
-	if strings.TrimSpace(m.Content) == "" || len(m.Content) > 64<<10 {
+	e.Details = append(e.Details, m.TakeParts(sender)...)
+	if len(m.Content) > 64<<10 || strings.TrimSpace(m.Content) == "" && m.ToolOutput == nil {
 		wrong("/content", "expected 1 to 65536 characters of text")
 	}
 	if m.Sender != "" && m.Sender != sender {
 		wrong("/sender", "found \""+string(m.Sender)+"\"; allowed here: "+string(sender))
 	}
-	if len(m.MessageType) > 64 || len(m.Destination) > 64 || len(m.LogID) > 256 {
-		wrong("", "messageType and destination may have 64 characters, logId 256")
+	if len(m.MessageType) > 64 || len(m.Destination) > 64 {
+		wrong("", "messageType and destination may have 64 characters")
+	}
+	if fault := job.RunNames.Fault(m.LogID); m.LogID != "" && fault != "" {
+		wrong("/logId", fault)
 	}
 	if len(m.Props) > 0 && m.Props[0] != '{' {
 		wrong("/props", "expected an object")
@@ -55,8 +60,6 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (human.Incoming,
 	}
 	return m, nil
 }
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // fromLLM takes what an orchestrator outside Ringback says to a user.
 func (s *Server) fromLLM(c echo.Context) error {
@@ -91,7 +94,10 @@ func (s *Server) toLLM(c echo.Context) error {
 
 // sessionMessages pages through a session, oldest message first.
 func (s *Server) sessionMessages(c echo.Context) error {
-	sessionID := c.Param("id")
+	sessionID, err := url.PathUnescape(c.Param("id"))
+	if err != nil {
+		return noSession(c.Param("id"))
+	}
 	userID, err := s.sessionUser(c, sessionID)
 	if err != nil {
 		return err
@@ -176,6 +182,9 @@ func (s *Server) startRun(c echo.Context) error {
 	}
 	if strings.TrimSpace(run.Prompt) == "" {
 		return invalid("/prompt", "is required but missing")
+	}
+	if err := checkName("/session_id", run.SessionID, job.SessionNames); err != nil {
+		return err
 	}
 	n := newJob{Kind: defaultRunKind, UserID: run.UserID, SessionID: run.SessionID, Input: map[string]any{}}
 	for name, value := range config {

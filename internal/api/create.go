@@ -179,10 +179,7 @@ func checkOptions(who caller, n newJob) error {
 	if p := n.Options.Priority; p != "" && p != job.Interactive && p != job.Batch {
 		return unknownName("/options/priority", string(p), []job.Priority{job.Interactive, job.Batch})
 	}
-	if text := n.SessionID; len(text) > 256 || checkUser(text[:min(len(text), 128)]) != nil {
-		return invalid("/sessionId", "expected at most 256 characters, none of them control characters")
-	}
-	return nil
+	return checkName("/sessionId", n.SessionID, job.SessionNames)
 }
 
 func invalid(path, message string) error {

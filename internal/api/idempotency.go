@@ -11,21 +11,18 @@ import (
 // clients that send it with every POST.
 const headerIdempotencyKey = "Idempotency-Key"
 
-// maxKey is how many characters an idempotency key may have.
-const maxKey = 256
-
 // idempotencyKey is the key of a request: from its header, from its body, or the
 // same in both; empty for none.
 func idempotencyKey(header http.Header, inBody string) (string, error) {
-	if len(inBody) > maxKey || strings.ContainsFunc(inBody, isControl) {
-		return "", invalid("/idempotencyKey", "expected at most 256 characters, none of them control characters")
+	if err := checkName("/idempotencyKey", inBody, job.KeyNames); err != nil {
+		return "", err
 	}
 	values := header.Values(headerIdempotencyKey)
 	if len(values) == 0 {
 		return inBody, nil
 	}
 	key, ok := structuredString(values[0])
-	if !ok || len(values) > 1 || key == "" || len(key) > maxKey || strings.ContainsFunc(key, isControl) {
+	if !ok || len(values) > 1 || job.KeyNames.Fault(key) != "" {
 		return "", job.Errorf(job.Invalid, "Invalid header "+headerIdempotencyKey).
 			WithHint("Send it once, with 1 to 256 characters, plain or in double quotes.")
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"ringback/internal/job"
 )
@@ -11,16 +13,23 @@ import (
 // Incoming is a message from outside, as POST /from-llm and POST /to-llm take
 // it (seed 004).
 type Incoming struct {
-	SessionID   string          `json:"sessionId"`
-	UserID      string          `json:"userId"`
-	Sender      job.Sender      `json:"sender"`
-	Content     string          `json:"content"`
+	SessionID string     `json:"sessionId"`
+	UserID    string     `json:"userId"`
+	Sender    job.Sender `json:"sender"`
+	Content   string     `json:"content"`
+	// Role says the same as Sender in the AI SDK's word, and may be tool in a message
+	// of the user.
+	Role job.Sender `json:"role"`
+	// Parts may be given in the place of Content, see TakeParts.
+	Parts       json.RawMessage `json:"parts"`
 	MessageType job.MessageType `json:"messageType"`
 	Destination string          `json:"destination"`
 	LogID       string          `json:"logId"`
 	Props       json.RawMessage `json:"props"`
 	// By is who sent it.
 	By job.Actor `json:"-"`
+	// ToolOutput is what the Parts say of a call that waits; nil where they do not.
+	ToolOutput *ToolOutput `json:"-"`
 }
 
 func (m Incoming) body(sender job.Sender) job.MessageBody {
@@ -45,6 +54,9 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 			return 0, refuse("/props", wrongProps(err))
 		}
 	}
+	if err := checkAsked(known); err != nil {
+		return 0, err
+	}
 	_, asked, details, err := s.Ask(ctx, Asking{
 		RunID: cmp.Or(known.RunID, m.LogID), UserID: m.UserID, SessionID: m.SessionID, Type: known.CheckpointType, Message: m.Content,
 		Props: m.Props, LogID: m.LogID, Destination: m.Destination,
@@ -57,10 +69,28 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 	return asked.MessageID, err
 }
 
+// checkAsked refuses a question of an unknown type, or of a run that has no name.
+func checkAsked(p job.Props) error {
+	if !slices.Contains(job.CheckpointTypes[:], p.CheckpointType) {
+		found := "is required but missing for a message of type hitl_checkpoint"
+		if p.CheckpointType != "" {
+			found = fmt.Sprintf("found %q", p.CheckpointType)
+		}
+		return refuse("/props/checkpoint_type", fmt.Sprintf("%s; allowed: %s", found, list(job.CheckpointTypes[:])))
+	}
+	if fault := job.RunNames.Fault(p.RunID); p.RunID != "" && fault != "" {
+		return refuse("/props/run_id", fault)
+	}
+	return nil
+}
+
 // ToLLM takes a user's message and returns its id. If a checkpoint is open in
 // the session, the message is the reply to it; else the session's latest job is
 // told, or goes on because of it.
 func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
+	if m.ToolOutput != nil {
+		return s.toolOutput(ctx, m)
+	}
 	c, err := s.asked(ctx, m)
 	if err != nil {
 		return 0, err
@@ -104,7 +134,7 @@ func (s *Service) asked(ctx context.Context, m Incoming) (*job.Checkpoint, error
 // that.
 func (s *Service) askedAgain(ctx context.Context, c job.Checkpoint) (*job.Checkpoint, error) {
 	now, err := s.follow(ctx, c.ID)
-	if err != nil || !now.Status.Waits() {
+	if err != nil || !now.Status.Waits() || now.ID == c.ID {
 		return nil, err
 	}
 	return &now, nil

@@ -120,7 +120,7 @@ func prefixed(at string, details []job.Detail) []job.Detail {
 	return details
 }
 
-func list(values []any) string {
+func list[T any](values []T) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = fmt.Sprint(v)

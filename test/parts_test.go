@@ -1,0 +1,171 @@
+package test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// waitingCall is the call that the chat shows as waiting for the user.
+func (g *gated) waitingCall() string {
+	g.t.Helper()
+	return g.n.openCheckpoint(g.t, g.id, "awaiting_approval")["toolCallId"].(string)
+}
+
+// The output of a call that waits is the reply, in the shapes of the seeds and of
+// the AI SDK.
+func TestToolOutputIsAReply(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		part     object
+		decision string
+	}{
+		"approved (seed 003)":     {object{"type": "tool-result", "toolName": "deploy", "output": "approved"}, "approve"},
+		"denied (seed 003)":       {object{"type": "tool-result", "toolName": "deploy", "output": "denied"}, "deny"},
+		"a kind's yes (seed 000)": {object{"type": "tool-deploy", "state": "output-available", "output": "Yes, Deploy"}, "approve"},
+		"a kind's no (seed 000)":  {object{"type": "tool-output", "tool": "deploy", "output": "No, Cancel"}, "deny"},
+		"a result":                {object{"type": "dynamic-tool", "toolName": "deploy", "state": "output-available", "result": "approved"}, "approve"},
+		"a no in words":           {object{"type": "tool-result", "output": "no, the tests are red"}, "deny"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := startGated(t, nil, "")
+			g.call(object{"name": "shop"}, false)
+			c.part["toolCallId"] = g.waitingCall()
+			g.n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "role": "tool", "parts": []any{c.part}})
+			g.n.await(t, g.id, "running")
+			if log := g.n.audit(t, g.id); log[len(log)-1] != c.decision {
+				t.Errorf("the audit log says %v", log)
+			}
+		})
+	}
+}
+
+func TestOldShapesOfToolOutput(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, nil, "")
+	send := func(parts ...any) (int, object) {
+		t.Helper()
+		return g.n.do(t, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "parts": parts})
+	}
+	g.call(object{"name": "shop"}, false)
+	call := g.waitingCall()
+	if status, _ := send(object{"type": "tool-invocation", "toolInvocation": object{"toolCallId": call, "state": "result", "result": "denied"}}); status != 200 {
+		t.Errorf("the shape of version 4 was answered %d", status)
+	}
+	g.n.await(t, g.id, "running")
+	if status, refused := send(object{"type": "tool-result", "toolCallId": call, "output": "approved"}); status != 409 {
+		t.Errorf("a second output was answered %d %v", status, refused)
+	}
+	g.call(object{"name": "other"}, false)
+	asked := g.n.openCheckpoint(t, g.id, "awaiting_approval")
+	if status, refused := send(object{"type": "tool-result", "toolCallId": call, "output": "approved"}); status != 409 {
+		t.Errorf("the output of another call was taken for this one: %d %v", status, refused)
+	}
+	if status, _ := send(object{"type": "dynamic-tool", "state": "approval-responded", "approval": object{"id": asked["id"], "approved": false, "reason": "not today"}}); status != 200 {
+		t.Errorf("the shape of version 6 was answered %d", status)
+	}
+	g.n.await(t, g.id, "running")
+	for name, c := range map[string]struct {
+		body object
+		path string
+	}{
+		"no call":        {object{"parts": []any{object{"type": "tool-result", "output": "approved"}}}, "/parts/0/toolCallId"},
+		"no output":      {object{"parts": []any{object{"type": "tool-result", "toolCallId": "x"}}}, "/parts/0/output"},
+		"no text":        {object{"parts": []any{object{"type": "tool-result", "toolCallId": "x", "output": 5}}}, "/parts/0/output"},
+		"unknown type":   {object{"parts": []any{object{"type": "video"}}}, "/parts/0/type"},
+		"no parts":       {object{"role": "tool", "content": "yes"}, "/parts"},
+		"no array":       {object{"parts": "approved"}, "/parts"},
+		"another's role": {object{"role": "assistant", "content": "yes"}, "/role"},
+		"nothing":        {object{"parts": []any{}}, "/content"},
+	} {
+		body := with(object{"sessionId": "s1", "userId": "u1"}, c.body)
+		if status, refused := g.n.do(t, "POST", "/to-llm", body); status != 400 || details(t, refused)[c.path] == "" {
+			t.Errorf("%s: answered %d %v", name, status, refused)
+		}
+	}
+	if status, _ := send(object{"type": "text", "text": "one"}, object{"type": "text", "text": "two"}); status != 200 {
+		t.Errorf("text parts were answered %d", status)
+	}
+	all := g.n.messages(t, "s1", "")
+	if last := all[len(all)-1]["content"]; last != "one\ntwo" {
+		t.Errorf("text parts read %q", last)
+	}
+}
+
+func TestQuestionsFromOutsideNameTheirType(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	for name, c := range map[string]struct {
+		props any
+		path  string
+	}{
+		"unknown":    {object{"checkpoint_type": "wibble"}, "/props/checkpoint_type"},
+		"none":       {object{"valid_values": []any{"a"}}, "/props/checkpoint_type"},
+		"no props":   {nil, "/props/checkpoint_type"},
+		"a number":   {object{"checkpoint_type": 7}, "/props"},
+		"bad run_id": {object{"checkpoint_type": "review", "run_id": "a\u200bb"}, "/props/run_id"},
+	} {
+		body := object{"sessionId": "s1", "userId": "u1", "content": "Well?", "messageType": "hitl_checkpoint"}
+		if c.props != nil {
+			body["props"] = c.props
+		}
+		status, refused := n.do(t, "POST", "/from-llm", body)
+		message := details(t, refused)[c.path]
+		if status != 400 || message == "" || c.path == "/props/checkpoint_type" && !strings.Contains(message, "error_recovery") {
+			t.Errorf("%s: answered %d %v", name, status, refused)
+		}
+	}
+}
+
+// Whatever session can be made can be read.
+func TestNamesThatCallersChoose(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	making := map[string]func(session string) (int, object){
+		"/from-llm": func(session string) (int, object) {
+			return n.do(t, "POST", "/from-llm", object{"sessionId": session, "userId": "u1", "content": "Hello"})
+		},
+		"/to-llm": func(session string) (int, object) {
+			return n.do(t, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": "Hello"})
+		},
+		"/api/jobs": func(session string) (int, object) {
+			return n.do(t, "POST", "/api/jobs", object{"sessionId": session, "userId": "u1", "kind": "meal-suggestions", "input": mealInput(), "options": object{"simulate": "manual"}})
+		},
+		"/hitl/runs": func(session string) (int, object) {
+			return n.do(t, "POST", "/hitl/runs", object{"session_id": session, "user_id": "u1", "prompt": "a lake"})
+		},
+	}
+	for endpoint, create := range making {
+		for _, session := range []string{"session-123", "a b", "a@b.c|d+e:f;g&h=i", "日本", "a{b}", "...", "~", strings.Repeat("é", 256)} {
+			if status, answer := create(session); status/100 != 2 {
+				t.Errorf("%s refuses the session %q: %d %v", endpoint, session, status, answer)
+				continue
+			}
+			path := "/api/sessions/" + url.PathEscape(session) + "/messages"
+			if status, answer := n.do(t, "GET", path, nil); status != 200 {
+				t.Errorf("the session %q of %s cannot be read: %d %v", session, endpoint, status, answer)
+			}
+		}
+		for _, session := range []string{"a/b", "../x", "..", ".", `a\b`, "a?b", "a#b", "a%2Fb", " a", "a ", "a\nb", "a\u0000b", "a\u200bb", "a\u202eb", "a\u0085b", strings.Repeat("a", 257)} {
+			status, refused := create(session)
+			message := fmt.Sprint(details(t, refused)["/sessionId"], details(t, refused)["/session_id"])
+			if status != 400 || !strings.Contains(message, "visible characters") {
+				t.Errorf("%s takes the session %q: %d %v", endpoint, session, status, refused)
+			}
+		}
+	}
+	for field, body := range map[string]object{
+		"/userId":         {"userId": "a\u200bb"},
+		"/idempotencyKey": {"idempotencyKey": "a\u0000b"},
+	} {
+		status, refused := n.do(t, "POST", "/api/jobs", with(body, object{"kind": "meal-suggestions", "input": mealInput()}))
+		if status != 400 || details(t, refused)[field] == "" {
+			t.Errorf("%s was answered %d %v", field, status, refused)
+		}
+	}
+	if status, refused := n.do(t, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Hello", "logId": "a\u200bb"}); status != 400 || details(t, refused)["/logId"] == "" {
+		t.Errorf("a logId was answered %d %v", status, refused)
+	}
+}
