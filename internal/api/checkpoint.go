@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -66,17 +65,7 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 }
 
 // limitOf reads how long a page is to be.
-func limitOf(c echo.Context) (int, error) {
-	text := c.QueryParam("limit")
-	if text == "" {
-		return 50, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > 500 {
-		return 0, invalid("/limit", "expected a number from 1 to 500")
-	}
-	return n, nil
-}
+func limitOf(c echo.Context) (int, error) { return numberOf(c, "limit", 50, 500) }
 
 func (s *Server) getCheckpoint(c echo.Context) error {
 	found, err := s.findCheckpoint(c, job.CheckpointID(c.Param("id")))
@@ -164,24 +153,39 @@ func (s *Server) decideJob(decision job.Decision) echo.HandlerFunc {
 			return job.Errorf(job.Conflict, "The job is %s", j.State).
 				WithHint("Only a job that is awaiting_approval can be decided on.")
 		}
-		given := human.Given{Decision: decision}
-		if c.Request().ContentLength != 0 {
-			body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
-			if err != nil {
-				return err
-			}
-			var extra struct {
-				Reason string `json:"reason"`
-			}
-			if err := httpjson.Into(body, &extra); err != nil {
-				return err
-			}
-			given.Text = extra.Reason
+		given, err := s.readDecision(c, j.Checkpoint.ID)
+		if err != nil {
+			return err
 		}
+		given.Decision = decision
 		given.By = actorOf(c, viaAPI)
 		if _, err := s.human.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
 			return err
 		}
 		return s.getJob(c)
 	}
+}
+
+// readDecision reads what comes with a decision: a reason, and what was looked at.
+func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (human.Given, error) {
+	var extra struct {
+		Reason       string           `json:"reason"`
+		CheckpointID job.CheckpointID `json:"checkpointId"`
+		human.Seen
+	}
+	if c.Request().ContentLength == 0 {
+		return human.Given{}, nil
+	}
+	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err != nil {
+		return human.Given{}, err
+	}
+	if err := httpjson.Into(body, &extra); err != nil {
+		return human.Given{}, err
+	}
+	if extra.CheckpointID != "" && extra.CheckpointID != asked {
+		return human.Given{}, job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", extra.CheckpointID, asked).
+			WithHint("GET /api/checkpoints/%s shows what it asks now.", string(asked))
+	}
+	return human.Given{Text: extra.Reason, Seen: extra.Seen}, nil
 }

@@ -40,6 +40,8 @@ type Options struct {
 	Ready func(context.Context) []string
 	// Files finds the files that a job made.
 	Files FilesFunc
+	// DiffPage reads a part of what was captured of a job's change.
+	DiffPage func(ctx context.Context, id job.ID, page DiffPage) ([]job.DiffOutput, error)
 	// Metrics serves GET /metrics.
 	Metrics http.Handler
 	// Version is what GET /healthz tells.
@@ -124,7 +126,7 @@ func (s *Server) Register(e *echo.Echo) {
 		{http.MethodGet, "/api/jobs/:id/files", s.listFiles},
 		{http.MethodGet, "/api/jobs/:id/files/*", s.getFile},
 		{http.MethodHead, "/api/jobs/:id/files/*", s.getFile},
-		{http.MethodGet, "/api/jobs/:id/diff", s.captured(s.store.Diff)},
+		{http.MethodGet, "/api/jobs/:id/diff", s.diff},
 		{http.MethodGet, "/api/jobs/:id/logs", s.captured(s.store.Logs)},
 		{http.MethodGet, "/api/jobs/:id/steering", s.steering},
 		{http.MethodPost, "/api/jobs/:id/steer", s.steer},

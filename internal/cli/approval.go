@@ -18,7 +18,11 @@ func (a *app) rejectCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{Use: "reject [requestId]", Short: "Refuse what a job asks to be allowed"})
 	t.fits = decidable
 	c.RunE = a.changes(t.deciding(c).id, func(c *client.Client, ctx context.Context, id job.ID) (client.Answer[job.Job], error) {
-		return c.Reject(ctx, id, reason)
+		before, err := c.Get(ctx, id)
+		if err != nil {
+			return before, err
+		}
+		return c.Reject(ctx, id, reason, a.seen(before.Value))
 	})
 	c.Flags().StringVar(&reason, "reason", "", "`why`, for Claude and for the audit log")
 	return c

@@ -29,38 +29,86 @@ func (a *app) diffCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := a.client().Diff(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		return a.diff(cmd, answer, f)
+		return a.diff(cmd, id, f)
 	}
-	c.Flags().BoolVar(&f.full, "full", false, "the whole diff, not only its summary")
+	c.Flags().BoolVar(&f.full, "full", false, "the whole diff, every line of it, not only its summary")
 	c.Flags().StringVar(&f.file, "file", "", "only this `file`")
 	c.Flags().BoolVar(&f.noPager, "no-pager", false, "with --full: print it all at once")
 	return c
 }
 
-func (a *app) diff(cmd *cobra.Command, answer client.Answer[[]job.DiffOutput], f diffFlags) error {
+func (a *app) diff(cmd *cobra.Command, id job.ID, f diffFlags) error {
+	answer, err := a.client().Diff(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	a.rememberSeen(id, seenInDiff(answer.Value))
 	if f.file != "" {
 		if err := onlyFile(&answer, f.file); err != nil {
 			return err
 		}
 	}
-	out := cmd.OutOrStdout()
-	if a.json() || !f.full {
+	if !f.full || len(answer.Value) == 0 {
 		return show(a, cmd, answer, printer.diffSummary)
 	}
+	out := cmd.OutOrStdout()
 	p := a.printer(out)
-	if p.columns == 0 || f.noPager {
-		p.diffFull(answer.Value)
-		return nil
+	if a.json() || p.columns == 0 || f.noPager {
+		return a.fullDiff(cmd, id, p, answer.Value, f.file)
 	}
 	var text bytes.Buffer
 	paged := p
 	paged.Writer = &text
-	paged.diffFull(answer.Value)
+	if err := a.fullDiff(cmd, id, paged, answer.Value, f.file); err != nil {
+		return err
+	}
 	return a.page(cmd, &text, out)
+}
+
+// pageLines is how many lines are asked for at once.
+const pageLines = 10_000
+
+// fullDiff prints every line of a diff, or of one file, page by page.
+func (a *app) fullDiff(cmd *cobra.Command, id job.ID, p printer, captured []job.DiffOutput, file string) error {
+	var whole []job.DiffOutput
+	for _, d := range captured {
+		if !a.json() {
+			p.printf("%s\n", p.paint(bold, clean(d.Repository)+": "+clean(d.Summary)))
+			p.leftOut(d)
+		}
+		files := map[string]*job.FileDiff{}
+		for i := range d.Files {
+			d.Files[i].Diff = ""
+			files[d.Files[i].Path] = &d.Files[i]
+		}
+		for from := 1; from > 0; {
+			page, err := a.client().DiffPage(cmd.Context(), id, client.DiffPage{Repository: d.Repository, File: file, From: from, Lines: pageLines})
+			if err != nil {
+				return err
+			}
+			if len(page.Value) != 1 || page.Value[0].Tree != d.Tree {
+				return usagef("The change has moved on while it was shown: look at it again")
+			}
+			from = page.Value[0].NextFrom
+			for _, f := range page.Value[0].Files {
+				if known := files[f.Path]; a.json() && known != nil {
+					known.Diff += f.Diff
+				} else {
+					p.fileDiff(f)
+				}
+			}
+		}
+		d.Truncated, d.NextFrom, d.Hint = false, 0, ""
+		whole = append(whole, d)
+	}
+	if !a.json() {
+		return nil
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return err
+	}
+	return writeJSON(p, text)
 }
 
 // onlyFile keeps one file of a diff.
@@ -105,8 +153,9 @@ func (p printer) diffSummary(list []job.DiffOutput) {
 		for _, f := range d.Files {
 			p.file(f)
 		}
+		p.leftOut(d)
 		if d.Truncated {
-			p.printf("  %s\n", p.paint(faint, "The diff is long, so only its beginning is kept."))
+			p.printf("  %s\n", p.paint(faint, "All "+itoa(d.TotalLines)+" lines: ringback diff --full"))
 		}
 	}
 }
@@ -130,20 +179,19 @@ func (p printer) file(f job.FileDiff) {
 	p.printf("\n")
 }
 
-func (p printer) diffFull(list []job.DiffOutput) {
-	for _, d := range list {
-		p.printf("%s\n", p.paint(bold, clean(d.Repository)+": "+clean(d.Summary)))
-		for _, f := range d.Files {
-			if f.Binary {
-				p.printf("Binary file %s (%s)\n", clean(f.Path), f.Status)
-			}
-			for line := range strings.Lines(f.Diff) {
-				p.printf("%s\n", p.paint(diffColor(line), cleanCode(strings.TrimRight(line, "\r\n"))))
-			}
-		}
-		if d.Truncated {
-			p.printf("%s\n", p.paint(faint, "… the diff has "+itoa(d.TotalLines)+" lines, of which the first are shown"))
-		}
+// leftOut names what would not be pushed.
+func (p printer) leftOut(d job.DiffOutput) {
+	for _, l := range d.LeftOut {
+		p.printf("  %s %s\n", clean(l.Path), p.paint(red, "CAUTION: it would not be pushed: "+clean(l.Reason)))
+	}
+}
+
+func (p printer) fileDiff(f job.FileDiff) {
+	if f.Binary {
+		p.printf("Binary file %s (%s)\n", clean(f.Path), f.Status)
+	}
+	for line := range strings.Lines(f.Diff) {
+		p.printf("%s\n", p.paint(diffColor(line), cleanCode(strings.TrimRight(line, "\r\n"))))
 	}
 }
 

@@ -100,7 +100,7 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 		case "":
 			return false, nil
 		case "d", "diff":
-			if err := q.showDiff(ctx, j.ID); err != nil {
+			if err := q.app.diff(q.cmd, j.ID, diffFlags{full: true}); err != nil {
 				return false, err
 			}
 			continue
@@ -124,12 +124,4 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 func (q *inPlace) decide(ctx context.Context, j job.Job, d job.Decision) error {
 	_, err := q.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: d})
 	return err
-}
-
-func (q *inPlace) showDiff(ctx context.Context, id job.ID) error {
-	answer, err := q.api.Diff(ctx, id)
-	if err != nil {
-		return err
-	}
-	return q.app.diff(q.cmd, answer, diffFlags{full: true})
 }

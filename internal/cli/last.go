@@ -19,16 +19,21 @@ const staleAfter = 30 * 24 * time.Hour
 // which commands mean where no job is named. Other windows, and other servers,
 // have their own: nobody's approval goes to a job run elsewhere.
 func (a *app) lastFile() (string, error) {
-	dir := a.StateDir
-	if dir == "" {
-		config, err := os.UserConfigDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(config, "ringback")
+	dir, err := a.stateDir()
+	if err != nil {
+		return "", err
 	}
 	name := sha256.Sum256([]byte(sameServer(a.client().URL()) + "\n" + a.Terminal))
 	return filepath.Join(dir, "last-run", hex.EncodeToString(name[:16])), nil
+}
+
+// stateDir is where the command line keeps what it remembers.
+func (a *app) stateDir() (string, error) {
+	if a.StateDir != "" {
+		return a.StateDir, nil
+	}
+	config, err := os.UserConfigDir()
+	return filepath.Join(config, "ringback"), err
 }
 
 // sameServer is an address in the form that its other spellings share.

@@ -107,7 +107,7 @@ func (a *app) approveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		j, err := api.Approve(cmd.Context(), id)
+		j, err := api.Approve(cmd.Context(), id, a.seen(before.Value))
 		if err != nil {
 			return err
 		}

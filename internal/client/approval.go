@@ -8,16 +8,25 @@ import (
 	"ringback/internal/job"
 )
 
+// Seen is what a person has looked at of a change: the decision is taken for that
+// only. The zero value names nothing.
+type Seen struct {
+	Iteration *int `json:"iteration,omitempty"`
+	// Trees are git's ids of what was shown, by repository.
+	Trees map[string]string `json:"trees,omitempty"`
+}
+
 // Approve allows what a job asks to be allowed, and returns the job's record.
-func (c *Client) Approve(ctx context.Context, id job.ID) (Answer[job.Job], error) {
-	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/approve"), struct{}{})
+func (c *Client) Approve(ctx context.Context, id job.ID, seen Seen) (Answer[job.Job], error) {
+	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/approve"), seen)
 }
 
 // Reject refuses it, for a reason that may be empty.
-func (c *Client) Reject(ctx context.Context, id job.ID, reason string) (Answer[job.Job], error) {
+func (c *Client) Reject(ctx context.Context, id job.ID, reason string, seen Seen) (Answer[job.Job], error) {
 	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/reject"), struct {
 		Reason string `json:"reason,omitempty"`
-	}{reason})
+		Seen
+	}{reason, seen})
 }
 
 // Audit returns a job's audit log, one JSON object a line.

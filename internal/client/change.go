@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"ringback/internal/job"
 )
@@ -10,6 +12,25 @@ import (
 // Diff returns what a job has changed, by repository.
 func (c *Client) Diff(ctx context.Context, id job.ID) (Answer[[]job.DiffOutput], error) {
 	return call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff"), nil)
+}
+
+// DiffPage is a part of a diff.
+type DiffPage struct {
+	// Repository and File are the only ones that are wanted; empty: all.
+	Repository, File string
+	// From is the first line, from 1, and Lines how many.
+	From, Lines int
+}
+
+// DiffPage returns a part of what a job has changed.
+func (c *Client) DiffPage(ctx context.Context, id job.ID, page DiffPage) (Answer[[]job.DiffOutput], error) {
+	query := url.Values{"from": {strconv.Itoa(page.From)}, "max_lines": {strconv.Itoa(page.Lines)}}
+	for name, value := range map[string]string{"repository": page.Repository, "file": page.File} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff?"+query.Encode()), nil)
 }
 
 // Logs returns how the verifiers ended.

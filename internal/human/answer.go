@@ -23,6 +23,8 @@ type Given struct {
 	Text     string         `json:"text"`
 	// Scope is how far an approval of a tool call goes: once, job or always.
 	Scope job.ApprovalScope `json:"scope"`
+	// Seen is what they have looked at.
+	Seen
 	// By is who replies.
 	By job.Actor `json:"-"`
 	// LogID and Destination are kept with the message of a reply in the chat.
@@ -83,8 +85,9 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 		return store.Answer{}, refuse("/text", fmt.Sprintf("found %d bytes; at most %d are read", len(g.Text), maxText))
 	}
 	var a store.Answer
-	var err error
+	err := q.checkSeen(g.Seen)
 	switch {
+	case err != nil:
 	case g.Decision != "":
 		a, err = q.decide(g)
 	case g.Values != nil:

@@ -58,9 +58,26 @@ type DiffOutput struct {
 	// Summary reads "3 files changed, +45, -12".
 	Summary string `json:"summary"`
 	// TotalLines is how many lines the whole diff has; Truncated, whether some of
-	// them are left out.
-	TotalLines int  `json:"total_lines"`
-	Truncated  bool `json:"truncated"`
+	// them are left out or cut, and Hint how to see those.
+	TotalLines int    `json:"total_lines"`
+	Truncated  bool   `json:"truncated"`
+	Hint       string `json:"hint,omitempty"`
+	// From is the first line of a page, from 1, and NextFrom that of the next one; 0
+	// behind the last.
+	From     int `json:"from,omitempty"`
+	NextFrom int `json:"next_from,omitempty"`
+	// Iteration is how often the change was steered when this was captured, and Tree
+	// git's id of exactly what is shown: an approval may name both.
+	Iteration int    `json:"iteration"`
+	Tree      string `json:"tree,omitempty"`
+	// LeftOut is what lies there and would not be pushed.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
+}
+
+// LeftOut is a file or directory that would not be pushed, and why.
+type LeftOut struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
 }
 
 // FileDiff is what has changed in one file.
@@ -77,7 +94,10 @@ type FileDiff struct {
 	Binary bool `json:"binary,omitempty"`
 	// Mode reads "100644→100755" where that changed.
 	Mode string `json:"mode,omitempty"`
-	// Suspicious says why the file may hold a secret; empty where it does not.
+	// Repository is whether this is a commit of another git repository, not a file.
+	Repository bool `json:"repository,omitempty"`
+	// Suspicious says why a reviewer should look twice: the file may hold a secret,
+	// or is a repository of its own. Empty where nothing is found.
 	Suspicious string `json:"suspicious,omitempty"`
 }
 

@@ -137,6 +137,8 @@ type Props struct {
 	// OfferedChange is a reply that was a yes with a condition: "change it" hands it
 	// to Claude as what the person wants instead.
 	OfferedChange string `json:"offered_change,omitempty"`
+	// Trees are git's ids of exactly what is under review, by repository.
+	Trees map[string]string `json:"trees,omitempty"`
 	// Yes and No are the answers to a confirmation, in its asker's own words.
 	Yes *AnswerProps `json:"yes,omitempty"`
 	No  *AnswerProps `json:"no,omitempty"`

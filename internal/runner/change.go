@@ -118,6 +118,12 @@ func (t *turn) capture(c *change) error {
 	if err != nil {
 		return err
 	}
+	for i := range diff {
+		diff[i].Iteration = captured.Iteration
+		if diff[i].Truncated {
+			diff[i].Hint = howToSeeTheRest(t.id, diff[i])
+		}
+	}
 	captured.Diff, captured.Trees = diff, trees
 	if len(c.Verifiers) > 0 {
 		r.tell(ctx, t.id, "Running the verifiers")
@@ -134,6 +140,15 @@ func (t *turn) capture(c *change) error {
 		return t.finalize(ctx, c)
 	}
 	return t.askForReview(ctx, steering, inWords(t.id, captured))
+}
+
+// howToSeeTheRest says where all lines of a diff are shown.
+func howToSeeTheRest(id job.ID, d job.DiffOutput) string {
+	what := "Long lines are cut here"
+	if d.NextFrom > 0 {
+		what = fmt.Sprintf("Here are the first %d of %d lines", d.NextFrom-1, d.TotalLines)
+	}
+	return fmt.Sprintf("%s. All of them: ringback diff --full %s, or GET /api/jobs/%s/diff?from=1&max_lines=10000 and so on from next_from; file= shows one file.", what, id, id)
 }
 
 // keep stores what was changed for another machine; without it, that one would
@@ -171,7 +186,11 @@ func (t *turn) askForReview(ctx context.Context, steering job.SteeringState, mes
 	// The decision ends the turn, and with it ctx, before the answer is here.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
-	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations})
+	trees, err := t.r.store.Trees(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations, Trees: trees})
 	if err != nil {
 		return err
 	}
@@ -200,18 +219,7 @@ func inWords(id job.ID, c store.Captured) string {
 		fmt.Fprintf(&out, "Steering iteration %d complete for %s.\n\n%s\n\nUpdated changes:\n", c.Iteration, id, c.Output)
 	}
 	for _, d := range c.Diff {
-		fmt.Fprintf(&out, "**%s**: %s\n", d.Repository, d.Summary)
-		for i, f := range d.Files {
-			if i == 20 {
-				fmt.Fprintf(&out, "  … and %d more\n", len(d.Files)-i)
-				break
-			}
-			fmt.Fprintf(&out, "  - %s (%s, +%d/-%d)", f.Path, f.Status, f.Additions, f.Deletions)
-			if f.Suspicious != "" {
-				out.WriteString(" CAUTION: " + f.Suspicious)
-			}
-			out.WriteString("\n")
-		}
+		writeFiles(&out, d)
 	}
 	for _, v := range c.Logs {
 		if !v.Success {
@@ -220,9 +228,32 @@ func inWords(id job.ID, c store.Captured) string {
 	}
 	text := out.String()
 	if len(text) > 3500 {
-		text = strings.ToValidUTF8(text[:3500], "") + "…\n"
+		text = strings.ToValidUTF8(text[:3500], "") + "…\nAll of it: ringback diff " + string(id) + "\n"
 	}
 	return text + "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
+}
+
+// writeFiles lists what has changed in a repository. What a reviewer must know of
+// comes first: the list may be cut.
+func writeFiles(out *strings.Builder, d job.DiffOutput) {
+	fmt.Fprintf(out, "**%s**: %s\n", d.Repository, d.Summary)
+	for _, l := range d.LeftOut {
+		fmt.Fprintf(out, "  - %s CAUTION: it would not be pushed: %s\n", l.Path, l.Reason)
+	}
+	files := slices.SortedStableFunc(slices.Values(d.Files), func(a, b job.FileDiff) int {
+		return cmp.Compare(min(len(b.Suspicious), 1), min(len(a.Suspicious), 1))
+	})
+	for i, f := range files {
+		if i >= 20 && f.Suspicious == "" {
+			fmt.Fprintf(out, "  … and %d more\n", len(files)-i)
+			break
+		}
+		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", f.Path, f.Status, f.Additions, f.Deletions)
+		if f.Suspicious != "" {
+			out.WriteString(" CAUTION: " + f.Suspicious)
+		}
+		out.WriteString("\n")
+	}
 }
 
 // finalize brings an approved change out. What failed is told, and tried again

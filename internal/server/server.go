@@ -276,7 +276,7 @@ func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	callbacks.Register(e)
 	api.New(n.store, n.kinds, n.hub, n.human, api.Options{
 		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins, CallbackTimeout: c.CallbackTimeout,
-		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Ready: n.problems, Files: n.files, Metrics: m.Handler(), Version: n.opts.Version,
+		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Ready: n.problems, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log).Register(e)
 	return e, nil
 }

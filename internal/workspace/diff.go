@@ -1,15 +1,11 @@
 package workspace
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ringback/internal/job"
 )
@@ -51,44 +47,81 @@ func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (o
 		return out, "", err
 	}
 	defer done()
-	tree, err = g.run(ctx, "write-tree")
-	if err != nil {
+	if tree, err = g.run(ctx, "write-tree"); err != nil {
 		return out, "", err
 	}
-	out, err = w.shown(ctx, g, r, maxLines)
-	return out, strings.TrimSpace(tree), err
+	tree = strings.TrimSpace(tree)
+	if out, err = w.shown(ctx, r, tree, maxLines); err != nil {
+		return out, "", err
+	}
+	out.LeftOut, err = leftOut(ctx, g)
+	return out, tree, err
 }
 
-func (w *Workspace) shown(ctx context.Context, g git, r job.Repository, maxLines int) (job.DiffOutput, error) {
-	base := []string{"diff-index", "--cached", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"}
-	raw, err := g.run(ctx, append(base, "--raw", "-z", baseRef)...)
+// diffArgs asks git for what has changed from where the work began to a tree. All
+// that shows a change asks the same way, so that lines have the same numbers
+// everywhere.
+func diffArgs(tree string, how ...string) []string {
+	args := []string{"diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"}
+	return slices.Concat(args, how, []string{baseRef, tree})
+}
+
+func (w *Workspace) shown(ctx context.Context, r job.Repository, tree string, maxLines int) (job.DiffOutput, error) {
+	g := local(w.places.Environ, w.own(r))
+	raw, err := g.run(ctx, diffArgs(tree, "--raw", "-z")...)
 	if err != nil {
 		return job.DiffOutput{}, err
 	}
 	files := parseRaw(raw)
-	numbers, err := g.run(ctx, append(base, "--numstat", "-z", baseRef)...)
+	numbers, err := g.run(ctx, diffArgs(tree, "--numstat", "-z")...)
 	if err != nil {
 		return job.DiffOutput{}, err
 	}
 	countLines(files, numbers)
-	out := job.DiffOutput{Repository: r.Name, Files: []job.FileDiff{}}
-	p := &patches{files: files, left: maxLines}
-	reader, writer := io.Pipe()
-	go func() {
-		_ = writer.CloseWithError(g.pipe(ctx, writer, append(base, "--patch", "--src-prefix=a/", "--dst-prefix=b/", baseRef)...))
-	}()
-	if err := p.read(reader); err != nil {
-		return out, err
+	p := &patches{files: files, from: 1, lines: maxLines, cut: maxLine, scan: true}
+	if err := p.readFrom(func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(tree, "--patch")...) }); err != nil {
+		return job.DiffOutput{}, err
 	}
+	out := job.DiffOutput{Repository: r.Name, Files: []job.FileDiff{}, Tree: tree, TotalLines: p.total, Truncated: p.next > 0 || p.shortened, NextFrom: p.next}
 	additions, deletions := 0, 0
 	for _, f := range files {
-		f.Suspicious = suspicion(f.FileDiff)
+		f.Suspicious = suspicion(f)
 		out.Files = append(out.Files, f.FileDiff)
 		additions, deletions = additions+f.Additions, deletions+f.Deletions
 	}
 	out.Summary = summary(len(files), additions, deletions)
-	out.TotalLines, out.Truncated = p.total, p.total > maxLines || p.cut
 	return out, nil
+}
+
+// leftOut lists what lies in the workspace and is not in the index, though nothing
+// says that it is to be ignored: it would not be pushed.
+func leftOut(ctx context.Context, g git) ([]job.LeftOut, error) {
+	var list []job.LeftOut
+	for _, look := range []struct {
+		args   []string
+		reason func(path string) string
+	}{
+		{[]string{"ls-files", "--others", "--exclude-standard", "-z"}, whyUntracked},
+		{[]string{"diff-files", "--name-only", "-z"}, func(string) string { return "what it holds now could not be read" }},
+	} {
+		text, err := g.run(ctx, look.args...)
+		if err != nil {
+			return nil, err
+		}
+		for path := range strings.SplitSeq(strings.TrimRight(text, "\x00"), "\x00") {
+			if path != "" {
+				list = append(list, job.LeftOut{Path: path, Reason: look.reason(path)})
+			}
+		}
+	}
+	return list, nil
+}
+
+func whyUntracked(path string) string {
+	if strings.HasSuffix(path, "/") {
+		return "it is a git repository of its own, without a commit"
+	}
+	return "it could not be read"
 }
 
 func summary(files, additions, deletions int) string {
@@ -97,147 +130,4 @@ func summary(files, additions, deletions int) string {
 		noun = "file"
 	}
 	return fmt.Sprintf("%d %s changed, +%d, -%d", files, noun, additions, deletions)
-}
-
-// changed is a file with what the reading of its patch needs.
-type changed struct {
-	job.FileDiff
-	// sections is how many patches git writes for it: two where a file became a
-	// link, or the other way round.
-	sections int
-}
-
-// parseRaw reads the files of "git diff-index --raw -z".
-func parseRaw(text string) []*changed {
-	fields := strings.Split(text, "\x00")
-	var files []*changed
-	for i := 0; i+1 < len(fields); {
-		meta := strings.Fields(strings.TrimPrefix(fields[i], ":"))
-		if len(meta) < 5 {
-			break
-		}
-		f := &changed{sections: 1}
-		f.Path = fields[i+1]
-		i += 2
-		switch meta[4][0] {
-		case 'A':
-			f.Status = job.FileAdded
-		case 'D':
-			f.Status = job.FileDeleted
-		case 'R', 'C':
-			f.Status, f.OldPath, f.Path = job.FileRenamed, f.Path, fields[i]
-			i++
-		case 'T':
-			f.Status, f.sections = job.FileModified, 2
-		default:
-			f.Status = job.FileModified
-		}
-		if meta[0] != meta[1] && meta[0] != "000000" && meta[1] != "000000" {
-			f.Mode = meta[0] + "→" + meta[1]
-		}
-		files = append(files, f)
-	}
-	return files
-}
-
-// countLines reads "git diff-index --numstat -z", which has the same order.
-func countLines(files []*changed, text string) {
-	fields := strings.Split(text, "\x00")
-	for i, n := 0, 0; i < len(fields) && n < len(files); n++ {
-		parts := strings.SplitN(fields[i], "\t", 3)
-		if len(parts) < 3 {
-			return
-		}
-		i++
-		if parts[2] == "" { // a renamed file: both names follow
-			i += 2
-		}
-		f := files[n]
-		if f.Binary = parts[0] == "-"; !f.Binary {
-			f.Additions, _ = strconv.Atoi(parts[0])
-			f.Deletions, _ = strconv.Atoi(parts[1])
-		}
-	}
-}
-
-// patches reads the text of a diff into its files.
-type patches struct {
-	files []*changed
-	at    int // index of the file being read, from 1
-	done  int // its sections that have begun
-	left  int // lines that may still be shown
-	total int
-	cut   bool
-}
-
-var header = []byte("diff --git ")
-
-func (p *patches) read(from io.Reader) error {
-	lines := bufio.NewReaderSize(from, 64<<10)
-	var text bytes.Buffer
-	for {
-		line, err := readLine(lines)
-		if len(line) > 0 {
-			if bytes.HasPrefix(line, header) {
-				p.store(&text)
-				p.next()
-			}
-			p.keep(&text, line)
-		}
-		if errors.Is(err, io.EOF) {
-			p.store(&text)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// readLine returns a line with its end; one that is too long is cut.
-func readLine(from *bufio.Reader) ([]byte, error) {
-	line, err := from.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	kept := append(bytes.Clone(line[:maxLine]), "…\n"...)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = from.ReadSlice('\n')
-	}
-	return kept, err
-}
-
-// next goes on to the file that a header begins.
-func (p *patches) next() {
-	if p.at > 0 && p.done < p.files[p.at-1].sections {
-		p.done++
-		return
-	}
-	p.at, p.done = min(p.at+1, len(p.files)), 1
-}
-
-func (p *patches) keep(text *bytes.Buffer, line []byte) {
-	p.total++
-	if p.at == 0 || p.files[p.at-1].Binary {
-		return
-	}
-	if p.left--; p.left < 0 {
-		p.cut = true
-		return
-	}
-	if len(line) > maxLine {
-		line = append(bytes.Clone(line[:maxLine]), "…\n"...)
-	}
-	text.Write(line)
-}
-
-func (p *patches) store(text *bytes.Buffer) {
-	if p.at > 0 {
-		shown := text.Bytes()
-		if !utf8.Valid(shown) {
-			shown = bytes.ToValidUTF8(shown, []byte("\uFFFD"))
-		}
-		p.files[p.at-1].Diff += string(shown)
-	}
-	text.Reset()
 }

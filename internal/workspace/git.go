@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"os/exec"
@@ -100,14 +99,27 @@ func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string
 		return context.Cause(ctx)
 	}
 	said := strings.TrimSpace(errs.String())
-	if _, ended := errors.AsType[*exec.ExitError](err); !ended || said == "" {
+	failed := gitError{command: args[0], code: -1}
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		failed.code = ended.ExitCode()
+	}
+	if failed.code < 0 || said == "" {
 		said = err.Error()
 	}
 	if len(said) > 1000 {
 		said = said[:1000] + "…"
 	}
-	return fmt.Errorf("git %s: %s", args[0], redacted(said))
+	failed.said = redacted(said)
+	return &failed
 }
+
+// gitError is that git failed, and what it said.
+type gitError struct {
+	command, said string
+	code          int // its exit code; -1 when it did not exit by itself
+}
+
+func (e *gitError) Error() string { return "git " + e.command + ": " + e.said }
 
 var withPassword = regexp.MustCompile(`([a-z][a-z0-9+.-]*://)[^/@\s]+@`)
 

@@ -19,6 +19,8 @@ type State struct {
 	Repository string `json:"repository"`
 	// Base is the commit at which the work began.
 	Base string `json:"base"`
+	// Tree is git's id of what the work led to.
+	Tree string `json:"tree"`
 	// Patch is git's own, compressed by gzip.
 	Patch []byte `json:"patch"`
 }
@@ -37,7 +39,7 @@ func (w *Workspace) Snapshot(ctx context.Context, trees Trees) (Snapshot, error)
 		var patch bytes.Buffer
 		if err == nil {
 			packed := gzip.NewWriter(&patch)
-			err = g.pipe(ctx, packed, "diff-tree", "--binary", "--no-ext-diff", "--no-textconv", "--no-renames", "--patch", baseRef, trees[r.Name])
+			err = g.pipe(ctx, packed, diffArgs(trees[r.Name], "--binary", "--patch")...)
 			_ = packed.Close() // it writes to memory
 		}
 		if err != nil {
@@ -46,7 +48,7 @@ func (w *Workspace) Snapshot(ctx context.Context, trees Trees) (Snapshot, error)
 		if size += patch.Len(); size > MaxSnapshot {
 			return nil, nil
 		}
-		all = append(all, State{r.Name, strings.TrimSpace(base), patch.Bytes()})
+		all = append(all, State{r.Name, strings.TrimSpace(base), trees[r.Name], patch.Bytes()})
 	}
 	return all, nil
 }

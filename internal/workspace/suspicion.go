@@ -3,7 +3,6 @@ package workspace
 import (
 	"path"
 	"regexp"
-	"strings"
 
 	"ringback/internal/job"
 )
@@ -14,19 +13,19 @@ var (
 	secretText  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_[A-Za-z0-9_]{40,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bsk-[A-Za-z0-9_-]{32,}|\bglpat-[A-Za-z0-9_-]{20,}|\bAIza[0-9A-Za-z_-]{35}\b`)
 )
 
-// suspicion says why a changed file may hold a secret; "" where it does not look
-// like it.
-func suspicion(f job.FileDiff) string {
-	if f.Status == job.FileDeleted {
+// suspicion says why a reviewer should look twice at a changed file; "" where
+// nothing does: it may hold a secret, or is not what will be pushed.
+func suspicion(f *changed) string {
+	name := path.Base(f.Path)
+	switch {
+	case f.Status == job.FileDeleted:
 		return ""
-	}
-	if name := path.Base(f.Path); secretFiles.MatchString(name) && !notSecret.MatchString(name) {
+	case f.Repository:
+		return "a git repository of its own: only the id of its commit is pushed, none of its files"
+	case secretFiles.MatchString(name) && !notSecret.MatchString(name):
 		return "files of this name often hold secrets"
-	}
-	for line := range strings.Lines(f.Diff) {
-		if strings.HasPrefix(line, "+") && secretText.MatchString(line) {
-			return "a line looks like a secret"
-		}
+	case f.secret:
+		return "a line looks like a secret"
 	}
 	return ""
 }

@@ -195,11 +195,16 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 	g := local(w.places.Environ, w.tree(r)).with(
 		"GIT_DIR="+w.own(r), "GIT_WORK_TREE="+w.tree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
 	)
-	for _, args := range [][]string{{"read-tree", baseRef}, {"add", "--all", "--ignore-errors", "."}} {
-		if _, err := g.run(ctx, args...); err != nil && !strings.Contains(err.Error(), "adding files failed") {
-			done()
-			return git{}, nil, err
-		}
+	if _, err = g.run(ctx, "read-tree", baseRef); err == nil {
+		_, err = g.run(ctx, "add", "--all", "--ignore-errors", ".")
+	}
+	// What cannot be added is left out, and told, see leftOut.
+	if failed, ok := errors.AsType[*gitError](err); ok && failed.command == "add" && (failed.code == 1 || strings.Contains(failed.said, "adding files failed")) {
+		err = nil
+	}
+	if err != nil {
+		done()
+		return git{}, nil, err
 	}
 	return g, done, nil
 }

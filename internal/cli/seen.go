@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// seenFile holds what was last shown of a job's change, which a decision then
+// names: nobody approves what came after they looked.
+func (a *app) seenFile(id job.ID) (string, error) {
+	dir, err := a.stateDir()
+	return filepath.Join(dir, "seen", filepath.Base(string(id))), err
+}
+
+// rememberSeen notes what is shown. That it fails is no reason to fail: the
+// decision then names what is under review when it is made.
+func (a *app) rememberSeen(id job.ID, seen client.Seen) {
+	file, err := a.seenFile(id)
+	if err != nil || len(seen.Trees) == 0 || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+		return
+	}
+	if text, err := json.Marshal(seen); err == nil {
+		forgetStale(filepath.Dir(file))
+		_ = os.WriteFile(file, text, 0o600)
+	}
+}
+
+// seen is what was last shown of a job's change; where nothing was, what is under
+// review in its record.
+func (a *app) seen(j job.Job) client.Seen {
+	if !underReview(j) {
+		return client.Seen{}
+	}
+	file, err := a.seenFile(j.ID)
+	if err != nil {
+		return seenInReview(j)
+	}
+	var seen client.Seen
+	text, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(text, &seen) != nil {
+		return seenInReview(j)
+	}
+	return seen
+}
+
+// seenInReview is what a review shows.
+func seenInReview(j job.Job) client.Seen {
+	var props job.Props
+	if json.Unmarshal(j.Checkpoint.Props, &props) != nil || len(props.Trees) == 0 {
+		return client.Seen{}
+	}
+	return client.Seen{Iteration: &props.Iteration, Trees: props.Trees}
+}
+
+// seenInDiff is what a diff shows.
+func seenInDiff(list []job.DiffOutput) client.Seen {
+	seen := client.Seen{Trees: map[string]string{}}
+	for _, d := range list {
+		if d.Tree != "" {
+			seen.Iteration, seen.Trees[d.Repository] = &d.Iteration, d.Tree
+		}
+	}
+	return seen
+}

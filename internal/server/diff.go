@@ -1,0 +1,42 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path"
+
+	"ringback/internal/api"
+	"ringback/internal/job"
+	"ringback/internal/workspace"
+)
+
+// diffPage reads a part of a job's captured change: from its workspace, if that is
+// on this machine, else from what is kept in the store for other machines.
+func (n *node) diffPage(ctx context.Context, id job.ID, page api.DiffPage) ([]job.DiffOutput, error) {
+	text, err := n.store.Diff(ctx, id)
+	if err != nil || text == nil {
+		return []job.DiffOutput{}, err
+	}
+	var captured []job.DiffOutput
+	if err := json.Unmarshal(text, &captured); err != nil {
+		return nil, err
+	}
+	var snapshot workspace.Snapshot
+	if text, err = n.store.Snapshot(ctx, id); err == nil && text != nil {
+		err = json.Unmarshal(text, &snapshot)
+	}
+	if err != nil {
+		return nil, err
+	}
+	places := workspace.Places{Dir: n.opts.Config.DataDir, Environ: n.opts.Config.Environ}
+	shown, err := places.Of(string(id), nil).Page(ctx, captured, snapshot, workspace.Page{Repository: page.Repository, File: page.File, From: page.From, Lines: page.Lines})
+	switch {
+	case errors.Is(err, workspace.ErrNoFile):
+		return nil, job.Errorf(job.NotFound, "The change has no file %q", path.Join(page.Repository, page.File)).WithHint("GET /api/jobs/%s/diff lists its files.", id)
+	case errors.Is(err, workspace.ErrElsewhere):
+		return nil, job.Errorf(job.Conflict, "These lines cannot be shown by this server: %s", err).
+			WithHint("Ask a server that uses the DATA_DIR where the job ran. GET /api/jobs/%s/diff shows the files and the first lines.", id)
+	}
+	return shown, err
+}

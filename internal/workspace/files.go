@@ -1,0 +1,89 @@
+package workspace
+
+import (
+	"strconv"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// changed is a file with what the reading of its patch needs.
+type changed struct {
+	job.FileDiff
+	// sections is how many patches git writes for it: two where a file became a
+	// link, or the other way round.
+	sections int
+	// secret is whether an added line looks like one.
+	secret bool
+}
+
+// link is git's mode of a commit in the place of a file: another repository.
+const link = "160000"
+
+// modeArrow stands between the modes of a file whose mode has changed.
+const modeArrow = "→"
+
+// sectionsOf is how many patches git writes for a file: two where its type, the
+// first half of its mode, has changed.
+func sectionsOf(f job.FileDiff) int {
+	before, after, moded := strings.Cut(f.Mode, modeArrow)
+	if moded && before[:len(before)/2] != after[:len(after)/2] {
+		return 2
+	}
+	return 1
+}
+
+// parseRaw reads the files of "git diff-index --raw -z".
+func parseRaw(text string) []*changed {
+	fields := strings.Split(text, "\x00")
+	var files []*changed
+	for i := 0; i+1 < len(fields); {
+		meta := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(meta) < 5 {
+			break
+		}
+		f := &changed{}
+		f.Repository = meta[1] == link
+		f.Path = fields[i+1]
+		i += 2
+		switch meta[4][0] {
+		case 'A':
+			f.Status = job.FileAdded
+		case 'D':
+			f.Status = job.FileDeleted
+		case 'R', 'C':
+			f.Status, f.OldPath, f.Path = job.FileRenamed, f.Path, fields[i]
+			i++
+		case 'T':
+			f.Status = job.FileModified
+		default:
+			f.Status = job.FileModified
+		}
+		if meta[0] != meta[1] && meta[0] != "000000" && meta[1] != "000000" {
+			f.Mode = meta[0] + modeArrow + meta[1]
+		}
+		f.sections = sectionsOf(f.FileDiff)
+		files = append(files, f)
+	}
+	return files
+}
+
+// countLines reads "git diff-index --numstat -z", which has the same order.
+func countLines(files []*changed, text string) {
+	fields := strings.Split(text, "\x00")
+	for i, n := 0, 0; i < len(fields) && n < len(files); n++ {
+		parts := strings.SplitN(fields[i], "\t", 3)
+		if len(parts) < 3 {
+			return
+		}
+		i++
+		if parts[2] == "" { // a renamed file: both names follow
+			i += 2
+		}
+		f := files[n]
+		if f.Binary = parts[0] == "-"; !f.Binary {
+			f.Additions, _ = strconv.Atoi(parts[0])
+			f.Deletions, _ = strconv.Atoi(parts[1])
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package workspace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+
+	"ringback/internal/job"
+)
+
+// Page is a part of a captured change.
+type Page struct {
+	// Repository is the name of the only one that is wanted; empty: all.
+	Repository string
+	// File is the path of the only file that is wanted, with or without its
+	// repository before it; empty: all files.
+	File string
+	// From is the first line, from 1, and Lines how many: of each repository, or of
+	// the file.
+	From, Lines int
+}
+
+// pageBytes bounds what a page shows of each repository.
+const pageBytes = 1 << 20
+
+var (
+	// ErrNoFile is that a change has no such file, or no such repository.
+	ErrNoFile = errors.New("the change has no such file")
+	// ErrElsewhere is that a change can be read neither from a workspace here nor
+	// from its snapshot.
+	ErrElsewhere = errors.New("the workspace is on another machine, and the change too large to be kept in the store")
+)
+
+// Page reads a part of what was captured, from git's own store of it: so it is what
+// would be pushed, whatever lies in the workspace by now. Where the workspace is
+// not on this machine, the snapshot is read instead. Lines are whole; those of
+// binary files are never shown. Errors: ErrNoFile, ErrElsewhere.
+func (w *Workspace) Page(ctx context.Context, captured []job.DiffOutput, s Snapshot, page Page) ([]job.DiffOutput, error) {
+	pages := []job.DiffOutput{}
+	for _, d := range captured {
+		if page.Repository != "" && d.Repository != page.Repository || page.File != "" && !hasFile(d, page.File) {
+			continue
+		}
+		patch, err := w.patchOf(ctx, d, s)
+		if err != nil {
+			return nil, err
+		}
+		shown, err := readPage(d, page, patch)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, shown)
+	}
+	if len(pages) == 0 && (page.File != "" || page.Repository != "") {
+		return nil, ErrNoFile
+	}
+	return pages, nil
+}
+
+func hasFile(d job.DiffOutput, path string) bool {
+	for _, f := range d.Files {
+		if isFile(d.Repository, f, path) {
+			return true
+		}
+	}
+	return false
+}
+
+func isFile(repository string, f job.FileDiff, path string) bool {
+	return f.Path == path || repository+"/"+f.Path == path || f.OldPath == path
+}
+
+// patchOf returns what writes the patch of a captured change.
+func (w *Workspace) patchOf(ctx context.Context, d job.DiffOutput, s Snapshot) (func(io.Writer) error, error) {
+	g := local(w.places.Environ, w.own(job.Repository{Name: d.Repository}))
+	if w.Exists() {
+		if _, err := g.run(ctx, "cat-file", "-e", d.Tree+"^{tree}"); err == nil {
+			return func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(d.Tree, "--patch")...) }, nil
+		}
+	}
+	for _, state := range s {
+		if state.Repository == d.Repository && state.Tree == d.Tree {
+			return func(out io.Writer) error {
+				patch, err := gzip.NewReader(bytes.NewReader(state.Patch))
+				if err == nil {
+					_, err = io.Copy(out, patch) //nolint:gosec // git made it, and it is read line by line
+				}
+				return err
+			}, nil
+		}
+	}
+	return nil, ErrElsewhere
+}
+
+func readPage(d job.DiffOutput, page Page, patch func(io.Writer) error) (job.DiffOutput, error) {
+	files := make([]*changed, len(d.Files))
+	for i, f := range d.Files {
+		f.Diff = ""
+		files[i] = &changed{FileDiff: f, sections: sectionsOf(f)}
+	}
+	p := &patches{files: files, from: page.From, lines: page.Lines, bytes: pageBytes}
+	if page.File == "" {
+		p.known = d.TotalLines
+	} else {
+		p.wanted = func(f *changed) bool { return isFile(d.Repository, f.FileDiff, page.File) }
+	}
+	if err := p.readFrom(patch); err != nil {
+		return d, err
+	}
+	d.Files, d.From, d.NextFrom, d.TotalLines = []job.FileDiff{}, page.From, p.next, p.total
+	d.Truncated = page.From > 1 || p.next > 0
+	for _, f := range files {
+		if f.Diff != "" || f.Binary && page.From == 1 && (p.wanted == nil || p.wanted(f)) {
+			d.Files = append(d.Files, f.FileDiff)
+		}
+	}
+	return d, nil
+}

@@ -1,0 +1,180 @@
+package workspace_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/workspace"
+)
+
+// walk reads a change page by page and returns the text of each of its files.
+func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s workspace.Snapshot, page workspace.Page) map[string]string {
+	t.Helper()
+	shown := map[string]string{}
+	for page.From = 1; page.From > 0; {
+		pages, err := w.Page(t.Context(), captured, s, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := 0
+		for _, f := range pages[0].Files {
+			shown[f.Path] += f.Diff
+			lines += strings.Count(f.Diff, "\n")
+		}
+		if lines > page.Lines || pages[0].NextFrom == 0 && page.From+lines-1 != pages[0].TotalLines {
+			t.Errorf("from line %d: %d lines of at most %d, %d in all", page.From, lines, page.Lines, pages[0].TotalLines)
+		}
+		if pages[0].NextFrom != 0 && pages[0].NextFrom <= page.From {
+			t.Fatalf("after line %d comes line %d", page.From, pages[0].NextFrom)
+		}
+		page.From = pages[0].NextFrom
+	}
+	return shown
+}
+
+// Page by page, every line is reached, and it is what git itself shows; also where
+// the workspace is gone and only the snapshot is left.
+func TestPagesReachEveryLine(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, begin()))
+	dir := filepath.Join(w.Dir(), "service")
+	change(t, dir)
+	if err := os.RemoveAll(filepath.Join(dir, "inner module")); err != nil { // no patch holds a repository
+		t.Fatal(err)
+	}
+	var long strings.Builder
+	for n := range 30_000 {
+		long.WriteString(strings.Repeat("diff --git a/x b/x ", n%9) + "\n")
+	}
+	write(t, filepath.Join(dir, "long.txt"), long.String())
+	write(t, filepath.Join(dir, "wide.txt"), strings.Repeat("x", 3000)+"\nno newline at the end")
+	captured, trees, err := w.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := w.Snapshot(t.Context(), trees)
+	if err != nil || snapshot == nil {
+		t.Fatal(err)
+	}
+	git := exec.Command("git", "-c", "core.quotePath=false", "diff-tree", "-r", "--find-renames", "-p", "refs/ringback/base", trees["service"])
+	git.Dir = filepath.Join(w.Dir(), "..", "git", "service")
+	all, err := git.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := withoutBinaries(string(all))
+	if got := captured[0]; got.TotalLines != strings.Count(want, "\n") || !got.Truncated || got.NextFrom != workspace.DefaultLines+1 {
+		t.Errorf("captured %d lines, truncated %v, next %d; want %d", got.TotalLines, got.Truncated, got.NextFrom, strings.Count(want, "\n"))
+	}
+	whole := walk(t, w, captured, nil, workspace.Page{Lines: 777})
+	var text strings.Builder
+	for _, f := range captured[0].Files {
+		text.WriteString(whole[f.Path])
+	}
+	if text.String() != want {
+		t.Errorf("the pages differ from git's diff: %d bytes, want %d", text.Len(), len(want))
+	}
+	for _, file := range []string{"wide.txt", "service/long.txt", "old name.txt"} {
+		one := walk(t, w, captured, nil, workspace.Page{File: file, Lines: 10_000})
+		if path := strings.TrimPrefix(file, "service/"); len(one) != 1 || path != "old name.txt" && one[path] != whole[path] {
+			t.Errorf("alone, %s differs", file)
+		}
+	}
+	write(t, filepath.Join(dir, "later.txt"), "not captured\n")
+	if d := cmp.Diff(whole, walk(t, w, captured, nil, workspace.Page{Lines: 10_000})); d != "" {
+		t.Errorf("what came later shows:\n%s", d)
+	}
+	if err := w.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	left := walk(t, w, captured, snapshot, workspace.Page{Lines: 999})
+	for path, text := range whole { // git writes longer ids where there are binaries
+		if strings.Count(left[path], "\n") != strings.Count(text, "\n") {
+			t.Errorf("from the snapshot, %s differs", path)
+		}
+	}
+	if _, err := w.Page(t.Context(), captured, nil, workspace.Page{From: 1, Lines: 10}); !errors.Is(err, workspace.ErrElsewhere) {
+		t.Errorf("without workspace and snapshot: %v", err)
+	}
+	if _, err := w.Page(t.Context(), captured, snapshot, workspace.Page{File: "nosuch", From: 1, Lines: 10}); !errors.Is(err, workspace.ErrNoFile) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// withoutBinaries drops the files that are named only.
+func withoutBinaries(patch string) string {
+	var kept strings.Builder
+	for i, section := range strings.Split(patch, "\ndiff --git ") {
+		if i > 0 {
+			section = "diff --git " + section
+		}
+		if section = strings.TrimSuffix(section, "\n") + "\n"; !strings.Contains(section, "\nBinary files ") {
+			kept.WriteString(section)
+		}
+	}
+	return kept.String()
+}
+
+// A line of any length is shown whole, in pieces that count as lines.
+func TestPagesShowWholeLines(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, map[string]string{"a": "a\n"}))
+	var letters strings.Builder
+	for n := range 300_000 {
+		letters.WriteByte(byte('a' + n%26))
+	}
+	write(t, filepath.Join(w.Dir(), "service", "wide.txt"), letters.String()+"\n")
+	captured, _, err := w.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := captured[0]; !got.Truncated || got.NextFrom != 0 {
+		t.Errorf("a cut line: truncated %v, next %d", got.Truncated, got.NextFrom)
+	}
+	shown := walk(t, w, captured, nil, workspace.Page{Lines: 2})["wide.txt"]
+	_, text, _ := strings.Cut(shown, "@@\n")
+	var got strings.Builder
+	for line := range strings.Lines(text) {
+		got.WriteString(strings.TrimSuffix(strings.TrimPrefix(line, "+"), "\n"))
+	}
+	if got.String() != letters.String() {
+		t.Errorf("%d of %d letters are shown", got.Len(), letters.Len())
+	}
+}
+
+// What a reviewer must know of is flagged when it is captured, wherever it lies in
+// the diff.
+func TestCaptureFlags(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, map[string]string{"a": "a\n"}))
+	dir := filepath.Join(w.Dir(), "service")
+	write(t, filepath.Join(dir, "long.txt"), strings.Repeat("line\n", 5000))
+	write(t, filepath.Join(dir, "z.txt"), "-----BEGIN RSA PRIVATE "+"KEY-----\n")
+	run(t, "", "git", "init", "--quiet", filepath.Join(dir, "inner"))
+	write(t, filepath.Join(dir, "inner", "x"), "x\n")
+	run(t, filepath.Join(dir, "inner"), "git", "add", "x")
+	run(t, filepath.Join(dir, "inner"), "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "x")
+	run(t, "", "git", "init", "--quiet", filepath.Join(dir, "sub", "unborn"))
+	write(t, filepath.Join(dir, "sub", "unborn", "y"), "y\n")
+	got := diff(t, w, 0)
+	flagged := map[string]string{}
+	for _, f := range got.Files {
+		flagged[f.Path] = f.Suspicious
+	}
+	if d := cmp.Diff(map[string]string{
+		"long.txt": "", "z.txt": "a line looks like a secret",
+		"inner": "a git repository of its own: only the id of its commit is pushed, none of its files",
+	}, flagged); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]job.LeftOut{{Path: "sub/unborn/", Reason: "it is a git repository of its own, without a commit"}}, got.LeftOut); d != "" {
+		t.Error(d)
+	}
+}

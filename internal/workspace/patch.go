@@ -1,0 +1,124 @@
+package workspace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// patches reads the text of a diff into its files: a part of its lines.
+type patches struct {
+	files []*changed
+	// wanted is whether the lines of a file count; nil: those of all files do.
+	wanted func(*changed) bool
+	// from is the first line that is kept, from 1, and lines how many are.
+	from, lines int
+	// bytes bounds what is kept, beyond one line; 0: nothing does.
+	bytes int
+	// cut is how many bytes of each line are kept; 0: all of them.
+	cut int
+	// scan is whether to look for what looks like a secret.
+	scan bool
+	// known is how many lines there are, so that reading may end with the part; 0:
+	// they are counted.
+	known int
+
+	at    int // index of the file being read, from 1
+	done  int // its sections that have begun
+	kept  int // bytes
+	total int // lines
+	// next is the first line behind those that were kept; 0: there is none.
+	next int
+	// shortened is whether a line was cut.
+	shortened bool
+}
+
+var header = []byte("diff --git ")
+
+// readFrom reads what write writes.
+func (p *patches) readFrom(write func(io.Writer) error) error {
+	reader, writer := io.Pipe()
+	go func() { _ = writer.CloseWithError(write(writer)) }()
+	defer func() { _ = reader.Close() }()
+	return p.read(reader)
+}
+
+func (p *patches) read(from io.Reader) error {
+	lines := bufio.NewReaderSize(from, longLine)
+	var text bytes.Buffer
+	for {
+		line, err := lines.ReadSlice('\n')
+		if len(line) > 0 {
+			if bytes.HasPrefix(line, header) {
+				p.store(&text)
+				p.begin()
+			}
+			sign := line[0]
+			p.keep(&text, line)
+			for errors.Is(err, bufio.ErrBufferFull) { // a line without end: its pieces count as lines
+				line, err = lines.ReadSlice('\n')
+				p.keep(&text, append([]byte{sign}, line...))
+			}
+		}
+		if errors.Is(err, io.EOF) || p.known > 0 && p.next > 0 {
+			p.store(&text)
+			p.total = max(p.total, p.known)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// longLine is from how many bytes on a line is shown in pieces.
+const longLine = 64 << 10
+
+// begin goes on to the file that a header begins.
+func (p *patches) begin() {
+	if p.at > 0 && p.done < p.files[p.at-1].sections {
+		p.done++
+		return
+	}
+	p.at, p.done = min(p.at+1, len(p.files)), 1
+}
+
+func (p *patches) keep(text *bytes.Buffer, line []byte) {
+	if p.at == 0 {
+		return
+	}
+	f := p.files[p.at-1]
+	if f.Binary || p.wanted != nil && !p.wanted(f) {
+		return
+	}
+	p.total++
+	f.secret = f.secret || p.scan && line[0] == '+' && secretText.Match(line)
+	if p.total < p.from || p.next > 0 {
+		return
+	}
+	if p.total >= p.from+p.lines || p.bytes > 0 && p.kept > 0 && p.kept+len(line) > p.bytes {
+		p.next = p.total
+		return
+	}
+	if p.cut > 0 && len(line) > p.cut {
+		line, p.shortened = append(bytes.Clone(line[:p.cut]), "…\n"...), true
+	}
+	p.kept += len(line)
+	text.Write(line)
+	if line[len(line)-1] != '\n' { // the end of a piece
+		text.WriteByte('\n')
+	}
+}
+
+func (p *patches) store(text *bytes.Buffer) {
+	if p.at > 0 {
+		shown := text.Bytes()
+		if !utf8.Valid(shown) {
+			shown = bytes.ToValidUTF8(shown, []byte("\uFFFD"))
+		}
+		p.files[p.at-1].Diff += string(shown)
+	}
+	text.Reset()
+}

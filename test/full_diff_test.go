@@ -1,0 +1,111 @@
+package test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// longChange is a gated kind, open, whose Claude writes a long file, and a
+// repository inside the repository.
+func longChange(t *testing.T) vars {
+	t.Helper()
+	gate := filepath.Join(t.TempDir(), "gate")
+	open(t, gate)
+	env := gatedChange(t, gate)
+	env["CLAUDE_BIN"] = script(t, `cd service && seq 1 25000 >> long.txt
+mkdir -p inner && cd inner && git init -q . && echo x > x && git add x && git -c user.name=x -c user.email=x@y commit -qm x
+cd ../.. && exec `+binary+` simulate "$@"
+`)
+	return env
+}
+
+// Every line that will be pushed can be read, over HTTP and on the command line,
+// also on a machine that has no workspace; what is cut says how.
+func TestEveryLineOfADiffCanBeRead(t *testing.T) {
+	t.Parallel()
+	env := longChange(t)
+	env["REDIS_URL"] = startRedis(t).url
+	n := startNode(t, env)
+	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
+	review := n.openCheckpoint(t, id, "awaiting_approval")["message"].(string)
+	if !strings.Contains(review, "inner (added, +1/-0) CAUTION: a git repository of its own") {
+		t.Errorf("the review says %s", review)
+	}
+	captured := n.list(t, "/api/jobs/"+id+"/diff")[0]
+	if hint, _ := captured["hint"].(string); !strings.Contains(hint, "ringback diff --full "+id) || !strings.Contains(hint, "/api/jobs/"+id+"/diff?from=") {
+		t.Errorf("the hint is %q", hint)
+	}
+	elsewhere := startNode(t, vars{"REDIS_URL": env["REDIS_URL"], "PROMPTS_DIR": env["PROMPTS_DIR"], "SCHEMAS_DIR": env["SCHEMAS_DIR"]}, "--role", "api")
+	var want strings.Builder
+	for i := range 25_000 {
+		fmt.Fprintf(&want, "+%d\n", i+1)
+	}
+	for name, n := range map[string]*node{"with the workspace": n, "elsewhere": elsewhere} {
+		var got strings.Builder
+		for from := 1.0; from > 0; {
+			page := n.list(t, fmt.Sprintf("/api/jobs/%s/diff?file=long.txt&from=%.0f&max_lines=4000", id, from))[0]
+			got.WriteString(page["files"].([]any)[0].(object)["diff"].(string))
+			from, _ = page["next_from"].(float64)
+		}
+		if _, lines, _ := strings.Cut(got.String(), "@@\n"); lines != want.String() {
+			t.Errorf("%s: %d bytes of %d are shown", name, len(lines), want.Len())
+		}
+		shown := commandLine(t, n)("diff", id, "--full")
+		if !strings.Contains(shown, "+25000\n") || !strings.Contains(shown, "+- begin") || strings.Count(shown, "\n") < 25_000 {
+			t.Errorf("%s: the command line shows %d lines", name, strings.Count(shown, "\n"))
+		}
+	}
+	for query, status := range map[string]int{"from=0": 400, "max_lines=10001": 400, "from=x": 400, "file=nosuch": 404, "repository=nosuch": 404} {
+		n.want(t, status, "GET", "/api/jobs/"+id+"/diff?"+query, nil)
+	}
+}
+
+// A decision may name what was looked at: it is taken for nothing else.
+func TestDecisionsNameWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	open(t, gate)
+	n := startNode(t, gatedChange(t, gate))
+	cli := commandLine(t, n)
+	remote := goRepository(t, "service")
+	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote}}}})
+	first := n.openCheckpoint(t, id, "awaiting_approval")
+	seen := n.list(t, "/api/jobs/"+id+"/diff")[0]
+	cli("diff", id)
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "more"})
+	second := n.openCheckpoint(t, id, "awaiting_approval")
+	now := n.list(t, "/api/jobs/"+id+"/diff")[0]
+	if seen["iteration"] != 0.0 || now["iteration"] != 1.0 || seen["tree"] == now["tree"] {
+		t.Fatalf("seen was iteration %v tree %v, now it is %v %v", seen["iteration"], seen["tree"], now["iteration"], now["tree"])
+	}
+	for _, verb := range []string{"approve", "reject"} {
+		for name, body := range map[string]object{
+			"iteration":                   {"iteration": 0},
+			"tree":                        {"trees": object{"service": seen["tree"]}},
+			"checkpoint":                  {"checkpointId": first["id"]},
+			"a tree of another iteration": {"iteration": 1, "trees": object{"service": seen["tree"]}},
+			"an iteration to come":        {"iteration": 2},
+		} {
+			answer := n.want(t, 409, "POST", "/api/jobs/"+id+"/"+verb, body)
+			if text := mustJSON(answer); name != "checkpoint" && !strings.Contains(text, "iteration 1") {
+				t.Errorf("%s by %s: %s", verb, name, text)
+			}
+		}
+		n.want(t, 400, "POST", "/api/jobs/"+id+"/"+verb, object{"trees": object{"nosuch": "x"}})
+	}
+	n.want(t, 409, "POST", "/api/checkpoints/"+second["id"].(string)+"/reply", object{"decision": "approve", "iteration": 0})
+	for _, verb := range []string{"approve", "reject"} {
+		if said := cli(verb, id); !strings.Contains(said, "iteration 1") || !strings.Contains(said, "ringback diff") {
+			t.Errorf("%s of what was not seen: %s", verb, said)
+		}
+	}
+	if got := gitDo(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
+		t.Errorf("the remote has %s", got)
+	}
+	cli("diff", id, "--full")
+	if said := cli("approve", id); !strings.Contains(said, "pushed to ringback/"+id) {
+		t.Errorf("approve of what was seen: %s", said)
+	}
+}
