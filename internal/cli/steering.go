@@ -171,11 +171,12 @@ func (p printer) finalized(j job.Job) {
 	}
 }
 
-// steeringRound says how often a change was steered.
+// steeringRound says which round of a change is reviewed: the first was not
+// steered.
 func steeringRound(c job.Checkpoint) string {
 	var props job.Props
 	if json.Unmarshal(c.Props, &props) != nil || props.MaxIterations == 0 {
 		return ""
 	}
-	return "steering iteration " + itoa(props.Iteration) + " of at most " + itoa(props.MaxIterations)
+	return itoa(props.Iteration+1) + " of at most " + itoa(props.MaxIterations+1)
 }
