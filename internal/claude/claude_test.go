@@ -120,6 +120,16 @@ func TestFirstPrompt(t *testing.T) {
 			t.Errorf("the prompt lacks %q", want)
 		}
 	}
+	// What it ends with says where the values belong and what is still to be done.
+	_, closing, _ := strings.Cut(text, "\n## Callback Configuration\n")
+	for _, want := range []string{
+		"http://localhost:3001/api/claude/result", "NOT complete until", `{"success": true}`,
+		"http://localhost:3001/api/claude/progress are optional but encouraged", "exponential backoff",
+	} {
+		if !strings.Contains(closing, want) || strings.Contains(closing, "\n#") {
+			t.Errorf("the prompt does not end with %q: %s", want, closing)
+		}
+	}
 	blocks := strings.Split(text, "```json\n")
 	last, _, _ := strings.Cut(blocks[len(blocks)-1], "\n```")
 	var input struct{ Topic string }

@@ -7,7 +7,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"ringback/internal/job"
@@ -83,7 +85,7 @@ func bindError(err error, object map[string]any) error {
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		e.Details = []job.Detail{{
 			Path:    "/" + dotsToSlashes(wrongType.Field),
-			Message: "found " + wrongType.Value + "; expected " + wrongType.Type.String(),
+			Message: "found " + foundWord(wrongType.Value) + "; expected " + expectedWord(wrongType.Type),
 		}}
 		return e
 	}
@@ -94,6 +96,43 @@ func bindError(err error, object map[string]any) error {
 		return e
 	}
 	return e.WithHint("%v", err)
+}
+
+// foundWord puts what encoding/json says it met, such as "number 1.5", into words.
+func foundWord(value string) string {
+	switch what, rest, _ := strings.Cut(value, " "); what {
+	case "array", "object":
+		return "an " + value
+	case "bool":
+		return "true or false"
+	case "number":
+		if rest == "" {
+			return "a number"
+		}
+		return "the number " + rest
+	case "string":
+		return "a string"
+	}
+	return value
+}
+
+// expectedWord puts a Go type into the words of JSON.
+func expectedWord(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return expectedWord(t.Elem())
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
 }
 
 // pathOf finds where an unknown field stands: encoding/json tells its name only.

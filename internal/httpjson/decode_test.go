@@ -52,8 +52,8 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 	for body, want := range map[string]job.Detail{
 		`{"nam": "x"}`:              {Path: "/nam", Message: "is not a known field"},
 		`{"inner": {"cnt": 1}}`:     {Path: "/inner/cnt", Message: "is not a known field"},
-		`{"inner": {"count": "x"}}`: {Path: "/inner/count", Message: "found string; expected int"},
-		`{"name": 5}`:               {Path: "/name", Message: "found number; expected string"},
+		`{"inner": {"count": "x"}}`: {Path: "/inner/count", Message: "found a string; expected a whole number"},
+		`{"name": 5}`:               {Path: "/name", Message: "found a number; expected a string"},
 	} {
 		object, err := httpjson.Decode([]byte(body))
 		if err != nil {

@@ -235,9 +235,21 @@ func (q question) inWords(g Given) string {
 	names := slices.Sorted(maps.Keys(g.Values))
 	lines := make([]string, len(names))
 	for i, name := range names {
-		lines[i] = fmt.Sprintf("%s: %v", name, g.Values[name])
+		lines[i] = name + ": " + valueText(g.Values[name])
 	}
 	return strings.Join(lines, "\n")
+}
+
+// valueText is a value as it was given: text as it is, all else as JSON.
+func valueText(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // inChat is how an answer reads in the chat.

@@ -227,7 +227,7 @@ func (a *Action) confirmFault() string {
 	program, err := expr.Compile(strings.TrimSpace(condition), expr.Env(map[string]any{"input": map[string]any{}}), expr.AsBool())
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
-		return "confirm: " + message
+		return "confirm: " + strings.NewReplacer("map[string]interface {}", "object", "[]interface {}", "array", "interface {}", "any value").Replace(message)
 	}
 	a.when = program
 	return a.fieldFault(program)

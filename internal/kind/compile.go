@@ -42,7 +42,7 @@ func compile(source []byte) (*Schema, []Problem) {
 func compileSource(source []byte) (compiled *jsonschema.Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library panics on some schemas that are no schemas
-			err = fmt.Errorf("it cannot be compiled: %v", r)
+			err = errors.New("it cannot be compiled")
 		}
 	}()
 	c := jsonschema.NewCompiler()

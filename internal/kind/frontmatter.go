@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -223,5 +224,50 @@ func yamlProblem(err error, line int) Problem {
 		}
 	}
 	p.Message, _, _ = strings.Cut(strings.TrimSpace(p.Message), "\n")
+	p.Message = yamlWords(p.Message)
 	return p
+}
+
+var (
+	wrongYAMLType  = regexp.MustCompile(`^cannot unmarshal (\S.*) into Go (?:struct field \S+|value) of type (\S.*)$`)
+	wrongYAMLShape = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
+	wrongDuration  = regexp.MustCompile(`^time: .*duration (".*")$`)
+	unknownKey     = regexp.MustCompile(`^unknown field (".*")$`)
+)
+
+// yamlWords rewords what the YAML library says in terms of Go.
+func yamlWords(message string) string {
+	for _, pattern := range []*regexp.Regexp{wrongYAMLType, wrongYAMLShape} {
+		if m := pattern.FindStringSubmatch(message); m != nil {
+			return "found " + yamlType(m[1]) + "; expected " + yamlType(m[2])
+		}
+	}
+	if m := wrongDuration.FindStringSubmatch(message); m != nil {
+		return "found " + m[1] + "; expected a duration such as 90s or 5m"
+	}
+	if m := unknownKey.FindStringSubmatch(message); m != nil {
+		return m[1] + " is not a known key"
+	}
+	return message
+}
+
+// yamlType is a type of Go's, or of the YAML library's, in words.
+func yamlType(name string) string {
+	switch {
+	case name == "time.Duration":
+		return "a duration such as 90s or 5m"
+	case strings.HasPrefix(name, "[]"), name == "sequence":
+		return "a list"
+	case strings.HasPrefix(name, "map["), name == "mapping":
+		return "a mapping (key: value)"
+	case name == "bool", name == "boolean":
+		return "true or false"
+	case strings.HasPrefix(name, "float"):
+		return "a number"
+	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"):
+		return "a whole number"
+	case name == "string":
+		return "text"
+	}
+	return name
 }

@@ -141,3 +141,26 @@ func FuzzParsePrompt(f *testing.F) {
 		}
 	})
 }
+
+// What is wrong is told in the words of the file, not of the program that reads it.
+func TestNoProblemSpeaksGo(t *testing.T) {
+	t.Parallel()
+	for front, want := range map[string]string{
+		"tools: []":                              "tools: found a list; expected a mapping (key: value)",
+		"tools: {ask: [[a]]}":                    "tools: found a list; expected text",
+		"tools: {aks: [Bash]}":                   `tools: "aks" is not a known key`,
+		"actions: 5":                             "actions: found a whole number; expected a list",
+		"actions: [{name: a, env: {A: {}}}]":     "actions: found a mapping (key: value); expected text",
+		"actions: [{name: a, timeout: 5}]":       "actions: found a whole number; expected a duration such as 90s or 5m",
+		"actions: [{name: a, timeout: soon}]":    `actions: found "soon"; expected a duration such as 90s or 5m`,
+		"workspace: {repositories: [{url: []}]}": "workspace: found a list; expected text",
+		"verifiers: [{a: []}]":                   "verifiers: found a list; expected text",
+		"review: maybe":                          "review: found text; expected true or false",
+		"actions: [{name: a, command: [x], confirm: 'when: input + 1'}]": "actions: a: confirm: invalid operation: + (mismatched types object and int) (1:7)",
+	} {
+		_, _, _, problems := kind.ParsePrompt([]byte("---\n" + front + "\n---\nHi"))
+		if len(problems) != 1 || problems[0].Message != want || problems[0].Line != 2 {
+			t.Errorf("%s: %v, want %s", front, problems, want)
+		}
+	}
+}
