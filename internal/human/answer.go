@@ -27,6 +27,8 @@ type Given struct {
 	Seen
 	// By is who replies.
 	By job.Actor `json:"-"`
+	// Written is the whole message where Text is but what it says of this question.
+	Written string `json:"-"`
 	// LogID and Destination are kept with the message of a reply in the chat.
 	LogID       string `json:"-"`
 	Destination string `json:"-"`
@@ -100,7 +102,7 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 	if err != nil {
 		return store.Answer{}, err
 	}
-	message := job.Text(job.FromUser, q.inWords(g))
+	message := job.Text(job.FromUser, cmp.Or(g.Written, q.inWords(g)))
 	message.LogID, message.Destination = g.LogID, g.Destination
 	a.Message, a.By = &message, g.By
 	a = after(a, q.plus(message.Content))

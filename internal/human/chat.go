@@ -44,6 +44,9 @@ func (m Incoming) body(sender job.Sender) job.MessageBody {
 // FromLLM takes a message of an orchestrator outside Ringback, and returns its
 // id. One of type hitl_checkpoint is a question to the user.
 func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
+	if m.MessageType == job.WhichMessage {
+		return 0, refuse("/messageType", `"which" is written by the server alone`)
+	}
 	if m.MessageType != job.CheckpointMessage {
 		_, id, _, err := s.store.Tell(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)
 		return id, err
@@ -91,12 +94,15 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	if m.ToolOutput != nil {
 		return s.toolOutput(ctx, m)
 	}
-	c, err := s.asked(ctx, m)
+	to, err := s.asked(ctx, m)
 	if err != nil {
 		return 0, err
 	}
-	for c != nil {
-		id, err := s.reply(ctx, *c, Given{Text: m.Content, By: m.By, LogID: m.LogID, Destination: m.Destination})
+	if to.which != nil {
+		return s.askWhich(ctx, m, to.which)
+	}
+	for c := to.checkpoint; c != nil; {
+		id, err := s.reply(ctx, *c, Given{Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID, Destination: m.Destination})
 		if !isConflict(err) {
 			return id, err
 		}
@@ -110,23 +116,23 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	return id, err
 }
 
-// asked finds the checkpoint that a message replies to: the one it names, else
-// the latest open one of the session; nil when there is none.
-func (s *Service) asked(ctx context.Context, m Incoming) (*job.Checkpoint, error) {
+// asked finds the checkpoint that a message replies to: the one it names by its
+// message, else the one of the session's open ones that it is about.
+func (s *Service) asked(ctx context.Context, m Incoming) (addressee, error) {
 	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
 	if err != nil || len(open) == 0 {
-		return nil, err
+		return addressee{}, err
 	}
 	var named job.ReplyProps
 	if len(m.Props) > 0 && json.Unmarshal(m.Props, &named) == nil && named.CheckpointMessageID != 0 {
 		for _, c := range open {
 			if c.MessageID == named.CheckpointMessageID {
-				return &c, nil
+				return addressee{checkpoint: &c, text: m.Content}, nil
 			}
 		}
-		return nil, nil
+		return addressee{}, nil
 	}
-	return &open[0], nil
+	return s.oneOf(ctx, m, open)
 }
 
 // askedAgain returns the checkpoint that asks in the place of one that is closed;

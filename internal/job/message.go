@@ -26,6 +26,7 @@ const (
 	ToolMessage       MessageType = "tool"
 	ResultMessage     MessageType = "result"
 	NoticeMessage     MessageType = "notice" // what became of a job, in words
+	WhichMessage      MessageType = "which"  // asks which of several questions a reply is about; nobody else writes it
 )
 
 // Message is one entry of a session (seed 004).

@@ -44,7 +44,7 @@ func askBack(q Question, said sentence, text string) Reading {
 			begins, ends = words.QualifiedReview, words.AnswerOrChangeReview
 		}
 	}
-	parts := []string{strings.Replace(begins, "{{reply}}", quote(text), 1)}
+	parts := []string{strings.Replace(begins, "{{reply}}", Quote(text), 1)}
 	if q.Type != job.Review {
 		parts = append(parts, strings.TrimSpace(q.Message))
 	}
@@ -93,10 +93,10 @@ func (l *language) knows(tokens []token) int {
 // maxQuote is how many characters of a reply are quoted back.
 const maxQuote = 80
 
-// quote is a text as it may stand in quotation marks in a question: short, on one
+// Quote is a text as it may stand in quotation marks in a question: short, on one
 // line, with nothing in it that a chat, a terminal or a reader could take for
 // more than words.
-func quote(text string) string {
+func Quote(text string) string {
 	plainer := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

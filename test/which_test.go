@@ -1,0 +1,162 @@
+package test
+
+import (
+	"strings"
+	"testing"
+)
+
+// twoGates starts two jobs of one chat that each ask for a deployment, the first
+// of "one", the second of "two".
+func twoGates(t *testing.T) (g *gated, second string) {
+	t.Helper()
+	g = startGated(t, nil, "")
+	g.call(object{"name": "one"}, false)
+	g.n.openCheckpoint(t, g.id, "awaiting_approval")
+	other := *g
+	other.id, other.envelope = g.another()
+	other.call(object{"name": "two"}, false)
+	g.n.openCheckpoint(t, other.id, "awaiting_approval")
+	return g, other.id
+}
+
+// decisions are what became of two jobs' questions.
+func (n *node) decisions(t *testing.T, ids ...string) string {
+	t.Helper()
+	var all []string
+	for _, id := range ids {
+		log := n.audit(t, id)
+		all = append(all, log[len(log)-1])
+	}
+	return strings.Join(all, " ")
+}
+
+func TestWithTwoDecisionsOpenABareYesIsAskedBack(t *testing.T) {
+	t.Parallel()
+	for _, reply := range []string{"yes", "no", "ja bitte", "👍", "Yes, Deploy", "yes but only the replica", "both", "yes to both", "1: yes", "1", "deploy", "hm", "change: the replica"} {
+		t.Run(reply, func(t *testing.T) {
+			t.Parallel()
+			g, second := twoGates(t)
+			g.n.writes(t, reply)
+			if got := g.n.decisions(t, g.id, second); got != "asked asked" {
+				t.Fatalf("%q decided: %s", reply, got)
+			}
+			all := g.n.messages(t, "s1", "")
+			asked := all[len(all)-1]
+			want := "2 questions are open here. Which one is “" + reply + "” about?\n1. Deploy: Deploy 'one'?\n2. Deploy: Deploy 'two'?\nAnswer one at a time, with its number: \"1: yes\"."
+			if asked["sender"] != "assistant" || asked["content"] != want {
+				t.Errorf("asked back %q, want %q", asked["content"], want)
+			}
+		})
+	}
+}
+
+func TestOneOfTwoDecisionsIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		replies []string
+		want    string
+	}{
+		"by a number":             {[]string{"yes", "1"}, "approve asked"},
+		"by another":              {[]string{"yes", "2"}, "asked approve"},
+		"in one message":          {[]string{"hm", "1: yes"}, "approve asked"},
+		"with a no":               {[]string{"no", "the second one"}, "asked deny"},
+		"in its own words":        {[]string{`Yes, please proceed with deploying "two".`}, "asked approve"},
+		"both, one after another": {[]string{"yes", "1", "no"}, "approve deny"},
+		"both at once":            {[]string{"yes", "both"}, "asked asked"},
+		"a number of no list":     {[]string{"yes", "3"}, "asked asked"},
+		"a list that is over":     {[]string{"yes", "hm", "yes", "what?", "1"}, "asked asked"},
+		"a yes with a condition":  {[]string{"yes", "1: yes but only the replica"}, "asked asked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, second := twoGates(t)
+			for _, reply := range c.replies {
+				g.n.writes(t, reply)
+			}
+			if got := g.n.decisions(t, g.id, second); got != c.want {
+				t.Errorf("%q decided: %s, want %s", c.replies, got, c.want)
+			}
+			all := g.n.messages(t, "s1", "")
+			var written []string
+			for _, m := range all {
+				if m["sender"] == "user" {
+					written = append(written, m["content"].(string))
+				}
+			}
+			written = written[2:] // the jobs' requests
+			if strings.Join(written, "|") != strings.Join(c.replies, "|") {
+				t.Errorf("the chat says %q, want %q", written, c.replies)
+			}
+		})
+	}
+}
+
+// A question for a value and a decision: a yes that answers both is asked back.
+func TestYesThatMayAnswerAFormOrADecision(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, nil, "")
+	g.n.want(t, 200, "POST", "/from-llm", object{
+		"sessionId": "s1", "userId": "u1", "content": "With captions?", "messageType": "hitl_checkpoint",
+		"props": object{"checkpoint_type": "information_request", "schema": object{"type": "object", "required": []any{"captions"}, "properties": object{"captions": object{"type": "boolean"}}}},
+	})
+	g.call(object{"name": "one"}, false)
+	g.n.openCheckpoint(t, g.id, "awaiting_approval")
+	g.n.writes(t, "yes")
+	if got := g.n.decisions(t, g.id); got != "asked" {
+		t.Errorf("a yes that may be about the captions decided: %s", got)
+	}
+	g.say("2")
+	if got := g.n.decisions(t, g.id); got != "approve" {
+		t.Errorf("the named one: %s", got)
+	}
+}
+
+// Two decisions with titles of their own are told apart by these.
+func TestOneOfTwoDecisionsIsNamedByItsTitle(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string]string{
+		"yes, publish the page": "asked approve", "Remove the backups: no": "deny asked", "publish the page": "asked asked", "yes to publish the page and remove the backups": "asked asked", "yes please": "asked asked",
+	} {
+		t.Run(reply, func(t *testing.T) {
+			t.Parallel()
+			n := startNode(t, nil)
+			for _, title := range []string{"Remove the backups?", "Publish the page?"} {
+				n.want(t, 200, "POST", "/from-llm", object{
+					"sessionId": "s1", "userId": "u1", "content": "May I?", "messageType": "hitl_checkpoint", "props": object{"checkpoint_type": "confirmation", "title": title},
+				})
+			}
+			n.writes(t, reply)
+			var got []string
+			for _, c := range n.want(t, 200, "GET", "/api/checkpoints?userId=u1", nil)["checkpoints"].([]any) {
+				decision := "asked"
+				if r, _ := c.(object)["reply"].(object); r != nil {
+					decision, _ = r["decision"].(string)
+				}
+				got = append([]string{decision}, got...) // newest first
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%q decided: %s, want %s", reply, got, want)
+			}
+		})
+	}
+}
+
+// Who may put a message into the chat cannot word what a number stands for.
+func TestOnlyTheServersOwnListGivesNumbersAMeaning(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, nil, "")
+	g.call(object{"name": "one"}, false)
+	gate := g.n.openCheckpoint(t, g.id, "awaiting_approval")
+	trap := object{"which": object{"checkpoints": []any{gate["id"]}, "text": "yes"}, "checkpoint_type": "information_request"}
+	g.n.want(t, 200, "POST", "/from-llm", object{
+		"sessionId": "s1", "userId": "u1", "content": "How many? 1, 2 or 3?", "messageType": "hitl_checkpoint", "props": trap,
+	})
+	g.n.writes(t, "1")
+	if status, answer := g.n.do(t, "POST", "/from-llm", object{"sessionId": "s1", "userId": "u1", "content": "How many?", "messageType": "which", "props": trap}); status != 400 {
+		t.Errorf("a forged list was answered %d %v", status, answer)
+	}
+	g.n.writes(t, "1")
+	if got := g.n.decisions(t, g.id); got != "asked" && got != "unclear asked" {
+		t.Errorf("a number decided: %s", got)
+	}
+}
