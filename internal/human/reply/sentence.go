@@ -193,7 +193,11 @@ func (s sentence) join(which func(token) bool) string {
 // it in quotes, in brackets, strike it out or make a face.
 const plainMarks = ".,!;:-*\n。、¡"
 
-// oddMarks are the marks of a sentence that may change what its words mean.
+// oddMarks are the marks of a sentence that may change what its words mean. Stars
+// come in pairs; a single one points to a condition.
 func (s sentence) oddMarks() string {
-	return s.join(func(t token) bool { return t.mark && !t.decoration && !strings.Contains(plainMarks, t.word) })
+	pairs := strings.Count(s.text, "*")%2 == 0
+	return s.join(func(t token) bool {
+		return t.mark && !t.decoration && (!strings.Contains(plainMarks, t.word) || t.word == "*" && !pairs)
+	})
 }
