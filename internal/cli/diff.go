@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"io"
 	"os/exec"
@@ -29,7 +30,7 @@ func (a *app) diffCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.diff(cmd, id, f)
+		return a.diff(cmd.Context(), cmd, id, f)
 	}
 	c.Flags().BoolVar(&f.full, "full", false, "the whole diff, every line of it, not only its summary")
 	c.Flags().StringVar(&f.file, "file", "", "only this `file`")
@@ -37,8 +38,9 @@ func (a *app) diffCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) diff(cmd *cobra.Command, id job.ID, f diffFlags) error {
-	answer, err := a.client().Diff(cmd.Context(), id)
+// diff shows a change until ctx ends.
+func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFlags) error {
+	answer, err := a.client().Diff(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -54,22 +56,22 @@ func (a *app) diff(cmd *cobra.Command, id job.ID, f diffFlags) error {
 	out := cmd.OutOrStdout()
 	p := a.printer(out)
 	if a.json() || p.columns == 0 || f.noPager {
-		return a.fullDiff(cmd, id, p, answer.Value, f.file)
+		return a.fullDiff(ctx, id, p, answer.Value, f.file)
 	}
 	var text bytes.Buffer
 	paged := p
 	paged.Writer = &text
-	if err := a.fullDiff(cmd, id, paged, answer.Value, f.file); err != nil {
+	if err := a.fullDiff(ctx, id, paged, answer.Value, f.file); err != nil {
 		return err
 	}
-	return a.page(cmd, &text, out)
+	return a.page(ctx, cmd, &text, out)
 }
 
 // pageLines is how many lines are asked for at once.
 const pageLines = 10_000
 
 // fullDiff prints every line of a diff, or of one file, page by page.
-func (a *app) fullDiff(cmd *cobra.Command, id job.ID, p printer, captured []job.DiffOutput, file string) error {
+func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job.DiffOutput, file string) error {
 	var whole []job.DiffOutput
 	for _, d := range captured {
 		if !a.json() {
@@ -82,7 +84,7 @@ func (a *app) fullDiff(cmd *cobra.Command, id job.ID, p printer, captured []job.
 			files[d.Files[i].Path] = &d.Files[i]
 		}
 		for from := 1; from > 0; {
-			page, err := a.client().DiffPage(cmd.Context(), id, client.DiffPage{Repository: d.Repository, File: file, From: from, Lines: pageLines})
+			page, err := a.client().DiffPage(ctx, id, client.DiffPage{Repository: d.Repository, File: file, From: from, Lines: pageLines})
 			if err != nil {
 				return err
 			}
@@ -132,9 +134,9 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 }
 
 // page shows text in the user's pager, as git does.
-func (a *app) page(cmd *cobra.Command, text *bytes.Buffer, out io.Writer) error {
+func (a *app) page(ctx context.Context, cmd *cobra.Command, text *bytes.Buffer, out io.Writer) error {
 	pager := cmp.Or(a.Pager, "less -FRX")
-	less := exec.CommandContext(cmd.Context(), "sh", "-c", pager)
+	less := exec.CommandContext(ctx, "sh", "-c", pager)
 	less.Stdin, less.Stdout, less.Stderr = bytes.NewReader(text.Bytes()), out, cmd.ErrOrStderr()
 	if err := less.Run(); err != nil {
 		_, err = text.WriteTo(out) // there is no such pager

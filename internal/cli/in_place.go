@@ -100,7 +100,7 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 		case "":
 			return false, nil
 		case "d", "diff":
-			if err := q.app.diff(q.cmd, j.ID, diffFlags{full: true}); err != nil {
+			if err := q.app.diff(ctx, q.cmd, j.ID, diffFlags{full: true}); err != nil {
 				return false, err
 			}
 			continue

@@ -2,6 +2,7 @@ package httpjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -118,21 +119,16 @@ func foundWord(value string) string {
 
 // expectedWord puts a Go type into the words of JSON.
 func expectedWord(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Pointer:
+	if t.Kind() == reflect.Pointer {
 		return expectedWord(t.Elem())
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice, reflect.Array:
-		return "an array"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
 	}
-	return "a whole number"
+	words := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Bool: "true or false",
+		reflect.Slice: "an array", reflect.Array: "an array",
+		reflect.Struct: "an object", reflect.Map: "an object",
+		reflect.Float32: "a number", reflect.Float64: "a number",
+	}
+	return cmp.Or(words[t.Kind()], "a whole number")
 }
 
 // pathOf finds where an unknown field stands: encoding/json tells its name only.

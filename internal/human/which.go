@@ -148,11 +148,16 @@ func (s *Service) askedWhich(ctx context.Context, m Incoming) (*which, error) {
 	if err != nil || len(found) == 0 || found[0].MessageType != job.WhichMessage {
 		return nil, err
 	}
+	return whichOf(found[0]), nil
+}
+
+// whichOf is what a message asks; nil for one that others wrote in that name.
+func whichOf(m job.Message) *which {
 	var props whichProps
-	if len(found[0].Props) == 0 || json.Unmarshal(found[0].Props, &props) != nil {
-		return nil, nil
+	if json.Unmarshal(m.Props, &props) != nil {
+		return nil
 	}
-	return props.Which, nil
+	return props.Which
 }
 
 // askWhich keeps a message in the chat and asks which question it is about. It
