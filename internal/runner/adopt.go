@@ -47,7 +47,7 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 	if err != nil {
 		r.log.Error("looking for a process left behind", "requestId", h.ID, "error", err)
 	}
-	if proc == nil && r.settleChange(j) {
+	if proc == nil && r.settleChange(ctx, j) {
 		return
 	}
 	if proc == nil {

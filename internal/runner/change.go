@@ -276,17 +276,20 @@ func (t *turn) finalize(ctx context.Context, c *change) error {
 	todo := slices.DeleteFunc(slices.Clone(c.Repositories), func(repo job.Repository) bool {
 		return slices.ContainsFunc(done, func(f job.Finalized) bool { return f.Repository == repo.Name && f.Error == "" })
 	})
-	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
-	now := r.places().Of(string(t.id), todo).Finalize(ctx, workspace.Finalization{
-		RequestID: string(t.id), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, Marker: process.OwnMarker(string(t.id)),
-	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	t.note(ctx, now)
-	all := append(done, now...)
-	if err := r.store.SaveFinalized(ctx, t.id, all); err != nil {
-		return err
+	all := slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
+	for _, repo := range todo { // each is noted at once: a restart goes on with the next
+		now := r.places().Of(string(t.id), []job.Repository{repo}).Finalize(ctx, workspace.Finalization{
+			RequestID: string(t.id), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, Marker: process.OwnMarker(string(t.id)),
+			Tell: func(text string) { r.tell(ctx, t.id, text) },
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		t.note(ctx, now)
+		all = append(all, now...)
+		if err := r.store.SaveFinalized(ctx, t.id, all); err != nil {
+			return err
+		}
 	}
 	if failed := failures(all); failed != "" {
 		return t.notBroughtOut(ctx, c, failed)
@@ -451,11 +454,23 @@ func (t *turn) lookForChange() <-chan struct{} {
 	return submitted
 }
 
-// settleChange goes on with a change whose turn had submitted it when the server
-// was lost. It is false where there is nothing to go on with.
-func (r *Runner) settleChange(j job.Job) bool {
+// settleChange goes on with a change that was being captured or published when the
+// server was lost: nothing of that is Claude's, so it costs no attempt. It is false
+// where there is nothing to go on with.
+func (r *Runner) settleChange(ctx context.Context, j job.Job) bool {
 	c, err := r.changeOf(j)
-	if err != nil || c == nil || !j.Submitted || !c.space.Exists() {
+	if err != nil || c == nil || j.State.Terminal() {
+		return false
+	}
+	answers, err := r.store.Answers(ctx, j.ID)
+	if err != nil {
+		return false
+	}
+	if said, _ := decision(answers, j.ID); said == job.Approve {
+		r.turns.Go(func() { r.runApproved(&store.Turn{Job: j, Begun: true}, c) })
+		return true
+	}
+	if !j.Submitted || !c.space.Exists() {
 		return false
 	}
 	t := r.track(j)

@@ -23,6 +23,8 @@ type Finalization struct {
 	// pushed; the last address that they print is the pull request's.
 	Commands []string
 	Marker   string
+	// Tell is told of what is tried again; may be nil.
+	Tell func(string)
 }
 
 // Branch is where the changes of a job go.
@@ -53,9 +55,7 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, f Finalizati
 		return job.Finalized{Repository: r.Name, Unchanged: true}, nil
 	}
 	done.Commit = commit
-	ref := "refs/heads/" + f.Branch()
-	// The branch is ours alone: what an earlier try has pushed may be replaced.
-	if _, err := remote(w.places.Environ, w.own(r)).run(ctx, "push", "--quiet", "--force", "--no-verify", "--", r.URL, commit+":"+ref); err != nil {
+	if err := w.push(ctx, r, f, commit); err != nil {
 		return done, err
 	}
 	for _, command := range f.Commands {
@@ -68,9 +68,24 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, f Finalizati
 	return done, nil
 }
 
+// push brings a commit to the job's branch. An earlier push may still be running,
+// left by a server that died; the branch with this commit on it is as good as our
+// own push.
+func (w *Workspace) push(ctx context.Context, r job.Repository, f Finalization, commit string) error {
+	g := remote(w.places.Environ, w.own(r))
+	return repeat(ctx, "Pushing "+r.Name, f.Tell, pushRefused, func() error {
+		// The branch is ours alone: what an earlier try has pushed may be replaced.
+		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", r.URL, commit+":refs/heads/"+f.Branch())
+		return err
+	})
+}
+
 // commit makes the commit, or finds the one that was made before; "" when nothing
 // has changed.
 func (w *Workspace) commit(ctx context.Context, r job.Repository, f Finalization) (string, error) {
+	if err := removeLocks(w.own(r)); err != nil {
+		return "", err
+	}
 	g, done, err := w.index(ctx, r)
 	if err != nil {
 		return "", err

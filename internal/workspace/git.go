@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/url"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"ringback/internal/process"
 )
 
 // git runs the real git with nothing of the user's configuration, no hooks and no
@@ -68,7 +72,28 @@ var safe = []string{
 func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", slices.Concat(safe, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, 5*time.Second
+	// A git that outlives its server is ended by the next one. Not so a push: to kill
+	// what writes to somebody's repository would leave its locks there.
+	if args[0] != "push" {
+		cmd.Env = append(slices.Clone(g.env), process.MarkerVar+"="+process.OwnMarker("git"))
+	}
 	return cmd
+}
+
+// removeLocks removes what a git that was killed has left in a repository of ours,
+// where no other git works now.
+func removeLocks(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	return fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
+			err = root.Remove(path)
+		}
+		return err
+	})
 }
 
 // run returns what git prints; its error holds what git says, without passwords.

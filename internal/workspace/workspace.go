@@ -142,6 +142,9 @@ func (p Places) mirror(ctx context.Context, r job.Repository) (string, error) {
 	}
 	defer func() { _ = lock.Unlock() }()
 	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
+		if err := removeLocks(dir); err != nil {
+			return "", err
+		}
 		_, err := remote(p.Environ, dir).run(ctx, "fetch", "--quiet", "--prune", "--force", "origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 		return dir, err
 	}

@@ -1,0 +1,139 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// publishing starts a gated change over a repository and returns it when it waits
+// for review.
+func publishing(t *testing.T, remote string) (n *node, id string) {
+	t.Helper()
+	gate := filepath.Join(t.TempDir(), "verified")
+	open(t, gate)
+	n = startNode(t, gatedChange(t, gate))
+	id = n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote}}}})
+	n.openCheckpoint(t, id, "awaiting_approval")
+	return n, id
+}
+
+// approvedOnce checks that a job is received, with its branch pushed, and that its
+// reviewer was asked one time only.
+func approvedOnce(t *testing.T, n *node, remote, id string) {
+	t.Helper()
+	n.await(t, id, "received")
+	if got := gitDo(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- begin\n" {
+		t.Errorf("what was pushed is %q", got)
+	}
+	asked := 0
+	for _, event := range n.audit(t, id) {
+		if event == "asked" {
+			asked++
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the reviewer was asked %d times: %v", asked, n.audit(t, id))
+	}
+}
+
+// hook installs a hook in a bare repository.
+func hook(t *testing.T, remote, name, body string) {
+	t.Helper()
+	writeFiles(t, remote, map[string]string{"hooks/" + name: "#!/bin/sh\n" + body + "\n"})
+}
+
+// The server is killed while the remote takes the branch: before, while and after
+// it is written. What it has left running goes on, and one approval is enough.
+func TestKilledWhilePushing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pre-receive", "update", "post-receive", "reference-transaction"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			remote, gate := goRepository(t, "service"), filepath.Join(t.TempDir(), "gate")
+			hook(t, remote, name, "echo $$ >> "+gate+".reached; while [ ! -e "+gate+" ]; do sleep 0.02; done")
+			n, id := publishing(t, remote)
+			n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+			eventually(t, "the hook to run", func() bool { return exists(gate + ".reached") })
+			n = n.again(t)
+			for pushes := 2; name == "pre-receive" && pushes < 6; pushes++ { // all of them want the same branch, and no kill costs an attempt
+				eventually(t, "the next push", func() bool {
+					text, _ := os.ReadFile(gate + ".reached")
+					return strings.Count(string(text), "\n") >= pushes
+				})
+				n = n.again(t)
+			}
+			open(t, gate)
+			approvedOnce(t, n, remote, id)
+		})
+	}
+}
+
+// A process that was killed leaves locks behind, in the remote for a while, and in
+// what is Ringback's own for ever.
+func TestStaleLocksHoldUpNoPush(t *testing.T) {
+	t.Parallel()
+	t.Run("in the remote", func(t *testing.T) {
+		t.Parallel()
+		remote := goRepository(t, "service")
+		n, id := publishing(t, remote)
+		lock := filepath.Join(remote, "refs", "heads", "ringback", id+".lock")
+		writeFiles(t, remote, map[string]string{"refs/heads/ringback/" + id + ".lock": ""})
+		n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+		eventually(t, "the push to be repeated", func() bool {
+			activity, _ := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["activity"].(object)
+			message, _ := activity["message"].(string)
+			return strings.Contains(message, "again")
+		})
+		if err := os.Remove(lock); err != nil {
+			t.Fatal(err)
+		}
+		approvedOnce(t, n, remote, id)
+	})
+	t.Run("in our own", func(t *testing.T) {
+		t.Parallel()
+		remote := goRepository(t, "service")
+		n, id := publishing(t, remote)
+		own := filepath.Join(n.dir, "workspaces", id, "git", "service")
+		writeFiles(t, own, map[string]string{"refs/heads/ringback/" + id + ".lock": "", "packed-refs.lock": ""})
+		mirrors, err := filepath.Glob(filepath.Join(n.dir, "mirrors", "*", "HEAD"))
+		if err != nil || len(mirrors) != 1 {
+			t.Fatalf("the mirrors are %v %v", mirrors, err)
+		}
+		writeFiles(t, filepath.Dir(mirrors[0]), map[string]string{"refs/heads/next.lock": "", "packed-refs.lock": ""})
+		n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+		approvedOnce(t, n, remote, id)
+		gitDo(t, remote, "branch", "next", "main")
+		next := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote, "branch": "next"}}}})
+		n.openCheckpoint(t, next, "awaiting_approval")
+	})
+}
+
+// What the remote refuses is told at once, and not tried again by itself.
+func TestRefusedPushIsTold(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	hook(t, remote, "pre-receive", "echo tried >> "+remote+"/tried; echo 'no pushing on Fridays' >&2; exit 1")
+	n, id := publishing(t, remote)
+	first := n.openCheckpoint(t, id, "awaiting_approval")["id"]
+	begin := time.Now()
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	var second object
+	eventually(t, "the refusal to be told", func() bool {
+		second, _ = n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+		return second != nil && second["id"] != first
+	})
+	if text := second["message"].(string); !strings.Contains(text, "no pushing on Fridays") || time.Since(begin) > patience/2 {
+		t.Errorf("after %s the reviewer was told %s", time.Since(begin), text)
+	}
+	if tried, _ := os.ReadFile(remote + "/tried"); string(tried) != "tried\n" {
+		t.Errorf("it was tried %d times", strings.Count(string(tried), "\n"))
+	}
+	if err := os.Remove(filepath.Join(remote, "hooks", "pre-receive")); err != nil {
+		t.Fatal(err)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.await(t, id, "received")
+}
