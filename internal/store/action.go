@@ -65,10 +65,6 @@ const ActionHeartbeat = time.Second
 
 // Act begins the run of an action. For Known, the run is the one that is known.
 func (s *Store) Act(ctx context.Context, a Act) (Outcome, RunID, error) {
-	p, known := partitionOfID(a.RequestID)
-	if !known {
-		return Unknown, "", nil
-	}
 	about, err := members(a.Deed)
 	if err != nil {
 		return "", "", err
@@ -81,7 +77,7 @@ func (s *Store) Act(ctx context.Context, a Act) (Outcome, RunID, error) {
 	if err != nil {
 		return "", "", err
 	}
-	answer, err := s.run(ctx, s.scripts.act, p, string(a.RequestID), a.Subject, string(a.Run), a.Deed.Action,
+	answer, err := s.runJob(ctx, s.scripts.act, a.RequestID, a.Subject, string(a.Run), a.Deed.Action,
 		toMillis(a.Timeout), gated, toMillis(actionLease), about, chat)
 	if err != nil {
 		return "", "", err
@@ -95,9 +91,9 @@ func (s *Store) Act(ctx context.Context, a Act) (Outcome, RunID, error) {
 
 // StillActing gives a run's sign of life and returns the state of its job.
 func (s *Store) StillActing(ctx context.Context, id job.ID, run RunID) (job.State, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return "", NotFound(id)
+	p, err := locate(id)
+	if err != nil {
+		return "", err
 	}
 	pipe := s.rdb.Pipeline()
 	pipe.ZAddXX(ctx, p.key("acting"), redis.Z{Score: float64(time.Now().Add(actionLease).UnixMilli()), Member: string(run)})
@@ -111,9 +107,9 @@ func (s *Store) StillActing(ctx context.Context, id job.ID, run RunID) (job.Stat
 // Acted books the end of a run. It returns the state that stands: a run that was
 // given up before stays so.
 func (s *Store) Acted(ctx context.Context, id job.ID, run RunID, state RunState, result json.RawMessage) (RunState, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return "", NotFound(id)
+	p, err := locate(id)
+	if err != nil {
+		return "", err
 	}
 	answer, err := s.run(ctx, s.scripts.acted, p, string(run), string(state), string(result))
 	if err != nil {
@@ -124,9 +120,9 @@ func (s *Store) Acted(ctx context.Context, id job.ID, run RunID, state RunState,
 
 // ActionRun returns a run of an action.
 func (s *Store) ActionRun(ctx context.Context, id job.ID, run RunID) (ActionRun, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return ActionRun{}, NotFound(id)
+	p, err := locate(id)
+	if err != nil {
+		return ActionRun{}, err
 	}
 	fields, err := s.rdb.HMGet(ctx, p.key("action", string(run)), "state", "result").Result()
 	if err != nil {
@@ -140,21 +136,13 @@ func (s *Store) ActionRun(ctx context.Context, id job.ID, run RunID) (ActionRun,
 // Heard notes that Claude knows how a run ended: the same call is a new one from
 // now on.
 func (s *Store) Heard(ctx context.Context, id job.ID, subject string, run RunID) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
-	_, err := s.run(ctx, s.scripts.heard, p, string(id), subject, string(run))
+	_, err := s.runJob(ctx, s.scripts.heard, id, subject, string(run))
 	return err
 }
 
 // Note adds to a job's audit log what happened without a change of anything
 // else: event refused or allowed, and why.
 func (s *Store) Note(ctx context.Context, id job.ID, event, detail string, d job.Deed) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
 	entry, err := members(struct {
 		Event  string `json:"event"`
 		Detail string `json:"detail"`
@@ -163,15 +151,15 @@ func (s *Store) Note(ctx context.Context, id job.ID, event, detail string, d job
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, s.scripts.note, p, string(id), strings.TrimPrefix(entry, ","))
+	_, err = s.runJob(ctx, s.scripts.note, id, strings.TrimPrefix(entry, ","))
 	return err
 }
 
 // Audit returns a job's audit log, oldest entry first, each a JSON object.
 func (s *Store) Audit(ctx context.Context, id job.ID) ([]json.RawMessage, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return nil, NotFound(id)
+	p, err := locate(id)
+	if err != nil {
+		return nil, err
 	}
 	texts, err := s.rdb.LRange(ctx, p.key("audit", string(id)), 0, -1).Result()
 	if err != nil {

@@ -3,12 +3,9 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
 )
@@ -21,15 +18,11 @@ func NewApprovalID(userID string) string {
 // Decided takes the decision on a call of a tool and uses it up. decision is
 // empty when there is none.
 func (s *Store) Decided(ctx context.Context, id job.ID, subject string, d job.Deed) (decision job.Decision, c job.CheckpointID, err error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return "", "", NotFound(id)
-	}
 	about, err := members(d)
 	if err != nil {
 		return "", "", err
 	}
-	answer, err := s.run(ctx, s.scripts.approved, p, string(id), subject, about)
+	answer, err := s.runJob(ctx, s.scripts.approved, id, subject, about)
 	if err != nil {
 		return "", "", err
 	}
@@ -46,13 +39,9 @@ func (s *Store) Decided(ctx context.Context, id job.ID, subject string, d job.De
 // Answers returns the checkpoints of a job that a person has answered so far, in
 // order.
 func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return nil, NotFound(id)
-	}
-	text, err := s.rdb.HGet(ctx, p.key("job", string(id)), "answers").Result()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return nil, storeError(err)
+	text, _, err := s.field(ctx, "job", id, "answers")
+	if err != nil {
+		return nil, err
 	}
 	var answers []job.Checkpoint
 	err = json.Unmarshal([]byte("["+text+"]"), &answers)

@@ -57,16 +57,12 @@ func (s *Store) Facts(ctx context.Context, id job.ID) (f Facts, state job.State,
 // Progress stores a progress report for a job of the given facts. digest
 // identifies the report, so that a repeated one makes no second event.
 func (s *Store) Progress(ctx context.Context, id job.ID, f Facts, activity json.RawMessage, digest string) (Outcome, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return Unknown, nil
-	}
 	now := time.Now()
 	frame, err := f.activityFrame(id, now, activity)
 	if err != nil {
 		return "", err
 	}
-	answer, err := s.run(ctx, s.scripts.progress, p, string(id), string(activity), digest, f.UserID, now.UnixMilli(), frame)
+	answer, err := s.runJob(ctx, s.scripts.progress, id, string(activity), digest, f.UserID, now.UnixMilli(), frame)
 	if err != nil {
 		return "", err
 	}
@@ -107,10 +103,6 @@ type Submission struct {
 
 // Result accepts a result, once.
 func (s *Store) Result(ctx context.Context, id job.ID, r Submission) (Outcome, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return Unknown, nil
-	}
 	event, err := json.Marshal(struct {
 		SuggestionID job.ID `json:"suggestionId"`
 		Received     *int   `json:"received,omitempty"`
@@ -133,8 +125,8 @@ func (s *Store) Result(ctx context.Context, id job.ID, r Submission) (Outcome, e
 	if r.Final {
 		final = "1"
 	}
-	answer, err := s.run(ctx, s.scripts.result, p,
-		string(id), r.Digest, string(r.Result), string(event), batches, string(r.Partial), message, final)
+	answer, err := s.runJob(ctx, s.scripts.result, id,
+		r.Digest, string(r.Result), string(event), batches, string(r.Partial), message, final)
 	if err != nil {
 		return "", err
 	}
@@ -144,11 +136,7 @@ func (s *Store) Result(ctx context.Context, id job.ID, r Submission) (Outcome, e
 // GiveUp notes that Claude cannot do the job: the job fails, or, when retryable,
 // is rung again after this turn until its attempts are used up.
 func (s *Store) GiveUp(ctx context.Context, id job.ID, code job.Code, message string, retryable bool) (Outcome, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return Unknown, nil
-	}
-	answer, err := s.run(ctx, s.scripts.giveUp, p, string(id), string(code), message, retryable)
+	answer, err := s.runJob(ctx, s.scripts.giveUp, id, string(code), message, retryable)
 	if err != nil {
 		return "", err
 	}
@@ -175,11 +163,7 @@ const AnyOthers = -1
 // Batch keeps one batch and returns how many items have arrived in all, as
 // first told for this batch.
 func (s *Store) Batch(ctx context.Context, id job.ID, b NewBatch) (Outcome, int, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return Unknown, 0, nil
-	}
-	answer, err := s.run(ctx, s.scripts.batch, p, string(id), b.Index, b.Digest, string(b.Items), b.Count, b.Others)
+	answer, err := s.runJob(ctx, s.scripts.batch, id, b.Index, b.Digest, string(b.Items), b.Count, b.Others)
 	if err != nil {
 		return "", 0, err
 	}
@@ -201,9 +185,9 @@ type Collected struct {
 
 // Batches returns the batches accepted so far.
 func (s *Store) Batches(ctx context.Context, id job.ID) (Collected, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return Collected{}, nil
+	p, err := locate(id)
+	if err != nil {
+		return Collected{}, err
 	}
 	pipe := s.rdb.Pipeline()
 	batches := pipe.HGetAll(ctx, p.key("batches", string(id)))

@@ -3,10 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
-
-	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
 )
@@ -30,38 +27,30 @@ type round struct {
 
 // SaveChange keeps what was captured, in place of what was before.
 func (s *Store) SaveChange(ctx context.Context, id job.ID, c Captured) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
 	r := round{Files: []string{}, Output: c.Output}
 	for _, d := range c.Diff {
 		for _, f := range d.Files {
 			r.Files = append(r.Files, d.Repository+"/"+f.Path)
 		}
 	}
-	fields := map[string]any{}
+	var fields []any
 	for name, v := range map[string]any{"diff": c.Diff, "logs": c.Logs, "trees": c.Trees, "round:" + strconv.Itoa(c.Iteration): r} {
 		text, err := json.Marshal(v)
 		if err != nil {
 			return err
 		}
-		fields[name] = string(text)
+		fields = append(fields, name, string(text))
 	}
-	return storeError(s.rdb.HSet(ctx, p.key("change", string(id)), fields).Err())
+	return s.setFields(ctx, "change", id, fields...)
 }
 
 // changeField reads one part of what was captured; nil when it is not there.
 func (s *Store) changeField(ctx context.Context, id job.ID, field string) (json.RawMessage, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return nil, NotFound(id)
+	text, found, err := s.field(ctx, "change", id, field)
+	if !found {
+		return nil, err
 	}
-	text, err := s.rdb.HGet(ctx, p.key("change", string(id)), field).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	return json.RawMessage(text), storeError(err)
+	return json.RawMessage(text), nil
 }
 
 // Diff returns the captured diff, a JSON array of job.DiffOutput; nil before the first.
@@ -88,11 +77,10 @@ func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error)
 // Steering returns how often a job was steered, and what came of it.
 func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.SteeringState, error) {
 	state := job.SteeringState{MaxIterations: most}
-	p, known := partitionOfID(id)
-	if !known {
-		return state, NotFound(id)
+	p, err := locate(id)
+	if err != nil {
+		return state, err
 	}
-	var err error
 	if state.Queued, err = s.queuedPrompts(ctx, p, id); err != nil {
 		return state, err
 	}
@@ -127,15 +115,11 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 
 // SaveFinalized keeps what became of each repository.
 func (s *Store) SaveFinalized(ctx context.Context, id job.ID, list []job.Finalized) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
 	text, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
-	return storeError(s.rdb.HSet(ctx, p.key("change", string(id)), "finalized", string(text)).Err())
+	return s.setFields(ctx, "change", id, "finalized", string(text))
 }
 
 // Finalized returns what became of each repository so far.
@@ -151,11 +135,7 @@ func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, erro
 
 // SaveSnapshot keeps all that a job has changed, JSON, for another machine.
 func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, snapshot json.RawMessage) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
-	return storeError(s.rdb.HSet(ctx, p.key("change", string(id)), "snapshot", string(snapshot)).Err())
+	return s.setFields(ctx, "change", id, "snapshot", string(snapshot))
 }
 
 // Snapshot returns what SaveSnapshot kept; nil when there is none.

@@ -349,11 +349,7 @@ func (s *Store) withCheckpoints(ctx context.Context, jobs []*job.Job) error {
 // Park notes that the call which asked no longer waits, unless the reply came
 // at that very moment. It returns the checkpoint's status.
 func (s *Store) Park(ctx context.Context, id job.ID, c job.CheckpointID) (job.CheckpointStatus, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return "", NotFound(id)
-	}
-	answer, err := s.run(ctx, s.scripts.park, p, string(id), string(c))
+	answer, err := s.runJob(ctx, s.scripts.park, id, string(c))
 	if err != nil {
 		return "", err
 	}
@@ -362,11 +358,7 @@ func (s *Store) Park(ctx context.Context, id job.ID, c job.CheckpointID) (job.Ch
 
 // Delivered notes that Claude was given the answer to its question.
 func (s *Store) Delivered(ctx context.Context, id job.ID, c job.CheckpointID) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
-	_, err := s.run(ctx, s.scripts.delivered, p, string(id), string(c))
+	_, err := s.runJob(ctx, s.scripts.delivered, id, string(c))
 	return err
 }
 

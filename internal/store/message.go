@@ -160,9 +160,9 @@ type Said struct {
 // Say adds what Claude said in a turn to the session of its job. Saying it again
 // changes nothing.
 func (s *Store) Say(ctx context.Context, j job.Job, said []Said) error {
-	p, known := partitionOfID(j.ID)
-	if !known {
-		return NotFound(j.ID)
+	p, err := locate(j.ID)
+	if err != nil {
+		return err
 	}
 	args := []any{string(j.ID), j.Turn}
 	for _, one := range said {
@@ -173,7 +173,7 @@ func (s *Store) Say(ctx context.Context, j job.Job, said []Said) error {
 		}
 		args = append(args, one.End, rest)
 	}
-	_, err := s.run(ctx, s.scripts.say, p, args...)
+	_, err = s.run(ctx, s.scripts.say, p, args...)
 	return err
 }
 

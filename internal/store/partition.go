@@ -50,6 +50,17 @@ func sessionKey(userID, sessionID string) string {
 	return itoa(len(userID)) + ":" + userID + ":" + sessionID
 }
 
+// locate is the partition of a job, or a NotFound error for text that was never a
+// request id: what is done about one job begins here, so that no key is ever made
+// of such text.
+func locate(id job.ID) (Partition, error) {
+	p, ok := partitionOfID(id)
+	if !ok {
+		return 0, NotFound(id)
+	}
+	return p, nil
+}
+
 // partitionOfID reads the partition from a request id; ok is false for text
 // that was never a request id.
 func partitionOfID(id job.ID) (p Partition, ok bool) {

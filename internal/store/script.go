@@ -52,6 +52,16 @@ func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args
 	return answer, nil
 }
 
+// runJob runs a script about one job, whose id is its first argument. Error:
+// NotFound for text that was never a request id.
+func (s *Store) runJob(ctx context.Context, script *redis.Script, id job.ID, args ...any) (any, error) {
+	p, err := locate(id)
+	if err != nil {
+		return nil, err
+	}
+	return s.run(ctx, script, p, append([]any{string(id)}, args...)...)
+}
+
 // storeError tells a store that is away, for which waiting helps, from a fault
 // of ours.
 func storeError(err error) error {

@@ -41,10 +41,6 @@ type queuedSteer struct {
 // the review, see Ask. most is how often the change may be steered. steers is how
 // often it was so far, those that wait included, where that is SteerOverLimit.
 func (s *Store) EnqueueSteer(ctx context.Context, j job.Job, steer Steer, most int) (outcome SteerOutcome, steers int, err error) {
-	p, known := partitionOfID(j.ID)
-	if !known {
-		return SteerUnknown, 0, nil
-	}
 	reply, err := json.Marshal(steer.Reply)
 	if err != nil {
 		return "", 0, err
@@ -66,7 +62,7 @@ func (s *Store) EnqueueSteer(ctx context.Context, j job.Job, steer Steer, most i
 	if err != nil {
 		return "", 0, err
 	}
-	answer, err := s.run(ctx, s.scripts.enqueueSteer, p, string(j.ID), most, string(text), message)
+	answer, err := s.runJob(ctx, s.scripts.enqueueSteer, j.ID, most, string(text), message)
 	if err != nil {
 		return "", 0, err
 	}

@@ -125,9 +125,9 @@ func (s *Store) Close() error { return s.rdb.Close() }
 
 // Get returns the record of a job, or a NotFound error.
 func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return job.Job{}, NotFound(id)
+	p, err := locate(id)
+	if err != nil {
+		return job.Job{}, err
 	}
 	fields, err := s.rdb.HGetAll(ctx, p.key("job", string(id))).Result()
 	if err != nil {
@@ -143,6 +143,29 @@ func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {
 	return j, s.withCheckpoints(ctx, []*job.Job{&j})
 }
 
+// field reads one field of a hash of a job's: its record ("job"), "change" or
+// "secret". found is false where it has no such field, or there was an error.
+func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) (text string, found bool, err error) {
+	p, err := locate(id)
+	if err != nil {
+		return "", false, err
+	}
+	text, err = s.rdb.HGet(ctx, p.key(hash, string(id)), name).Result()
+	if errors.Is(err, redis.Nil) {
+		return "", false, nil
+	}
+	return text, err == nil, storeError(err)
+}
+
+// setFields sets fields of a hash of a job's: names and values, in turn.
+func (s *Store) setFields(ctx context.Context, hash string, id job.ID, pairs ...any) error {
+	p, err := locate(id)
+	if err != nil {
+		return err
+	}
+	return storeError(s.rdb.HSet(ctx, p.key(hash, string(id)), pairs...).Err())
+}
+
 // NotFound is the error for a job that does not exist.
 func NotFound(id job.ID) error {
 	return job.Errorf(job.NotFound, "No job has the requestId %q", string(id)).
@@ -152,16 +175,9 @@ func NotFound(id job.ID) error {
 // Signature returns what a callback of a live job must carry; the empty
 // Signature when the job's secret has run out.
 func (s *Store) Signature(ctx context.Context, id job.ID) (Signature, error) {
-	p, known := partitionOfID(id)
-	if !known {
-		return "", NotFound(id)
-	}
-	secret, err := s.rdb.HGet(ctx, p.key("secret", string(id)), "secret").Result()
-	if errors.Is(err, redis.Nil) {
-		return "", nil
-	}
-	if err != nil {
-		return "", storeError(err)
+	secret, found, err := s.field(ctx, "secret", id, "secret")
+	if !found {
+		return "", err
 	}
 	return Secret(secret).Sign(id), nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -72,15 +71,14 @@ func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after tim
 
 // Reads returns the reply that a job was made to read.
 func (s *Store) Reads(ctx context.Context, id job.ID) (Reading, error) {
-	p, known := partitionOfID(id)
-	if !known {
+	text, found, err := s.field(ctx, "job", id, "reads")
+	if err != nil {
+		return Reading{}, err
+	}
+	if !found {
 		return Reading{}, NotFound(id)
 	}
-	text, err := s.rdb.HGet(ctx, p.key("job", string(id)), "reads").Result()
-	if errors.Is(err, redis.Nil) {
-		return Reading{}, NotFound(id)
-	}
-	return readingOf(text), storeError(err)
+	return readingOf(text), nil
 }
 
 // ReadingOf reads the reference of a TaskUnderstand.

@@ -17,17 +17,20 @@ const TranscriptLimit = 1 << 20
 // WriteTranscript keeps a piece of what a turn printed, at its offset. Writing
 // a piece again changes nothing; what lies beyond TranscriptLimit is dropped.
 func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset int64, piece []byte) error {
-	p, known := partitionOfID(id)
 	room := TranscriptLimit - offset
-	if !known || len(piece) == 0 || room <= 0 {
+	if len(piece) == 0 || room <= 0 {
 		return nil
+	}
+	p, err := locate(id)
+	if err != nil {
+		return err
 	}
 	key := p.key("transcript", string(id), itoa(turn))
 	pipe := s.rdb.Pipeline()
 	pipe.SetRange(ctx, key, offset, string(piece[:min(room, int64(len(piece)))]))
 	// The record's purge removes it; this is for a record that never ends.
 	pipe.Expire(ctx, key, s.opts.Retention+24*time.Hour)
-	_, err := pipe.Exec(ctx)
+	_, err = pipe.Exec(ctx)
 	return storeError(err)
 }
 
@@ -38,9 +41,9 @@ const StderrLimit = 64 << 10
 // WriteStderr keeps what a turn has printed to standard error so far, in the place
 // of what was kept before.
 func (s *Store) WriteStderr(ctx context.Context, id job.ID, turn int, text []byte) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return nil
+	p, err := locate(id)
+	if err != nil {
+		return err
 	}
 	return storeError(s.rdb.Set(ctx, p.key("stderr", string(id), itoa(turn)),
 		text[max(0, len(text)-StderrLimit):], s.opts.Retention+24*time.Hour).Err())
@@ -68,9 +71,12 @@ func stderrLines(turn int, text string) string {
 // Transcript returns what the CLI printed in all turns of a job, as far as it
 // was kept: lines of JSON, those of standard error marked as such.
 func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
-	p, known := partitionOfID(j.ID)
-	if !known || j.Turn == 0 {
+	if j.Turn == 0 {
 		return "", nil
+	}
+	p, err := locate(j.ID)
+	if err != nil {
+		return "", err
 	}
 	pipe := s.rdb.Pipeline()
 	turns, errors := make([]*redis.StringCmd, j.Turn), make([]*redis.StringCmd, j.Turn)

@@ -128,25 +128,17 @@ func conversationID(id job.ID, n string) string {
 
 // Begin notes that the CLI has begun the job's conversation.
 func (s *Store) Begin(ctx context.Context, id job.ID) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
-	return storeError(s.rdb.HSet(ctx, p.key("job", string(id)), "begun", "1").Err())
+	return s.setFields(ctx, "job", id, "begun", "1")
 }
 
 // Extend sets a running turn's callback clock anew, to d from now; 0 means what
 // the job allows each turn.
 func (s *Store) Extend(ctx context.Context, id job.ID, d time.Duration) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
 	ms := ""
 	if d > 0 {
 		ms = toMillis(d)
 	}
-	_, err := s.run(ctx, s.scripts.extend, p, string(id), ms)
+	_, err := s.runJob(ctx, s.scripts.extend, id, ms)
 	return err
 }
 
@@ -176,15 +168,11 @@ type TurnEnd struct {
 // that is still running is rung again, or fails after its last attempt. It
 // returns the job's state; "" when the turn was no longer the node's.
 func (s *Store) EndTurn(ctx context.Context, e TurnEnd) (job.State, error) {
-	p, known := partitionOfID(e.ID)
-	if !known {
-		return "", NotFound(e.ID)
-	}
 	note, err := json.Marshal(e.Note)
 	if err != nil {
 		return "", err
 	}
-	answer, err := s.run(ctx, s.scripts.turnEnd, p, string(e.ID), e.Turn, e.Node,
+	answer, err := s.runJob(ctx, s.scripts.turnEnd, e.ID, e.Turn, e.Node,
 		e.Usage.InputTokens, e.Usage.OutputTokens, e.Usage.CostUSD,
 		string(e.Code), e.Message, e.Again, toMillis(e.Backoff), string(note), e.Begun)
 	if err != nil {
@@ -197,15 +185,11 @@ func (s *Store) EndTurn(ctx context.Context, e TurnEnd) (job.State, error) {
 // when the job has ended already. turn 0 means whatever turn the job is in; the
 // end of another turn than the job's is ignored.
 func (s *Store) End(ctx context.Context, id job.ID, state job.State, code job.Code, message string, turn int) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
 	about := ""
 	if turn > 0 {
 		about = itoa(turn)
 	}
-	answer, err := s.run(ctx, s.scripts.end, p, string(id), string(state), string(code), message, about)
+	answer, err := s.runJob(ctx, s.scripts.end, id, string(state), string(code), message, about)
 	if err != nil {
 		return err
 	}
@@ -221,15 +205,11 @@ func (s *Store) End(ctx context.Context, id job.ID, state job.State, code job.Co
 
 // Retry starts an expired, failed or cancelled job again.
 func (s *Store) Retry(ctx context.Context, id job.ID) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
 	note, err := json.Marshal(Note{Reason: Retried})
 	if err != nil {
 		return err
 	}
-	answer, err := s.run(ctx, s.scripts.retry, p, string(id), toMillis(s.opts.QueueTimeout), string(note))
+	answer, err := s.runJob(ctx, s.scripts.retry, id, toMillis(s.opts.QueueTimeout), string(note))
 	if err != nil {
 		return err
 	}

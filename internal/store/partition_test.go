@@ -1,0 +1,68 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// What was never a request id is refused wherever a job is named, and nothing is
+// kept under such a name.
+func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
+	t.Parallel()
+	onBoth(t, store.Options{}, func(t *testing.T, s *store.Store, rdb redis.UniversalClient) {
+		before, err := rdb.Keys(t.Context(), "*").Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []job.ID{"", "x", "req_", "req_00_short", "req_zz_aaaaaaaaaaaaaaaaaaaaaaaaaa", "req_10_aaaaaaaaaaaaaaaaaaaaaaaaaa", "req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa:b"} {
+			ctx, text := t.Context(), json.RawMessage(`{}`)
+			for name, do := range map[string]func() error{
+				"Get":             func() error { _, err := s.Get(ctx, id); return err },
+				"Signature":       func() error { _, err := s.Signature(ctx, id); return err },
+				"Begin":           func() error { return s.Begin(ctx, id) },
+				"Extend":          func() error { return s.Extend(ctx, id, 0) },
+				"End":             func() error { return s.End(ctx, id, job.Cancelled, "", "", 0) },
+				"Retry":           func() error { return s.Retry(ctx, id) },
+				"EndTurn":         func() error { _, err := s.EndTurn(ctx, store.TurnEnd{ID: id}); return err },
+				"Progress":        func() error { _, err := s.Progress(ctx, id, store.Facts{}, text, "d"); return err },
+				"Result":          func() error { _, err := s.Result(ctx, id, store.Submission{Result: text}); return err },
+				"GiveUp":          func() error { _, err := s.GiveUp(ctx, id, "c", "m", false); return err },
+				"Batch":           func() error { _, _, err := s.Batch(ctx, id, store.NewBatch{Items: text}); return err },
+				"Batches":         func() error { _, err := s.Batches(ctx, id); return err },
+				"Act":             func() error { _, _, err := s.Act(ctx, store.Act{RequestID: id}); return err },
+				"Heard":           func() error { return s.Heard(ctx, id, "s", "r") },
+				"Note":            func() error { return s.Note(ctx, id, "refused", "", job.Deed{}) },
+				"Audit":           func() error { _, err := s.Audit(ctx, id); return err },
+				"Answers":         func() error { _, err := s.Answers(ctx, id); return err },
+				"Reads":           func() error { _, err := s.Reads(ctx, id); return err },
+				"Diff":            func() error { _, err := s.Diff(ctx, id); return err },
+				"Steering":        func() error { _, err := s.Steering(ctx, id, 1); return err },
+				"SaveChange":      func() error { return s.SaveChange(ctx, id, store.Captured{}) },
+				"SaveSnapshot":    func() error { return s.SaveSnapshot(ctx, id, text) },
+				"WriteTranscript": func() error { return s.WriteTranscript(ctx, id, 1, 0, []byte("x")) },
+				"WriteStderr":     func() error { return s.WriteStderr(ctx, id, 1, []byte("x")) },
+			} {
+				if e, ok := errors.AsType[*job.Error](do()); !ok || e.Kind != job.NotFound {
+					t.Errorf("%s of %q: %v", name, id, e)
+				}
+			}
+			if _, _, ok, err := s.Facts(ctx, id); ok || err != nil {
+				t.Errorf("Facts of %q: %v, %v", id, ok, err)
+			}
+		}
+		after, err := rdb.Keys(t.Context(), "*").Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(after) != len(before) {
+			t.Errorf("keys were made: %s", strings.Join(after, " "))
+		}
+	})
+}
