@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/process"
@@ -147,13 +148,10 @@ func lastWords(ended process.Ended) string {
 	if text == "" {
 		text = strings.TrimSpace(ended.Stdout)
 	}
-	if len(text) > 500 {
-		text = "…" + strings.ToValidUTF8(text[len(text)-500:], "")
-	}
 	if text == "" {
 		return "it printed nothing"
 	}
-	return text
+	return excerpt.Tail(text, 500)
 }
 
 // workDir is where a command runs: the job's own directory if it is on this
@@ -233,10 +231,7 @@ func (t *teller) line(text string) {
 	}
 	t.last = time.Now()
 	t.count++
-	if len(text) > 500 {
-		text = strings.ToValidUTF8(text[:500], "") + "…"
-	}
-	activity, err := json.Marshal(job.Activity{Message: text, Type: job.Results, Progress: 50})
+	activity, err := json.Marshal(job.Activity{Message: excerpt.Head(text, 500), Type: job.Results, Progress: 50})
 	if err != nil {
 		return
 	}

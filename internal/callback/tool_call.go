@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ringback/internal/claude"
+	"ringback/internal/excerpt"
 	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -250,10 +251,7 @@ func (h *Handler) stands(t *toolCall, rule string) (bool, error) {
 func (t *toolCall) question() string {
 	for _, key := range []string{"command", "file_path", "url", "path", "notebook_path"} {
 		if text, ok := t.tool.Input[key].(string); ok && text != "" {
-			if len(text) > 1000 {
-				text = strings.ToValidUTF8(text[:1000], "") + "…"
-			}
-			return fmt.Sprintf("Claude wants to use %s: %s\nAllow it?", t.tool.Name, text)
+			return fmt.Sprintf("Claude wants to use %s: %s\nAllow it?", t.tool.Name, excerpt.Head(text, 1000))
 		}
 	}
 	return fmt.Sprintf("Claude wants to use %s. Allow it?", t.tool.Name)

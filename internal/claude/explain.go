@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -88,9 +89,5 @@ func quoteEnd(text string) string {
 	if text == "" {
 		return "."
 	}
-	const most = 300
-	if runes := []rune(text); len(runes) > most {
-		text = "…" + string(runes[len(runes)-most:])
-	}
-	return ": " + text
+	return ": " + excerpt.Tail(text, 300)
 }

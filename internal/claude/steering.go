@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -45,10 +46,7 @@ func (s *Steering) Failed() string {
 		if v.Success {
 			continue
 		}
-		text := strings.TrimSpace(v.Stdout + "\n" + v.Stderr)
-		if len(text) > lastLines {
-			text = "…" + strings.ToValidUTF8(text[len(text)-lastLines:], "")
-		}
+		text := excerpt.Tail(strings.TrimSpace(v.Stdout+"\n"+v.Stderr), lastLines)
 		fmt.Fprintf(&out, "%s (exit code %d):\n%s\n", v.Verifier, v.ExitCode, text)
 	}
 	return inert([]byte(strings.TrimSpace(out.String())))

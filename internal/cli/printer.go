@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -95,11 +96,10 @@ func (p printer) json(text []byte) { p.printf("%s\n", cleanLines(indented(text))
 // fit shortens text to the terminal, of which other columns are taken already.
 func (p printer) fit(text string, taken int) string {
 	room := p.columns - taken
-	runes := []rune(text)
-	if p.columns == 0 || len(runes) <= room {
+	if p.columns == 0 {
 		return text
 	}
-	return string(runes[:max(0, room-1)]) + "…"
+	return excerpt.Letters(text, room)
 }
 
 // clean makes text from others harmless: what Claude and users write must not

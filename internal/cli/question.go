@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -39,9 +40,5 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 const most = 100
 
 func shortened(text string) string {
-	text = oneLine(text)
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
+	return excerpt.Letters(oneLine(text), most)
 }

@@ -3,9 +3,10 @@ package hub
 import (
 	"net/http"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
+
+	"ringback/internal/excerpt"
 )
 
 // farewell is how long a client that was refused may take to close its side.
@@ -27,7 +28,7 @@ func (h *Hub) Refuse(w http.ResponseWriter, r *http.Request, code CloseCode, rea
 	if conn.SetReadDeadline(deadline) != nil {
 		return nil // the connection is gone
 	}
-	message := websocket.FormatCloseMessage(int(code), shortened(reason))
+	message := websocket.FormatCloseMessage(int(code), excerpt.Head(reason, maxReason))
 	if conn.WriteControl(websocket.CloseMessage, message, deadline) != nil {
 		return nil
 	}
@@ -43,14 +44,3 @@ func (h *Hub) Refuse(w http.ResponseWriter, r *http.Request, code CloseCode, rea
 
 // refusedLimit is the longest frame that is read from a client that was refused.
 const refusedLimit = 4 << 10
-
-func shortened(reason string) string {
-	if len(reason) <= maxReason {
-		return reason
-	}
-	cut := maxReason - len("…")
-	for !utf8.RuneStart(reason[cut]) {
-		cut--
-	}
-	return reason[:cut] + "…"
-}

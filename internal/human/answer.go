@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/human/reply"
 	"ringback/internal/job"
 	"ringback/internal/store"
@@ -331,7 +332,7 @@ func (q question) toRead(base job.Reply, values map[string]any) store.Answer {
 
 // latest is the end of what was said, as much as is read of a reply.
 func latest(text string) string {
-	return strings.ToValidUTF8(text[max(0, len(text)-maxText):], "")
+	return excerpt.Last(text, maxText)
 }
 
 // take keeps values that were read from a text, and asks for what is missing or

@@ -2,8 +2,9 @@ package job
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
+
+	"ringback/internal/excerpt"
 )
 
 // Sender says who a message is from (seed 004).
@@ -138,11 +139,7 @@ func ResultInWords(result json.RawMessage) MessageBody {
 			return resultMessage(text)
 		}
 	}
-	text := string(result)
-	if len(text) > maxWords {
-		text = strings.ToValidUTF8(text[:maxWords], "") + "…"
-	}
-	return resultMessage(text)
+	return resultMessage(excerpt.Head(string(result), maxWords))
 }
 
 func resultMessage(text string) MessageBody {

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"ringback/internal/excerpt"
 )
 
 const (
@@ -49,17 +50,7 @@ func quote(v any) string {
 	return shorten(compact(v))
 }
 
-func shorten(s string) string {
-	if utf8.RuneCountInString(s) <= maxQuoted {
-		return s
-	}
-	end := 0
-	for range maxQuoted - 1 {
-		_, size := utf8.DecodeRuneInString(s[end:])
-		end += size
-	}
-	return s[:end] + "…"
-}
+func shorten(s string) string { return excerpt.Letters(s, maxQuoted) }
 
 func quoteAll(values []any) string {
 	words := make([]string, 0, maxListed+1)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -82,7 +83,9 @@ func slackMessage(text string) ([]byte, error) {
 			if at <= 0 {
 				at = maxBlock
 			}
-			piece, rest = strings.ToValidUTF8(piece[:at], ""), piece[at:]
+			whole := piece
+			piece = excerpt.First(whole, at)
+			rest = whole[len(piece):]
 		}
 		message.Blocks = append(message.Blocks, slackBlock{"section", slackText{"mrkdwn", piece}})
 	}

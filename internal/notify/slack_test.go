@@ -89,3 +89,31 @@ func TestSlackMessagesKeepWithinBounds(t *testing.T) {
 		t.Errorf("%d blocks", n)
 	}
 }
+
+// A long text goes on in the next block with the letter at which it was split.
+func TestSlackMessagesSplitNoLetter(t *testing.T) {
+	t.Parallel()
+	for name, letter := range map[string]string{"of two bytes": "ü", "of three": "界", "of four": "🙂"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := "x" + strings.Repeat(letter, 2000)
+			text, err := notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: want})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var message struct {
+				Blocks []struct{ Text struct{ Text string } }
+			}
+			if err := json.Unmarshal(text, &message); err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			for _, b := range message.Blocks {
+				got.WriteString(b.Text.Text)
+			}
+			if got.String() != want {
+				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", got.Len(), len(want), strings.Count(got.String(), "\uFFFD"))
+			}
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/process"
@@ -227,10 +228,11 @@ func inWords(id job.ID, c store.Captured) string {
 		}
 	}
 	text := out.String()
-	if len(text) > 3500 {
-		text = strings.ToValidUTF8(text[:3500], "") + "…\nAll of it: ringback diff " + string(id) + "\n"
+	shown := excerpt.Head(text, 3500)
+	if shown != text {
+		shown += "\nAll of it: ringback diff " + string(id) + "\n"
 	}
-	return text + "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
+	return shown + "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
 }
 
 // writeFiles lists what has changed in a repository. What a reviewer must know of
@@ -329,10 +331,7 @@ func (t *turn) notBroughtOut(ctx context.Context, c *change, failed string) erro
 	if err != nil {
 		return err
 	}
-	if len(failed) > 2000 {
-		failed = strings.ToValidUTF8(failed[:2000], "") + "…"
-	}
-	return t.askForReview(ctx, steering, fmt.Sprintf("The approved change could not be brought out everywhere (turn %d):\n%s\n\nApprove to try what failed again.", t.n, failed))
+	return t.askForReview(ctx, steering, fmt.Sprintf("The approved change could not be brought out everywhere (turn %d):\n%s\n\nApprove to try what failed again.", t.n, excerpt.Head(failed, 2000)))
 }
 
 // commitMessage is Claude's own summary, with what was asked for as its title.
@@ -345,10 +344,7 @@ func commitMessage(j job.Job) string {
 	if title == "" {
 		title = j.Kind
 	}
-	if runes := []rune(title); len(runes) > 72 {
-		title = string(runes[:71]) + "…"
-	}
-	return title + "\n\n" + job.ResultInWords(j.Result).Content + "\n\nRingback-Request: " + string(j.ID)
+	return excerpt.Letters(title, 72) + "\n\n" + job.ResultInWords(j.Result).Content + "\n\nRingback-Request: " + string(j.ID)
 }
 
 // receive makes the result final, with what became of the repositories.

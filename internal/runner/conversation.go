@@ -1,13 +1,13 @@
 package runner
 
 import (
-	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ringback/internal/claude"
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
@@ -153,8 +153,7 @@ func shown(text json.RawMessage) json.RawMessage {
 	if len(masked) <= maxPart {
 		return masked
 	}
-	cut := bytes.ToValidUTF8(masked[:maxPart], nil)
-	quoted, err := json.Marshal(string(cut) + "…")
+	quoted, err := json.Marshal(excerpt.Head(string(masked), maxPart))
 	if err != nil {
 		return json.RawMessage("null")
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/process"
 )
@@ -143,11 +144,8 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, f Finali
 		return url, fmt.Errorf("%s: %w", command, err)
 	}
 	if ended.Code != 0 {
-		said := strings.TrimSpace(ended.Stderr + "\n" + ended.Stdout)
-		if len(said) > 1000 {
-			said = "…" + strings.ToValidUTF8(said[len(said)-1000:], "")
-		}
-		return url, fmt.Errorf("%s ended with exit code %d: %s", command, ended.Code, redacted(said))
+		said := excerpt.Tail(redacted(strings.TrimSpace(ended.Stderr+"\n"+ended.Stdout)), 1000)
+		return url, fmt.Errorf("%s ended with exit code %d: %s", command, ended.Code, said)
 	}
 	return url, nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/process"
 )
 
@@ -131,10 +132,7 @@ func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string
 	if failed.code < 0 || said == "" {
 		said = err.Error()
 	}
-	if len(said) > 1000 {
-		said = said[:1000] + "…"
-	}
-	failed.said = redacted(said)
+	failed.said = excerpt.Head(redacted(said), 1000)
 	return &failed
 }
 

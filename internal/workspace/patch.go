@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"unicode/utf8"
+
+	"ringback/internal/excerpt"
 )
 
 // patches reads the text of a diff into its files: a part of its lines.
@@ -103,7 +105,7 @@ func (p *patches) keep(text *bytes.Buffer, line []byte) {
 		return
 	}
 	if p.cut > 0 && len(line) > p.cut {
-		line, p.shortened = append(bytes.Clone(line[:p.cut]), "…\n"...), true
+		line, p.shortened = []byte(excerpt.Head(string(line), p.cut)+"\n"), true
 	}
 	p.kept += len(line)
 	text.Write(line)

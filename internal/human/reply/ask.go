@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -112,11 +113,7 @@ func Quote(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, ""))
-	letters := []rune(strings.Join(strings.Fields(plainer), " "))
-	if len(letters) > maxQuote {
-		return strings.TrimSpace(string(letters[:maxQuote-1])) + "…"
-	}
-	return string(letters)
+	return excerpt.Letters(strings.Join(strings.Fields(plainer), " "), maxQuote)
 }
 
 // valueAgain is the question that asks for a value again.
