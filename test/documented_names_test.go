@@ -126,7 +126,7 @@ func (commands) takes(t *testing.T, line string) string {
 		if !ok || len(call.Args) < 2 || call.Args[0].Lit() != "ringback" {
 			return true
 		}
-		words, err := expand.Fields(nil, call.Args[1:]...)
+		words, err := expand.Fields(&expand.Config{}, call.Args[1:]...)
 		if err != nil {
 			problems = append(problems, err.Error())
 		} else if out, err := exec.Command(binary, append(words, "--help")...).CombinedOutput(); err != nil {

@@ -29,7 +29,7 @@ const notInPath = `/\?#%`
 // Fault says what was expected where a name breaks the rule; empty where it does
 // not. What nobody can see is refused, for two names would look the same.
 func (r NameRule) Fault(name string) string {
-	expected := fmt.Sprintf("expected 1 to %d visible characters, with no space at either end", r.Most)
+	expected := fmt.Sprintf("expected 1 to %d visible characters, no control characters among them and no space at either end", r.Most)
 	if r.InPath {
 		expected += ", and none of " + strings.Join(strings.Split(notInPath, ""), " ")
 	}
