@@ -2,8 +2,6 @@ package action
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -235,8 +233,8 @@ func (t *teller) line(text string) {
 	if err != nil {
 		return
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", t.run.ID, t.count))
+	digest := job.ActivityDigest(fmt.Appendf(nil, "%s %d", t.run.ID, t.count))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = t.store.Progress(ctx, t.run.RequestID, t.run.Facts, activity, hex.EncodeToString(sum[:6])) // a line that is not shown harms nobody
+	_, _ = t.store.Progress(ctx, t.run.RequestID, t.run.Facts, activity, digest) // a line that is not shown harms nobody
 }

@@ -2,8 +2,6 @@ package callback
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -131,8 +129,7 @@ func deedOf(input any) (job.Deed, error) {
 	if err != nil {
 		return job.Deed{}, err
 	}
-	sum := sha256.Sum256(canonical)
-	return job.Deed{Input: text, InputDigest: hex.EncodeToString(sum[:])}, nil
+	return job.Deed{Input: text, InputDigest: job.Digest(canonical)}, nil
 }
 
 func actionsOf(k *kind.Kind) string {

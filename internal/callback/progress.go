@@ -1,8 +1,6 @@
 package callback
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"ringback/internal/job"
@@ -83,7 +81,7 @@ func (h *Handler) progress(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := h.store.Progress(in.ctx, in.id, in.facts, text, digest(text)[:12])
+	outcome, err := h.store.Progress(in.ctx, in.id, in.facts, text, job.ActivityDigest(text))
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +132,4 @@ func (h *Handler) failure(in *call) (any, error) {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil
-}
-
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }

@@ -134,7 +134,7 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	part := store.NewBatch{Index: b.index, Digest: digest(text), Items: text, Count: len(b.list), Others: store.AnyOthers}
+	part := store.NewBatch{Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: store.AnyOthers}
 	outcome, total := store.Stale, 0
 	for range batchTries {
 		if b.kind.Result.LimitsBatches() {
@@ -196,7 +196,7 @@ func (h *Handler) finalBatch(b *batch) (any, error) {
 	}
 	received := len(list)
 	if collected.Result != nil {
-		return h.repeatedFinal(in, collected, digest(submitted), received)
+		return h.repeatedFinal(in, collected, job.Digest(submitted), received)
 	}
 	all, details, err := join(collected.Items, index, list)
 	if err == nil && details == nil {
@@ -224,7 +224,7 @@ func (h *Handler) finalBatch(b *batch) (any, error) {
 		return nil, err
 	}
 	outcome, err := h.store.Result(in.ctx, in.id, store.Submission{
-		Digest: digest(submitted), Result: accepted.JSON, Received: accepted.Suggestions, Batches: index - 1, Partial: last,
+		Digest: job.Digest(submitted), Result: accepted.JSON, Received: accepted.Suggestions, Batches: index - 1, Partial: last,
 		Message: in.inWords(accepted.JSON),
 	})
 	if err != nil {

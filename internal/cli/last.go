@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,8 +21,8 @@ func (a *app) lastFile() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := sha256.Sum256([]byte(sameServer(a.client().URL()) + "\n" + a.Terminal))
-	return filepath.Join(dir, "last-run", hex.EncodeToString(name[:16])), nil
+	name := job.Digest([]byte(sameServer(a.client().URL()) + "\n" + a.Terminal))[:32]
+	return filepath.Join(dir, "last-run", name), nil
 }
 
 // stateDir is where the command line keeps what it remembers.

@@ -3,9 +3,8 @@ package human
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"strings"
 
 	"ringback/internal/job"
 	"ringback/internal/store"
@@ -81,10 +80,5 @@ func compose(q question, a Asking) (store.Question, error) {
 
 // digestOf recognises a question that is asked again because its answer was lost.
 func digestOf(a Asking) string {
-	sum := sha256.New()
-	for _, text := range []string{string(a.Type), a.Message, string(a.Props), a.Subject} {
-		sum.Write([]byte(text))
-		sum.Write([]byte{0})
-	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return job.Digest([]byte(strings.Join([]string{string(a.Type), a.Message, string(a.Props), a.Subject, ""}, "\x00")))
 }

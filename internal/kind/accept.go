@@ -1,8 +1,6 @@
 package kind
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"ringback/internal/job"
@@ -32,8 +30,7 @@ func (k *Kind) Accept(payload map[string]any) (Accepted, []job.Detail, error) {
 	if err != nil {
 		return Accepted{}, nil, err
 	}
-	sum := sha256.Sum256(text)
-	a := Accepted{JSON: text, Digest: hex.EncodeToString(sum[:])}
+	a := Accepted{JSON: text, Digest: job.Digest(text)}
 	if list, ok := payload["suggestions"].([]any); ok {
 		n := len(list)
 		a.Suggestions = &n

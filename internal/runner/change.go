@@ -3,8 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,8 +93,8 @@ func (r *Runner) tell(ctx context.Context, id job.ID, text string) {
 	if err != nil {
 		return
 	}
-	sum := sha256.Sum256(fmt.Appendf(activity, "%d", time.Now().UnixNano()))
-	_, _ = r.store.Progress(ctx, id, facts, activity, hex.EncodeToString(sum[:6])) // people miss one line
+	digest := job.ActivityDigest(fmt.Appendf(activity, "%d", time.Now().UnixNano())) // the same step may come again
+	_, _ = r.store.Progress(ctx, id, facts, activity, digest)                        // people miss one line
 }
 
 // capture keeps what a turn has changed and how the verifiers ended, then asks
@@ -358,10 +356,9 @@ func (t *turn) receive(ctx context.Context, j job.Job, all []job.Finalized) erro
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(text)
 	message := job.Text(job.FromAssistant, broughtOut(all))
 	message.MessageType, message.UserID, message.SessionID = job.ResultMessage, j.UserID, j.SessionID
-	outcome, err := t.r.store.Result(ctx, t.id, store.Submission{Digest: hex.EncodeToString(sum[:]), Result: text, Message: &message, Final: true})
+	outcome, err := t.r.store.Result(ctx, t.id, store.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true})
 	if err == nil && outcome != store.Accepted && outcome != store.Repeated {
 		return fmt.Errorf("storing the result: %s", outcome)
 	}

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -123,8 +121,7 @@ func (n NewJob) digest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return job.Digest(text), nil
 }
 
 func (n NewJob) fields(id job.ID, secret Secret) ([]any, error) {

@@ -40,10 +40,7 @@ func (Signature) LogValue() slog.Value { return slog.StringValue("[signature]") 
 
 // digest is what the record keeps of the signature: enough to recognise it,
 // even after the secret has run out, and useless to whoever reads the record.
-func (s Signature) digest() string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
+func (s Signature) digest() string { return job.Digest([]byte(s)) }
 
 // Facts are what never changes about a job while its secret lives. They may be
 // cached: a callback needs no read before its one script.

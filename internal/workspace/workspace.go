@@ -3,8 +3,6 @@ package workspace
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -131,8 +129,7 @@ const (
 
 // mirror brings the copy of a repository up to date that all jobs clone from.
 func (p Places) mirror(ctx context.Context, r job.Repository) (string, error) {
-	sum := sha256.Sum256([]byte(r.URL))
-	dir := filepath.Join(p.Dir, "mirrors", hex.EncodeToString(sum[:12]))
+	dir := filepath.Join(p.Dir, "mirrors", job.Digest([]byte(r.URL))[:24])
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return "", err
 	}
