@@ -311,6 +311,45 @@ func TestSteeringWithRelativePaths(t *testing.T) {
 	}
 }
 
+// Paths of repositories lead from where the command line is; the server takes none
+// that lead from elsewhere. And nobody plays Claude in a workspace that is not there.
+func TestRelativeRepositoriesAndManualChanges(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	remote := goRepository(t, "service")
+	cmd := exec.Command(binary, "run", "--repo", "./"+filepath.Base(remote), "--prompt", "x", "--require-approval")
+	cmd.Dir = filepath.Dir(remote)
+	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "ringback approve") {
+		t.Errorf("run --repo ./service.git: %v\n%s", err, out)
+	}
+	input := object{"prompt": "x", "repos": []any{object{"url": "../service.git"}}}
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": input})
+	if j := n.await(t, id, "failed"); !strings.Contains(j["error"].(string), "an absolute path") {
+		t.Errorf("the job says %v", j["error"])
+	}
+	n.want(t, 400, "POST", "/api/jobs", object{"kind": "code-change", "userId": "u1", "input": input, "options": object{"simulate": "manual"}})
+}
+
+// A code change on GitHub ends with a pull request, by gh.
+func TestCodeChangeOpensAPullRequest(t *testing.T) {
+	t.Parallel()
+	const address, url = "https://github.com/org/service.git", "https://github.com/org/service/pull/7"
+	home, remote := t.TempDir(), goRepository(t, "service")
+	writeFiles(t, home, map[string]string{
+		".gitconfig": "[url \"" + remote + "\"]\n\tinsteadOf = " + address + "\n",
+		"bin/gh":     "#!/bin/sh\ncase \"$2\" in list) echo '[]' ;; create) echo " + url + " ;; esac\n",
+	})
+	n := startNode(t, vars{"HOME": home, "PATH": filepath.Join(home, "bin") + ":" + os.Getenv("PATH")})
+	cli := commandLine(t, n)
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "x", "repos": []any{object{"url": address}}}})
+	n.openCheckpoint(t, id, "awaiting_approval")
+	if said := cli("approve", id); !strings.Contains(said, "PR created: "+url) {
+		t.Errorf("approve says %s", said)
+	}
+	gitDo(t, remote, "rev-parse", "ringback/"+id)
+}
+
 // writeFiles makes files under dir, each executable.
 func writeFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()

@@ -135,6 +135,10 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 		if err := checkChange(who, input); err != nil {
 			return job.Job{}, err
 		}
+		if n.Options.Simulate == job.SimulateManual {
+			return job.Job{}, invalid("/options/simulate", "manual does not go with a kind that works on repositories: "+
+				"without a turn of the server's nothing is cloned, shown for review or published; leave it out, or use success")
+		}
 	}
 	timeout, priority := k.Policy.Timeout, k.Policy.Priority
 	if timeout == 0 {
@@ -148,7 +152,7 @@ func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, er
 		Kind: k.Name, UserID: userID, SessionID: n.SessionID, Input: input, Options: n.Options,
 		IdempotencyKey: key, EventPrefix: k.Policy.Events, Priority: priority,
 		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Request: &request,
-		Change: k.Policy.Workspace != nil && n.Options.Simulate != job.SimulateManual,
+		Change: k.Policy.Workspace != nil,
 	})
 }
 

@@ -163,6 +163,12 @@ func (p printer) finalized(j job.Job) {
 			p.printf("%s: nothing had changed\n", clean(f.Repository))
 		default:
 			p.printf("%s: pushed to %s as %s\n", clean(f.Repository), clean(f.Branch), clean(f.Commit))
+			if f.CompareURL != "" {
+				p.printf("Open a pull request: %s\n", clean(f.CompareURL))
+			}
+			if f.Note != "" {
+				p.printf("%s\n", p.paint(yellow, clean(f.Note)))
+			}
 		}
 	}
 	if underReview(j) {

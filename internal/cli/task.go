@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -170,6 +171,13 @@ func plainType(t reflect.Type) string {
 	}[t.Kind()], "a mapping of names to values")
 }
 
+// isPath reports whether a repository is named by a path, not by an address: as
+// git, which looks for a colon before the first slash.
+func isPath(url string) bool {
+	before, _, _ := strings.Cut(url, "/")
+	return !strings.Contains(before, ":")
+}
+
 // input is the task as a job's input.
 func (t task) input() (json.RawMessage, error) {
 	all := map[string]any{}
@@ -179,6 +187,13 @@ func (t task) input() (json.RawMessage, error) {
 	for i, r := range t.Repos {
 		if repos[i] = job.Repository(r); r.URL == "" {
 			return nil, errors.New("a repository without url")
+		}
+		if isPath(r.URL) { // the server works elsewhere
+			absolute, err := filepath.Abs(r.URL)
+			if err != nil {
+				return nil, err
+			}
+			repos[i].URL = absolute
 		}
 	}
 	all["repos"] = repos

@@ -37,6 +37,8 @@ type Change struct {
 	// Finalize are commands that run by sh in each changed repository once its
 	// branch is pushed.
 	Finalize []string
+	// PullRequest is whether a pull request is opened where that can be done.
+	PullRequest bool
 }
 
 // FileStatus is what became of a file.
@@ -144,8 +146,12 @@ type Finalized struct {
 	Repository string `json:"repository"`
 	Branch     string `json:"branch,omitempty"`
 	Commit     string `json:"commit,omitempty"`
-	// URL is the pull request's, as a finalizer printed it.
+	// URL is the pull request's.
 	URL string `json:"url,omitempty"`
+	// CompareURL is where a pull request can be opened, where there is none and the
+	// host is known; Note says why there is none.
+	CompareURL string `json:"compare_url,omitempty"`
+	Note       string `json:"note,omitempty"`
 	// Unchanged is whether there was nothing to do.
 	Unchanged bool `json:"unchanged,omitempty"`
 	// Error says why it failed; a further approval tries it again.

@@ -46,6 +46,9 @@ type Policy struct {
 	// Finalize are commands that bring an approved change further once its branch
 	// is pushed, such as: gh pr create --fill --head "$RINGBACK_BRANCH".
 	Finalize []string `yaml:"finalize"`
+	// PullRequest has a pull request opened for each branch that is pushed, where its
+	// repository is on GitHub and gh is on the server's PATH.
+	PullRequest bool `yaml:"pull_request"`
 	// Tools says which tools of the CLI a person must allow first, call by call.
 	Tools ToolPolicy `yaml:"tools"`
 }

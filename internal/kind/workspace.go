@@ -62,7 +62,7 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 	}
 	c := &job.Change{
 		Repositories: slices.Concat(p.Workspace.Repositories, asked.Repos), Verifiers: slices.Concat(p.Verifiers, asked.Verifiers),
-		Review: p.Review, MaxIterations: p.MaxSteeringIterations, Finalize: p.Finalize,
+		Review: p.Review, MaxIterations: p.MaxSteeringIterations, Finalize: p.Finalize, PullRequest: p.PullRequest,
 	}
 	if asked.Review != nil {
 		c.Review = *asked.Review

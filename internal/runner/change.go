@@ -279,7 +279,7 @@ func (t *turn) finalize(ctx context.Context, c *change) error {
 	all := slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
 	for _, repo := range todo { // each is noted at once: a restart goes on with the next
 		now := r.places().Of(string(t.id), []job.Repository{repo}).Finalize(ctx, workspace.Finalization{
-			RequestID: string(t.id), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, Marker: process.OwnMarker(string(t.id)),
+			RequestID: string(t.id), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, PullRequest: c.PullRequest, Marker: process.OwnMarker(string(t.id)),
 			Tell: func(text string) { r.tell(ctx, t.id, text) },
 		})
 		if ctx.Err() != nil {
@@ -375,6 +375,12 @@ func broughtOut(all []job.Finalized) string {
 			lines = append(lines, f.Repository+": PR created: "+f.URL)
 		default:
 			lines = append(lines, f.Repository+": pushed to "+f.Branch+" as "+f.Commit)
+			if f.CompareURL != "" {
+				lines = append(lines, "Open a pull request: "+f.CompareURL)
+			}
+		}
+		if f.Note != "" {
+			lines = append(lines, f.Note)
 		}
 	}
 	return strings.Join(lines, "\n")

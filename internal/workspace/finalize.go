@@ -23,7 +23,10 @@ type Finalization struct {
 	// Commands run by sh in each repository that has changed, once its branch is
 	// pushed; the last address that they print is the pull request's.
 	Commands []string
-	Marker   string
+	// PullRequest is whether to open one where the repository is on GitHub and gh is
+	// on PATH.
+	PullRequest bool
+	Marker      string
 	// Tell is told of what is tried again; may be nil.
 	Tell func(string)
 }
@@ -58,6 +61,9 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, f Finalizati
 	done.Commit = commit
 	if err := w.push(ctx, r, f, commit); err != nil {
 		return done, err
+	}
+	if f.PullRequest {
+		w.openPullRequest(ctx, r, f, &done)
 	}
 	for _, command := range f.Commands {
 		address, err := w.runFinalizer(ctx, r, f, command)
@@ -137,9 +143,7 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, f Finali
 		Env: append(w.finalizerEnv(), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+f.RequestID, "RINGBACK_BRANCH="+f.Branch(),
 			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+f.Message),
 	})
-	if found := address.FindAllString(ended.Stdout, -1); len(found) > 0 {
-		url = strings.TrimRight(found[len(found)-1], ".,;)")
-	}
+	url = lastAddress(ended.Stdout)
 	if err != nil {
 		return url, fmt.Errorf("%s: %w", command, err)
 	}
@@ -148,4 +152,13 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, f Finali
 		return url, fmt.Errorf("%s ended with exit code %d: %s", command, ended.Code, said)
 	}
 	return url, nil
+}
+
+// lastAddress is the last address in a text, "" when there is none.
+func lastAddress(text string) string {
+	found := address.FindAllString(text, -1)
+	if len(found) == 0 {
+		return ""
+	}
+	return strings.TrimRight(found[len(found)-1], ".,;)")
 }

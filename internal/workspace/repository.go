@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -42,6 +43,8 @@ func check(r job.Repository) error {
 	switch {
 	case r.URL == "" || strings.HasPrefix(r.URL, "-") || strings.ContainsAny(r.URL, "\x00\n\r"):
 		return errors.New("url: expected an address or a path")
+	case !strings.Contains(r.URL, "://") && !scpLike.MatchString(r.URL) && !filepath.IsAbs(r.URL):
+		return fmt.Errorf("url: found %q, a path that leads from nowhere; expected an address or an absolute path", r.URL)
 	case transport.MatchString(r.URL):
 		return errors.New("url: this kind of address is not allowed")
 	case r.Branch != "" && (!goodBranch.MatchString(r.Branch) || strings.Contains(r.Branch, "..") || strings.HasSuffix(r.Branch, ".lock")):
