@@ -72,8 +72,8 @@ type Hub struct {
 	stop    context.CancelFunc
 }
 
-// New returns a hub. It delivers once it is subscribed to the store, see
-// store.Subscribe.
+// New returns a hub. It delivers once its Event and Reset are subscribed to the
+// store, see store.Subscriber.
 func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Hub{store: s, opts: opts.withDefaults(), log: log, rooms: map[string]*room{}, ctx: ctx, stop: stop}
@@ -88,9 +88,6 @@ func (h *Hub) Event(e store.Published) {
 		r.event(e)
 	}
 }
-
-// Wake is for workers; the hub has no use for it.
-func (h *Hub) Wake(store.Partition) {}
 
 // Reset makes sure that no event was missed while the subscription was away.
 func (h *Hub) Reset() {

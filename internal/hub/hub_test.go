@@ -21,15 +21,13 @@ import (
 )
 
 // lossy passes on some events only, as a subscription may that drops messages.
-type lossy struct {
-	*hub.Hub
-	count int
-}
-
-func (l *lossy) Event(e store.Published) {
-	if l.count++; l.count%3 == 0 {
-		l.Hub.Event(e)
-	}
+func lossy(h *hub.Hub) store.Subscriber {
+	count := 0
+	return store.Subscriber{ResetFunc: h.Reset, EventFunc: func(e store.Published) {
+		if count++; count%3 == 0 {
+			h.Event(e)
+		}
+	}}
 }
 
 func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
@@ -48,7 +46,7 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	go h.Run(ctx)
-	go s.Subscribe(ctx, &lossy{Hub: h})
+	go s.Subscribe(ctx, lossy(h))
 
 	j, err := s.Create(t.Context(), store.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, Attempts: 1})
 	if err != nil {

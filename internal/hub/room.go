@@ -64,8 +64,8 @@ func (r *room) catchUp(newest job.Seq) {
 // startCatchUp reads the missed events in the background. r.mu is held.
 func (r *room) startCatchUp() {
 	r.behind = true
+	since := r.last // read here: a client that becomes live meanwhile may move it
 	r.hub.replay(func() {
-		since := r.last // no one else moves it while behind is set
 		for {
 			past, ok := r.hub.readPast(r.userID, since)
 			if !ok {

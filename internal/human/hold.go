@@ -47,15 +47,13 @@ func (w *waiters) wake(id job.ID) {
 	}
 }
 
-// Event wakes the calls that wait for what happened.
+// Event wakes the calls that wait for what happened. One that is missed is no
+// matter: a waiting call looks by itself, too.
 func (s *Service) Event(e store.Published) {
 	if e.Happening == job.OnResolved {
 		s.waiters.wake(e.RequestID)
 	}
 }
-
-// Reset is for those who would miss an event; a waiting call looks by itself.
-func (s *Service) Reset() {}
 
 // look is how often a waiting call looks by itself.
 const look = time.Second

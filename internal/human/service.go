@@ -45,8 +45,8 @@ type Service struct {
 	nudge chan struct{}
 }
 
-// New returns the service. It hears of replies once it is subscribed to the
-// store, see store.Subscribe.
+// New returns the service. It hears of replies and of tasks once its Event and
+// Wake are subscribed to the store, see store.Subscriber.
 func New(s *store.Store, kinds *kind.Registry, opts Options, log *slog.Logger) *Service {
 	if opts.Confidence == 0 {
 		opts.Confidence = 0.9

@@ -63,9 +63,3 @@ func (m *Metrics) Event(e store.Published) {
 		m.events.WithLabelValues(string(e.Happening)).Inc()
 	}
 }
-
-// Wake is for workers.
-func (m *Metrics) Wake(store.Partition) {}
-
-// Reset is for those who must not miss an event; a counter may.
-func (m *Metrics) Reset() {}

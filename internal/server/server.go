@@ -295,16 +295,25 @@ func (n *node) problems(ctx context.Context) []string {
 	return problems
 }
 
+// subscribers are the parts of the node that hear what the store publishes, each of
+// what it has a use for.
+func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
+	all := []store.Subscriber{
+		{EventFunc: n.hub.Event, ResetFunc: n.hub.Reset},
+		{EventFunc: m.Event},
+		{EventFunc: n.human.Event, WakeFunc: n.human.Wake},
+	}
+	if n.runner != nil {
+		all = append(all, store.Subscriber{EventFunc: n.runner.Event, WakeFunc: n.runner.Wake, ResetFunc: n.runner.Reset})
+	}
+	return all
+}
+
 func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metrics) error {
 	background, stopBackground := context.WithCancel(context.Background())
 	defer stopBackground()
 	var parts sync.WaitGroup
-	audience := subscribers{n.hub, m, n.human}
-	if n.runner != nil {
-		audience = append(audience, n.runner)
-	}
-	parts.Go(func() { n.store.Subscribe(background, audience) })
-
+	parts.Go(func() { n.store.Subscribe(background, n.subscribers(m)...) })
 	parts.Go(func() { n.human.Run(background) })
 
 	hubCtx, stopHub := context.WithCancel(background)
@@ -403,28 +412,4 @@ func needCallbacks(kinds *kind.Registry) []string {
 		}
 	}
 	return names
-}
-
-// subscribers pass each event on to several.
-type subscribers []store.Subscriber
-
-// Event implements store.Subscriber.
-func (s subscribers) Event(e store.Published) {
-	for _, to := range s {
-		to.Event(e)
-	}
-}
-
-// Wake implements store.Subscriber.
-func (s subscribers) Wake(p store.Partition) {
-	for _, to := range s {
-		to.Wake(p)
-	}
-}
-
-// Reset implements store.Subscriber.
-func (s subscribers) Reset() {
-	for _, to := range s {
-		to.Reset()
-	}
 }

@@ -22,20 +22,49 @@ type Published struct {
 	Frame     []byte
 }
 
-// Subscriber receives what the store publishes. Its methods are called from one
-// goroutine and must not block.
-type Subscriber interface {
-	// Event is called for each event of every user.
-	Event(Published)
-	// Wake is called when a turn was queued.
-	Wake(Partition)
-	// Reset is called after a (re)connection: anything may have been missed.
-	Reset()
+// Subscriber receives what the store publishes, by those of its functions that are
+// set. They are called from one goroutine and must not block.
+type Subscriber struct {
+	// EventFunc is called for each event of every user.
+	EventFunc func(Published)
+	// WakeFunc is called when a partition has something to do: a turn was queued, or
+	// a task.
+	WakeFunc func(Partition)
+	// ResetFunc is called after a (re)connection: anything may have been missed.
+	ResetFunc func()
+}
+
+// subscribers are told in their order.
+type subscribers []Subscriber
+
+func (to subscribers) event(e Published) {
+	for _, one := range to {
+		if one.EventFunc != nil {
+			one.EventFunc(e)
+		}
+	}
+}
+
+func (to subscribers) wake(p Partition) {
+	for _, one := range to {
+		if one.WakeFunc != nil {
+			one.WakeFunc(p)
+		}
+	}
+}
+
+func (to subscribers) reset() {
+	for _, one := range to {
+		if one.ResetFunc != nil {
+			one.ResetFunc()
+		}
+	}
 }
 
 // Subscribe delivers events until ctx ends, over one connection, and connects
 // again by itself.
-func (s *Store) Subscribe(ctx context.Context, to Subscriber) {
+func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
+	to := subscribers(subscribed)
 	channels := make([]string, 0, 2*Partitions)
 	wakes := make(map[string]Partition, Partitions)
 	for p := range Partition(Partitions) {
@@ -52,13 +81,13 @@ func (s *Store) Subscribe(ctx context.Context, to Subscriber) {
 		case *redis.Subscription:
 			// A new connection confirms every channel again.
 			if confirmed++; confirmed%len(channels) == 0 {
-				to.Reset()
+				to.reset()
 			}
 		case *redis.Message:
 			if p, ok := wakes[m.Channel]; ok {
-				to.Wake(p)
+				to.wake(p)
 			} else if event, ok := parsePublished(m.Payload); ok {
-				to.Event(event)
+				to.event(event)
 			}
 		default:
 			s.checkSubscription(ctx, sub, err)

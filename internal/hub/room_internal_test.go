@@ -1,0 +1,33 @@
+package hub
+
+import (
+	"log/slog"
+	"strconv"
+	"testing"
+
+	"ringback/internal/store"
+)
+
+// The only live client leaves while what it missed is read, and another becomes
+// live meanwhile: from where on is read does not change under the reader. Needs
+// the race detector to tell.
+func TestClientBecomesLiveWhileOthersCatchUp(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	h := New(store.New(embedded.Client, store.Options{}, log), Options{}, log)
+	t.Cleanup(h.close)
+	for i := range 50 {
+		r := &room{hub: h, userID: "u" + strconv.Itoa(i), clients: map[*client]bool{}, last: 3}
+		next := &client{}
+		r.clients[next] = false
+		r.event(store.Published{Seq: 5}) // 4 was missed
+		if !r.goLive(next, 7) {
+			t.Fatal("a client that has read all there is does not become live")
+		}
+	}
+}
