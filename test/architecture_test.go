@@ -14,7 +14,7 @@ import (
 // internal/server and cmd put things together.
 var allowed = map[string][]string{
 	"internal/action":      {"job", "kind", "process", "store"},
-	"internal/api":         {"artifact", "httpjson", "hub", "human", "job", "kind", "notify", "store"},
+	"internal/api":         {"artifact", "httpjson", "hub", "human", "job", "kind", "lifecycle", "notify", "store"},
 	"internal/artifact":    {},
 	"internal/callback":    {"action", "claude", "httpjson", "human", "job", "kind", "store"},
 	"internal/claude":      {"job", "kind"},
@@ -24,10 +24,11 @@ var allowed = map[string][]string{
 	"internal/excerpt":     {},
 	"internal/httpjson":    {"job"},
 	"internal/hub":         {"job", "store"},
-	"internal/human":       {"human/reply", "job", "kind", "store"},
+	"internal/human":       {"human/reply", "job", "kind", "lifecycle", "store"},
 	"internal/human/reply": {"job"},
 	"internal/job":         {},
 	"internal/kind":        {"job"},
+	"internal/lifecycle":   {"job", "kind", "store"},
 	"internal/metrics":     {"job", "store"},
 	"internal/notify":      {"job"},
 	"internal/process":     {},

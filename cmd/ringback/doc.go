@@ -1,10 +1,11 @@
 // Ringback runs jobs on the Claude CLI and has Claude call back.
 //
-// A tour: a job is asked for over HTTP (internal/api), stored in Redis with its
-// secret (internal/store) and taken by a worker (internal/runner), which starts
-// the CLI with a prompt that says how to call back (internal/claude). Claude's
-// curl arrives at internal/callback, is checked against the schemas of the job's
-// kind (internal/kind) and stored; the event that this makes reaches WebSocket
-// clients through internal/hub. internal/job holds the words all of these share,
-// internal/server puts them together, and internal/cli is the command line.
+// A tour: a job is asked for over HTTP (internal/api), made by the rules for all
+// jobs (internal/lifecycle), stored in Redis with its secret (internal/store) and
+// taken by a worker (internal/runner), which starts the CLI with a prompt that says
+// how to call back (internal/claude). Claude's curl arrives at internal/callback, is
+// checked against the schemas of the job's kind (internal/kind) and stored; the
+// event that this makes reaches WebSocket clients through internal/hub. internal/job
+// holds the words all of these share, internal/server puts them together, and
+// internal/cli is the command line.
 package main

@@ -14,6 +14,7 @@ import (
 
 	"ringback/internal/hub"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // caller is who sends a request.
@@ -126,13 +127,6 @@ func (s *Server) isAPIKey(credential string) bool {
 	return found == 1
 }
 
-// How a person's decision came in, for the audit log.
-const (
-	viaAPI       = "api"
-	viaWebSocket = "websocket"
-	viaChat      = "chat"
-)
-
 // actorOf says who a request comes from, and from where.
 func actorOf(c echo.Context, via string) job.Actor {
 	return job.Actor{UserID: callerOf(c).userID, Via: via, Address: c.RealIP()}
@@ -161,7 +155,7 @@ func mayAct(who caller, what string) error {
 	if who.service() {
 		return nil
 	}
-	return job.Errorf(job.Forbidden, "%s is for back ends", what).WithHint("Use an API key.")
+	return lifecycle.ForBackEnds(what)
 }
 
 // checkUser refuses ids that could not be told apart in keys and events.

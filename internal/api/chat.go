@@ -83,7 +83,7 @@ func (s *Server) toLLM(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m.By = actorOf(c, viaChat)
+	m.By = actorOf(c, job.ViaChat)
 	m.By.UserID = m.UserID
 	id, err := s.human.ToLLM(c.Request().Context(), m)
 	if err != nil {
@@ -183,19 +183,22 @@ func (s *Server) startRun(c echo.Context) error {
 	if strings.TrimSpace(run.Prompt) == "" {
 		return invalid("/prompt", "is required but missing")
 	}
-	if err := checkName("/session_id", run.SessionID, job.SessionNames); err != nil {
-		return err
-	}
 	n := newJob{Kind: defaultRunKind, UserID: run.UserID, SessionID: run.SessionID, Input: map[string]any{}}
 	for name, value := range config {
 		if name == "kind" {
-			n.Kind, _ = value.(string)
+			text, ok := value.(string)
+			if !ok {
+				return invalid("/agent_tool_config/kind", "expected a string")
+			}
+			n.Kind = text
 			continue
 		}
 		n.Input[name] = value
 	}
 	n.Input["prompt"] = run.Prompt
-	j, err := s.create(c, n, "/agent_tool_config")
+	j, err := s.create(c, n, fieldNames{
+		"/input": "/agent_tool_config", "/kind": "/agent_tool_config/kind", "/userId": "/user_id", "/sessionId": "/session_id",
+	})
 	if err != nil {
 		return err
 	}

@@ -41,10 +41,10 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 		return err
 	}
 	if q.Status != "" && !slices.Contains(statuses, q.Status) {
-		return unknownName("/status", string(q.Status), statuses)
+		return job.UnknownName("/status", string(q.Status), statuses)
 	}
 	if q.Type != "" && !slices.Contains(job.CheckpointTypes[:], q.Type) {
-		return unknownName("/type", string(q.Type), job.CheckpointTypes[:])
+		return job.UnknownName("/type", string(q.Type), job.CheckpointTypes[:])
 	}
 	if q.IDs, err = idPrefixOf(c, job.CheckpointIDs); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	given.By = actorOf(c, viaAPI)
+	given.By = actorOf(c, job.ViaAPI)
 	after, err := s.human.Reply(c.Request().Context(), found, given)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func readGiven(body map[string]any) (human.Given, error) {
 
 // replyFrames takes the replies that come over a user's WebSocket.
 func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
-	by := actorOf(c, viaWebSocket)
+	by := actorOf(c, job.ViaWebSocket)
 	by.UserID = userID
 	return func(ctx context.Context, frame json.RawMessage) (job.Checkpoint, error) {
 		body, err := httpjson.Decode(frame)
@@ -158,7 +158,7 @@ func (s *Server) decideJob(decision job.Decision) echo.HandlerFunc {
 			return err
 		}
 		given.Decision = decision
-		given.By = actorOf(c, viaAPI)
+		given.By = actorOf(c, job.ViaAPI)
 		if _, err := s.human.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
 			return err
 		}

@@ -1,18 +1,16 @@
 package api
 
 import (
-	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
-	"ringback/internal/kind"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // newJob is the body of POST /api/jobs.
@@ -43,9 +41,6 @@ func (s *Server) createJob(c echo.Context) error {
 	if err := httpjson.Into(body, &n); err != nil {
 		return err
 	}
-	if n.Kind == "" {
-		return invalid("/kind", "is required but missing; expected one of: "+strings.Join(s.askableNames(), ", "))
-	}
 	if hasInput {
 		object, ok := input.(map[string]any)
 		if !ok {
@@ -53,7 +48,7 @@ func (s *Server) createJob(c echo.Context) error {
 		}
 		n.Input = object
 	}
-	j, err := s.create(c, n, "/input")
+	j, err := s.create(c, n, nil)
 	if err != nil {
 		return err
 	}
@@ -86,7 +81,7 @@ func (s *Server) createSuggestions(c echo.Context) error {
 	if n.UserID == "" {
 		n.UserID = c.QueryParam("userId")
 	}
-	j, err := s.create(c, n, "")
+	j, err := s.create(c, n, fieldNames{"/input": ""})
 	if err != nil {
 		return err
 	}
@@ -102,92 +97,48 @@ func setLocation(c echo.Context, under string, id job.ID) {
 	c.Response().Header().Set(echo.HeaderLocation, under+url.PathEscape(string(id)))
 }
 
-// create checks a new job and stores it. inputPath is where the input stands in
-// the request, for error messages.
-func (s *Server) create(c echo.Context, n newJob, inputPath string) (job.Job, error) {
+// create makes a job for whoever calls. sent says what the request calls the
+// fields that POST /api/jobs has by other names.
+func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, error) {
 	who := callerOf(c)
 	userID, err := actAs(who, n.UserID)
 	if err != nil {
-		return job.Job{}, err
-	}
-	k, ok := s.askable(n.Kind)
-	if !ok {
-		return job.Job{}, job.Errorf(job.NotFound, "Unknown kind %q", n.Kind).
-			WithHint("Known kinds are: %s.", strings.Join(s.askableNames(), ", "))
-	}
-	if err := checkOptions(who, n); err != nil {
-		return job.Job{}, err
-	}
-	if s.opts.Structured && n.Options.Simulate != job.SimulateManual {
-		if err := k.CheckStructured(); err != nil {
-			return job.Job{}, err
-		}
+		return job.Job{}, sent.in(err)
 	}
 	key, err := idempotencyKey(c.Request().Header, n.IdempotencyKey)
 	if err != nil {
 		return job.Job{}, err
 	}
-	input, err := checkInput(k, n.Input, inputPath)
-	if err != nil {
-		return job.Job{}, err
-	}
-	if k.Policy.Workspace != nil {
-		if err := checkChange(who, input); err != nil {
-			return job.Job{}, err
-		}
-		if n.Options.Simulate == job.SimulateManual {
-			return job.Job{}, invalid("/options/simulate", "manual does not go with a kind that works on repositories: "+
-				"without a turn of the server's nothing is cloned, shown for review or published; leave it out, or use success")
-		}
-	}
-	timeout, priority := k.Policy.Timeout, k.Policy.Priority
-	if timeout == 0 {
-		timeout = s.opts.CallbackTimeout
-	}
-	if n.Options.Priority != "" {
-		priority = n.Options.Priority
-	}
-	request := job.RequestInWords(k.Name, n.Input)
-	return s.store.Create(c.Request().Context(), store.NewJob{
-		Kind: k.Name, UserID: userID, SessionID: n.SessionID, Input: input, Options: n.Options,
-		IdempotencyKey: key, EventPrefix: k.Policy.Events, Priority: priority,
-		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Request: &request,
-		Change: k.Policy.Workspace != nil,
+	j, err := s.jobs.Create(c.Request().Context(), lifecycle.Request{
+		UserID: userID, ByBackEnd: who.service(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID, Options: n.Options, IdempotencyKey: key,
 	})
+	return j, sent.in(err)
 }
 
-func checkInput(k *kind.Kind, input map[string]any, path string) (json.RawMessage, error) {
-	if input == nil {
-		input = map[string]any{}
-	}
-	if details := k.Input.Validate(input); details != nil {
-		e := job.Errorf(job.Invalid, "Invalid input for kind %q", k.Name).
-			WithHint("GET /api/kinds/%s shows its input schema.", k.Name)
-		for _, d := range details {
-			e.Details = append(e.Details, job.Detail{Path: path + d.Path, Message: d.Message})
+// fieldNames says, for paths of POST /api/jobs, where the same stands in another
+// request.
+type fieldNames map[string]string
+
+// in words an error for who sent that request.
+func (f fieldNames) in(err error) error {
+	if e, ok := errors.AsType[*job.Error](err); ok {
+		for i, d := range e.Details {
+			e.Details[i].Path = f.path(d.Path)
 		}
-		return nil, e
 	}
-	return json.Marshal(input)
+	return err
 }
 
-func checkOptions(who caller, n newJob) error {
-	if sim := n.Options.Simulate; sim != job.SimulateNone {
-		if err := mayAct(who, "options.simulate"); err != nil {
-			return err
-		}
-		if !slices.Contains(job.Simulations[:], sim) {
-			return unknownName("/options/simulate", string(sim), job.Simulations[:])
-		}
+func (f fieldNames) path(path string) string {
+	field, below, isBelow := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	sent, differs := f["/"+field]
+	switch {
+	case !differs:
+		return path
+	case isBelow:
+		return sent + "/" + below
 	}
-	if p := n.Options.Priority; p != "" && p != job.Interactive && p != job.Batch {
-		return unknownName("/options/priority", string(p), []job.Priority{job.Interactive, job.Batch})
-	}
-	return checkName("/sessionId", n.SessionID, job.SessionNames)
+	return sent
 }
 
-func invalid(path, message string) error {
-	e := job.Errorf(job.Invalid, "Invalid request")
-	e.Details = []job.Detail{{Path: path, Message: message}}
-	return e
-}
+func invalid(path, message string) error { return job.InvalidField(path, message) }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -44,7 +43,7 @@ func parseFields(text string) (selection, error) {
 			return sel, invalid("/fields", "expected either names, or names that all begin with - for all fields but these")
 		}
 		if !slices.Contains(recordFields, name) {
-			return sel, unknownName("/fields", name, recordFields)
+			return sel, job.UnknownName("/fields", name, recordFields)
 		}
 		sel.names, sel.without = append(sel.names, name), without
 	}
@@ -67,9 +66,4 @@ func (s selection) of(j job.Job) (json.RawMessage, error) {
 		}
 	}
 	return json.Marshal(all)
-}
-
-// unknownName refuses a value that is none of those allowed.
-func unknownName[T ~string](path, found string, allowed []T) error {
-	return invalid(path, fmt.Sprintf("found %q; allowed: %s", found, listed(allowed)))
 }

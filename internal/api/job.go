@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -73,10 +72,10 @@ func (s *Server) listJobs(c echo.Context) error {
 func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	q := store.Query{Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Cursor: c.QueryParam("cursor")}
 	if q.State != "" && !slices.Contains(job.States[:], q.State) {
-		return q, unknownName("/status", string(q.State), job.States[:])
+		return q, job.UnknownName("/status", string(q.State), job.States[:])
 	}
 	if _, known := s.kinds.Get(q.Kind); q.Kind != "" && !known {
-		return q, unknownName("/kind", q.Kind, s.kinds.Names())
+		return q, job.UnknownName("/kind", q.Kind, s.kinds.Names())
 	}
 	var err error
 	if q.Limit, err = limitOf(c); err != nil {
@@ -87,15 +86,6 @@ func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	}
 	q.IDs, err = idPrefixOf(c, job.JobIDs)
 	return q, err
-}
-
-// listed is a list as people read it.
-func listed[T ~string](values []T) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = string(v)
-	}
-	return strings.Join(texts, ", ")
 }
 
 // timeOf reads a point in time from the query; zero when there is none.
@@ -129,8 +119,7 @@ func (s *Server) cancelJob(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.store.End(c.Request().Context(), j.ID, job.Cancelled, job.CodeCancelled, "Cancelled on request", 0)
-	if err != nil {
+	if err := s.jobs.Cancel(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI)); err != nil {
 		return err
 	}
 	return s.getJob(c)
@@ -141,7 +130,7 @@ func (s *Server) retryJob(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.Retry(c.Request().Context(), j.ID); err != nil {
+	if err := s.jobs.Retry(c.Request().Context(), j.ID); err != nil {
 		return err
 	}
 	return s.getJob(c)

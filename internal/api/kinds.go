@@ -3,11 +3,9 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 )
@@ -36,22 +34,10 @@ func viewOf(k *kind.Kind) kindView {
 	return kindView{Name: k.Name, Description: k.Policy.Description, Events: k.Policy.Events}
 }
 
-// askable returns a kind that callers may ask for: every one but what the server
-// keeps for itself.
-func (s *Server) askable(name string) (*kind.Kind, bool) {
-	k, ok := s.kinds.Get(name)
-	return k, ok && name != human.ReadingKind
-}
-
-// askableNames lists the kinds that callers may ask for.
-func (s *Server) askableNames() []string {
-	return slices.DeleteFunc(slices.Clone(s.kinds.Names()), func(name string) bool { return name == human.ReadingKind })
-}
-
 func (s *Server) listKinds(c echo.Context) error {
 	views := []kindView{}
-	for _, name := range s.askableNames() {
-		if k, ok := s.kinds.Get(name); ok {
+	for _, name := range s.jobs.KindNames() {
+		if k, ok := s.jobs.Kind(name); ok {
 			views = append(views, viewOf(k))
 		}
 	}
@@ -59,7 +45,7 @@ func (s *Server) listKinds(c echo.Context) error {
 }
 
 func (s *Server) getKind(c echo.Context) error {
-	k, ok := s.askable(c.Param("name"))
+	k, ok := s.jobs.Kind(c.Param("name"))
 	if !ok {
 		return job.Errorf(job.NotFound, "Unknown kind %q", c.Param("name"))
 	}

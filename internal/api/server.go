@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -14,6 +13,7 @@ import (
 	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -27,13 +27,8 @@ type Options struct {
 	SlackSecret string
 	// CORSOrigins are the origins whose pages may call us.
 	CORSOrigins []string
-	// CallbackTimeout is how long a turn has to call back where its kind does not say.
-	CallbackTimeout time.Duration
 	// CallbackBaseURL is what a person who plays Claude needs to know.
 	CallbackBaseURL string
-	// Structured is whether results are taken without callbacks: kinds that need
-	// these are refused then.
-	Structured bool
 	// BodyLimit is the most bytes of a request body; default 1 MiB.
 	BodyLimit int64
 	// Ready says what keeps the server from working; empty when nothing does.
@@ -52,6 +47,7 @@ type Options struct {
 type Server struct {
 	store *store.Store
 	kinds *kind.Registry
+	jobs  *lifecycle.Service
 	hub   *hub.Hub
 	human *human.Service
 	opts  Options
@@ -59,11 +55,11 @@ type Server struct {
 }
 
 // New returns the API.
-func New(s *store.Store, kinds *kind.Registry, h *hub.Hub, people *human.Service, opts Options, log *slog.Logger) *Server {
+func New(s *store.Store, kinds *kind.Registry, jobs *lifecycle.Service, h *hub.Hub, people *human.Service, opts Options, log *slog.Logger) *Server {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
-	return &Server{store: s, kinds: kinds, hub: h, human: people, opts: opts, log: log}
+	return &Server{store: s, kinds: kinds, jobs: jobs, hub: h, human: people, opts: opts, log: log}
 }
 
 // NewEcho returns an echo server that answers errors our way.

@@ -57,23 +57,18 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 	if err != nil {
 		return "", err
 	}
-	given := human.Given{Text: command.Text, By: job.Actor{UserID: "slack:" + command.TeamID + "/" + command.UserID, Via: "slack", Address: address}}
+	given := human.Given{Text: command.Text, By: job.Actor{UserID: "slack:" + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address}}
 	switch command.Verb {
 	case "status":
 		return "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + ".", nil
 	case "cancel":
-		err := s.store.End(ctx, j.ID, job.Cancelled, job.CodeCancelled, "Cancelled in Slack.", 0)
-		return command.UserName + ": cancel " + string(j.ID), err
+		return command.UserName + ": cancel " + string(j.ID), s.jobs.Cancel(ctx, j.ID, given.By)
 	case "approve":
 		given.Decision = job.Approve
 	case "reject":
 		given.Decision = job.Deny
 	case "steer":
-		change, err := s.changeFor(j)
-		if err != nil {
-			return "", err
-		}
-		return command.UserName + ": steer " + string(j.ID), s.human.Steer(ctx, j, *change, command.Text, given.By)
+		return command.UserName + ": steer " + string(j.ID), s.human.Steer(ctx, j, command.Text, given.By)
 	}
 	if j.Checkpoint == nil {
 		return "", job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")

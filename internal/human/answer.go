@@ -14,6 +14,7 @@ import (
 	"ringback/internal/excerpt"
 	"ringback/internal/human/reply"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -178,11 +179,11 @@ func (q question) review(r job.Reply) (store.Answer, error) {
 		a.End, a.Code, a.Why = job.Rejected, job.CodeRejected, "The change was rejected."
 		return a, nil
 	case job.Steer:
-		if strings.TrimSpace(r.Reason) == "" {
-			return a, noPrompt()
+		if err := lifecycle.CheckPrompt(r.Reason); err != nil {
+			return a, err
 		}
 		if q.overLimit() {
-			return a, overLimit(q.props.Iteration)
+			return a, lifecycle.SteeringLimit(q.props.Iteration)
 		}
 		return a, nil
 	case job.Cancel:
@@ -225,7 +226,7 @@ func (q question) merged(values map[string]any) map[string]any {
 func (q question) inWords(g Given) string {
 	switch {
 	case g.Decision == job.Steer:
-		return "steer: " + g.Text
+		return lifecycle.SteerMessage(g.Text)
 	case strings.TrimSpace(g.Text) != "":
 		return g.Text
 	case g.Decision == job.Approve:
@@ -271,7 +272,8 @@ func (s *Service) understand(q question, text string) (store.Answer, error) {
 	case reply.Approve, reply.Deny, reply.Steer:
 		if r.Outcome == reply.Steer && q.overLimit() {
 			// Nobody may hear of an error who writes in a chat: it is said there.
-			return q.again(base, nil, steeredOften(q.props.Iteration)+". "+whatElse), nil
+			limit := lifecycle.SteeringLimit(q.props.Iteration)
+			return q.again(base, nil, limit.Message+". "+limit.Hint), nil
 		}
 		base.Decision = job.Decision(r.Outcome)
 		if q.checkpoint.Type == job.Review {
@@ -378,8 +380,7 @@ func (q question) freeText() bool {
 // mayAskClaude reports whether Claude may be asked what a reply means: never
 // where something is decided.
 func (s *Service) mayAskClaude(q question) bool {
-	_, ok := s.kinds.Get(ReadingKind)
-	return ok && !q.checkpoint.Type.Binding()
+	return s.jobs.CanInterpret() && !q.checkpoint.Type.Binding()
 }
 
 const notUnderstood = "I did not understand that. "

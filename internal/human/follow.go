@@ -4,29 +4,18 @@ import (
 	"context"
 
 	"ringback/internal/job"
-	"ringback/internal/store"
 )
 
-// startFollower starts a job in the conversation of one that has ended, because its
-// user has written since. Done again, it changes nothing.
-func (s *Service) startFollower(ctx context.Context, id job.ID) error {
-	before, err := s.store.Get(ctx, id)
-	if err != nil {
-		return notThere(err)
-	}
-	k, ok := s.kinds.Get(before.Kind)
-	if !ok {
-		s.log.Warn("a message came for a kind that was removed", "requestId", id, "kind", before.Kind)
+// continueConversation lets a job go on with the conversation of one that has
+// ended, because its user has written since. Done again, it changes nothing.
+func (s *Service) continueConversation(ctx context.Context, id job.ID) error {
+	err := s.jobs.Follow(ctx, id)
+	if err == nil {
 		return nil
 	}
-	timeout := k.Policy.Timeout
-	if timeout == 0 {
-		timeout = s.opts.CallbackTimeout
+	if notThere(err) == nil { // it will not be there when this is repeated either
+		s.log.Warn("a message came for a kind that was removed", "requestId", id, "error", err)
+		return nil
 	}
-	_, err = s.store.Create(ctx, store.NewJob{
-		Kind: before.Kind, UserID: before.UserID, SessionID: before.SessionID, Input: before.Input, Options: before.Options,
-		IdempotencyKey: "follows:" + string(id), EventPrefix: k.Policy.Events, Priority: k.Policy.Priority,
-		CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Follows: id, Change: k.Policy.Workspace != nil,
-	})
 	return err
 }

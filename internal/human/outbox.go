@@ -102,7 +102,7 @@ func (s *Service) do(ctx context.Context, t store.Task) error {
 	case store.TaskRead:
 		return s.finishReading(ctx, job.ID(t.Ref))
 	case store.TaskContinue:
-		return s.startFollower(ctx, job.ID(t.Ref))
+		return s.continueConversation(ctx, job.ID(t.Ref))
 	case store.TaskResume:
 		return s.resume(ctx, job.CheckpointID(t.Ref))
 	case store.TaskWebhook, store.TaskSlack:

@@ -4,15 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
-
-// ReadingKind is the built-in kind whose jobs say what a reply means. Nobody asks
-// for such a job but the server itself.
-const ReadingKind = "reading"
 
 // toRead is the input of a reading.
 type toRead struct {
@@ -50,9 +45,8 @@ func (s *Service) startReading(ctx context.Context, r store.Reading) error {
 	if err != nil || c.Status != job.Reading || c.Round != r.Round {
 		return notThere(err)
 	}
-	k, ok := s.kinds.Get(ReadingKind)
 	q, details := parse(c)
-	if !ok || details != nil || c.Reply == nil {
+	if !s.jobs.CanInterpret() || details != nil || c.Reply == nil {
 		return s.askAgain(ctx, c, q, "")
 	}
 	past, err := s.history(ctx, c)
@@ -66,18 +60,7 @@ func (s *Service) startReading(ctx context.Context, r store.Reading) error {
 	if err != nil {
 		return err
 	}
-	timeout := k.Policy.Timeout
-	if timeout == 0 {
-		timeout = s.opts.CallbackTimeout
-	}
-	_, err = s.store.Create(ctx, store.NewJob{
-		Kind: k.Name, UserID: job.ReaderPrefix + c.UserID, Input: input, IdempotencyKey: fmt.Sprintf("%s %d", r.Checkpoint, r.Round),
-		EventPrefix: k.Policy.Events, Priority: k.Policy.Priority, CallbackTimeout: timeout, Attempts: k.Policy.MaxAttempts, Reads: r,
-	})
-	if isConflict(err) {
-		return nil // the person has replied again
-	}
-	return err
+	return s.jobs.Interpret(ctx, r, c.UserID, input)
 }
 
 // known adds to the values of earlier rounds those that were understood in this

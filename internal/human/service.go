@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -20,8 +20,6 @@ type Options struct {
 	Confidence float64
 	// ApprovalTimeout is how long an approval may be used; default 1 h.
 	ApprovalTimeout time.Duration
-	// CallbackTimeout is how long a turn has to call back where its kind does not say.
-	CallbackTimeout time.Duration
 	// Resume tells whoever asked from outside what the reply is; nil: nobody.
 	Resume ResumeFunc
 	// Tell tells the outside of a job, by a webhook or in Slack; nil: nobody. id is
@@ -35,7 +33,7 @@ type Options struct {
 // Service asks people and takes their replies.
 type Service struct {
 	store   *store.Store
-	kinds   *kind.Registry
+	jobs    *lifecycle.Service
 	opts    Options
 	log     *slog.Logger
 	waiters waiters
@@ -47,12 +45,12 @@ type Service struct {
 
 // New returns the service. It hears of replies and of tasks once its Event and
 // Wake are subscribed to the store, see store.Subscriber.
-func New(s *store.Store, kinds *kind.Registry, opts Options, log *slog.Logger) *Service {
+func New(s *store.Store, jobs *lifecycle.Service, opts Options, log *slog.Logger) *Service {
 	if opts.Confidence == 0 {
 		opts.Confidence = 0.9
 	}
 	if opts.ApprovalTimeout == 0 {
 		opts.ApprovalTimeout = time.Hour
 	}
-	return &Service{store: s, kinds: kinds, opts: opts, log: log, nudge: make(chan struct{}, 1)}
+	return &Service{store: s, jobs: jobs, opts: opts, log: log, nudge: make(chan struct{}, 1)}
 }

@@ -9,11 +9,19 @@ import (
 type Actor struct {
 	// UserID is the person; empty for a back end that named none.
 	UserID string `json:"userId,omitempty"`
-	// Via is how it came in: api, websocket, chat or slack.
+	// Via is how it came in: one of the Via constants.
 	Via string `json:"via"`
 	// Address is where it came from: an IP address.
 	Address string `json:"address,omitempty"`
 }
+
+// How a person's decision came in.
+const (
+	ViaAPI       = "api"
+	ViaWebSocket = "websocket"
+	ViaChat      = "chat"
+	ViaSlack     = "slack"
+)
 
 // AuditEntry is one line of a job's audit log, which is only ever added to.
 type AuditEntry struct {

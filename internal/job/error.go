@@ -1,6 +1,9 @@
 package job
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ErrorKind classifies what went wrong, so that each way in (HTTP, WebSocket,
 // command line) can say it in its own way.
@@ -46,6 +49,22 @@ type Error struct {
 // Errorf returns an error of the given kind.
 func Errorf(kind ErrorKind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// InvalidField is the error for a request of which one field is wrong.
+func InvalidField(path, message string) *Error {
+	e := Errorf(Invalid, "Invalid request")
+	e.Details = []Detail{{Path: path, Message: message}}
+	return e
+}
+
+// UnknownName is InvalidField for a value that is none of those allowed.
+func UnknownName[T ~string](path, found string, allowed []T) *Error {
+	names := make([]string, len(allowed))
+	for i, name := range allowed {
+		names[i] = string(name)
+	}
+	return InvalidField(path, fmt.Sprintf("found %q; allowed: %s", found, strings.Join(names, ", ")))
 }
 
 // WithHint adds what to do about the error.

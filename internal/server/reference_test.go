@@ -37,7 +37,7 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	callbacks.Register(e)
-	api.New(nil, nil, nil, nil, api.Options{Metrics: http.NotFoundHandler()}, log).Register(e)
+	api.New(nil, nil, nil, nil, nil, api.Options{Metrics: http.NotFoundHandler()}, log).Register(e)
 	documented := map[string]bool{}
 	for _, match := range regexp.MustCompile("`([A-Z]+ /[^`?]*)`").FindAllStringSubmatch(reference(t), -1) {
 		documented[match[1]] = true

@@ -26,6 +26,7 @@ import (
 	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/metrics"
 	"ringback/internal/notify"
 	"ringback/internal/process"
@@ -156,6 +157,7 @@ type node struct {
 
 	store *store.Store
 	hub   *hub.Hub
+	jobs  *lifecycle.Service
 	human *human.Service
 	// actions is what the server does for Claude.
 	actions *action.Service
@@ -176,8 +178,9 @@ func (n *node) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.human = human.New(n.store, n.kinds, human.Options{
-		Resume: hooks.resume, Tell: hooks.tell, Retry: notify.Retry, Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout, CallbackTimeout: c.CallbackTimeout,
+	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{CallbackTimeout: c.CallbackTimeout, Structured: !c.UseCallback})
+	n.human = human.New(n.store, n.jobs, human.Options{
+		Resume: hooks.resume, Tell: hooks.tell, Retry: notify.Retry, Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
 	}, n.log)
 	if err := n.newActions(hooks); err != nil {
 		return err
@@ -274,9 +277,9 @@ func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 		return nil, err
 	}
 	callbacks.Register(e)
-	api.New(n.store, n.kinds, n.hub, n.human, api.Options{
-		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins, CallbackTimeout: c.CallbackTimeout,
-		CallbackBaseURL: n.callbackBaseURL(), Structured: !c.UseCallback, Ready: n.problems, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
+	api.New(n.store, n.kinds, n.jobs, n.hub, n.human, api.Options{
+		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins,
+		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log).Register(e)
 	return e, nil
 }

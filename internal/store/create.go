@@ -29,7 +29,8 @@ type NewJob struct {
 	Attempts int
 	// Request is the user's wish as a message of the session; nil for none.
 	Request *job.MessageBody
-	// Follows is the job whose conversation this one goes on with; empty for a new one.
+	// Follows is the job whose conversation this one goes on with, if it has ended and
+	// its user has written since; empty for a new one.
 	Follows job.ID
 	// Change is whether the job works on repositories: then its result is captured
 	// and reviewed before it is received.
@@ -60,7 +61,8 @@ func readingOf(ref string) Reading {
 
 // Create stores a pending job with its secret and queues its first turn. For a
 // known idempotency key it returns the job of the first call. A Conflict error: that
-// call asked for something else, or the reply that is to be read was superseded.
+// call asked for something else; or there is no need of the job: the reply that is
+// to be read was superseded, or the job to follow was retried or is followed.
 func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	p := partitionOf(n.UserID)
 	id := newID(p)
@@ -99,6 +101,9 @@ func (s *Store) Create(ctx context.Context, n NewJob) (job.Job, error) {
 	outcome := stringsOf(answer)
 	if outcome[0] == "superseded" {
 		return job.Job{}, job.Errorf(job.Conflict, "The reply to %s is no longer to be read", n.Reads.Checkpoint)
+	}
+	if outcome[0] == "heard" {
+		return job.Job{}, job.Errorf(job.Conflict, "Nothing waits for a job that follows %s", n.Follows)
 	}
 	known := job.ID(outcome[1])
 	if outcome[0] == "conflict" {

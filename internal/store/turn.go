@@ -203,7 +203,8 @@ func (s *Store) End(ctx context.Context, id job.ID, state job.State, code job.Co
 		WithHint("Only a job that has not ended can end now.")
 }
 
-// Retry starts an expired, failed or cancelled job again.
+// Retry starts an expired, failed or cancelled job again, unless another goes on
+// with its conversation.
 func (s *Store) Retry(ctx context.Context, id job.ID) error {
 	note, err := json.Marshal(Note{Reason: Retried})
 	if err != nil {
@@ -213,14 +214,18 @@ func (s *Store) Retry(ctx context.Context, id job.ID) error {
 	if err != nil {
 		return err
 	}
-	switch answer {
+	switch parts := stringsOf(answer); parts[0] {
 	case "ok":
 		return nil
 	case "unknown":
 		return NotFound(id)
+	case "continued":
+		return job.Errorf(job.Conflict, "The job %s goes on with the conversation", parts[1]).
+			WithHint("Let it end or cancel it first, or write in the chat.")
+	default:
+		return job.Errorf(job.Conflict, "The job is %s", parts[0]).
+			WithHint("Only an expired, failed or cancelled job can be retried.")
 	}
-	return job.Errorf(job.Conflict, "The job is %v", answer).
-		WithHint("Only an expired, failed or cancelled job can be retried.")
 }
 
 func stringsOf(answer any) []string {

@@ -4,13 +4,15 @@
 -- ARGV[4] secret          ARGV[5] callback timeout, ms
 -- ARGV[6] queue timeout, ms
 -- ARGV[7] the user's message behind its id and time, JSON; "" for none
--- ARGV[8] job that this one follows in the same conversation, or ""
+-- ARGV[8] job that this one follows in the same conversation, to tell it what the
+--         user has written since the job ended; or ""
 -- ARGV[9] digest of what is asked for
 -- ARGV[10] "<checkpoint>|<round>" whose reply this job reads; "" for every other
 -- ARGV[11..] field, value … of the record
 -- Returns {"created", id}; for a repeated idempotency key {"exists", id}, or
--- {"conflict", id} where the job of that key was asked for otherwise; or
--- {"superseded", ""} where that reply is no longer to be read.
+-- {"conflict", id} where the job of that key was asked for otherwise;
+-- {"superseded", ""} where that reply is no longer to be read; or {"heard", ""}
+-- where there is nothing to tell a job that follows.
 
 local id, user, idem = ARGV[1], ARGV[2], ARGV[3]
 local idem_key = P .. ':idempotency:' .. user
@@ -27,6 +29,19 @@ end
 
 -- The client repeats a call whose answer it lost.
 if redis.call('EXISTS', job_key(id)) == 1 then return { 'created', id } end
+
+-- A job that follows another takes over what nobody has heard. There is nothing
+-- where another job has taken it, or the one before runs again and hears it.
+local before = ARGV[8] ~= '' and load_job(ARGV[8])
+local unheard = before and P .. ':told:' .. before.id
+if before and TERMINAL[before.state] then
+  local heard = redis.call('HGET', job_key(before.id), 'told')
+  if heard then
+    redis.call('LTRIM', unheard, heard, -1)
+    redis.call('HDEL', job_key(before.id), 'told')
+  end
+end
+if ARGV[8] ~= '' and not (before and TERMINAL[before.state] and redis.call('EXISTS', unheard) == 1) then return { 'heard', '' } end
 
 local fields = { 'state', 'pending', 'created', num(NOW), 'updated', num(NOW), 'turn', '0', 'attempt', '0' }
 for i = 11, #ARGV do fields[#fields + 1] = ARGV[i] end
@@ -53,14 +68,10 @@ redis.call('HSET', session_key('session', j), 'job', id)
 emit(j, 'pending', '{"status":"pending"}')
 if ARGV[7] ~= '' then add_message(j, ARGV[7], 'NEW_MESSAGE', 'processing') end
 
--- A job that follows another goes on in its conversation, with what the user
--- has written since, once the other's process is gone.
-local before = ARGV[8] ~= '' and load_job(ARGV[8])
+-- It goes on in the other's conversation, once the other's process is gone.
 if before then
   inherit(before.id, id)
-  local told, heard = P .. ':told:' .. before.id, redis.call('HGET', job_key(before.id), 'told')
-  if heard then redis.call('LTRIM', told, heard, -1) end
-  if redis.call('EXISTS', told) == 1 then redis.call('RENAME', told, P .. ':told:' .. id) end
+  redis.call('RENAME', unheard, P .. ':told:' .. id)
   redis.call('PEXPIRE', P .. ':told:' .. id, num(j.keep))
 end
 if before and before.owner then redis.call('HSET', job_key(before.id), 'follower', id) else enqueue(j) end

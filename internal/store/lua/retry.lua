@@ -1,11 +1,20 @@
 -- Starts an expired, failed or cancelled job again, in the same conversation.
 --
 -- ARGV[1] request id   ARGV[2] queue timeout, ms   ARGV[3] note for the next turn, JSON
--- Returns "ok", "unknown", or the state in which a retry does not apply.
+-- Returns {"ok"}, {"unknown"}, {state} in which a retry does not apply, or
+-- {"continued", id} where that job goes on with the conversation at this moment.
 
 local j = load_job(ARGV[1])
-if not j then return 'unknown' end
-if j.state ~= 'expired' and j.state ~= 'failed' and j.state ~= 'cancelled' then return j.state end
+if not j then return { 'unknown' } end
+if j.state ~= 'expired' and j.state ~= 'failed' and j.state ~= 'cancelled' then return { j.state } end
+
+-- Only one process at a time can go on with a conversation.
+local function root(id) return redis.call('HGET', job_key(id), 'root') or id end
+local session = session_key('session', j)
+local latest = redis.call('HGET', session, 'job')
+local other = latest and latest ~= j.id and load_job(latest)
+if other and not TERMINAL[other.state] and root(other.id) == root(j.id) then return { 'continued', other.id } end
+
 if j.owner then release(j) end -- its last process is still ending
 redis.call('ZREM', P .. ':deadlines', 'purge|' .. j.id)
 local f = redis.call('HMGET', job_key(j.id), 'code', 'error')
@@ -16,4 +25,6 @@ set_deadline(j, 'queue', tonumber(ARGV[2]))
 j.state = 'pending'
 become(j, 'pending', 'pending', turn_data(j))
 enqueue(j)
-return 'ok'
+redis.call('HSET', session, 'job', j.id) -- what its user writes now is for this job
+redis.call('PEXPIRE', session, num(j.keep))
+return { 'ok' }

@@ -1,0 +1,144 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+)
+
+// Request asks for a job.
+type Request struct {
+	// UserID is whom the job is for; whoever asks may act for them.
+	UserID string
+	// ByBackEnd is whether a back end asks, which may do more than a person.
+	ByBackEnd bool
+	Kind      string
+	Input     map[string]any
+	// SessionID is the chat it belongs to; empty for a new one.
+	SessionID string
+	Options   job.Options
+	// IdempotencyKey makes a repeated request return the first one's job; empty for
+	// none.
+	IdempotencyKey string
+}
+
+// Create makes a job of what a caller asks for. For an idempotency key that is
+// known it returns the job of the first request.
+//
+// Errors: NotFound for an unknown kind; Invalid with the fields that are wrong,
+// named as POST /api/jobs has them; Forbidden for what only back ends may ask for;
+// Conflict where the kind cannot run here, or the key was used for something else.
+func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
+	k, err := s.kindOf(r)
+	if err != nil {
+		return job.Job{}, err
+	}
+	if err := checkOptions(r); err != nil {
+		return job.Job{}, err
+	}
+	if fault := job.SessionNames.Fault(r.SessionID); r.SessionID != "" && fault != "" {
+		return job.Job{}, job.InvalidField("/sessionId", fault)
+	}
+	if s.opts.Structured && r.Options.Simulate != job.SimulateManual {
+		if err := k.CheckStructured(); err != nil {
+			return job.Job{}, err
+		}
+	}
+	input, err := checkInput(k, r)
+	if err != nil {
+		return job.Job{}, err
+	}
+	request := job.RequestInWords(k.Name, r.Input)
+	n := s.newJob(k, r.UserID, input, r.Options)
+	n.SessionID, n.IdempotencyKey, n.Request = r.SessionID, r.IdempotencyKey, &request
+	return s.store.Create(ctx, n)
+}
+
+func (s *Service) kindOf(r Request) (*kind.Kind, error) {
+	if r.Kind == "" {
+		return nil, job.InvalidField("/kind", "is required but missing; expected one of: "+strings.Join(s.KindNames(), ", "))
+	}
+	k, ok := s.Kind(r.Kind)
+	if !ok {
+		return nil, job.Errorf(job.NotFound, "Unknown kind %q", r.Kind).
+			WithHint("Known kinds are: %s.", strings.Join(s.KindNames(), ", "))
+	}
+	return k, nil
+}
+
+func checkOptions(r Request) error {
+	if sim := r.Options.Simulate; sim != job.SimulateNone {
+		if !r.ByBackEnd {
+			return ForBackEnds("options.simulate")
+		}
+		if !slices.Contains(job.Simulations[:], sim) {
+			return job.UnknownName("/options/simulate", string(sim), job.Simulations[:])
+		}
+	}
+	if p := r.Options.Priority; p != "" && p != job.Interactive && p != job.Batch {
+		return job.UnknownName("/options/priority", string(p), []job.Priority{job.Interactive, job.Batch})
+	}
+	return nil
+}
+
+// checkInput returns the input as it is stored.
+func checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
+	values := r.Input
+	if values == nil {
+		values = map[string]any{}
+	}
+	if details := k.Input.Validate(values); details != nil {
+		e := job.Errorf(job.Invalid, "Invalid input for kind %q", k.Name).
+			WithHint("GET /api/kinds/%s shows its input schema.", k.Name)
+		for _, d := range details {
+			e.Details = append(e.Details, job.Detail{Path: "/input" + d.Path, Message: d.Message})
+		}
+		return nil, e
+	}
+	input, err := json.Marshal(values)
+	if err == nil && k.Policy.Workspace != nil {
+		err = checkChange(r, input)
+	}
+	return input, err
+}
+
+// checkChange refuses requests for work on repositories that cannot be done, or not
+// for whoever asks.
+func checkChange(r Request, input json.RawMessage) error {
+	if !r.ByBackEnd {
+		if err := checkByPerson(input); err != nil {
+			return err
+		}
+	}
+	if r.Options.Simulate == job.SimulateManual {
+		return job.InvalidField("/options/simulate", "manual does not go with a kind that works on repositories: "+
+			"without a turn of the server's nothing is cloned, shown for review or published; leave it out, or use success")
+	}
+	return nil
+}
+
+// checkByPerson refuses what would let any user run commands on the server, or
+// read its disk.
+func checkByPerson(input json.RawMessage) error {
+	var asked struct {
+		Repos     []job.Repository `json:"repos"`
+		Verifiers []job.Verifier   `json:"verifiers"`
+	}
+	if err := json.Unmarshal(input, &asked); err != nil {
+		return job.InvalidField("/input", "repos and verifiers must be lists of objects")
+	}
+	if len(asked.Verifiers) > 0 {
+		return ForBackEnds("Giving verifiers, which run on the server,")
+	}
+	for _, r := range asked.Repos {
+		remote := strings.HasPrefix(r.URL, "https://") || strings.HasPrefix(r.URL, "ssh://") || strings.HasPrefix(r.URL, "git@")
+		if !remote {
+			return ForBackEnds("Naming a repository by anything but https or ssh")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+func TestCancelSaysWhereItCameFrom(t *testing.T) {
+	t.Parallel()
+	for via, want := range map[string]string{job.ViaAPI: "Cancelled on request", job.ViaSlack: "Cancelled in Slack."} {
+		s := newJobs(t, lifecycle.Options{})
+		id := s.create(request("plain"))
+		if err := s.Cancel(t.Context(), id, job.Actor{Via: via}); err != nil {
+			t.Fatal(err)
+		}
+		if j := s.get(id); j.State != job.Cancelled || j.ErrorCode != job.CodeCancelled || j.Error != want {
+			t.Errorf("%s: the job is %s, %s: %s", via, j.State, j.ErrorCode, j.Error)
+		}
+		err := s.Cancel(t.Context(), id, job.Actor{Via: via})
+		if e := refusal(err); e.Kind != job.Conflict || !strings.Contains(e.Message, "cancelled") {
+			t.Errorf("%s: cancelled once more, it answers %v", via, err)
+		}
+	}
+}
+
+func TestRetryAppliesToWhatEndedWithoutAResult(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end func(s *jobs, id job.ID)
+		may bool
+	}{
+		"pending":  {func(*jobs, job.ID) {}, false},
+		"running":  {func(s *jobs, _ job.ID) { s.take() }, false},
+		"received": {func(s *jobs, id job.ID) { s.take(); s.submit(id) }, false},
+		"failed":   {func(s *jobs, id job.ID) { s.fail(id) }, true},
+		"cancelled": {func(s *jobs, id job.ID) {
+			if err := s.Cancel(s.t.Context(), id, job.Actor{}); err != nil {
+				s.t.Fatal(err)
+			}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newJobs(t, lifecycle.Options{})
+			id := s.create(request("plain"))
+			c.end(s, id)
+			err := s.Retry(t.Context(), id)
+			if c.may && (err != nil || s.get(id).State != job.Pending) {
+				t.Errorf("it is answered %v, and the job is %s", err, s.get(id).State)
+			}
+			if !c.may && refusal(err).Kind != job.Conflict {
+				t.Errorf("it is answered %v", err)
+			}
+		})
+	}
+}
+
+// One conversation is never gone on with by two jobs at once.
+func TestAJobIsNotRetriedWhileAnotherGoesOnWithItsConversation(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	first := s.create(request("plain"))
+	s.fail(first)
+	second := s.follower(first, "Go on")
+	for _, state := range []job.State{job.Pending, job.Running} {
+		err := s.Retry(t.Context(), first)
+		if e := refusal(err); e.Kind != job.Conflict || !strings.Contains(e.Message, string(second)) || e.Hint == "" {
+			t.Errorf("while the follow-up is %s it is answered %v", state, err)
+		}
+		s.take()
+	}
+	s.fail(second)
+	s.retry(first)
+	if err := s.Retry(t.Context(), second); refusal(err).Kind != job.Conflict {
+		t.Errorf("the follow-up is retried beside the first: %v", err)
+	}
+	s.write("Hello?")
+	if turn := s.take(); turn.Job.ID != first || !cmp.Equal(told(turn), []string{"Hello?"}) {
+		t.Errorf("%s is told %q, want the job that was retried", turn.Job.ID, told(turn))
+	}
+}
+
+func TestJobsOfOtherConversationsDoNotStopARetry(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	first := s.create(request("plain"))
+	s.fail(first)
+	s.create(request("plain")) // in the same session
+	s.retry(first)
+}

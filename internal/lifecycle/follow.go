@@ -1,0 +1,65 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// Follow starts a job in the conversation of one that has ended, with what its
+// user has written since: of the same kind, for the same input, with the same
+// options. It does nothing where there is nothing that nobody has heard: the job
+// is gone or was retried, or another follows it already. So it may be repeated.
+//
+// What was asked for is not checked again: it was accepted once, and whoever
+// wrote the message has had its answer.
+//
+// Errors: NotFound where the job's kind was removed.
+func (s *Service) Follow(ctx context.Context, id job.ID) error {
+	before, err := s.store.Get(ctx, id)
+	if err != nil {
+		return ignore(err, job.NotFound)
+	}
+	k, ok := s.kinds.Get(before.Kind)
+	if !ok {
+		return job.Errorf(job.NotFound, "The kind %q was removed", before.Kind)
+	}
+	n := s.newJob(k, before.UserID, before.Input, before.Options)
+	n.SessionID, n.Follows = before.SessionID, id
+	_, err = s.store.Create(ctx, n)
+	return ignore(err, job.Conflict)
+}
+
+// CanInterpret reports whether there is a kind whose jobs say what a reply means.
+func (s *Service) CanInterpret() bool {
+	_, ok := s.kinds.Get(InterpretingKind)
+	return ok
+}
+
+// Interpret starts a job that says what a person's reply means. input is that
+// kind's. It does nothing where the person has replied again meanwhile, or another
+// call has started the job; so it may be repeated.
+//
+// Errors: NotFound where CanInterpret is false.
+func (s *Service) Interpret(ctx context.Context, reply store.Reading, userID string, input json.RawMessage) error {
+	k, ok := s.kinds.Get(InterpretingKind)
+	if !ok {
+		return job.Errorf(job.NotFound, "The kind %q was removed", InterpretingKind)
+	}
+	n := s.newJob(k, job.ReaderPrefix+userID, input, job.Options{})
+	n.IdempotencyKey, n.Reads = fmt.Sprintf("%s %d", reply.Checkpoint, reply.Round), reply
+	_, err := s.store.Create(ctx, n)
+	return ignore(err, job.Conflict)
+}
+
+// ignore makes an error that only says that there is nothing to do none.
+func ignore(err error, harmless job.ErrorKind) error {
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == harmless {
+		return nil
+	}
+	return err
+}

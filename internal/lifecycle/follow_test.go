@@ -1,0 +1,166 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+)
+
+// record is a job as the store keeps it, without what is each job's own: when it
+// was made, its key, and how its conversation stands.
+func (s *jobs) record(id job.ID) map[string]string {
+	s.t.Helper()
+	keys, err := s.redis.Client.Keys(s.t.Context(), "*:job:"+string(id)).Result()
+	if err != nil || len(keys) != 1 {
+		s.t.Fatalf("the record of %s: %q, %v", id, keys, err)
+	}
+	fields, err := s.redis.Client.HGetAll(s.t.Context(), keys[0]).Result()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, own := range []string{"created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers"} {
+		delete(fields, own)
+	}
+	return fields
+}
+
+// A follow-up begins just as the job that it follows did.
+func TestAFollowUpIsMadeAsTheJobBeforeIt(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]lifecycle.Request{
+		"of a plain kind":            request("plain"),
+		"of a kind with a policy":    request("poem"),
+		"more urgent than its kind":  {Kind: "poem", Options: job.Options{Priority: job.Interactive}},
+		"less urgent than its kind":  {Kind: "plain", Options: job.Options{Priority: job.Batch}},
+		"played by hand":             {Kind: "plain", Options: job.Options{Simulate: job.SimulateManual}},
+		"played by the stand-in":     {Kind: "plain", Options: job.Options{Simulate: job.SimulateSuccess}},
+		"a change":                   request("change"),
+		"a change, played by hand":   {Kind: "change", Options: job.Options{Simulate: job.SimulateManual}},
+		"a change without a review":  request("quick"),
+		"of a kind that needs hands": {Kind: "ship", Options: job.Options{Simulate: job.SimulateManual, Priority: job.Batch}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newJobs(t, lifecycle.Options{})
+			whole := request(r.Kind)
+			whole.Options = r.Options
+			first := s.create(whole)
+			want := s.record(first)
+			s.fail(first)
+			if diff := cmp.Diff(want, s.record(s.follower(first, "Go on"))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAnUrgentFollowUpGoesFirst(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	urgent := request("poem")
+	urgent.Options.Priority = job.Interactive
+	first := s.create(urgent)
+	s.fail(first)
+	other := request("poem")
+	other.SessionID = "s2"
+	s.create(other) // batch, and here before
+	second := s.follower(first, "Go on")
+	if turn := s.take(); turn == nil || turn.Job.ID != second {
+		t.Errorf("the first turn is of %+v, want the urgent %s", turn, second)
+	}
+}
+
+func TestAChangePlayedByHandIsReceivedEachTime(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	r := request("change")
+	r.Options.Simulate = job.SimulateManual
+	id := s.create(r)
+	for range 3 {
+		s.take()
+		if outcome := s.submit(id); outcome != store.Accepted || s.get(id).State != job.Received {
+			t.Fatalf("the result was %s, and the job is %s", outcome, s.get(id).State)
+		}
+		id = s.follower(id, "Once more")
+	}
+}
+
+func TestManyFollowsOfOneJobMakeOne(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	first := s.create(request("plain"))
+	s.fail(first)
+	s.write("Go on")
+	var callers sync.WaitGroup
+	for range 20 {
+		callers.Go(func() {
+			if err := s.Follow(t.Context(), first); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	callers.Wait()
+	if all := s.all(); len(all) != 2 {
+		t.Errorf("there are %d jobs, want the first and the one that follows it", len(all))
+	}
+	if turn := s.take(); !cmp.Equal(told(turn), []string{"Go on"}) {
+		t.Errorf("it is told %q", told(turn))
+	}
+}
+
+// A job that runs again hears itself what its user has written.
+func TestARetriedJobIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	id := s.create(request("plain"))
+	s.fail(id)
+	s.write("Go on")
+	s.retry(id) // before the message's own follow-up was made
+	s.follow(id)
+	if all := s.all(); len(all) != 1 {
+		t.Fatalf("%d jobs go on with one conversation", len(all))
+	}
+	if turn := s.take(); !cmp.Equal(told(turn), []string{"Go on"}) {
+		t.Errorf("it is told %q", told(turn))
+	}
+	s.fail(id)
+	s.follow(id) // late: it was heard
+	if all := s.all(); len(all) != 1 {
+		t.Errorf("there are %d jobs, and nothing that the second could be told", len(all))
+	}
+	second := s.follower(id, "And now?")
+	if turn := s.take(); turn.Job.ID != second || !cmp.Equal(told(turn), []string{"And now?"}) {
+		t.Errorf("%s is told %q, want %s", turn.Job.ID, told(turn), second)
+	}
+}
+
+func TestNothingFollowsAJobThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	s.follow("req_00_abcdefghijklmnopqrstuvwxyz")
+	if all := s.all(); len(all) != 0 {
+		t.Errorf("there are %d jobs", len(all))
+	}
+}
+
+// A reading of a reply that was superseded, or is under way, starts no further job.
+func TestAReplyIsInterpretedOnce(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	if !s.CanInterpret() {
+		t.Fatal("there is no kind for it")
+	}
+	gone := store.Reading{Checkpoint: "chk_00_abcdefghijklmnopqrstuvwxyz", Round: 1}
+	if err := s.Interpret(t.Context(), gone, "u1", json.RawMessage(`{}`)); err != nil {
+		t.Error(err)
+	}
+	if turn := s.take(); turn != nil {
+		t.Errorf("a turn of %s reads it", turn.Job.Kind)
+	}
+}

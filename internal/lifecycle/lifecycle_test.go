@@ -1,0 +1,193 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+)
+
+// jobs is the service on a store of its own, with the kinds that these tests ask
+// for beside the built-in ones.
+type jobs struct {
+	*lifecycle.Service
+	store *store.Store
+	t     *testing.T
+	// redis is where the store keeps its records.
+	redis *store.Embedded
+}
+
+func newJobs(t *testing.T, opts lifecycle.Options) *jobs {
+	t.Helper()
+	own := kind.Source{Prompts: fstest.MapFS{
+		"poem.md":   {Data: []byte("---\nevents: poems\npriority: batch\nmax_attempts: 7\ntimeout: 3m\n---\nWrite.")},
+		"plain.md":  {Data: []byte("Do it.")},
+		"change.md": {Data: []byte("---\nworkspace: {}\nreview: true\n---\nChange it.")},
+		"quick.md":  {Data: []byte("---\nworkspace: {}\nreview: false\n---\nChange it.")},
+	}}
+	kinds, problems := kind.Load(kind.Builtin(), own)
+	if err := kind.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	db := store.New(embedded.Client, store.Options{UserLimit: 10}, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { db.Close() })
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if opts.CallbackTimeout == 0 {
+		opts.CallbackTimeout = 5 * time.Minute
+	}
+	return &jobs{lifecycle.New(db, kinds, opts), db, t, embedded}
+}
+
+// request is a valid one of a back end.
+func request(kindName string) lifecycle.Request {
+	return lifecycle.Request{UserID: "u1", ByBackEnd: true, Kind: kindName, SessionID: "s1", Input: map[string]any{"prompt": "x"}}
+}
+
+// create makes a job. One of a kind with a workspace that is played by hand is made
+// as if the kind had none yet: none is made any more.
+func (s *jobs) create(r lifecycle.Request) job.ID {
+	s.t.Helper()
+	if k, ok := s.Kind(r.Kind); ok && k.Policy.Workspace != nil && r.Options.Simulate == job.SimulateManual {
+		workspace := k.Policy.Workspace
+		k.Policy.Workspace = nil
+		defer func() { k.Policy.Workspace = workspace }()
+	}
+	j, err := s.Create(s.t.Context(), r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return j.ID
+}
+
+func (s *jobs) get(id job.ID) job.Job {
+	s.t.Helper()
+	j, err := s.store.Get(s.t.Context(), id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return j
+}
+
+// take starts the next turn that waits; nil where none does.
+func (s *jobs) take() *store.Turn {
+	s.t.Helper()
+	for p := range store.Partition(store.Partitions) {
+		turn, err := s.store.Claim(s.t.Context(), p, store.Worker{Node: "n"}, false)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if turn != nil {
+			return turn
+		}
+	}
+	return nil
+}
+
+// fail ends a job as one that can be retried, and its process with it.
+func (s *jobs) fail(id job.ID) {
+	s.t.Helper()
+	if err := s.store.End(s.t.Context(), id, job.Failed, job.CodeCrashed, "It broke.", 0); err != nil {
+		s.t.Fatal(err)
+	}
+	s.exit(id)
+}
+
+// exit books the end of a job's process, if it has one.
+func (s *jobs) exit(id job.ID) {
+	s.t.Helper()
+	if _, err := s.store.EndTurn(s.t.Context(), store.TurnEnd{ID: id, Turn: s.get(id).Turn, Node: "n", Begun: true}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// write adds a message of the user to the chat, for the session's latest job.
+func (s *jobs) write(text string) {
+	s.t.Helper()
+	if _, _, _, err := s.store.Tell(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), true); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *jobs) follow(id job.ID) {
+	s.t.Helper()
+	if err := s.Follow(s.t.Context(), id); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *jobs) retry(id job.ID) {
+	s.t.Helper()
+	if err := s.Retry(s.t.Context(), id); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// all are the user's jobs, the newest first.
+func (s *jobs) all() []job.Job {
+	s.t.Helper()
+	list, _, err := s.store.List(s.t.Context(), store.Query{UserID: "u1", Limit: 100})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return list
+}
+
+// follower is the job that goes on with the conversation of another, which is
+// followed for a message.
+func (s *jobs) follower(id job.ID, text string) job.ID {
+	s.t.Helper()
+	before := len(s.all())
+	s.write(text)
+	s.follow(id)
+	now := s.all()
+	if len(now) != before+1 {
+		s.t.Fatalf("there were %d jobs and are %d", before, len(now))
+	}
+	for _, j := range now {
+		if j.State == job.Pending {
+			return j.ID
+		}
+	}
+	s.t.Fatal("no job waits")
+	return ""
+}
+
+// told is what a turn is told of the user's messages.
+func told(turn *store.Turn) []string {
+	texts := []string{}
+	for _, m := range turn.Told {
+		texts = append(texts, m.Content)
+	}
+	return texts
+}
+
+// refusal is the error of the domain that err is; one of no kind where it is none.
+func refusal(err error) job.Error {
+	if e, ok := err.(*job.Error); ok { //nolint:errorlint // nothing wraps them
+		return *e
+	}
+	return job.Error{}
+}
+
+// submit accepts a result.
+func (s *jobs) submit(id job.ID) store.Outcome {
+	s.t.Helper()
+	outcome, err := s.store.Result(s.t.Context(), id, store.Submission{Digest: "d", Result: json.RawMessage(`{}`)})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return outcome
+}

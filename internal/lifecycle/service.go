@@ -1,0 +1,53 @@
+package lifecycle
+
+import (
+	"slices"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/store"
+)
+
+// Options say how jobs are made where their kind does not.
+type Options struct {
+	// CallbackTimeout is how long each turn has to call back where the kind does not say.
+	CallbackTimeout time.Duration
+	// Structured is whether results are taken from the CLI's structured output: kinds
+	// that need callbacks are refused then.
+	Structured bool
+}
+
+// Service creates, follows, steers, retries and cancels jobs. It is safe for
+// concurrent use.
+type Service struct {
+	store *store.Store
+	kinds *kind.Registry
+	opts  Options
+}
+
+// New returns the service.
+func New(s *store.Store, kinds *kind.Registry, opts Options) *Service {
+	return &Service{store: s, kinds: kinds, opts: opts}
+}
+
+// InterpretingKind is the built-in kind whose jobs say what a reply means. Nobody
+// asks for such a job but the server itself.
+const InterpretingKind = "reading"
+
+// Kind returns a kind that callers may ask for.
+func (s *Service) Kind(name string) (*kind.Kind, bool) {
+	k, ok := s.kinds.Get(name)
+	return k, ok && name != InterpretingKind
+}
+
+// KindNames lists the kinds that callers may ask for, in alphabetical order.
+func (s *Service) KindNames() []string {
+	return slices.DeleteFunc(s.kinds.Names(), func(name string) bool { return name == InterpretingKind })
+}
+
+// ForBackEnds is the error for a person who asks for what only back ends may do.
+// what begins its sentence.
+func ForBackEnds(what string) error {
+	return job.Errorf(job.Forbidden, "%s is for back ends", what).WithHint("Use an API key.")
+}

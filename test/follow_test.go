@@ -1,0 +1,108 @@
+package test
+
+import (
+	"maps"
+	"testing"
+)
+
+// write sends a message of a user after a job has ended, and returns the id of the
+// job that goes on with the conversation.
+func (n *node) write(t testing.TB, user, session, text string) (follower string) {
+	t.Helper()
+	jobs := func() []any { return n.want(t, 200, "GET", "/api/jobs?userId="+user, nil)["jobs"].([]any) }
+	known := map[any]bool{}
+	for _, j := range jobs() {
+		known[j.(object)["requestId"]] = true
+	}
+	n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": user, "content": text})
+	eventually(t, "a job that goes on with the conversation", func() bool {
+		for _, j := range jobs() {
+			if id := j.(object)["requestId"]; !known[id] {
+				follower = id.(string)
+			}
+		}
+		return follower != ""
+	})
+	return follower
+}
+
+// playedChange starts a job that is played by hand, and then the server anew with a
+// workspace for its kind.
+func playedChange(t *testing.T) (n *node, id string, envelope object) {
+	t.Helper()
+	env := ownKind(t, "edit", "Edit.", "")
+	maps.Copy(env, vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir()})
+	n = startNode(t, env)
+	id, envelope = n.manual(t, object{"kind": "edit", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "Add a check"}})
+	writeFiles(t, env["PROMPTS_DIR"], map[string]string{"edit.md": "---\nworkspace: {}\nreview: true\n---\nEdit."})
+	return n.again(t), id, envelope
+}
+
+// envelope is what whoever plays Claude in a job sends with each callback.
+func (n *node) envelope(t testing.TB, id string) object {
+	t.Helper()
+	n.await(t, id, "running")
+	values := n.want(t, 200, "GET", "/api/jobs/"+id+"/callback", nil)
+	return object{"requestId": id, "hmac": values["hmac"]}
+}
+
+// Nothing captures a change that is played by hand: its result is its end, the
+// first time and each time that the user writes on.
+func TestChangePlayedByHandIsFollowedAndReceived(t *testing.T) {
+	t.Parallel()
+	n, id, envelope := playedChange(t)
+	result := object{"summary": "Added it."}
+	n.want(t, 200, "POST", "/api/claude/result", with(envelope, result))
+	n.await(t, id, "received")
+	for _, text := range []string{"Also there", "And here"} {
+		id = n.write(t, "u1", "s1", text)
+		n.want(t, 200, "POST", "/api/claude/result", with(n.envelope(t, id), result))
+		n.await(t, id, "received")
+	}
+}
+
+// A steer that nothing would ever take up is refused.
+func TestChangePlayedByHandCannotBeSteered(t *testing.T) {
+	t.Parallel()
+	n, id, envelope := playedChange(t)
+	refused := n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "Also there"})
+	if refused["hint"] == nil {
+		t.Errorf("says %v", refused)
+	}
+	if prompts, _ := n.steered(t, id); len(prompts) != 0 {
+		t.Errorf("it keeps %v for a round that never comes", prompts)
+	}
+	n.want(t, 200, "POST", "/api/claude/result", with(envelope, object{"summary": "Added it."}))
+	n.await(t, id, "received")
+}
+
+// Whatever key a caller gives its requests, it does not keep a conversation from
+// going on.
+func TestNoIdempotencyKeyOfACallerStopsAFollowUp(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	body := object{"kind": "meal-suggestions", "userId": "u1", "sessionId": "s1", "input": mealInput(), "options": object{"simulate": "manual"}}
+	id, envelope := n.manual(t, body)
+	n.create(t, with(body, object{"sessionId": "s2", "idempotencyKey": "follows:" + id}))
+	n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Lentil soup")))
+	n.await(t, id, "received")
+	n.await(t, n.write(t, "u1", "s1", "Without meat"), "running")
+}
+
+// Errors name the fields that were sent, whatever the endpoint calls them.
+func TestRefusedRunsNameTheirOwnFields(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	for path, body := range map[string]object{
+		"/user_id":                      {"prompt": "x", "user_id": "ringback:x"},
+		"/session_id":                   {"prompt": "x", "session_id": "a/b"},
+		"/agent_tool_config/kind":       {"prompt": "x", "agent_tool_config": object{"kind": 5}},
+		"/agent_tool_config/repos/0":    {"prompt": "x", "agent_tool_config": object{"kind": "code-change", "repos": []any{"x"}}},
+		"/agent_tool_config/media_type": {"prompt": "x", "agent_tool_config": object{"media_type": "song"}},
+	} {
+		refused := n.want(t, 400, "POST", "/hitl/runs", body)
+		if details(t, refused)[path] == "" {
+			t.Errorf("%s: says %v", path, refused)
+		}
+	}
+}
