@@ -17,7 +17,7 @@ var allowed = map[string][]string{
 	"internal/api":         {"artifact", "httpjson", "hub", "human", "job", "kind", "lifecycle", "notify", "store"},
 	"internal/artifact":    {},
 	"internal/callback":    {"action", "claude", "httpjson", "human", "job", "kind", "store"},
-	"internal/claude":      {"job", "kind"},
+	"internal/claude":      {"job", "kind", "process"},
 	"internal/cli":         {"client", "job", "simulate"},
 	"internal/client":      {"job"},
 	"internal/config":      {},

@@ -188,9 +188,8 @@ func program(name, dir, self string) string {
 	return name
 }
 
-// passed are the variables that a command gets from the server's environment.
-var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"}
-
+// environ is what a command gets: what its kind says, and of ours no more than any
+// program of the user's needs.
 func (s *Service) environ(r Run) []string {
 	ours := map[string]string{}
 	for _, entry := range s.opts.Environ {
@@ -201,11 +200,7 @@ func (s *Service) environ(r Run) []string {
 		"RINGBACK_REQUEST_ID=" + string(r.RequestID), "RINGBACK_USER_ID=" + r.Facts.UserID,
 		"RINGBACK_KIND=" + r.Kind, "RINGBACK_KIND_DIR=" + r.Dir, "RINGBACK_ACTION=" + r.Action.Name,
 	}
-	for _, name := range passed {
-		if value, ok := ours[name]; ok {
-			env = append(env, name+"="+value)
-		}
-	}
+	env = append(env, process.Pick(s.opts.Environ, process.Basics, process.Person, process.Certificates)...)
 	for _, name := range slices.Sorted(maps.Keys(r.Action.Env)) {
 		env = append(env, name+"="+os.Expand(r.Action.Env[name], func(n string) string { return ours[n] }))
 	}

@@ -25,37 +25,16 @@ type git struct {
 	env []string
 }
 
-// passed are the variables that every git gets; network are those for talking to
-// remotes, with the user's own credentials.
-var (
-	passed  = []string{"PATH", "LANG", "LC_ALL", "TMPDIR", "TZ"}
-	network = []string{
-		"HOME", "USER", "SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN",
-		"XDG_CONFIG_HOME", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "GIT_SSL_CAINFO", "SSL_CERT_FILE",
-	}
-)
-
-func pick(environ, names []string) []string {
-	var kept []string
-	for _, entry := range environ {
-		name, _, _ := strings.Cut(entry, "=")
-		if slices.Contains(names, name) {
-			kept = append(kept, entry)
-		}
-	}
-	return kept
-}
-
 var always = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C.UTF-8"}
 
 // local is a git that touches nothing but files.
 func local(environ []string, dir string) git {
-	return git{dir, slices.Concat(pick(environ, passed), always, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
+	return git{dir, slices.Concat(process.Pick(environ, process.Basics), always, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
 }
 
 // remote is a git that may talk to others.
 func remote(environ []string, dir string) git {
-	return git{dir, slices.Concat(pick(environ, passed), pick(environ, network), always)}
+	return git{dir, slices.Concat(process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes), always)}
 }
 
 // with adds to the environment.

@@ -23,12 +23,20 @@ const (
 
 var errTooLong = errors.New("it took too long")
 
-// tools are the variables that verifiers get, beside what every program does:
-// what compilers and package managers need, and nothing of ours.
-var tools = []string{
-	"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ", "SHELL", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY",
-	"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "GONOSUMDB", "GOPRIVATE", "GOTMPDIR",
-	"JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "XDG_CACHE_HOME",
+// verifierEnv is what verifiers get: what compilers and package managers need, and
+// nothing of ours.
+func (w *Workspace) verifierEnv() []string {
+	return process.Pick(w.places.Environ, toolVariables...)
+}
+
+// finalizerEnv is what finalizers get: they push and open pull requests, so the
+// user's credentials too.
+func (w *Workspace) finalizerEnv() []string {
+	return process.Pick(w.places.Environ, append(slices.Clone(toolVariables), process.Remotes)...)
+}
+
+var toolVariables = []process.Variables{
+	process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Toolchains,
 }
 
 // Verify runs each verifier in each repository and returns how they ended, in
@@ -54,7 +62,7 @@ func (w *Workspace) verify(ctx context.Context, marker string, r job.Repository,
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
-		Args: []string{"sh", "-c", v.Command}, Dir: w.tree(r), Env: pick(w.places.Environ, tools), Marker: marker, OutputLimit: verifierOutput,
+		Args: []string{"sh", "-c", v.Command}, Dir: w.tree(r), Env: w.verifierEnv(), Marker: marker, OutputLimit: verifierOutput,
 	})
 	out := job.VerifierOutput{
 		Verifier: r.Name + ":" + v.Name, Repository: r.Name, ExitCode: ended.Code, Stdout: ended.Stdout, Stderr: ended.Stderr,
@@ -65,10 +73,4 @@ func (w *Workspace) verify(ctx context.Context, marker string, r job.Repository,
 		out.Stderr = strings.TrimSpace(out.Stderr + "\n" + err.Error())
 	}
 	return out
-}
-
-// finalizerEnv is what finalizers get: they push and open pull requests, so the
-// user's credentials too.
-func (w *Workspace) finalizerEnv() []string {
-	return pick(w.places.Environ, slices.Concat(tools, network))
 }
