@@ -1,0 +1,36 @@
+package httpjson_test
+
+import (
+	"errors"
+	"fmt"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+)
+
+// A body that is almost right is refused with the name of what is wrong in it.
+func Example() {
+	for _, body := range []string{`{"decision": "approve"}`, `{"decison": "approve"}`, `{"decision": 1}`} {
+		var reply struct {
+			Decision string `json:"decision"`
+		}
+		object, err := httpjson.Decode([]byte(body))
+		if err == nil {
+			err = httpjson.Into(object, &reply)
+		}
+		if e, refused := errors.AsType[*job.Error](err); refused {
+			fmt.Println(e.Message)
+			for _, d := range e.Details {
+				fmt.Println(" ", d.Path, d.Message)
+			}
+			continue
+		}
+		fmt.Println(reply.Decision)
+	}
+	// Output:
+	// approve
+	// Invalid request
+	//   /decison is not a known field
+	// Invalid request
+	//   /decision found a number; expected a string
+}
