@@ -22,6 +22,12 @@ type Job struct {
 	SessionID string `json:"sessionId"`
 	// State is where the job stands, see State.
 	State State `json:"status"`
+	// Phase says what is going on within State; empty where there is nothing more to
+	// say.
+	Phase Phase `json:"phase,omitempty"`
+	// PhaseUntil is until when it goes on at least: when the next attempt is made;
+	// zero where that is not known.
+	PhaseUntil time.Time `json:"phaseUntil,omitzero"`
 	// Simulated is whether a stand-in plays Claude, so that whatever is said and
 	// submitted is made up: asked for by Options, or for want of a CLI.
 	Simulated bool `json:"simulated,omitempty"`

@@ -32,21 +32,3 @@ func (s State) Terminal() bool {
 
 // Parked reports whether a job in s waits for a person, with no process alive.
 func (s State) Parked() bool { return s == AwaitingApproval || s == AwaitingInput }
-
-// CanBecome reports whether next may follow s. The scripts in internal/store
-// enforce the same table; a test holds the two together.
-func (s State) CanBecome(next State) bool {
-	switch s {
-	case Pending:
-		return next == Running || next == Received || next.Terminal()
-	case Running:
-		return next != Running
-	case AwaitingApproval, AwaitingInput:
-		return next == Pending || next == Running || next.Terminal() // running: the call that asked still waits
-	case Expired, Failed, Cancelled:
-		return next == Pending // POST /api/jobs/:id/retry
-	case Received, Rejected:
-		return false
-	}
-	return false
-}

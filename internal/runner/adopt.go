@@ -64,6 +64,9 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 	t := r.track(j)
 	t.change, _ = r.changeOf(j) // a kind that is gone has none
 	t.runs(proc)
+	if j.Phase == job.Preparing { // its server died before it could say that Claude has begun
+		t.phase(ctx, job.AtWork)
+	}
 	t.check() // the job may have ended while nobody listened
 	r.turns.Go(func() {
 		select {

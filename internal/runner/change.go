@@ -112,6 +112,7 @@ func (t *turn) capture(c *change) error {
 	if err != nil {
 		return err
 	}
+	t.phase(ctx, job.Capturing)
 	captured := store.Captured{Iteration: steering.CurrentIteration, Output: job.ResultInWords(j.Result).Content}
 	diff, trees, err := c.space.Diff(ctx, 0)
 	if err != nil {
@@ -125,7 +126,7 @@ func (t *turn) capture(c *change) error {
 	}
 	captured.Diff, captured.Trees = diff, trees
 	if len(c.Verifiers) > 0 {
-		r.tell(ctx, t.id, "Running the verifiers")
+		t.phase(ctx, job.Verifying)
 	}
 	captured.Logs = c.space.Verify(ctx, process.OwnMarker(string(t.id)), c.Verifiers)
 	if ctx.Err() != nil {
@@ -264,7 +265,7 @@ func (t *turn) finalize(ctx context.Context, c *change) error {
 	if err != nil || j.State != job.Running {
 		return err
 	}
-	r.tell(ctx, t.id, "Bringing the change out")
+	t.phase(ctx, job.Publishing)
 	done, err := r.store.Finalized(ctx, t.id)
 	if err != nil {
 		return err

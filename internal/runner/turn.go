@@ -92,6 +92,9 @@ func (r *Runner) launch(st *store.Turn, change *change) (*turn, error) {
 		return nil, err
 	}
 	t.runs(proc)
+	if change != nil {
+		t.phase(ctx, job.AtWork)
+	}
 	if err != nil { // it runs, but a restart could not find it again
 		r.log.Warn("could not note a process", "requestId", t.id, "error", err)
 	}
@@ -110,6 +113,16 @@ func (r *Runner) track(j job.Job) *turn {
 // runs says which process the turn is. It must be said before supervise.
 func (t *turn) runs(proc *child) {
 	t.proc, t.out = proc, newOutput(t.r.store, t.job, proc.files, t.r.secrets)
+}
+
+// phase shows people what the turn is busy with. Nothing depends on it: the turn goes
+// on where the store cannot take it.
+func (t *turn) phase(ctx context.Context, p job.Phase) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if err := t.r.store.Phase(ctx, t.id, t.n, t.r.slot.node, p); err != nil && ctx.Err() == nil {
+		t.r.log.Warn("could not show a phase", "requestId", t.id, "phase", p, "error", err)
+	}
 }
 
 func (r *Runner) untrack(t *turn) {

@@ -41,7 +41,10 @@ func ask(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 	default:
 		m.asked, m.holds, m.attempt = id, q.Hold > 0, 0
 		m.events = append(m.events, "k:message", "k:checkpoint")
-		m.state = job.AwaitingInput
+		m.state, m.phase = job.AwaitingInput, job.NoPhase
+		if m.holds {
+			m.phase = job.Held
+		}
 	}
 	if outcome != want {
 		t.Errorf("asking for a job that is %s: %s, want %s", m.state, outcome, want)
@@ -82,11 +85,14 @@ func answer(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 	m.asked = ""
 	if m.holds {
 		m.holds = false
-		m.become(job.Running, "running")
+		m.become(job.Running, job.AtWork, "running")
 		return
 	}
-	m.again = m.held
-	m.become(job.Pending, "pending")
+	phase := job.Queued
+	if m.again = m.held; m.again {
+		phase = job.WaitingForExit
+	}
+	m.become(job.Pending, phase, "pending")
 }
 
 func clarify(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
@@ -111,7 +117,7 @@ func park(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 	if status, err := s.Park(t.Context(), m.id, m.asked); err != nil || status != job.Open {
 		t.Errorf("parking: %s, %v", status, err)
 	}
-	m.holds = false
+	m.holds, m.phase = false, job.NoPhase
 }
 
 func tell(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {

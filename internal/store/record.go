@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -18,6 +19,7 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 		Deadline: millis(h["deadline"]), FinishedAt: millis(h["finished"]),
 		Turn: atoi(h["turn"]), Attempt: atoi(h["attempt"]), MaxAttempts: atoi(h["attempts"]),
 	}
+	j.Phase, j.PhaseUntil = job.Phase(cmp.Or(h["phase"], string(j.State.DefaultPhase()))), millis(h["phaseUntil"])
 	j.Node = h["node"]
 	j.Submitted, j.Simulated = h["submitted"] == "1", h["simulated"] == "1"
 	j.Usage.InputTokens = int64(atoi(h["inputTokens"]))

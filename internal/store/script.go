@@ -18,12 +18,12 @@ var luaFiles embed.FS
 type scripts struct {
 	create, claim, progress, result, batch, end, retry, turnEnd, due, recover, heartbeat, giveUp *redis.Script
 	ask, reply, park, delivered, tell, say, take                                                 *redis.Script
-	act, acted, heard, approved, note, extend, enqueueSteer                                      *redis.Script
+	act, acted, heard, approved, note, extend, phase, enqueueSteer                               *redis.Script
 }
 
 func loadScripts() scripts {
 	event := readLua("event")
-	lib := event + readLua("lib")
+	lib := event + stateMachine() + readLua("lib")
 	script := func(name string) *redis.Script { return redis.NewScript(lib + readLua(name)) }
 	return scripts{
 		create: script("create"), claim: script("claim"), progress: redis.NewScript(event + readLua("progress")), result: script("result"),
@@ -32,7 +32,7 @@ func loadScripts() scripts {
 		ask: script("ask"), reply: script("reply"), park: script("park"), delivered: redis.NewScript(event + readLua("delivered")),
 		tell: script("tell"), say: script("say"), take: script("take"),
 		act: script("act"), acted: script("acted"), heard: redis.NewScript(event + readLua("heard")), approved: script("approved"), note: script("note"), extend: script("extend"),
-		enqueueSteer: script("enqueue_steer"),
+		enqueueSteer: script("enqueue_steer"), phase: script("phase"),
 	}
 }
 

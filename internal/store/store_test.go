@@ -96,6 +96,7 @@ type model struct {
 	user    string
 	session string
 	state   job.State
+	phase   job.Phase
 	turn    int
 	attempt int
 	held    bool   // a node holds its turn
@@ -110,7 +111,10 @@ type model struct {
 	again bool
 }
 
-func (m *model) become(s job.State, event string) {
+func (m *model) become(s job.State, phase job.Phase, event string) {
+	if s != m.state && !m.state.CanBecome(s) {
+		panic(fmt.Sprintf("the table has no way from %q to %q", m.state, s))
+	}
 	if s == job.Failed || s == job.Cancelled || s == job.Rejected { // the chat is told
 		m.events = append(m.events, "k:message")
 	}
@@ -120,7 +124,7 @@ func (m *model) become(s job.State, event string) {
 	if s.Terminal() {
 		m.asked, m.again = "", false
 	}
-	m.state = s
+	m.state, m.phase = s, phase
 	m.secret = m.secret && !s.Terminal()
 	m.events = append(m.events, "k:"+event)
 }
@@ -150,7 +154,7 @@ func TestStateMachineFollowsItsModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.id, m.user, m.session = j.ID, j.UserID, j.SessionID
-			m.become(job.Pending, "pending")
+			m.become(job.Pending, job.Queued, "pending")
 			operate(t, s, m, rand.New(rand.NewPCG(seed, 0)))
 			if t.Failed() {
 				t.Fatalf("seed %d", seed)
@@ -178,7 +182,7 @@ func compare(t *testing.T, s *store.Store, m *model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.State != m.state || j.Turn != m.turn || j.Attempt != m.attempt || (j.Result != nil) != (m.digest != "") || j.FinishedAt.IsZero() == m.state.Terminal() {
+	if j.State != m.state || j.Phase != m.phase || j.Turn != m.turn || j.Attempt != m.attempt || (j.Result != nil) != (m.digest != "") || j.FinishedAt.IsZero() == m.state.Terminal() {
 		t.Errorf("the record is %+v, the model %+v", j, m)
 	}
 	events, err := s.JobEvents(t.Context(), j, 0, 1000)
@@ -223,7 +227,7 @@ func claim(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 	if taken != nil {
 		m.turn++
 		m.held, m.secret = true, true
-		m.become(job.Running, "running")
+		m.become(job.Running, job.AtWork, "running")
 	}
 }
 
@@ -267,7 +271,7 @@ func result(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 		want = m.refusal()
 	default:
 		m.digest = digest
-		m.become(job.Received, "received")
+		m.become(job.Received, job.NoPhase, "received")
 	}
 	if outcome != want {
 		t.Errorf("result for a job that is %s: %s, want %s", m.state, outcome, want)
@@ -284,7 +288,7 @@ func cancel(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 		t.Errorf("cancelling a job that is %s: %v", m.state, err)
 	}
 	if err == nil {
-		m.become(job.Cancelled, "cancelled")
+		m.become(job.Cancelled, job.NoPhase, "cancelled")
 	}
 }
 
@@ -303,13 +307,19 @@ func endTurn(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 		}
 		return
 	}
+	if m.again { // the reply came while the process was ending
+		m.become(job.Pending, job.Queued, "pending")
+	}
+	if m.phase == job.Held {
+		m.phase = job.NoPhase
+	}
 	m.held, m.holds, m.again = false, false, false
 	if m.state == job.Running {
 		m.attempt++
 		if m.attempt >= 2 {
-			m.become(job.Failed, "error")
+			m.become(job.Failed, job.NoPhase, "error")
 		} else {
-			m.become(job.Pending, "pending")
+			m.become(job.Pending, job.Queued, "pending")
 		}
 	}
 	if state != m.state {
@@ -325,7 +335,7 @@ func retry(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 	}
 	if err == nil {
 		m.attempt, m.held, m.holds, m.seen = 0, false, false, map[string]bool{}
-		m.become(job.Pending, "pending")
+		m.become(job.Pending, job.Queued, "pending")
 	}
 }
 
@@ -342,7 +352,7 @@ func giveUp(t *testing.T, s *store.Store, m *model, r *rand.Rand) {
 		t.Errorf("giving up a job that is %s: %s, want %s", m.state, outcome, want)
 	}
 	if m.refusal() == "" {
-		m.become(job.Failed, "error")
+		m.become(job.Failed, job.NoPhase, "error")
 	}
 }
 

@@ -77,7 +77,8 @@ if hold > 0 then
   set_deadline(j, 'hold', hold)
 end
 redis.call('PEXPIRE', secret, num(tonumber(f[3]) + hold))
-redis.call('HSET', job_key(j.id), 'state', ARGV[7], 'checkpoint', c.id, 'question', ARGV[8], 'questionId', c.id,
-  'left', num(left), 'deadline', num(NOW + c.human), 'updated', num(NOW), 'attempt', '0')
+enter(j, ARGV[7], hold > 0 and 'held' or '') -- its event is the checkpoint's
+redis.call('HSET', job_key(j.id), 'checkpoint', c.id, 'question', ARGV[8], 'questionId', c.id,
+  'left', num(left), 'deadline', num(NOW + c.human), 'attempt', '0')
 open_checkpoint(j, c)
 return { 'asked', c.id, c.message }

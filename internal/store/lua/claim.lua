@@ -13,14 +13,19 @@ local function waiting_score(priority, entry)
   return num(tonumber(ms) * 1000 + math.min(tonumber(seq), 999) + (priority == 'batch' and 4e15 or 0))
 end
 
--- Jobs that were cancelled or are over their user's limit are passed over.
+-- Jobs that were cancelled or are over their user's limit are passed over, and those
+-- of which a process is still there: its end enqueues them anew.
 local function startable(id, priority, entry)
   local j = load_job(id)
-  local over = j and j.state == 'pending' and redis.call('SCARD', P .. ':running:' .. j.user) >= tonumber(ARGV[2])
-  if j and j.state == 'pending' and not over then return j end
+  local waits = j and j.state == 'pending' and j.phase ~= 'waiting_for_exit'
+  local over = waits and redis.call('SCARD', P .. ':running:' .. j.user) >= tonumber(ARGV[2])
+  if waits and not over then return j end
   redis.call('XACK', P .. ':queue:' .. priority, 'workers', entry)
   redis.call('XDEL', P .. ':queue:' .. priority, entry)
-  if over then redis.call('ZADD', P .. ':waiting:' .. j.user, waiting_score(priority, entry), id) end
+  if over then
+    redis.call('ZADD', P .. ':waiting:' .. j.user, waiting_score(priority, entry), id)
+    change_phase(j, 'waiting_for_limit')
+  end
   return nil
 end
 
@@ -47,7 +52,7 @@ local j, entry = take(ARGV[3])
 if not j then j, entry = take(ARGV[4]) end
 if not j then return {} end
 
-local f = redis.call('HMGET', job_key(j.id), 'timeout', 'manual')
+local f = redis.call('HMGET', job_key(j.id), 'timeout', 'manual', 'change')
 local timeout = tonumber(f[1])
 j.entry = entry
 -- Here it is decided whether a job is simulated: by its options since it was
@@ -68,8 +73,9 @@ else
   redis.call('SADD', P .. ':running:' .. j.user, j.id)
   redis.call('HSET', job_key(j.id), 'entry', entry, 'owner', ARGV[1], 'node', ARGV[1])
 end
-j.state = 'running'
-become(j, 'running', 'running', turn_data(j))
+-- Only a workspace takes the node a time that people notice.
+local phase = f[3] == '1' and f[2] ~= '1' and 'preparing' or 'claude'
+become(j, 'running', phase, state_data('running', phase, failure_members(j, 'running')))
 
 -- What the user has written meanwhile goes into this turn's prompt; it is kept
 -- until the turn has begun its conversation.

@@ -43,7 +43,7 @@ if before and TERMINAL[before.state] then
 end
 if ARGV[8] ~= '' and not (before and TERMINAL[before.state] and redis.call('EXISTS', unheard) == 1) then return { 'heard', '' } end
 
-local fields = { 'state', 'pending', 'created', num(NOW), 'updated', num(NOW), 'turn', '0', 'attempt', '0' }
+local fields = { 'state', '', 'created', num(NOW), 'turn', '0', 'attempt', '0' }
 for i = 11, #ARGV do fields[#fields + 1] = ARGV[i] end
 redis.call('HSET', job_key(id), unpack(fields))
 
@@ -65,7 +65,7 @@ else
 end
 set_deadline(j, 'queue', tonumber(ARGV[6]))
 redis.call('HSET', session_key('session', j), 'job', id)
-emit(j, 'pending', '{"status":"pending"}')
+become(j, 'pending', before and before.owner and 'waiting_for_exit' or 'queued')
 if ARGV[7] ~= '' then add_message(j, ARGV[7], 'NEW_MESSAGE', 'processing') end
 
 -- It goes on in the other's conversation, once the other's process is gone.

@@ -45,6 +45,7 @@ local fire = {
   retry = function(j)
     if j.state ~= 'pending' then return end
     set_deadline(j, 'queue', tonumber(ARGV[1]))
+    redis.call('HDEL', job_key(j.id), 'phaseUntil')
     enqueue(j)
   end,
 }

@@ -1,10 +1,10 @@
--- What changes of a job have in common; in front of their scripts, behind event.lua.
+-- What changes of a job have in common; in front of their scripts, behind event.lua
+-- and what Go hands over of the state machine (transitions.go): TERMINAL,
+-- DEFAULT_PHASE and moves().
 
 local clock = redis.call('TIME')
 local MICROS = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
 local NOW = math.floor(MICROS / 1000)
-
-local TERMINAL = { received = true, cancelled = true, rejected = true, expired = true, failed = true }
 
 -- RFC 3339 with milliseconds, from milliseconds since 1970 (civil-from-days).
 local function rfc3339(ms)
@@ -26,11 +26,11 @@ end
 -- The fields that nearly every script needs.
 local function load_job(id)
   local f = redis.call('HMGET', job_key(id), 'state', 'user', 'userJSON', 'prefix', 'keep', 'entry', 'priority', 'owner', 'turn',
-    'session', 'checkpoint', 'notify', 'simulated')
+    'session', 'checkpoint', 'notify', 'simulated', 'phase')
   if not f[1] then return nil end
   return { id = id, state = f[1], user = f[2], userJSON = f[3], prefix = f[4], keep = tonumber(f[5]),
     entry = f[6], priority = f[7], owner = f[8], turn = tonumber(f[9]), session = f[10], checkpoint = f[11], notify = f[12],
-    simulated = f[13] == '1' }
+    simulated = f[13] == '1', phase = f[14] or DEFAULT_PHASE[f[1]] or '' }
 end
 
 -- Appends an event of a job's change.
@@ -40,11 +40,44 @@ local function emit(j, what, data)
   for _, name in ipairs({ ':events:', ':seq:', ':base:' }) do redis.call('PEXPIRE', P .. name .. j.user, num(j.keep)) end
 end
 
--- Moves a job to another state, with its event.
-local function become(j, state, what, data)
-  j.state = state
-  redis.call('HSET', job_key(j.id), 'state', state, 'updated', num(NOW))
-  emit(j, what, data)
+-- Refuses, by an error, a move that job.Transitions does not list; phase '' is
+-- none. Returns the name of the move's event, '' where none tells of it. A script
+-- that writes something else first asks before that: an error undoes nothing.
+local function demand_move(j, state, phase)
+  local from = j.state == state and state .. '/' .. j.phase or j.state
+  local event = moves()[from .. '>' .. state .. '/' .. phase]
+  if not event then error('a job cannot go from "' .. j.state .. '/' .. j.phase .. '" to "' .. state .. '/' .. phase .. '"') end
+  return event
+end
+
+-- Moves a job without its event, of which it returns the name.
+local function enter(j, state, phase)
+  local event = demand_move(j, state, phase)
+  j.state, j.phase = state, phase
+  redis.call('HSET', job_key(j.id), 'state', state, 'phase', phase, 'updated', num(NOW))
+  redis.call('HDEL', job_key(j.id), 'phaseUntil')
+  return event
+end
+
+-- The data of a state's event. members is what else there is to tell: JSON members
+-- with a comma before them.
+local function state_data(state, phase, members)
+  return '{"status":"' .. state .. '"' .. (phase ~= '' and ',"phase":"' .. phase .. '"' or '') .. (members or '') .. '}'
+end
+
+-- Moves a job to another state, with its event; data is that of the state unless it
+-- is given.
+local function become(j, state, phase, data)
+  local event = enter(j, state, phase)
+  emit(j, event, data or state_data(state, phase))
+end
+
+-- Moves a job to another phase of its state, with the state's event. One that it is
+-- in already is no change.
+local function change_phase(j, phase)
+  if j.phase == phase then return end
+  local event = enter(j, j.state, phase)
+  if event ~= '' then emit(j, event, state_data(j.state, phase)) end
 end
 
 local function set_deadline(j, kind, ms)
@@ -59,6 +92,7 @@ end
 
 -- Puts a pending job's next turn into the queue and wakes a worker.
 local function enqueue(j)
+  change_phase(j, 'queued')
   redis.call('XADD', P .. ':queue:' .. j.priority, '*', 'id', j.id)
   redis.call('PUBLISH', P .. ':wake', j.priority)
 end
@@ -211,11 +245,14 @@ local function release(j)
   end
   redis.call('HDEL', job_key(j.id), 'entry', 'owner')
   redis.call('SREM', P .. ':running:' .. j.user, j.id)
-  local waiting = redis.call('ZPOPMIN', P .. ':waiting:' .. j.user)
-  if waiting[1] then
-    local w = load_job(waiting[1])
-    if w and w.state == 'pending' then enqueue(w) end
-  end
+  repeat -- one that waits no more must not take the place of one that does
+    local waiting = redis.call('ZPOPMIN', P .. ':waiting:' .. j.user)
+    local w = waiting[1] and load_job(waiting[1])
+    if w and w.state == 'pending' then
+      enqueue(w)
+      break
+    end
+  until not waiting[1]
 end
 
 -- Adds to a job's audit log. rest is the entry's JSON behind time and request.
@@ -286,7 +323,7 @@ local function withdraw_reader(c)
   local r = c.reader and load_job(c.reader)
   if not r or TERMINAL[r.state] then return end
   redis.call('HSET', job_key(r.id), 'error', 'The person has replied again', 'code', 'cancelled')
-  finish(r, 'cancelled', 'cancelled', '{"status":"cancelled"}')
+  finish(r, 'cancelled')
 end
 
 -- A checkpoint no longer waits for a reply.
@@ -318,6 +355,7 @@ end
 local function unhold(j)
   redis.call('ZREM', P .. ':deadlines', 'hold|' .. j.id)
   if j.checkpoint then redis.call('HSET', checkpoint_key(j.checkpoint), 'held', '0') end
+  if j.phase == 'held' then change_phase(j, '') end
 end
 
 -- Rings Claude as soon as no process of the job is left.
@@ -349,7 +387,7 @@ end
 -- Goes on with a job in another turn, which is told note.
 local function continue_job(j, note)
   redis.call('HSET', job_key(j.id), 'note', note)
-  become(j, 'pending', 'pending', '{"status":"pending"}')
+  become(j, 'pending', j.owner and 'waiting_for_exit' or 'queued')
   ring(j)
 end
 
@@ -380,7 +418,8 @@ end
 
 -- Ends a job for good (until a person asks for a retry). The worker, if any,
 -- is given back when its process is gone.
-function finish(j, state, what, data)
+function finish(j, state, data)
+  demand_move(j, state, '')
   stop_clocks(j)
   redis.call('DEL', P .. ':secret:' .. j.id)
   redis.call('ZREM', P .. ':waiting:' .. j.user, j.id)
@@ -401,7 +440,7 @@ function finish(j, state, what, data)
   redis.call('HDEL', job_key(j.id), 'checkpoint', 'note', 'again')
   redis.call('HSET', job_key(j.id), 'finished', num(NOW))
   set_deadline(j, 'purge', j.keep)
-  become(j, state, what, data)
+  become(j, state, '', data)
   notify(j, 'ended|' .. j.id .. '|' .. num(j.turn))
   if redis.call('HEXISTS', job_key(j.id), 'reads') == 1 then add_task('read', j.id) end
   if state == 'received' and redis.call('LLEN', P .. ':told:' .. j.id) > tonumber(redis.call('HGET', job_key(j.id), 'told') or 0) then
@@ -410,20 +449,18 @@ function finish(j, state, what, data)
 end
 
 local function fail(j, state, code, message, said)
+  demand_move(j, state, '')
   redis.call('HSET', job_key(j.id), 'error', message, 'code', code)
   add_notice(j, said)
-  finish(j, state, 'error', '{"suggestionId":"' .. j.id .. '","error":' .. cjson.encode(said) .. ',"errorCode":"' .. code .. '"}')
+  finish(j, state, '{"suggestionId":"' .. j.id .. '","error":' .. cjson.encode(said) .. ',"errorCode":"' .. code .. '"}')
 end
 
--- What a turn's state tells beside its name when one before it failed: how many in
--- a row did, and how the last one ended.
-local function turn_data(j)
+-- What the state of a turn tells beside its name when one before it failed: how many
+-- in a row did, and how the last one ended. JSON members with a comma before them.
+local function failure_members(j, state)
   local f = redis.call('HMGET', job_key(j.id), 'attempt', 'attempts', 'lastFailure', 'turn')
-  local data = '{"status":"' .. j.state .. '"'
-  if f[3] and cjson.decode(f[3]).turn >= tonumber(f[4]) - (j.state == 'running' and 1 or 0) then
-    data = data .. ',"turn":' .. f[4] .. ',"attempt":' .. (f[1] or '0') .. ',"maxAttempts":' .. f[2] .. ',"lastFailure":' .. f[3]
-  end
-  return data .. '}'
+  if not f[3] or cjson.decode(f[3]).turn < tonumber(f[4]) - (state == 'running' and 1 or 0) then return '' end
+  return ',"turn":' .. f[4] .. ',"attempt":' .. (f[1] or '0') .. ',"maxAttempts":' .. f[2] .. ',"lastFailure":' .. f[3]
 end
 
 -- Notes how a turn failed, for whoever looks while the job is tried again.
@@ -432,12 +469,15 @@ local function note_failure(j, code, message)
     ',"error":' .. cjson.encode(message) .. ',"time":"' .. rfc3339(NOW) .. '"}')
 end
 
--- A turn failed and is to be tried again.
-local function start_over(j, code, message)
+-- A turn failed and is to be tried again, after a delay in ms. Until then the job is
+-- queued, but not in a queue.
+local function start_over(j, code, message, delay)
   note_failure(j, code, message)
   stop_clocks(j)
-  j.state = 'pending'
-  become(j, 'pending', 'pending', turn_data(j))
+  local untl = delay > 0 and ',"phaseUntil":"' .. rfc3339(NOW + delay) .. '"' or ''
+  become(j, 'pending', 'queued', state_data('pending', 'queued', untl .. failure_members(j, 'pending')))
+  if delay > 0 then redis.call('HSET', job_key(j.id), 'phaseUntil', num(NOW + delay)) end
+  set_deadline(j, 'retry', delay)
 end
 
 -- Books the end of an action's run: success, error or unknown. The callback

@@ -24,8 +24,7 @@ for _, node in ipairs(redis.call('ZRANGEBYSCORE', P .. ':nodes', '-inf', num(NOW
           fail(j, 'failed', ARGV[2], ARGV[3], ARGV[3])
         else
           redis.call('HSET', job_key(j.id), 'note', ARGV[4])
-          start_over(j, ARGV[2], 'The server that ran it was lost.')
-          set_deadline(j, 'retry', 0)
+          start_over(j, ARGV[2], 'The server that ran it was lost.', 0)
         end
       end
     else

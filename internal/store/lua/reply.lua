@@ -26,6 +26,14 @@ if c.status ~= ARGV[3] or c.round ~= ARGV[19] then return { 'closed', c.status }
 local j = c.job ~= '' and load_job(c.job)
   or { id = '', user = c.user, userJSON = c.userJSON, session = c.session, prefix = c.prefix, keep = c.keep }
 
+-- Where an answer leads the job. A held call goes on in its turn.
+local function destination()
+  if ARGV[6] ~= '' then return ARGV[6], '' end
+  if c.held == '1' then return 'running', 'claude' end
+  return 'pending', j.owner and 'waiting_for_exit' or 'queued'
+end
+if ARGV[2] == 'answered' and j.id ~= '' then demand_move(j, destination()) end
+
 local message = redis.call('HGET', checkpoint_key(c.id), 'replyMessage') or '0'
 if ARGV[5] ~= '' then message = num(add_message(j, ARGV[5], 'NEW_MESSAGE', 'processing')) end
 local reply = ARGV[4] ~= '' and ARGV[4] .. (ARGV[4] == '{' and '' or ',') .. '"messageId":' .. message .. '}' or ''
@@ -114,14 +122,14 @@ keep_answer(j, c, ARGV[13])
 if ARGV[6] ~= '' then
   redis.call('HSET', job_key(j.id), 'error', ARGV[8], 'code', ARGV[7])
   add_notice(j, ARGV[8])
-  finish(j, ARGV[6], ARGV[6], '{"status":"' .. ARGV[6] .. '"}')
+  finish(j, ARGV[6])
 elseif c.held == '1' then
   -- The turn that asked goes on, and its clock where it stood.
   local left = tonumber(redis.call('HGET', job_key(j.id), 'left'))
   set_deadline(j, 'callback', left)
   redis.call('HSET', job_key(j.id), 'deadline', num(NOW + left))
   redis.call('PEXPIRE', P .. ':secret:' .. j.id, num(left + 1))
-  become(j, 'running', 'running', '{"status":"running"}')
+  become(j, 'running', 'claude')
 else
   continue_job(j, ARGV[12])
 end

@@ -41,5 +41,5 @@ if ARGV[5] ~= '' then
   emit(j, 'partial', ARGV[6])
 end
 if ARGV[7] ~= '' then add_message(j, ARGV[7], 'NEW_MESSAGE', 'processing') end
-finish(j, 'received', 'received', ARGV[4])
+finish(j, 'received', ARGV[4])
 return 'accepted'

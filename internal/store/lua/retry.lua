@@ -6,7 +6,7 @@
 
 local j = load_job(ARGV[1])
 if not j then return { 'unknown' } end
-if j.state ~= 'expired' and j.state ~= 'failed' and j.state ~= 'cancelled' then return { j.state } end
+if not TERMINAL[j.state] or not moves()[j.state .. '>pending/queued'] then return { j.state } end
 
 -- Only one process at a time can go on with a conversation.
 local function root(id) return redis.call('HGET', job_key(id), 'root') or id end
@@ -22,8 +22,7 @@ note_failure(j, f[1] or '', f[2] or '')
 redis.call('HDEL', job_key(j.id), 'error', 'code', 'finished', 'seen')
 redis.call('HSET', job_key(j.id), 'attempt', '0', 'note', ARGV[3])
 set_deadline(j, 'queue', tonumber(ARGV[2]))
-j.state = 'pending'
-become(j, 'pending', 'pending', turn_data(j))
+become(j, 'pending', 'queued', state_data('pending', 'queued', failure_members(j, 'pending')))
 enqueue(j)
 redis.call('HSET', session, 'job', j.id) -- what its user writes now is for this job
 redis.call('PEXPIRE', session, num(j.keep))

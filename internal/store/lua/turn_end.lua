@@ -45,8 +45,7 @@ local gave_up = redis.call('HMGET', job_key(j.id), 'gaveUpTurn', 'gaveUpCode', '
 if gave_up[1] and tonumber(gave_up[1]) == j.turn then code, message = gave_up[2], gave_up[3] end
 
 if lost then
-  start_over(j, code, message)
-  set_deadline(j, 'retry', 0)
+  start_over(j, code, message, 0)
   return j.state
 end
 local attempt = redis.call('HINCRBY', job_key(j.id), 'attempt', 1)
@@ -55,6 +54,5 @@ if ARGV[9] ~= '1' or attempt >= tonumber(redis.call('HGET', job_key(j.id), 'atte
   return j.state
 end
 redis.call('HSET', job_key(j.id), 'note', ARGV[11])
-start_over(j, code, message)
-set_deadline(j, 'retry', tonumber(ARGV[10]) * 2 ^ math.min(attempt - 1, 6))
+start_over(j, code, message, tonumber(ARGV[10]) * 2 ^ math.min(attempt - 1, 6))
 return j.state
