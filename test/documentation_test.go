@@ -116,6 +116,10 @@ func TestDocumentedBlocksAreValid(t *testing.T) {
 				if b.File == "" {
 					checkKind(t, at, b.Text)
 				}
+			case "mermaid": // drawn from the code, which a test in internal/job compares
+				if !strings.HasPrefix(b.Text, "stateDiagram-v2\n") || name != filepath.Join("docs", "architecture.md") {
+					t.Errorf("%s: nothing checks this diagram", at)
+				}
 			case "text":
 				if command := aCommand.FindString(b.Text); command != "" {
 					t.Errorf("%s: %q is a command: the block's language is sh", at, command)

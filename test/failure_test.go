@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -87,11 +88,15 @@ func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 		if diff := cmp.Diff(want, failure); diff != "" {
 			t.Error(diff)
 		}
+		until, _ := frames[2]["data"].(object)["phaseUntil"].(string)
+		if at, err := time.Parse(time.RFC3339, until); err != nil || at.Sub(eventTime(t, frames[2])) != 10*time.Millisecond {
+			t.Errorf("the next attempt is to be made at %q, the event is of %v: want 10ms later", until, frames[2]["time"])
+		}
 		for i, data := range []object{
-			{"status": "pending"},
-			{"status": "running"},
-			{"status": "pending", "turn": 1.0, "attempt": 1.0, "maxAttempts": 2.0, "lastFailure": want},
-			{"status": "running", "turn": 2.0, "attempt": 1.0, "maxAttempts": 2.0, "lastFailure": want},
+			{"status": "pending", "phase": "queued"},
+			{"status": "running", "phase": "claude"},
+			{"status": "pending", "phase": "queued", "phaseUntil": until, "turn": 1.0, "attempt": 1.0, "maxAttempts": 2.0, "lastFailure": want},
+			{"status": "running", "phase": "claude", "turn": 2.0, "attempt": 1.0, "maxAttempts": 2.0, "lastFailure": want},
 		} {
 			if diff := cmp.Diff(data, frames[i]["data"]); diff != "" {
 				t.Errorf("event %d: %s", i, diff)
@@ -108,4 +113,14 @@ func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 			t.Errorf("after retry: %v", failure)
 		}
 	})
+}
+
+func eventTime(t *testing.T, frame object) time.Time {
+	t.Helper()
+	text, _ := frame["time"].(string)
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }

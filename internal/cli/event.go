@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"ringback/internal/client"
 	"ringback/internal/job"
@@ -22,8 +23,9 @@ type eventData struct {
 	Attempt     int          `json:"attempt"`
 	MaxAttempts int          `json:"maxAttempts"`
 	LastFailure *job.Failure `json:"lastFailure"`
-	// Phase is what a turn is busy with.
-	Phase string `json:"phase"`
+	// Phase is what goes on within the state, PhaseUntil until when at least.
+	Phase      job.Phase `json:"phase"`
+	PhaseUntil time.Time `json:"phaseUntil"`
 }
 
 // text is the message where it is a text.
@@ -46,9 +48,9 @@ func inWords(e client.Event) string {
 	d := dataOf(e)
 	switch e.Happening() {
 	case job.OnPending:
-		return "waits for a worker" + d.again()
+		return d.phase(job.Pending) + d.again()
 	case job.OnRunning:
-		return "Claude is on it" + d.again()
+		return d.phase(job.Running) + d.again()
 	case job.OnActivity:
 		return fmt.Sprintf("%3.0f%%  %s", d.Percent, oneLine(d.text()))
 	case job.OnPartial:
@@ -63,7 +65,20 @@ func inWords(e client.Event) string {
 		return reason(job.Job{Error: oneLine(d.Error), ErrorCode: d.Code})
 	case job.OnCancelled, job.OnRejected:
 	}
-	return oneLine(cmp.Or(d.text(), d.Phase))
+	return oneLine(cmp.Or(d.text(), string(d.Phase)))
+}
+
+// phase says what goes on in a state that begins, or goes on.
+func (d eventData) phase(s job.State) string {
+	return phaseInWords(cmp.Or(d.Phase, s.DefaultPhase()), d.PhaseUntil)
+}
+
+// phaseInWords says what goes on within a state; "" for no phase.
+func phaseInWords(phase job.Phase, until time.Time) string {
+	if phase == job.Queued && !until.IsZero() {
+		return "waiting for the next attempt"
+	}
+	return oneLine(cmp.Or(phase.Words(), string(phase))) // a newer server may have more of them
 }
 
 // again says of a turn that it starts over, and why.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ringback/internal/client"
 	"ringback/internal/job"
@@ -25,9 +27,9 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 	d := dataOf(e)
 	switch e.Happening() {
 	case job.OnPending:
-		b.line(0, "Waiting for a worker"+d.again())
+		b.line(0, capitalized(d.phase(job.Pending))+d.again())
 	case job.OnRunning:
-		b.line(0, "Claude is on it"+d.again())
+		b.line(b.share(d.Phase), capitalized(d.phase(job.Running))+d.again())
 	case job.OnActivity:
 		b.line(d.Percent, d.text())
 	case job.OnPartial:
@@ -45,6 +47,23 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, job.OnMessage:
 	}
 	return ends(e)
+}
+
+// share is how far a job has come when a phase begins: what Claude reported stands
+// once it is done.
+func (b *progress) share(p job.Phase) float64 {
+	switch p {
+	case job.Capturing, job.Verifying, job.Publishing:
+		return b.percent
+	case job.NoPhase, job.Queued, job.WaitingForLimit, job.WaitingForExit, job.Preparing, job.AtWork, job.Held:
+	}
+	return 0
+}
+
+// capitalized begins a line.
+func capitalized(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // asked shows a question: whole on a terminal, where a person may answer it.

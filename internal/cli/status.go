@@ -35,6 +35,7 @@ func (p printer) status(j job.Job) {
 	p.line("Claude", simulated(j))
 	p.line("Asked", p.time(j.CreatedAt, time.DateTime))
 	p.line("Ended", p.time(j.FinishedAt, time.DateTime))
+	p.line("Until", p.time(j.PhaseUntil, time.DateTime))
 	p.line("Until", p.time(j.Deadline, time.DateTime))
 	p.line("Doing", doing(j))
 	p.line("Before", startsOver(j))
@@ -61,13 +62,13 @@ func simulated(j job.Job) string {
 	return "simulated: true (what it says and submits is made up)"
 }
 
-// doing is the progress that Claude reported last; "" when no turn is running,
-// for then it tells of the past.
+// doing is what goes on: the progress that Claude reported last while it works, for
+// then only it does not tell of the past, else the phase; "" when nothing does.
 func doing(j job.Job) string {
-	if j.State != job.Running || j.Activity == nil {
-		return ""
+	if j.State == job.Running && cmp.Or(j.Phase, job.AtWork) == job.AtWork && j.Activity != nil {
+		return fmt.Sprintf("%.0f%% %s", j.Activity.Progress, j.Activity.Message)
 	}
-	return fmt.Sprintf("%.0f%% %s", j.Activity.Progress, j.Activity.Message)
+	return phaseInWords(j.Phase, j.PhaseUntil)
 }
 
 // detail says in one line what a job does, what it asks, or what it ended of.
@@ -75,7 +76,14 @@ func detail(j job.Job) string {
 	if j.Checkpoint != nil && j.State.Parked() {
 		return oneLine(j.Checkpoint.Message)
 	}
-	return oneLine(cmp.Or(reason(j), doing(j), startsOver(j)))
+	if j.State.Terminal() {
+		return oneLine(reason(j))
+	}
+	now, before := doing(j), startsOver(j)
+	if j.State == job.Pending && now != "" && before != "" {
+		return oneLine(now + "; " + before)
+	}
+	return oneLine(cmp.Or(now, before))
 }
 
 // startsOver says of a job that is tried again what went wrong before; "" of any

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,12 @@ func story() []string {
 		happened(8, "checkpoint", review),
 		happened(9, "checkpoint:resolved", strings.Replace(review, `"open"`, `"answered","reply":{"decision":"approve"}`, 1)),
 		happened(9, "pending", `{"status":"pending","turn":2,"attempt":1,"maxAttempts":3,"lastFailure":{"turn":2,"errorCode":"cli_failed","error":"The CLI exited\nwith 1"}}`),
-		happened(9, "phase", `{"phase":"verifying","unknown":{"a":[1]}}`),
+		happened(9, "pending", `{"status":"pending","phase":"queued","phaseUntil":"2026-03-01T10:00:12Z","turn":2,"attempt":1,"maxAttempts":3,"lastFailure":{"turn":2,"errorCode":"cli_failed","error":"The CLI exited"}}`),
+		happened(9, "pending", `{"status":"pending","phase":"waiting_for_limit"}`),
+		happened(9, "running", `{"status":"running","phase":"preparing"}`),
+		happened(9, "running", `{"status":"running","phase":"verifying"}`),
+		happened(9, "running", `{"status":"running","phase":"added_later"}`),
+		happened(9, "later", `{"phase":"verifying","unknown":{"a":[1]}}`),
 		happened(9, "error", `{"suggestionId":"req","error":"No recipe fits","errorCode":"claude_failed"}`),
 		happened(9, "cancelled", `{"status":"cancelled"}`),
 		happened(9, "rejected", `{"status":"rejected"}`),
@@ -37,7 +43,7 @@ func TestWatchTellsEveryEventInWords(t *testing.T) {
 		f := newStub(t)
 		f.events = story()
 		for i, frame := range f.events { // ids rise
-			f.events[i] = strings.Replace(frame, `{"id":"9"`, `{"id":"`+"1"+strings.Repeat("0", i)+`"`, 1)
+			f.events[i] = strings.Replace(frame, `{"id":"9"`, fmt.Sprintf(`{"id":"%d"`, 100+i), 1)
 		}
 		f.records = []string{running, running, running, running}
 		s := newConsole(t, f.URL).onTerminal(c.columns)

@@ -8,5 +8,8 @@
 //	any non-terminal ──▶ cancelled | rejected | expired | failed
 //
 // An expired, failed or cancelled job goes back to pending when a person asks
-// for a retry.
+// for a retry. Transitions is the whole of it, Phases what goes on within a state;
+// docs/architecture.md draws both.
 package job
+
+//go:generate go test . -run TestArchitectureDrawsTheStateMachine -update

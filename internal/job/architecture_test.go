@@ -1,0 +1,183 @@
+package job_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+)
+
+var update = flag.Bool("update", false, "write the state machine into docs/architecture.md")
+
+const (
+	architecture = "../../docs/architecture.md"
+	begin        = "<!-- states: begin -->\n"
+	end          = "<!-- states: end -->\n"
+)
+
+func TestArchitectureDrawsTheStateMachine(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(architecture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	drawn, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s lacks its markers", architecture)
+	}
+	want := "\n" + diagram() + "\n" + phaseTable() + "\n" + transitionTable() + "\n"
+	if *update {
+		if err := os.WriteFile(architecture, []byte(before+begin+want+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, drawn); diff != "" {
+		t.Errorf("docs/architecture.md is not up to date (make generate): %s", diff)
+	}
+}
+
+// diagram draws the machine in Mermaid, the phases within their states.
+func diagram() string {
+	var out strings.Builder
+	out.WriteString("```mermaid\nstateDiagram-v2\n")
+	for _, s := range job.States {
+		drawState(&out, s)
+	}
+	for _, t := range job.Transitions {
+		if t.Within() {
+			continue
+		}
+		from := string(t.From)
+		if from == "" {
+			from = "[*]"
+		}
+		fmt.Fprintf(&out, "    %s --> %s: %s\n", from, t.To, t.Why)
+	}
+	out.WriteString("```\n")
+	return out.String()
+}
+
+// drawState draws what goes on within a state. An end there is that of a phase.
+func drawState(out *strings.Builder, s job.State) {
+	phases := phasesOf(s)
+	if len(phases) == 0 {
+		return
+	}
+	// Names are the diagram's own: a phase of two states is drawn twice.
+	name := func(p job.Phase) string {
+		if p == job.NoPhase {
+			return "[*]"
+		}
+		return string(s) + "_" + string(p)
+	}
+	fmt.Fprintf(out, "    state %s {\n", s)
+	for _, p := range phases {
+		fmt.Fprintf(out, "        state \"%s\" as %s\n", p, name(p))
+	}
+	for _, t := range job.Transitions {
+		if t.Within() && t.From == s {
+			fmt.Fprintf(out, "        %s --> %s: %s\n", name(t.FromPhase), name(t.Phases[0]), t.Why)
+		}
+	}
+	out.WriteString("    }\n")
+}
+
+func phasesOf(s job.State) []job.Phase {
+	var phases []job.Phase
+	for _, row := range job.Phases {
+		if slices.Contains(row.States, s) {
+			phases = append(phases, row.Phase)
+		}
+	}
+	return phases
+}
+
+func phaseTable() string {
+	var out strings.Builder
+	out.WriteString("| phase | of | the job … | where people look |\n| --- | --- | --- | --- |\n")
+	for _, row := range job.Phases {
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", row.Phase, quoted(row.States), row.Meaning, row.Words)
+	}
+	return out.String()
+}
+
+func transitionTable() string {
+	var out strings.Builder
+	out.WriteString("| from | to | event | why |\n| --- | --- | --- | --- |\n")
+	for _, t := range job.Transitions {
+		from := quoted([]job.State{t.From})
+		if t.Within() {
+			from += " " + quoted([]job.Phase{t.FromPhase})
+		}
+		to := strings.TrimSpace(quoted([]job.State{t.To}) + " " + quoted(t.Phases))
+		if len(t.Phases) > 1 && slices.Contains(t.Phases, job.NoPhase) {
+			to += " or no phase"
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", from, to, quoted([]job.Happening{t.Event}), t.Why)
+	}
+	return out.String()
+}
+
+// quoted names values, those that are not empty.
+func quoted[T ~string](values []T) string {
+	var names []string
+	for _, v := range values {
+		if v != "" {
+			names = append(names, "`"+string(v)+"`")
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// TestTransitionsAreWhole looks for what the table must not have or lack.
+func TestTransitionsAreWhole(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, row := range job.Transitions {
+		for _, p := range row.Phases {
+			key := fmt.Sprint(row.From, "/", row.FromPhase, " ", row.To, "/", p)
+			if seen[key] {
+				t.Errorf("%s stands twice", key)
+			}
+			seen[key] = true
+			if p != job.NoPhase && !slices.Contains(phasesOf(row.To), p) {
+				t.Errorf("%s: %s has no such phase", key, row.To)
+			}
+			if busy := row.To == job.Pending || row.To == job.Running; busy && p == job.NoPhase {
+				t.Errorf("%s: %s always has a phase", key, row.To)
+			}
+		}
+		if len(row.Phases) == 0 || row.Why == "" {
+			t.Errorf("%+v is incomplete", row)
+		}
+		if row.From.Terminal() && row.To != job.Pending {
+			t.Errorf("%+v: only a retry leaves %s", row, row.From)
+		}
+	}
+	for _, s := range job.States {
+		if !slices.ContainsFunc(job.Transitions[:], func(row job.Transition) bool { return row.To == s && !row.Within() }) {
+			t.Errorf("nothing leads to %s", s)
+		}
+		if !s.Terminal() && (!s.CanBecome(job.Cancelled) || !s.CanBecome(job.Expired)) {
+			t.Errorf("%s cannot be cancelled, or does not expire", s)
+		}
+		if s.CanBecome(s) {
+			t.Errorf("%s follows itself", s)
+		}
+	}
+	for _, row := range job.Phases {
+		for _, s := range row.States {
+			if !slices.ContainsFunc(job.Transitions[:], func(r job.Transition) bool { return r.To == s && slices.Contains(r.Phases, row.Phase) }) {
+				t.Errorf("nothing leads to %s/%s", s, row.Phase)
+			}
+		}
+	}
+}
