@@ -45,7 +45,7 @@ fuzz: ## fuzz every parser of outside bytes for a while
 .PHONY: lint
 lint: ## vet, and the linters, which check the format, too (make fmt)
 	$(GO) vet $(PACKAGES)
-	$(GOLANGCI) run --timeout 15m
+	$(GOLANGCI) run --timeout 15m --allow-parallel-runners
 
 .PHONY: fmt
 fmt: ## format the code

@@ -5,7 +5,12 @@
 // taken by a worker (internal/runner), which starts the CLI with a prompt that says
 // how to call back (internal/claude). Claude's curl arrives at internal/callback, is
 // checked against the schemas of the job's kind (internal/kind) and stored; the
-// event that this makes reaches WebSocket clients through internal/hub. internal/job
-// holds the words all of these share, internal/server puts them together, and
-// internal/cli is the command line.
+// event that this makes reaches WebSocket clients through internal/hub.
+//
+// Where a person is needed, internal/human asks in the chat and takes the reply;
+// internal/human/reply says what their words mean. internal/action runs what was
+// allowed, and internal/workspace holds the clones in which code is changed.
+//
+// internal/job holds the words all of these share, internal/server puts them
+// together, and internal/cli is the command line.
 package main

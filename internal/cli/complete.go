@@ -44,7 +44,7 @@ func (a *app) completes(words func(context.Context, *client.Client, string) ([]s
 // described is a word to go on with, and what it stands for.
 func described(word, about string) string { return word + "\t" + clean(oneLine(about)) }
 
-// completeJobs offers jobs that fit, newest first: the short form of their ids,
+// complete offers jobs that fit, newest first: the short form of their ids,
 // or the whole one where that was begun.
 func (t *target) complete() completion {
 	return t.app.completes(func(ctx context.Context, api *client.Client, begun string) ([]string, error) {

@@ -5,5 +5,5 @@
 //
 // A job lives in the partition of its user; its id names the partition. All
 // keys of a partition share a hash tag, which makes the scripts work on Redis
-// Cluster as well. lua/lib.lua lists the keys.
+// Cluster as well. lua/event.lua lists the keys.
 package store
