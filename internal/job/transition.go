@@ -51,9 +51,9 @@ var Transitions = [...]Transition{
 	{AwaitingInput, "", Cancelled, []Phase{NoPhase}, OnCancelled, "cancelled"},
 	{AwaitingInput, "", Expired, []Phase{NoPhase}, OnError, "no answer in time"},
 
-	{Cancelled, "", Pending, []Phase{Queued}, OnPending, "retried"},
-	{Expired, "", Pending, []Phase{Queued}, OnPending, "retried"},
-	{Failed, "", Pending, []Phase{Queued}, OnPending, "retried"},
+	{Cancelled, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "retried"},
+	{Expired, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "retried"},
+	{Failed, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "retried"},
 
 	{Pending, Queued, Pending, []Phase{WaitingForLimit}, OnPending, "its user has enough turns running"},
 	{Pending, WaitingForLimit, Pending, []Phase{Queued}, OnPending, "a turn of its user has ended"},

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -67,12 +68,8 @@ func TestCreateRefuses(t *testing.T) {
 			c.change(&r)
 			_, err := s.Create(t.Context(), r)
 			e := refusal(err)
-			said := e.Message
-			for _, d := range e.Details {
-				said += " " + d.Path
-			}
-			if e.Kind != c.kind || !strings.Contains(said, c.says) {
-				t.Errorf("it is refused as %q: %s", e.Kind, said)
+			if e.Kind != c.kind || !strings.Contains(fmt.Sprint(e.Message, e.Details), c.says) {
+				t.Errorf("it is refused as %q: %s %v", e.Kind, e.Message, e.Details)
 			}
 		})
 	}

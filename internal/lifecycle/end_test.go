@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/store"
 )
 
 func TestCancelSaysWhereItCameFrom(t *testing.T) {
@@ -82,6 +83,36 @@ func TestAJobIsNotRetriedWhileAnotherGoesOnWithItsConversation(t *testing.T) {
 	s.write("Hello?")
 	if turn := s.take(); turn.Job.ID != first || !cmp.Equal(told(turn), []string{"Hello?"}) {
 		t.Errorf("%s is told %q, want the job that was retried", turn.Job.ID, told(turn))
+	}
+}
+
+// Nor by two processes of one job: the next turn waits for the end of the last, and
+// what that used is booked.
+func TestARetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	id := s.create(request("plain"))
+	s.take()
+	if err := s.Cancel(t.Context(), id, job.Actor{}); err != nil {
+		t.Fatal(err)
+	}
+	s.retry(id)
+	if turn := s.take(); turn != nil {
+		t.Fatalf("turn %d begins beside the process of the one before", turn.Job.Turn)
+	}
+	if err := s.Cancel(t.Context(), id, job.Actor{}); err != nil {
+		t.Fatal(err)
+	}
+	s.retry(id) // and once more
+	end := store.TurnEnd{ID: id, Turn: 1, Node: "n", Begun: true, Usage: job.Usage{OutputTokens: 5}}
+	if state, err := s.store.EndTurn(t.Context(), end); state != job.Pending || err != nil {
+		t.Fatalf("after the process's end the job is %q, %v", state, err)
+	}
+	if turn := s.take(); turn == nil || turn.Job.Turn != 2 || turn.Job.Usage.OutputTokens != 5 {
+		t.Errorf("the next turn is %+v", turn)
+	}
+	if turn := s.take(); turn != nil {
+		t.Errorf("turn %d begins as well", turn.Job.Turn)
 	}
 }
 

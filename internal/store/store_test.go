@@ -334,8 +334,13 @@ func retry(t *testing.T, s *store.Store, m *model, _ *rand.Rand) {
 		t.Errorf("retrying a job that is %s: %v", m.state, err)
 	}
 	if err == nil {
-		m.attempt, m.held, m.holds, m.seen = 0, false, false, map[string]bool{}
-		m.become(job.Pending, job.Queued, "pending")
+		m.attempt, m.holds, m.seen = 0, false, map[string]bool{}
+		phase := job.Queued
+		if m.held { // the process of the last turn is still ending
+			phase = job.WaitingForExit
+		}
+		m.become(job.Pending, phase, "pending")
+		m.again = m.held
 	}
 }
 

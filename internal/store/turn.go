@@ -210,7 +210,7 @@ func (s *Store) Retry(ctx context.Context, id job.ID) error {
 	if err != nil {
 		return err
 	}
-	answer, err := s.runJob(ctx, s.scripts.retry, id, toMillis(s.opts.QueueTimeout), string(note))
+	answer, err := s.runJob(ctx, s.scripts.retry, id, string(note))
 	if err != nil {
 		return err
 	}
