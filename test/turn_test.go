@@ -46,6 +46,25 @@ func TestTimeoutExpiresTheJobAndEndsItsProcesses(t *testing.T) {
 	})
 }
 
+// Cancelled and retried at once, a job has one process at a time all the same.
+func TestRetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	lines := func() []string {
+		text, _ := os.ReadFile(log)
+		return strings.Fields(string(text))
+	}
+	n := startNode(t, vars{"CLAUDE_BIN": script(t, fmt.Sprintf(`trap "sleep 1; echo ends >> %[1]s; exit" TERM; echo begins >> %[1]s; while true; do sleep 0.1; done`, log))})
+	id := n.create(t, object{"userId": "u1"})
+	eventually(t, "the first process", func() bool { return len(lines()) == 1 })
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/retry", nil)
+	eventually(t, "the second process", func() bool { return len(lines()) == 3 })
+	if diff := cmp.Diff([]string{"begins", "ends", "begins"}, lines()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCLIThatDoesNotDeliver(t *testing.T) {
 	t.Parallel()
 	notExecutable := filepath.Join(t.TempDir(), "claude")
