@@ -58,8 +58,9 @@ generate: ## regenerate the schemas of the built-in kinds
 # It asks no git: files that are not committed yet are nobody's fault.
 .PHONY: verify
 verify: ## what is generated is up to date, and go.mod is tidy
-	@before=$$(mktemp -d) && trap 'rm -rf "$$before"' EXIT && cp -R schemas "$$before" && $(MAKE) --no-print-directory generate && \
-		diff -ru "$$before/schemas" schemas || { echo "schemas/ was out of date: commit what make generate has written now"; exit 1; }
+	@before=$$(mktemp -d) && trap 'rm -rf "$$before"' EXIT && cp -R schemas docs "$$before" && $(MAKE) --no-print-directory generate && \
+		diff -ru "$$before/schemas" schemas && diff -ru "$$before/docs" docs || \
+		{ echo "schemas/ or docs/ was out of date: commit what make generate has written now"; exit 1; }
 	$(GO) mod tidy -diff
 
 .PHONY: vuln
