@@ -1,9 +1,7 @@
 package hub_test
 
 import (
-	"context"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,20 +21,7 @@ import (
 // next event.
 func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 	t.Parallel()
-	log := slog.New(slog.DiscardHandler)
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
-	s := store.New(embedded.Client, store.Options{}, log)
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	h := hub.New(s, hub.Options{}, log)
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	go h.Run(ctx)
+	s, h, ctx := running(t)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h.Serve(w, r, hub.Request{UserID: r.URL.Query().Get("user")}); err != nil {
 			t.Error(err)

@@ -30,8 +30,10 @@ func lossy(h *hub.Hub) store.Subscriber {
 	}}
 }
 
-func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
-	t.Parallel()
+// running is a hub that runs until the test ends, on a store of its own that it is
+// not subscribed to yet.
+func running(t *testing.T) (*store.Store, *hub.Hub, context.Context) {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	embedded, err := store.StartInProcess()
 	if err != nil {
@@ -46,6 +48,12 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	go h.Run(ctx)
+	return s, h, ctx
+}
+
+func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t)
 	go s.Subscribe(ctx, lossy(h))
 
 	j, err := s.Create(t.Context(), store.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, Attempts: 1})

@@ -68,24 +68,35 @@ func TestSlackCommands(t *testing.T) {
 	}
 }
 
+// blocksOf are the texts of a message's blocks.
+func blocksOf(t *testing.T, message []byte) []string {
+	t.Helper()
+	var sent struct {
+		Blocks []struct{ Text struct{ Text string } }
+	}
+	if err := json.Unmarshal(message, &sent); err != nil {
+		t.Fatal(err)
+	}
+	texts := make([]string, len(sent.Blocks))
+	for i, b := range sent.Blocks {
+		texts[i] = b.Text.Text
+	}
+	return texts
+}
+
 func TestSlackMessagesKeepWithinBounds(t *testing.T) {
 	t.Parallel()
 	text, err := notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: strings.Repeat("a line & <more>\n", 1000)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var message struct {
-		Blocks []struct{ Text struct{ Text string } }
-	}
-	if err := json.Unmarshal(text, &message); err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range message.Blocks {
-		if len(b.Text.Text) > 3000 || strings.Contains(b.Text.Text, "<more>") {
-			t.Errorf("a block of %d bytes: %.40s", len(b.Text.Text), b.Text.Text)
+	blocks := blocksOf(t, text)
+	for _, b := range blocks {
+		if len(b) > 3000 || strings.Contains(b, "<more>") {
+			t.Errorf("a block of %d bytes: %.40s", len(b), b)
 		}
 	}
-	if n := len(message.Blocks); n == 0 || n > 50 {
+	if n := len(blocks); n == 0 || n > 50 {
 		t.Errorf("%d blocks", n)
 	}
 }
@@ -101,18 +112,8 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var message struct {
-				Blocks []struct{ Text struct{ Text string } }
-			}
-			if err := json.Unmarshal(text, &message); err != nil {
-				t.Fatal(err)
-			}
-			var got strings.Builder
-			for _, b := range message.Blocks {
-				got.WriteString(b.Text.Text)
-			}
-			if got.String() != want {
-				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", got.Len(), len(want), strings.Count(got.String(), "\uFFFD"))
+			if got := strings.Join(blocksOf(t, text), ""); got != want {
+				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", len(got), len(want), strings.Count(got, "\uFFFD"))
 			}
 		})
 	}
