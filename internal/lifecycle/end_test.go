@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,6 +114,36 @@ func TestARetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 	}
 	if turn := s.take(); turn != nil {
 		t.Errorf("turn %d begins as well", turn.Job.Turn)
+	}
+}
+
+// Retried by one caller while a message lets another job follow, a conversation has
+// one of the two that goes on with it, and that one hears the message.
+func TestRetryAndFollowAtOnceMakeOneJobGoOn(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		s := newJobs(t, lifecycle.Options{})
+		id := s.create(request("plain"))
+		s.fail(id)
+		s.write("Go on")
+		var callers sync.WaitGroup
+		callers.Go(func() {
+			if err := s.Retry(t.Context(), id); err != nil && refusal(err).Kind != job.Conflict {
+				t.Error(err)
+			}
+		})
+		callers.Go(func() {
+			if err := s.Follow(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+		})
+		callers.Wait()
+		if turn := s.take(); turn == nil || !cmp.Equal(told(turn), []string{"Go on"}) {
+			t.Errorf("the turn that goes on is %+v", turn)
+		}
+		if turn := s.take(); turn != nil {
+			t.Errorf("%s goes on as well", turn.Job.ID)
+		}
 	}
 }
 
