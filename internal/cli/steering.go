@@ -122,7 +122,7 @@ func (a *app) approveCommand() *cobra.Command {
 
 // broughtOut waits for the end of an approved change and says where it is.
 func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Client, j job.Job) error {
-	a.printer(cmd.ErrOrStderr()).printf("Bringing the change out …\n")
+	a.printer(cmd.ErrOrStderr()).printf("Publishing the change …\n")
 	var done client.Answer[job.Job]
 	for over := false; !over; {
 		var err error

@@ -1,0 +1,91 @@
+package test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// phases are those that the events of a job told of, in order, with the last part of
+// the events' names.
+func (n *node) phases(t *testing.T, id string) []string {
+	t.Helper()
+	var told []string
+	for _, e := range n.happenings(t, id, "") {
+		data := e["data"].(object)
+		if phase, some := data["phase"].(string); some && phase != "waiting_for_exit" { // that one is a matter of moments
+			name := e["event"].(string)
+			told = append(told, name[strings.LastIndexByte(name, ':')+1:]+" "+phase)
+		}
+	}
+	return told
+}
+
+// A code change is followed from phase to phase, past its server's death, in the
+// record, in lists, in events and on the command line.
+func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	n := startNode(t, gatedChange(t, gate))
+	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
+	eventually(t, "the verifier to run", func() bool { return exists(gate + ".reached") })
+	if j := n.want(t, 200, "GET", "/api/jobs/"+id, nil); j["phase"] != "verifying" {
+		t.Errorf("the verifier runs, and the phase is %v", j["phase"])
+	}
+	before := len(n.phases(t, id))
+	n = n.again(t)
+	eventually(t, "the verifier to run again", func() bool {
+		told := n.phases(t, id)
+		return len(told) > before && told[len(told)-1] == "running verifying"
+	})
+	if listed := n.want(t, 200, "GET", "/api/jobs?fields=phase", nil)["jobs"].([]any)[0]; cmp.Diff(object{"phase": "verifying"}, listed) != "" {
+		t.Errorf("listed is %v", listed)
+	}
+	cli := commandLine(t, n)
+	if said := cli("status", id); !strings.Contains(said, "Doing:  verifying\n") {
+		t.Errorf("status says %s", said)
+	}
+	if said := cli("list"); !strings.HasSuffix(strings.TrimSpace(said), "\tverifying") {
+		t.Errorf("list says %s", said)
+	}
+	open(t, gate)
+	if j := n.await(t, id, "awaiting_approval"); j["phase"] != nil {
+		t.Errorf("a parked job is in phase %v", j["phase"])
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	if j := n.await(t, id, "received"); j["phase"] != nil {
+		t.Errorf("a job that has ended is in phase %v", j["phase"])
+	}
+	want := []string{
+		"pending queued", "running preparing", "running claude", "running capturing", "running verifying",
+		"running capturing", "running verifying", // done again
+		"pending queued", "running preparing", "running publishing",
+	}
+	if diff := cmp.Diff(want, n.phases(t, id)); diff != "" {
+		t.Errorf("the events' phases (-want +got):\n%s", diff)
+	}
+}
+
+// While Claude's call waits for a person the job is held; once it waits no longer,
+// the job is parked.
+func TestHeldIsSeenWhileTheCallWaits(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, env vars) {
+		env["HOLD"] = "1s"
+		n := startNode(t, env)
+		id, envelope := n.manual(t, object{"kind": "media", "userId": "u1", "input": object{"prompt": "A lake"}})
+		answers := make(chan object, 1)
+		go func() { answers <- n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion())) }()
+		if j := n.await(t, id, "awaiting_input"); j["phase"] != "held" {
+			t.Errorf("the phase is %v", j["phase"])
+		}
+		if answer := <-answers; answer["status"] != "parked" {
+			t.Fatalf("the call was answered %v", answer)
+		}
+		if j := n.await(t, id, "awaiting_input"); j["phase"] != nil {
+			t.Errorf("the call waits no longer, and the phase is %v", j["phase"])
+		}
+	})
+}
