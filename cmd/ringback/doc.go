@@ -11,6 +11,7 @@
 // internal/human/reply says what their words mean. internal/action runs what was
 // allowed, and internal/workspace holds the clones in which code is changed.
 //
-// internal/job holds the words all of these share, internal/server puts them
-// together, and internal/cli is the command line.
+// internal/job holds the words all of these share, and the state machine that
+// docs/architecture.md draws; internal/server puts them together, and internal/cli
+// is the command line.
 package main
