@@ -26,6 +26,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 			for name, do := range map[string]func() error{
 				"Get":             func() error { _, err := s.Get(ctx, id); return err },
 				"Signature":       func() error { _, err := s.Signature(ctx, id); return err },
+				"Phase":           func() error { return s.Phase(ctx, id, 1, "n", job.AtWork) },
 				"Begin":           func() error { return s.Begin(ctx, id) },
 				"Extend":          func() error { return s.Extend(ctx, id, 0) },
 				"End":             func() error { return s.End(ctx, id, job.Cancelled, "", "", 0) },

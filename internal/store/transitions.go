@@ -44,10 +44,6 @@ func stateMachine() string {
 // Phase says what a job's running turn is busy with. Where the turn is no longer
 // the job's, nor the node's, nothing happens.
 func (s *Store) Phase(ctx context.Context, id job.ID, turn int, node string, phase job.Phase) error {
-	p, known := partitionOfID(id)
-	if !known {
-		return NotFound(id)
-	}
-	_, err := s.run(ctx, s.scripts.phase, p, string(id), turn, node, string(phase))
+	_, err := s.runJob(ctx, s.scripts.phase, id, turn, node, string(phase))
 	return err
 }
