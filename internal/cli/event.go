@@ -60,7 +60,11 @@ func inWords(e client.Event) string {
 	case job.OnCheckpoint, job.OnResolved:
 		return checkpointInWords(e.Data)
 	case job.OnReceived:
-		return "the result was accepted: ringback status " + e.RequestID.Short()
+		made := ""
+		if e.Simulated {
+			made = " (simulated: true)"
+		}
+		return "the result was accepted" + made + ": ringback status " + e.RequestID.Short()
 	case job.OnError:
 		return reason(job.Job{Error: oneLine(d.Error), ErrorCode: d.Code})
 	case job.OnCancelled, job.OnRejected:

@@ -122,7 +122,15 @@ func (p printer) jobs(page client.Page) {
 func jobHeader() []string { return []string{"JOB", "STATUS", "AGE", "TOOK", "KIND", "USER", "DETAIL"} }
 
 func (p printer) jobRow(j job.Job) []string {
-	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), j.Kind, j.UserID, shortened(detail(j))}
+	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), kindCell(j), j.UserID, shortened(detail(j))}
+}
+
+// kindCell names a job's kind, and says where its results are made up.
+func kindCell(j job.Job) string {
+	if j.Simulated {
+		return j.Kind + " (simulated)"
+	}
+	return j.Kind
 }
 
 // took is how long a job took until it ended; "" before.

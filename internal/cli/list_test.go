@@ -82,3 +82,13 @@ func TestWatchedListShowsEachChangeOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestListSaysWhichResultsAreMadeUp(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/jobs"] = `{"jobs":[` + strings.Replace(received, `"kind":`, `"simulated":true,"kind":`, 1) + `,` + received + `]}`
+	lines := strings.Split(newConsole(t, f.URL).run(t, "list").stdout, "\n")
+	if !strings.Contains(lines[1], "meal-suggestions (simulated)") || strings.Contains(lines[2], "simulated") {
+		t.Errorf("prints %q", lines)
+	}
+}
