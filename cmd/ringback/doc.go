@@ -7,8 +7,8 @@
 // checked against the schemas of the job's kind (internal/kind) and stored; the
 // event that this makes reaches WebSocket clients through internal/hub.
 //
-// Where a person is needed, internal/human asks in the chat and takes the reply;
-// internal/human/reply says what their words mean. internal/action runs what was
+// Where a person is needed, internal/checkpoint asks in the chat and takes the reply;
+// internal/checkpoint/intent says what their words mean. internal/action runs what was
 // allowed, and internal/workspace holds the clones in which code is changed.
 //
 // internal/job holds the words all of these share, and the state machine that

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ringback/internal/claude/simulated"
 	"ringback/internal/cli"
 	"ringback/internal/config"
 	"ringback/internal/job"
-	"ringback/internal/simulate"
 )
 
 func simulateCommand() *cobra.Command {
@@ -37,7 +37,7 @@ Ringback starts it where there is no Claude CLI, and for jobs with the option si
 				return environmentError(err)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			code := simulate.Run(ctx, simulate.Options{
+			code := simulated.Run(ctx, simulated.Options{
 				Args: args, Behaviour: job.Simulation(c.Simulate), Pace: c.Pace,
 				Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(),
 			})

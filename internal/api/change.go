@@ -69,7 +69,7 @@ func (s *Server) steer(c echo.Context) error {
 	if err := httpjson.Into(body, &asked); err != nil {
 		return err
 	}
-	if err := s.human.Steer(c.Request().Context(), j, asked.Prompt, actorOf(c, job.ViaAPI)); err != nil {
+	if err := s.checkpoints.Steer(c.Request().Context(), j, asked.Prompt, actorOf(c, job.ViaAPI)); err != nil {
 		return err
 	}
 	return s.getJob(c)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/checkpoint"
 	"ringback/internal/httpjson"
-	"ringback/internal/human"
 	"ringback/internal/job"
 )
 
@@ -22,8 +22,8 @@ type sent struct {
 
 // readMessage reads the body of /from-llm or /to-llm, which both have the shape
 // of seed 004.
-func (s *Server) readMessage(c echo.Context, sender job.Sender) (human.Incoming, error) {
-	var m human.Incoming
+func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Incoming, error) {
+	var m checkpoint.Incoming
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {
 		return m, err
@@ -70,7 +70,7 @@ func (s *Server) fromLLM(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := s.human.FromLLM(c.Request().Context(), m)
+	id, err := s.checkpoints.FromLLM(c.Request().Context(), m)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *Server) toLLM(c echo.Context) error {
 	}
 	m.By = actorOf(c, job.ViaChat)
 	m.By.UserID = m.UserID
-	id, err := s.human.ToLLM(c.Request().Context(), m)
+	id, err := s.checkpoints.ToLLM(c.Request().Context(), m)
 	if err != nil {
 		return err
 	}

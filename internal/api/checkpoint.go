@@ -8,9 +8,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/checkpoint"
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
-	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
@@ -89,7 +89,7 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 		return err
 	}
 	given.By = actorOf(c, job.ViaAPI)
-	after, err := s.human.Reply(c.Request().Context(), found, given)
+	after, err := s.checkpoints.Reply(c.Request().Context(), found, given)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 }
 
 // readGiven reads a reply. The values keep their numbers as they were sent.
-func readGiven(body map[string]any) (human.Given, error) {
-	var given human.Given
+func readGiven(body map[string]any) (checkpoint.Given, error) {
+	var given checkpoint.Given
 	values, present := body["values"]
 	delete(body, "values")
 	if err := httpjson.Into(body, &given); err != nil {
@@ -138,7 +138,7 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 			return job.Checkpoint{}, err
 		}
 		given.By = by
-		return s.human.Reply(ctx, found, given)
+		return s.checkpoints.Reply(ctx, found, given)
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *Server) decideJob(decision job.Decision) echo.HandlerFunc {
 		}
 		given.Decision = decision
 		given.By = actorOf(c, job.ViaAPI)
-		if _, err := s.human.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
+		if _, err := s.checkpoints.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
 			return err
 		}
 		return s.getJob(c)
@@ -167,25 +167,25 @@ func (s *Server) decideJob(decision job.Decision) echo.HandlerFunc {
 }
 
 // readDecision reads what comes with a decision: a reason, and what was looked at.
-func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (human.Given, error) {
+func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Given, error) {
 	var extra struct {
 		Reason       string           `json:"reason"`
 		CheckpointID job.CheckpointID `json:"checkpointId"`
-		human.Seen
+		checkpoint.Seen
 	}
 	if c.Request().ContentLength == 0 {
-		return human.Given{}, nil
+		return checkpoint.Given{}, nil
 	}
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {
-		return human.Given{}, err
+		return checkpoint.Given{}, err
 	}
 	if err := httpjson.Into(body, &extra); err != nil {
-		return human.Given{}, err
+		return checkpoint.Given{}, err
 	}
 	if extra.CheckpointID != "" && extra.CheckpointID != asked {
-		return human.Given{}, job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", extra.CheckpointID, asked).
+		return checkpoint.Given{}, job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", extra.CheckpointID, asked).
 			WithHint("GET /api/checkpoints/%s shows what it asks now.", string(asked))
 	}
-	return human.Given{Text: extra.Reason, Seen: extra.Seen}, nil
+	return checkpoint.Given{Text: extra.Reason, Seen: extra.Seen}, nil
 }

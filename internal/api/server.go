@@ -8,9 +8,9 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
+	"ringback/internal/checkpoint"
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
-	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -45,21 +45,21 @@ type Options struct {
 
 // Server holds what the handlers share.
 type Server struct {
-	store *store.Store
-	kinds *kind.Registry
-	jobs  *lifecycle.Service
-	hub   *hub.Hub
-	human *human.Service
-	opts  Options
-	log   *slog.Logger
+	store       *store.Store
+	kinds       *kind.Registry
+	jobs        *lifecycle.Service
+	hub         *hub.Hub
+	checkpoints *checkpoint.Service
+	opts        Options
+	log         *slog.Logger
 }
 
 // New returns the API.
-func New(s *store.Store, kinds *kind.Registry, jobs *lifecycle.Service, h *hub.Hub, people *human.Service, opts Options, log *slog.Logger) *Server {
+func New(s *store.Store, kinds *kind.Registry, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint.Service, opts Options, log *slog.Logger) *Server {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
-	return &Server{store: s, kinds: kinds, jobs: jobs, hub: h, human: people, opts: opts, log: log}
+	return &Server{store: s, kinds: kinds, jobs: jobs, hub: h, checkpoints: people, opts: opts, log: log}
 }
 
 // NewEcho returns an echo server that answers errors our way.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/human"
+	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/notify"
 	"ringback/internal/store"
@@ -57,7 +57,7 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 	if err != nil {
 		return "", err
 	}
-	given := human.Given{Text: command.Text, By: job.Actor{UserID: "slack:" + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address}}
+	given := checkpoint.Given{Text: command.Text, By: job.Actor{UserID: "slack:" + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address}}
 	switch command.Verb {
 	case "status":
 		return "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + ".", nil
@@ -68,12 +68,12 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 	case "reject":
 		given.Decision = job.Deny
 	case "steer":
-		return command.UserName + ": steer " + string(j.ID), s.human.Steer(ctx, j, command.Text, given.By)
+		return command.UserName + ": steer " + string(j.ID), s.checkpoints.Steer(ctx, j, command.Text, given.By)
 	}
 	if j.Checkpoint == nil {
 		return "", job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
 	}
-	_, err = s.human.Reply(ctx, *j.Checkpoint, given)
+	_, err = s.checkpoints.Reply(ctx, *j.Checkpoint, given)
 	return command.UserName + ": " + command.Verb + " " + string(j.ID), err
 }
 

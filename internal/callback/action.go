@@ -11,7 +11,7 @@ import (
 	"github.com/gowebpki/jcs"
 
 	"ringback/internal/action"
-	"ringback/internal/human"
+	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/store"
@@ -166,7 +166,7 @@ func (h *Handler) confirm(a *act) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, asked, details, err := h.human.Ask(a.ctx, human.Asking{
+	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Asking{
 		Call: call, Parts: parts,
 		RequestID: a.id, UserID: a.facts.UserID, SessionID: a.facts.SessionID, Type: job.Confirmation,
 		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), Subject: a.subject, Deed: a.deed, Hold: true,
@@ -179,7 +179,7 @@ func (h *Handler) confirm(a *act) (any, error) {
 	case outcome != store.Asked && outcome != store.Repeated:
 		return nil, a.refused(outcome)
 	}
-	c, err := h.human.Hold(a.ctx, asked.ID)
+	c, err := h.checkpoints.Hold(a.ctx, asked.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package callback
 import (
 	"encoding/json"
 
-	"ringback/internal/human"
+	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
@@ -43,7 +43,7 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, asked, details, err := h.human.Ask(in.ctx, asking)
+	outcome, asked, details, err := h.checkpoints.Ask(in.ctx, asking)
 	switch {
 	case err != nil:
 		return nil, err
@@ -55,14 +55,14 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	return h.await(in, asked.ID)
 }
 
-func (in *call) asking() (human.Asking, error) {
+func (in *call) asking() (checkpoint.Asking, error) {
 	props, err := json.Marshal(in.payload["props"])
 	if err != nil || in.payload["props"] == nil {
 		props = nil
 	}
 	kind, _ := in.payload["type"].(string)
 	message, _ := in.payload["message"].(string)
-	return human.Asking{
+	return checkpoint.Asking{
 		RequestID: in.id, UserID: in.facts.UserID, SessionID: in.facts.SessionID, Type: job.CheckpointType(kind),
 		Message: message, Props: props, Hold: true,
 	}, err
@@ -70,7 +70,7 @@ func (in *call) asking() (human.Asking, error) {
 
 // await answers a call that asks with what became of its checkpoint.
 func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
-	c, err := h.human.Hold(in.ctx, id)
+	c, err := h.checkpoints.Hold(in.ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ringback/internal/action"
-	"ringback/internal/human"
+	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/store"
@@ -35,13 +35,13 @@ type Options struct {
 
 // Handler serves the callbacks.
 type Handler struct {
-	store   *store.Store
-	kinds   *kind.Registry
-	human   *human.Service
-	actions *action.Service
-	opts    Options
-	log     *slog.Logger
-	schemas schemas
+	store       *store.Store
+	kinds       *kind.Registry
+	checkpoints *checkpoint.Service
+	actions     *action.Service
+	opts        Options
+	log         *slog.Logger
+	schemas     schemas
 	// known caches what never changes about a request.
 	known *lru.Cache[job.ID, *request]
 	// strangers limits callers that name no request of ours.
@@ -55,7 +55,7 @@ type request struct {
 }
 
 // New returns the handler of all callbacks.
-func New(s *store.Store, kinds *kind.Registry, people *human.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
+func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
@@ -74,7 +74,7 @@ func New(s *store.Store, kinds *kind.Registry, people *human.Service, actions *a
 		return nil, err
 	}
 	return &Handler{
-		store: s, kinds: kinds, human: people, actions: actions, opts: opts, log: log, schemas: compiled, known: known,
+		store: s, kinds: kinds, checkpoints: people, actions: actions, opts: opts, log: log, schemas: compiled, known: known,
 		strangers: rate.NewLimiter(rate.Limit(opts.Rate), int(opts.Rate)),
 	}, nil
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/checkpoint"
 	"ringback/internal/claude"
 	"ringback/internal/excerpt"
-	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/store"
@@ -148,7 +148,7 @@ func (h *Handler) askFor(t *toolCall, rule string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, asked, details, err := h.human.Ask(t.ctx, human.Asking{
+	outcome, asked, details, err := h.checkpoints.Ask(t.ctx, checkpoint.Asking{
 		RequestID: t.call.id, UserID: t.facts.UserID, SessionID: t.facts.SessionID, Type: job.ToolApproval, Message: t.question(),
 		Props: props, Call: t.id, Subject: t.subject, Deed: t.deed, Hold: true,
 		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.id, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.deed.Input}},
@@ -169,7 +169,7 @@ func (h *Handler) askFor(t *toolCall, rule string) (any, error) {
 // awaitDecision waits a while for a person. Then the CLI is told to stop at this
 // call, and asks again when it is resumed.
 func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
-	c, err := h.human.Hold(t.ctx, id)
+	c, err := h.checkpoints.Hold(t.ctx, id)
 	if err != nil {
 		return nil, err
 	}

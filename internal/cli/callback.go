@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ringback/internal/claude/simulated"
 	"ringback/internal/client"
 	"ringback/internal/job"
-	"ringback/internal/simulate"
 )
 
 func (a *app) callbackCommand() *cobra.Command {
@@ -56,7 +56,7 @@ func kindOf(ctx context.Context, api *client.Client, id job.ID) client.Kind {
 
 // example makes a small valid object for a schema; nil when there is no telling.
 func example(schema json.RawMessage) map[string]any {
-	made, err := simulate.Example(schema)
+	made, err := simulated.Example(schema)
 	if err != nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 func (p printer) ending(j job.Job) {
 	p.printf("%s after %s  %s\n", p.state(j.State), j.FinishedAt.Sub(j.CreatedAt).Round(100*time.Millisecond), p.paint(faint, clean(string(j.ID))))
 	if j.Simulated {
-		p.printf("%s\n", p.paint(yellow, "Claude: "+simulated(j)))
+		p.printf("%s\n", p.paint(yellow, "Claude: "+simulation(j)))
 	}
 	if j.State == job.Received {
 		p.printf("\n")

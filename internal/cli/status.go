@@ -32,7 +32,7 @@ func (p printer) status(j job.Job) {
 	p.line("Job", string(j.ID))
 	p.line("Kind", j.Kind)
 	p.line("User", j.UserID)
-	p.line("Claude", simulated(j))
+	p.line("Claude", simulation(j))
 	p.line("Asked", p.time(j.CreatedAt, time.DateTime))
 	p.line("Ended", p.time(j.FinishedAt, time.DateTime))
 	p.line("Until", p.time(j.PhaseUntil, time.DateTime))
@@ -54,8 +54,8 @@ func (p printer) status(j job.Job) {
 	}
 }
 
-// simulated says of a job that a stand-in plays Claude; "" where Claude runs it.
-func simulated(j job.Job) string {
+// simulation says of a job that a stand-in plays Claude; "" where Claude runs it.
+func simulation(j job.Job) string {
 	if !j.Simulated {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/checkpoint"
 	"ringback/internal/excerpt"
-	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/process"
 	"ringback/internal/store"
@@ -194,7 +194,7 @@ func (t *turn) askForReview(ctx context.Context, steering job.SteeringState, mes
 	if err != nil {
 		return err
 	}
-	outcome, _, details, err := t.r.human.Ask(ctx, human.Asking{
+	outcome, _, details, err := t.r.checkpoints.Ask(ctx, checkpoint.Asking{
 		RequestID: t.id, UserID: t.job.UserID, SessionID: t.job.SessionID, Type: job.Review, Message: message, Props: props,
 		Subject: fmt.Sprintf("change:%d", steering.CurrentIteration), Deed: job.Deed{Action: "finalize"},
 		MaxIterations: steering.MaxIterations,

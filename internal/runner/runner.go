@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ringback/internal/checkpoint"
 	"ringback/internal/claude"
-	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/store"
@@ -75,12 +75,12 @@ func (o Options) withDefaults() Options {
 
 // Runner runs the turns of one node.
 type Runner struct {
-	store *store.Store
-	kinds *kind.Registry
-	human *human.Service
-	opts  Options
-	log   *slog.Logger
-	slot  *slot
+	store       *store.Store
+	kinds       *kind.Registry
+	checkpoints *checkpoint.Service
+	opts        Options
+	log         *slog.Logger
+	slot        *slot
 	// secrets are the values that the CLI knows and nobody may read.
 	secrets []string
 	sweep   *sweeper
@@ -102,14 +102,14 @@ type Runner struct {
 
 // New returns a runner that keeps its files under opts.Dir. It fails when the
 // directory cannot be used.
-func New(s *store.Store, kinds *kind.Registry, people *human.Service, opts Options, log *slog.Logger) (*Runner, error) {
+func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
 	opts = opts.withDefaults()
 	own, err := takeSlot(opts.Dir)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runner{
-		store: s, kinds: kinds, human: people, opts: opts, log: log.With("node", own.node), slot: own,
+		store: s, kinds: kinds, checkpoints: people, opts: opts, log: log.With("node", own.node), slot: own,
 		running: map[job.ID]*turn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
 		due: make(chan struct{}, 1), secrets: secretsIn(claude.Environ(opts.Environ, 0)),
 	}

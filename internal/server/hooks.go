@@ -42,7 +42,7 @@ func waysOf(c config.Config) []store.TaskKind {
 	return ways
 }
 
-// resume implements human.ResumeFunc. An orchestrator that gave no address, and
+// resume implements checkpoint.ResumeFunc. An orchestrator that gave no address, and
 // for which none is configured, reads the messages itself.
 func (h hooks) resume(ctx context.Context, url, id string, body []byte) error {
 	hook := h.theirs

@@ -21,9 +21,9 @@ import (
 	"ringback/internal/api"
 	"ringback/internal/artifact"
 	"ringback/internal/callback"
+	"ringback/internal/checkpoint"
 	"ringback/internal/config"
 	"ringback/internal/hub"
-	"ringback/internal/human"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -155,10 +155,10 @@ type node struct {
 	listener net.Listener
 	db       *database
 
-	store *store.Store
-	hub   *hub.Hub
-	jobs  *lifecycle.Service
-	human *human.Service
+	store       *store.Store
+	hub         *hub.Hub
+	jobs        *lifecycle.Service
+	checkpoints *checkpoint.Service
 	// actions is what the server does for Claude.
 	actions *action.Service
 	runner  *runner.Runner
@@ -179,7 +179,7 @@ func (n *node) run(ctx context.Context) error {
 		return err
 	}
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{CallbackTimeout: c.CallbackTimeout, Structured: !c.UseCallback})
-	n.human = human.New(n.store, n.jobs, human.Options{
+	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
 		Resume: hooks.resume, Tell: hooks.tell, Retry: notify.Retry, Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
 	}, n.log)
 	if err := n.newActions(hooks); err != nil {
@@ -250,7 +250,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 		return nil, err
 	}
 	c := n.opts.Config
-	return runner.New(n.store, n.kinds, n.human, runner.Options{
+	return runner.New(n.store, n.kinds, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
 		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Dir: c.DataDir,
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
@@ -270,14 +270,14 @@ func (n *node) callbackBaseURL() string {
 func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	c := n.opts.Config
 	e := api.NewEcho(n.log)
-	callbacks, err := callback.New(n.store, n.kinds, n.human, n.actions, callback.Options{
+	callbacks, err := callback.New(n.store, n.kinds, n.checkpoints, n.actions, callback.Options{
 		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
 	}, n.log)
 	if err != nil {
 		return nil, err
 	}
 	callbacks.Register(e)
-	api.New(n.store, n.kinds, n.jobs, n.hub, n.human, api.Options{
+	api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins,
 		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log).Register(e)
@@ -304,7 +304,7 @@ func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 	all := []store.Subscriber{
 		{EventFunc: n.hub.Event, ResetFunc: n.hub.Reset},
 		{EventFunc: m.Event},
-		{EventFunc: n.human.Event, WakeFunc: n.human.Wake},
+		{EventFunc: n.checkpoints.Event, WakeFunc: n.checkpoints.Wake},
 	}
 	if n.runner != nil {
 		all = append(all, store.Subscriber{EventFunc: n.runner.Event, WakeFunc: n.runner.Wake, ResetFunc: n.runner.Reset})
@@ -317,7 +317,7 @@ func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metri
 	defer stopBackground()
 	var parts sync.WaitGroup
 	parts.Go(func() { n.store.Subscribe(background, n.subscribers(m)...) })
-	parts.Go(func() { n.human.Run(background) })
+	parts.Go(func() { n.checkpoints.Run(background) })
 
 	hubCtx, stopHub := context.WithCancel(background)
 	defer stopHub()

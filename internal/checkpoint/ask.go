@@ -1,0 +1,84 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// Asking is a question to a person on its way into a chat.
+type Asking struct {
+	// RequestID is the job of ours that asks; empty for none of ours.
+	RequestID job.ID
+	// RunID is what an outside orchestrator calls its run.
+	RunID     string
+	UserID    string
+	SessionID string
+	Type      job.CheckpointType
+	Message   string
+	Props     json.RawMessage
+	// Parts are shown beside the message.
+	Parts []job.Part
+	// Subject is what an approval would be for; Deed is the same for the audit log.
+	Subject string
+	Deed    job.Deed
+	// Call is its id as a tool call among the Parts.
+	Call string
+	// LogID and Destination are kept with the message of an outside orchestrator.
+	LogID       string
+	Destination string
+	// Hold is how long the call waits for a reply.
+	Hold bool
+	// MaxIterations is how often a change under review may be steered, see
+	// store.Question.
+	MaxIterations int
+}
+
+// Ask puts a question to a person. details say what is wrong with it; else the
+// outcome is that of store.Ask.
+func (s *Service) Ask(ctx context.Context, a Asking) (outcome store.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
+	q, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
+	if details != nil {
+		return "", asked, details, nil
+	}
+	q.props.OriginalQuestion, q.props.OfferedChange = "", "" // nobody was asked back yet
+	made, err := compose(q, a)
+	if err != nil {
+		return "", asked, nil, err
+	}
+	if a.Hold {
+		made.Hold = s.opts.Hold
+	}
+	outcome, id, message, err := s.store.Ask(ctx, made)
+	asked = job.Checkpoint{ID: id, Type: a.Type, RequestID: a.RequestID, MessageID: message}
+	return outcome, asked, nil, err
+}
+
+// compose writes the question as the store keeps it.
+func compose(q question, a Asking) (store.Question, error) {
+	run := a.RunID
+	if a.RequestID != "" {
+		run = string(a.RequestID)
+	}
+	message, props, err := q.complete(run)
+	if err != nil {
+		return store.Question{}, err
+	}
+	chat := job.Text(job.FromAssistant, message)
+	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, cmp.Or(a.LogID, run), cmp.Or(a.Destination, "user")
+	chat.Parts = append(chat.Parts, a.Parts...)
+	return store.Question{
+		RequestID: a.RequestID, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
+		Chat: chat, Digest: digestOf(a), Subject: a.Subject, Deed: a.Deed, Call: a.Call,
+		MaxIterations: a.MaxIterations,
+	}, nil
+}
+
+// digestOf recognises a question that is asked again because its answer was lost.
+func digestOf(a Asking) string {
+	return job.Digest([]byte(strings.Join([]string{string(a.Type), a.Message, string(a.Props), a.Subject, ""}, "\x00")))
+}

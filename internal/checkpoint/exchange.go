@@ -1,0 +1,29 @@
+package checkpoint
+
+import (
+	"slices"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// maxExchange is how many utterances of an exchange are kept: the latest.
+const maxExchange = 40
+
+// after adds to an answer what was said since its question was first put, in
+// said: what comes before a yes, a no or a value belongs to it.
+func after(a store.Answer, said []job.Utterance) store.Answer {
+	if a.Again != nil {
+		said = append(slices.Clone(said), job.Utterance{Sender: job.FromAssistant, Content: a.Again.Message})
+	}
+	a.Exchange = said[max(0, len(said)-maxExchange):]
+	if a.To == job.Answered && len(said) > 1 {
+		a.Reply.Exchange = a.Exchange
+	}
+	return a
+}
+
+// plus is the exchange with what the person says now.
+func (q question) plus(words string) []job.Utterance {
+	return append(slices.Clone(q.checkpoint.Exchange), job.Utterance{Sender: job.FromUser, Content: words})
+}

@@ -1,0 +1,104 @@
+package checkpoint
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// waiters are the calls that wait for a reply, by job.
+type waiters struct {
+	mu    sync.Mutex
+	byJob map[job.ID]map[chan struct{}]bool
+}
+
+func (w *waiters) add(id job.ID) (signal <-chan struct{}, remove func()) {
+	ch := make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byJob == nil {
+		w.byJob = map[job.ID]map[chan struct{}]bool{}
+	}
+	if w.byJob[id] == nil {
+		w.byJob[id] = map[chan struct{}]bool{}
+	}
+	w.byJob[id][ch] = true
+	return ch, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.byJob[id], ch)
+		if len(w.byJob[id]) == 0 {
+			delete(w.byJob, id)
+		}
+	}
+}
+
+func (w *waiters) wake(id job.ID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for ch := range w.byJob[id] {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Event wakes the calls that wait for what happened. One that is missed is no
+// matter: a waiting call looks by itself, too.
+func (s *Service) Event(e store.Published) {
+	if e.Happening == job.OnResolved {
+		s.waiters.wake(e.RequestID)
+	}
+}
+
+// look is how often a waiting call looks by itself.
+const look = time.Second
+
+// Hold waits until a checkpoint of a job no longer waits, or the job parks at
+// it: then the checkpoint that is returned is still open. It follows those that
+// ask again.
+func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
+	c, err := s.store.Checkpoint(ctx, id)
+	if err != nil {
+		return c, err
+	}
+	signal, remove := s.waiters.add(c.RequestID)
+	defer remove()
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	end := time.NewTimer(s.opts.Hold)
+	defer end.Stop()
+	for {
+		if c, err = s.follow(ctx, c.ID); err != nil {
+			return c, err
+		}
+		if !c.Status.Waits() || !c.Held {
+			return c, nil
+		}
+		select {
+		case <-ctx.Done():
+			return c, ctx.Err()
+		case <-end.C:
+			if _, err := s.store.Park(ctx, c.RequestID, c.ID); err != nil {
+				return c, err
+			}
+		case <-signal:
+		case <-ticker.C:
+		}
+	}
+}
+
+// follow returns a checkpoint, or the one that asked again in its place.
+func (s *Service) follow(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
+	for {
+		c, err := s.store.Checkpoint(ctx, id)
+		if err != nil || c.Status != job.Clarified || c.Next == "" {
+			return c, err
+		}
+		id = c.Next
+	}
+}

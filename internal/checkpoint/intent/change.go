@@ -1,0 +1,64 @@
+package intent
+
+import (
+	"slices"
+	"strings"
+)
+
+// changeWanted reads a reply that asks for something else than what is to be
+// decided on, and returns what: "steer: add a test", "change: only the replica";
+// and, where the person was offered to have an earlier reply handed on, "change
+// it", or another text that begins with what should be different. None of these
+// lets anything happen.
+func changeWanted(q Question, said sentence) (wanted string, ok bool) {
+	if wanted, ok := ordered(said); ok {
+		return wanted, true
+	}
+	if q.Offered == "" || said.asks || said.hidden {
+		return "", false
+	}
+	v, _ := agreed(said, func(l *language) []phrases { return []phrases{l.changes} })
+	if v.sense == changes {
+		return q.Offered, true
+	}
+	tokens := said.cut().tokens
+	if slices.ContainsFunc(languages(), func(l *language) bool {
+		rest, _ := l.afterYes(tokens)
+		return len(rest) > 1 && !l.denying(rest) && l.begins(rest)
+	}) {
+		return strings.TrimSpace(said.text), true
+	}
+	return "", false
+}
+
+// begins reports whether words begin with what should be different, and go on.
+func (l *language) begins(tokens []token) bool {
+	_, n := longest([]phrases{l.changing}, tokens, 0)
+	return n > 0 && n < len(tokens)
+}
+
+// steering is the word for another round, whatever the language.
+const steering = "steer"
+
+// ordered reads "steer: add a test", steer "add a test" and, in each language,
+// "change: only the replica".
+func ordered(said sentence) (prompt string, ok bool) {
+	if len(said.tokens) < 2 {
+		return "", false
+	}
+	end := said.tokens[0].end
+	if said.tokens[0].word != steering {
+		if said.tokens[1].word != ":" || !slices.ContainsFunc(languages(), func(l *language) bool { return l.ordersChange(said.tokens[0]) }) {
+			return "", false
+		}
+	}
+	prompt = strings.Trim(strings.TrimSpace(strings.TrimLeft(said.text[end:], ": ")), `"`)
+	return prompt, prompt != ""
+}
+
+// ordersChange reports whether a word alone says that something is to change.
+func (l *language) ordersChange(t token) bool {
+	clause := sentence{tokens: []token{t}}.cut().tokens
+	p, n := longest([]phrases{l.changes}, clause, 0)
+	return n == len(clause) && p.meaning == changes
+}

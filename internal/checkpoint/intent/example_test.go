@@ -1,0 +1,31 @@
+package intent_test
+
+import (
+	"fmt"
+
+	"ringback/internal/checkpoint/intent"
+	"ringback/internal/job"
+)
+
+// A decision is read only where every word is accounted for; what is doubtful is
+// asked back.
+func ExampleRead() {
+	question := intent.Question{Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?"}
+	for _, text := range []string{"Yes, please.", "Ja, gerne", "No, not today", "Yes, but only to staging"} {
+		fmt.Printf("%s: %s\n", text, intent.Read(question, text).Outcome)
+	}
+	// Output:
+	// Yes, please.: approve
+	// Ja, gerne: approve
+	// No, not today: deny
+	// Yes, but only to staging: unclear
+}
+
+// A value is read from the words in which it stands.
+func ExampleRead_values() {
+	question := intent.Question{
+		Type: job.ErrorRecovery, Message: "The aspect ratio 5:3 is not supported.", Field: "aspect_ratio", ValidValues: []any{"16:9", "9:16", "1:1"},
+	}
+	fmt.Println(intent.Read(question, "Use 16:9 please").Values)
+	// Output: map[aspect_ratio:16:9]
+}

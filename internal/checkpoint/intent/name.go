@@ -1,0 +1,109 @@
+package intent
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Worded reports whether a text is an asker's own wording of a yes or a no.
+func Worded(q Question, text string) bool { return q.worded(parse(text)) != "" }
+
+// Named is which of several questions a text names, and what it says about it.
+type Named struct {
+	// Question counts from 0.
+	Question int
+	// Rest is the text without the name; empty when it says nothing else.
+	Rest string
+}
+
+// ordinalsInWords are the words for the first places of a list.
+var ordinalsInWords = []string{"first", "second", "third", "fourth", "fifth"}
+
+const placeOf = `(?:#|no\. ?|number |question )?(\d{1,2})|the (first|second|third|fourth|fifth)(?: one| question)?`
+
+var (
+	numberFirst = regexp.MustCompile(`^(?:` + placeOf + `)(?:\s*[:,)\-]\s*|\.\s+|\s+|[.!]*$)(.*)$`)
+	numberLast  = regexp.MustCompile(`^(.*?)[\s,:]+(?:(?:to|for|on) )?(?:` + placeOf + `)[.!]*$`)
+)
+
+// ByNumber reads "1", "1: yes", "yes to 2" and "the second one: no" where a list
+// of so many questions was shown. It is false where no single place of the list
+// is named.
+func ByNumber(count int, text string) (Named, bool) {
+	plainer := strings.ToLower(strings.TrimSpace(parse(text).text))
+	var digits, word, rest string
+	if m := numberFirst.FindStringSubmatch(plainer); m != nil {
+		digits, word, rest = m[1], m[2], m[3]
+	} else if m := numberLast.FindStringSubmatch(plainer); m != nil {
+		rest, digits, word = m[1], m[2], m[3]
+	} else {
+		return Named{}, false
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		n = slices.Index(ordinalsInWords, word) + 1
+	}
+	if n < 1 || n > count || anotherPlace.MatchString(rest) {
+		return Named{}, false
+	}
+	return Named{n - 1, strings.TrimSpace(rest)}, true
+}
+
+// anotherPlace is a second number in what is said of the first: "1 and 2".
+var anotherPlace = regexp.MustCompile(`\d|\b(?:first|second|third|fourth|fifth|both|all|other)\b`)
+
+// ByTitle reads "yes, deploy to production" where one of several questions has
+// that title. It is false where the text names none or several, or where the
+// title could be an answer itself.
+func ByTitle(titles []string, text string) (Named, bool) {
+	said := parse(text)
+	found, at, length := -1, 0, 0
+	for i, title := range titles {
+		words := parse(title).tokens
+		place, times := within(words, said.tokens)
+		if times == 0 || !telling(words) {
+			continue
+		}
+		if found >= 0 || times > 1 {
+			return Named{}, false
+		}
+		found, at, length = i, place, len(words)
+	}
+	if found < 0 {
+		return Named{}, false
+	}
+	before := said.text[:said.tokens[at].start]
+	after := said.text[said.tokens[at+length-1].end:]
+	rest := leading.ReplaceAllString(before, "") + " " + trailingMarks.ReplaceAllString(after, "")
+	return Named{found, strings.TrimSpace(rest)}, true
+}
+
+var (
+	leading       = regexp.MustCompile(`(?i)[\s,:-]*(?:\b(?:to|for|on|the)\s+)*$`)
+	trailingMarks = regexp.MustCompile(`^[\s,:-]+`)
+)
+
+// within finds words among tokens: where, and how often.
+func within(words, tokens []token) (at, times int) {
+	if len(words) == 0 {
+		return 0, 0
+	}
+	for i := 0; i+len(words) <= len(tokens); i++ {
+		if slices.EqualFunc(words, tokens[i:i+len(words)], func(a, b token) bool { return a.word == b.word }) {
+			at = i
+			times++
+		}
+	}
+	return at, times
+}
+
+// telling reports whether words can be taken for a name: one of them is in no
+// language a part of an answer. What is to be decided on may choose its own
+// title, and must not call itself "yes".
+func telling(words []token) bool {
+	return slices.ContainsFunc(words, func(t token) bool {
+		return len(t.word) > 3 && !slices.ContainsFunc(languages(), func(l *language) bool { return l.known[t.word] || l.known[fold(t.word)] })
+	})
+}

@@ -1,0 +1,167 @@
+package intent
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"ringback/internal/job"
+)
+
+// meaning is what a phrase contributes to a sentence.
+type meaning string
+
+const (
+	approves meaning = meaning(Approve)
+	denies   meaning = meaning(Deny)
+	withdraw meaning = meaning(Cancel)
+	// polite phrases change nothing.
+	polite meaning = "polite"
+	// withYes and withNo phrases may stand beside an answer, and are none.
+	withYes meaning = "with yes"
+	withNo  meaning = "with no"
+	// changes phrases ask for something else.
+	changes meaning = "change"
+	// doubt makes the sentence unclear, though its words look like an answer.
+	doubt meaning = "doubt"
+)
+
+// phrases are known word sequences, by their first word.
+type phrases map[string][]phrase
+
+// phrase is one of them.
+type phrase struct {
+	words []string
+	// plain are the words as they are typed without accents.
+	plain   []string
+	meaning meaning
+	// first is whether it must begin its clause; last, whether it must end it.
+	first, last bool
+}
+
+// add adds texts that mean something: "^" in front of one makes it first, "$"
+// behind it last.
+func (p phrases) add(m meaning, texts ...string) {
+	for _, text := range texts {
+		text, last := strings.CutSuffix(text, " $")
+		text, first := strings.CutPrefix(text, "^ ")
+		one := phrase{meaning: m, first: first, last: last}
+		for _, t := range parse(text).cut().tokens {
+			one.words, one.plain = append(one.words, t.word), append(one.plain, fold(t.word))
+		}
+		p[one.words[0]] = append(p[one.words[0]], one)
+		if one.plain[0] != one.words[0] {
+			p[one.plain[0]] = append(p[one.plain[0]], one)
+		}
+	}
+}
+
+// longest returns the longest phrase at a place of a clause, and the number of
+// its words; 0 when there is none.
+func longest(tables []phrases, clause []token, at int) (found phrase, n int) {
+	for _, table := range tables {
+		for _, candidate := range table[clause[at].word] {
+			if len(candidate.words) > n && candidate.isAt(clause, at) {
+				found, n = candidate, len(candidate.words)
+			}
+		}
+	}
+	return found, n
+}
+
+func (p phrase) isAt(clause []token, at int) bool {
+	rest := clause[at:]
+	if len(rest) < len(p.words) || p.last && len(rest) != len(p.words) || p.first && at > 0 {
+		return false
+	}
+	for i, word := range p.words {
+		if rest[i].word != word && rest[i].word != p.plain[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// What a person may tell to do. A trade counts only where the question speaks of it.
+var (
+	assents  = []string{"approve", "accept", "allow", "confirm"}
+	deeds    = []string{"go ahead", "go for it", "proceed", "continue", "do it", "do that", "do this", "carry on", "go ahead with it", "go ahead and do it", "proceed with it", "make it so", "run it", "run that"}
+	trades   = []string{"deploy", "ship", "merge", "push", "send", "delete", "publish", "release", "create", "execute", "start", "install", "upload", "run", "apply", "commit", "write", "remove", "restart"}
+	objects  = []string{"", " it", " this", " that", " them"}
+	refusals = []string{"don't", "dont", "do not", "never", "i don't", "i do not", "i won't", "i will not", "i can't", "i cannot", "not", "let's not", "i don't want to", "i do not want to", "i don't want you to", "you may not", "you can't", "you must not"}
+)
+
+// addEnglishVerdicts adds what English makes of verbs.
+func (p phrases) addEnglishVerdicts() {
+	for _, object := range objects {
+		for _, verb := range []string{"deny", "reject", "decline", "refuse", "cancel", "stop", "abort", "i reject", "i deny", "i decline"} {
+			p.add(denies, verb+object)
+		}
+		for _, assent := range assents {
+			p.decide(assent + object)
+		}
+	}
+	for _, deed := range deeds {
+		p.decide(deed)
+		p.add(approves, "you may "+deed, "you can "+deed)
+	}
+}
+
+// decide adds what it means to say that something is to be done, and that it is not.
+func (p phrases) decide(deed string) {
+	p.add(approves, deed, deed+" now", "let's "+deed, "feel free to "+deed)
+	for _, not := range refusals {
+		p.add(denies, not+" "+deed)
+	}
+}
+
+// tradesOf are the phrases of what a question speaks of: to be confirmed is what
+// its own words say, not what somebody else's words in quotes do.
+func tradesOf(q Question) []phrases {
+	if q.Type != job.Confirmation {
+		return nil
+	}
+	own := inQuotes.ReplaceAllString(parse(q.Message+"\n"+strings.Join(q.YesPhrases, "\n")).text, "")
+	asked := set(strings.Fields(parse(own).words())...)
+	var spoken []phrases
+	for trade, p := range tradePhrases() {
+		if asked[trade] || asked[strings.TrimSuffix(trade, "e")+"ing"] {
+			spoken = append(spoken, p)
+		}
+	}
+	return spoken
+}
+
+// tradePhrases are the phrases of each trade.
+var tradePhrases = sync.OnceValue(func() map[string]phrases {
+	all := map[string]phrases{}
+	for _, trade := range trades {
+		all[trade] = phrases{}
+		for _, object := range objects {
+			all[trade].decide(trade + object)
+		}
+	}
+	return all
+})
+
+var inQuotes = regexp.MustCompile(`"[^"]*"`)
+
+// addEnglishCancellations adds what English makes of verbs.
+func (p phrases) addEnglishCancellations() {
+	verbs := []string{"cancel", "stop", "abort", "quit", "drop", "scrap", "forget", "forget about", "end", "canel", "cancle"}
+	for _, verb := range verbs {
+		for _, object := range []string{"it", "that", "this", "everything", "the job", "the run", "the request", "the whole thing", "the task", "it all", "this job", "this run", "this request", "it now", "it please"} {
+			for _, lead := range []string{"", "i want to ", "i'd like to ", "i would like to ", "let's ", "can we ", "you can ", "we can "} {
+				p.add(withdraw, lead+verb+" "+object)
+			}
+		}
+	}
+}
+
+func set(words ...string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, word := range words {
+		m[word] = true
+	}
+	return m
+}

@@ -1,0 +1,192 @@
+package intent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ringback/internal/checkpoint/intent"
+	"ringback/internal/job"
+)
+
+// questions are what the replies of testdata/replies.txt answer, by section.
+var questions = map[string]intent.Question{
+	"deploy": {
+		Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?",
+		YesPhrases: []string{"Yes, Deploy", `Yes, please proceed with deploying "shop-api" to production.`},
+		NoPhrases:  []string{"No, I don't want to deploy right now."},
+	},
+	"review": {Type: job.Review, Message: "3 files changed. Approve, reject or steer?"},
+	"ratio": {
+		Type: job.ErrorRecovery, Message: "The aspect ratio 5:3 is not supported.", Field: "aspect_ratio", CurrentValue: json.RawMessage(`"5:3"`),
+		ValidValues: []any{"16:9", "9:16", "1:1"},
+	},
+	"words":   {Type: job.ErrorRecovery, Field: "orientation", ValidValues: []any{"landscape", "portrait", "none", "cancel"}},
+	"places":  {Type: job.ErrorRecovery, Field: "city", ValidValues: []any{"New York", "New York City"}},
+	"count":   {Type: job.ErrorRecovery, Field: "count", ValidValues: []any{json.Number("3"), json.Number("5")}},
+	"retries": {Type: job.ErrorRecovery, Field: "retries", CurrentValue: json.RawMessage(`-1`)},
+	"title":   {Type: job.InformationRequest, Fields: []intent.Field{{Name: "title", Type: "string", Required: true}}},
+	"audio":   {Type: job.InformationRequest, Fields: []intent.Field{{Name: "audio_file", Type: "string", Description: "The file with the speech", Required: true}}},
+	"form": {Type: job.FormRequirements, Fields: []intent.Field{
+		{Name: "duration", Type: "integer", Required: true},
+		{Name: "format", Type: "string", Enum: []any{"mp4", "webm"}, Required: true},
+		{Name: "title", Type: "string", Required: true},
+		{Name: "captions", Type: "boolean"},
+	}},
+	"contact": {Type: job.InformationRequest, Fields: []intent.Field{{Name: "email", Type: "string", Format: "email", Required: true}}},
+}
+
+// line is one of the table.
+type line struct {
+	number               int
+	section, text, means string
+}
+
+func table(tb testing.TB) []line {
+	tb.Helper()
+	source, err := os.ReadFile("testdata/replies.txt")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var lines []line
+	var section string
+	for i, text := range strings.Split(string(source), "\n") {
+		switch {
+		case strings.HasPrefix(text, "== "):
+			section = text[3:]
+		case text == "" || strings.HasPrefix(text, "# ") || text == "#":
+		default:
+			words, means, ok := strings.Cut(text, " => ")
+			if !ok {
+				tb.Fatalf("line %d has no reading: %q", i+1, text)
+			}
+			if strings.Contains(words, `\`) {
+				if words, err = strconv.Unquote(`"` + strings.ReplaceAll(words, `"`, `\"`) + `"`); err != nil {
+					tb.Fatalf("line %d: %v", i+1, err)
+				}
+			}
+			lines = append(lines, line{i + 1, section, words, means})
+		}
+	}
+	return lines
+}
+
+func TestPeopleAreUnderstoodOrAskedAgain(t *testing.T) {
+	t.Parallel()
+	lines := table(t)
+	if len(lines) < 900 {
+		t.Fatalf("the table has %d replies; at least 900 are wanted", len(lines))
+	}
+	for _, l := range lines {
+		q, ok := questions[l.section]
+		if !ok {
+			t.Fatalf("line %d: no question is named %q", l.number, l.section)
+		}
+		got := describe(intent.Read(q, l.text))
+		want := l.means
+		if strings.HasPrefix(want, "{") {
+			want = canonical(t, want)
+		}
+		if got != want {
+			t.Errorf("line %d, %s: %q was read as\n%s\nwant\n%s", l.number, l.section, l.text, got, want)
+		}
+	}
+}
+
+func canonical(t *testing.T, want string) string {
+	t.Helper()
+	text, rest, _ := strings.Cut(want, "} ")
+	var values map[string]any
+	if err := json.Unmarshal([]byte(strings.TrimSuffix(text, "}")+"}"), &values); err != nil {
+		t.Fatalf("%s: %v", want, err)
+	}
+	out, err := json.Marshal(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out) + " " + rest)
+}
+
+func describe(r intent.Reading) string {
+	switch {
+	case r.Outcome == intent.Values:
+		text, err := json.Marshal(r.Values)
+		if err != nil {
+			return err.Error()
+		}
+		if r.Missing != nil {
+			return fmt.Sprintf("%s missing %s", text, strings.Join(r.Missing, ","))
+		}
+		return string(text)
+	case r.Outcome == intent.Deny && r.Reason != "":
+		return "deny because " + r.Reason
+	}
+	return string(r.Outcome)
+}
+
+// Whatever is added to a yes, it is no longer one that can be acted upon.
+func TestAYesWithAnythingElseIsNoYes(t *testing.T) {
+	t.Parallel()
+	for _, l := range table(t) {
+		if l.means != "approve" {
+			continue
+		}
+		for _, more := range []string{"zorp", "tomorrow", "if", "not", "don't", "but", "?", "...", "maybe", "Marie", "42", "\u200b", "нет", `"no"`} {
+			for _, text := range []string{more + " " + l.text, l.text + " " + more, l.text + ", " + more} {
+				if r := intent.Read(questions[l.section], text); r.Outcome == intent.Approve {
+					t.Errorf("%q was read as a yes", text)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatIsSuggestedIsUnderstood(t *testing.T) {
+	t.Parallel()
+	for name, q := range questions {
+		for _, text := range intent.Suggest(q) {
+			if r := intent.Read(q, text); r.Outcome == intent.Unclear {
+				t.Errorf("%s: the suggested %q is not understood", name, text)
+			}
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, l := range table(f) {
+		f.Add(l.section, l.text)
+	}
+	f.Fuzz(func(t *testing.T, section, text string) {
+		q, ok := questions[section]
+		if !ok {
+			t.Skip()
+		}
+		r := intent.Read(q, text)
+		if r.Outcome == intent.Unclear && r.Question == "" {
+			t.Errorf("%q is unclear, and nothing is asked", text)
+		}
+		if r.Outcome == intent.Approve {
+			for _, more := range []string{"zorp", "?", "nicht", "pas", "pero", "não", "但是", "吗", "ない", "か", "🙃"} {
+				if intent.Read(q, text+" "+more).Outcome == intent.Approve || intent.Read(q, more+" "+text).Outcome == intent.Approve {
+					t.Errorf("%q is a yes though %q was added", text, more)
+				}
+			}
+		}
+		if _, err := json.Marshal(r.Values); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	lines := table(b)
+	for b.Loop() {
+		for _, l := range lines {
+			intent.Read(questions[l.section], l.text)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(lines)), "ns/reply")
+}

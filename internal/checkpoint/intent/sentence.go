@@ -1,0 +1,203 @@
+package intent
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// sentence is a text cut into tokens.
+type sentence struct {
+	// text is what was written, its characters in their plain form.
+	text   string
+	tokens []token
+	// hidden is whether it held characters that nobody sees: then its words are
+	// not what they look like.
+	hidden bool
+	// asks is whether it holds a question mark; trails, an ellipsis.
+	asks, trails bool
+}
+
+// questionMarks are those of all the scripts that Unicode does not make "?" of.
+const questionMarks = "?¿؟՞‽❓❔"
+
+// token is a word, a number or a mark.
+type token struct {
+	// word is in lower case.
+	word string
+	// start and end are where it stands in the sentence's text.
+	start, end int
+	// mark is whether it only parts words or decorates them; decoration, whether it
+	// is a harmless sign such as 🙂.
+	mark, decoration bool
+}
+
+var plain = strings.NewReplacer(
+	"‘", "'", "’", "'", "ʼ", "'", "′", "'", "`", "'", "´", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`,
+	"∶", ":", "꞉", ":", "×", "x", "‐", "-", "‑", "-", "–", "-", "—", "-", "−", "-", "…", "...",
+	"\ufe0e", "", "\ufe0f", "", "🏻", "", "🏼", "", "🏽", "", "🏾", "", "🏿", "",
+)
+
+// parse cuts a text into tokens.
+func parse(text string) sentence {
+	if len(text) > maxLength {
+		return sentence{}
+	}
+	s := sentence{hidden: !utf8.ValidString(text)}
+	visible := strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Cc, unicode.Co) && !unicode.IsSpace(r) {
+			s.hidden = true
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	s.text = norm.NFKC.String(plain.Replace(visible))
+	s.asks, s.trails = strings.ContainsAny(s.text, questionMarks), trailing.MatchString(s.text)
+	for i := 0; i < len(s.text); {
+		t := next(s.text, i)
+		if t.word != "" {
+			s.tokens = append(s.tokens, t)
+		}
+		i = t.end
+	}
+	return s
+}
+
+// trailing is what leaves a sentence open: "yes..." and its like.
+var trailing = regexp.MustCompile(`[.,。、·・‥]\s*[.,。、·・‥]`)
+
+// next returns the token at a place; its word is empty for a space.
+func next(text string, start int) token {
+	r, size := utf8.DecodeRuneInString(text[start:])
+	end := start + size
+	switch {
+	case unicode.IsSpace(r) && r != '\n':
+		return token{end: end}
+	case !inWord(r):
+		t := token{word: strings.ToLower(text[start:end]), start: start, end: end}
+		t.decoration = readSigns().decorations[t.word]
+		t.mark = t.decoration || r == '\n' || unicode.IsPunct(r)
+		return t
+	}
+	for end < len(text) {
+		r, size = utf8.DecodeRuneInString(text[end:])
+		if !inWord(r) && !joins(text, end, size) {
+			break
+		}
+		end += size
+	}
+	return token{word: strings.ToLower(text[start:end]), start: start, end: end}
+}
+
+// cut is the sentence with a token for each character of a script that is
+// written without spaces.
+func (s sentence) cut() sentence {
+	var tokens []token
+	for _, t := range s.tokens {
+		if t.mark || strings.IndexFunc(t.word, isIdeograph) < 0 {
+			tokens = append(tokens, t)
+			continue
+		}
+		var run strings.Builder
+		flush := func() {
+			if run.Len() > 0 {
+				tokens = append(tokens, token{word: run.String(), start: t.start, end: t.end})
+				run.Reset()
+			}
+		}
+		for _, r := range t.word {
+			if !isIdeograph(r) {
+				run.WriteRune(r)
+				continue
+			}
+			flush()
+			tokens = append(tokens, token{word: string(r), start: t.start, end: t.end})
+		}
+		flush()
+	}
+	s.tokens = tokens
+	return s
+}
+
+// isIdeograph reports whether a letter is a word's end as far as spaces tell.
+func isIdeograph(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー'
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_' || r == '$' || r == '%'
+}
+
+// joins reports whether a mark holds two parts of a word together, as in
+// "don't", "16:9", "speech.mp3" and "pre-built".
+func joins(text string, at, size int) bool {
+	if size != 1 || !strings.ContainsRune("'.:/-@", rune(text[at])) || at == 0 || at+1 >= len(text) {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:at])
+	after, _ := utf8.DecodeRuneInString(text[at+1:])
+	if text[at] == ':' {
+		return unicode.IsDigit(before) && unicode.IsDigit(after)
+	}
+	return inWord(before) && inWord(after)
+}
+
+// clauses are the parts between marks. Signs that answer, such as 👍, stand beside
+// the words, not among them: a run of them is a clause.
+func (s sentence) clauses() [][]token {
+	var all [][]token
+	var one []token
+	flush := func() {
+		if len(one) > 0 {
+			all = append(all, one)
+		}
+		one = nil
+	}
+	answers := readSigns().answers
+	for _, t := range s.tokens {
+		if t.mark || len(one) > 0 && answers[one[0].word] != answers[t.word] {
+			flush()
+		}
+		if !t.mark {
+			one = append(one, t)
+		}
+	}
+	flush()
+	return all
+}
+
+// words are the tokens that are no marks, as one text.
+func (s sentence) words() string {
+	return s.join(func(t token) bool { return !t.mark })
+}
+
+// spelled is words, with decorations.
+func (s sentence) spelled() string {
+	return s.join(func(t token) bool { return !t.mark || t.decoration })
+}
+
+func (s sentence) join(which func(token) bool) string {
+	var words []string
+	for _, t := range s.tokens {
+		if which(t) {
+			words = append(words, t.word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// plainMarks are those that a yes may stand beside: they part words. Others put
+// it in quotes, in brackets, strike it out or make a face.
+const plainMarks = ".,!;:-*\n。、¡"
+
+// oddMarks are the marks of a sentence that may change what its words mean. Stars
+// come in pairs; a single one points to a condition.
+func (s sentence) oddMarks() string {
+	pairs := strings.Count(s.text, "*")%2 == 0
+	return s.join(func(t token) bool {
+		return t.mark && !t.decoration && (!strings.Contains(plainMarks, t.word) || t.word == "*" && !pairs)
+	})
+}

@@ -1,0 +1,43 @@
+package intent
+
+import "fmt"
+
+// mostSuggestions bounds how many replies are offered as buttons.
+const mostSuggestions = 10
+
+// ChangeIt hands on what a person was offered to have handed on.
+const ChangeIt = "Change it"
+
+// Suggest returns texts to offer as replies to a question. Each of them is read
+// as what it says.
+func Suggest(q Question) []string {
+	if q.Type.Binding() {
+		texts := []string{first(q.YesPhrases, "Approve"), first(q.NoPhrases, "Deny")}
+		if q.Offered != "" {
+			texts = append(texts, ChangeIt)
+		}
+		return texts
+	}
+	options := q.ValidValues
+	if len(options) == 0 && len(q.Fields) == 1 {
+		options = q.Fields[0].Enum
+	}
+	if len(options) == 0 || len(options) > mostSuggestions {
+		return []string{"Cancel"}
+	}
+	texts := make([]string, 0, len(options)+1)
+	for _, option := range options {
+		texts = append(texts, fmt.Sprint(option))
+	}
+	if _, taken := exact(options, parse("Cancel")); !taken {
+		texts = append(texts, "Cancel")
+	}
+	return texts
+}
+
+func first(texts []string, otherwise string) string {
+	if len(texts) > 0 {
+		return texts[0]
+	}
+	return otherwise
+}

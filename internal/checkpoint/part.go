@@ -1,0 +1,163 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// ToolOutput is what a front end gives as the output of a call that waits for the
+// user: that is their decision (seeds 000 and 003).
+type ToolOutput struct {
+	// CallID is the call; CheckpointID the question instead, as an approval of the
+	// AI SDK names it.
+	CallID       string
+	CheckpointID job.CheckpointID
+	// Decision is set for "approved" and "denied"; else Text is what they said.
+	Decision job.Decision
+	Text     string
+}
+
+// incomingPart is a part of a user's message, in the shapes of seed 003 and of the
+// AI SDK, versions 4 to 6.
+type incomingPart struct {
+	Type       string          `json:"type"`
+	Text       string          `json:"text"`
+	ToolCallID string          `json:"toolCallId"`
+	State      string          `json:"state"`
+	Output     json.RawMessage `json:"output"`
+	Result     json.RawMessage `json:"result"`
+	Approval   *struct {
+		ID       string `json:"id"`
+		Approved bool   `json:"approved"`
+		Reason   string `json:"reason"`
+	} `json:"approval"`
+	// Invocation holds the fields of version 4.
+	Invocation *incomingPart `json:"toolInvocation"`
+}
+
+// TakeParts reads a message's role and parts: texts become its content, the output
+// of a tool its ToolOutput. sender is who may speak here. details say what is wrong.
+func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
+	wrong := func(path, message string) { details = append(details, job.Detail{Path: path, Message: message}) }
+	switch {
+	case m.Role == "" || m.Role == sender:
+	case sender == job.FromUser && m.Role == job.FromTool:
+	case sender == job.FromUser:
+		wrong("/role", fmt.Sprintf("found %q; allowed here: user, tool", m.Role))
+	default:
+		wrong("/role", fmt.Sprintf("found %q; allowed here: %s", m.Role, sender))
+	}
+	var parts []incomingPart
+	if len(m.Parts) == 0 {
+		m.Parts = json.RawMessage("null")
+	}
+	if err := json.Unmarshal(m.Parts, &parts); err != nil {
+		wrong("/parts", "expected an array of parts, objects with type; of a call also toolCallId and output")
+		return details
+	}
+	var texts []string
+	for i, p := range parts {
+		output, fault := p.read()
+		switch {
+		case fault != "":
+			wrong(fmt.Sprintf("/parts/%d%s", i, p.faultAt()), fault)
+		case p.Type == string(job.TextPart):
+			texts = append(texts, p.Text)
+		case output != nil && sender != job.FromUser:
+			wrong(fmt.Sprintf("/parts/%d", i), "only a user's message holds the output of a call that waits")
+		case output != nil && m.ToolOutput != nil:
+			wrong(fmt.Sprintf("/parts/%d", i), "one message may hold the output of one call")
+		case output != nil:
+			m.ToolOutput = output
+		}
+	}
+	m.Content = cmp.Or(m.Content, strings.Join(texts, "\n"))
+	if m.Role == job.FromTool && m.ToolOutput == nil && details == nil {
+		wrong("/parts", "expected a part of type tool-result with toolCallId and output")
+	}
+	return details
+}
+
+// faultAt is which of a part's fields a fault is about.
+func (p incomingPart) faultAt() string {
+	switch {
+	case !p.isTool() && p.Type != string(job.TextPart):
+		return "/type"
+	case p.isTool() && p.ToolCallID == "":
+		return "/toolCallId"
+	case p.isTool():
+		return "/output"
+	}
+	return "/text"
+}
+
+func (p incomingPart) isTool() bool {
+	return p.Type == "dynamic-tool" || strings.HasPrefix(p.Type, "tool-")
+}
+
+// read returns what a part says of a call; nil where it is a text, or shows a call
+// that has no output yet.
+func (p incomingPart) read() (output *ToolOutput, fault string) {
+	if p.Invocation != nil && p.Type == "tool-invocation" {
+		inner := *p.Invocation
+		inner.Type = p.Type
+		return inner.read()
+	}
+	if !p.isTool() {
+		if p.Type != string(job.TextPart) {
+			return nil, fmt.Sprintf("found %q; allowed: text, tool-result, tool-output, and the AI SDK's parts of tools", p.Type)
+		}
+		return nil, ""
+	}
+	if p.Approval != nil && p.State == "approval-responded" {
+		decision := job.Deny
+		if p.Approval.Approved {
+			decision = job.Approve
+		}
+		return &ToolOutput{CallID: p.ToolCallID, CheckpointID: job.CheckpointID(p.Approval.ID), Decision: decision, Text: p.Approval.Reason}, ""
+	}
+	given := p.Output
+	if len(given) == 0 {
+		given = p.Result
+	}
+	if p.Type == string(job.ToolCallPart) || len(given) == 0 && p.State != "" && !strings.HasPrefix(p.State, "output") {
+		return nil, "" // the call itself, as it was
+	}
+	if p.ToolCallID == "" {
+		return nil, "is required but missing; expected the id of the call, as the chat shows it"
+	}
+	var text string
+	if json.Unmarshal(given, &text) != nil || strings.TrimSpace(text) == "" {
+		return nil, `expected text: "approved", "denied", or the user's words`
+	}
+	decision := map[string]job.Decision{"approved": job.Approve, "denied": job.Deny}[text]
+	if decision != "" {
+		text = ""
+	}
+	return &ToolOutput{CallID: p.ToolCallID, Decision: decision, Text: text}, ""
+}
+
+// toolOutput takes the output of a call as the reply to the question that it waits
+// for.
+func (s *Service) toolOutput(ctx context.Context, m Incoming) (int64, error) {
+	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
+	if err != nil {
+		return 0, err
+	}
+	out := m.ToolOutput
+	i := slices.IndexFunc(open, func(c job.Checkpoint) bool {
+		return out.CheckpointID != "" && c.ID == out.CheckpointID || out.CallID != "" && c.ToolCallID == out.CallID
+	})
+	if i < 0 {
+		return 0, job.Errorf(job.Conflict, "No question waits for the call %q in this session", cmp.Or(out.CallID, string(out.CheckpointID))).
+			WithHint("It was answered, or its job has ended: GET /api/sessions/%s/messages shows how.", m.SessionID)
+	}
+	given := Given{Decision: out.Decision, Text: cmp.Or(out.Text, m.Content), By: m.By, LogID: m.LogID, Destination: m.Destination}
+	return s.reply(ctx, open[i], given)
+}

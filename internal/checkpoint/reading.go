@@ -1,0 +1,154 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// toRead is the input of a reading.
+type toRead struct {
+	Question string `json:"question"`
+	// Reply is one message, or several, each on lines of its own.
+	Reply       string          `json:"reply"`
+	Field       string          `json:"field,omitempty"`
+	Current     json.RawMessage `json:"currentValue,omitempty"`
+	ValidValues []any           `json:"validValues,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Known       map[string]any  `json:"knownValues,omitempty"`
+	// Exchange is what was said since the question was first put.
+	Exchange []job.Utterance `json:"exchange,omitempty"`
+	History  []job.Utterance `json:"history"`
+}
+
+// meaning is the result of a reading.
+type meaning struct {
+	// Action is values, cancel or unclear.
+	Action string         `json:"action"`
+	Values map[string]any `json:"values"`
+	// Confidence is 0 to 1.
+	Confidence float64 `json:"confidence"`
+	// Ask is the question to ask back.
+	Ask string `json:"ask"`
+}
+
+// historyLength is how many messages a reading is given.
+const historyLength = 40
+
+// startReading lets Claude read the reply to a checkpoint, in a job of its own. A
+// further reply ends that job and begins another.
+func (s *Service) startReading(ctx context.Context, r store.Reading) error {
+	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
+	if err != nil || c.Status != job.Reading || c.Round != r.Round {
+		return notThere(err)
+	}
+	q, details := parse(c)
+	if !s.jobs.CanInterpret() || details != nil || c.Reply == nil {
+		return s.askAgain(ctx, c, q, "")
+	}
+	past, err := s.history(ctx, c)
+	if err != nil {
+		return err
+	}
+	input, err := json.Marshal(toRead{
+		Question: c.Message, Reply: c.Reply.Text, Field: q.field(), Current: q.props.CurrentValue, ValidValues: q.props.ValidValues,
+		Schema: q.props.Schema, Known: q.known().props.CurrentValues, Exchange: c.Exchange, History: past,
+	})
+	if err != nil {
+		return err
+	}
+	return s.jobs.Interpret(ctx, r, c.UserID, input)
+}
+
+// known adds to the values of earlier rounds those that were understood in this
+// one before Claude was asked.
+func (q question) known() question {
+	if r := q.checkpoint.Reply; r != nil && r.Values != nil {
+		q.props.CurrentValues = q.merged(r.Values)
+	}
+	return q
+}
+
+// notThere makes a task of what no longer exists a task that is done.
+func notThere(err error) error {
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound {
+		return nil
+	}
+	return err
+}
+
+// history returns the latest messages of a checkpoint's session.
+func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utterance, error) {
+	messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, max(0, c.MessageID-historyLength), 2*historyLength)
+	if err != nil {
+		return nil, err
+	}
+	past := make([]job.Utterance, len(messages))
+	for i, m := range messages {
+		past[i] = job.Utterance{Sender: m.Sender, Content: m.Content}
+	}
+	return past, nil
+}
+
+// finishReading uses what Claude made of a reply: if it is certain and fits, as
+// the answer, else to ask again.
+func (s *Service) finishReading(ctx context.Context, id job.ID) error {
+	read, err := s.store.Get(ctx, id)
+	if err != nil {
+		return notThere(err)
+	}
+	r, err := s.store.Reads(ctx, id)
+	if err != nil {
+		return notThere(err)
+	}
+	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
+	if err != nil || c.Status != job.Reading || c.Round != r.Round || c.Reply == nil {
+		return notThere(err)
+	}
+	q, _ := parse(c)
+	q = q.known()
+	m := meaning{Action: "unclear"}
+	if read.State == job.Received {
+		if err := json.Unmarshal(read.Result, &m); err != nil {
+			return err
+		}
+	}
+	s.log.Info("Claude read a reply", "checkpointId", c.ID, "requestId", c.RequestID, "action", m.Action, "confidence", m.Confidence)
+	if m.Confidence < s.opts.Confidence {
+		return s.askAgain(ctx, c, q, m.Ask)
+	}
+	switch m.Action {
+	case "cancel":
+		return s.settle(ctx, c, q.cancel(c.Reply.Text))
+	case "values":
+		base := *c.Reply
+		base.Confidence = m.Confidence
+		return s.settle(ctx, c, q.take(base, m.Values, nil))
+	}
+	return s.askAgain(ctx, c, q, m.Ask)
+}
+
+// askAgain closes a checkpoint whose reply stayed unclear.
+func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, q question, ask string) error {
+	if ask == "" {
+		ask = q.whatIsMissing(nil, nil)
+	}
+	base := job.Reply{}
+	if c.Reply != nil {
+		base = *c.Reply
+	}
+	return s.settle(ctx, c, q.again(base, q.known().props.CurrentValues, ask))
+}
+
+// settle stores what a reply meant that was being read. Another node may have
+// done it already, or the person may have replied again meanwhile.
+func (s *Service) settle(ctx context.Context, c job.Checkpoint, a store.Answer) error {
+	_, err := s.store.Reply(ctx, c, after(a, c.Exchange))
+	if isConflict(err) {
+		return nil
+	}
+	return notThere(err)
+}

@@ -1,0 +1,45 @@
+package checkpoint
+
+import (
+	"context"
+
+	"ringback/internal/job"
+)
+
+// Steer asks for another round of a change: at once where it is under review,
+// after the turn where one runs. Errors as lifecycle.Service.Steer has them.
+func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Actor) error {
+	for {
+		underReview, err := s.jobs.Steer(ctx, j, prompt, by)
+		if err != nil || !underReview {
+			return err
+		}
+		if again, err := s.steerReview(ctx, j.ID, Given{Decision: job.Steer, Text: prompt, By: by}); !again {
+			return err
+		}
+	}
+}
+
+// steerReview answers the review that a job waits at. again says that it was
+// answered by somebody else at this very moment.
+func (s *Service) steerReview(ctx context.Context, id job.ID, given Given) (again bool, err error) {
+	j, err := s.store.Get(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	if j.Checkpoint == nil || j.Checkpoint.Type != job.Review || j.Checkpoint.Status != job.Open {
+		return true, nil
+	}
+	_, err = s.Reply(ctx, *j.Checkpoint, given)
+	if err == nil {
+		return false, nil
+	}
+	now, readErr := s.store.Checkpoint(ctx, j.Checkpoint.ID)
+	return readErr == nil && now.Status != job.Open, err
+}
+
+// overLimit reports whether the change under review was steered as often as it
+// may be.
+func (q question) overLimit() bool {
+	return q.checkpoint.Type == job.Review && q.props.Iteration >= q.props.MaxIterations
+}

@@ -1,0 +1,206 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringback/internal/checkpoint/intent"
+	"ringback/internal/job"
+)
+
+// Where several decisions are open in one chat, a message must say which of them
+// it is about: a bare yes allows none of them.
+
+// addressee is what a message of the chat replies to.
+type addressee struct {
+	// checkpoint is nil where nothing was asked.
+	checkpoint *job.Checkpoint
+	// text is what the message says of it.
+	text string
+	// which are the checkpoints it may be about, where it does not say.
+	which []job.Checkpoint
+}
+
+// whichProps are the props of a message that asks which one is meant.
+type whichProps struct {
+	Which *which `json:"which,omitempty"`
+}
+
+// which is that question: the checkpoints in the order of its list, and the
+// message that named none of them.
+type which struct {
+	Checkpoints []job.CheckpointID `json:"checkpoints"`
+	Text        string             `json:"text"`
+}
+
+// oneOf finds the checkpoint that a message is about, of those that are open,
+// latest first.
+func (s *Service) oneOf(ctx context.Context, m Incoming, open []job.Checkpoint) (addressee, error) {
+	latest := addressee{checkpoint: &open[0], text: m.Content}
+	if len(open) == 1 {
+		return latest, nil
+	}
+	earlier, err := s.askedWhich(ctx, m)
+	if err != nil {
+		return addressee{}, err
+	}
+	if to, ok := numbered(open, earlier, m.Content); ok {
+		return to, nil
+	}
+	gates := rivals(open, m.Content)
+	if len(gates) < 2 {
+		return latest, nil
+	}
+	if i := worded(gates, m.Content); i >= 0 {
+		return addressee{checkpoint: &gates[i], text: m.Content}, nil
+	}
+	if to, ok := titled(gates, earlier, m.Content); ok {
+		return to, nil
+	}
+	slices.Reverse(gates) // the oldest is the first of the list
+	return addressee{which: gates}, nil
+}
+
+// numbered finds the checkpoint that a text names by its number in the list that
+// was shown last.
+func numbered(open []job.Checkpoint, earlier *which, text string) (addressee, bool) {
+	if earlier == nil {
+		return addressee{}, false
+	}
+	n, ok := intent.ByNumber(len(earlier.Checkpoints), text)
+	if !ok {
+		return addressee{}, false
+	}
+	i := slices.IndexFunc(open, func(c job.Checkpoint) bool { return c.ID == earlier.Checkpoints[n.Question] })
+	if i < 0 {
+		return addressee{}, false // it is closed by now
+	}
+	return addressee{checkpoint: &open[i], text: said(n, earlier)}, true
+}
+
+// titled finds the checkpoint that a text names by its title and says something of.
+func titled(gates []job.Checkpoint, earlier *which, text string) (addressee, bool) {
+	titles := make([]string, len(gates))
+	for i, c := range gates {
+		titles[i] = titleOf(c)
+	}
+	n, ok := intent.ByTitle(titles, text)
+	if !ok || said(n, earlier) == "" {
+		return addressee{}, false
+	}
+	return addressee{checkpoint: &gates[n.Question], text: said(n, earlier)}, true
+}
+
+// said is what a text says of the question it names: what it said before it was
+// asked which, where it now holds the name alone.
+func said(n intent.Named, earlier *which) string {
+	if n.Rest == "" && earlier != nil {
+		return earlier.Text
+	}
+	return n.Rest
+}
+
+// rivals are the checkpoints that a message may be about. Where the latest one
+// asks for a value, that one is meant; else each decision may be, and whatever
+// else the message would be an answer to.
+func rivals(open []job.Checkpoint, text string) []job.Checkpoint {
+	if !open[0].Type.Binding() {
+		return open[:1]
+	}
+	return slices.DeleteFunc(slices.Clone(open), func(c job.Checkpoint) bool {
+		if c.Type.Binding() {
+			return false
+		}
+		q, details := parse(c)
+		return details != nil || intent.Read(q.words(), text).Outcome == intent.Unclear
+	})
+}
+
+// worded returns which one of the checkpoints words an answer just as a text
+// does; -1 where none or several do.
+func worded(gates []job.Checkpoint, text string) int {
+	found := -1
+	for i, c := range gates {
+		q, details := parse(c)
+		if details != nil || !intent.Worded(q.words(), text) {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
+
+// askedWhich is the question which one is meant, where it is the last message of
+// the chat; else nil.
+func (s *Service) askedWhich(ctx context.Context, m Incoming) (*which, error) {
+	_, last, err := s.store.Messages(ctx, m.UserID, m.SessionID, 0, 1)
+	if err != nil || last == 0 {
+		return nil, err
+	}
+	found, _, err := s.store.Messages(ctx, m.UserID, m.SessionID, last-1, 1)
+	if err != nil || len(found) == 0 || found[0].MessageType != job.WhichMessage {
+		return nil, err
+	}
+	return whichOf(found[0]), nil
+}
+
+// whichOf is what a message asks; nil for one that others wrote in that name.
+func whichOf(m job.Message) *which {
+	var props whichProps
+	if json.Unmarshal(m.Props, &props) != nil {
+		return nil
+	}
+	return props.Which
+}
+
+// askWhich keeps a message in the chat and asks which question it is about. It
+// returns the message's id.
+func (s *Service) askWhich(ctx context.Context, m Incoming, gates []job.Checkpoint) (int64, error) {
+	_, id, _, err := s.store.Tell(ctx, m.UserID, m.SessionID, m.body(job.FromUser), false)
+	if err != nil {
+		return 0, err
+	}
+	lines := []string{fmt.Sprintf("%d questions are open here. Which one is “%s” about?", len(gates), intent.Quote(m.Content))}
+	asked := which{Text: m.Content}
+	for i, c := range gates {
+		asked.Checkpoints = append(asked.Checkpoints, c.ID)
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, headline(c)))
+	}
+	lines = append(lines, `Answer one at a time, with its number: "1: yes".`)
+	question := job.Text(job.FromAssistant, strings.Join(lines, "\n"))
+	question.MessageType = job.WhichMessage
+	if question.Props, err = json.Marshal(whichProps{&asked}); err != nil {
+		return 0, err
+	}
+	_, _, _, err = s.store.Tell(ctx, m.UserID, m.SessionID, question, false)
+	return id, err
+}
+
+// titleOf is what a person may call a checkpoint; empty for one without a name.
+func titleOf(c job.Checkpoint) string {
+	var props struct {
+		Title    string `json:"title"`
+		ToolName string `json:"tool_name"`
+	}
+	if json.Unmarshal(c.Props, &props) != nil {
+		return ""
+	}
+	return strings.TrimRight(cmp.Or(props.Title, props.ToolName), "?？ ") // a title that asks
+}
+
+// headline names a checkpoint in a list.
+func headline(c job.Checkpoint) string {
+	q, _ := parse(c)
+	line := intent.Quote(q.original())
+	if title := titleOf(c); title != "" {
+		return intent.Quote(title) + ": " + line
+	}
+	return line
+}

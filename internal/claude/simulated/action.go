@@ -1,0 +1,208 @@
+package simulated
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// action is what the server does for Claude, as the prompt tells of it.
+type action struct {
+	Name  string
+	Input map[string]any // JSON Schema
+}
+
+// readActions finds the actions of a first prompt.
+func readActions(text string) []action {
+	_, below, found := strings.Cut(text, "\n### Actions\n")
+	if !found {
+		return nil
+	}
+	below, _, _ = strings.Cut(below, "\n### ")
+	var actions []action
+	for _, part := range strings.Split(below, "\n#### ")[1:] {
+		name, rest, _ := strings.Cut(part, "\n")
+		_, schema, _ := strings.Cut(rest, "\nInput: ")
+		schema, _, _ = strings.Cut(schema, "\n")
+		if object, err := decodeObject([]byte(schema)); err == nil {
+			actions = append(actions, action{strings.TrimSpace(name), object})
+		}
+	}
+	return actions
+}
+
+// said is a question that the user has answered.
+type said struct {
+	Props struct {
+		Action string `json:"action"`
+	} `json:"props"`
+	Reply struct {
+		Decision string         `json:"decision"`
+		Values   map[string]any `json:"values"`
+	} `json:"reply"`
+}
+
+// readAnswers finds what the user has answered so far.
+func readAnswers(text string) []said {
+	_, below, found := strings.Cut(text, "What the user has answered to your questions so far")
+	if !found {
+		return nil
+	}
+	_, below, _ = strings.Cut(below, "```json\n")
+	below, _, _ = strings.Cut(below, "\n```")
+	var answers []said
+	if json.Unmarshal([]byte(below), &answers) != nil {
+		return nil
+	}
+	return answers
+}
+
+// progress of the actions: what came of them, and whether the turn must stop here,
+// because a person was asked.
+type acted struct {
+	fields map[string]any
+	denied bool
+	stop   bool
+}
+
+// act calls each of the actions, and asks the user what they refuse.
+func (a *actor) act() (acted, error) {
+	all := acted{fields: map[string]any{}}
+	known := maps.Clone(a.prompt.input)
+	if known == nil {
+		known = map[string]any{}
+	}
+	for _, answer := range a.prompt.answers {
+		maps.Copy(known, answer.Reply.Values)
+	}
+	for _, act := range a.prompt.actions {
+		one, err := a.perform(act, known)
+		if err != nil || one.stop {
+			return one, err
+		}
+		all.denied = all.denied || one.denied
+		maps.Copy(all.fields, one.fields)
+	}
+	return all, nil
+}
+
+// mostCalls bounds how often one action is called.
+const mostCalls = 10
+
+func (a *actor) perform(act action, known map[string]any) (acted, error) {
+	confirmed := a.allowed(act.Name)
+	if a.refused(act.Name) {
+		return acted{denied: true}, nil
+	}
+	for range mostCalls {
+		payload := map[string]any{"input": inputOf(act.Input, known)}
+		if confirmed {
+			payload["confirmed"] = true
+		}
+		if err := a.pause(); err != nil {
+			return acted{}, err
+		}
+		answer, err := a.exchange("actions/"+act.Name, "action.json", payload)
+		if err != nil {
+			return acted{}, err
+		}
+		switch answer["status"] {
+		case "success":
+			return acted{fields: answer}, nil
+		case "denied":
+			return acted{denied: true}, nil
+		case "running":
+		case "pending_confirmation":
+			if confirmed = answer["decision"] == "approve"; !confirmed {
+				a.stream.text("I wait for the user.")
+				return acted{stop: true}, nil
+			}
+		default:
+			values, stop, err := a.recover(answer)
+			if err != nil || stop {
+				return acted{stop: stop}, err
+			}
+			if values == nil {
+				return acted{fields: answer}, nil
+			}
+			maps.Copy(known, values)
+		}
+	}
+	return acted{}, nil
+}
+
+// recover asks the user for the value that an action refuses; nil when it does
+// not say which.
+func (a *actor) recover(refusal map[string]any) (values map[string]any, stop bool, err error) {
+	field, _ := refusal["error_field"].(string)
+	message, _ := refusal["message"].(string)
+	if field == "" {
+		return nil, false, nil
+	}
+	question := map[string]any{"type": "error_recovery", "message": message + " What would you like?", "props": map[string]any{
+		"error_type": refusal["error_type"], "error_field": field, "current_value": refusal["current_value"], "valid_values": refusal["valid_values"],
+	}}
+	if refusal["valid_values"] == nil {
+		question["type"] = "information_request"
+		question["props"] = map[string]any{"schema": map[string]any{
+			"type": "object", "required": []string{field}, "properties": map[string]any{field: map[string]any{"type": "string"}},
+		}}
+	}
+	answer, err := a.exchange("checkpoints", "checkpoint.json", question)
+	if err != nil {
+		return nil, false, err
+	}
+	if answer["status"] != "answered" {
+		a.stream.text("I wait for the user.")
+		return nil, true, nil
+	}
+	reply, _ := answer["reply"].(map[string]any)
+	values, _ = reply["values"].(map[string]any)
+	return values, false, nil
+}
+
+func (a *actor) allowed(name string) bool { return a.lastDecision(name) == "approve" }
+
+func (a *actor) refused(name string) bool { return a.lastDecision(name) == "deny" }
+
+func (a *actor) lastDecision(name string) string {
+	for _, answer := range slices.Backward(a.prompt.answers) {
+		if answer.Props.Action == name {
+			return answer.Reply.Decision
+		}
+	}
+	return ""
+}
+
+// inputOf makes an action's input: what is known, and what else is required.
+func inputOf(schema, known map[string]any) map[string]any {
+	made, _ := newGenerator(schema).value(schema, deep).(map[string]any)
+	properties, _ := schema["properties"].(map[string]any)
+	input := map[string]any{}
+	for name := range properties {
+		if v, ok := known[name]; ok && v != nil {
+			input[name] = v
+		} else if v, ok := made[name]; ok {
+			input[name] = v
+		}
+	}
+	return input
+}
+
+// withActions puts what came of the actions into a result.
+func withActions(schema, result map[string]any, done acted) {
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range properties {
+		property, _ := properties[name].(map[string]any)
+		if v, ok := done.fields[name]; ok {
+			result[name] = v
+		}
+		if property["type"] == "boolean" && done.denied {
+			result[name] = false
+		}
+	}
+	if _, speaks := properties["message"]; speaks && done.denied {
+		result["message"] = "You did not want it, so it was not done."
+	}
+}

@@ -1,0 +1,239 @@
+package simulated
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// actor plays one turn.
+type actor struct {
+	ctx    context.Context //nolint:containedctx // the turn is one call
+	opts   Options
+	args   arguments
+	prompt prompt
+	stream *stream
+	// structured is the structured output, where that was asked for.
+	structured any
+}
+
+func (a *actor) play() error {
+	if a.args.hasSchema {
+		return a.answer()
+	}
+	if a.prompt.requestID == "" || a.prompt.baseURL == "" {
+		return errors.New("the prompt holds no callback configuration")
+	}
+	switch a.opts.Behaviour {
+	case job.SimulateSilence:
+		return a.stayAway()
+	case job.SimulateFailure:
+		return a.giveUp()
+	case job.SimulateNone, job.SimulateManual, job.SimulateSuccess, job.SimulateRepair:
+	}
+	if err := a.report(); err != nil {
+		return err
+	}
+	if err := a.change(); err != nil {
+		return err
+	}
+	done, err := a.act()
+	if err != nil || done.stop {
+		return err
+	}
+	return a.submit(done)
+}
+
+// answer gives the result as structured output instead of calling back.
+func (a *actor) answer() error {
+	schema, err := decodeObject([]byte(a.args.schema))
+	if err != nil {
+		return fmt.Errorf("reading --json-schema: %w", err)
+	}
+	if err := a.pause(); err != nil {
+		return err
+	}
+	switch a.opts.Behaviour {
+	case job.SimulateFailure:
+		return errors.New("the simulated Claude was asked to fail")
+	case job.SimulateNone, job.SimulateManual, job.SimulateSuccess, job.SimulateRepair:
+		a.structured = makeResult(schema, a.prompt.input)
+	case job.SimulateSilence:
+		return a.stayAway()
+	}
+	return nil
+}
+
+// stayAway works on without ever calling back, until somebody ends it.
+func (a *actor) stayAway() error {
+	a.stream.text("I have nothing to say.")
+	<-a.ctx.Done()
+	return a.ctx.Err()
+}
+
+// report sends a few progress updates, as Claude does while it works.
+func (a *actor) report() error {
+	a.stream.text("I will look at the request, and say what I am doing meanwhile.")
+	for _, step := range []job.Activity{
+		{Message: "Reading the request", Progress: 10, Type: job.Thinking},
+		{Message: "Looking through what is known", Progress: 45, Type: job.Querying},
+		{Message: "Putting the result together", Progress: 80, Type: job.Results},
+	} {
+		if err := a.pause(); err != nil {
+			return err
+		}
+		if _, err := a.call("progress", "progress.json", map[string]any{
+			"message": step.Message, "progress": step.Progress, "type": step.Type,
+		}); err != nil {
+			return err
+		}
+	}
+	return a.pause()
+}
+
+// submit sends the result; a refused one is repaired once.
+func (a *actor) submit(done acted) error {
+	result, ok := makeResult(a.prompt.schema, a.prompt.input).(map[string]any)
+	if !ok {
+		return errors.New("the result schema does not ask for an object")
+	}
+	withActions(a.prompt.schema, result, done)
+	first := result
+	if a.opts.Behaviour == job.SimulateRepair {
+		first = spoiled(a.prompt.schema, result)
+	}
+	answer, err := a.call(a.prompt.endpoint, "result.json", first)
+	if err == nil && !answer.accepted() && a.opts.Behaviour == job.SimulateRepair {
+		a.stream.text("The answer says: " + answer.problem() + ". I correct it and send it again.")
+		if err = a.pause(); err == nil {
+			answer, err = a.call(a.prompt.endpoint, "result.json", result)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if !answer.accepted() {
+		return fmt.Errorf("the result was refused: %s", answer.problem())
+	}
+	a.stream.text("The result was accepted.")
+	return nil
+}
+
+func (a *actor) giveUp() error {
+	a.stream.text("I cannot do this.")
+	if err := a.pause(); err != nil {
+		return err
+	}
+	answer, err := a.call("failure", "failure.json", map[string]any{
+		"error": "The simulated Claude was asked to fail.", "retryable": false,
+	})
+	if err == nil && !answer.accepted() {
+		err = fmt.Errorf("giving up was refused: %s", answer.problem())
+	}
+	return err
+}
+
+// pause waits a moment, so that a person can follow.
+func (a *actor) pause() error {
+	if a.opts.Pace <= 0 {
+		return a.ctx.Err()
+	}
+	jitter := time.Duration(rand.Int64N(int64(a.opts.Pace)/4 + 1)) //nolint:gosec // a pause needs no secrecy
+	select {
+	case <-a.ctx.Done():
+		return a.ctx.Err()
+	case <-time.After(a.opts.Pace + jitter):
+		return nil
+	}
+}
+
+// call writes a payload file and posts it, and shows both in the stream, the
+// way Claude's tools do.
+func (a *actor) call(endpoint, file string, fields map[string]any) (answer, error) {
+	output, err := a.send(endpoint, file, fields)
+	if err != nil {
+		return answer{}, err
+	}
+	return readAnswer(endpoint, output)
+}
+
+// exchange is call for endpoints whose answers say more than success.
+func (a *actor) exchange(endpoint, file string, fields map[string]any) (map[string]any, error) {
+	output, err := a.send(endpoint, file, fields)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := decodeObject(output)
+	if err != nil {
+		return nil, fmt.Errorf("%s answered something other than JSON", endpoint)
+	}
+	if refused, ok := answer["error"].(string); ok && answer["status"] == nil {
+		return nil, fmt.Errorf("%s was refused: %s", endpoint, refused)
+	}
+	return answer, nil
+}
+
+func (a *actor) send(endpoint, file string, fields map[string]any) ([]byte, error) {
+	payload := map[string]any{"requestId": a.prompt.requestID, "hmac": a.prompt.signature}
+	maps.Copy(payload, fields)
+	text, err := json.MarshalIndent(payload, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	id := a.stream.tool("Write", map[string]string{"file_path": file, "content": string(text)})
+	if err := os.WriteFile(filepath.Join(a.opts.Dir, file), text, 0o600); err != nil {
+		return nil, err
+	}
+	a.stream.toolResult(id, "File created successfully at: "+file, false)
+
+	p := newPost(a.opts.Dir, a.prompt.baseURL+"/api/claude/"+endpoint, file)
+	if p.curl == "" {
+		a.stream.text("curl is not installed here, so I send this without it.")
+	}
+	id = a.stream.tool("Bash", map[string]string{"command": p.String()})
+	output, err := p.send(a.ctx)
+	if err != nil {
+		a.stream.toolResult(id, err.Error(), true)
+		return nil, err
+	}
+	a.stream.toolResult(id, string(output), false)
+	return output, nil
+}
+
+// answer is what a callback was answered.
+type answer struct {
+	Success bool         `json:"success"`
+	Error   string       `json:"error"`
+	Details []job.Detail `json:"details"`
+	Hint    string       `json:"hint"`
+}
+
+func readAnswer(endpoint string, output []byte) (answer, error) {
+	var a answer
+	if err := json.Unmarshal(output, &a); err != nil {
+		return a, fmt.Errorf("%s answered something other than JSON", endpoint)
+	}
+	return a, nil
+}
+
+func (a answer) accepted() bool { return a.Success }
+
+func (a answer) problem() string {
+	parts := []string{a.Error}
+	for _, d := range a.Details {
+		parts = append(parts, strings.TrimSpace(d.Path+" "+d.Message))
+	}
+	if a.Hint != "" {
+		parts = append(parts, a.Hint)
+	}
+	return strings.Join(parts, "; ")
+}

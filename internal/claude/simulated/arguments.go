@@ -1,0 +1,34 @@
+package simulated
+
+import "strings"
+
+// arguments are what the stand-in takes from the CLI's arguments.
+type arguments struct {
+	conversation string
+	resume       bool
+	// schema is the JSON Schema of the structured output; hasSchema says whether
+	// one was asked for.
+	schema    string
+	hasSchema bool
+}
+
+// readArguments knows both ways to write a flag: "--flag value" and
+// "--flag=value".
+func readArguments(args []string) arguments {
+	var a arguments
+	for i, arg := range args {
+		name, value, joined := strings.Cut(arg, "=")
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch name {
+		case "--session-id":
+			a.conversation = value
+		case "--resume", "-r":
+			a.conversation, a.resume = value, true
+		case "--json-schema":
+			a.schema, a.hasSchema = value, true
+		}
+	}
+	return a
+}

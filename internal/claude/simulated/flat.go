@@ -1,0 +1,131 @@
+package simulated
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// flat brings what a schema says by reference or in parts onto one level:
+// $ref, all of allOf, and one of anyOf or oneOf. The result belongs to the
+// caller.
+func (g generator) flat(schema any, depth int) map[string]any {
+	source, _ := schema.(map[string]any)
+	s := maps.Clone(source)
+	if s == nil {
+		s = map[string]any{}
+	}
+	if *g.steps == 0 {
+		return s
+	}
+	*g.steps--
+	add := func(part any) { merge(s, g.flat(part, depth)) }
+	if ref, ok := s["$ref"].(string); ok {
+		add(g.lookUp(ref))
+	}
+	all, _ := s["allOf"].([]any)
+	for _, part := range all {
+		add(part)
+	}
+	for _, keyword := range [...]string{"anyOf", "oneOf"} {
+		if forms, ok := s[keyword].([]any); ok && len(forms) > 0 {
+			add(choose(forms, depth))
+		}
+	}
+	for _, told := range [...]string{"$ref", "allOf", "anyOf", "oneOf"} {
+		delete(s, told)
+	}
+	return s
+}
+
+// choose takes the first form; deep down, one that does not go deeper.
+func choose(forms []any, depth int) any {
+	if depth < deep {
+		return forms[0]
+	}
+	for _, form := range forms {
+		s, _ := form.(map[string]any)
+		switch s["type"] {
+		case "null", "string", "number", "integer", "boolean":
+			return form
+		}
+	}
+	return forms[0]
+}
+
+// merge adds to s what more demands.
+func merge(s, more map[string]any) {
+	for keyword, v := range more {
+		have, known := s[keyword]
+		switch {
+		case !known:
+			s[keyword] = v
+		case keyword == "properties":
+			s[keyword] = mergeProperties(have, v)
+		case keyword == "required":
+			s[keyword] = union(have, v)
+		case strings.HasPrefix(keyword, "min") || keyword == "exclusiveMinimum":
+			if number(v) > number(have) {
+				s[keyword] = v
+			}
+		case strings.HasPrefix(keyword, "max") || keyword == "exclusiveMaximum":
+			if number(v) < number(have) {
+				s[keyword] = v
+			}
+		}
+	}
+}
+
+func union(a, b any) []any {
+	first, _ := a.([]any)
+	second, _ := b.([]any)
+	return append(slices.Clone(first), second...)
+}
+
+func mergeProperties(a, b any) map[string]any {
+	first, _ := a.(map[string]any)
+	second, _ := b.(map[string]any)
+	all := maps.Clone(first)
+	if all == nil {
+		all = map[string]any{}
+	}
+	for name, schema := range second {
+		if have, known := all[name]; known {
+			all[name] = map[string]any{"allOf": []any{have, schema}}
+			continue
+		}
+		all[name] = schema
+	}
+	return all
+}
+
+func number(v any) float64 {
+	n, _ := v.(json.Number)
+	f, err := n.Float64()
+	if err != nil {
+		return 0
+	}
+	return f
+}
+
+// lookUp follows a reference within the schema: "#" or a JSON pointer.
+func (g generator) lookUp(ref string) any {
+	pointer, local := strings.CutPrefix(ref, "#")
+	if !local {
+		return nil
+	}
+	if plain, err := url.PathUnescape(pointer); err == nil {
+		pointer = plain
+	}
+	var v any = g.root
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if token == "" {
+			continue
+		}
+		object, _ := v.(map[string]any)
+		v = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+	}
+	return v
+}

@@ -1,0 +1,200 @@
+package simulated
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// generator makes values that a JSON Schema accepts. It knows what schemas of
+// results are made of; what it does not know ("not", "if") it passes over.
+type generator struct {
+	root map[string]any
+	// steps are those that may still be taken: a schema that no value fits, say
+	// one that requires itself, must come to an end.
+	steps *int
+}
+
+func newGenerator(schema map[string]any) generator {
+	steps := 10_000
+	return generator{root: schema, steps: &steps}
+}
+
+// What is made at most, whatever a schema asks for: a result of more would be
+// refused for its size.
+const (
+	mostItems      = 1000
+	mostCharacters = 100_000
+)
+
+// deep is where nesting is cut short: below, only what is required is made.
+const deep = 4
+
+func (g generator) value(schema any, depth int) any {
+	s := g.flat(schema, depth)
+	if v, ok := s["const"]; ok {
+		return v
+	}
+	if values, ok := s["enum"].([]any); ok && len(values) > 0 {
+		return values[0]
+	}
+	if examples, ok := s["examples"].([]any); ok && len(examples) > 0 {
+		return examples[0]
+	}
+	if *g.steps == 0 {
+		return nil
+	}
+	switch typeOf(s) {
+	case "object":
+		return g.object(s, depth)
+	case "array":
+		return g.array(s, depth)
+	case "integer", "number":
+		return numberOf(s)
+	case "boolean":
+		return true
+	case "null":
+		return nil
+	}
+	return textOf(s)
+}
+
+// typeOf is the type to make: the first that is not null, or the one that the
+// keywords speak of.
+func typeOf(s map[string]any) string {
+	switch t := s["type"].(type) {
+	case string:
+		return t
+	case []any:
+		all := names(t)
+		if i := slices.IndexFunc(all, func(name string) bool { return name != "null" }); i >= 0 {
+			return all[i]
+		}
+		return "null"
+	}
+	for _, about := range [...]struct{ keyword, name string }{
+		{"properties", "object"},
+		{"required", "object"},
+		{"minProperties", "object"},
+		{"items", "array"},
+		{"prefixItems", "array"},
+		{"minItems", "array"},
+		{"minimum", "number"},
+		{"exclusiveMinimum", "number"},
+		{"maximum", "number"},
+		{"multipleOf", "number"},
+	} {
+		if _, ok := s[about.keyword]; ok {
+			return about.name
+		}
+	}
+	return "string"
+}
+
+func (g generator) object(s map[string]any, depth int) map[string]any {
+	object := map[string]any{}
+	required := names(s["required"])
+	for _, name := range required {
+		object[name] = g.value(g.property(s, name), depth+1)
+	}
+	properties, _ := s["properties"].(map[string]any)
+	atLeast := int(limit(s, "minProperties", 0))
+	if len(required) == 0 && depth < deep && atLeast == 0 {
+		atLeast = len(properties)
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if _, here := object[name]; here || len(object) >= atLeast || g.readOnly(properties[name]) || properties[name] == false {
+			continue
+		}
+		object[name] = g.value(properties[name], depth+1)
+	}
+	return object
+}
+
+// property is the schema of a field that may have none of its own.
+func (g generator) property(s map[string]any, name string) any {
+	properties, _ := s["properties"].(map[string]any)
+	if p, ok := properties[name]; ok {
+		return p
+	}
+	return s["additionalProperties"]
+}
+
+func (g generator) readOnly(schema any) bool { return g.flat(schema, 0)["readOnly"] == true }
+
+func (g generator) array(s map[string]any, depth int) []any {
+	usual := 1
+	if depth >= deep {
+		usual = 0
+	}
+	count := int(limit(s, "minItems", float64(usual)))
+	count = min(max(count, usual), int(limit(s, "maxItems", mostItems)), mostItems)
+	first, _ := s["prefixItems"].([]any)
+	list := []any{}
+	for i := range count {
+		switch {
+		case i < len(first):
+			list = append(list, g.value(first[i], depth+1))
+		case i == len(first) && s["contains"] != nil:
+			list = append(list, g.value(s["contains"], depth+1))
+		case s["items"] == false:
+			return list
+		default:
+			list = append(list, g.item(s, i, depth+1))
+		}
+	}
+	return list
+}
+
+// item makes one item, different from the others where that is asked for.
+func (g generator) item(s map[string]any, i, depth int) any {
+	v := g.value(s["items"], depth)
+	if s["uniqueItems"] != true || i == 0 {
+		return v
+	}
+	return g.varied(g.flat(s["items"], depth), v, i)
+}
+
+// varied is the i-th other value like v.
+func (g generator) varied(s map[string]any, v any, i int) any {
+	if values, ok := s["enum"].([]any); ok {
+		return values[i%len(values)]
+	}
+	switch v := v.(type) {
+	case string:
+		return strings.Repeat(v+" ", i) + v
+	case int64:
+		return v + int64(i)
+	case float64:
+		return v + float64(i)
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			v[name] = g.varied(g.flat(g.property(s, name), 0), v[name], i)
+			return v
+		}
+	}
+	return v
+}
+
+// names are the strings of a list.
+func names(v any) []string {
+	list, _ := v.([]any)
+	var all []string
+	for _, item := range list {
+		if name, ok := item.(string); ok {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// limit is a number that a keyword sets.
+func limit(s map[string]any, keyword string, otherwise float64) float64 {
+	if n, ok := s[keyword].(json.Number); ok {
+		if f, err := n.Float64(); err == nil {
+			return f
+		}
+	}
+	return otherwise
+}

@@ -1,0 +1,131 @@
+package simulated_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/claude"
+	"ringback/internal/claude/simulated"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+)
+
+// menu runs a turn for an input and returns its valid result.
+func menu(t *testing.T, k *kind.Kind, input string) object {
+	t.Helper()
+	p := claude.Prompt{Kind: k, Input: []byte(input), Structured: true}
+	r := run(t, simulated.Options{
+		Behaviour: job.SimulateSuccess, Args: append(firstTurn(), "--json-schema="+string(k.Result.ForClaude())),
+	}, first(t, p))
+	output, _ := r.last()["structured_output"].(object)
+	if details := k.Result.Validate(numbered(t, output)); details != nil {
+		t.Fatalf("the menu is invalid: %v", details)
+	}
+	return output
+}
+
+// meals are the dates and meals of a menu.
+func meals(menu object) []string {
+	var list []string
+	for _, s := range menu["suggestions"].([]any) {
+		list = append(list, fmt.Sprint(s.(object)["date"], " ", s.(object)["mealType"]))
+	}
+	return list
+}
+
+func TestMenuFollowsTheRequest(t *testing.T) {
+	t.Parallel()
+	k := builtin(t, "meal-suggestions")
+	for _, c := range []struct {
+		name, input string
+		want        []string
+	}{
+		{
+			"a dinner a day", `{"dateRangeStart": "2026-03-30", "dateRangeEnd": "2026-04-01"}`,
+			[]string{"2026-03-30 dinner", "2026-03-31 dinner", "2026-04-01 dinner"},
+		},
+		{
+			"several meals", `{"dateRangeStart": "2026-03-30", "dateRangeEnd": "2026-03-31", "mealTypes": ["breakfast", "snack"]}`,
+			[]string{"2026-03-30 breakfast", "2026-03-30 snack", "2026-03-31 breakfast", "2026-03-31 snack"},
+		},
+		{
+			"fewer than days, spread evenly", `{"dateRangeStart": "2026-03-01", "dateRangeEnd": "2026-03-06", "visibleCount": 3}`,
+			[]string{"2026-03-01 dinner", "2026-03-03 dinner", "2026-03-05 dinner"},
+		},
+		{
+			"more than days", `{"dateRangeStart": "2026-03-01", "dateRangeEnd": "2026-03-02", "visibleCount": 4}`,
+			[]string{"2026-03-01 dinner", "2026-03-01 dinner", "2026-03-02 dinner", "2026-03-02 dinner"},
+		},
+		{"dates the wrong way round", `{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-01"}`, []string{"2026-03-02 dinner"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, meals(menu(t, k, c.input))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	t.Run("a week at most", func(t *testing.T) {
+		t.Parallel()
+		if got := meals(menu(t, k, `{"dateRangeStart": "2026-03-01", "dateRangeEnd": "2028-03-01"}`)); len(got) != 7 {
+			t.Errorf("%d suggestions, want 7", len(got))
+		}
+	})
+}
+
+func TestMenuIsVariedAndComplete(t *testing.T) {
+	t.Parallel()
+	k := builtin(t, "meal-suggestions")
+	m := menu(t, k, `{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-13", "visibleCount": 12}`)
+	seen := map[any]bool{}
+	for _, s := range m["suggestions"].([]any) {
+		r := s.(object)["recipe"].(object)
+		seen[r["name"]] = true
+		for _, field := range []string{"description", "source", "difficulty", "servings", "prepMinutes", "cookMinutes", "tags", "nutrition"} {
+			if r[field] == nil {
+				t.Errorf("%v has no %s", r["name"], field)
+			}
+		}
+		if len(r["ingredients"].([]any)) < 4 || len(r["steps"].([]any)) < 2 {
+			t.Errorf("one cannot cook %v from this", r["name"])
+		}
+	}
+	if len(seen) != 12 {
+		t.Errorf("%d different dishes, want 12", len(seen))
+	}
+}
+
+func TestMenuKeepsToWishes(t *testing.T) {
+	t.Parallel()
+	k := builtin(t, "meal-suggestions")
+	m := menu(t, k, `{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-08", "servings": 2, "maxTotalMinutes": 40,
+		"dietaryRestrictions": ["vegetarian"], "excludedIngredients": ["Eggs", "mushroom"]}`)
+	for _, s := range m["suggestions"].([]any) {
+		r := s.(object)["recipe"].(object)
+		if minutes := r["prepMinutes"].(float64) + r["cookMinutes"].(float64); minutes > 40 {
+			t.Errorf("%v takes %v minutes", r["name"], minutes)
+		}
+		if tags := fmt.Sprint(r["tags"]); !strings.Contains(tags, "vegetarian") && !strings.Contains(tags, "vegan") {
+			t.Errorf("%v is not vegetarian", r["name"])
+		}
+		if r["servings"] != 2.0 {
+			t.Errorf("%v is for %v", r["name"], r["servings"])
+		}
+		for _, i := range r["ingredients"].([]any) {
+			name := strings.ToLower(i.(object)["name"].(string))
+			if strings.Contains(name, "egg") || strings.Contains(name, "mushroom") {
+				t.Errorf("%v contains %s", r["name"], name)
+			}
+		}
+	}
+	if strings.Contains(m["reasoning"].(string), "Not every wish") {
+		t.Errorf("says %q", m["reasoning"])
+	}
+	short := menu(t, k, `{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-02", "maxTotalMinutes": 5}`)
+	if !strings.Contains(short["reasoning"].(string), "Not every wish could be met") {
+		t.Errorf("says %q", short["reasoning"])
+	}
+}

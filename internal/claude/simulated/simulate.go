@@ -1,0 +1,89 @@
+package simulated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ringback/internal/job"
+)
+
+// Options are the stand-in's surroundings.
+type Options struct {
+	// Args are the CLI's arguments; those it does not know are ignored.
+	Args []string
+	// Behaviour is what it plays; empty means success.
+	Behaviour job.Simulation
+	// Pace is the pause between its steps.
+	Pace time.Duration
+	// Dir is the working directory, where it leaves payloads and remembers the
+	// conversation; empty means the process's own.
+	Dir string
+	// Stdin holds the prompt, Stdout gets the stream, Stderr what went wrong.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// ended is the exit code of a CLI that was told to stop (SIGTERM).
+const ended = 143
+
+// Run plays one turn and returns the exit code: 0 when the turn ended as it was
+// meant to, 143 when ctx ended it, else 1.
+func Run(ctx context.Context, o Options) int {
+	a, err := newActor(ctx, o)
+	if err != nil {
+		fmt.Fprintln(o.Stderr, err)
+		return 1
+	}
+	a.stream.init(a.opts.Dir)
+	err = a.play()
+	if ctx.Err() != nil { // as the real CLI, without a last line
+		return ended
+	}
+	a.stream.result(err, a.structured)
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// newActor reads the arguments and the prompt.
+func newActor(ctx context.Context, o Options) (*actor, error) {
+	if o.Behaviour == job.SimulateNone {
+		o.Behaviour = job.SimulateSuccess
+	}
+	if o.Behaviour == job.SimulateManual || !slices.Contains(job.Simulations[:], o.Behaviour) {
+		return nil, fmt.Errorf("RINGBACK_SIMULATE is %q: want success, repair, failure or silence", o.Behaviour)
+	}
+	text, err := io.ReadAll(o.Stdin)
+	if err != nil {
+		return nil, fmt.Errorf("reading the prompt: %w", err)
+	}
+	if o.Dir == "" {
+		if o.Dir, err = os.Getwd(); err != nil {
+			return nil, err
+		}
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return nil, errors.New("there is no prompt on standard input")
+	}
+	args := readArguments(o.Args)
+	if args.conversation == "" {
+		args.conversation = uuid.NewString()
+	}
+	p, err := recall(o.Dir, args, readPrompt(string(text)))
+	if err != nil {
+		return nil, err
+	}
+	return &actor{
+		ctx: ctx, opts: o, args: args, prompt: p,
+		stream: newStream(o.Stdout, args.conversation, p.signature, len(text)),
+	}, nil
+}

@@ -1,0 +1,555 @@
+package simulated_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/claude"
+	"ringback/internal/claude/simulated"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+)
+
+type object = map[string]any
+
+const (
+	requestID    = "req_3_abc"
+	signature    = "5ae1f0cafe"
+	conversation = "7c1c2a9e-31a5-4a4e-9c39-3a3f0b0f5d11"
+)
+
+// call is a callback that arrived.
+type call struct {
+	Endpoint string
+	Agent    string
+	Body     object
+}
+
+// callbacks is a server with the callback endpoints.
+type callbacks struct {
+	*httptest.Server
+	kind *kind.Kind
+	mu   sync.Mutex
+	got  []call
+}
+
+func newCallbacks(t *testing.T, k *kind.Kind) *callbacks {
+	t.Helper()
+	c := &callbacks{kind: k}
+	c.Server = httptest.NewServer(c)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body object
+	dec := json.NewDecoder(r.Body)
+	dec.UseNumber()
+	err := dec.Decode(&body)
+	endpoint := strings.TrimPrefix(r.URL.Path, "/api/claude/")
+	c.mu.Lock()
+	c.got = append(c.got, call{endpoint, r.UserAgent(), body})
+	c.mu.Unlock()
+	status, answer := http.StatusOK, any(object{"success": true})
+	switch {
+	case err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json":
+		status, answer = http.StatusBadRequest, job.Errorf(job.Invalid, "Malformed JSON")
+	case body["requestId"] != requestID:
+		status, answer = http.StatusNotFound, job.Errorf(job.NotFound, "Unknown request")
+	case body["hmac"] != signature:
+		status, answer = http.StatusForbidden, job.Errorf(job.Forbidden, "Invalid signature")
+	case endpoint == "suggestions" || endpoint == "result":
+		status, answer = c.judge(body)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func (c *callbacks) judge(body object) (int, any) {
+	if details := c.kind.Result.Validate(resultOf(body)); details != nil {
+		e := job.Errorf(job.Invalid, "Invalid payload")
+		e.Details = details
+		return http.StatusBadRequest, e
+	}
+	return http.StatusOK, object{"success": true, "received": 1}
+}
+
+func resultOf(body object) object {
+	result := object{}
+	for name, value := range body {
+		if name != "requestId" && name != "hmac" {
+			result[name] = value
+		}
+	}
+	return result
+}
+
+func (c *callbacks) calls() []call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.got
+}
+
+func (c *callbacks) endpoints() []string {
+	var all []string
+	for _, got := range c.calls() {
+		all = append(all, got.Endpoint)
+	}
+	return all
+}
+
+func builtin(t *testing.T, name string) *kind.Kind {
+	t.Helper()
+	kinds, problems := kind.Load(kind.Builtin())
+	if err := kind.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	k, ok := kinds.Get(name)
+	if !ok {
+		t.Fatalf("no kind %s", name)
+	}
+	return k
+}
+
+func promptFor(k *kind.Kind, baseURL, input string) claude.Prompt {
+	return claude.Prompt{
+		Kind: k, Input: json.RawMessage(input),
+		Callback: claude.Callback{RequestID: requestID, BaseURL: baseURL, Signature: signature},
+	}
+}
+
+func first(t *testing.T, p claude.Prompt) string {
+	t.Helper()
+	text, err := p.First()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// turn is what a run printed.
+type turn struct {
+	code   int
+	lines  []object
+	raw    string
+	stderr string
+}
+
+func (r turn) last() object { return r.lines[len(r.lines)-1] }
+
+func run(t *testing.T, o simulated.Options, prompt string) turn {
+	t.Helper()
+	return runIn(t.Context(), t, o, prompt)
+}
+
+func runIn(ctx context.Context, t *testing.T, o simulated.Options, prompt string, also ...io.Writer) turn {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	if o.Args == nil {
+		o.Args = firstTurn()
+	}
+	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(prompt), io.MultiWriter(append(also, &stdout)...), &stderr
+	r := turn{code: simulated.Run(ctx, o), raw: stdout.String(), stderr: stderr.String()}
+	dec := json.NewDecoder(&stdout)
+	for {
+		var line object
+		if err := dec.Decode(&line); err == io.EOF {
+			return r
+		} else if err != nil {
+			t.Fatalf("the stream is not JSON lines: %v\n%s", err, r.raw)
+		}
+		r.lines = append(r.lines, line)
+	}
+}
+
+// runSilent runs a turn that never ends by itself, and ends it once it has spoken.
+func runSilent(t *testing.T, o simulated.Options, prompt string) turn {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	o.Behaviour = job.SimulateSilence
+	return runIn(ctx, t, o, prompt, whenSaid{"nothing to say", end})
+}
+
+// whenSaid does something once a text was printed.
+type whenSaid struct {
+	text string
+	do   func()
+}
+
+func (w whenSaid) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(w.text)) {
+		w.do()
+	}
+	return len(b), nil
+}
+
+func firstTurn() []string {
+	return []string{
+		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "10", "--session-id", conversation,
+		"--allowedTools", "Read,Write,Bash(curl:*)", "--model", "some-model", "--not-known-yet", "x",
+	}
+}
+
+const week = `{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}`
+
+func needCurl(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("curl is not installed")
+		}
+		t.Skip("curl is not installed")
+	}
+}
+
+func TestSuccessCallsBackWithCurl(t *testing.T) {
+	t.Parallel()
+	needCurl(t)
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	r := run(t, simulated.Options{Behaviour: job.SimulateSuccess}, first(t, promptFor(k, server.URL, week)))
+	if r.code != 0 {
+		t.Fatalf("exit code %d: %s", r.code, r.raw)
+	}
+	if diff := cmp.Diff([]string{"progress", "progress", "progress", "suggestions"}, server.endpoints()); diff != "" {
+		t.Error(diff)
+	}
+	var phases []any
+	progress := -1.0
+	for _, c := range server.calls() {
+		if !strings.HasPrefix(c.Agent, "curl/") {
+			t.Errorf("%s was sent by %q, not by curl", c.Endpoint, c.Agent)
+		}
+		if c.Endpoint != "progress" {
+			continue
+		}
+		now, err := c.Body["progress"].(json.Number).Float64()
+		if err != nil || now <= progress {
+			t.Errorf("progress went from %v to %v", progress, c.Body["progress"])
+		}
+		progress = now
+		phases = append(phases, c.Body["type"])
+	}
+	if diff := cmp.Diff([]any{"thinking", "querying", "results"}, phases); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStreamLooksLikeTheRealOne(t *testing.T) {
+	t.Parallel()
+	needCurl(t)
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	prompt := promptFor(k, server.URL, week)
+	r := run(t, simulated.Options{}, first(t, prompt))
+
+	start := r.lines[0]
+	if start["type"] != "system" || start["subtype"] != "init" || start["session_id"] != conversation {
+		t.Errorf("the stream begins with %v", start)
+	}
+	end := r.last()
+	if end["type"] != "result" || end["subtype"] != "success" || end["is_error"] != false || end["total_cost_usd"] != 0.0 {
+		t.Errorf("the stream ends with %v", end)
+	}
+	if end["usage"].(object)["input_tokens"].(float64) <= 0 {
+		t.Errorf("no usage: %v", end)
+	}
+
+	uses, results, texts := map[any]object{}, map[any]object{}, 0
+	for _, line := range r.lines[1 : len(r.lines)-1] {
+		block := line["message"].(object)["content"].([]any)[0].(object)
+		switch block["type"] {
+		case "text":
+			texts++
+		case "tool_use":
+			uses[block["id"]] = block
+		case "tool_result":
+			results[block["tool_use_id"]] = block
+		}
+	}
+	if texts == 0 || len(uses) != 8 || len(results) != len(uses) {
+		t.Errorf("%d texts, %d tool uses and %d results, want some, 8 and 8", texts, len(uses), len(results))
+	}
+	var commands []string
+	for id, use := range uses {
+		if results[id] == nil {
+			t.Errorf("tool use %v has no result", id)
+		}
+		if use["name"] == "Bash" {
+			commands = append(commands, use["input"].(object)["command"].(string))
+		}
+	}
+	for _, command := range commands {
+		if !strings.Contains(first(t, prompt), "\n"+command+"\n") {
+			t.Errorf("the prompt does not say to run %q", command)
+		}
+	}
+	if strings.Contains(r.raw, signature) {
+		t.Error("the signature stands in the stream")
+	}
+}
+
+func TestRepairReadsTheRefusal(t *testing.T) {
+	t.Parallel()
+	needCurl(t)
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	r := run(t, simulated.Options{Behaviour: job.SimulateRepair}, first(t, promptFor(k, server.URL, week)))
+	if r.code != 0 {
+		t.Fatalf("exit code %d: %s", r.code, r.raw)
+	}
+	if diff := cmp.Diff([]string{"progress", "progress", "progress", "suggestions", "suggestions"}, server.endpoints()); diff != "" {
+		t.Fatal(diff)
+	}
+	calls := server.calls()
+	if k.Result.Validate(resultOf(calls[3].Body)) == nil {
+		t.Error("the first result was valid already")
+	}
+	if details := k.Result.Validate(resultOf(calls[4].Body)); details != nil {
+		t.Errorf("the second result is wrong too: %v", details)
+	}
+	if !strings.Contains(r.raw, "Invalid payload; /reasoning") {
+		t.Errorf("the stream does not tell of the refusal:\n%s", r.raw)
+	}
+}
+
+func TestFailureSaysSo(t *testing.T) {
+	t.Parallel()
+	needCurl(t)
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	r := run(t, simulated.Options{Behaviour: job.SimulateFailure}, first(t, promptFor(k, server.URL, week)))
+	if r.code != 0 || len(server.calls()) != 1 {
+		t.Fatalf("exit code %d, calls %v", r.code, server.endpoints())
+	}
+	c := server.calls()[0]
+	if c.Endpoint != "failure" || c.Body["error"] == "" || c.Body["retryable"] != false {
+		t.Errorf("called %v", c)
+	}
+}
+
+func TestSilenceNeverCalls(t *testing.T) {
+	t.Parallel()
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	for _, args := range [][]string{firstTurn(), append(firstTurn(), "--json-schema", string(k.Result.ForClaude()))} {
+		r := runSilent(t, simulated.Options{Args: args}, first(t, promptFor(k, server.URL, week)))
+		if r.code != 143 || len(server.calls()) != 0 || r.last()["type"] == "result" {
+			t.Errorf("exit code %d, calls %v, last %v", r.code, server.endpoints(), r.last())
+		}
+	}
+}
+
+func TestStructuredOutput(t *testing.T) {
+	t.Parallel()
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	p := promptFor(k, server.URL, week)
+	p.Structured = true
+	for _, c := range []struct {
+		behaviour job.Simulation
+		code      int
+		output    bool
+	}{
+		{job.SimulateSuccess, 0, true},
+		{job.SimulateRepair, 0, true},
+		{job.SimulateFailure, 1, false},
+	} {
+		t.Run(string(c.behaviour), func(t *testing.T) {
+			t.Parallel()
+			r := run(t, simulated.Options{
+				Behaviour: c.behaviour, Args: append(firstTurn(), "--json-schema", string(k.Result.ForClaude())),
+			}, first(t, p))
+			output, present := r.last()["structured_output"].(object)
+			if r.code != c.code || present != c.output {
+				t.Fatalf("exit code %d, output %v", r.code, r.last())
+			}
+			if present && k.Result.Validate(numbered(t, output)) != nil {
+				t.Errorf("invalid: %v", k.Result.Validate(numbered(t, output)))
+			}
+			if len(server.calls()) != 0 {
+				t.Errorf("called %v", server.endpoints())
+			}
+		})
+	}
+}
+
+// numbered reads a value the way the server does, numbers as written.
+func numbered(t *testing.T, v any) object {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var o object
+	if err := dec.Decode(&o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestLaterTurnsRememberTheFirst(t *testing.T) {
+	t.Parallel()
+	needCurl(t)
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	dir := t.TempDir()
+	p := promptFor(k, server.URL, week)
+	runSilent(t, simulated.Options{Dir: dir}, first(t, p))
+	again, err := p.Unfinished("There was no result.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, simulated.Options{Dir: dir, Args: []string{"-p", "--resume", conversation}}, again)
+	if r.code != 0 {
+		t.Fatalf("exit code %d: %s%s", r.code, r.raw, r.stderr)
+	}
+	calls := server.calls()
+	suggestions := calls[len(calls)-1].Body["suggestions"].([]any)
+	if calls[len(calls)-1].Endpoint != "suggestions" || len(suggestions) != 3 || suggestions[0].(object)["date"] != "2026-03-02" {
+		t.Errorf("submitted %v", calls[len(calls)-1])
+	}
+}
+
+func TestRefusesToStart(t *testing.T) {
+	t.Parallel()
+	k := builtin(t, "meal-suggestions")
+	p := promptFor(k, "http://127.0.0.1:1", week)
+	again, err := p.Unfinished("There was no result.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		opts   simulated.Options
+		prompt string
+		says   string
+	}{
+		{"unknown conversation", simulated.Options{Args: []string{"--resume", conversation}}, again, "No conversation found with session ID: " + conversation},
+		{"unknown behaviour", simulated.Options{Behaviour: "sucess"}, first(t, p), "want success, repair, failure or silence"},
+		{"no prompt", simulated.Options{}, " \n", "no prompt on standard input"},
+		{"played by hand", simulated.Options{Behaviour: job.SimulateManual}, first(t, p), "want success, repair, failure or silence"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, c.opts, c.prompt)
+			if r.code != 1 || !strings.Contains(r.stderr, c.says) || len(r.lines) != 0 {
+				t.Errorf("exit code %d, says %q, stream %s", r.code, r.stderr, r.raw)
+			}
+		})
+	}
+}
+
+func TestEndsInErrorWhen(t *testing.T) {
+	t.Parallel()
+	needCurl(t)
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	stranger := promptFor(k, server.URL, week)
+	stranger.Callback.RequestID = "req_unknown"
+	for _, c := range []struct {
+		name, prompt, says string
+	}{
+		{"the prompt says not where to call", "Suggest meals.", "no callback configuration"},
+		{"the result is refused", first(t, stranger), "Unknown request"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, simulated.Options{}, c.prompt)
+			said, _ := r.last()["result"].(string)
+			if r.code != 1 || r.last()["is_error"] != true || !strings.Contains(said, c.says) {
+				t.Errorf("exit code %d, last line %v", r.code, r.last())
+			}
+		})
+	}
+}
+
+func TestStopsWhenToldTo(t *testing.T) {
+	t.Parallel()
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := runIn(ctx, t, simulated.Options{Pace: 1 << 40}, first(t, promptFor(k, server.URL, week)))
+	if r.code != 143 || len(server.calls()) != 0 {
+		t.Errorf("exit code %d, calls %v", r.code, server.endpoints())
+	}
+}
+
+func TestOtherKinds(t *testing.T) {
+	t.Parallel()
+	needCurl(t)
+	k, err := kind.NewSchema("release.result.json", []byte(`{
+		"type": "object", "required": ["version", "notes"], "additionalProperties": false,
+		"properties": {"version": {"type": "string", "pattern": "^v[0-9]+\\.[0-9]+$"}, "notes": {"type": "array", "minItems": 2, "items": {"type": "string"}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := &kind.Kind{Name: "release", Prompt: builtin(t, "meal-suggestions").Prompt, Input: k, Result: k}
+	server := newCallbacks(t, release)
+	// The kind's own prompt may show examples; they are neither schema nor input.
+	example := "Write release notes. A JSON Schema is given below; an entry looks like this:\n\n```json\n{\"type\": \"entry\"}\n```\n\n"
+	for _, behaviour := range []job.Simulation{job.SimulateSuccess, job.SimulateRepair} {
+		r := run(t, simulated.Options{Behaviour: behaviour}, example+first(t, promptFor(release, server.URL, `{"since": "JSON Schema"}`)))
+		if r.code != 0 {
+			t.Fatalf("exit code %d: %s", r.code, r.raw)
+		}
+	}
+	calls := server.calls()
+	last := calls[len(calls)-1]
+	want := object{"requestId": requestID, "hmac": signature, "version": "v0.0", "notes": []any{"simulated", "simulated"}}
+	if diff := cmp.Diff(call{"result", last.Agent, want}, last); diff != "" {
+		t.Error(diff)
+	}
+	if len(calls) != 9 {
+		t.Errorf("%d calls, want 4 and 5: %v", len(calls), server.endpoints())
+	}
+}
+
+// TestWithoutCurl changes PATH, so it cannot run beside the others.
+func TestWithoutCurl(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	r := run(t, simulated.Options{}, first(t, promptFor(k, server.URL, week)))
+	if r.code != 0 || len(server.calls()) != 4 {
+		t.Fatalf("exit code %d, calls %v: %s", r.code, server.endpoints(), r.raw)
+	}
+	if !strings.Contains(r.raw, "curl is not installed") {
+		t.Errorf("the stream does not say so:\n%s", r.raw)
+	}
+}
+
+func TestPayloadsAreForTheOwnerOnly(t *testing.T) {
+	t.Parallel()
+	needCurl(t)
+	k := builtin(t, "meal-suggestions")
+	server := newCallbacks(t, k)
+	dir := t.TempDir()
+	run(t, simulated.Options{Dir: dir}, first(t, promptFor(k, server.URL, week)))
+	for _, name := range []string{"progress.json", "result.json"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}

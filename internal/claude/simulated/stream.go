@@ -1,0 +1,93 @@
+package simulated
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// stream prints what the real CLI prints with --output-format stream-json: one
+// JSON object per line. Nobody needs to read it, so errors of writing are
+// ignored.
+type stream struct {
+	out          *json.Encoder
+	conversation string
+	// secret is left out of what is shown.
+	secret string
+	begun  time.Time
+	prompt int // its length in bytes
+	calls  int
+	words  int // bytes said so far
+}
+
+func newStream(out io.Writer, conversation, secret string, prompt int) *stream {
+	return &stream{out: json.NewEncoder(out), conversation: conversation, secret: secret, prompt: prompt, begun: time.Now()}
+}
+
+func (s *stream) line(kind string, fields map[string]any) {
+	fields["type"], fields["session_id"] = kind, s.conversation
+	_ = s.out.Encode(fields)
+}
+
+func (s *stream) init(dir string) {
+	s.line("system", map[string]any{
+		"subtype": "init", "cwd": dir, "model": "simulated", "permissionMode": "default", "tools": []string{"Bash", "Read", "Write"},
+	})
+}
+
+// text is something that Claude says.
+func (s *stream) text(text string) {
+	s.words += len(text)
+	s.assistant(map[string]any{"type": "text", "text": text})
+}
+
+// tool is a tool that Claude uses; it returns the call's id.
+func (s *stream) tool(name string, input map[string]string) string {
+	s.calls++
+	id := fmt.Sprintf("toolu_simulated_%d", s.calls)
+	for field, value := range input {
+		s.words += len(value)
+		input[field] = s.without(value)
+	}
+	s.assistant(map[string]any{"type": "tool_use", "id": id, "name": name, "input": input})
+	return id
+}
+
+// toolResult is what a tool brought.
+func (s *stream) toolResult(id, output string, failed bool) {
+	s.message("user", map[string]any{
+		"type": "tool_result", "tool_use_id": id, "content": s.without(output), "is_error": failed,
+	})
+}
+
+func (s *stream) assistant(block map[string]any) { s.message("assistant", block) }
+
+func (s *stream) message(role string, block map[string]any) {
+	s.line(role, map[string]any{"message": map[string]any{"role": role, "content": []any{block}}})
+}
+
+func (s *stream) without(text string) string {
+	if s.secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, s.secret, "[signature]")
+}
+
+// result is the last line. Tokens are estimated at four bytes each.
+func (s *stream) result(err error, structured any) {
+	fields := map[string]any{
+		"subtype": "success", "is_error": false, "result": "Done.", "stop_reason": "end_turn",
+		"num_turns": s.calls + 1, "duration_ms": time.Since(s.begun).Milliseconds(), "total_cost_usd": 0,
+		"usage":              map[string]int{"input_tokens": s.prompt / 4, "output_tokens": s.words / 4},
+		"permission_denials": []any{},
+	}
+	if structured != nil {
+		fields["structured_output"] = structured
+	}
+	if err != nil {
+		fields["subtype"], fields["is_error"], fields["result"] = "error_during_execution", true, s.without(err.Error())
+	}
+	s.line("result", fields)
+}

@@ -1,0 +1,138 @@
+package simulated
+
+import (
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+// textOf makes a string: of the format, or after the pattern, or a word.
+func textOf(s map[string]any) string {
+	format, _ := s["format"].(string)
+	if text := ofFormat(format); text != "" {
+		return text
+	}
+	least := int(min(limit(s, "minLength", 0), mostCharacters))
+	most := int(min(limit(s, "maxLength", mostCharacters), mostCharacters))
+	if pattern, ok := s["pattern"].(string); ok {
+		if text, ok := matching(pattern, least); ok {
+			return text
+		}
+	}
+	const word = "simulated"
+	text := word + strings.Repeat(" "+word, max(0, least-1)/(len(word)+1))
+	for utf8.RuneCountInString(text) < least {
+		text += "."
+	}
+	return text[:min(len(text), most)]
+}
+
+func ofFormat(name string) string {
+	switch name {
+	case "date":
+		return "2026-01-31"
+	case "date-time":
+		return "2026-01-31T18:00:00Z"
+	case "time":
+		return "18:00:00Z"
+	case "duration":
+		return "PT30M"
+	case "uri", "uri-reference", "iri":
+		return "https://example.com/"
+	case "email", "idn-email":
+		return "someone@example.com"
+	case "uuid":
+		return "00000000-0000-4000-8000-000000000000"
+	case "hostname":
+		return "example.com"
+	case "ipv4":
+		return "192.0.2.1"
+	case "ipv6":
+		return "2001:db8::1"
+	case "json-pointer":
+		return "/simulated"
+	}
+	return ""
+}
+
+// matching makes a string after a pattern, with at least so many characters;
+// false when it cannot.
+func matching(pattern string, least int) (string, bool) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	check, err := regexp.Compile(pattern)
+	if err != nil {
+		return "", false
+	}
+	const tries = 200
+	for more := range min(least, tries) + 1 {
+		text := sample(tree, more)
+		if utf8.RuneCountInString(text) >= least && check.MatchString(text) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// sample writes what an expression matches; whatever may repeat does so more
+// often than it must.
+func sample(re *syntax.Regexp, more int) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune)
+	case syntax.OpCharClass:
+		return string(pleasant(re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return "a"
+	case syntax.OpCapture, syntax.OpAlternate:
+		return sample(re.Sub[0], more)
+	case syntax.OpConcat:
+		var b strings.Builder
+		for _, part := range re.Sub {
+			b.WriteString(sample(part, more))
+		}
+		return b.String()
+	case syntax.OpStar, syntax.OpQuest, syntax.OpPlus, syntax.OpRepeat:
+		return strings.Repeat(sample(re.Sub[0], 0), times(re, more))
+	case syntax.OpNoMatch, syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText,
+		syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	}
+	return ""
+}
+
+func times(re *syntax.Regexp, more int) int {
+	least, most := 0, math.MaxInt
+	switch re.Op { //nolint:exhaustive // only repetitions come here
+	case syntax.OpQuest:
+		most = 1
+	case syntax.OpPlus:
+		least = 1
+	case syntax.OpRepeat:
+		least = re.Min
+		if re.Max >= 0 {
+			most = re.Max
+		}
+	}
+	return min(least+more, most)
+}
+
+// pleasant picks a character of a class, given as pairs of bounds.
+func pleasant(class []rune) rune {
+	for _, favourite := range "a0A-_ " {
+		for i := 0; i+1 < len(class); i += 2 {
+			if class[i] <= favourite && favourite <= class[i+1] {
+				return favourite
+			}
+		}
+	}
+	for i := 0; i+1 < len(class); i += 2 {
+		if class[i+1] > ' ' {
+			return max(class[i], '!')
+		}
+	}
+	return 'a'
+}

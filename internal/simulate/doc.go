@@ -1,4 +1,0 @@
-// Package simulate is the stand-in Claude: a program that takes the CLI's
-// command line and prompt, prints the same stream, and really runs curl against
-// the callbacks. It makes no requests to any model.
-package simulate
