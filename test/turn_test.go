@@ -150,7 +150,7 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 		text, _ := os.ReadFile(filepath.Join(seen, name))
 		return string(text)
 	}
-	eventually(t, "the CLI to run", func() bool { return strings.Contains(read("env"), "RINGBACK_TURN") })
+	eventually(t, "the CLI to run", func() bool { return strings.Contains(read("env"), "RINGBACK_PROCESS") })
 	hmac := setting(read("prompt"), "HMAC_SIGNATURE")
 	if len(hmac) != 64 {
 		t.Fatalf("the prompt holds no signature: %q", hmac)

@@ -1,7 +1,24 @@
-// Package process runs programs so that nothing of them is left behind, and
-// finds what a server that died has left.
+// Package process starts programs, finds them again, and ends them so that nothing
+// of them is left behind. There are two sorts:
+//
+//   - Run is for what the server itself needs to its end: verifiers, finalizers,
+//     actions. It ends with its context and with the server.
+//   - Start is for what outlives the server: the CLI of a turn. Files are its only
+//     ties, so a server that restarts finds it by Adopt and goes on watching it.
+//
+// What a program forks may leave its process group. So every program carries a
+// marker in its environment, which its children inherit: by it a Sweeper ends those
+// that outlived a turn, and EndOrphans those whose server has died (Linux only; see
+// Marked). A pid alone says nothing, since the system gives it away again: whoever
+// keeps one keeps the StartTime beside it.
+//
+// Pick says what a program may see of the server's own environment.
 package process
 
-// MarkerVar is an environment variable that every process we start passes on to
+// MarkerVar is an environment variable that every program we start passes on to
 // its children: by it, strays are found whatever process group they moved to.
-const MarkerVar = "RINGBACK_TURN"
+const MarkerVar = "RINGBACK_PROCESS"
+
+// earlierMarkerVar is what servers before this name wrote; programs that they left
+// are still found by it.
+const earlierMarkerVar = "RINGBACK_TURN"

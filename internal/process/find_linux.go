@@ -71,10 +71,11 @@ func markerOf(pid int) string {
 	if err != nil {
 		return ""
 	}
-	key := []byte(MarkerVar + "=")
 	for line := range bytes.SplitSeq(environ, []byte{0}) {
-		if value, ok := bytes.CutPrefix(line, key); ok {
-			return string(value)
+		for _, name := range []string{MarkerVar, earlierMarkerVar} {
+			if value, ok := bytes.CutPrefix(line, []byte(name+"=")); ok {
+				return string(value)
+			}
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ringback/internal/job"
+	"ringback/internal/process"
 	"ringback/internal/store"
 )
 
@@ -43,7 +44,7 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 	if err != nil {
 		return
 	}
-	proc, err := adopt(r.slot.jobDir(h.ID), h.ID, h.Turn)
+	proc, err := process.Adopt(r.slot.turnFiles(h.ID, h.Turn), marker(h.ID, h.Turn))
 	if err != nil {
 		r.log.Error("looking for a process left behind", "requestId", h.ID, "error", err)
 	}
@@ -51,16 +52,16 @@ func (r *Runner) settle(ctx context.Context, h store.Held) {
 		return
 	}
 	if proc == nil {
-		r.sweep.add(marker(h.ID, h.Turn))
+		r.sweeper.Add(marker(h.ID, h.Turn))
 		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
-		left := newOutput(r.store, j, filesOf(r.slot.jobDir(h.ID), h.Turn), r.secrets).finish()
+		left := newOutput(r.store, j, r.slot.turnFiles(h.ID, h.Turn), r.secrets).finish()
 		r.endTurn(store.TurnEnd{
 			ID: h.ID, Turn: h.Turn, Node: r.slot.node, Usage: left.Usage, Begun: left.Begun, Again: true, Note: store.Note{Reason: store.Lost},
 			Code: job.CodeCrashed, Message: "Claude was lost with its server, again and again.",
 		})
 		return
 	}
-	r.log.Info("adopted a turn", "requestId", h.ID, "turn", h.Turn, "pid", proc.pid)
+	r.log.Info("adopted a turn", "requestId", h.ID, "turn", h.Turn, "pid", proc.PID)
 	t := r.track(j)
 	t.change, _ = r.changeOf(j) // a kind that is gone has none
 	t.runs(proc)

@@ -434,7 +434,7 @@ func (t *turn) lookForChange() <-chan struct{} {
 	go func() {
 		for {
 			select {
-			case <-t.proc.done:
+			case <-t.proc.Done():
 				return
 			case <-t.ended:
 				return

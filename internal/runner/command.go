@@ -13,46 +13,47 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/process"
 	"ringback/internal/store"
 )
 
-// command prepares the process of a turn.
-func (r *Runner) command(ctx context.Context, st *store.Turn, change *change) (command, error) {
+// command says what runs for a turn.
+func (r *Runner) command(ctx context.Context, st *store.Turn, change *change) (process.Detached, error) {
 	k, err := r.kindOf(st.Job.Kind)
 	if err != nil {
-		return command{}, err
+		return process.Detached{}, err
 	}
 	if r.opts.Structured { // the job may be from before the server was set so
 		if err := k.CheckStructured(); err != nil {
-			return command{}, err
+			return process.Detached{}, err
 		}
 	}
 	prompt, err := r.prompt(ctx, k, st, change)
 	if err != nil {
-		return command{}, err
+		return process.Detached{}, err
 	}
 	settings, err := r.settings(k, st)
 	if err != nil {
-		return command{}, err
+		return process.Detached{}, err
 	}
-	c := command{
-		id: st.Job.ID, turn: st.Job.Turn, dir: r.slot.jobDir(st.Job.ID), prompt: prompt, bin: r.opts.ClaudeBin,
-		env: claude.Environ(r.opts.Environ, r.opts.Hold),
-		args: claude.Args(claude.Turn{
-			Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
-			Hold: r.opts.Hold, Settings: settings, Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
-		}),
-	}
+	bin, args := r.opts.ClaudeBin, claude.Args(claude.Turn{
+		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
+		Hold: r.opts.Hold, Settings: settings, Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
+	})
+	env, dir := claude.Environ(r.opts.Environ, r.opts.Hold), r.slot.workDir(st.Job.ID)
 	if change != nil {
-		c.work = change.space.Dir()
+		dir = change.space.Dir()
 	}
 	if st.Job.Simulated {
-		c.bin, c.args = r.opts.Simulator, append([]string{"simulate"}, c.args...)
+		bin, args = r.opts.Simulator, append([]string{"simulate"}, args...)
 		if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone {
-			c.env = append(c.env, "RINGBACK_SIMULATE="+string(behaviour))
+			env = append(env, "RINGBACK_SIMULATE="+string(behaviour))
 		}
 	}
-	return c, nil
+	return process.Detached{
+		Args: append([]string{bin}, args...), Dir: dir, Env: env, Stdin: prompt,
+		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.slot.turnFiles(st.Job.ID, st.Job.Turn),
+	}, nil
 }
 
 // settings writes the CLI's settings where the kind has calls of tools

@@ -5,15 +5,13 @@ import (
 	"context"
 	"io"
 	"os"
-	"syscall"
 	"time"
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/process"
 	"ringback/internal/store"
 )
-
-const killSignal = syscall.SIGKILL
 
 // output follows what a process prints: telemetry, never results.
 type output struct {
@@ -21,7 +19,7 @@ type output struct {
 	job    job.Job
 	id     job.ID
 	turn   int
-	files  files
+	files  process.Files
 	offset int64
 	reader *claude.Reader
 	talk   conversation
@@ -40,7 +38,7 @@ type summary struct {
 	Stderr string
 }
 
-func newOutput(s *store.Store, j job.Job, f files, secrets []string) *output {
+func newOutput(s *store.Store, j job.Job, f process.Files, secrets []string) *output {
 	o := &output{store: s, job: j, id: j.ID, turn: j.Turn, files: f, secrets: secrets, reader: claude.NewReader()}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -60,7 +58,7 @@ func (o *output) follow() int64 { return o.followStdout() + o.followStderr() }
 
 // followStderr keeps the end of what stands in standard error, if that has grown.
 func (o *output) followStderr() int64 {
-	info, err := os.Stat(o.files.stderr)
+	info, err := os.Stat(o.files.Stderr)
 	if err != nil || info.Size() == o.errSize && !o.ending {
 		return o.errSize
 	}
@@ -82,12 +80,12 @@ func (o *output) followStderr() int64 {
 // More is read, so that no half of a secret stands at its beginning.
 func (o *output) stderr(n int64) []byte {
 	const longest = 4 << 10
-	text := mask(tail(o.files.stderr, n+longest), o.secrets)
+	text := mask(tail(o.files.Stderr, n+longest), o.secrets)
 	return text[max(0, int64(len(text))-n):]
 }
 
 func (o *output) followStdout() int64 {
-	f, err := os.Open(o.files.stdout)
+	f, err := os.Open(o.files.Stdout)
 	if err != nil {
 		return 0
 	}

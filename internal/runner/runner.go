@@ -12,6 +12,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/process"
 	"ringback/internal/store"
 )
 
@@ -83,7 +84,7 @@ type Runner struct {
 	slot        *slot
 	// secrets are the values that the CLI knows and nobody may read.
 	secrets []string
-	sweep   *sweeper
+	sweeper *process.Sweeper
 
 	mu      sync.Mutex
 	running map[job.ID]*turn
@@ -113,7 +114,7 @@ func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, opts 
 		running: map[job.ID]*turn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
 		due: make(chan struct{}, 1), secrets: secretsIn(claude.Environ(opts.Environ, 0)),
 	}
-	r.sweep = newSweeper(r.log)
+	r.sweeper = process.NewSweeper(r.log)
 	for range opts.Workers {
 		r.free <- struct{}{}
 	}
@@ -136,7 +137,7 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	defer r.slot.release()
 	r.reconcile(ctx, true)
 	var loops sync.WaitGroup
-	for _, loop := range []func(context.Context){r.dispatch, r.fireDeadlines, r.keepAlive, r.sweep.run} {
+	for _, loop := range []func(context.Context){r.dispatch, r.fireDeadlines, r.keepAlive, r.sweeper.Run} {
 		loops.Go(func() { loop(ctx) })
 	}
 	<-ctx.Done()
@@ -147,7 +148,7 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	}
 	r.each(func(t *turn) { t.leave() })
 	r.turns.Wait()
-	r.sweep.finish()
+	r.sweeper.Sweep()
 }
 
 // drain waits for the running turns until ctx ends.

@@ -15,6 +15,7 @@ import (
 	"ringback/internal/artifact"
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/process"
 )
 
 // slot is a node's place in the data directory. Its name outlives the server,
@@ -72,6 +73,17 @@ const workName = "work"
 
 // workDir is where a job's processes work.
 func (s *slot) workDir(id job.ID) string { return filepath.Join(s.jobDir(id), workName) }
+
+// turnFiles are where a turn's process and a later server meet.
+func (s *slot) turnFiles(id job.ID, turn int) process.Files {
+	name := func(suffix string) string {
+		return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.%s", turn, suffix))
+	}
+	return process.Files{Record: name("json"), Stdout: name("stdout"), Stderr: name("stderr")}
+}
+
+// marker finds the processes of a turn.
+func marker(id job.ID, turn int) string { return string(id) + "/" + strconv.Itoa(turn) }
 
 // files are those that a job makes, apart from what it calls back with.
 func (s *slot) files(id job.ID) artifact.Dir { return filesIn(s.dir, id) }

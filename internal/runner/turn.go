@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/process"
 	"ringback/internal/store"
 )
 
@@ -20,7 +21,7 @@ type turn struct {
 	job job.Job // as it was when the turn began
 	// change is its work on repositories; nil for none.
 	change *change
-	proc   *child
+	proc   *process.Process
 	out    *output
 
 	once sync.Once
@@ -83,11 +84,11 @@ func (r *Runner) launch(st *store.Turn, change *change) (*turn, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	c, err := r.command(ctx, st, change)
+	d, err := r.command(ctx, st, change)
 	if err != nil {
 		return nil, err
 	}
-	proc, err := spawn(c)
+	proc, err := process.Start(d)
 	if proc == nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (r *Runner) launch(st *store.Turn, change *change) (*turn, error) {
 	if err != nil { // it runs, but a restart could not find it again
 		r.log.Warn("could not note a process", "requestId", t.id, "error", err)
 	}
-	r.log.Info("turn started", "requestId", t.id, "turn", t.n, "kind", t.job.Kind, "pid", proc.pid)
+	r.log.Info("turn started", "requestId", t.id, "turn", t.n, "kind", t.job.Kind, "pid", proc.PID)
 	return t, nil
 }
 
@@ -111,8 +112,8 @@ func (r *Runner) track(j job.Job) *turn {
 }
 
 // runs says which process the turn is. It must be said before supervise.
-func (t *turn) runs(proc *child) {
-	t.proc, t.out = proc, newOutput(t.r.store, t.job, proc.files, t.r.secrets)
+func (t *turn) runs(proc *process.Process) {
+	t.proc, t.out = proc, newOutput(t.r.store, t.job, proc.Files, t.r.secrets)
 }
 
 // phase shows people what the turn is busy with. Nothing depends on it: the turn goes
@@ -160,7 +161,7 @@ func (t *turn) supervise() {
 	submitted := t.lookForChange()
 	for {
 		select {
-		case <-t.proc.done:
+		case <-t.proc.Done():
 			t.finish("", "")
 			return
 		case <-t.ended:
@@ -175,7 +176,7 @@ func (t *turn) supervise() {
 			return
 		case <-ticker.C:
 			if t.out.follow() > t.r.opts.OutputLimit {
-				t.proc.terminate(t.r.opts.Grace)
+				t.proc.Terminate(t.r.opts.Grace)
 				t.finish(job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped.")
 				return
 			}
@@ -188,24 +189,24 @@ func (t *turn) supervise() {
 func (t *turn) end(delivered bool) {
 	if delivered {
 		select {
-		case <-t.proc.done:
+		case <-t.proc.Done():
 		case <-t.left:
 		case <-time.After(t.r.opts.Linger):
 		}
 	}
-	t.proc.terminate(t.r.opts.Grace)
+	t.proc.Terminate(t.r.opts.Grace)
 	t.finish("", "")
 }
 
 // finish books the end of the process. code and message are given when it was
 // us who ended it.
 func (t *turn) finish(code job.Code, message string) {
-	t.r.sweep.add(t.proc.marker)
-	t.proc.signal(killSignal) // children that the process left in its group
-	summary := t.out.finish()
+	t.r.sweeper.Add(t.proc.Marker)
+	t.proc.Kill() // children that the process left in its group
+	exit, summary := t.proc.Exit(), t.out.finish()
 	if code == "" {
 		code, message = claude.Explain(claude.Exit{
-			Known: t.proc.exit.known, Code: t.proc.exit.code, Signal: t.proc.exit.signal, Last: summary.Last, Stderr: summary.Stderr,
+			Known: exit.Known, Code: exit.Code, Signal: exit.Signal, Last: summary.Last, Stderr: summary.Stderr,
 		})
 	}
 	ctx := context.Background()
@@ -230,8 +231,8 @@ func (t *turn) finish(code job.Code, message string) {
 		Again: code != job.CodeBudget, Note: store.Note{Reason: store.Unfinished, Detail: message},
 	})
 	t.r.untrack(t)
-	t.r.log.Info("turn ended", "requestId", t.id, "turn", t.n, "exit", t.proc.exit.code, "signal", t.proc.exit.signal,
-		"took", time.Since(t.proc.started).Round(time.Millisecond))
+	t.r.log.Info("turn ended", "requestId", t.id, "turn", t.n, "exit", exit.Code, "signal", exit.Signal,
+		"took", time.Since(t.proc.Since).Round(time.Millisecond))
 }
 
 func (r *Runner) failedToStart(st *store.Turn, err error) {

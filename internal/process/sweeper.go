@@ -1,0 +1,77 @@
+package process
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Sweeper ends processes by their marker, whatever process group they moved to.
+// Looking through all processes costs milliseconds, so markers that come together
+// are looked for together.
+type Sweeper struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	todo map[string]bool
+	wake chan struct{}
+}
+
+// NewSweeper returns a sweeper; Run makes it work.
+func NewSweeper(log *slog.Logger) *Sweeper {
+	return &Sweeper{log: log, todo: map[string]bool{}, wake: make(chan struct{}, 1)}
+}
+
+// Add asks for the end of everything that carries marker.
+func (s *Sweeper) Add(marker string) {
+	s.mu.Lock()
+	s.todo[marker] = true
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// gather is how long a sweep waits for further markers.
+const gather = 100 * time.Millisecond
+
+// Run sweeps what is asked for until ctx ends; Sweep then does the rest.
+func (s *Sweeper) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(gather):
+		}
+		s.Sweep()
+	}
+}
+
+// Sweep ends what was asked for until now.
+func (s *Sweeper) Sweep() {
+	s.mu.Lock()
+	markers := s.todo
+	s.todo = map[string]bool{}
+	s.mu.Unlock()
+	if len(markers) == 0 {
+		return
+	}
+	for range 10 { // a process may fork while we look
+		pids := Marked(func(marker string) bool { return markers[marker] })
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			s.log.Warn("ended a process that outlived its turn", "pid", pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(10 * time.Millisecond) // the system needs a moment to reap them
+	}
+}
