@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"internal/lifecycle":         {"job", "kind", "store"},
 	"internal/metrics":           {"job", "store"},
 	"internal/notify":            {"job"},
+	"internal/outbox":            {"job", "notify", "store"},
 	"internal/process":           {},
 	"internal/runner":            {"artifact", "checkpoint", "claude", "httpjson", "job", "kind", "process", "store", "workspace"},
 	"internal/store":             {"job"},

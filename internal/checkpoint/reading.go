@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"ringback/internal/job"
 	"ringback/internal/store"
@@ -38,12 +37,14 @@ type meaning struct {
 // historyLength is how many messages a reading is given.
 const historyLength = 40
 
-// startReading lets Claude read the reply to a checkpoint, in a job of its own. A
-// further reply ends that job and begins another.
-func (s *Service) startReading(ctx context.Context, r store.Reading) error {
+// StartReading lets Claude read the reply to a checkpoint, in a job of its own. A
+// further reply ends that job and begins another. It does nothing where the reply is
+// no longer to be read, so it may be repeated. Errors: NotFound where the checkpoint
+// was deleted.
+func (s *Service) StartReading(ctx context.Context, r store.Reading) error {
 	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
 	if err != nil || c.Status != job.Reading || c.Round != r.Round {
-		return notThere(err)
+		return err
 	}
 	q, details := parse(c)
 	if !s.jobs.CanInterpret() || details != nil || c.Reply == nil {
@@ -72,14 +73,6 @@ func (q question) known() question {
 	return q
 }
 
-// notThere makes a task of what no longer exists a task that is done.
-func notThere(err error) error {
-	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound {
-		return nil
-	}
-	return err
-}
-
 // history returns the latest messages of a checkpoint's session.
 func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utterance, error) {
 	messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, max(0, c.MessageID-historyLength), 2*historyLength)
@@ -93,20 +86,21 @@ func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utteranc
 	return past, nil
 }
 
-// finishReading uses what Claude made of a reply: if it is certain and fits, as
-// the answer, else to ask again.
-func (s *Service) finishReading(ctx context.Context, id job.ID) error {
+// FinishReading uses what Claude made of a reply, in the job id: if it is certain
+// and fits, as the answer, else to ask again. It may be repeated, as StartReading.
+// Errors: NotFound where the job or the checkpoint was deleted.
+func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 	read, err := s.store.Get(ctx, id)
 	if err != nil {
-		return notThere(err)
+		return err
 	}
 	r, err := s.store.Reads(ctx, id)
 	if err != nil {
-		return notThere(err)
+		return err
 	}
 	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
 	if err != nil || c.Status != job.Reading || c.Round != r.Round || c.Reply == nil {
-		return notThere(err)
+		return err
 	}
 	q, _ := parse(c)
 	q = q.known()
@@ -150,5 +144,5 @@ func (s *Service) settle(ctx context.Context, c job.Checkpoint, a store.Answer) 
 	if isConflict(err) {
 		return nil
 	}
-	return notThere(err)
+	return err
 }

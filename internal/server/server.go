@@ -29,6 +29,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/metrics"
 	"ringback/internal/notify"
+	"ringback/internal/outbox"
 	"ringback/internal/process"
 	"ringback/internal/runner"
 	"ringback/internal/store"
@@ -159,6 +160,7 @@ type node struct {
 	hub         *hub.Hub
 	jobs        *lifecycle.Service
 	checkpoints *checkpoint.Service
+	outbox      *outbox.Outbox
 	// actions is what the server does for Claude.
 	actions *action.Service
 	runner  *runner.Runner
@@ -168,21 +170,24 @@ type node struct {
 func (n *node) run(ctx context.Context) error {
 	c := n.opts.Config
 	n.store = store.New(n.db.client, store.Options{
-		Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout, UserLimit: c.UserLimit, NodeTimeout: c.NodeTimeout, Notify: waysOf(c),
+		Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout, UserLimit: c.UserLimit, NodeTimeout: c.NodeTimeout, Notify: notified(c).Ways(),
 	}, n.log)
 	if err := n.prepare(ctx); err != nil {
 		return err
 	}
 	n.hub = hub.New(n.store, hub.Options{}, n.log)
-	hooks, err := n.newHooks()
+	trusted, guarded, err := newWebhooks(c)
 	if err != nil {
 		return err
 	}
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{CallbackTimeout: c.CallbackTimeout, Structured: !c.UseCallback})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
-		Resume: hooks.resume, Tell: hooks.tell, Retry: notify.Retry, Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
+		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
 	}, n.log)
-	if err := n.newActions(hooks); err != nil {
+	n.outbox = outbox.New(n.store, outbox.Handlers{
+		StartReadingFunc: n.checkpoints.StartReading, FinishReadingFunc: n.checkpoints.FinishReading, FollowFunc: n.jobs.Follow,
+	}, outbox.Notifier{Records: n.store, Addresses: notified(c), TrustedFunc: trusted.Send, GuardedFunc: guarded.Send}, n.log)
+	if err := n.newActions(trusted); err != nil {
 		return err
 	}
 	n.claude = c.FindClaude()
@@ -219,7 +224,22 @@ func (n *node) prepare(ctx context.Context) error {
 	}
 }
 
-func (n *node) newActions(hooks hooks) error {
+// notified is where the outside is notified of jobs.
+func notified(c config.Config) outbox.Addresses {
+	return outbox.Addresses{Webhook: c.WebhookURL, Slack: c.SlackURL}
+}
+
+// newWebhooks returns what calls addresses of the configuration and of kinds, and
+// what calls those that came with a request.
+func newWebhooks(c config.Config) (trusted, guarded *notify.Webhook, err error) {
+	if trusted, err = notify.NewWebhook(c.WebhookSecret, false); err != nil {
+		return nil, nil, fmt.Errorf("WEBHOOK_SECRET: %w", err)
+	}
+	guarded, err = notify.NewWebhook(c.WebhookSecret, !c.WebhookPrivate)
+	return trusted, guarded, err
+}
+
+func (n *node) newActions(trusted *notify.Webhook) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -227,7 +247,7 @@ func (n *node) newActions(hooks hooks) error {
 	if left := process.EndOrphans(); left > 0 {
 		n.log.Warn("ended what a server that died had left running", "processes", left)
 	}
-	n.actions = action.New(n.store, action.Options{Environ: n.opts.Config.Environ, Dir: n.workDir, Self: self, Call: hooks.ours.Send}, n.log)
+	n.actions = action.New(n.store, action.Options{Environ: n.opts.Config.Environ, Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
 	return nil
 }
 
@@ -304,7 +324,8 @@ func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 	all := []store.Subscriber{
 		{EventFunc: n.hub.Event, ResetFunc: n.hub.Reset},
 		{EventFunc: m.Event},
-		{EventFunc: n.checkpoints.Event, WakeFunc: n.checkpoints.Wake},
+		{EventFunc: n.checkpoints.Event},
+		{WakeFunc: n.outbox.Wake},
 	}
 	if n.runner != nil {
 		all = append(all, store.Subscriber{EventFunc: n.runner.Event, WakeFunc: n.runner.Wake, ResetFunc: n.runner.Reset})
@@ -317,7 +338,7 @@ func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metri
 	defer stopBackground()
 	var parts sync.WaitGroup
 	parts.Go(func() { n.store.Subscribe(background, n.subscribers(m)...) })
-	parts.Go(func() { n.checkpoints.Run(background) })
+	parts.Go(func() { n.outbox.Run(background) })
 
 	hubCtx, stopHub := context.WithCancel(background)
 	defer stopHub()

@@ -1,0 +1,242 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/notify"
+	"ringback/internal/outbox"
+	"ringback/internal/store"
+)
+
+// queue is a queue in memory, of one partition.
+type queue struct {
+	mu       sync.Mutex
+	due      map[task]time.Time
+	attempts map[task]int
+	// booked counts the bookings; unbooked are those that fail, as where Redis is away.
+	booked   int
+	unbooked []int
+}
+
+// task is a store.Task but for its attempt.
+type task struct {
+	kind store.TaskKind
+	ref  string
+}
+
+func newQueue(tasks ...task) *queue {
+	q := &queue{due: map[task]time.Time{}, attempts: map[task]int{}}
+	for _, t := range tasks {
+		q.due[t] = time.Now()
+	}
+	return q
+}
+
+func (q *queue) TakeTasks(_ context.Context, p store.Partition, lease time.Duration, limit int) (taken []store.Task, next time.Duration, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	next = -1
+	if p != 0 {
+		return nil, next, nil
+	}
+	for t, due := range q.due {
+		if !due.After(time.Now()) && len(taken) < limit {
+			q.due[t] = time.Now().Add(lease)
+			q.attempts[t]++
+			taken = append(taken, store.Task{Kind: t.kind, Ref: t.ref, Attempt: q.attempts[t]})
+		}
+		if left := max(0, time.Until(q.due[t])); next < 0 || left < next {
+			next = left
+		}
+	}
+	return taken, next, nil
+}
+
+func (q *queue) FinishTask(_ context.Context, _ store.Partition, t store.Task) error {
+	return q.book(func() { delete(q.due, task{t.Kind, t.Ref}) })
+}
+
+func (q *queue) PostponeTask(_ context.Context, _ store.Partition, t store.Task, after time.Duration) error {
+	return q.book(func() { q.due[task{t.Kind, t.Ref}] = time.Now().Add(after) })
+}
+
+func (q *queue) book(change func()) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.booked++; slices.Contains(q.unbooked, q.booked) {
+		return errors.New("connection refused")
+	}
+	change()
+	return nil
+}
+
+func (q *queue) left() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.due)
+}
+
+// errGone is how the store says that a record was deleted.
+var errGone = job.Errorf(job.NotFound, "There is no such job")
+
+var errAway = errors.New("the store is away")
+
+func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
+	t.Parallel()
+	ours, theirs := task{store.TaskRead, "req_1"}, task{store.TaskWebhook, "ended|req_1|1"}
+	refused := &notify.CallError{Status: http.StatusNotFound}
+	cases := []struct {
+		name string
+		task task
+		// answers are what its handler says, one attempt after another; then none.
+		answers []error
+		// unbooked are the bookings that fail, counted from 1.
+		unbooked []int
+		// at is when each attempt is made.
+		at []time.Duration
+	}{
+		{"one that succeeds is done once", ours, nil, nil, seconds(0)},
+		{"one that fails is tried again, later each time", ours, []error{errAway, errAway, errAway}, nil, seconds(0, 2, 6, 14)},
+		{"one about a job that was deleted is done", ours, []error{errGone, errAway}, nil, seconds(0)},
+		{"one that could not be booked is done again after the lease", ours, nil, []int{1}, seconds(0, 20)},
+		{"one that failed and could not be booked, too", ours, []error{errAway}, []int{1}, seconds(0, 20)},
+		{"a follow-up of a kind that was removed is done", task{store.TaskContinue, "req_1"}, []error{errGone, errAway}, nil, seconds(0)},
+		{"a webhook that is away is called again as it asks", theirs, []error{&notify.CallError{Status: 503, After: 7 * time.Second}}, nil, seconds(0, 7)},
+		{"a webhook that refuses is not called again", theirs, []error{refused, errAway}, nil, seconds(0)},
+		{"a webhook has a longer lease", theirs, nil, []int{2}, seconds(0, 60)},
+		{"a webhook whose lease cannot be made longer is called later", theirs, nil, []int{1}, seconds(20)},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				start, made := time.Now(), []time.Duration(nil)
+				attempt := func() error {
+					made = append(made, time.Since(start).Truncate(time.Second))
+					if len(made) > len(c.answers) {
+						return nil
+					}
+					return c.answers[len(made)-1]
+				}
+				q := newQueue(c.task)
+				q.unbooked = c.unbooked
+				run(t, q, attempt)
+				time.Sleep(30 * time.Hour)
+				if diff := cmp.Diff(c.at, made); diff != "" {
+					t.Errorf("attempts, want - got +:\n%s", diff)
+				}
+				if n := q.left(); n != 0 {
+					t.Errorf("%d tasks are left", n)
+				}
+			})
+		})
+	}
+}
+
+// run lets an outbox work until the test ends; attempt does each task, of whatever
+// kind.
+func run(t *testing.T, q *queue, attempt func() error) *outbox.Outbox {
+	t.Helper()
+	handlers := outbox.Handlers{
+		StartReadingFunc:  func(context.Context, store.Reading) error { return attempt() },
+		FinishReadingFunc: func(context.Context, job.ID) error { return attempt() },
+		FollowFunc:        func(context.Context, job.ID) error { return attempt() },
+	}
+	called := func(context.Context, string, string, []byte) ([]byte, error) { return nil, attempt() }
+	return runWith(t, q, handlers, outbox.Notifier{
+		Records: records{}, Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: called, GuardedFunc: called,
+	})
+}
+
+func runWith(t *testing.T, q *queue, handlers outbox.Handlers, notifier outbox.Notifier) *outbox.Outbox {
+	t.Helper()
+	o := outbox.New(q, handlers, notifier, slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); o.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-ended })
+	return o
+}
+
+func seconds(n ...int) []time.Duration {
+	all := make([]time.Duration, len(n))
+	for i, s := range n {
+		all[i] = time.Duration(s) * time.Second
+	}
+	return all
+}
+
+func TestTaskOfANewerNodeIsLeftToNewerNodes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(task{"of-the-future", "req_1"})
+		run(t, q, func() error { t.Error("a handler was called"); return nil })
+		time.Sleep(6 * time.Hour)
+		if q.left() != 1 {
+			t.Error("the task is gone")
+		}
+		time.Sleep(30 * time.Hour)
+		if q.left() != 0 {
+			t.Error("the task is never given up")
+		}
+	})
+}
+
+func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hung, read := make(chan struct{}), make(chan time.Time, 1)
+		q := newQueue(task{store.TaskWebhook, "ended|req_1|1"})
+		hang := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
+			close(hung)
+			<-ctx.Done()
+			return nil, nil
+		}
+		o := runWith(t, q, outbox.Handlers{
+			FinishReadingFunc: func(context.Context, job.ID) error { read <- time.Now(); return nil },
+		}, outbox.Notifier{Records: records{}, Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: hang})
+		<-hung
+		start := time.Now()
+		q.mu.Lock()
+		q.due[task{store.TaskRead, "req_2"}] = start
+		q.mu.Unlock()
+		o.Wake(0)
+		if took := (<-read).Sub(start); took > 0 {
+			t.Errorf("a task of ours waited %s", took)
+		}
+	})
+}
+
+// A stopping node finishes what it has begun, and nobody does it a second time.
+func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := make(chan struct{})
+		q := newQueue(task{store.TaskWebhook, "ended|req_1|1"})
+		slow := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
+			close(begun)
+			time.Sleep(10 * time.Second)
+			return nil, ctx.Err()
+		}
+		o := outbox.New(q, outbox.Handlers{}, outbox.Notifier{
+			Records: records{}, Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: slow,
+		}, slog.New(slog.DiscardHandler))
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { <-begun; stop() }()
+		o.Run(ctx)
+		if q.left() != 0 {
+			t.Error("the task is left")
+		}
+	})
+}
