@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gowebpki/jcs"
-
 	"ringback/internal/action"
+	"ringback/internal/approval"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -56,11 +55,10 @@ const changeFirst = `The user has not allowed this input: "reason" says what the
 // act is one call of an action.
 type act struct {
 	*call
-	kind    *kind.Kind
-	action  *kind.Action
-	input   map[string]any
-	subject string
-	deed    job.Deed
+	kind      *kind.Kind
+	action    *kind.Action
+	input     map[string]any
+	operation job.Operation
 }
 
 // action runs an action of the kind, if a person has allowed it where one must.
@@ -80,7 +78,7 @@ func (h *Handler) action(in *call) (any, error) {
 	run := store.RunID("run_" + strings.ToLower(rand.Text()))
 	outcome, run, err := h.store.Act(in.ctx, store.Act{
 		UserID: in.facts.UserID, SessionID: in.facts.SessionID, Chat: a.shown(string(run)),
-		RequestID: in.id, Run: run, Subject: a.subject, Deed: a.deed, Timeout: a.action.Timeout, Gated: gated,
+		RequestID: in.id, Run: run, Subject: approval.Key(a.operation), Deed: a.operation, Timeout: a.action.Timeout, Gated: gated,
 	})
 	switch {
 	case err != nil:
@@ -112,24 +110,8 @@ func (h *Handler) readAct(in *call) (*act, error) {
 		return nil, h.wrongPayload(in, details)
 	}
 	var err error
-	a.deed, err = deedOf(a.input)
-	a.deed.Action = a.action.Name
-	a.subject = "action:" + a.action.Name + ":" + a.deed.InputDigest
+	a.operation, err = approval.OfAction(a.action.Name, a.input)
 	return a, err
-}
-
-// deedOf describes an input by its canonical form, which has one order of keys
-// and one way to write a number (RFC 8785).
-func deedOf(input any) (job.Deed, error) {
-	text, err := json.Marshal(input)
-	if err != nil {
-		return job.Deed{}, err
-	}
-	canonical, err := jcs.Transform(text)
-	if err != nil {
-		return job.Deed{}, err
-	}
-	return job.Deed{Input: text, InputDigest: job.Digest(canonical)}, nil
 }
 
 func actionsOf(k *kind.Kind) string {
@@ -152,7 +134,7 @@ func (h *Handler) unapproved(a *act, why string) (any, error) {
 	}
 	h.log.Warn("refused an action", "requestId", a.id, "action", a.action.Name, "why", detail)
 	if why != "expired" { // that is in the audit log already
-		if err := h.store.Note(a.ctx, a.id, "refused", detail, a.deed); err != nil {
+		if err := h.store.Note(a.ctx, a.id, "refused", detail, a.operation); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +151,7 @@ func (h *Handler) confirm(a *act) (any, error) {
 	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Asking{
 		Call: call, Parts: parts,
 		RequestID: a.id, UserID: a.facts.UserID, SessionID: a.facts.SessionID, Type: job.Confirmation,
-		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), Subject: a.subject, Deed: a.deed, Hold: true,
+		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), Subject: approval.Key(a.operation), Deed: a.operation, Hold: true,
 	})
 	switch {
 	case err != nil:
@@ -200,7 +182,7 @@ func (h *Handler) confirm(a *act) (any, error) {
 func (a *act) shown(call string) job.MessageBody {
 	return job.MessageBody{
 		Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, RequestID: a.id,
-		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: call, ToolName: a.action.Name, State: job.InputAvailable, Input: a.deed.Input}},
+		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: call, ToolName: a.action.Name, State: job.InputAvailable, Input: a.operation.Input}},
 	}
 }
 
@@ -225,7 +207,7 @@ func (a *act) props() json.RawMessage {
 		InputDigest string           `json:"input_digest"`
 		Yes         *job.AnswerProps `json:"yes"`
 		No          *job.AnswerProps `json:"no"`
-	}{a.action.Name, asking(a.action.Title), a.deed.Input, a.deed.InputDigest, a.action.Yes.Filled(a.input), a.action.No.Filled(a.input)})
+	}{a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest, a.action.Yes.Filled(a.input), a.action.No.Filled(a.input)})
 	if err != nil { // it is made of JSON
 		panic("callback: " + err.Error())
 	}
@@ -281,7 +263,7 @@ func (h *Handler) outcomeOf(a *act, run store.RunID) (any, error) {
 		}
 	case store.Succeeded, store.Erred:
 	}
-	return delivered{ended.Result, func() { _ = h.store.Heard(a.ctx, a.id, a.subject, run) }}, nil
+	return delivered{ended.Result, func() { _ = h.store.Heard(a.ctx, a.id, approval.Key(a.operation), run) }}, nil
 }
 
 // actionWait is how much longer than HOLD a call waits for an action: curl waits

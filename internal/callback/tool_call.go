@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/approval"
 	"ringback/internal/checkpoint"
 	"ringback/internal/claude"
 	"ringback/internal/excerpt"
@@ -18,11 +19,10 @@ import (
 // toolCall is one call of one of the CLI's tools, as its PreToolUse hook tells of it.
 type toolCall struct {
 	*call
-	kind    *kind.Kind
-	id      string
-	tool    kind.ToolCall
-	subject string
-	deed    job.Deed
+	kind      *kind.Kind
+	id        string
+	tool      approval.ToolCall
+	operation job.Operation
 }
 
 // hookAnswer is the answer to the hook. Without an output, the CLI decides by its
@@ -63,19 +63,19 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 	if t.callsBack() {
 		return hookAnswer{}, nil
 	}
-	policy := t.kind.Policy.ToolPolicy()
-	verdict, rule := policy.Verdict(t.tool)
+	rules := t.kind.Policy.ToolRules()
+	verdict, rule := rules.Verdict(t.tool)
 	switch verdict {
-	case kind.AllowCall:
+	case approval.Allow:
 		return decide("allow", ""), nil
-	case kind.DenyCall:
-		if err := h.store.Note(in.ctx, in.id, "refused", "by the kind's rule "+rule, t.deed); err != nil {
+	case approval.Deny:
+		if err := h.store.Note(in.ctx, in.id, "refused", "by the kind's rule "+rule, t.operation); err != nil {
 			return nil, err
 		}
 		return decide("deny", "This job may not do that ("+rule+")."), nil
-	case kind.AskFirst:
+	case approval.Ask:
 		return h.askFor(t, rule)
-	case kind.NoOpinion:
+	case approval.NoOpinion:
 	}
 	return hookAnswer{}, nil
 }
@@ -110,9 +110,7 @@ func (h *Handler) readToolCall(in *call) (*toolCall, error) {
 		return nil, e
 	}
 	var err error
-	t.deed, err = deedOf(t.tool.Input)
-	t.deed.Tool = t.tool.Name
-	t.subject = "tool:" + t.tool.Name + ":" + t.deed.InputDigest
+	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input)
 	return t, err
 }
 
@@ -143,15 +141,15 @@ func (h *Handler) askFor(t *toolCall, rule string) (any, error) {
 		return decide("allow", ""), err
 	}
 	props, err := json.Marshal(job.Props{
-		ToolCallID: t.id, ToolName: t.tool.Name, ToolInput: t.deed.Input, Kind: t.kind.Name, Rule: rule,
+		ToolCallID: t.id, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: rule,
 	})
 	if err != nil {
 		return nil, err
 	}
 	outcome, asked, details, err := h.checkpoints.Ask(t.ctx, checkpoint.Asking{
 		RequestID: t.call.id, UserID: t.facts.UserID, SessionID: t.facts.SessionID, Type: job.ToolApproval, Message: t.question(),
-		Props: props, Call: t.id, Subject: t.subject, Deed: t.deed, Hold: true,
-		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.id, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.deed.Input}},
+		Props: props, Call: t.id, Subject: approval.Key(t.operation), Deed: t.operation, Hold: true,
+		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.id, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}},
 	})
 	switch {
 	case err != nil:
@@ -191,7 +189,7 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 
 // decided takes the recorded decision on exactly this call; nil when there is none.
 func (h *Handler) decided(t *toolCall) (any, error) {
-	decision, id, err := h.store.Decided(t.ctx, t.call.id, t.subject, t.deed)
+	decision, id, err := h.store.Decided(t.ctx, t.call.id, approval.Key(t.operation), t.operation)
 	if err != nil || decision == "" {
 		return nil, err
 	}
@@ -238,13 +236,11 @@ func (h *Handler) stands(t *toolCall, rule string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	i := slices.IndexFunc(list, func(a job.Approval) bool {
-		return a.Kind == t.kind.Name && a.Rule == rule && (a.RequestID == "" || a.RequestID == t.call.id)
-	})
-	if i < 0 {
+	given, stands := approval.Standing(list, approval.Request{RequestID: t.call.id, Kind: t.kind.Name, Rule: rule})
+	if !stands {
 		return false, nil
 	}
-	return true, h.store.Note(t.ctx, t.call.id, "allowed", "by the standing approval "+list[i].ID, t.deed)
+	return true, h.store.Note(t.ctx, t.call.id, "allowed", "by the standing approval "+given.ID, t.operation)
 }
 
 // question words what Claude wants to do.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/approval"
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
@@ -109,7 +110,7 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 	a.Message, a.By = &message, g.By
 	a = after(a, q.plus(message.Content))
 	if a.Reply.Decision == job.Approve {
-		if a.Approval, err = s.approval(q, g); err != nil {
+		if a.Approval, err = s.permission(q, g); err != nil {
 			return store.Answer{}, err
 		}
 	}
@@ -119,25 +120,21 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 	return a, err
 }
 
-// approval is how far a yes goes.
-func (s *Service) approval(q question, g Given) (store.Approval, error) {
-	c, a := q.checkpoint, store.Approval{Scope: job.Once, TTL: s.opts.ApprovalTimeout}
-	switch g.Scope {
-	case "", job.Once:
-		return a, nil
-	case job.ForJob, job.Always:
-	default:
-		return a, refuse("/scope", fmt.Sprintf("found %q; allowed: once, job, always", g.Scope))
+// permission is what a yes permits, as it is stored.
+func (s *Service) permission(q question, g Given) (store.Approval, error) {
+	c := q.checkpoint
+	p, fault := approval.Permit(approval.Request{
+		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: q.props.Kind, Rule: q.props.Rule,
+	}, g.Scope, s.opts.ApprovalTimeout)
+	if fault != "" {
+		return store.Approval{}, refuse("/scope", fault)
 	}
-	if c.Type != job.ToolApproval {
-		return a, refuse("/scope", "only calls of tools can be allowed for more than once")
+	stored := store.Approval{Scope: p.Scope, TTL: p.Life}
+	if p.Standing != nil {
+		stored.Standing = *p.Standing
+		stored.Standing.ID = store.NewApprovalID(c.UserID)
 	}
-	a.Scope = g.Scope
-	a.Standing = job.Approval{ID: store.NewApprovalID(c.UserID), UserID: c.UserID, Kind: q.props.Kind, Rule: q.props.Rule}
-	if g.Scope == job.ForJob {
-		a.Standing.RequestID = c.RequestID
-	}
-	return a, nil
+	return stored, nil
 }
 
 func refuse(path, message string) error {

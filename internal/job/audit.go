@@ -43,11 +43,11 @@ type AuditEntry struct {
 	Outcome string `json:"outcome,omitempty"`
 	// Detail says why something was refused.
 	Detail string `json:"detail,omitempty"`
-	Deed
+	Operation
 }
 
-// Deed is what an approval is for.
-type Deed struct {
+// Operation is what an approval is for, see package approval, which makes it.
+type Operation struct {
 	// Action is the name of an action, Tool of a tool of the CLI: one of them is set.
 	Action string `json:"action,omitempty"`
 	Tool   string `json:"tool,omitempty"`
@@ -56,6 +56,9 @@ type Deed struct {
 	Input       json.RawMessage `json:"input,omitempty"`
 	InputDigest string          `json:"inputDigest,omitempty"`
 }
+
+// Deed is an earlier name of Operation.
+type Deed = Operation
 
 // ApprovalScope is how far an approval goes.
 type ApprovalScope string

@@ -12,12 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/expr-lang/expr"
-	exprast "github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/vm"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 )
 
@@ -52,9 +50,9 @@ type Action struct {
 	// Timeout is how long it may take; default 5 minutes.
 	Timeout time.Duration `yaml:"timeout"`
 
-	schema *Schema
-	when   *vm.Program
-	node   ast.Node // where it stands
+	schema  *Schema
+	confirm approval.Confirm
+	node    ast.Node // where it stands
 }
 
 // Line is the line of the kind's file on which a part of the action stands, named
@@ -92,17 +90,8 @@ func (s *SchemaSource) UnmarshalYAML(text []byte) error {
 func (a *Action) Schema() *Schema { return a.schema }
 
 // NeedsApproval reports whether a person must allow the action with this input.
-// Whatever cannot be decided must be allowed.
 func (a *Action) NeedsApproval(input map[string]any) bool {
-	if a.Confirm == never {
-		return false
-	}
-	if a.when == nil {
-		return true
-	}
-	result, err := expr.Run(a.when, map[string]any{"input": plainNumbers(input)})
-	needed, ok := result.(bool)
-	return err != nil || !ok || needed
+	return a.confirm.Verdict(input) != approval.Allow
 }
 
 // Fill puts an input's fields in place of the variables of a text. An absent
@@ -136,11 +125,6 @@ func (k *Kind) Action(name string) (*Action, bool) {
 	}
 	return k.Policy.Actions[i], true
 }
-
-const (
-	always = "always"
-	never  = "never"
-)
 
 var actionName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]{0,62}$`)
 
@@ -179,7 +163,7 @@ func (a *Action) complete() (faults []actionFault) {
 	if !actionName.MatchString(a.Name) {
 		faults = append(faults, actionFault{path: []string{"name"}, message: fmt.Sprintf("name: found %q; expected letters, digits, _ and -, beginning with a letter", a.Name)})
 	}
-	a.Title, a.Confirm = cmp.Or(a.Title, a.Name), cmp.Or(a.Confirm, always)
+	a.Title, a.Confirm = cmp.Or(a.Title, a.Name), cmp.Or(a.Confirm, approval.ConfirmAlways)
 	a.Question = cmp.Or(a.Question, a.Title+"?")
 	a.Yes.Label, a.No.Label = cmp.Or(a.Yes.Label, "Approve"), cmp.Or(a.No.Label, "Deny")
 	a.Yes.Message, a.No.Message = cmp.Or(a.Yes.Message, "Yes, please proceed with "+a.Name+"."), cmp.Or(a.No.Message, "No, I don't want to "+a.Name+" right now.")
@@ -217,64 +201,14 @@ func (a *Action) schemaFaults() (faults []actionFault) {
 }
 
 func (a *Action) confirmFault() string {
-	condition, conditional := strings.CutPrefix(a.Confirm, "when:")
-	switch {
-	case a.Confirm == always || a.Confirm == never:
-		return ""
-	case !conditional:
-		return fmt.Sprintf(`confirm: found %q; allowed: always, never, "when: <expression over input>"`, a.Confirm)
+	var err error
+	if a.confirm, err = approval.ParseConfirm(a.Confirm); err != nil {
+		return "confirm: " + err.Error()
 	}
-	program, err := expr.Compile(strings.TrimSpace(condition), expr.Env(map[string]any{"input": map[string]any{}}), expr.AsBool())
-	if err != nil {
-		message, _, _ := strings.Cut(err.Error(), "\n")
-		return "confirm: " + strings.NewReplacer("map[string]interface {}", "object", "[]interface {}", "array", "interface {}", "any value").Replace(message)
-	}
-	a.when = program
-	return a.fieldFault(program)
-}
-
-// fieldFault finds a field that a condition asks for and the input never has: then
-// nobody would be spared the question, or worse, everybody.
-func (a *Action) fieldFault(program *vm.Program) string {
-	found := &members{}
-	root := program.Node()
-	exprast.Walk(&root, found)
-	for _, path := range found.paths {
+	for _, path := range a.confirm.Fields() {
 		if message, hint := inputFault(a.schema, path); message != "" {
 			return strings.TrimSpace("confirm: input." + path + ": " + message + ". " + hint)
 		}
-	}
-	return ""
-}
-
-// members collects the fields of the input that an expression names.
-type members struct{ paths []string }
-
-// Visit implements the visitor of the expression library.
-func (m *members) Visit(n *exprast.Node) {
-	if path := memberPath(*n); path != "" {
-		m.paths = append(m.paths, path)
-	}
-}
-
-// memberPath is "a.b" for input.a.b and empty for all else.
-func memberPath(n exprast.Node) string {
-	if chain, ok := n.(*exprast.ChainNode); ok {
-		return memberPath(chain.Node)
-	}
-	member, ok := n.(*exprast.MemberNode)
-	if !ok {
-		return ""
-	}
-	field, ok := member.Property.(*exprast.StringNode)
-	if !ok {
-		return ""
-	}
-	if of, ok := member.Node.(*exprast.IdentifierNode); ok && of.Value == "input" {
-		return field.Value
-	}
-	if before := memberPath(member.Node); before != "" {
-		return before + "." + field.Value
 	}
 	return ""
 }
@@ -350,28 +284,4 @@ func checkPrograms(k *Kind) (problems []Problem) {
 		}
 	}
 	return problems
-}
-
-// plainNumbers makes JSON numbers comparable in expressions.
-func plainNumbers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if f, err := v.Float64(); err == nil {
-			return f
-		}
-		return v.String()
-	case map[string]any:
-		plain := make(map[string]any, len(v))
-		for name, value := range v {
-			plain[name] = plainNumbers(value)
-		}
-		return plain
-	case []any:
-		plain := make([]any, len(v))
-		for i, value := range v {
-			plain[i] = plainNumbers(value)
-		}
-		return plain
-	}
-	return v
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 )
 
@@ -50,12 +51,12 @@ type Policy struct {
 	// repository is on GitHub and gh is on the server's PATH.
 	PullRequest bool `yaml:"pull_request"`
 	// Tools says which tools of the CLI a person must allow first, call by call.
-	Tools ToolPolicy `yaml:"tools"`
+	Tools approval.ToolRules `yaml:"tools"`
 }
 
-// ToolPolicy is Tools, together with what allowed_tools lets through: where calls
+// ToolRules are Tools, together with what allowed_tools lets through: where calls
 // are intercepted, nothing is allowed behind the interception's back.
-func (p Policy) ToolPolicy() ToolPolicy {
+func (p Policy) ToolRules() approval.ToolRules {
 	t := p.Tools
 	t.Allow = append(append([]string{}, t.Allow...), p.AllowedTools...)
 	return t
@@ -97,7 +98,7 @@ func (p *Policy) fault(key string) string {
 	}
 	switch key {
 	case "tools":
-		return p.Tools.fault()
+		return p.Tools.Fault()
 	case "max_steering_iterations":
 		if p.MaxSteeringIterations < 0 || p.MaxSteeringIterations > 100 {
 			return fmt.Sprintf("found %d; expected 0 (the default, 5) to 100", p.MaxSteeringIterations)

@@ -1,4 +1,4 @@
-package kind
+package approval
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// ToolPolicy says what becomes of a call of one of the CLI's tools, by rules in
+// ToolRules says what becomes of a call of one of the CLI's tools, by rules in
 // the CLI's own notation: "Bash(git push *)", "Write(docs/**)",
 // "WebFetch(domain:example.com)", or a tool's name alone for all its calls.
 //
@@ -19,7 +19,7 @@ import (
 // allow: "ask: [Bash], allow: [Bash(ls *)]" asks for everything but ls. A call
 // that no rule speaks of is left to allowed_tools; files in the working directory
 // may be read and edited.
-type ToolPolicy struct {
+type ToolRules struct {
 	// Allow lets calls through.
 	Allow []string `yaml:"allow"`
 	// Ask puts calls to a person first.
@@ -29,7 +29,7 @@ type ToolPolicy struct {
 }
 
 // Empty reports whether there are no rules: then nothing is intercepted.
-func (p ToolPolicy) Empty() bool { return len(p.Allow)+len(p.Ask)+len(p.Deny) == 0 }
+func (r ToolRules) Empty() bool { return len(r.Allow)+len(r.Ask)+len(r.Deny) == 0 }
 
 // ToolCall is a call of one of the CLI's tools.
 type ToolCall struct {
@@ -39,46 +39,46 @@ type ToolCall struct {
 	Dir string
 }
 
-// Verdict is what becomes of a call.
+// Verdict is what becomes of what Claude wants done.
 type Verdict string
 
 // The verdicts. NoOpinion leaves it to the CLI's own allowlist.
 const (
-	AllowCall Verdict = "allow"
-	AskFirst  Verdict = "ask"
-	DenyCall  Verdict = "deny"
+	Allow     Verdict = "allow"
+	Ask       Verdict = "ask"
+	Deny      Verdict = "deny"
 	NoOpinion Verdict = ""
 )
 
 // Verdict judges a call, and returns the rule that decided.
-func (p ToolPolicy) Verdict(c ToolCall) (v Verdict, rule string) {
-	if rule := firstMatch(p.Deny, c, anyPart); rule != "" {
+func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
+	if rule := firstMatch(r.Deny, c, anyPart); rule != "" {
 		if opaque(c) && strings.Contains(rule, "(") {
-			return AskFirst, rule // it cannot be seen whether it is what is denied
+			return Ask, rule // it cannot be seen whether it is what is denied
 		}
-		return DenyCall, rule
+		return Deny, rule
 	}
 	withPattern := func(rules []string, has bool) []string {
 		return slices.DeleteFunc(slices.Clone(rules), func(r string) bool { return strings.Contains(r, "(") != has })
 	}
 	for _, specific := range []bool{true, false} {
-		if rule := firstMatch(withPattern(p.Ask, specific), c, anyPart); rule != "" {
-			return AskFirst, rule
+		if rule := firstMatch(withPattern(r.Ask, specific), c, anyPart); rule != "" {
+			return Ask, rule
 		}
-		if rule := firstMatch(withPattern(p.Allow, specific), c, everyPart); rule != "" {
-			return AllowCall, rule
+		if rule := firstMatch(withPattern(r.Allow, specific), c, everyPart); rule != "" {
+			return Allow, rule
 		}
 	}
 	if isFileTool(c.Name) && pathMatches("**", c) {
-		return AllowCall, "in the working directory"
+		return Allow, "in the working directory"
 	}
 	return NoOpinion, ""
 }
 
 // Tools are the names of the tools that the rules let Claude use.
-func (p ToolPolicy) Tools() []string {
+func (r ToolRules) Tools() []string {
 	var names []string
-	for _, text := range slices.Concat(p.Allow, p.Ask) {
+	for _, text := range slices.Concat(r.Allow, r.Ask) {
 		if rule, err := parseToolRule(text); err == nil && rule.tool != "*" {
 			names = append(names, rule.tool)
 		}
@@ -102,8 +102,9 @@ func parseToolRule(text string) (toolRule, error) {
 	return toolRule{m[1], m[2]}, nil
 }
 
-func (p ToolPolicy) fault() string {
-	for _, text := range slices.Concat(p.Allow, p.Ask, p.Deny) {
+// Fault says what is wrong with the first rule that is; empty where none is.
+func (r ToolRules) Fault() string {
+	for _, text := range slices.Concat(r.Allow, r.Ask, r.Deny) {
 		rule, err := parseToolRule(text)
 		if err != nil {
 			return err.Error()

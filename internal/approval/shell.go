@@ -1,4 +1,4 @@
-package kind
+package approval
 
 import (
 	"net/url"
