@@ -35,7 +35,8 @@ var allowed = map[string][]string{
 	"internal/notify":            {"job"},
 	"internal/outbox":            {"job", "notify", "store"},
 	"internal/process":           {},
-	"internal/runner":            {"artifact", "checkpoint", "claude", "httpjson", "job", "kind", "process", "store", "workspace"},
+	"internal/review":            {"checkpoint", "job", "kind", "process", "store", "workspace"},
+	"internal/runner":            {"artifact", "checkpoint", "claude", "httpjson", "job", "kind", "process", "review", "store", "workspace"},
 	"internal/store":             {"job"},
 	"internal/workspace":         {"job", "process"},
 

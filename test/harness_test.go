@@ -211,19 +211,22 @@ func startNodeIn(t testing.TB, cwd string, env vars, args ...string) *node {
 
 // endStrays ends processes that a test left running under dir.
 func endStrays(dir string) {
-	for _, pid := range processesIn(dir) {
+	for _, pid := range processesUnder(dir) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-// processesIn finds the processes whose working directory lies under dir.
-func processesIn(dir string) []int {
+// processesIn finds the processes of a node, by its DATA_DIR.
+func processesIn(dir string) []int { return processesUnder(dir + "/nodes") }
+
+// processesUnder finds the processes whose working directory lies under dir.
+func processesUnder(dir string) []int {
 	entries, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	var pids []int
 	for _, entry := range entries {
 		cwd, err := os.Readlink(entry)
 		var pid int
-		if _, scanErr := fmt.Sscanf(entry, "/proc/%d/cwd", &pid); err == nil && scanErr == nil && strings.HasPrefix(cwd, dir+"/nodes") {
+		if _, scanErr := fmt.Sscanf(entry, "/proc/%d/cwd", &pid); err == nil && scanErr == nil && strings.HasPrefix(cwd, dir) {
 			pids = append(pids, pid)
 		}
 	}

@@ -34,7 +34,7 @@ func (h *Handler) result(in *call) (any, error) {
 	if details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
-	outcome, err := h.store.Result(in.ctx, in.id, store.Submission{
+	outcome, err := h.submit(in, k, store.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: in.inWords(accepted.JSON),
 	})
 	if err != nil {
@@ -223,7 +223,7 @@ func (h *Handler) finalBatch(b *batch) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := h.store.Result(in.ctx, in.id, store.Submission{
+	outcome, err := h.submit(in, k, store.Submission{
 		Digest: job.Digest(submitted), Result: accepted.JSON, Received: accepted.Suggestions, Batches: index - 1, Partial: last,
 		Message: in.inWords(accepted.JSON),
 	})

@@ -5,15 +5,16 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/process"
+	"ringback/internal/review"
 	"ringback/internal/store"
 )
 
-// reconcile compares what the store says this node runs with what it does run.
-// A turn that we do not know was left by an earlier start of this node: its
-// process is adopted if it lives, else Claude is rung again. first is set before
-// this start has taken any job.
-func (r *Runner) reconcile(ctx context.Context, first bool) {
-	held, err := r.store.HeldBy(ctx, r.slot.node)
+// reconcile compares what the store says this node runs with what it does run. A turn
+// that we do not know was left by an earlier start of this node, see adoptOrFail.
+// first is set before this start has taken any job: later, a turn that is not known
+// may just be about to start, so it is looked at once more with the next heartbeat.
+func (r *Runner) reconcile(ctx, serving context.Context, first bool) {
+	held, err := r.store.HeldBy(ctx, r.nodeDir.node)
 	if err != nil {
 		return
 	}
@@ -21,60 +22,71 @@ func (r *Runner) reconcile(ctx context.Context, first bool) {
 	for _, h := range held {
 		known[h.ID] = true
 		switch {
-		case r.has(h.ID):
-		case first || r.suspects[h]:
-			r.settle(ctx, h)
-		default: // it may be about to start: look again next time
+		case r.ownedTurnOf(h.ID) != nil:
+		case first || r.unknownTurns[h]:
+			r.adoptOrFail(ctx, serving, h)
+		default:
 			unknown[h] = true
 		}
 	}
-	r.suspects = unknown
+	r.unknownTurns = unknown
 	r.removeLeftovers(known)
 }
 
-func (r *Runner) has(id job.ID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.running[id] != nil
-}
-
-// settle adopts the process of a turn, or books that it is gone.
-func (r *Runner) settle(ctx context.Context, h store.Held) {
+// adoptOrFail goes on with a turn that an earlier start has left: it adopts Claude's
+// process; where that has delivered a change, or was not needed, it does the step that
+// is left; else it books that the process is gone, so that Claude is started again.
+func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.Held) {
 	j, err := r.store.Get(ctx, h.ID)
 	if err != nil {
 		return
 	}
-	proc, err := process.Adopt(r.slot.turnFiles(h.ID, h.Turn), marker(h.ID, h.Turn))
+	answers, err := r.store.Answers(ctx, h.ID)
+	if err != nil {
+		return
+	}
+	change, _ := r.changeOf(j) // a kind that is gone has none
+	proc, err := process.Adopt(r.nodeDir.turnFiles(h.ID, h.Turn), marker(h.ID, h.Turn))
 	if err != nil {
 		r.log.Error("looking for a process left behind", "requestId", h.ID, "error", err)
 	}
-	if proc == nil && r.settleChange(ctx, j) {
+	if proc != nil {
+		r.adopt(serving, j, change, proc)
 		return
 	}
-	if proc == nil {
-		r.sweeper.Add(marker(h.ID, h.Turn))
-		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
-		left := newOutput(r.store, j, r.slot.turnFiles(h.ID, h.Turn), r.secrets).finish()
-		r.endTurn(store.TurnEnd{
-			ID: h.ID, Turn: h.Turn, Node: r.slot.node, Usage: left.Usage, Begun: left.Begun, Again: true, Note: store.Note{Reason: store.Lost},
-			Code: job.CodeCrashed, Message: "Claude was lost with its server, again and again.",
-		})
-		return
+	r.sweeper.Add(marker(h.ID, h.Turn))
+	printed := newOutput(r.store, j, r.nodeDir.turnFiles(h.ID, h.Turn), r.secrets).finish()
+	end := store.TurnEnd{
+		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Again: true, Note: store.Note{Reason: store.Lost},
 	}
-	r.log.Info("adopted a turn", "requestId", h.ID, "turn", h.Turn, "pid", proc.PID)
-	t := r.track(j)
-	t.change, _ = r.changeOf(j) // a kind that is gone has none
-	t.runs(proc)
-	if j.Phase == job.Preparing { // its server died before it could say that Claude has begun
-		t.phase(ctx, job.AtWork)
+	if change != nil {
+		if step := change.Next(answers); step != nil {
+			// Nothing of this is Claude's: the conversation stands, whatever is left of its output.
+			end.Begun = true
+			r.turns.Go(func() { r.runStep(serving, j, change, step, end) })
+			return
+		}
 	}
-	t.check() // the job may have ended while nobody listened
+	r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
+	end.Code, end.Message = job.CodeCrashed, "Claude was lost with its server, again and again."
+	r.endTurn(serving, end)
+}
+
+// adopt supervises a process that an earlier start has left.
+func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change, proc *process.Process) {
+	r.log.Info("adopted a turn", "requestId", j.ID, "turn", j.Turn, "pid", proc.PID)
+	ctx, t := r.own(serving, j, change, nil)
+	if change != nil && j.Phase == job.Preparing { // the store was away when Claude began
+		change.ShowPhase(ctx, job.AtWork)
+	}
+	t.check() // the job may have ended, or gone on, while nobody listened
 	r.turns.Go(func() {
+		defer t.disown()
 		select {
 		case <-r.free: // it takes up a worker, though there may be none left
 			defer func() { r.free <- struct{}{} }()
 		default:
 		}
-		t.supervise()
+		t.with(proc).supervise(serving, ctx)
 	})
 }

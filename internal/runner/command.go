@@ -14,11 +14,12 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/process"
+	"ringback/internal/review"
 	"ringback/internal/store"
 )
 
 // command says what runs for a turn.
-func (r *Runner) command(ctx context.Context, st *store.Turn, change *change) (process.Detached, error) {
+func (r *Runner) command(ctx context.Context, st *store.Turn, change *review.Change) (process.Detached, error) {
 	k, err := r.kindOf(st.Job.Kind)
 	if err != nil {
 		return process.Detached{}, err
@@ -40,9 +41,9 @@ func (r *Runner) command(ctx context.Context, st *store.Turn, change *change) (p
 		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
 		Hold: r.opts.Hold, Settings: settings, Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
 	})
-	env, dir := claude.Environ(r.opts.Environ, r.opts.Hold), r.slot.workDir(st.Job.ID)
+	env, dir := claude.Environ(r.opts.Environ, r.opts.Hold), r.nodeDir.workDir(st.Job.ID)
 	if change != nil {
-		dir = change.space.Dir()
+		dir = change.Dir()
 	}
 	if st.Job.Simulated {
 		bin, args = r.opts.Simulator, append([]string{"simulate"}, args...)
@@ -52,7 +53,7 @@ func (r *Runner) command(ctx context.Context, st *store.Turn, change *change) (p
 	}
 	return process.Detached{
 		Args: append([]string{bin}, args...), Dir: dir, Env: env, Stdin: prompt,
-		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.slot.turnFiles(st.Job.ID, st.Job.Turn),
+		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
 	}, nil
 }
 
@@ -66,7 +67,7 @@ func (r *Runner) settings(k *kind.Kind, st *store.Turn) (file string, err error)
 	if err != nil {
 		return "", err
 	}
-	dir := r.slot.jobDir(st.Job.ID)
+	dir := r.nodeDir.jobDir(st.Job.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -86,7 +87,7 @@ func (r *Runner) kindOf(name string) (*kind.Kind, error) {
 	return k, nil
 }
 
-func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn, change *change) (string, error) {
+func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn, change *review.Change) (string, error) {
 	p := claude.Prompt{
 		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, Told: st.Told,
 		Callback: r.callback(st),
@@ -121,12 +122,12 @@ func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn, chang
 }
 
 // steering tells the prompt what a reviewer wants, and what they have seen.
-func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *store.Turn, change *change) error {
-	said, wish := decision(st.Answers, st.Job.ID)
-	if said != job.Steer {
+func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *store.Turn, change *review.Change) error {
+	decision, prompt := review.Decision(st.Answers, st.Job.ID)
+	if decision != job.Steer {
 		return nil
 	}
-	s := &claude.Steering{Prompt: wish, Lost: change.lost}
+	s := &claude.Steering{Prompt: prompt, Lost: change.Lost}
 	state, err := r.store.Steering(ctx, st.Job.ID, change.MaxIterations)
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *store.Tur
 
 // submit takes a result from the CLI's structured output. It returns what is
 // wrong with it, in words for Claude; "" when it was accepted or comes too late.
-func (t *turn) submit(ctx context.Context, output json.RawMessage) string {
+func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string {
 	k, err := t.r.kindOf(t.job.Kind)
 	if err != nil {
 		return err.Error()
@@ -194,7 +195,7 @@ func (t *turn) submit(ctx context.Context, output json.RawMessage) string {
 	}
 	message := job.ResultInWords(accepted.JSON)
 	message.UserID, message.SessionID = t.job.UserID, t.job.SessionID
-	if _, err := t.r.store.Result(ctx, t.id, store.Submission{
+	if _, err := t.r.store.Result(ctx, t.job.ID, store.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message,
 	}); err != nil {
 		return "The result could not be stored."

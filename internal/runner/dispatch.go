@@ -12,8 +12,9 @@ import (
 // stream of interactive ones does not starve them.
 const batchEvery = 8
 
-// dispatch gives each free worker a job, until ctx ends.
-func (r *Runner) dispatch(ctx context.Context) {
+// dispatch gives each free worker a job, until ctx ends. Their turns go on until
+// serving does.
+func (r *Runner) dispatch(ctx, serving context.Context) {
 	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
@@ -28,7 +29,7 @@ func (r *Runner) dispatch(ctx context.Context) {
 			r.free <- struct{}{} // a person plays Claude, with curl
 			continue
 		}
-		r.start(t)
+		r.start(serving, t)
 	}
 }
 
@@ -44,7 +45,7 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*store.Turn, bool) 
 			}
 			continue
 		}
-		t, err := r.store.Claim(context.WithoutCancel(ctx), p, store.Worker{Node: r.slot.node, Simulates: r.opts.Simulate}, batchFirst)
+		t, err := r.store.Claim(context.WithoutCancel(ctx), p, store.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate}, batchFirst)
 		switch {
 		case ctx.Err() != nil && t == nil:
 			return nil, false
@@ -62,79 +63,10 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*store.Turn, bool) 
 func (r *Runner) retryLater(ctx context.Context, p store.Partition) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(500 * time.Millisecond):
+	case <-time.After(pollInterval):
 	}
 	if err := r.store.Prepare(ctx); err == nil { // the queues may be gone with the store
 		r.ready.addAll()
 	}
 	r.ready.add(p)
-}
-
-func (r *Runner) nudge() {
-	select {
-	case r.due <- struct{}{}:
-	default:
-	}
-}
-
-// fireDeadlines fires what is due, on time for deadlines known here and within
-// a second for those that another node has set.
-func (r *Runner) fireDeadlines(ctx context.Context) {
-	for {
-		wait := time.Second
-		for p := range store.Partition(store.Partitions) {
-			next, err := r.store.FireDue(ctx, p)
-			if err != nil {
-				break // the store is away: deadlines keep in it
-			}
-			if next >= 0 {
-				wait = min(wait, next+time.Millisecond)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.due:
-		case <-time.After(wait):
-		}
-	}
-}
-
-// keepAlive tells the other nodes that this one lives, takes over the turns of
-// those that do not, and settles turns the store thinks we have.
-func (r *Runner) keepAlive(ctx context.Context) {
-	ticker := time.NewTicker(r.opts.Heartbeat)
-	defer ticker.Stop()
-	for n := 0; ; n++ {
-		if err := r.store.Heartbeat(ctx, r.slot.node); err != nil && ctx.Err() == nil {
-			r.log.Warn("the heartbeat did not reach the store", "error", err)
-		}
-		r.recoverLost(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			r.ready.addAll() // in case a wake-up was lost
-			r.each(func(t *turn) { t.check() })
-			r.reconcile(ctx, false)
-			if n%forgottenEvery == 0 {
-				r.removeForgotten(ctx)
-			}
-		}
-	}
-}
-
-// forgottenEvery is after how many heartbeats files of forgotten jobs are looked for.
-const forgottenEvery = 12
-
-func (r *Runner) recoverLost(ctx context.Context) {
-	for p := range store.Partition(store.Partitions) {
-		ids, err := r.store.RecoverLost(ctx, p)
-		if err != nil {
-			return
-		}
-		for _, id := range ids {
-			r.log.Warn("took over a job from a lost node", "requestId", id)
-		}
-	}
 }

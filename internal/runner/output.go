@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"time"
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
@@ -40,7 +39,7 @@ type summary struct {
 
 func newOutput(s *store.Store, j job.Job, f process.Files, secrets []string) *output {
 	o := &output{store: s, job: j, id: j.ID, turn: j.Turn, files: f, secrets: secrets, reader: claude.NewReader()}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if answers, err := s.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
 		o.talk.expect(answers)
@@ -65,7 +64,7 @@ func (o *output) followStderr() int64 {
 	if o.errSize = info.Size(); o.errSize == 0 {
 		return 0
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	// Telemetry: a gap is no harm.
 	text := o.stderr(store.StderrLimit)
@@ -111,7 +110,7 @@ func (o *output) followStdout() int64 {
 func (o *output) take(chunk []byte) {
 	_, _ = o.reader.Write(chunk)
 	o.noteBegun()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	// Telemetry: a gap is no harm.
 	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.offset, maskSignatures(chunk))
@@ -127,7 +126,7 @@ func (o *output) noteBegun() {
 	if o.noted || o.ending || !o.reader.Begun() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	o.noted = o.store.Begin(ctx, o.id) == nil
 }

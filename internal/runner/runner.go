@@ -3,9 +3,10 @@ package runner
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"ringback/internal/checkpoint"
@@ -13,7 +14,9 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/process"
+	"ringback/internal/review"
 	"ringback/internal/store"
+	"ringback/internal/workspace"
 )
 
 // Options say how turns are run. Zero values take the defaults.
@@ -76,27 +79,28 @@ func (o Options) withDefaults() Options {
 
 // Runner runs the turns of one node.
 type Runner struct {
-	store       *store.Store
-	kinds       *kind.Registry
-	checkpoints *checkpoint.Service
-	opts        Options
-	log         *slog.Logger
-	slot        *slot
+	store   *store.Store
+	kinds   *kind.Registry
+	opts    Options
+	log     *slog.Logger
+	nodeDir *nodeDir
 	// secrets are the values that the CLI knows and nobody may read.
 	secrets []string
 	sweeper *process.Sweeper
+	review  *review.Workflow
 
-	mu      sync.Mutex
-	running map[job.ID]*turn
-	turns   sync.WaitGroup
+	mu sync.Mutex
+	// owned are the turns of this node that this start knows of.
+	owned map[job.ID]*ownedTurn
+	// turns are the goroutines that run them.
+	turns sync.WaitGroup
 	// free holds one token per worker that has nothing to do.
 	free chan struct{}
 	// ready says which partitions may have a job waiting.
 	ready *readiness
-	// suspects are turns that the store says are ours and we did not know when
+	// unknownTurns are those that the store said are ours, and we did not know, when
 	// last looking.
-	suspects map[store.Held]bool
-	stopping atomic.Bool
+	unknownTurns map[store.Held]bool
 	// due is nudged when a deadline may have come closer.
 	due chan struct{}
 }
@@ -105,16 +109,17 @@ type Runner struct {
 // directory cannot be used.
 func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
 	opts = opts.withDefaults()
-	own, err := takeSlot(opts.Dir)
+	own, err := takeNodeDir(opts.Dir)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runner{
-		store: s, kinds: kinds, checkpoints: people, opts: opts, log: log.With("node", own.node), slot: own,
-		running: map[job.ID]*turn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
+		store: s, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
+		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
 		due: make(chan struct{}, 1), secrets: secretsIn(claude.Environ(opts.Environ, 0)),
 	}
 	r.sweeper = process.NewSweeper(r.log)
+	r.review = review.New(s, people, r.workspaces(), own.node, r.log)
 	for range opts.Workers {
 		r.free <- struct{}{}
 	}
@@ -122,31 +127,34 @@ func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, opts 
 }
 
 // Node is the name under which the store knows this node.
-func (r *Runner) Node() string { return r.slot.node }
+func (r *Runner) Node() string { return r.nodeDir.node }
 
-// Running counts the processes of this node.
+// Running counts the turns of this node.
 func (r *Runner) Running() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.running)
+	return len(r.owned)
 }
 
-// Run works until ctx ends. Then it takes no more jobs and returns once its
-// processes have been handed over, or, when draining, have ended or drain ends.
+// Run works until ctx ends. Then it takes no more jobs, waits for its turns if it is
+// to drain, until they or drain end, hands over those that are left, and returns.
 func (r *Runner) Run(ctx, drain context.Context) {
-	defer r.slot.release()
-	r.reconcile(ctx, true)
+	defer r.nodeDir.release()
+	// Turns go on while the loops that take new ones have ended.
+	serving, handOver := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer handOver(nil)
+	r.reconcile(ctx, serving, true)
 	var loops sync.WaitGroup
-	for _, loop := range []func(context.Context){r.dispatch, r.fireDeadlines, r.keepAlive, r.sweeper.Run} {
-		loops.Go(func() { loop(ctx) })
-	}
+	loops.Go(func() { r.dispatch(ctx, serving) })
+	loops.Go(func() { r.keepAlive(ctx, serving) })
+	loops.Go(func() { r.fireDeadlines(ctx) })
+	loops.Go(func() { r.sweeper.Run(ctx) })
 	<-ctx.Done()
-	r.stopping.Store(true)
 	loops.Wait()
 	if r.opts.Drain {
 		r.drain(drain)
 	}
-	r.each(func(t *turn) { t.leave() })
+	handOver(errShutdown)
 	r.turns.Wait()
 	r.sweeper.Sweep()
 }
@@ -164,27 +172,23 @@ func (r *Runner) drain(ctx context.Context) {
 	}
 }
 
-// Event ends the process of a job that has ended, on whatever node that
+// Event tells a turn of this node what became of its job, on whatever node that
 // happened.
 func (r *Runner) Event(e store.Published) {
 	switch e.Happening {
 	case job.OnReceived:
-		r.over(e.RequestID, job.Received)
-	case job.OnError:
-		r.over(e.RequestID, job.Failed)
-	case job.OnCancelled:
-		r.over(e.RequestID, job.Cancelled)
-	case job.OnRejected:
-		r.over(e.RequestID, job.Rejected)
-	case job.OnPending:
-		// Claude was told to stop, and the reply has come: its process is in the way.
-		r.mu.Lock()
-		t := r.running[e.RequestID]
-		r.mu.Unlock()
-		if t != nil {
+		r.jobEnded(e.RequestID, errDelivered)
+	case job.OnError, job.OnCancelled, job.OnRejected:
+		r.jobEnded(e.RequestID, errJobEnded)
+	case job.OnPending: // the reply has come to a question, and the process that asked is in the way
+		if t := r.ownedTurnOf(e.RequestID); t != nil {
 			go t.check()
 		}
-	case job.OnRunning, job.OnActivity, job.OnPartial, job.OnMessage, job.OnCheckpoint, job.OnResolved:
+	case job.OnRunning: // another phase: Claude may have submitted its change
+		if t := r.ownedTurnOf(e.RequestID); t != nil && t.change != nil && t.step == nil {
+			go t.check()
+		}
+	case job.OnActivity, job.OnPartial, job.OnMessage, job.OnCheckpoint, job.OnResolved:
 	}
 }
 
@@ -194,33 +198,27 @@ func (r *Runner) Wake(p store.Partition) { r.ready.add(p) }
 // Reset looks for work everywhere, and for jobs that ended unseen.
 func (r *Runner) Reset() {
 	r.ready.addAll()
-	r.each(func(t *turn) { t.check() })
+	r.checkAll()
 }
 
-func (r *Runner) over(id job.ID, state job.State) {
+// checkAll compares all turns of this node with the store.
+func (r *Runner) checkAll() {
 	r.mu.Lock()
-	t := r.running[id]
-	r.mu.Unlock()
-	if t != nil {
-		t.over(state)
-	}
-}
-
-func (r *Runner) each(do func(*turn)) {
-	r.mu.Lock()
-	turns := make([]*turn, 0, len(r.running))
-	for _, t := range r.running {
-		turns = append(turns, t)
-	}
+	turns := slices.Collect(maps.Values(r.owned))
 	r.mu.Unlock()
 	for _, t := range turns {
-		do(t)
+		t.check()
 	}
+}
+
+// workspaces is where the jobs of this data directory have their repositories.
+func (r *Runner) workspaces() workspace.Root {
+	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ}
 }
 
 // WorkDir is where a job's processes work; empty when that is not on this node.
 func (r *Runner) WorkDir(id job.ID) string {
-	dir := r.slot.workDir(id)
+	dir := r.nodeDir.workDir(id)
 	if _, err := os.Stat(dir); err != nil {
 		return ""
 	}

@@ -29,8 +29,8 @@ func (n *node) diffPage(ctx context.Context, id job.ID, page api.DiffPage) ([]jo
 	if err != nil {
 		return nil, err
 	}
-	places := workspace.Places{Dir: n.opts.Config.DataDir, Environ: n.opts.Config.Environ}
-	shown, err := places.Of(string(id), nil).Page(ctx, captured, snapshot, workspace.Page{Repository: page.Repository, File: page.File, From: page.From, Lines: page.Lines})
+	root := workspace.Root{Dir: n.opts.Config.DataDir, Environ: n.opts.Config.Environ}
+	shown, err := root.Of(string(id), nil).Page(ctx, captured, snapshot, workspace.Page{Repository: page.Repository, File: page.File, From: page.From, Lines: page.Lines})
 	switch {
 	case errors.Is(err, workspace.ErrNoFile):
 		return nil, job.Errorf(job.NotFound, "The change has no file %q", path.Join(page.Repository, page.File)).WithHint("GET /api/jobs/%s/diff lists its files.", id)

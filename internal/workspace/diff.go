@@ -21,7 +21,7 @@ const maxLine = 2000
 // DefaultLines.
 //
 // trees are what exactly that is: the git tree of each repository, by its name.
-// Whatever writes to the workspace later, these can be brought out.
+// Whatever writes to the workspace later, these can be published.
 func (w *Workspace) Diff(ctx context.Context, maxLines int) (all []job.DiffOutput, trees Trees, err error) {
 	if maxLines == 0 {
 		maxLines = DefaultLines
@@ -67,7 +67,7 @@ func diffArgs(tree string, how ...string) []string {
 }
 
 func (w *Workspace) shown(ctx context.Context, r job.Repository, tree string, maxLines int) (job.DiffOutput, error) {
-	g := local(w.places.Environ, w.own(r))
+	g := local(w.root.Environ, w.trustedRepo(r))
 	raw, err := g.run(ctx, diffArgs(tree, "--raw", "-z")...)
 	if err != nil {
 		return job.DiffOutput{}, err

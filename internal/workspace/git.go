@@ -25,16 +25,16 @@ type git struct {
 	env []string
 }
 
-var always = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C.UTF-8"}
+var baseEnv = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C.UTF-8"}
 
 // local is a git that touches nothing but files.
 func local(environ []string, dir string) git {
-	return git{dir, slices.Concat(process.Pick(environ, process.Basics), always, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
+	return git{dir, slices.Concat(process.Pick(environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
 }
 
 // remote is a git that may talk to others.
 func remote(environ []string, dir string) git {
-	return git{dir, slices.Concat(process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes), always)}
+	return git{dir, slices.Concat(process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes), baseEnv)}
 }
 
 // with adds to the environment.
@@ -43,14 +43,14 @@ func (g git) with(env ...string) git {
 	return g
 }
 
-// safe are settings that go before what any repository says, submodules included.
-var safe = []string{
+// safeGitFlags are settings that go before what any repository says, submodules included.
+var safeGitFlags = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "protocol.ext.allow=never",
 	"-c", "diff.ignoreSubmodules=dirty", "-c", "advice.addEmbeddedRepo=false", "-c", "core.untrackedCache=false", "-c", "gc.auto=0",
 }
 
 func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", slices.Concat(safe, args)...)
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(safeGitFlags, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, 5*time.Second
 	// A git that outlives its server is ended by the next one. Not so a push: to kill
 	// what writes to somebody's repository would leave its locks there.

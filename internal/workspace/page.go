@@ -74,7 +74,7 @@ func isFile(repository string, f job.FileDiff, path string) bool {
 
 // patchOf returns what writes the patch of a captured change.
 func (w *Workspace) patchOf(ctx context.Context, d job.DiffOutput, s Snapshot) (func(io.Writer) error, error) {
-	g := local(w.places.Environ, w.own(job.Repository{Name: d.Repository}))
+	g := local(w.root.Environ, w.trustedRepo(job.Repository{Name: d.Repository}))
 	if w.Exists() {
 		if _, err := g.run(ctx, "cat-file", "-e", d.Tree+"^{tree}"); err == nil {
 			return func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(d.Tree, "--patch")...) }, nil

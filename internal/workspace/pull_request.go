@@ -46,12 +46,12 @@ func compareURL(address, branch string) string {
 
 // openPullRequest fills in where the pull request of a pushed branch is, or where
 // one can be opened. That there is none is no failure: the branch is pushed.
-func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, f Finalization, done *job.Finalized) {
+func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o PublishOptions, done *job.Finalized) {
 	host, path := hosted(r.URL)
-	gh, err := lookPath(w.places.Environ, "gh")
+	gh, err := lookPath(w.root.Environ, "gh")
 	if host == "github.com" && err == nil {
-		g := github{w: w, bin: gh, repository: host + "/" + path, f: f}
-		err = repeat(ctx, "Opening a pull request of "+r.Name, f.Tell, g.refused, func() (err error) {
+		g := github{w: w, bin: gh, repository: host + "/" + path, opts: o}
+		err = repeat(ctx, "Opening a pull request of "+r.Name, o.Report, g.refused, func() (err error) {
 			done.URL, err = g.pullRequest(ctx, r.Branch)
 			return err
 		})
@@ -60,7 +60,7 @@ func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, f Fin
 		}
 	}
 	if done.URL == "" {
-		done.CompareURL = compareURL(r.URL, f.Branch())
+		done.CompareURL = compareURL(r.URL, o.Branch())
 	}
 }
 
@@ -85,7 +85,7 @@ type github struct {
 	w          *Workspace
 	bin        string
 	repository string // host/owner/name
-	f          Finalization
+	opts       PublishOptions
 }
 
 // pullRequest returns the pull request of the job's branch. One that is open is
@@ -95,8 +95,8 @@ func (g github) pullRequest(ctx context.Context, base string) (string, error) {
 	if known, err := g.find(ctx); known != "" || err != nil {
 		return known, err
 	}
-	title, body, _ := strings.Cut(g.f.Message, "\n")
-	args := []string{"pr", "create", "--repo", g.repository, "--head", g.f.Branch(), "--title", title, "--body-file", "-"}
+	title, body, _ := strings.Cut(g.opts.Message, "\n")
+	args := []string{"pr", "create", "--repo", g.repository, "--head", g.opts.Branch(), "--title", title, "--body-file", "-"}
 	if base != "" {
 		args = append(args, "--base", base)
 	}
@@ -112,7 +112,7 @@ func (g github) pullRequest(ctx context.Context, base string) (string, error) {
 
 // find returns the open pull request of the job's branch, "" when there is none.
 func (g github) find(ctx context.Context) (string, error) {
-	out, err := g.run(ctx, "", "pr", "list", "--repo", g.repository, "--head", g.f.Branch(), "--state", "open", "--json", "url")
+	out, err := g.run(ctx, "", "pr", "list", "--repo", g.repository, "--head", g.opts.Branch(), "--state", "open", "--json", "url")
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +138,7 @@ func (g github) run(ctx context.Context, input string, args ...string) (string, 
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
-		Args: append([]string{g.bin}, args...), Dir: g.w.dir, Marker: g.f.Marker, Stdin: []byte(input), OutputLimit: verifierOutput,
+		Args: append([]string{g.bin}, args...), Dir: g.w.dir, Marker: g.opts.Marker, Stdin: []byte(input), OutputLimit: verifierOutput,
 		Env: append(g.w.finalizerEnv(), "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_COLOR=1", "GIT_DIR=/nonexistent"),
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w = workspace.Places{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
+	w = workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, 
 
 func publish(t *testing.T, w *workspace.Workspace) job.Finalized {
 	t.Helper()
-	return w.Finalize(t.Context(), workspace.Finalization{RequestID: "req_1", Message: "Add b\n\nIt was missing.", PullRequest: true})[0]
+	return w.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Add b\n\nIt was missing.", PullRequest: true})[0]
 }
 
 func TestPullRequest(t *testing.T) {

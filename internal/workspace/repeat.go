@@ -17,16 +17,16 @@ const (
 )
 
 // repeat does something until it is done, refused for good, or repeatFor is over.
-// tell is told of each failure that is followed by another try; it may be nil.
-func repeat(ctx context.Context, what string, tell func(string), refused func(error) bool, do func() error) error {
+// report is told of each failure that is followed by another try; it may be nil.
+func repeat(ctx context.Context, what string, report func(string), refused func(error) bool, do func() error) error {
 	limit := time.Now().Add(repeatFor)
 	for delay := firstDelay; ; delay = min(2*delay, longestWait) {
 		err := do()
 		if err == nil || ctx.Err() != nil || refused(err) || time.Now().Add(delay).After(limit) {
 			return err
 		}
-		if tell != nil {
-			tell(fmt.Sprintf("%s failed, trying again in %s: %v", what, delay, err))
+		if report != nil {
+			report(fmt.Sprintf("%s failed, trying again in %s: %v", what, delay, err))
 		}
 		select {
 		case <-ctx.Done():

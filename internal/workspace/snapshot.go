@@ -34,7 +34,7 @@ func (w *Workspace) Snapshot(ctx context.Context, trees Trees) (Snapshot, error)
 	var all Snapshot
 	size := 0
 	for _, r := range w.Repositories {
-		g := local(w.places.Environ, w.own(r))
+		g := local(w.root.Environ, w.trustedRepo(r))
 		base, err := g.run(ctx, "rev-parse", baseRef)
 		var patch bytes.Buffer
 		if err == nil {
@@ -60,7 +60,7 @@ func (w *Workspace) Restore(ctx context.Context, s Snapshot) error {
 			if state.Repository != r.Name {
 				continue
 			}
-			if err := w.restore(ctx, w.tree(r), w.own(r), state); err != nil {
+			if err := w.restore(ctx, w.worktree(r), w.trustedRepo(r), state); err != nil {
 				return fmt.Errorf("repository %s: %w", r.Name, err)
 			}
 		}
@@ -68,17 +68,17 @@ func (w *Workspace) Restore(ctx context.Context, s Snapshot) error {
 	return nil
 }
 
-// Settle notes that the workspace is where it should be: it is no longer fresh.
-func (w *Workspace) Settle() error { return os.WriteFile(w.settled(), nil, 0o600) }
+// MarkReady notes that the workspace is where it should be: it is not new any more.
+func (w *Workspace) MarkReady() error { return os.WriteFile(w.readyMark(), nil, 0o600) }
 
-func (w *Workspace) settled() string { return filepath.Join(w.dir, "settled") }
+func (w *Workspace) readyMark() string { return filepath.Join(w.dir, "settled") }
 
-func (w *Workspace) restore(ctx context.Context, tree, own string, s State) error {
-	if _, err := local(w.places.Environ, own).run(ctx, "update-ref", baseRef, s.Base); err != nil {
+func (w *Workspace) restore(ctx context.Context, worktree, trustedRepo string, s State) error {
+	if _, err := local(w.root.Environ, trustedRepo).run(ctx, "update-ref", baseRef, s.Base); err != nil {
 		return err
 	}
-	g := local(w.places.Environ, tree)
-	for _, args := range [][]string{{"fetch", "--quiet", own, baseRef}, {"reset", "--quiet", "--hard", s.Base}, {"clean", "--quiet", "-ffdx"}} {
+	g := local(w.root.Environ, worktree)
+	for _, args := range [][]string{{"fetch", "--quiet", trustedRepo, baseRef}, {"reset", "--quiet", "--hard", s.Base}, {"clean", "--quiet", "-ffdx"}} {
 		if _, err := g.run(ctx, args...); err != nil {
 			return err
 		}

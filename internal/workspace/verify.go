@@ -15,8 +15,8 @@ import (
 const (
 	// VerifierTimeout is how long a verifier may take.
 	VerifierTimeout = 10 * time.Minute
-	// atOnce is how many run beside each other.
-	atOnce = 4
+	// maxParallel is how many run beside each other.
+	maxParallel = 4
 	// verifierOutput is how many bytes of each of its outputs are kept.
 	verifierOutput = 64 << 10
 )
@@ -26,13 +26,13 @@ var errTooLong = errors.New("it took too long")
 // verifierEnv is what verifiers get: what compilers and package managers need, and
 // nothing of ours.
 func (w *Workspace) verifierEnv() []string {
-	return process.Pick(w.places.Environ, toolVariables...)
+	return process.Pick(w.root.Environ, toolVariables...)
 }
 
 // finalizerEnv is what finalizers get: they push and open pull requests, so the
 // user's credentials too.
 func (w *Workspace) finalizerEnv() []string {
-	return process.Pick(w.places.Environ, append(slices.Clone(toolVariables), process.Remotes)...)
+	return process.Pick(w.root.Environ, append(slices.Clone(toolVariables), process.Remotes)...)
 }
 
 var toolVariables = []process.Variables{
@@ -43,7 +43,7 @@ var toolVariables = []process.Variables{
 // that order.
 func (w *Workspace) Verify(ctx context.Context, marker string, verifiers []job.Verifier) []job.VerifierOutput {
 	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, maxParallel)
 	var running sync.WaitGroup
 	for i, r := range w.Repositories {
 		for k, v := range verifiers {
@@ -62,7 +62,7 @@ func (w *Workspace) verify(ctx context.Context, marker string, r job.Repository,
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
-		Args: []string{"sh", "-c", v.Command}, Dir: w.tree(r), Env: w.verifierEnv(), Marker: marker, OutputLimit: verifierOutput,
+		Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: marker, OutputLimit: verifierOutput,
 	})
 	out := job.VerifierOutput{
 		Verifier: r.Name + ":" + v.Name, Repository: r.Name, ExitCode: ended.Code, Stdout: ended.Stdout, Stderr: ended.Stderr,

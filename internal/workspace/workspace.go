@@ -14,9 +14,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Places are the directories of all workspaces of a node, or of several that
-// share them.
-type Places struct {
+// Root is where the workspaces of a node lie, or of several that share it.
+type Root struct {
 	// Dir holds mirrors of repositories, and the workspaces.
 	Dir string
 	// Environ is the server's environment, of which git and verifiers see little.
@@ -25,57 +24,58 @@ type Places struct {
 
 // Workspace is where one job works.
 type Workspace struct {
-	places Places
-	dir    string
+	root Root
+	dir  string
 	// Repositories are what it holds.
 	Repositories []job.Repository
 }
 
 // Of returns the workspace of a job, whether it is there or not.
-func (p Places) Of(id string, repositories []job.Repository) *Workspace {
-	return &Workspace{places: p, dir: filepath.Join(p.Dir, "workspaces", id), Repositories: repositories}
+func (root Root) Of(id string, repositories []job.Repository) *Workspace {
+	return &Workspace{root: root, dir: filepath.Join(root.Dir, "workspaces", id), Repositories: repositories}
 }
 
 // Dir is what Claude works in: it holds a directory for each repository.
 func (w *Workspace) Dir() string { return filepath.Join(w.dir, "tree") }
 
-func (w *Workspace) tree(r job.Repository) string { return filepath.Join(w.Dir(), r.Name) }
+// worktree is where the files of a repository lie that Claude and verifiers write.
+func (w *Workspace) worktree(r job.Repository) string { return filepath.Join(w.Dir(), r.Name) }
 
-// own is our repository beside the one that Claude has.
-func (w *Workspace) own(r job.Repository) string { return filepath.Join(w.dir, "git", r.Name) }
+// trustedRepo is our repository of r: Claude cannot write there. Its own is in the
+// worktree.
+func (w *Workspace) trustedRepo(r job.Repository) string { return filepath.Join(w.dir, "git", r.Name) }
 
 // baseRef is where the work began.
 const baseRef = "refs/ringback/base"
 
 // Prepare clones what is not there yet. It can be repeated after any crash: what
 // is complete is kept, what is not is begun anew. tell is told what it does.
-// fresh is whether the workspace was made just now, until Settle says
-// otherwise.
-func (w *Workspace) Prepare(ctx context.Context, tell func(string)) (fresh bool, err error) {
-	_, err = os.Stat(w.settled())
-	fresh = err != nil
+// isNew is whether the workspace was made just now, until MarkReady says otherwise.
+func (w *Workspace) Prepare(ctx context.Context, report func(string)) (isNew bool, err error) {
+	_, err = os.Stat(w.readyMark())
+	isNew = err != nil
 	for _, r := range w.Repositories {
 		if _, err := os.Stat(w.ready(r)); err == nil {
 			continue
 		}
-		tell("Cloning " + r.Name)
+		report("Cloning " + r.Name)
 		if err := w.clone(ctx, r); err != nil {
-			return fresh, fmt.Errorf("repository %s: %w", r.Name, err)
+			return isNew, fmt.Errorf("repository %s: %w", r.Name, err)
 		}
 	}
-	return fresh, nil
+	return isNew, nil
 }
 
 // ready is a file that says that a repository was cloned completely.
-func (w *Workspace) ready(r job.Repository) string { return w.own(r) + ".ready" }
+func (w *Workspace) ready(r job.Repository) string { return w.trustedRepo(r) + ".ready" }
 
 func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
-	mirror, err := w.places.mirror(ctx, r)
+	mirror, err := w.root.mirror(ctx, r)
 	if err != nil {
 		return err
 	}
-	env := w.places.Environ
-	for _, dir := range []string{w.own(r), w.tree(r)} {
+	env := w.root.Environ
+	for _, dir := range []string{w.trustedRepo(r), w.worktree(r)} {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -83,21 +83,21 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 			return err
 		}
 	}
-	if _, err := local(env, w.dir).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.own(r)); err != nil {
+	if _, err := local(env, w.dir).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r)); err != nil {
 		return err
 	}
 	// Attributes that come with a change could hide it; these win over them.
-	if err := os.MkdirAll(filepath.Join(w.own(r), "info"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(w.trustedRepo(r), "info"), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(w.own(r), "info", "attributes"), []byte("* !diff\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.trustedRepo(r), "info", "attributes"), []byte("* !diff\n"), 0o600); err != nil {
 		return err
 	}
 	at := "HEAD"
 	if r.Branch != "" {
 		at = "refs/heads/" + r.Branch
 	}
-	if _, err := local(env, w.own(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
+	if _, err := local(env, w.trustedRepo(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
 		return fmt.Errorf("the branch %s is not there", cmp.Or(r.Branch, "HEAD"))
 	}
 	// Claude's copy shares no file with the mirror, which it could spoil else.
@@ -109,10 +109,10 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if r.Branch != "" {
 		args = append(args, "--branch", r.Branch)
 	}
-	if _, err := local(env, w.dir).run(ctx, append(args, source, w.tree(r))...); err != nil {
+	if _, err := local(env, w.dir).run(ctx, append(args, source, w.worktree(r))...); err != nil {
 		return err
 	}
-	g := local(env, w.tree(r))
+	g := local(env, w.worktree(r))
 	for _, set := range [][]string{{"remote", "set-url", "origin", plainURL(r.URL)}, {"config", "user.name", author}, {"config", "user.email", authorEmail}} {
 		if _, err := g.run(ctx, set...); err != nil {
 			return err
@@ -128,8 +128,8 @@ const (
 )
 
 // mirror brings the copy of a repository up to date that all jobs clone from.
-func (p Places) mirror(ctx context.Context, r job.Repository) (string, error) {
-	dir := filepath.Join(p.Dir, "mirrors", job.Digest([]byte(r.URL))[:24])
+func (root Root) mirror(ctx context.Context, r job.Repository) (string, error) {
+	dir := filepath.Join(root.Dir, "mirrors", job.Digest([]byte(r.URL))[:24])
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return "", err
 	}
@@ -142,13 +142,13 @@ func (p Places) mirror(ctx context.Context, r job.Repository) (string, error) {
 		if err := removeLocks(dir); err != nil {
 			return "", err
 		}
-		_, err := remote(p.Environ, dir).run(ctx, "fetch", "--quiet", "--prune", "--force", "origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+		_, err := remote(root.Environ, dir).run(ctx, "fetch", "--quiet", "--prune", "--force", "origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 		return dir, err
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	if _, err := remote(p.Environ, filepath.Dir(dir)).run(ctx, "clone", "--quiet", "--bare", "--template=", "--", r.URL, dir); err != nil {
+	if _, err := remote(root.Environ, filepath.Dir(dir)).run(ctx, "clone", "--quiet", "--bare", "--template=", "--", r.URL, dir); err != nil {
 		return "", err
 	}
 	return dir, os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600)
@@ -178,12 +178,12 @@ func (w *Workspace) Remove() error {
 // index is our view of a repository: what lies in the workspace, as an index of
 // our own repository.
 func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), error) {
-	info, err := os.Lstat(w.tree(r))
+	info, err := os.Lstat(w.worktree(r))
 	if err != nil || !info.IsDir() { // gone, or a link to somewhere else: nothing is left of it
-		if err := os.RemoveAll(w.tree(r)); err != nil {
+		if err := os.RemoveAll(w.worktree(r)); err != nil {
 			return git{}, nil, err
 		}
-		if err := os.MkdirAll(w.tree(r), 0o700); err != nil {
+		if err := os.MkdirAll(w.worktree(r), 0o700); err != nil {
 			return git{}, nil, err
 		}
 	}
@@ -192,8 +192,8 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 		return git{}, nil, err
 	}
 	done := func() { _ = os.RemoveAll(tmp) }
-	g := local(w.places.Environ, w.tree(r)).with(
-		"GIT_DIR="+w.own(r), "GIT_WORK_TREE="+w.tree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
+	g := local(w.root.Environ, w.worktree(r)).with(
+		"GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+w.worktree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
 	)
 	if _, err = g.run(ctx, "read-tree", baseRef); err == nil {
 		_, err = g.run(ctx, "add", "--all", "--ignore-errors", ".")

@@ -63,8 +63,8 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := workspace.Places{Dir: t.TempDir(), Environ: os.Environ()}.Of("req_1", named)
-	if fresh, err := w.Prepare(t.Context(), func(string) {}); err != nil || !fresh {
+	w := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}.Of("req_1", named)
+	if isNew, err := w.Prepare(t.Context(), func(string) {}); err != nil || !isNew {
 		t.Fatal(err)
 	}
 	return w
@@ -259,7 +259,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 			if len(got.Files) == 0 || !strings.Contains(fmt.Sprint(got.Files), "+package changed") {
 				t.Errorf("the change is not shown: %+v", got.Files)
 			}
-			for _, f := range w.Finalize(t.Context(), workspace.Finalization{RequestID: "req_1", Message: "Change"}) {
+			for _, f := range w.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change"}) {
 				if f.Error != "" {
 					t.Error(f.Error)
 				}
@@ -324,17 +324,17 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	if d := cmp.Diff(want, diff(t, second, 100_000)); d != "" {
 		t.Error(d)
 	}
-	if done := second.Finalize(t.Context(), workspace.Finalization{RequestID: "req_1", Message: "Change", Trees: trees}); done[0].Error != "" {
+	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change", Trees: trees}); done[0].Error != "" {
 		t.Error(done[0].Error)
 	}
-	if done := first.Finalize(t.Context(), workspace.Finalization{RequestID: "req_2", Message: "Change", Trees: trees}); done[0].Error != "" {
+	if done := first.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_2", Message: "Change", Trees: trees}); done[0].Error != "" {
 		t.Error(done[0].Error)
 	}
 	if got := run(t, url, "git", "diff", "--name-only", "ringback/req_1", "ringback/req_2"); got != "" {
-		t.Errorf("what came after the review was brought out: %s", got)
+		t.Errorf("what came after the review was published: %s", got)
 	}
 	write(t, filepath.Join(second.Dir(), "service", "later.txt"), "made by somebody\n")
-	if done := second.Finalize(t.Context(), workspace.Finalization{RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "not what was approved") {
+	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "not what was approved") {
 		t.Errorf("something else than was approved: %+v", done[0])
 	}
 	write(t, filepath.Join(first.Dir(), "service", "large"), randomText(8<<20))
@@ -366,15 +366,15 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 	if err := os.Rename(two, away); err != nil {
 		t.Fatal(err)
 	}
-	f := workspace.Finalization{RequestID: "req_1", Message: "Change", Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
-	first := w.Finalize(t.Context(), f)
+	f := workspace.PublishOptions{RequestID: "req_1", Message: "Change", Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
+	first := w.Publish(t.Context(), f)
 	if first[0].Error != "" || first[0].URL != "https://example.com/pull/service" || first[1].Error == "" || !first[2].Unchanged {
 		t.Errorf("first: %+v", first)
 	}
 	if err := os.Rename(away, two); err != nil {
 		t.Fatal(err)
 	}
-	second := w.Finalize(t.Context(), f)
+	second := w.Publish(t.Context(), f)
 	if second[0].Commit != first[0].Commit || second[1].Error != "" {
 		t.Errorf("second: %+v", second)
 	}
@@ -393,7 +393,7 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	environ := append(os.Environ(), "API_KEYS=secret", "REDIS_URL=secret", "GH_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=secret", "ANTHROPIC_API_KEY=secret")
-	w := workspace.Places{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
+	w := workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestBadRepositories(t *testing.T) {
 	if d := cmp.Diff([]string{"repository", "App", "app-2", "x"}, names); d != "" {
 		t.Error(d)
 	}
-	w := workspace.Places{Dir: t.TempDir(), Environ: os.Environ()}.Of("req_1", named[3:])
+	w := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}.Of("req_1", named[3:])
 	if _, err := w.Prepare(t.Context(), func(string) {}); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the error is %v", err)
 	}
@@ -447,7 +447,7 @@ func BenchmarkSecondClone(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := workspace.Places{Dir: b.TempDir(), Environ: os.Environ()}
+	p := workspace.Root{Dir: b.TempDir(), Environ: os.Environ()}
 	for i := 0; b.Loop(); i++ {
 		w := p.Of(fmt.Sprint("req_", i), named)
 		if _, err := w.Prepare(b.Context(), func(string) {}); err != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // All lists the jobs that have a workspace here.
-func (p Places) All() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(p.Dir, "workspaces"))
+func (root Root) All() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(root.Dir, "workspaces"))
 	if os.IsNotExist(err) {
 		return nil, nil
 	}

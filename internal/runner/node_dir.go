@@ -18,19 +18,19 @@ import (
 	"ringback/internal/process"
 )
 
-// slot is a node's place in the data directory. Its name outlives the server,
+// nodeDir is a node's place in the data directory. Its name outlives the server,
 // so that a restarted one finds the processes it left. Several servers may
-// share a data directory: each locks a slot of its own.
-type slot struct {
+// share a data directory: each locks a nodeDir of its own.
+type nodeDir struct {
 	dir  string
 	node string
 	lock *flock.Flock
 }
 
-const maxSlots = 64
+const maxNodes = 64
 
-func takeSlot(dir string) (*slot, error) {
-	for n := range maxSlots {
+func takeNodeDir(dir string) (*nodeDir, error) {
+	for n := range maxNodes {
 		place, err := filepath.Abs(filepath.Join(dir, "nodes", strconv.Itoa(n)))
 		if err != nil {
 			return nil, err
@@ -44,13 +44,13 @@ func takeSlot(dir string) (*slot, error) {
 			return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
 		}
 		if mine {
-			return namedSlot(place, lock)
+			return namedNodeDir(place, lock)
 		}
 	}
-	return nil, fmt.Errorf("DATA_DIR %s is in use by %d servers: set another one", dir, maxSlots)
+	return nil, fmt.Errorf("DATA_DIR %s is in use by %d servers: set another one", dir, maxNodes)
 }
 
-func namedSlot(dir string, lock *flock.Flock) (*slot, error) {
+func namedNodeDir(dir string, lock *flock.Flock) (*nodeDir, error) {
 	file := filepath.Join(dir, "node")
 	name, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(name) == 0 {
@@ -60,22 +60,22 @@ func namedSlot(dir string, lock *flock.Flock) (*slot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
 	}
-	return &slot{dir: dir, node: string(name), lock: lock}, nil
+	return &nodeDir{dir: dir, node: string(name), lock: lock}, nil
 }
 
-func (s *slot) release() { _ = s.lock.Unlock() }
+func (s *nodeDir) release() { _ = s.lock.Unlock() }
 
 // jobDir holds a job's working directory and the files of its turns.
-func (s *slot) jobDir(id job.ID) string { return filepath.Join(s.dir, "jobs", string(id)) }
+func (s *nodeDir) jobDir(id job.ID) string { return filepath.Join(s.dir, "jobs", string(id)) }
 
 // workName is the directory of a job's directory that its processes work in.
 const workName = "work"
 
 // workDir is where a job's processes work.
-func (s *slot) workDir(id job.ID) string { return filepath.Join(s.jobDir(id), workName) }
+func (s *nodeDir) workDir(id job.ID) string { return filepath.Join(s.jobDir(id), workName) }
 
 // turnFiles are where a turn's process and a later server meet.
-func (s *slot) turnFiles(id job.ID, turn int) process.Files {
+func (s *nodeDir) turnFiles(id job.ID, turn int) process.Files {
 	name := func(suffix string) string {
 		return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.%s", turn, suffix))
 	}
@@ -86,10 +86,10 @@ func (s *slot) turnFiles(id job.ID, turn int) process.Files {
 func marker(id job.ID, turn int) string { return string(id) + "/" + strconv.Itoa(turn) }
 
 // files are those that a job makes, apart from what it calls back with.
-func (s *slot) files(id job.ID) artifact.Dir { return filesIn(s.dir, id) }
+func (s *nodeDir) files(id job.ID) artifact.Dir { return filesIn(s.dir, id) }
 
-func filesIn(slotDir string, id job.ID) artifact.Dir {
-	return artifact.Dir{Base: slotDir, Path: "jobs/" + string(id) + "/" + workName, Hidden: claude.PayloadFiles()}
+func filesIn(nodeDir string, id job.ID) artifact.Dir {
+	return artifact.Dir{Base: nodeDir, Path: "jobs/" + string(id) + "/" + workName, Hidden: claude.PayloadFiles()}
 }
 
 // Files finds the files that a job made on a node which keeps its own in dir; false
@@ -108,7 +108,7 @@ func Files(dir, node string, id job.ID) (artifact.Dir, bool) {
 }
 
 // jobs lists the jobs that have files here.
-func (s *slot) jobs() ([]job.ID, error) {
+func (s *nodeDir) jobs() ([]job.ID, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "jobs"))
 	ids := make([]job.ID, 0, len(entries))
 	for _, e := range entries {

@@ -13,34 +13,34 @@ import (
 	"ringback/internal/process"
 )
 
-// Finalization says how approved changes are brought out.
-type Finalization struct {
+// PublishOptions say how approved changes are published.
+type PublishOptions struct {
 	RequestID string
 	// Trees are what was approved; where a repository has none, what lies there now.
 	Trees Trees
 	// Message is the commit's.
 	Message string
-	// Commands run by sh in each repository that has changed, once its branch is
-	// pushed; the last address that they print is the pull request's.
+	// Commands, a kind's finalize:, run by sh in each repository that has changed, once
+	// its branch is pushed; the last address that they print is the pull request's.
 	Commands []string
 	// PullRequest is whether to open one where the repository is on GitHub and gh is
 	// on PATH.
 	PullRequest bool
 	Marker      string
-	// Tell is told of what is tried again; may be nil.
-	Tell func(string)
+	// Report is called with what is tried again; may be nil.
+	Report func(string)
 }
 
 // Branch is where the changes of a job go.
-func (f Finalization) Branch() string { return "ringback/" + f.RequestID }
+func (o PublishOptions) Branch() string { return "ringback/" + o.RequestID }
 
-// Finalize commits what has changed to a branch of the job's own in each
+// Publish commits what has changed to a branch of the job's own in each
 // repository, pushes it, and runs the commands. It can be repeated: what is done
 // stays. Failures are told by repository.
-func (w *Workspace) Finalize(ctx context.Context, f Finalization) []job.Finalized {
+func (w *Workspace) Publish(ctx context.Context, o PublishOptions) []job.Finalized {
 	all := make([]job.Finalized, len(w.Repositories))
 	for i, r := range w.Repositories {
-		done, err := w.finalize(ctx, r, f)
+		done, err := w.publish(ctx, r, o)
 		if err != nil {
 			done.Error = err.Error()
 		}
@@ -49,9 +49,9 @@ func (w *Workspace) Finalize(ctx context.Context, f Finalization) []job.Finalize
 	return all
 }
 
-func (w *Workspace) finalize(ctx context.Context, r job.Repository, f Finalization) (job.Finalized, error) {
-	done := job.Finalized{Repository: r.Name, Branch: f.Branch()}
-	commit, err := w.commit(ctx, r, f)
+func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {
+	done := job.Finalized{Repository: r.Name, Branch: o.Branch()}
+	commit, err := w.commit(ctx, r, o)
 	if err != nil {
 		return done, err
 	}
@@ -59,14 +59,14 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, f Finalizati
 		return job.Finalized{Repository: r.Name, Unchanged: true}, nil
 	}
 	done.Commit = commit
-	if err := w.push(ctx, r, f, commit); err != nil {
+	if err := w.push(ctx, r, o, commit); err != nil {
 		return done, err
 	}
-	if f.PullRequest {
-		w.openPullRequest(ctx, r, f, &done)
+	if o.PullRequest {
+		w.openPullRequest(ctx, r, o, &done)
 	}
-	for _, command := range f.Commands {
-		address, err := w.runFinalizer(ctx, r, f, command)
+	for _, command := range o.Commands {
+		address, err := w.runFinalizer(ctx, r, o, command)
 		done.URL = cmp.Or(address, done.URL)
 		if err != nil {
 			return done, err
@@ -78,19 +78,19 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, f Finalizati
 // push brings a commit to the job's branch. An earlier push may still be running,
 // left by a server that died; the branch with this commit on it is as good as our
 // own push.
-func (w *Workspace) push(ctx context.Context, r job.Repository, f Finalization, commit string) error {
-	g := remote(w.places.Environ, w.own(r))
-	return repeat(ctx, "Pushing "+r.Name, f.Tell, pushRefused, func() error {
+func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions, commit string) error {
+	g := remote(w.root.Environ, w.trustedRepo(r))
+	return repeat(ctx, "Pushing "+r.Name, o.Report, pushRefused, func() error {
 		// The branch is ours alone: what an earlier try has pushed may be replaced.
-		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", r.URL, commit+":refs/heads/"+f.Branch())
+		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", r.URL, commit+":refs/heads/"+o.Branch())
 		return err
 	})
 }
 
 // commit makes the commit, or finds the one that was made before; "" when nothing
 // has changed.
-func (w *Workspace) commit(ctx context.Context, r job.Repository, f Finalization) (string, error) {
-	if err := removeLocks(w.own(r)); err != nil {
+func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptions) (string, error) {
+	if err := removeLocks(w.trustedRepo(r)); err != nil {
 		return "", err
 	}
 	g, done, err := w.index(ctx, r)
@@ -102,7 +102,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, f Finalization
 		text, err := g.run(ctx, args...)
 		return strings.TrimSpace(text), err
 	}
-	tree := f.Trees[r.Name]
+	tree := o.Trees[r.Name]
 	if _, err := read("cat-file", "-e", tree+"^{tree}"); err != nil {
 		// It was not captured here: then it must be what lies here.
 		now, err := read("write-tree")
@@ -117,14 +117,14 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, f Finalization
 	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree {
 		return "", err
 	}
-	ref := "refs/heads/" + f.Branch()
+	ref := "refs/heads/" + o.Branch()
 	if before, err := read("rev-parse", "--verify", "--quiet", ref); err == nil {
 		if same, err := read("rev-parse", before+"^{tree}"); err == nil && same == tree {
 			return before, nil
 		}
 	}
 	g = g.with("GIT_AUTHOR_NAME="+author, "GIT_AUTHOR_EMAIL="+authorEmail, "GIT_COMMITTER_NAME="+author, "GIT_COMMITTER_EMAIL="+authorEmail)
-	text, err := g.run(ctx, "commit-tree", tree, "-p", baseRef, "-m", f.Message)
+	text, err := g.run(ctx, "commit-tree", tree, "-p", baseRef, "-m", o.Message)
 	if err != nil {
 		return "", err
 	}
@@ -135,13 +135,13 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, f Finalization
 
 var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
 
-func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, f Finalization, command string) (url string, err error) {
+func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o PublishOptions, command string) (url string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
-		Args: []string{"sh", "-c", command}, Dir: w.tree(r), Marker: f.Marker, OutputLimit: verifierOutput,
-		Env: append(w.finalizerEnv(), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+f.RequestID, "RINGBACK_BRANCH="+f.Branch(),
-			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+f.Message),
+		Args: []string{"sh", "-c", command}, Dir: w.worktree(r), Marker: o.Marker, OutputLimit: verifierOutput,
+		Env: append(w.finalizerEnv(), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
+			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+o.Message),
 	})
 	url = lastAddress(ended.Stdout)
 	if err != nil {

@@ -1,0 +1,139 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringback/internal/excerpt"
+	"ringback/internal/job"
+	"ringback/internal/process"
+	"ringback/internal/store"
+	"ringback/internal/workspace"
+)
+
+// Publication is the step of a change that a person has approved. It is a turn
+// without a process: Claude is not told, and has nothing to do.
+type Publication struct{ *Change }
+
+// Run makes sure that what was approved is on this machine, and publishes it.
+func (p Publication) Run(ctx context.Context) error {
+	p.flow.log.Info("publishing an approved change", "requestId", p.job.ID, "turn", p.job.Turn)
+	if err := causeOr(ctx, p.run(ctx)); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return &Error{job.CodeFinalize, "The change could not be published: " + err.Error(), err}
+	}
+	return nil
+}
+
+func (p Publication) run(ctx context.Context) error {
+	err := p.makeReady(ctx)
+	if err == nil && p.Lost { // nothing else may be published
+		err = errors.New("what was approved is on another machine, and too large to be moved")
+	}
+	if err != nil {
+		return notReady(err)
+	}
+	if err := p.flow.store.Extend(ctx, p.job.ID, ownTime); err != nil {
+		return err
+	}
+	return p.publish(ctx)
+}
+
+// publish commits and pushes the captured trees, and runs the finalizers. What failed
+// is told, and tried again with the next approval.
+func (c *Change) publish(ctx context.Context) error {
+	j, err := c.flow.store.Get(ctx, c.job.ID)
+	if err != nil || j.State != job.Running {
+		return err
+	}
+	c.ShowPhase(ctx, job.Publishing)
+	done, err := c.flow.store.Finalized(ctx, j.ID)
+	if err != nil {
+		return err
+	}
+	trees, err := c.flow.store.Trees(ctx, j.ID)
+	if err != nil {
+		return err
+	}
+	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
+	for _, repository := range c.Repositories { // each is noted at once: a restart goes on with the next
+		if slices.ContainsFunc(done, func(f job.Finalized) bool { return f.Repository == repository.Name }) {
+			continue
+		}
+		one := c.flow.root.Of(string(j.ID), []job.Repository{repository}).Publish(ctx, workspace.PublishOptions{
+			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, PullRequest: c.PullRequest,
+			Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) },
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c.audit(ctx, one)
+		done = append(done, one...)
+		if err := c.flow.store.SaveFinalized(ctx, j.ID, done); err != nil {
+			return err
+		}
+	}
+	if failed := failures(done); failed != "" {
+		return c.notPublished(ctx, failed)
+	}
+	return c.receive(ctx, j, done)
+}
+
+// audit adds to the audit log what became of each repository.
+func (c *Change) audit(ctx context.Context, list []job.Finalized) {
+	for _, f := range list {
+		detail := f.Repository + ": " + cmp.Or(f.Error, f.URL, strings.TrimSpace(f.Branch+" "+f.Commit))
+		if f.Unchanged {
+			detail = f.Repository + ": nothing had changed"
+		}
+		if err := c.flow.store.Note(ctx, c.job.ID, "finished", detail, job.Deed{Action: "finalize"}); err != nil {
+			c.flow.log.Warn("could not note the end of a change", "requestId", c.job.ID, "error", err)
+		}
+	}
+}
+
+// notPublished ends the job, or, where a person has approved the change, asks that
+// person again.
+func (c *Change) notPublished(ctx context.Context, failed string) error {
+	c.flow.log.Warn("a change could not be published", "requestId", c.job.ID, "error", failed)
+	if !c.Review {
+		ctx, cancel := detached(ctx)
+		defer cancel()
+		return c.flow.store.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+failed, c.job.Turn)
+	}
+	steering, err := c.flow.store.Steering(ctx, c.job.ID, c.MaxIterations)
+	if err != nil {
+		return err
+	}
+	return c.askForReview(ctx, steering, fmt.Sprintf("The approved change could not be published everywhere (turn %d):\n%s\n\nApprove to try what failed again.",
+		c.job.Turn, excerpt.Head(failed, 2000)))
+}
+
+// receive makes the result final, with what became of the repositories.
+func (c *Change) receive(ctx context.Context, j job.Job, all []job.Finalized) error {
+	var result map[string]any
+	if err := json.Unmarshal(j.Result, &result); err != nil {
+		return err
+	}
+	result["finalized"] = all
+	text, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	message := job.Text(job.FromAssistant, resultMessage(all))
+	message.MessageType, message.UserID, message.SessionID = job.ResultMessage, j.UserID, j.SessionID
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	outcome, err := c.flow.store.Result(ctx, j.ID, store.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true})
+	if err == nil && outcome != store.Accepted && outcome != store.Repeated {
+		return fmt.Errorf("storing the result: %s", outcome)
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package review
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/process"
+	"ringback/internal/store"
+)
+
+// Submission is the step of a change that Claude has submitted.
+type Submission struct{ *Change }
+
+// Submission is the step that follows the end of Claude's process. Where nothing was
+// submitted, it does nothing.
+func (c *Change) Submission() Submission { return Submission{c} }
+
+// Run captures the change, runs the verifiers and asks for review, or, where nobody
+// is to be asked, publishes it.
+func (s Submission) Run(ctx context.Context) error {
+	if err := causeOr(ctx, s.run(ctx)); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return &Error{job.CodeWorkspace, "What was changed could not be read: " + err.Error(), err}
+	}
+	return nil
+}
+
+func (s Submission) run(ctx context.Context) error {
+	j, err := s.flow.store.Get(ctx, s.job.ID)
+	if err != nil || !j.Submitted || j.State != job.Running {
+		return err
+	}
+	steering, err := s.flow.store.Steering(ctx, j.ID, s.MaxIterations)
+	if err != nil {
+		return err
+	}
+	captured, err := s.capture(ctx, j, steering.CurrentIteration)
+	if err != nil {
+		return err
+	}
+	if err := s.flow.store.SaveChange(ctx, j.ID, captured); err != nil {
+		return err
+	}
+	s.keep(ctx, captured.Trees)
+	if !s.Review {
+		return s.publish(ctx)
+	}
+	return s.askForReview(ctx, steering, summaryText(j.ID, captured))
+}
+
+// capture reads what has changed and runs the verifiers.
+func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (store.Captured, error) {
+	c := store.Captured{Iteration: iteration, Output: job.ResultInWords(j.Result).Content}
+	s.ShowPhase(ctx, job.Capturing)
+	var err error
+	if c.Diff, c.Trees, err = s.workspace.Diff(ctx, 0); err != nil {
+		return c, err
+	}
+	for i := range c.Diff {
+		c.Diff[i].Iteration = iteration
+		if c.Diff[i].Truncated {
+			c.Diff[i].Hint = truncationHint(j.ID, c.Diff[i])
+		}
+	}
+	if len(s.Verifiers) > 0 {
+		s.ShowPhase(ctx, job.Verifying)
+	}
+	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), s.Verifiers)
+	return c, context.Cause(ctx) // verifiers that were cut off say nothing of the change
+}
+
+// askForReview parks the job until somebody decides. A steer that came meanwhile
+// decides at once.
+func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, message string) error {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	trees, err := c.flow.store.Trees(ctx, c.job.ID)
+	if err != nil {
+		return err
+	}
+	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations, Trees: trees})
+	if err != nil {
+		return err
+	}
+	outcome, _, details, err := c.flow.people.Ask(ctx, checkpoint.Asking{
+		RequestID: c.job.ID, UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review, Message: message, Props: props,
+		Subject: fmt.Sprintf("change:%d", steering.CurrentIteration), Deed: job.Deed{Action: "finalize"},
+		MaxIterations: steering.MaxIterations,
+	})
+	switch {
+	case err != nil:
+		return err
+	case details != nil:
+		return fmt.Errorf("the question is not valid: %s", details[0].Message)
+	case outcome != store.Asked && outcome != store.Repeated && outcome != store.Busy && !job.State(outcome).Terminal():
+		return fmt.Errorf("asking for review: %s", outcome)
+	}
+	return nil
+}

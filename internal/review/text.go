@@ -1,0 +1,126 @@
+package review
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringback/internal/excerpt"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+const (
+	// summaryBytes is how much of a change the question for its review holds.
+	summaryBytes = 3500
+	// summaryFiles is how many files of a repository it names, beside those that need
+	// a second look.
+	summaryFiles = 20
+)
+
+// summaryText is the question for the review of a change.
+func summaryText(id job.ID, c store.Captured) string {
+	var out strings.Builder
+	if c.Iteration == 0 {
+		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, escapeFence(c.Output))
+	} else {
+		fmt.Fprintf(&out, "Steering iteration %d complete for %s.\n\n%s\n\nUpdated changes:\n", c.Iteration, id, c.Output)
+	}
+	for _, d := range c.Diff {
+		writeFiles(&out, d)
+	}
+	for _, v := range c.Logs {
+		if !v.Success {
+			fmt.Fprintf(&out, "FAILED %s (exit code: %d)\n", v.Verifier, v.ExitCode)
+		}
+	}
+	text := out.String()
+	shown := excerpt.Head(text, summaryBytes)
+	if shown != text {
+		shown += "\nAll of it: ringback diff " + string(id) + "\n"
+	}
+	return shown + "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
+}
+
+// escapeFence keeps a text from closing the fence it stands in.
+func escapeFence(text string) string { return strings.ReplaceAll(text, "```", "'''") }
+
+// writeFiles lists what has changed in a repository. What a reviewer must know of
+// comes first: the list may be cut.
+func writeFiles(out *strings.Builder, d job.DiffOutput) {
+	fmt.Fprintf(out, "**%s**: %s\n", d.Repository, d.Summary)
+	for _, l := range d.LeftOut {
+		fmt.Fprintf(out, "  - %s CAUTION: it would not be pushed: %s\n", l.Path, l.Reason)
+	}
+	files := slices.SortedStableFunc(slices.Values(d.Files), func(a, b job.FileDiff) int {
+		return cmp.Compare(min(len(b.Suspicious), 1), min(len(a.Suspicious), 1))
+	})
+	for i, f := range files {
+		if i >= summaryFiles && f.Suspicious == "" {
+			fmt.Fprintf(out, "  … and %d more\n", len(files)-i)
+			break
+		}
+		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", f.Path, f.Status, f.Additions, f.Deletions)
+		if f.Suspicious != "" {
+			out.WriteString(" CAUTION: " + f.Suspicious)
+		}
+		out.WriteString("\n")
+	}
+}
+
+// truncationHint says where all lines of a diff are shown.
+func truncationHint(id job.ID, d job.DiffOutput) string {
+	what := "Long lines are cut here"
+	if d.NextFrom > 0 {
+		what = fmt.Sprintf("Here are the first %d of %d lines", d.NextFrom-1, d.TotalLines)
+	}
+	return fmt.Sprintf("%s. All of them: ringback diff --full %s, or GET /api/jobs/%s/diff?from=1&max_lines=10000 and so on from next_from; file= shows one file.", what, id, id)
+}
+
+// commitMessage is Claude's own summary, with what was asked for as its title.
+func commitMessage(j job.Job) string {
+	var input struct {
+		Prompt string `json:"prompt"`
+	}
+	_ = json.Unmarshal(j.Input, &input) // a kind without a prompt has its name as the title
+	title, _, _ := strings.Cut(strings.TrimSpace(input.Prompt), "\n")
+	if title == "" {
+		title = j.Kind
+	}
+	return excerpt.Letters(title, 72) + "\n\n" + job.ResultInWords(j.Result).Content + "\n\nRingback-Request: " + string(j.ID)
+}
+
+// resultMessage tells the chat what became of each repository.
+func resultMessage(all []job.Finalized) string {
+	lines := []string{"Done."}
+	for _, f := range all {
+		switch {
+		case f.Unchanged:
+			lines = append(lines, f.Repository+": nothing had changed")
+		case f.URL != "":
+			lines = append(lines, f.Repository+": PR created: "+f.URL)
+		default:
+			lines = append(lines, f.Repository+": pushed to "+f.Branch+" as "+f.Commit)
+			if f.CompareURL != "" {
+				lines = append(lines, "Open a pull request: "+f.CompareURL)
+			}
+		}
+		if f.Note != "" {
+			lines = append(lines, f.Note)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// failures says why repositories could not be published; "" where all were.
+func failures(list []job.Finalized) string {
+	var lines []string
+	for _, f := range list {
+		if f.Error != "" {
+			lines = append(lines, f.Repository+": "+f.Error)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,102 @@
+package review
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/store"
+	"ringback/internal/workspace"
+)
+
+// Workflow goes on with the changes of one node's jobs.
+type Workflow struct {
+	store  *store.Store
+	people *checkpoint.Service
+	root   workspace.Root
+	node   string
+	log    *slog.Logger
+}
+
+// New returns the workflow of a node, whose workspaces lie in root.
+func New(s *store.Store, people *checkpoint.Service, root workspace.Root, node string, log *slog.Logger) *Workflow {
+	return &Workflow{store: s, people: people, root: root, node: node, log: log}
+}
+
+// Change is one job's change during one turn.
+type Change struct {
+	job.Change
+	// Lost is whether what earlier turns did is gone with another machine. Prepare
+	// finds out.
+	Lost bool
+
+	flow      *Workflow
+	job       job.Job // as it was when the turn began
+	workspace *workspace.Workspace
+}
+
+// Change returns the change of a job of kind k; nil where it makes none. The error is
+// an *Error.
+func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
+	asked, err := k.Change(j.Input)
+	if err == nil && asked == nil {
+		return nil, nil
+	}
+	c := &Change{flow: f, job: j}
+	if err == nil {
+		c.Change = *asked
+		c.Repositories, err = workspace.Named(asked.Repositories)
+	}
+	if err != nil {
+		return nil, notReady(err)
+	}
+	c.workspace = f.root.Of(string(j.ID), c.Repositories)
+	return c, nil
+}
+
+// Dir is where Claude works: it holds a directory for each repository.
+func (c *Change) Dir() string { return c.workspace.Dir() }
+
+// Decision is what a person said last of a job's change, and, where that is to steer
+// it, the prompt; "" when nobody has said anything.
+func Decision(answers []job.Checkpoint, id job.ID) (d job.Decision, prompt string) {
+	for _, a := range slices.Backward(answers) {
+		if a.RequestID == id && a.Type == job.Review && a.Reply != nil {
+			return a.Reply.Decision, a.Reply.Reason
+		}
+	}
+	return "", ""
+}
+
+// storeTimeout bounds a call of the store that does not end with the turn.
+const storeTimeout = 10 * time.Second
+
+// ShowPhase shows people what the turn is busy with. Nothing depends on it: the turn
+// goes on where the store cannot take it.
+func (c *Change) ShowPhase(ctx context.Context, p job.Phase) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if err := c.flow.store.Phase(ctx, c.job.ID, c.job.Turn, c.flow.node, p); err != nil && ctx.Err() == nil {
+		c.flow.log.Warn("could not show a phase", "requestId", c.job.ID, "phase", p, "error", err)
+	}
+}
+
+// reportProgress shows people what is being done for the job.
+func (c *Change) reportProgress(ctx context.Context, text string) {
+	facts, _, ok, err := c.flow.store.Facts(ctx, c.job.ID)
+	if err != nil || !ok {
+		return
+	}
+	activity, err := json.Marshal(job.Activity{Message: text, Type: job.Results, Progress: 90})
+	if err != nil {
+		return
+	}
+	digest := job.ActivityDigest(fmt.Appendf(activity, "%d", time.Now().UnixNano())) // the same may be done again
+	_, _ = c.flow.store.Progress(ctx, c.job.ID, facts, activity, digest)             // else people miss one line
+}

@@ -1,0 +1,155 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/review"
+	"ringback/internal/store"
+)
+
+// Why the context of an owned turn ends, by context.Cause.
+var (
+	// errShutdown: the server stops. What runs for the turn goes on running; the next
+	// start adopts it, or does again what was cut off.
+	errShutdown = errors.New("the server stops")
+	// errDelivered: Claude has done its part, by a result, a question, or a change. Its
+	// process may end by itself.
+	errDelivered = errors.New("the turn has delivered")
+	// errJobEnded: the job needs the turn no more. Its process is ended at once.
+	errJobEnded = errors.New("the job has ended")
+)
+
+// ownedTurn is a turn that the store has given to this node: from its claim or its
+// adoption until its end is booked, or the server leaves it to its next start.
+type ownedTurn struct {
+	r   *Runner
+	job job.Job // as it was when the turn began
+	// change is the job's work on repositories; nil for none.
+	change *review.Change
+	// step is what is done for the turn where no process of Claude's is needed; nil
+	// while Claude is at work.
+	step review.Step
+	end  context.CancelCauseFunc
+}
+
+// own makes a turn this node's in memory, too: from now on it hears of the end of its
+// job. The context that it returns ends with it, and with serving, which ends with
+// errShutdown. There is one owned turn of a job; a later one takes its place.
+func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, step review.Step) (context.Context, *ownedTurn) {
+	ctx, end := context.WithCancelCause(serving)
+	t := &ownedTurn{r: r, job: j, change: change, step: step, end: end}
+	r.mu.Lock()
+	r.owned[j.ID] = t
+	r.mu.Unlock()
+	return ctx, t
+}
+
+// disown forgets the turn: its end is booked, or it is left to the next start.
+func (t *ownedTurn) disown() {
+	t.r.mu.Lock()
+	if t.r.owned[t.job.ID] == t {
+		delete(t.r.owned, t.job.ID)
+	}
+	t.r.mu.Unlock()
+	t.end(nil)
+}
+
+// jobEnded ends the turn of a job; cause is errDelivered or errJobEnded.
+func (r *Runner) jobEnded(id job.ID, cause error) {
+	if t := r.ownedTurnOf(id); t != nil {
+		t.end(cause)
+	}
+}
+
+func (r *Runner) ownedTurnOf(id job.ID) *ownedTurn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.owned[id]
+}
+
+// check compares the turn with the store, which alone knows: the job may have ended,
+// or another node may have taken it over, while nobody listened.
+func (t *ownedTurn) check() {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	j, err := t.r.store.Get(ctx, t.job.ID)
+	if isKind(err, job.NotFound) {
+		t.end(errJobEnded)
+	}
+	if err != nil {
+		return // the store is away; the process works on
+	}
+	if cause := t.endState(j); cause != nil {
+		t.end(cause)
+	}
+}
+
+// endState is why the turn is to end, by the record as it is now; nil where it goes
+// on.
+func (t *ownedTurn) endState(now job.Job) error {
+	switch {
+	case now.Turn != t.job.Turn:
+		return errJobEnded
+	case now.State == job.Received:
+		return errDelivered
+	case now.State.Terminal(), now.State == job.Pending: // pending: the reply came, and the next turn waits for this one's end
+		return errJobEnded
+	case now.State.Parked() && (now.Checkpoint == nil || !now.Checkpoint.Held): // Claude was told to stop
+		return errDelivered
+	case now.Submitted && t.step == nil:
+		return errDelivered
+	}
+	return nil
+}
+
+func isKind(err error, kind job.ErrorKind) bool {
+	e, ok := errors.AsType[*job.Error](err)
+	return ok && e.Kind == kind
+}
+
+// pollInterval is how long the runner waits before it asks a store again that was
+// away.
+const pollInterval = 500 * time.Millisecond
+
+// storeTimeout bounds a call of the store that does not end with a turn.
+const storeTimeout = 5 * time.Second
+
+// withStore does something that may be done again, until the store is there for all of
+// it: that the store was away is not the job's fault, and costs it no attempt.
+func (t *ownedTurn) withStore(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if ctx.Err() != nil && err != nil {
+			return context.Cause(ctx)
+		}
+		if !isKind(err, job.Unavailable) {
+			return err
+		}
+		t.r.log.Warn("the store is away, trying again", "requestId", t.job.ID, "error", err)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// runStep does what is left of a turn where no process is needed, and books the turn's
+// end.
+func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end store.TurnEnd) {
+	ctx, t := r.own(serving, j, change, step)
+	defer t.disown()
+	err := t.withStore(ctx, func() error { return step.Run(ctx) })
+	if errors.Is(err, errShutdown) {
+		r.log.Info("left a change to the next start", "requestId", j.ID, "turn", j.Turn)
+		return
+	}
+	if failed, ok := errors.AsType[*review.Error](err); ok {
+		r.log.Error("going on with a change", "requestId", j.ID, "turn", j.Turn, "error", err)
+		end.Code, end.Message = failed.Code, failed.Message
+	}
+	r.endTurn(serving, end)
+}

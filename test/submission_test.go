@@ -1,0 +1,90 @@
+package test
+
+import (
+	"maps"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hangingCLI changes a file once the gate is open, submits that, and never ends.
+func hangingCLI(t testing.TB, gate string) string {
+	t.Helper()
+	return script(t, `
+cat > .prompt.txt
+echo '{"type":"system","subtype":"init"}'
+touch `+gate+`.reached
+value() { sed -n "s/^- $1: //p" .prompt.txt | tail -1; }
+while [ ! -e `+gate+` ]; do sleep 0.02; done
+echo "- begin" > service/SIMULATED.md
+cat > result.json <<END
+{"requestId": "$(value REQUEST_ID)", "hmac": "$(value HMAC_SIGNATURE)", "summary": "Begun."}
+END
+curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/result" -H 'Content-Type: application/json' --retry 50 --retry-delay 1 --retry-connrefused -d @result.json
+sleep 1000
+`)
+}
+
+// Claude submits a change to one node, and does not end; another one runs it. That
+// goes on because of the submission: its heartbeat is minutes away.
+func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
+	t.Parallel()
+	for name, meanwhile := range map[string]func(t *testing.T, worker *node, submit func()) *node{
+		"nothing happens": func(_ *testing.T, worker *node, submit func()) *node {
+			submit()
+			return worker
+		},
+		"its node restarts": func(t *testing.T, worker *node, submit func()) *node {
+			t.Helper()
+			worker.kill(t)
+			submit()
+			return startNode(t, worker.env, "--role", "worker")
+		},
+		"its node dies with Claude": func(t *testing.T, worker *node, submit func()) *node {
+			t.Helper()
+			worker.kill(t)
+			submit()
+			for _, pid := range processesUnder(filepath.Join(worker.dir, "workspaces")) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			return startNode(t, worker.env, "--role", "worker")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gate := filepath.Join(t.TempDir(), "gate")
+			env := gatedChange(t, gate)
+			open(t, gate) // the verifier's
+			claude := filepath.Join(t.TempDir(), "claude")
+			env["REDIS_URL"], env["NODE_TIMEOUT"], env["CLAUDE_BIN"] = startRedis(t).url, "10m", hangingCLI(t, claude)
+			apiEnv := maps.Clone(env)
+			apiEnv["DATA_DIR"] = t.TempDir()
+			api := startNode(t, apiEnv, "--role", "api")
+			env["LISTEN_ADDR"], env["CALLBACK_BASE_URL"] = "127.0.0.1:0", api.url
+			worker := startNode(t, env, "--role", "worker")
+			remote := goRepository(t, "service")
+			id := api.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote}}}})
+			eventually(t, "Claude to run", func() bool { return exists(claude + ".reached") })
+			worker = meanwhile(t, worker, func() {
+				open(t, claude)
+				eventually(t, "the change to be submitted", func() bool { return len(api.phases(t, id)) > 3 })
+			})
+			if j := api.await(t, id, "awaiting_approval"); j["turn"] != 1.0 {
+				t.Errorf("it took %v turns", j["turn"])
+			}
+			want := []string{"pending queued", "running preparing", "running claude", "running capturing", "running verifying"}
+			if diff := cmp.Diff(want, api.phases(t, id)); diff != "" {
+				t.Errorf("the phases (-want +got):\n%s", diff)
+			}
+			api.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+			api.await(t, id, "received")
+			if got := gitDo(t, remote, "show", "ringback/"+id+":SIMULATED.md"); !strings.Contains(got, "begin") {
+				t.Errorf("what was pushed is %q", got)
+			}
+			eventually(t, "Claude's process to be gone", func() bool { return len(processesUnder(filepath.Join(worker.dir, "workspaces"))) == 0 })
+		})
+	}
+}
