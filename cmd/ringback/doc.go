@@ -4,8 +4,8 @@
 // jobs (internal/lifecycle), stored in Redis with its secret (internal/store) and
 // taken by a worker (internal/runner), which starts the CLI with a prompt that says
 // how to call back (internal/claude). Claude's curl arrives at internal/callback, is
-// checked against the schemas of the job's kind (internal/kind) and stored; the
-// event that this makes reaches WebSocket clients through internal/hub.
+// checked against the schemas (internal/schema) of the job's kind (internal/kind) and
+// stored; the event that this makes reaches WebSocket clients through internal/hub.
 //
 // Where a person is needed, internal/checkpoint asks in the chat and takes the reply;
 // internal/checkpoint/intent says what their words mean. internal/action runs what was

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"ringback/internal/job"
-	"ringback/internal/kind"
+	"ringback/internal/schema"
 	"ringback/internal/store"
 )
 
@@ -43,12 +43,12 @@ const batchSchema = `{
 }`
 
 // schemas are those of the payloads that are the same for every kind.
-type schemas struct{ progress, failure, batch, checkpoint, action *kind.Schema }
+type schemas struct{ progress, failure, batch, checkpoint, action *schema.Schema }
 
 func compileSchemas() (s schemas, err error) {
 	for name, into := range map[string]struct {
-		text   string
-		schema **kind.Schema
+		text     string
+		compiled **schema.Schema
 	}{
 		"progress":   {progressSchema, &s.progress},
 		"failure":    {failureSchema, &s.failure},
@@ -56,7 +56,7 @@ func compileSchemas() (s schemas, err error) {
 		"checkpoint": {checkpointSchema, &s.checkpoint},
 		"action":     {actionSchema, &s.action},
 	} {
-		if *into.schema, err = kind.NewSchema(name+".json", []byte(into.text)); err != nil {
+		if *into.compiled, err = schema.New(name+".json", []byte(into.text)); err != nil {
 			return schemas{}, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/schema"
 	"ringback/internal/store"
 )
 
@@ -100,22 +101,22 @@ type batch struct {
 // impossible says why no result can hold these items beside the batches that
 // were accepted.
 func (b *batch) impossible(accepted map[int]json.RawMessage) ([]job.Detail, error) {
-	var before []kind.Batch
+	var before []schema.Batch
 	for _, i := range slices.Sorted(maps.Keys(accepted)) {
-		items, err := kind.DecodeArray(accepted[i])
+		items, err := schema.DecodeArray(accepted[i])
 		if err != nil {
 			return nil, fmt.Errorf("reading batch %d: %w", i, err)
 		}
-		before = append(before, kind.Batch{Index: i, Items: items})
+		before = append(before, schema.Batch{Index: i, Items: items})
 	}
 	return b.kind.Result.ImpossibleWith("suggestions", before, b.list), nil
 }
 
-func validateItems(items *kind.Schema, list []any) []job.Detail {
+func validateItems(items *schema.Schema, list []any) []job.Detail {
 	var details []job.Detail
 	for i, item := range list {
 		for _, d := range items.Validate(items.ApplyDefaults(item)) {
-			if len(details) == kind.MaxDetails {
+			if len(details) == schema.MaxDetails {
 				return details
 			}
 			details = append(details, job.Detail{Path: fmt.Sprintf("/suggestions/%d%s", i, d.Path), Message: d.Message})
@@ -247,7 +248,7 @@ func join(before map[int]json.RawMessage, index int, final []any) ([]any, []job.
 		if !ok {
 			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d has not arrived; send it before the final one", i)}}, nil
 		}
-		items, err := kind.DecodeArray(text)
+		items, err := schema.DecodeArray(text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("reading batch %d: %w", i, err)
 		}

@@ -10,13 +10,13 @@ import (
 
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
-	"ringback/internal/kind"
+	"ringback/internal/schema"
 )
 
 // form is a schema of values to be given by a person: a flat object of
 // strings, numbers and booleans, the subset that MCP elicitation uses.
 type form struct {
-	schema *kind.Schema
+	schema *schema.Schema
 	// order is the properties as they were written.
 	order      []string
 	properties map[string]property
@@ -63,11 +63,11 @@ func parseForm(source json.RawMessage) (*form, []job.Detail) {
 	if details != nil {
 		return nil, details
 	}
-	schema, err := kind.NewSchema("schema", source)
+	compiled, err := schema.New("schema", source)
 	if err != nil {
 		return nil, []job.Detail{{Path: at, Message: err.Error()}}
 	}
-	return &form{schema: schema, order: orderOf(source), properties: outline.Properties, required: outline.Required}, nil
+	return &form{schema: compiled, order: orderOf(source), properties: outline.Properties, required: outline.Required}, nil
 }
 
 // orderOf lists the properties in the order of the source.

@@ -14,6 +14,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/schema"
 )
 
 func haiku(t testing.TB) *kind.Kind {
@@ -22,7 +23,7 @@ func haiku(t testing.TB) *kind.Kind {
 		Prompts: fstest.MapFS{"haiku.md": {Data: []byte("---\nmodel: sonnet\nmax_turns: 4\nmax_budget_usd: 0.5\n---\nAbout {{input.topic}} and {{input.mood}}, job {{REQUEST_ID}}.")}},
 		Schemas: fstest.MapFS{"haiku.result.json": {Data: []byte(`{"properties":{"lines":{}}}`)}},
 	})
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	k, _ := registry.Get("haiku")

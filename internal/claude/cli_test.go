@@ -25,6 +25,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/schema"
 	"ringback/test/messagesapi"
 )
 
@@ -122,7 +123,7 @@ func listKind(t *testing.T) *kind.Kind {
 		Schemas: fstest.MapFS{"list.result.json": {Data: []byte(
 			`{"type":"object","properties":{"suggestions":{"type":"array","items":{"type":"object"}},"reasoning":{"type":"string"}},"required":["suggestions"]}`)}},
 	})
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	k, _ := registry.Get("list")

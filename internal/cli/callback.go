@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/internal/claude/simulated"
 	"ringback/internal/client"
 	"ringback/internal/job"
+	"ringback/internal/schema"
 )
 
 func (a *app) callbackCommand() *cobra.Command {
@@ -55,8 +55,8 @@ func kindOf(ctx context.Context, api *client.Client, id job.ID) client.Kind {
 }
 
 // example makes a small valid object for a schema; nil when there is no telling.
-func example(schema json.RawMessage) map[string]any {
-	made, err := simulated.Example(schema)
+func example(source json.RawMessage) map[string]any {
+	made, err := schema.Example(source, "example")
 	if err != nil {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/internal/schema"
 )
 
 // Action is something that the server does for Claude, and that a person may
@@ -50,7 +51,7 @@ type Action struct {
 	// Timeout is how long it may take; default 5 minutes.
 	Timeout time.Duration `yaml:"timeout"`
 
-	schema  *Schema
+	schema  *schema.Schema
 	confirm approval.Confirm
 	node    ast.Node // where it stands
 }
@@ -87,7 +88,7 @@ func (s *SchemaSource) UnmarshalYAML(text []byte) error {
 }
 
 // Schema is the compiled schema of the action's input.
-func (a *Action) Schema() *Schema { return a.schema }
+func (a *Action) Schema() *schema.Schema { return a.schema }
 
 // NeedsApproval reports whether a person must allow the action with this input.
 func (a *Action) NeedsApproval(input map[string]any) bool {
@@ -186,15 +187,15 @@ func (a *Action) complete() (faults []actionFault) {
 }
 
 func (a *Action) schemaFaults() (faults []actionFault) {
-	schema, problems := compileObject([]byte(a.Input))
+	compiled, problems := schema.CompileObject([]byte(a.Input))
 	for _, p := range problems { // their lines are those of the schema as JSON
 		faults = append(faults, actionFault{path: []string{"input"}, message: "input: " + p.Message, hint: p.Hint})
 	}
-	if schema == nil {
+	if compiled == nil {
 		return faults
 	}
-	a.schema = schema
-	if schema.root.get("properties").get("confirmed") != nil {
+	a.schema = compiled
+	if compiled.HasField("confirmed") {
 		faults = append(faults, actionFault{path: []string{"input", "properties", "confirmed"}, message: "input: the field confirmed is the call's own"})
 	}
 	return faults
@@ -206,7 +207,7 @@ func (a *Action) confirmFault() string {
 		return "confirm: " + err.Error()
 	}
 	for _, path := range a.confirm.Fields() {
-		if message, hint := inputFault(a.schema, path); message != "" {
+		if message, hint := a.schema.FieldFault(path); message != "" {
 			return strings.TrimSpace("confirm: input." + path + ": " + message + ". " + hint)
 		}
 	}
@@ -241,7 +242,7 @@ func (a *Action) textFaults() (faults []actionFault) {
 			if !ok {
 				return "is not a known variable", "There are {{input.<field>}}."
 			}
-			return inputFault(a.schema, field)
+			return a.schema.FieldFault(field)
 		}) {
 			faults = append(faults, actionFault{path, f.message, f.hint})
 		}

@@ -7,7 +7,6 @@
 //	schemas/<kind>.result.json   what may be answered; without it, any object
 //
 // Load reads them, later sources over earlier ones, and tells all problems of
-// all files at once. A result passes through Schema.ApplyDefaults, which sets
-// what belongs to the server, and Schema.Validate, whose details tell Claude
-// how to repair its payload in one try.
+// all files at once. Accept checks a result against its schema, see package schema,
+// whose details tell Claude how to repair its payload in one try.
 package kind

@@ -5,6 +5,7 @@ import (
 	"testing/fstest"
 
 	"ringback/internal/kind"
+	"ringback/internal/schema"
 )
 
 // A kind is a prompt and, where it wants them, two schemas. What Claude reports is
@@ -17,7 +18,7 @@ func Example() {
 			"properties": {"lines": {"type": "array", "minItems": 3, "maxItems": 3, "items": {"type": "string"}}}
 		}`)}},
 	})
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		fmt.Println(err)
 		return
 	}

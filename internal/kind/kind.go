@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/schema"
 )
 
 // Kind is one sort of job.
@@ -21,7 +22,7 @@ type Kind struct {
 	// Prompt is the system prompt, with its template variables.
 	Prompt string
 	// Input and Result are the schemas of what is asked and what is answered.
-	Input, Result *Schema
+	Input, Result *schema.Schema
 }
 
 // Batchable reports whether results may come in batches: they hold a list of

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"ringback/internal/schema"
 	"ringback/prompts"
 	"ringback/schemas"
 )
@@ -41,7 +42,7 @@ func Load(sources ...Source) (*Registry, []Problem) {
 		}
 	}
 	l.checkOrphans()
-	sortProblems(l.problems)
+	schema.SortProblems(l.problems)
 	return registry, l.problems
 }
 
@@ -121,14 +122,17 @@ func (l *loader) kind(name string, prompt file) *Kind {
 	return k
 }
 
+// anyObject is the schema of kinds that bring none.
+const anyObject = `{"type": "object"}`
+
 // schema compiles a file; nil when it has problems. A kind without the file
 // takes any object.
-func (l *loader) schema(name string) *Schema {
+func (l *loader) schema(name string) *schema.Schema {
 	f, ok := l.schemas[name]
 	if !ok {
 		f = file{name, "", []byte(anyObject)}
 	}
-	s, problems := compileObject(f.text)
+	s, problems := schema.CompileObject(f.text)
 	l.add(f.path, problems)
 	return s
 }

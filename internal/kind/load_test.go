@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/schema"
 )
 
 func files(texts map[string]string) fstest.MapFS {
@@ -27,7 +28,7 @@ func source(prompts, schemas map[string]string) kind.Source {
 func load(t *testing.T, sources ...kind.Source) *kind.Registry {
 	t.Helper()
 	r, problems := kind.Load(sources...)
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -44,7 +45,7 @@ func TestLoadFillsWhatIsLeftOut(t *testing.T) {
 	if diff := cmp.Diff(want, k.Policy); diff != "" {
 		t.Error(diff)
 	}
-	for name, s := range map[string]*kind.Schema{"input": k.Input, "result": k.Result} {
+	for name, s := range map[string]*schema.Schema{"input": k.Input, "result": k.Result} {
 		if got := s.Validate(map[string]any{"any": "thing"}); got != nil {
 			t.Errorf("%s refuses an object: %v", name, got)
 		}

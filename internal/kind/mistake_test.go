@@ -20,43 +20,6 @@ func wantProblems(t *testing.T, got []kind.Problem, want ...string) {
 	}
 }
 
-func TestCheckFindsMistakesOfSchemas(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		schema string
-		want   []string
-	}{
-		"misspelt": {
-			"{\"type\": \"object\", \"properties\": {\n\"a\": {\"type\": \"array\",\n\"minItms\": 1, \"max_items\": 2, \"uniqueitems\": true}}}",
-			[]string{
-				`s/k.result.json:3: "max_items" is not a keyword of JSON Schema, so it would be ignored (Did you mean "maxItems"?)`,
-				`s/k.result.json:3: "minItms" is not a keyword of JSON Schema, so it would be ignored (Did you mean "minItems"?)`,
-				`s/k.result.json:3: "uniqueitems" is not a keyword of JSON Schema, so it would be ignored (Did you mean "uniqueItems"?)`,
-			},
-		},
-		"words of one's own":  {`{"type": "object", "x-minItms": 1, "unit": "g", "example": {}, "id": "a", "properties": {"minItms": {}, "requird": {"default": {"tipe": 1}, "enum": [{"itms": 1}]}}}`, nil},
-		"in lists and maps":   {`{"allOf": [{"requird": ["a"]}], "$defs": {"type": {"tpye": "string"}}}`, []string{`s/k.result.json:1: "requird" is not`, `s/k.result.json:1: "tpye" is not`}},
-		"no object":           {"{\n\"type\": \"array\"}", []string{`s/k.result.json:2: only an object can be asked for or submitted`}},
-		"no object, by form":  {`{"anyOf": [{"type": "string"}, {"const": 5}]}`, []string{`s/k.result.json:1: only an object`}},
-		"an object, by form":  {`{"anyOf": [{"type": "string"}, {"properties": {}}]}`, nil},
-		"bounds":              {`{"properties": {"n": {"minimum": 5, "maximum": 3}}}`, []string{`s/k.result.json:1: nothing satisfies this: minimum 5 and maximum 3`}},
-		"bounds that touch":   {`{"properties": {"n": {"exclusiveMinimum": 3, "maximum": 3}, "m": {"minimum": 3, "maximum": 3}}}`, []string{`s/k.result.json:1: nothing satisfies this: exclusiveMinimum 3 and maximum 3`}},
-		"types":               {`{"properties": {"n": {"allOf": [{"type": "string"}, {"type": ["integer", "null"]}]}}}`, []string{`s/k.result.json:1: nothing satisfies this: its types`}},
-		"types by reference":  {`{"properties": {"n": {"type": "object", "$ref": "#/$defs/text"}}, "$defs": {"text": {"type": "string"}}}`, []string{`s/k.result.json:1: nothing satisfies this: its types`}},
-		"enum of others":      {`{"properties": {"n": {"type": "integer", "enum": ["1", "2"]}}}`, []string{`s/k.result.json:1: nothing satisfies this: no value of enum`}},
-		"required, closed":    {`{"required": ["a"], "properties": {"b": {}}, "additionalProperties": false}`, []string{`s/k.result.json:1: nothing satisfies this: "a" is required`}},
-		"required, forbidden": {`{"required": ["a"], "properties": {"a": false}}`, []string{`s/k.result.json:1: nothing satisfies this: "a" is required`}},
-		"required, elsewhere": {`{"required": ["a"], "patternProperties": {"^a": {}}, "additionalProperties": false, "properties": {"b": false}}`, nil},
-		"refers to itself":    {`{"type": "object", "properties": {"next": {"$ref": "#"}}}`, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := kind.Check(source(map[string]string{"k.md": "Hi"}, map[string]string{"k.result.json": c.schema}))
-			wantProblems(t, got, c.want...)
-		})
-	}
-}
-
 func TestCheckFindsMistakesOfActions(t *testing.T) {
 	t.Parallel()
 	prompt := `---

@@ -1,48 +1,14 @@
 package kind
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"slices"
+	"ringback/internal/excerpt"
+	"ringback/internal/schema"
 )
 
-// Problem is something wrong with a kind's files.
-type Problem struct {
-	// File is its name, after the name of the source it comes from.
-	File string
-	// Line counts from 1; 0 when it is about the file as a whole.
-	Line int
-	// Message says what is wrong.
-	Message string
-	// Hint says what to do; may be empty.
-	Hint string
-}
+// Problem is something wrong with a kind's files, its schemas included.
+type Problem = schema.Problem
 
-// Error returns "file:line: message (hint)".
-func (p Problem) Error() string {
-	text := p.File
-	if p.Line > 0 {
-		text = fmt.Sprintf("%s:%d", text, p.Line)
-	}
-	text += ": " + p.Message
-	if p.Hint != "" {
-		text += " (" + p.Hint + ")"
-	}
-	return text
-}
+// maxQuoted is how many characters of a text are repeated to its author.
+const maxQuoted = 80
 
-// Join makes one error of problems; nil when there are none.
-func Join(problems []Problem) error {
-	faults := make([]error, len(problems))
-	for i, p := range problems {
-		faults[i] = p
-	}
-	return errors.Join(faults...)
-}
-
-func sortProblems(problems []Problem) {
-	slices.SortFunc(problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
-	})
-}
+func shorten(text string) string { return excerpt.Letters(text, maxQuoted) }

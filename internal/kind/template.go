@@ -62,59 +62,7 @@ func variableFault(k *Kind, name string) (message, hint string) {
 		return "the secret never leaves the server", "Use {{HMAC_SIGNATURE}}: it is already computed."
 	}
 	if path, ok := strings.CutPrefix(name, "input."); ok && !slices.Contains(strings.Split(path, "."), "") {
-		return inputFault(k.Input, path)
+		return k.Input.FieldFault(path)
 	}
 	return "is not a known variable", "There are {{REQUEST_ID}}, {{CALLBACK_BASE_URL}}, {{HMAC_SIGNATURE}} and {{input.<field>}}."
-}
-
-// inputFault follows a path into the input schema as far as that says what
-// there can be. A field that it neither names nor rules out is most likely a
-// misspelt one, unless the schema says nothing of fields at all.
-func inputFault(input *Schema, path string) (message, hint string) {
-	if input == nil {
-		return "", "" // its own problem is told
-	}
-	at := input.resolve(input.root)
-	for field := range strings.SplitSeq(path, ".") {
-		if kind := at.get("type").text(); kind != "" && kind != "object" {
-			return "the input schema has no field " + field + " there: " + kind + " holds no fields", ""
-		}
-		next := input.fieldAt(at, field)
-		if next == nil {
-			if input.anyField(at) {
-				return "", ""
-			}
-			return "the input schema has no field " + field, "It has: " + strings.Join(at.get("properties").names(), ", ") + "."
-		}
-		at = input.resolve(next)
-	}
-	return "", ""
-}
-
-// fieldAt is the schema of a field, by a schema or one of those it is made of.
-func (s *Schema) fieldAt(at *node, field string) *node {
-	if found := at.get("properties").get(field); found != nil {
-		return found
-	}
-	if all := at.get("allOf"); all != nil {
-		for _, part := range all.items {
-			if found := s.fieldAt(s.resolve(part), field); found != nil {
-				return found
-			}
-		}
-	}
-	return nil
-}
-
-// anyField reports whether a schema is made for fields that it does not name.
-func (s *Schema) anyField(at *node) bool {
-	if at.get("additionalProperties").is(false) {
-		return false
-	}
-	for _, keyword := range []string{"additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if", "dependentSchemas", "$ref"} {
-		if at.get(keyword) != nil {
-			return true
-		}
-	}
-	return at.get("properties") == nil
 }

@@ -10,6 +10,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
 	"ringback/internal/store"
 )
 
@@ -32,7 +33,7 @@ func newJobs(t *testing.T, opts lifecycle.Options) *jobs {
 		"quick.md":  {Data: []byte("---\nworkspace: {}\nreview: false\n---\nChange it.")},
 	}}
 	kinds, problems := kind.Load(kind.Builtin(), own)
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	embedded, err := store.StartInProcess()

@@ -32,6 +32,7 @@ import (
 	"ringback/internal/outbox"
 	"ringback/internal/process"
 	"ringback/internal/runner"
+	"ringback/internal/schema"
 	"ringback/internal/store"
 )
 
@@ -91,7 +92,7 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 		}
 	}
 	kinds, problems := kind.Load(KindSources(o.Config)...)
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		return fmt.Errorf("the kinds have problems (ringback check tells more):\n%w", err)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Config.ListenAddr)

@@ -5,12 +5,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"ringback/internal/schema"
 )
 
 // action is what the server does for Claude, as the prompt tells of it.
 type action struct {
 	Name  string
-	Input map[string]any // JSON Schema
+	Input json.RawMessage // JSON Schema
 }
 
 // readActions finds the actions of a first prompt.
@@ -25,8 +27,8 @@ func readActions(text string) []action {
 		name, rest, _ := strings.Cut(part, "\n")
 		_, schema, _ := strings.Cut(rest, "\nInput: ")
 		schema, _, _ = strings.Cut(schema, "\n")
-		if object, err := decodeObject([]byte(schema)); err == nil {
-			actions = append(actions, action{strings.TrimSpace(name), object})
+		if _, err := decodeObject([]byte(schema)); err == nil {
+			actions = append(actions, action{strings.TrimSpace(name), json.RawMessage(schema)})
 		}
 	}
 	return actions
@@ -96,7 +98,11 @@ func (a *actor) perform(act action, known map[string]any) (acted, error) {
 		return acted{denied: true}, nil
 	}
 	for range mostCalls {
-		payload := map[string]any{"input": inputOf(act.Input, known)}
+		input, err := inputOf(act.Input, known)
+		if err != nil {
+			return acted{}, err
+		}
+		payload := map[string]any{"input": input}
 		if confirmed {
 			payload["confirmed"] = true
 		}
@@ -176,23 +182,35 @@ func (a *actor) lastDecision(name string) string {
 }
 
 // inputOf makes an action's input: what is known, and what else is required.
-func inputOf(schema, known map[string]any) map[string]any {
-	made, _ := newGenerator(schema).value(schema, deep).(map[string]any)
-	properties, _ := schema["properties"].(map[string]any)
+func inputOf(source json.RawMessage, known map[string]any) (map[string]any, error) {
+	made, err := schema.LeastExample(source, word)
+	if err != nil {
+		return nil, err
+	}
 	input := map[string]any{}
-	for name := range properties {
+	for name := range propertiesOf(source) {
 		if v, ok := known[name]; ok && v != nil {
 			input[name] = v
 		} else if v, ok := made[name]; ok {
 			input[name] = v
 		}
 	}
-	return input
+	return input, nil
+}
+
+// propertiesOf are the schemas of the fields that a schema names.
+func propertiesOf(source json.RawMessage) map[string]any {
+	object, err := decodeObject(source)
+	if err != nil {
+		return nil
+	}
+	properties, _ := object["properties"].(map[string]any)
+	return properties
 }
 
 // withActions puts what came of the actions into a result.
-func withActions(schema, result map[string]any, done acted) {
-	properties, _ := schema["properties"].(map[string]any)
+func withActions(source json.RawMessage, result map[string]any, done acted) {
+	properties := propertiesOf(source)
 	for name := range properties {
 		property, _ := properties[name].(map[string]any)
 		if v, ok := done.fields[name]; ok {

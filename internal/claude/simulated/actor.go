@@ -55,7 +55,7 @@ func (a *actor) play() error {
 
 // answer gives the result as structured output instead of calling back.
 func (a *actor) answer() error {
-	schema, err := decodeObject([]byte(a.args.schema))
+	result, err := makeResult(json.RawMessage(a.args.schema), a.prompt.input)
 	if err != nil {
 		return fmt.Errorf("reading --json-schema: %w", err)
 	}
@@ -66,7 +66,7 @@ func (a *actor) answer() error {
 	case job.SimulateFailure:
 		return errors.New("the simulated Claude was asked to fail")
 	case job.SimulateNone, job.SimulateManual, job.SimulateSuccess, job.SimulateRepair:
-		a.structured = makeResult(schema, a.prompt.input)
+		a.structured = result
 	case job.SimulateSilence:
 		return a.stayAway()
 	}
@@ -102,14 +102,16 @@ func (a *actor) report() error {
 
 // submit sends the result; a refused one is repaired once.
 func (a *actor) submit(done acted) error {
-	result, ok := makeResult(a.prompt.schema, a.prompt.input).(map[string]any)
-	if !ok {
-		return errors.New("the result schema does not ask for an object")
+	result, err := makeResult(a.prompt.schema, a.prompt.input)
+	if err != nil {
+		return fmt.Errorf("making a result: %w", err)
 	}
 	withActions(a.prompt.schema, result, done)
 	first := result
 	if a.opts.Behaviour == job.SimulateRepair {
-		first = spoiled(a.prompt.schema, result)
+		if first, err = spoiled(a.prompt.schema, result); err != nil {
+			return err
+		}
 	}
 	answer, err := a.call(a.prompt.endpoint, "result.json", first)
 	if err == nil && !answer.accepted() && a.opts.Behaviour == job.SimulateRepair {

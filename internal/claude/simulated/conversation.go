@@ -13,7 +13,7 @@ import (
 type memory struct {
 	Conversation string
 	Endpoint     string
-	Schema       map[string]any
+	Schema       json.RawMessage
 	Input        map[string]any
 	Actions      []action
 	Repositories []string

@@ -32,7 +32,7 @@ func openCookbook(input map[string]any, start int) *cookbook {
 	if err := json.Unmarshal(recipesJSON, &recipes); err != nil {
 		panic("simulated: " + err.Error()) // the file is compiled in
 	}
-	return &cookbook{recipes: recipes, input: input, servings: limit(input, "servings", 4), turn: map[string]int{}, start: start}
+	return &cookbook{recipes: recipes, input: input, servings: numberIn(input, "servings", 4), turn: map[string]int{}, start: start}
 }
 
 // next hands out a dish for a meal; they repeat when all were given.
@@ -57,14 +57,14 @@ func (r recipe) suits(meal string) bool {
 	return !r.tagged("breakfast") && !r.tagged("snack")
 }
 
-func (r recipe) tagged(tag string) bool { return slices.Contains(names(r["tags"]), tag) }
+func (r recipe) tagged(tag string) bool { return slices.Contains(textsOf(r["tags"]), tag) }
 
 // allows holds a dish against the wishes it can judge.
 func (c *cookbook) allows(r recipe) bool {
-	if r.minutes() > limit(c.input, "maxTotalMinutes", math.Inf(1)) {
+	if r.minutes() > numberIn(c.input, "maxTotalMinutes", math.Inf(1)) {
 		return false
 	}
-	for _, restriction := range names(c.input["dietaryRestrictions"]) {
+	for _, restriction := range textsOf(c.input["dietaryRestrictions"]) {
 		switch word := strings.ToLower(restriction); {
 		case strings.Contains(word, "vegan") && !r.tagged("vegan"):
 			return false
@@ -72,7 +72,7 @@ func (c *cookbook) allows(r recipe) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(names(c.input["excludedIngredients"]), r.contains)
+	return !slices.ContainsFunc(textsOf(c.input["excludedIngredients"]), r.contains)
 }
 
 func (r recipe) minutes() float64 {

@@ -1,17 +1,21 @@
 package simulated
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
+
+	"ringback/internal/schema"
 )
 
 // isMenu reports whether a schema asks for suggestions of meals.
-func isMenu(schema map[string]any) bool {
-	g := newGenerator(schema)
-	suggestions := g.flat(g.property(g.flat(schema, 0), "suggestions"), 0)
-	item := g.flat(suggestions["items"], 0)
-	fields, _ := item["properties"].(map[string]any)
-	return fields["recipe"] != nil && fields["mealType"] != nil
+func isMenu(source json.RawMessage) bool {
+	s, err := schema.New("the result's schema", source)
+	if err != nil {
+		return false
+	}
+	suggestion, ok := s.Items("suggestions")
+	return ok && suggestion.HasField("recipe") && suggestion.HasField("mealType")
 }
 
 // mostSuggestions is as many as the result's schema takes.
@@ -25,12 +29,12 @@ type slot struct {
 
 // makeMenu suggests dishes for the dates and meals of the input: as many as
 // visibleCount says, spread evenly, else one for each meal of a week at most.
-func makeMenu(input map[string]any) any {
+func makeMenu(input map[string]any) map[string]any {
 	from, days := datesOf(input)
 	meals := mealsOf(input)
 	slots := days * len(meals)
 	count := min(slots, 7*len(meals))
-	if wanted := int(limit(input, "visibleCount", 0)); wanted > 0 {
+	if wanted := int(numberIn(input, "visibleCount", 0)); wanted > 0 {
 		count = min(wanted, mostSuggestions)
 	}
 	book := openCookbook(input, from.YearDay())
@@ -57,7 +61,7 @@ func reasoning(count int, book *cookbook) string {
 }
 
 func mealsOf(input map[string]any) []string {
-	if meals := names(input["mealTypes"]); len(meals) > 0 {
+	if meals := textsOf(input["mealTypes"]); len(meals) > 0 {
 		return meals
 	}
 	return []string{"dinner"}

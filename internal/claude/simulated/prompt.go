@@ -10,10 +10,12 @@ import (
 type prompt struct {
 	requestID, baseURL, signature string
 	// endpoint is where the result goes: "suggestions" or "result".
-	endpoint      string
-	schema, input map[string]any
-	actions       []action
-	answers       []said
+	endpoint string
+	// schema is the result's.
+	schema  json.RawMessage
+	input   map[string]any
+	actions []action
+	answers []said
 	// repositories are the directories of a workspace, wish what a reviewer wants.
 	repositories []string
 	wish         string
@@ -37,12 +39,12 @@ func readPrompt(text string) prompt {
 // schemaAndInput tells the two blocks that matter from examples that a kind's
 // prompt may hold: the input comes last, and the schema is the last one
 // announced as such.
-func schemaAndInput(blocks []block) (schema, input map[string]any) {
+func schemaAndInput(blocks []block) (schema json.RawMessage, input map[string]any) {
 	for i, b := range blocks {
 		announced := strings.Contains(b.before, "JSON Schema")
 		switch {
 		case announced && (i < len(blocks)-1 || schema == nil):
-			schema = b.object
+			schema = b.text
 		case i == len(blocks)-1:
 			input = b.object
 		}
@@ -73,6 +75,7 @@ func setting(text, name string) string {
 // block is a JSON object between ```json and ```.
 type block struct {
 	before string // the text since the block before
+	text   json.RawMessage
 	object map[string]any
 }
 
@@ -88,7 +91,7 @@ func fencedJSON(text string) []block {
 			return blocks
 		}
 		if object, err := decodeObject([]byte(inside)); err == nil {
-			blocks = append(blocks, block{before, object})
+			blocks = append(blocks, block{before, json.RawMessage(inside), object})
 		}
 		text = rest
 	}

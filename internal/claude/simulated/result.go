@@ -1,59 +1,49 @@
 package simulated
 
 import (
-	"errors"
-	"fmt"
+	"encoding/json"
 	"maps"
 	"slices"
+
+	"ringback/internal/schema"
 )
 
+// word is what the texts of results are made of where nothing says more.
+const word = "simulated"
+
 // makeResult makes a result for a schema: a menu where it asks for meals, else
-// the smallest valid instance.
-func makeResult(schema, input map[string]any) any {
-	if isMenu(schema) {
-		return makeMenu(input)
+// a small instance.
+func makeResult(source json.RawMessage, input map[string]any) (map[string]any, error) {
+	if isMenu(source) {
+		return makeMenu(input), nil
 	}
-	return newGenerator(schema).value(schema, 0)
+	return schema.Example(source, word)
 }
 
-// Example returns a small object that is valid under a JSON Schema, as far as
-// the schema's keywords are known here. It fails when the schema is no JSON
-// object, or asks for something other than an object.
-func Example(schema []byte) (map[string]any, error) {
-	s, err := decodeObject(schema)
+// spoiled is a result with a mistake that the schema forbids: a field is missing or,
+// where none is required, one has the wrong type.
+func spoiled(source json.RawMessage, result map[string]any) (map[string]any, error) {
+	s, err := schema.New("the result's schema", source)
 	if err != nil {
-		return nil, fmt.Errorf("reading the schema: %w", err)
+		return nil, err
 	}
-	object, ok := newGenerator(s).value(s, 0).(map[string]any)
-	if !ok {
-		return nil, errors.New("the schema does not ask for an object")
-	}
-	return object, nil
-}
-
-// spoiled is a result with a mistake that the schema forbids: a required field
-// is missing or, where none is required, one has the wrong type.
-func spoiled(schema, result map[string]any) map[string]any {
-	wrong := maps.Clone(result)
-	s := newGenerator(schema).flat(schema, 0)
-	required := names(s["required"])
-	slices.Sort(required)
-	for _, name := range required {
-		if _, here := wrong[name]; here {
-			delete(wrong, name)
-			return wrong
+	for _, spoil := range []func(wrong map[string]any, name string){
+		func(wrong map[string]any, name string) { delete(wrong, name) },
+		func(wrong map[string]any, name string) { wrong[name] = otherType(wrong[name]) },
+	} {
+		for _, name := range slices.Sorted(maps.Keys(result)) {
+			wrong := maps.Clone(result)
+			if spoil(wrong, name); s.Validate(wrong) != nil {
+				return wrong, nil
+			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(wrong)) {
-		wrong[name] = otherType(wrong[name])
-		return wrong
-	}
-	return wrong
+	return result, nil // anything is allowed
 }
 
 func otherType(v any) any {
 	if _, isText := v.(string); isText {
-		return 42
+		return json.Number("42")
 	}
 	return "not what was asked for"
 }

@@ -20,6 +20,7 @@ import (
 	"ringback/internal/claude/simulated"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/schema"
 )
 
 type object = map[string]any
@@ -114,7 +115,7 @@ func (c *callbacks) endpoints() []string {
 func builtin(t *testing.T, name string) *kind.Kind {
 	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin())
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	k, ok := kinds.Get(name)
@@ -498,7 +499,7 @@ func TestStopsWhenToldTo(t *testing.T) {
 func TestOtherKinds(t *testing.T) {
 	t.Parallel()
 	needCurl(t)
-	k, err := kind.NewSchema("release.result.json", []byte(`{
+	k, err := schema.New("release.result.json", []byte(`{
 		"type": "object", "required": ["version", "notes"], "additionalProperties": false,
 		"properties": {"version": {"type": "string", "pattern": "^v[0-9]+\\.[0-9]+$"}, "notes": {"type": "array", "minItems": 2, "items": {"type": "string"}}}}`))
 	if err != nil {

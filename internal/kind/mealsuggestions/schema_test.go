@@ -13,6 +13,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/kind/mealsuggestions"
+	"ringback/internal/schema"
 	"ringback/schemas"
 )
 
@@ -92,10 +93,10 @@ func typeOf(p map[string]any) any {
 	return p["type"]
 }
 
-func schemasOf(t *testing.T) (input, result *kind.Schema) {
+func schemasOf(t *testing.T) (input, result *schema.Schema) {
 	t.Helper()
 	r, problems := kind.Load(kind.Builtin())
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	k, ok := r.Get("meal-suggestions")

@@ -1,4 +1,4 @@
-package kind
+package schema
 
 import (
 	"slices"
@@ -74,7 +74,7 @@ func (e *explainer) forms(forms []*node, depth int) string {
 // specifics adds what else helps to write a value of a type.
 func (e *explainer) specifics(n *node) string {
 	if format := n.get("format").text(); format != "" {
-		return " (format " + format + example(format) + ")"
+		return " (format " + format + suchAs(format) + ")"
 	}
 	var required []string
 	for _, v := range n.get("required").list() {

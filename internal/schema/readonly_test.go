@@ -1,4 +1,4 @@
-package kind_test
+package schema_test
 
 import (
 	"encoding/json"

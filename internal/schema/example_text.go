@@ -1,4 +1,4 @@
-package simulated
+package schema
 
 import (
 	"math"
@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// textOf makes a string: of the format, or after the pattern, or a word.
-func textOf(s map[string]any) string {
+// text makes a string: of the format, or after the pattern, or of the word.
+func (g generator) text(s map[string]any) string {
 	format, _ := s["format"].(string)
-	if text := ofFormat(format); text != "" {
+	if text, ok := formatExamples[format]; ok {
 		return text
 	}
 	least := int(min(limit(s, "minLength", 0), mostCharacters))
@@ -21,40 +21,11 @@ func textOf(s map[string]any) string {
 			return text
 		}
 	}
-	const word = "simulated"
-	text := word + strings.Repeat(" "+word, max(0, least-1)/(len(word)+1))
+	text := g.word + strings.Repeat(" "+g.word, max(0, least-1)/(len(g.word)+1))
 	for utf8.RuneCountInString(text) < least {
 		text += "."
 	}
 	return text[:min(len(text), most)]
-}
-
-func ofFormat(name string) string {
-	switch name {
-	case "date":
-		return "2026-01-31"
-	case "date-time":
-		return "2026-01-31T18:00:00Z"
-	case "time":
-		return "18:00:00Z"
-	case "duration":
-		return "PT30M"
-	case "uri", "uri-reference", "iri":
-		return "https://example.com/"
-	case "email", "idn-email":
-		return "someone@example.com"
-	case "uuid":
-		return "00000000-0000-4000-8000-000000000000"
-	case "hostname":
-		return "example.com"
-	case "ipv4":
-		return "192.0.2.1"
-	case "ipv6":
-		return "2001:db8::1"
-	case "json-pointer":
-		return "/simulated"
-	}
-	return ""
 }
 
 // matching makes a string after a pattern, with at least so many characters;

@@ -1,4 +1,4 @@
-package kind_test
+package schema_test
 
 import (
 	"testing"
@@ -6,12 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
-	"ringback/internal/kind"
+	"ringback/internal/schema"
 )
 
 func TestImpossibleWith(t *testing.T) {
 	t.Parallel()
-	before := []kind.Batch{{Index: 1, Items: []any{"a", "b"}}, {Index: 4, Items: []any{"c"}}}
+	before := []schema.Batch{{Index: 1, Items: []any{"a", "b"}}, {Index: 4, Items: []any{"c"}}}
 	at := func(path, message string) []job.Detail { return []job.Detail{{Path: path, Message: message}} }
 	for name, c := range map[string]struct {
 		list  string // the schema of the list
@@ -33,7 +33,7 @@ func TestImpossibleWith(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := kind.NewSchema("s.json", []byte(`{"type": "object", "required": ["list", "why"], "properties": {"list": `+c.list+`},
+			s, err := schema.New("s.json", []byte(`{"type": "object", "required": ["list", "why"], "properties": {"list": `+c.list+`},
 				"$defs": {"short": {"maxItems": 3}}}`))
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +47,7 @@ func TestImpossibleWith(t *testing.T) {
 
 func TestItemsThatDifferByPlaceComeInOnePiece(t *testing.T) {
 	t.Parallel()
-	s, err := kind.NewSchema("s.json", []byte(`{"properties": {"list": {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}}}}`))
+	s, err := schema.New("s.json", []byte(`{"properties": {"list": {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,24 +1,51 @@
-package simulated
+package schema
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 )
 
+// Example makes a small object that is valid under a JSON Schema, as far as the
+// schema's keywords are known here. word is what its texts are made of. It fails
+// when the schema is no JSON object, or asks for something other than an object.
+func Example(source []byte, word string) (map[string]any, error) {
+	return makeExample(source, word, 0)
+}
+
+// LeastExample is Example with nothing but what the schema requires.
+func LeastExample(source []byte, word string) (map[string]any, error) {
+	return makeExample(source, word, deep)
+}
+
+func makeExample(source []byte, word string, depth int) (map[string]any, error) {
+	root, problems := parseDocument(source)
+	if len(problems) > 0 {
+		return nil, Join(problems)
+	}
+	steps := 10_000
+	g := generator{schema: &Schema{root: root, node: root}, word: word, steps: &steps}
+	if _, ok := root.value.(map[string]any); !ok {
+		return nil, errors.New("the schema is no JSON object")
+	}
+	object, ok := g.value(root.value, depth).(map[string]any)
+	if !ok {
+		return nil, errors.New("the schema does not ask for an object")
+	}
+	return object, nil
+}
+
 // generator makes values that a JSON Schema accepts. It knows what schemas of
 // results are made of; what it does not know ("not", "if") it passes over.
 type generator struct {
-	root map[string]any
+	// schema holds the document, for references; it is not compiled.
+	schema *Schema
+	word   string
 	// steps are those that may still be taken: a schema that no value fits, say
 	// one that requires itself, must come to an end.
 	steps *int
-}
-
-func newGenerator(schema map[string]any) generator {
-	steps := 10_000
-	return generator{root: schema, steps: &steps}
 }
 
 // What is made at most, whatever a schema asks for: a result of more would be
@@ -57,7 +84,7 @@ func (g generator) value(schema any, depth int) any {
 	case "null":
 		return nil
 	}
-	return textOf(s)
+	return g.text(s)
 }
 
 // typeOf is the type to make: the first that is not null, or the one that the

@@ -1,4 +1,4 @@
-package kind
+package schema
 
 import (
 	"bytes"
@@ -25,18 +25,15 @@ type Schema struct {
 	items     map[string]*Schema // of the properties that are arrays
 }
 
-// NewSchema compiles a schema, which may refer to its own parts only. name
-// stands for the file in the error, which tells all problems with their lines.
-func NewSchema(name string, source []byte) (*Schema, error) {
+// New compiles a schema, which may refer to its own parts only. name stands for the
+// file in the error, which tells all problems with their lines.
+func New(name string, source []byte) (*Schema, error) {
 	s, problems := compile(source)
 	for i := range problems {
 		problems[i].File = name
 	}
 	return s, Join(problems)
 }
-
-// anyObject is the schema of kinds that bring none.
-const anyObject = `{"type": "object"}`
 
 // JSON returns the schema's source. For the schema of Items it is that part,
 // with the definitions of the whole.

@@ -1,4 +1,4 @@
-package kind
+package schema
 
 import (
 	"regexp"
@@ -87,27 +87,6 @@ func comparison(keyword string) string {
 		return "at least"
 	}
 	return "at most"
-}
-
-// example shows how a value of a format looks.
-func example(format string) string {
-	switch format {
-	case "date":
-		return ", such as 2026-01-31"
-	case "time":
-		return ", such as 18:00:00Z"
-	case "date-time":
-		return ", such as 2026-01-31T18:00:00Z"
-	case "duration":
-		return ", such as PT1H30M"
-	case "uri", "iri":
-		return ", such as https://example.com/page"
-	case "email":
-		return ", such as name@example.com"
-	case "uuid":
-		return ", such as 123e4567-e89b-12d3-a456-426614174000"
-	}
-	return ""
 }
 
 // matchesPattern reports whether a schema has a rule for fields named so.

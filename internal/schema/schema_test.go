@@ -1,4 +1,4 @@
-package kind_test
+package schema_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
-	"ringback/internal/kind"
+	"ringback/internal/schema"
 )
 
 func decode(t testing.TB, text string) any {
@@ -25,9 +25,9 @@ func decode(t testing.TB, text string) any {
 	return v
 }
 
-func newSchema(t testing.TB, text string) *kind.Schema {
+func newSchema(t testing.TB, text string) *schema.Schema {
 	t.Helper()
-	s, err := kind.NewSchema("test.json", []byte(text))
+	s, err := schema.New("test.json", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +157,8 @@ func TestValidateTellsTheFirstTwentyInTheSameOrder(t *testing.T) {
 		object[fmt.Sprintf("u%d", i)] = true
 	}
 	first := s.Validate(object)
-	if len(first) != kind.MaxDetails {
-		t.Fatalf("got %d details, want %d", len(first), kind.MaxDetails)
+	if len(first) != schema.MaxDetails {
+		t.Fatalf("got %d details, want %d", len(first), schema.MaxDetails)
 	}
 	for range 20 {
 		if diff := cmp.Diff(first, s.Validate(object)); diff != "" {
@@ -176,7 +176,7 @@ func TestValidateRefusesNumbersNobodyCanRead(t *testing.T) {
 		value := `{"n":[1,` + strings.TrimSuffix(strings.Repeat(number+",", 1000), ",") + `]}`
 		begin := time.Now()
 		got := s.Validate(decode(t, value))
-		if len(got) != kind.MaxDetails || got[0].Path != "/n/1" || !strings.Contains(got[0].Message, "64-bit float") {
+		if len(got) != schema.MaxDetails || got[0].Path != "/n/1" || !strings.Contains(got[0].Message, "64-bit float") {
 			t.Errorf("%.20s: got %.200v", number, got)
 		}
 		if took := time.Since(begin); took > 5*time.Second {
@@ -282,7 +282,7 @@ func TestNewSchemaRefusesWithTheLine(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := kind.NewSchema("x.json", []byte(tc.text))
+			_, err := schema.New("x.json", []byte(tc.text))
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}

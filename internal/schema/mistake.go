@@ -1,4 +1,4 @@
-package kind
+package schema
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 func (s *Schema) mistakes() []Problem {
 	m := &mistakes{schema: s}
 	m.visit(s.root)
+	SortProblems(m.problems)
 	return m.problems
 }
 
@@ -27,8 +28,9 @@ func (s *Schema) takesObjects() []Problem {
 	}}
 }
 
-// compileObject is compile for a schema of objects.
-func compileObject(source []byte) (*Schema, []Problem) {
+// CompileObject compiles the schema of an input or a result, which are objects. The
+// problems carry their lines, but no file; the schema is nil where it does not compile.
+func CompileObject(source []byte) (*Schema, []Problem) {
 	s, problems := compile(source)
 	if len(problems) == 0 {
 		problems = s.takesObjects()

@@ -1,4 +1,4 @@
-package kind
+package schema
 
 import (
 	"bytes"
@@ -146,7 +146,7 @@ func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 			Line: s.root.nearest(path).line, Message: "is no JSON Schema: at " + path + ": " + strings.Join(found, ", or "),
 		})
 	}
-	sortProblems(problems)
+	SortProblems(problems)
 	return problems
 }
 

@@ -1,4 +1,4 @@
-package kind
+package schema
 
 import (
 	"cmp"
@@ -143,7 +143,7 @@ func (e *explainer) content(f fault) bool {
 	case "const":
 		e.tell(f.path, "found %s; allowed: %s", f.found, quote(f.limit.value))
 	case "format":
-		e.tell(f.path, "found %s; expected the format %s%s", f.found, f.limit.text(), example(f.limit.text()))
+		e.tell(f.path, "found %s; expected the format %s%s", f.found, f.limit.text(), suchAs(f.limit.text()))
 	case "pattern":
 		e.tell(f.path, "found %s; expected text that matches %s", f.found, f.limit.text())
 	case "not":

@@ -1,9 +1,8 @@
-package simulated
+package schema
 
 import (
 	"encoding/json"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -110,22 +109,10 @@ func number(v any) float64 {
 	return f
 }
 
-// lookUp follows a reference within the schema: "#" or a JSON pointer.
+// lookUp follows a reference within the schema.
 func (g generator) lookUp(ref string) any {
-	pointer, local := strings.CutPrefix(ref, "#")
-	if !local {
-		return nil
+	if n := g.schema.referred(ref); n != nil {
+		return n.value
 	}
-	if plain, err := url.PathUnescape(pointer); err == nil {
-		pointer = plain
-	}
-	var v any = g.root
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if token == "" {
-			continue
-		}
-		object, _ := v.(map[string]any)
-		v = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
-	}
-	return v
+	return nil
 }

@@ -1,11 +1,13 @@
-package simulated_test
+package schema_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
-	"ringback/internal/claude/simulated"
-	"ringback/internal/kind"
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/schema"
 )
 
 // TestExampleIsValid makes an instance of each schema and holds it against the
@@ -60,6 +62,7 @@ func TestExampleIsValid(t *testing.T) {
 		{"forbidden property", `{"type": "object", "properties": {"a": false, "b": {"type": "null"}}}`},
 		{"reference", `{"$ref": "#/$defs/Day"}`},
 		{"reference with an odd name", `{"$ref": "#/$defs/a~1b%20c"}`},
+		{"reference by anchor", `{"$ref": "#hour"}`},
 		{"tree", `{"$ref": "#/$defs/Tree"}`},
 		{"list of links", `{"$ref": "#/$defs/Link"}`},
 		{"anyOf", `{"anyOf": [{"type": "integer", "minimum": 3}, {"type": "string"}]}`},
@@ -76,17 +79,18 @@ func TestExampleIsValid(t *testing.T) {
 			source := []byte(`{"type": "object", "required": ["v"], "properties": {"v": ` + c.schema + `}, "$defs": {
 				"Day": {"type": "string", "format": "date"},
 				"a/b c": {"const": 5},
+				"Hour": {"$anchor": "hour", "type": "integer", "minimum": 8},
 				"Tree": {"type": "object", "required": ["children"], "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}},
 				"Link": {"type": "object", "required": ["next"], "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Link"}, {"type": "null"}]}}}}}`)
-			example, err := simulated.Example(source)
+			example, err := schema.Example(source, "example")
 			if err != nil {
 				t.Fatal(err)
 			}
-			schema, err := kind.NewSchema("test.json", source)
+			compiled, err := schema.New("test.json", source)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if details := schema.Validate(numbered(t, example)); details != nil {
+			if details := compiled.Validate(roundTrip(t, example)); details != nil {
 				t.Errorf("made %v: %v", example, details)
 			}
 		})
@@ -95,7 +99,7 @@ func TestExampleIsValid(t *testing.T) {
 
 func TestExampleOfAnImpossibleSchemaEnds(t *testing.T) {
 	t.Parallel()
-	for _, schema := range []string{
+	for _, source := range []string{
 		`{"$ref": "#"}`,
 		`{"allOf": [{"$ref": "#"}, {"$ref": "#"}, {"type": "object"}]}`,
 		`{"type": "object", "required": ["a", "b"], "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}}`,
@@ -104,22 +108,46 @@ func TestExampleOfAnImpossibleSchemaEnds(t *testing.T) {
 	} {
 		done := make(chan struct{})
 		go func() {
-			_, _ = simulated.Example([]byte(schema))
+			_, _ = schema.Example([]byte(source), "example")
 			close(done)
 		}()
 		select {
 		case <-done:
 		case <-time.After(10 * time.Second):
-			t.Errorf("%s keeps it busy for ever", schema)
+			t.Errorf("%s keeps it busy for ever", source)
 		}
+	}
+}
+
+func TestLeastExampleHoldsNothingBeyondWhatIsRequired(t *testing.T) {
+	t.Parallel()
+	source := []byte(`{"required": ["name"], "properties": {
+		"name": {"required": ["first"], "properties": {"first": {"type": "string"}, "last": {"type": "string"}}},
+		"age": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}}`)
+	got, err := schema.LeastExample(source, "word")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"name": map[string]any{"first": "word"}}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
 func TestNoExampleWithoutAnObject(t *testing.T) {
 	t.Parallel()
-	for _, schema := range []string{`[]`, `{"type": "array"}`, ``} {
-		if example, err := simulated.Example([]byte(schema)); err == nil {
-			t.Errorf("%q makes %v", schema, example)
+	for _, source := range []string{`[]`, `{"type": "array"}`, ``} {
+		if example, err := schema.Example([]byte(source), "example"); err == nil {
+			t.Errorf("%q makes %v", source, example)
 		}
 	}
+}
+
+// roundTrip is a value as it arrives.
+func roundTrip(t *testing.T, v any) any {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, string(text))
 }

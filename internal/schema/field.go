@@ -1,0 +1,60 @@
+package schema
+
+import "strings"
+
+// HasField reports whether the schema names a field, itself or in a part that must
+// hold.
+func (s *Schema) HasField(name string) bool { return s.fieldAt(s.resolve(s.node), name) != nil }
+
+// FieldFault says why an input under the schema cannot have the field at path, names
+// joined by points; empty when it can. It follows the path as far as the schema says
+// what there can be. A field that it neither names nor rules out is most likely a
+// misspelt one, unless the schema says nothing of fields at all.
+func (s *Schema) FieldFault(path string) (message, hint string) {
+	if s == nil {
+		return "", "" // what is wrong with the schema itself is told
+	}
+	at := s.resolve(s.node)
+	for field := range strings.SplitSeq(path, ".") {
+		if holds := at.get("type").text(); holds != "" && holds != "object" {
+			return "the input schema has no field " + field + " there: " + holds + " holds no fields", ""
+		}
+		next := s.fieldAt(at, field)
+		if next == nil {
+			if s.anyField(at) {
+				return "", ""
+			}
+			return "the input schema has no field " + field, "It has: " + strings.Join(at.get("properties").names(), ", ") + "."
+		}
+		at = s.resolve(next)
+	}
+	return "", ""
+}
+
+// fieldAt is the schema of a field, by a schema or one of those it is made of.
+func (s *Schema) fieldAt(at *node, field string) *node {
+	if found := at.get("properties").get(field); found != nil {
+		return found
+	}
+	if all := at.get("allOf"); all != nil {
+		for _, part := range all.items {
+			if found := s.fieldAt(s.resolve(part), field); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// anyField reports whether a schema is made for fields that it does not name.
+func (s *Schema) anyField(at *node) bool {
+	if at.get("additionalProperties").is(false) {
+		return false
+	}
+	for _, keyword := range []string{"additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if", "dependentSchemas", "$ref"} {
+		if at.get(keyword) != nil {
+			return true
+		}
+	}
+	return at.get("properties") == nil
+}
