@@ -173,6 +173,25 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 	})
 }
 
+// A 64-bit float, by which canonical JSON writes numbers, cannot tell these two
+// accounts apart. The person who was shown one of them can.
+func TestApprovalOfOneLongNumberIsNotOneOfAnother(t *testing.T) {
+	t.Parallel()
+	g := startGated(t, nil, "")
+	shop := func(account string) json.RawMessage {
+		return json.RawMessage(`{"name": "shop", "size": ` + account + `}`)
+	}
+	g.call(shop("9007199254740993"), false)
+	g.say("yes")
+	if status, _ := g.call(shop("9007199254740992"), true); status != "pending_confirmation" || ran(t, g.runs) != 0 {
+		t.Errorf("another number was answered %s, and the action ran %d times", status, ran(t, g.runs))
+	}
+	g.say("no")
+	if status, _ := g.call(shop("9007199254740993"), true); status != "success" {
+		t.Errorf("the number that was allowed was answered %s", status)
+	}
+}
+
 func TestTwoCallsOnOneApproval(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -77,7 +78,7 @@ type members struct{ paths []string }
 
 // Visit implements the visitor of the expression library.
 func (m *members) Visit(n *ast.Node) {
-	if path := memberPath(*n); path != "" {
+	if path := memberPath(*n); path != "" && !slices.Contains(m.paths, path) {
 		m.paths = append(m.paths, path)
 	}
 }

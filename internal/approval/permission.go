@@ -49,12 +49,11 @@ func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permissio
 	return p, ""
 }
 
-// Standing finds, among the standing approvals of the user who is asked, the one
-// that permits a request: it was given for the same rule of the same kind, and for
-// this job or all of them.
+// Standing finds, among standing approvals, the one that permits a request: its user
+// gave it for the same rule of the same kind, and for this job or all of them.
 func Standing(given []job.Approval, r Request) (job.Approval, bool) {
 	i := slices.IndexFunc(given, func(a job.Approval) bool {
-		return a.Kind == r.Kind && a.Rule == r.Rule && (a.RequestID == "" || a.RequestID == r.RequestID)
+		return a.UserID == r.UserID && a.Kind == r.Kind && a.Rule == r.Rule && (a.RequestID == "" || a.RequestID == r.RequestID)
 	})
 	if i < 0 {
 		return job.Approval{}, false

@@ -236,7 +236,7 @@ func (h *Handler) stands(t *toolCall, rule string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	given, stands := approval.Standing(list, approval.Request{RequestID: t.call.id, Kind: t.kind.Name, Rule: rule})
+	given, stands := approval.Standing(list, approval.Request{UserID: t.facts.UserID, RequestID: t.call.id, Kind: t.kind.Name, Rule: rule})
 	if !stands {
 		return false, nil
 	}

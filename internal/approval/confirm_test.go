@@ -1,0 +1,86 @@
+package approval_test
+
+import (
+	"slices"
+	"testing"
+
+	"ringback/internal/approval"
+)
+
+func TestWhenAnActionMustBeConfirmed(t *testing.T) {
+	t.Parallel()
+	const large = "when: input.amount > 100"
+	for _, row := range []struct {
+		confirm, input string
+		want           approval.Verdict
+		because        string
+	}{
+		{"always", `{}`, approval.Ask, "it always is"},
+		{"never", `{}`, approval.Allow, "it never is"},
+		{large, `{"amount": 101}`, approval.Ask, "the condition holds"},
+		{large, `{"amount": 100.5}`, approval.Ask, "the condition holds"},
+		{large, `{"amount": 1e3}`, approval.Ask, "the condition holds"},
+		{large, `{"amount": 100}`, approval.Allow, "the condition does not hold"},
+		{large, `{}`, approval.Ask, "a field that is missing decides nothing"},
+		{large, `{"amount": null}`, approval.Ask, "a field that is null decides nothing"},
+		{large, `{"amount": "5"}`, approval.Ask, "a field of another type decides nothing"},
+		{large, `{"amount": 1e999}`, approval.Ask, "a number out of range decides nothing"},
+		{`when: input.to not in ["staging"]`, `{"to": "production"}`, approval.Ask, "the condition holds"},
+		{`when: input.to not in ["staging"]`, `{"to": "staging"}`, approval.Allow, "the condition does not hold"},
+		{"when: len(input.files) > 1", `{"files": ["a", "b"]}`, approval.Ask, "the condition holds"},
+		{"when: input.urgent", `{"urgent": true}`, approval.Ask, "the condition holds"},
+		{"when: input.urgent", `{"urgent": false}`, approval.Allow, "the condition does not hold"},
+		{"when: input.urgent", `{"urgent": "no"}`, approval.Ask, "a field of another type decides nothing"},
+		{"when: input.a.b == 1", `{"a": {"b": 1}}`, approval.Ask, "the condition holds, however deep the field"},
+	} {
+		t.Run(row.confirm+" of "+row.input, func(t *testing.T) {
+			t.Parallel()
+			confirm, err := approval.ParseConfirm(row.confirm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := confirm.Verdict(inputOf(t, row.input)); got != row.want {
+				t.Errorf("found %q, want %q: %s", got, row.want, row.because)
+			}
+		})
+	}
+	if got := (approval.Confirm{}).Verdict(nil); got != approval.Ask {
+		t.Errorf("where nothing is said, the verdict is %q", got)
+	}
+}
+
+func TestConditionsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"sometimes":                 `found "sometimes"; allowed: always, never, "when: <expression over input>"`,
+		"when: input.amount >":      "unexpected token EOF (1:14)",
+		"when: output.amount > 100": "unknown name output (1:1)",
+		"when:":                     "unexpected token EOF",
+	} {
+		if _, err := approval.ParseConfirm(text); err == nil || err.Error() != want {
+			t.Errorf("%s: found %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestFieldsThatAConditionNames(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"always":                         nil,
+		"never":                          nil,
+		"when: input.amount > 100":       {"amount"},
+		"when: input.a.b > input?.c":     {"a", "a.b", "c"},
+		`when: input["a"].b == 1`:        {"a", "a.b"},
+		"when: len(input.files) > 1":     {"files"},
+		`when: "input.amount" == "else"`: nil,
+	} {
+		confirm, err := approval.ParseConfirm(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Sorted(slices.Values(confirm.Fields()))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s names %v, want %v", text, got, want)
+		}
+	}
+}
