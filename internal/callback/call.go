@@ -22,7 +22,7 @@ const (
 type call struct {
 	ctx     context.Context //nolint:containedctx // a call is one HTTP request
 	id      job.ID
-	facts   store.Facts
+	header  store.Facts
 	payload map[string]any
 	// name is the action that the path names.
 	name string
@@ -30,28 +30,28 @@ type call struct {
 	unknown string
 }
 
-// open reads a callback up to its signature. optional allows it to be absent.
-// The call is returned with the error as far as it was read.
-func (h *Handler) open(c echo.Context, unknown string, optional bool) (*call, error) {
+// open reads a callback up to its signature. The call is returned with the error as
+// far as it was read.
+func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), h.opts.BodyLimit)
 	if err != nil {
 		return nil, err
 	}
 	takeHeaders(c.Request(), body)
-	in := &call{ctx: c.Request().Context(), payload: body, unknown: unknown, name: c.Param("name")}
-	sig, err := in.takeEnvelope(optional)
+	in := &call{ctx: c.Request().Context(), payload: body, unknown: ep.unknown, name: c.Param("name")}
+	sig, err := in.takeEnvelope(ep.unsigned)
 	if err != nil {
 		return in, err
 	}
-	known, err := h.lookUp(in)
+	r, err := h.lookUp(in)
 	if err != nil {
 		return in, err
 	}
-	if !known.pace.Allow() {
+	if !r.limiter.Allow() {
 		return in, tooFast()
 	}
-	in.facts = known.facts
-	if sig == "" || known.facts.Signed(sig) {
+	in.header = r.header
+	if sig == "" || r.header.Signed(sig) {
 		return in, nil
 	}
 	return in, h.wrongSignature(in, sig)
@@ -68,7 +68,7 @@ func takeHeaders(r *http.Request, body map[string]any) {
 }
 
 // takeEnvelope moves requestId and hmac out of the payload.
-func (in *call) takeEnvelope(optional bool) (store.Signature, error) {
+func (in *call) takeEnvelope(unsigned bool) (store.Signature, error) {
 	var details []job.Detail
 	text := func(field string, required bool) string {
 		v, present := in.payload[field]
@@ -83,7 +83,7 @@ func (in *call) takeEnvelope(optional bool) (store.Signature, error) {
 		return s
 	}
 	in.id = job.ID(text("requestId", true))
-	sig := store.Signature(text("hmac", !optional))
+	sig := store.Signature(text("hmac", !unsigned))
 	if details == nil {
 		return sig, nil
 	}
@@ -92,12 +92,13 @@ func (in *call) takeEnvelope(optional bool) (store.Signature, error) {
 	return "", e
 }
 
-// lookUp finds the request a call names, in the cache or the store.
+// lookUp finds the request that a call names, in the cache or the store. What the
+// cache holds may be out of date: whatever is refused by it is looked up anew.
 func (h *Handler) lookUp(in *call) (*request, error) {
-	if known, ok := h.known.Get(in.id); ok {
-		return known, nil
+	if r, cached := h.cache.Get(in.id); cached {
+		return r, nil
 	}
-	if !h.strangers.Allow() {
+	if !h.unknownLimiter.Allow() {
 		return nil, tooFast()
 	}
 	return h.refresh(in)
@@ -106,7 +107,7 @@ func (h *Handler) lookUp(in *call) (*request, error) {
 // refresh reads the request anew. A request that has ended without a result
 // takes no callbacks.
 func (h *Handler) refresh(in *call) (*request, error) {
-	facts, state, ok, err := h.store.Facts(in.ctx, in.id)
+	header, state, ok, err := h.store.Facts(in.ctx, in.id)
 	if err != nil {
 		return nil, err
 	}
@@ -117,24 +118,24 @@ func (h *Handler) refresh(in *call) (*request, error) {
 	if state.Terminal() && state != job.Received {
 		return nil, late(state)
 	}
-	pace := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
-	if before, ok := h.known.Peek(in.id); ok {
-		pace = before.pace
+	limiter := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
+	if before, cached := h.cache.Peek(in.id); cached {
+		limiter = before.limiter // reading anew must not let a caller be faster
 	}
-	known := &request{facts: facts, pace: pace}
-	h.known.Add(in.id, known)
-	return known, nil
+	r := &request{header: header, limiter: limiter}
+	h.cache.Add(in.id, r)
+	return r, nil
 }
 
-// wrongSignature makes sure that the signature is wrong by what the store
-// knows now, and that the request is still open.
+// wrongSignature makes sure that the signature is wrong by what the store knows now,
+// for each turn has a secret of its own, and that the request is still open.
 func (h *Handler) wrongSignature(in *call, sig store.Signature) error {
-	known, err := h.refresh(in)
+	r, err := h.refresh(in)
 	if err != nil {
 		return err
 	}
-	if known.facts.Signed(sig) {
-		in.facts = known.facts
+	if r.header.Signed(sig) {
+		in.header = r.header
 		return nil
 	}
 	return job.Errorf(job.Forbidden, "Invalid signature").
@@ -151,45 +152,4 @@ func (h *Handler) wrongPayload(in *call, details []job.Detail) error {
 		WithHint("Correct each of these in the payload file and send the whole payload again.")
 	e.Details = details
 	return e
-}
-
-// late tells a caller why nothing more can be submitted, in the same words on
-// every endpoint: the request is known, but over.
-func late(state job.State) error {
-	reason := map[job.State]string{
-		job.Expired:   "The job's deadline has passed.",
-		job.Cancelled: "The job was cancelled.",
-		job.Rejected:  "A person rejected the job's result.",
-		job.Failed:    "The job has failed.",
-		job.Received:  "The job's result was already accepted.",
-	}[state]
-	return job.Errorf(job.NotFound, unknownOrExpired).
-		WithHint("%s Nothing more can be submitted for it: stop now.", reason)
-}
-
-// refused turns the outcome of a callback that was not accepted into an error.
-func (in *call) refused(outcome store.Outcome) error {
-	switch outcome {
-	case store.Unknown:
-		return job.Errorf(job.NotFound, "%s", in.unknown)
-	case store.Conflict:
-		return job.Errorf(job.Conflict, "A different result was already accepted").
-			WithHint("The first result stands. Do not submit again: your task is complete.")
-	case store.Busy:
-		return job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
-			WithHint("Wait for that answer first; ask one question at a time.")
-	case store.Outcome(job.AwaitingApproval), store.Outcome(job.AwaitingInput):
-		return job.Errorf(job.Conflict, "The user was asked and has not answered yet").
-			WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
-	case store.Outcome(job.Pending):
-		return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
-	case store.Accepted, store.Repeated, store.Stale, store.Asked, store.Started, store.Known, store.Unapproved:
-		return job.Errorf(job.Internal, "Unexpected outcome %s", outcome)
-	}
-	return late(job.State(outcome))
-}
-
-func tooFast() error {
-	return job.Errorf(job.TooMany, "Too many callbacks").
-		WithHint("Wait a second, then send it again (curl --retry does).")
 }

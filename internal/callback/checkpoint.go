@@ -63,7 +63,7 @@ func (in *call) asking() (checkpoint.Asking, error) {
 	kind, _ := in.payload["type"].(string)
 	message, _ := in.payload["message"].(string)
 	return checkpoint.Asking{
-		RequestID: in.id, UserID: in.facts.UserID, SessionID: in.facts.SessionID, Type: job.CheckpointType(kind),
+		RequestID: in.id, UserID: in.header.UserID, SessionID: in.header.SessionID, Type: job.CheckpointType(kind),
 		Message: message, Props: props, Hold: true,
 	}, err
 }

@@ -1,6 +1,25 @@
-// Package callback is what Claude calls: progress, batches, the result, or that
-// it cannot do the job. Each payload is checked in this order: envelope (400),
-// request known (404), signature (403), payload schema (400). A good callback
-// costs one round trip to Redis; success is answered only after its effect is
-// stored. The endpoints come from seed 002.
+// Package callback serves what Claude calls: progress, batches, the result, that it
+// cannot do the job, a question to a person, an action, and the CLI's hook that asks
+// about each call of a tool. docs/api.md lists the endpoints.
+//
+// A callback passes through the same steps, in this order, and each says how to
+// repair what it refuses:
+//
+//	the body is a JSON object of at most 1 MiB      400, 413, 415
+//	the envelope, requestId and hmac                400
+//	the request is known, and may still be called   404
+//	callbacks do not come too fast                  429
+//	the signature is that of the current turn       403
+//	the payload fits its schema                     400
+//	the store takes it                              404, 409
+//
+// The first steps read a cache of what never changes while a turn lasts, so a good
+// callback costs one round trip to Redis. Before anything is refused because of what
+// the cache holds, the store is asked. Success is answered only after its effect is
+// stored, and the same callback twice is answered the same twice: Claude may send
+// again whatever it has heard no answer to.
+//
+// To add a callback: a handler func(*call) (any, error) in a file of its own, an
+// entry in Register, its payload's schema beside it and in compileSchemas, and the
+// file that Claude posts in package claude.
 package callback

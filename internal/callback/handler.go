@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -42,20 +43,22 @@ type Handler struct {
 	opts        Options
 	log         *slog.Logger
 	schemas     schemas
-	// known caches what never changes about a request.
-	known *lru.Cache[job.ID, *request]
-	// strangers limits callers that name no request of ours.
-	strangers *rate.Limiter
+	// cache holds what never changes about a request, and its limiter.
+	cache *lru.Cache[job.ID, *request]
+	// unknownLimiter limits callers that name a request which is not in the cache: each
+	// of them costs a read of the store.
+	unknownLimiter *rate.Limiter
 }
 
 // request is one job as its callbacks see it.
 type request struct {
-	facts store.Facts
-	pace  *rate.Limiter
+	header store.Facts
+	// limiter bounds how fast its callbacks may come.
+	limiter *rate.Limiter
 }
 
 // New returns the handler of all callbacks.
-func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
+func New(s *store.Store, kinds *kind.Registry, checkpoints *checkpoint.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
@@ -65,7 +68,7 @@ func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, actio
 	if opts.Observe == nil {
 		opts.Observe = func(string, int, time.Duration) {}
 	}
-	known, err := lru.New[job.ID, *request](1 << 16)
+	cache, err := lru.New[job.ID, *request](1 << 16)
 	if err != nil {
 		return nil, err
 	}
@@ -74,36 +77,48 @@ func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, actio
 		return nil, err
 	}
 	return &Handler{
-		store: s, kinds: kinds, checkpoints: people, actions: actions, opts: opts, log: log, schemas: compiled, known: known,
-		strangers: rate.NewLimiter(rate.Limit(opts.Rate), int(opts.Rate)),
+		store: s, kinds: kinds, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
+		unknownLimiter: rate.NewLimiter(rate.Limit(opts.Rate), int(opts.Rate)),
 	}, nil
 }
 
 // Register adds the callback routes, with the short paths as aliases.
 func (h *Handler) Register(e *echo.Echo) {
-	post := func(handle func(*call) (any, error), unknown string, optional bool, paths ...string) {
-		for _, path := range paths {
-			e.POST(path, h.serve(path, handle, unknown, optional))
-		}
+	progress := endpoint{handle: h.progress, unknown: "Unknown request", unsigned: !h.opts.Strict}
+	for path, ep := range map[string]endpoint{
+		"/api/claude/progress":          progress,
+		"/progress":                     progress,
+		"/api/claude/suggestions":       {handle: h.suggestions},
+		"/suggestions":                  {handle: h.suggestions},
+		"/api/claude/result":            {handle: h.result},
+		"/api/claude/suggestions/batch": {handle: h.batch},
+		"/api/claude/failure":           {handle: h.failure},
+		"/api/claude/checkpoints":       {handle: h.checkpoint},
+		"/api/claude/tool-calls":        {handle: h.toolCalls},
+		"/api/claude/actions/:name":     {handle: h.action},
+	} {
+		ep.path, ep.unknown = path, cmp.Or(ep.unknown, unknownOrExpired)
+		e.POST(path, h.serve(ep))
 	}
-	const unknown = unknownOrExpired
-	post(h.progress, "Unknown request", !h.opts.Strict, "/api/claude/progress", "/progress")
-	post(h.suggestions, unknown, false, "/api/claude/suggestions", "/suggestions")
-	post(h.result, unknown, false, "/api/claude/result")
-	post(h.batch, unknown, false, "/api/claude/suggestions/batch")
-	post(h.failure, unknown, false, "/api/claude/failure")
-	post(h.checkpoint, unknown, false, "/api/claude/checkpoints")
-	post(h.toolCalls, unknown, false, "/api/claude/tool-calls")
-	post(h.action, unknown, false, "/api/claude/actions/:name")
 }
 
-func (h *Handler) serve(endpoint string, handle func(*call) (any, error), unknown string, optional bool) echo.HandlerFunc {
+// endpoint is one of the callbacks.
+type endpoint struct {
+	path   string
+	handle func(*call) (any, error)
+	// unknown is what is said of a request that is not known.
+	unknown string
+	// unsigned is whether the signature may be left out; one that is there is checked.
+	unsigned bool
+}
+
+func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		begin := time.Now()
-		in, err := h.open(c, unknown, optional)
+		in, err := h.open(c, ep)
 		var answer any
 		if err == nil {
-			answer, err = handle(in)
+			answer, err = ep.handle(in)
 		}
 		failure := err
 		if err != nil {
@@ -111,10 +126,10 @@ func (h *Handler) serve(endpoint string, handle func(*call) (any, error), unknow
 		} else {
 			err = c.JSON(http.StatusOK, answer)
 		}
-		if d, ok := answer.(delivered); ok && err == nil {
-			d.heard()
+		if r, ok := answer.(response); ok && err == nil {
+			r.afterWrite()
 		}
-		h.report(c, endpoint, in, failure, time.Since(begin))
+		h.report(c, ep.path, in, failure, time.Since(begin))
 		return err
 	}
 }
@@ -132,20 +147,20 @@ func (h *Handler) report(c echo.Context, endpoint string, in *call, failure erro
 	if !h.log.Enabled(c.Request().Context(), level) {
 		return
 	}
-	about := []any{"endpoint", endpoint, "status", status, "took", took}
+	fields := []any{"endpoint", endpoint, "status", status, "took", took}
 	if in != nil {
-		about = append(about, "requestId", in.id, "kind", in.facts.Kind)
+		fields = append(fields, "requestId", in.id, "kind", in.header.Kind)
 		if in.name != "" {
-			about = append(about, "action", in.name)
+			fields = append(fields, "action", in.name)
 		}
 	}
 	if e, ok := errors.AsType[*job.Error](failure); ok {
-		about = append(about, "refused", e.Message)
+		fields = append(fields, "refused", e.Message)
 		if len(e.Details) > 0 {
-			about = append(about, "wrong", pathsOf(e.Details))
+			fields = append(fields, "wrong", pathsOf(e.Details))
 		}
 	}
-	h.log.Log(c.Request().Context(), level, "callback", about...)
+	h.log.Log(c.Request().Context(), level, "callback", fields...)
 }
 
 func pathsOf(details []job.Detail) string {

@@ -2,8 +2,6 @@ package runner
 
 import (
 	"encoding/json"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"ringback/internal/claude"
@@ -18,8 +16,8 @@ const maxPart = 8 << 10
 
 // conversation turns what the CLI prints into messages of the job's session.
 type conversation struct {
-	// tools are the names of the tools in use, by the id of the use; plumbing ones,
-	// by which Claude only calls back, are empty.
+	// tools are the names of the tools in use, by the id of the use; those by which
+	// Claude only calls back are left out.
 	tools map[string]string
 }
 
@@ -102,7 +100,9 @@ func (c *conversation) call(b claude.Block) (job.Part, bool) {
 	if c.tools == nil {
 		c.tools = map[string]string{}
 	}
-	if plumbing(b) {
+	var input map[string]any
+	_ = json.Unmarshal(b.Input, &input) // what is no object is no callback
+	if claude.IsCallbackCall(b.Name, input, "") {
 		return job.Part{}, false
 	}
 	c.tools[b.ToolUseID] = b.Name
@@ -123,25 +123,6 @@ func (c *conversation) result(b claude.Block) (job.Part, bool) {
 		state = job.OutputError
 	}
 	return job.Part{Type: job.ToolResultPart, ToolCallID: b.ToolUseID, ToolName: name, State: state, Output: shown(b.Output)}, true
-}
-
-// plumbing reports whether a tool is used for calling back only: what is said
-// that way reaches people as what it is.
-func plumbing(b claude.Block) bool {
-	var input struct {
-		Command  string `json:"command"`
-		FilePath string `json:"file_path"`
-	}
-	_ = json.Unmarshal(b.Input, &input) // a tool of another shape is none of these
-	switch b.Name {
-	case "Bash":
-		return strings.Contains(input.Command, "/api/claude/")
-	case "Write", "Edit", "Read":
-		return slices.Contains(claude.PayloadFiles(), filepath.Base(input.FilePath))
-	case "StructuredOutput":
-		return true
-	}
-	return false
 }
 
 // shown is a tool's input or output as a message holds it.

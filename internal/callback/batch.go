@@ -1,0 +1,274 @@
+package callback
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/schema"
+	"ringback/internal/store"
+)
+
+// lastBatch is the highest number that a batch may have.
+const lastBatch = 1000
+
+const batchSchema = `{
+  "type": "object",
+  "required": ["batch", "suggestions"],
+  "properties": {
+    "batch": {"type": "integer", "minimum": 1, "maximum": 1000},
+    "final": {"type": "boolean"},
+    "suggestions": {"type": "array"},
+    "reasoning": {"type": "string"}
+  }
+}`
+
+// batch accepts a part of a large result, and with the final part the whole.
+func (h *Handler) batch(in *call) (any, error) {
+	k, err := h.kindOf(in)
+	if err != nil {
+		return nil, err
+	}
+	items, ok := k.Result.Items("suggestions")
+	if !ok {
+		return nil, h.wrongPayload(in, []job.Detail{{
+			Path: "", Message: fmt.Sprintf("results of kind %q are not sent in batches; submit the whole to /api/claude/result", k.Name),
+		}})
+	}
+	if details := h.schemas.batch.Validate(in.payload); details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	b := readBatch(in, k)
+	if details := validateItems(items, b.list); details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	if !b.final && b.index == lastBatch {
+		return nil, h.wrongPayload(in, []job.Detail{{
+			Path: "/batch", Message: fmt.Sprintf("found %d, which only the final batch can be: send larger batches", lastBatch),
+		}})
+	}
+	if b.final {
+		return h.finalBatch(b)
+	}
+	return h.partBatch(b)
+}
+
+// batch is one part of a large result.
+type batch struct {
+	*call
+	kind *kind.Kind
+	// index counts batches from 1; final is whether the result is whole with this one.
+	index int
+	final bool
+	list  []any
+}
+
+// readBatch reads a batch that fits its schema.
+func readBatch(in *call, k *kind.Kind) *batch {
+	b := &batch{call: in, kind: k}
+	number, _ := in.payload["batch"].(json.Number)
+	index, _ := number.Int64()
+	b.index = int(index)
+	b.final, _ = in.payload["final"].(bool)
+	b.list, _ = in.payload["suggestions"].([]any)
+	return b
+}
+
+// impossible says why no result can hold these items beside the batches that
+// were accepted.
+func (b *batch) impossible(accepted map[int]json.RawMessage) ([]job.Detail, error) {
+	var before []schema.Batch
+	for _, i := range slices.Sorted(maps.Keys(accepted)) {
+		items, err := schema.DecodeArray(accepted[i])
+		if err != nil {
+			return nil, fmt.Errorf("reading batch %d: %w", i, err)
+		}
+		before = append(before, schema.Batch{Index: i, Items: items})
+	}
+	return b.kind.Result.ImpossibleWith("suggestions", before, b.list), nil
+}
+
+func validateItems(items *schema.Schema, list []any) []job.Detail {
+	var details []job.Detail
+	for i, item := range list {
+		for _, d := range items.Validate(items.ApplyDefaults(item)) {
+			if len(details) == schema.MaxDetails {
+				return details
+			}
+			details = append(details, job.Detail{Path: fmt.Sprintf("/suggestions/%d%s", i, d.Path), Message: d.Message})
+		}
+	}
+	return details
+}
+
+// batchTries is how often a batch is judged anew because others came between.
+const batchTries = 50
+
+// partBatch accepts a batch that is not the final one. It is judged together with
+// those accepted before, and stored only if these are all there still are.
+func (h *Handler) partBatch(b *batch) (any, error) {
+	text, err := json.Marshal(b.list)
+	if err != nil {
+		return nil, err
+	}
+	part := store.NewBatch{Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: store.AnyOthers}
+	outcome, total := store.Stale, 0
+	for range batchTries {
+		if b.kind.Result.LimitsBatches() {
+			var details []job.Detail
+			if details, part.Others, err = h.judge(b); err != nil {
+				return nil, err
+			}
+			if details != nil {
+				return nil, h.wrongPayload(b.call, details)
+			}
+		}
+		if outcome, total, err = h.store.Batch(b.ctx, b.id, part); err != nil || outcome != store.Stale {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case outcome == store.Stale:
+		return nil, crowded()
+	case outcome == store.Conflict:
+		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", b.index).
+			WithHint("The first one stands. Go on with the next batch.")
+	case outcome != store.Accepted && outcome != store.Repeated:
+		return nil, b.refused(outcome)
+	}
+	return b.received(total), nil
+}
+
+// judge says what is wrong with a batch beside the others, and how many others
+// there are. One that was accepted before is not judged again: it is recognised.
+func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) {
+	collected, err := h.store.Batches(b.ctx, b.id)
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, known := collected.Items[b.index]; known {
+		return nil, store.AnyOthers, nil
+	}
+	details, err = b.impossible(collected.Items)
+	return details, len(collected.Items), err
+}
+
+func crowded() error {
+	return job.Errorf(job.Unavailable, "Other batches arrived at the same moment").WithHint("Send this batch again.")
+}
+
+// finalBatch joins all batches and accepts them as the result.
+func (h *Handler) finalBatch(b *batch) (any, error) {
+	collected, err := h.store.Batches(b.ctx, b.id)
+	if err != nil {
+		return nil, err
+	}
+	submitted, err := json.Marshal(b.payload)
+	if err != nil {
+		return nil, err
+	}
+	if collected.Result != nil {
+		return h.repeatedFinal(b, collected, job.Digest(submitted))
+	}
+	all, details, err := join(collected.Items, b.index, b.list)
+	if err == nil && details == nil {
+		details, err = b.impossible(collected.Items)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if details != nil {
+		return nil, h.wrongPayload(b.call, details)
+	}
+	return h.submitJoined(b, all, job.Digest(submitted))
+}
+
+// submitJoined submits the result that the final batch completes. digest is that of
+// the final batch: by it, the same is known when it is sent again.
+func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) {
+	delete(b.payload, "batch")
+	delete(b.payload, "final")
+	b.payload["suggestions"] = all
+	accepted, details, err := b.kind.Accept(b.payload)
+	if err != nil {
+		return nil, err
+	}
+	if details != nil {
+		return nil, h.wrongPayload(b.call, details)
+	}
+	last, err := partial(b.list, len(all))
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := h.submit(b.call, b.kind, store.Submission{
+		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1, Partial: last,
+		Message: b.resultMessage(accepted.JSON),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case outcome == store.Stale:
+		return nil, crowded()
+	case outcome != store.Accepted && outcome != store.Repeated:
+		return nil, b.refused(outcome)
+	}
+	return b.received(len(all)), nil
+}
+
+// received answers a batch: how many items were in it, and how many are there in all.
+func (b *batch) received(total int) success {
+	received := len(b.list)
+	return success{Success: true, Received: &received, Total: &total}
+}
+
+// join puts the items of batches 1 to index-1 before the final ones.
+func join(before map[int]json.RawMessage, index int, final []any) ([]any, []job.Detail, error) {
+	var all []any
+	for i := 1; i < index; i++ {
+		text, ok := before[i]
+		if !ok {
+			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d has not arrived; send it before the final one", i)}}, nil
+		}
+		items, err := schema.DecodeArray(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading batch %d: %w", i, err)
+		}
+		all = append(all, items...)
+	}
+	for i := range before {
+		if i >= index {
+			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d was already accepted, so the final one must have a higher number", i)}}, nil
+		}
+	}
+	return append(all, final...), nil, nil
+}
+
+// repeatedFinal answers a final batch when there is a result already.
+func (h *Handler) repeatedFinal(b *batch, c store.Collected, sent string) (any, error) {
+	if c.Digest != sent {
+		return nil, b.refused(store.Conflict)
+	}
+	var kept struct {
+		Suggestions []json.RawMessage `json:"suggestions"`
+	}
+	if err := json.Unmarshal(c.Result, &kept); err != nil {
+		return nil, err
+	}
+	return b.received(len(kept.Suggestions)), nil
+}
+
+// partial is the data of a batch's event.
+func partial(list []any, total int) (json.RawMessage, error) {
+	if list == nil {
+		list = []any{}
+	}
+	return json.Marshal(struct {
+		Suggestions []any `json:"suggestions"`
+		Total       int   `json:"total"`
+	}{list, total})
+}

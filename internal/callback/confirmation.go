@@ -1,0 +1,161 @@
+package callback
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"ringback/internal/approval"
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/store"
+)
+
+// confirmation is the answer to an action that a person has to allow, or has just
+// decided on. The input's fields stand beside it: see "Actions: confirm before
+// execute" in docs/people.md.
+type confirmation struct {
+	Status  string `json:"status"`
+	Message string `json:"message"`
+	// Decision is what the person said while the call waited; empty if nobody did.
+	Decision job.Decision `json:"decision,omitempty"`
+	// Reply is how they said it, Reason why they said no or what they want instead.
+	Reply  string `json:"reply,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Exchange is all they said, where it took more than that.
+	Exchange    []job.Utterance `json:"exchange,omitempty"`
+	Instruction string          `json:"instruction,omitempty"`
+}
+
+const (
+	pendingConfirmation = "pending_confirmation"
+	awaitingUser        = "Awaiting user confirmation"
+	stopForUser         = "Nobody has decided yet. Stop now: end your turn without doing or submitting anything else. You will be called again with the user's decision."
+	confirmNow          = `The user has allowed this. Send exactly the same input again now, with "confirmed": true.`
+	goWithout           = "The user does not want this. Do not call the action again; go on without it, and say so in your result."
+)
+
+// changeFirst is what Claude does where the user wants something else.
+const changeFirst = `The user has not allowed this input: "reason" says what they want instead. Call the action again with the input changed accordingly, without "confirmed": they are asked anew.`
+
+// unapproved notes that something was claimed to be confirmed which nobody has
+// allowed, and asks.
+func (h *Handler) unapproved(a *actionCall, why string) (any, error) {
+	detail := "confirmed was claimed, but nobody has allowed this input"
+	if why == "expired" {
+		detail = "the approval has expired"
+	}
+	h.log.Warn("refused an action", "requestId", a.id, "action", a.action.Name, "why", detail)
+	if why != "expired" { // that is in the audit log already
+		if err := h.store.Note(a.ctx, a.id, "refused", detail, a.operation); err != nil {
+			return nil, err
+		}
+	}
+	return h.confirm(a)
+}
+
+// confirm asks a person, and answers with what they said while the call waited.
+func (h *Handler) confirm(a *actionCall) (any, error) {
+	call := "call_" + strings.ToLower(rand.Text())
+	parts, err := a.awaiting(call)
+	if err != nil {
+		return nil, err
+	}
+	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Asking{
+		Call: call, Parts: parts,
+		RequestID: a.id, UserID: a.header.UserID, SessionID: a.header.SessionID, Type: job.Confirmation,
+		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), Subject: approval.Key(a.operation), Deed: a.operation, Hold: true,
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case details != nil:
+		return nil, job.Errorf(job.Internal, "The question of action %s is not valid: %s %s", a.action.Name, details[0].Path, details[0].Message)
+	case outcome != store.Asked && outcome != store.Repeated:
+		return nil, a.refused(outcome)
+	}
+	c, err := h.checkpoints.Hold(a.ctx, asked.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Status {
+	case job.Answered:
+		_ = h.store.Delivered(a.ctx, a.id, asked.ID) // if this is not booked, the same is answered once more
+		return a.decided(c)
+	case job.Lapsed:
+		return nil, late(job.Expired)
+	case job.Withdrawn:
+		return nil, late(job.Cancelled)
+	case job.Open, job.Reading, job.Clarified:
+	}
+	return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
+}
+
+// shown is the call as the chat shows it.
+func (a *actionCall) shown(toolCallID string) job.MessageBody {
+	return job.MessageBody{
+		Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, RequestID: a.id,
+		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: toolCallID, ToolName: a.action.Name, State: job.InputAvailable, Input: a.operation.Input}},
+	}
+}
+
+// awaiting is the call as the chat shows it while a person is asked, with what Claude
+// is answered meanwhile.
+func (a *actionCall) awaiting(toolCallID string) ([]job.Part, error) {
+	output, err := a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser})
+	if err != nil {
+		return nil, err
+	}
+	parts := a.shown(toolCallID).Parts
+	parts[0].Output, err = json.Marshal(output)
+	return parts, err
+}
+
+// props describe the confirmation to whoever shows it.
+func (a *actionCall) props() json.RawMessage {
+	text, err := json.Marshal(struct {
+		Action      string           `json:"action"`
+		Title       string           `json:"title"`
+		Input       json.RawMessage  `json:"input"`
+		InputDigest string           `json:"input_digest"`
+		Yes         *job.AnswerProps `json:"yes"`
+		No          *job.AnswerProps `json:"no"`
+	}{a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest, a.action.Yes.Filled(a.input), a.action.No.Filled(a.input)})
+	if err != nil { // it is made of JSON
+		panic("callback: " + err.Error())
+	}
+	return text
+}
+
+// asking makes a question of a title.
+func asking(title string) string { return strings.TrimRight(title, " ?.!") + "?" }
+
+func (a *actionCall) decided(c job.Checkpoint) (any, error) {
+	p := confirmation{Status: pendingConfirmation, Decision: c.Reply.Decision, Reply: c.Reply.Text, Reason: c.Reply.Reason, Exchange: c.Reply.Exchange}
+	switch c.Reply.Decision {
+	case job.Approve:
+		p.Message, p.Instruction = "The user has confirmed", confirmNow
+	case job.Cancel:
+		return nil, late(job.Cancelled)
+	case job.Steer:
+		p.Status, p.Message, p.Instruction = "denied", "The user wants something else", changeFirst
+	case job.Deny:
+		p.Status, p.Message, p.Instruction = "denied", "The user said no", goWithout
+	}
+	return a.with(p)
+}
+
+// with puts the input's fields beside an answer.
+func (a *actionCall) with(p confirmation) (any, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(a.input)
+	if all == nil {
+		all = map[string]any{}
+	}
+	return all, json.Unmarshal(text, &all)
+}

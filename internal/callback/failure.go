@@ -1,0 +1,38 @@
+package callback
+
+import (
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+const failureSchema = `{
+  "type": "object",
+  "required": ["error"],
+  "properties": {
+    "error": {"type": "string", "minLength": 1, "maxLength": 2000},
+    "errorCode": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"},
+    "retryable": {"type": "boolean"}
+  }
+}`
+
+// failure ends a job, or this attempt of it, because Claude says that it
+// cannot do it.
+func (h *Handler) failure(in *call) (any, error) {
+	if details := h.schemas.failure.Validate(in.payload); details != nil {
+		return nil, h.wrongPayload(in, details)
+	}
+	message, _ := in.payload["error"].(string)
+	code, ok := in.payload["errorCode"].(string)
+	if !ok {
+		code = string(job.CodeGaveUp)
+	}
+	retryable, _ := in.payload["retryable"].(bool)
+	outcome, err := h.store.GiveUp(in.ctx, in.id, job.Code(code), message, retryable)
+	if err != nil {
+		return nil, err
+	}
+	if outcome != store.Accepted && outcome != store.Repeated {
+		return nil, in.refused(outcome)
+	}
+	return success{Success: true}, nil
+}

@@ -1,0 +1,47 @@
+package callback
+
+import (
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// late tells a caller why nothing more can be submitted, in the same words on
+// every endpoint: the request is known, but over.
+func late(state job.State) error {
+	reason := map[job.State]string{
+		job.Expired:   "The job's deadline has passed.",
+		job.Cancelled: "The job was cancelled.",
+		job.Rejected:  "A person rejected the job's result.",
+		job.Failed:    "The job has failed.",
+		job.Received:  "The job's result was already accepted.",
+	}[state]
+	return job.Errorf(job.NotFound, unknownOrExpired).
+		WithHint("%s Nothing more can be submitted for it: stop now.", reason)
+}
+
+// refused turns the outcome of a callback that was not accepted into an error.
+func (in *call) refused(outcome store.Outcome) error {
+	switch outcome {
+	case store.Unknown:
+		return job.Errorf(job.NotFound, "%s", in.unknown)
+	case store.Conflict:
+		return job.Errorf(job.Conflict, "A different result was already accepted").
+			WithHint("The first result stands. Do not submit again: your task is complete.")
+	case store.Busy:
+		return job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
+			WithHint("Wait for that answer first; ask one question at a time.")
+	case store.Outcome(job.AwaitingApproval), store.Outcome(job.AwaitingInput):
+		return job.Errorf(job.Conflict, "The user was asked and has not answered yet").
+			WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
+	case store.Outcome(job.Pending):
+		return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
+	case store.Accepted, store.Repeated, store.Stale, store.Asked, store.Started, store.Known, store.Unapproved:
+		return job.Errorf(job.Internal, "Unexpected outcome %s", outcome)
+	}
+	return late(job.State(outcome))
+}
+
+func tooFast() error {
+	return job.Errorf(job.TooMany, "Too many callbacks").
+		WithHint("Wait a second, then send it again (curl --retry does).")
+}
