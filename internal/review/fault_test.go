@@ -1,0 +1,142 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/review"
+)
+
+// away makes a store unreachable from one of its calls on: before that has reached it,
+// or after, so that only the answer is lost.
+type away struct {
+	// after is how many calls still succeed; below zero, all do not.
+	after    atomic.Int64
+	answered bool
+}
+
+var errAway = errors.New("connection refused")
+
+func (a *away) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (a *away) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		return a.call(cmd.SetErr, func() error { return next(ctx, cmd) })
+	}
+}
+
+func (a *away) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		return a.call(func(err error) {
+			for _, cmd := range cmds {
+				cmd.SetErr(err)
+			}
+		}, func() error { return next(ctx, cmds) })
+	}
+}
+
+func (a *away) call(setErr func(error), do func() error) error {
+	left := a.after.Add(-1)
+	if left >= 0 {
+		return do()
+	}
+	if left == -1 && a.answered {
+		_ = do()
+	}
+	setErr(errAway)
+	return errAway
+}
+
+// A server dies, or loses its store, between any two calls of the store: whatever was
+// done, the next start goes on from the record, and everything is there once.
+func TestAStepThatIsCutOffAnywhereIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		begin func(*team) job.ID
+		check func(*testing.T, *team, job.ID)
+	}{
+		"a submission that is reviewed": {
+			begin: func(all *team) job.ID {
+				turn := all.begin("reviewed")
+				all.work(turn, "new.txt", "new\n")
+				return turn.Job.ID
+			},
+			check: func(t *testing.T, all *team, id job.ID) {
+				t.Helper()
+				if j := all.get(id); j.State != job.AwaitingApproval || all.asked(id) != 1 {
+					t.Errorf("the job is %s, %d were asked", j.State, all.asked(id))
+				}
+				if diff, err := all.store.Diff(t.Context(), id); err != nil || !strings.Contains(string(diff), "new.txt") {
+					t.Errorf("the diff is %s, %v", diff, err)
+				}
+			},
+		},
+		"a submission that nobody reviews": {
+			begin: func(all *team) job.ID {
+				turn := all.begin("unreviewed")
+				all.work(turn, "new.txt", "new\n")
+				return turn.Job.ID
+			},
+			check: published,
+		},
+		"a publication": {
+			begin: func(all *team) job.ID {
+				id := all.reviewed()
+				all.decide(id, job.Approve, "")
+				return id
+			},
+			check: published,
+		},
+	} {
+		for how, answered := range map[string]bool{"before a call": false, "after a call": true} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				all := newTeam(t)
+				store := &away{answered: answered}
+				store.after.Store(1 << 40)
+				all.redis.Client.AddHook(store)
+				for calls, cutOff := int64(0), true; cutOff; calls++ {
+					id := c.begin(all)
+					step := all.change(all.flow, all.get(id)).Next(all.answers(id))
+					store.after.Store(calls)
+					err := step.Run(t.Context())
+					cutOff = store.after.Swap(1<<40) < 0
+					if failed, ok := errors.AsType[*review.Error](err); err != nil && !ok || ok && !errors.Is(failed, errAway) {
+						t.Errorf("cut off at call %d, it ended with %v", calls, err)
+					}
+					if step = all.change(all.flow, all.get(id)).Next(all.answers(id)); step != nil {
+						all.run(step)
+					}
+					c.check(t, all, id)
+					all.endTurn(id)
+					if !cutOff && calls < 8 {
+						t.Errorf("a step makes %d calls only", calls)
+					}
+				}
+			})
+		}
+	}
+}
+
+// published checks that a job is received, and its change published once.
+func published(t *testing.T, all *team, id job.ID) {
+	t.Helper()
+	if j := all.get(id); j.State != job.Received || !strings.Contains(string(j.Result), `"finalized"`) {
+		t.Errorf("the job is %s with %s", j.State, j.Result)
+	}
+	if text := all.pushed(id, "new.txt"); text != "new" {
+		t.Errorf("pushed was %q", text)
+	}
+	if n := all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)); n != "1" {
+		t.Errorf("there are %s commits", n)
+	}
+}

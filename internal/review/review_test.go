@@ -1,0 +1,236 @@
+package review_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/review"
+	"ringback/internal/store"
+	"ringback/internal/workspace"
+)
+
+// team is a node with its store, and a repository that its jobs change.
+type team struct {
+	t      *testing.T
+	redis  *store.Embedded
+	store  *store.Store
+	jobs   *lifecycle.Service
+	kinds  *kind.Registry
+	people *checkpoint.Service
+	flow   *review.Workflow
+	remote string
+}
+
+func newTeam(t *testing.T) *team {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	own := kind.Source{Prompts: fstest.MapFS{
+		"reviewed.md":   {Data: []byte("---\nworkspace: {}\nreview: true\nmax_attempts: 9\nverifiers: [{has: 'test -e new.txt'}]\n---\nChange it.")},
+		"unreviewed.md": {Data: []byte("---\nworkspace: {}\nreview: false\nfinalize: ['echo https://example.com/pull/7']\n---\nChange it.")},
+		"slow.md":       {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{slow: 'touch reached; sleep 1000'}]\n---\nChange it.")},
+		"poem.md":       {Data: []byte("Write.")},
+	}}
+	kinds, problems := kind.Load(kind.Builtin(), own)
+	if err := kind.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	db := store.New(embedded.Client, store.Options{UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour}, quiet)
+	t.Cleanup(func() { db.Close() })
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute})
+	people := checkpoint.New(db, jobs, checkpoint.Options{}, quiet)
+	all := &team{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, people: people, remote: filepath.Join(t.TempDir(), "service.git")}
+	all.flow = all.machine(t.TempDir())
+	all.git("", "init", "--quiet", "--bare", "--initial-branch=main", all.remote)
+	work := filepath.Join(t.TempDir(), "work")
+	all.git("", "clone", "--quiet", all.remote, work)
+	all.git(work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "--allow-empty", "-m", "Begin")
+	all.git(work, "push", "--quiet", "origin", "HEAD:main")
+	return all
+}
+
+// machine is the workflow of a node whose workspaces lie in dir.
+func (a *team) machine(dir string) *review.Workflow {
+	root := workspace.Root{Dir: dir, Environ: os.Environ()}
+	return review.New(a.store, a.people, root, "n", slog.New(slog.DiscardHandler))
+}
+
+func (a *team) git(dir string, args ...string) string {
+	a.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		a.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// begin makes a job of a kind and returns its first turn.
+func (a *team) begin(kindName string) *store.Turn {
+	a.t.Helper()
+	_, err := a.jobs.Create(a.t.Context(), lifecycle.Request{
+		UserID: "u1", ByBackEnd: true, Kind: kindName, Input: map[string]any{"prompt": "Add a file", "repos": []any{map[string]any{"url": a.remote}}},
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return a.take()
+}
+
+// take starts the next turn that waits.
+func (a *team) take() *store.Turn {
+	a.t.Helper()
+	for p := range store.Partition(store.Partitions) {
+		turn, err := a.store.Claim(a.t.Context(), p, store.Worker{Node: "n"}, false)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		if turn != nil {
+			return turn
+		}
+	}
+	a.t.Fatal("no turn waits")
+	return nil
+}
+
+// change is a job's change on a machine.
+func (a *team) change(flow *review.Workflow, j job.Job) *review.Change {
+	a.t.Helper()
+	k, ok := a.kinds.Get(j.Kind)
+	if !ok {
+		a.t.Fatalf("there is no kind %s", j.Kind)
+	}
+	c, err := flow.Change(k, j)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return c
+}
+
+// work is Claude's part of a turn: it writes a file and submits the change. It
+// returns the change as a node finds it then.
+func (a *team) work(turn *store.Turn, file, text string) *review.Change {
+	a.t.Helper()
+	c := a.change(a.flow, turn.Job)
+	if err := c.Prepare(a.t.Context()); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.Dir(), "service", file), []byte(text), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+	outcome, err := a.store.Result(a.t.Context(), turn.Job.ID, store.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Wrote it."}`)})
+	if err != nil || outcome != store.Accepted {
+		a.t.Fatalf("submitting: %s, %v", outcome, err)
+	}
+	return a.change(a.flow, a.get(turn.Job.ID))
+}
+
+func (a *team) get(id job.ID) job.Job {
+	a.t.Helper()
+	j, err := a.store.Get(a.t.Context(), id)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return j
+}
+
+func (a *team) answers(id job.ID) []job.Checkpoint {
+	a.t.Helper()
+	answers, err := a.store.Answers(a.t.Context(), id)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return answers
+}
+
+// reviewed is a change that waits for its review.
+func (a *team) reviewed() job.ID {
+	a.t.Helper()
+	turn := a.begin("reviewed")
+	a.run(a.work(turn, "new.txt", "new\n").Next(nil))
+	a.endTurn(turn.Job.ID)
+	return turn.Job.ID
+}
+
+// decide answers the review of a change, and returns the turn that follows.
+func (a *team) decide(id job.ID, decision job.Decision, text string) *store.Turn {
+	a.t.Helper()
+	j := a.get(id)
+	if j.Checkpoint == nil {
+		a.t.Fatalf("nothing is asked, the job is %s", j.State)
+	}
+	if _, err := a.people.Reply(a.t.Context(), *j.Checkpoint, checkpoint.Given{Decision: decision, Text: text}); err != nil {
+		a.t.Fatal(err)
+	}
+	return a.take()
+}
+
+func (a *team) run(step review.Step) {
+	a.t.Helper()
+	if step == nil {
+		a.t.Fatal("there is no step")
+	}
+	if err := step.Run(a.t.Context()); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// endTurn books the end of a job's turn.
+func (a *team) endTurn(id job.ID) {
+	a.t.Helper()
+	if _, err := a.store.EndTurn(a.t.Context(), store.TurnEnd{ID: id, Turn: a.get(id).Turn, Node: "n", Begun: true, Again: true}); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// audit are the entries of a job's audit log.
+func (a *team) audit(id job.ID) []string {
+	a.t.Helper()
+	log, err := a.store.Audit(a.t.Context(), id)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var events []string
+	for _, text := range log {
+		var entry job.AuditEntry
+		if err := json.Unmarshal(text, &entry); err != nil {
+			a.t.Fatal(err)
+		}
+		events = append(events, entry.Event)
+	}
+	return events
+}
+
+// asked is how often a person was asked to review a job's change.
+func (a *team) asked(id job.ID) int {
+	return len(slices.DeleteFunc(a.audit(id), func(event string) bool { return event != "asked" }))
+}
+
+// pushed is a file on a job's branch; "" where there is none.
+func (a *team) pushed(id job.ID, file string) string {
+	a.t.Helper()
+	if !strings.Contains(a.git(a.remote, "branch", "--list"), string(id)) {
+		return ""
+	}
+	return a.git(a.remote, "show", "ringback/"+string(id)+":"+file)
+}

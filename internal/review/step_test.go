@@ -1,0 +1,300 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/review"
+	"ringback/internal/store"
+)
+
+func TestTheNextStepIsReadFromTheRecord(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	id := job.ID("req_1")
+	decided := func(decisions ...job.Decision) (answers []job.Checkpoint) {
+		for _, d := range decisions {
+			answers = append(answers, job.Checkpoint{RequestID: id, Type: job.Review, Reply: &job.Reply{Decision: d}})
+		}
+		return answers
+	}
+	ofAnother := decided(job.Approve)
+	ofAnother[0].RequestID = "req_2"
+	confirmed := decided(job.Approve)
+	confirmed[0].Type = job.Confirmation
+	unanswered := decided(job.Approve)
+	unanswered[0].Reply = nil
+	for name, c := range map[string]struct {
+		state     job.State
+		submitted bool
+		gone      bool // the workspace
+		answers   []job.Checkpoint
+		want      string
+	}{
+		"Claude has not begun":                               {job.Running, false, true, nil, "Claude"},
+		"Claude is at work":                                  {job.Running, false, false, nil, "Claude"},
+		"Claude has submitted":                               {job.Running, true, false, nil, "submission"},
+		"Claude has submitted, on another machine":           {job.Running, true, true, nil, "Claude"},
+		"it was approved":                                    {job.Running, false, false, decided(job.Approve), "publication"},
+		"it was approved on another machine":                 {job.Running, false, true, decided(job.Approve), "publication"},
+		"it was steered, and Claude is at work":              {job.Running, false, false, decided(job.Steer), "Claude"},
+		"it was steered, and Claude has submitted":           {job.Running, true, false, decided(job.Steer), "submission"},
+		"it was approved after it was steered":               {job.Running, false, false, decided(job.Steer, job.Approve), "publication"},
+		"it was steered after it was approved":               {job.Running, true, false, decided(job.Approve, job.Steer), "submission"},
+		"another job of the session was approved":            {job.Running, false, false, ofAnother, "Claude"},
+		"something else was approved":                        {job.Running, false, false, confirmed, "Claude"},
+		"nobody has answered":                                {job.Running, true, false, unanswered, "submission"},
+		"it waits for its review":                            {job.AwaitingApproval, true, false, nil, "Claude"},
+		"it was approved, its next turn has not begun":       {job.Pending, true, false, decided(job.Approve), "Claude"},
+		"it was received":                                    {job.Received, true, false, decided(job.Approve), "Claude"},
+		"it was cancelled while it was published":            {job.Cancelled, false, false, decided(job.Approve), "Claude"},
+		"it was cancelled while it was captured":             {job.Cancelled, true, false, nil, "Claude"},
+		"it was rejected, which ends it whatever was before": {job.Rejected, true, false, decided(job.Steer, job.Deny), "Claude"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if !c.gone {
+				if err := os.MkdirAll(filepath.Join(dir, "workspaces", string(id)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			change := all.change(all.machine(dir), job.Job{ID: id, Kind: "reviewed", State: c.state, Submitted: c.submitted, Input: []byte(`{}`)})
+			got := "Claude"
+			switch change.Next(c.answers).(type) {
+			case review.Submission:
+				got = "submission"
+			case review.Publication:
+				got = "publication"
+			}
+			if got != c.want {
+				t.Errorf("next is %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestOnlyKindsWithAWorkspaceMakeChanges(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	if c := all.change(all.flow, job.Job{ID: "req_1", Kind: "poem", Input: []byte(`{}`)}); c != nil {
+		t.Errorf("a poem makes the change %+v", c.Change)
+	}
+	k, _ := all.kinds.Get("reviewed")
+	for input, says := range map[string]string{
+		`{"repos":[{"url":"ext::sh -c id"}]}`: "this kind of address is not allowed",
+		`{"repos":[{"url":"a/path"}]}`:        "a path that leads from nowhere",
+		`not JSON`:                            "reading the input",
+	} {
+		_, err := all.flow.Change(k, job.Job{ID: "req_1", Kind: "reviewed", Input: []byte(input)})
+		if failed, ok := errors.AsType[*review.Error](err); !ok || failed.Code != job.CodeWorkspace || !strings.Contains(failed.Message, says) {
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+}
+
+func TestASubmittedChangeIsReviewed(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	turn := all.begin("reviewed")
+	id := turn.Job.ID
+	if step := all.work(turn, "new.txt", "new\n").Submission(); step.Run(t.Context()) != nil || step.Run(t.Context()) != nil {
+		t.Fatal("it could not be captured, and captured again") // a restart does
+	}
+	j := all.get(id)
+	if j.State != job.AwaitingApproval || j.Checkpoint == nil || j.Checkpoint.Type != job.Review || all.asked(id) != 1 {
+		t.Fatalf("the job is %s at %+v, %d were asked", j.State, j.Checkpoint, all.asked(id))
+	}
+	for _, want := range []string{"Claude completed " + string(id), "Wrote it.", "new.txt (added, +1/-0)", "Reply: `approve`"} {
+		if !strings.Contains(j.Checkpoint.Message, want) {
+			t.Errorf("the question does not say %q:\n%s", want, j.Checkpoint.Message)
+		}
+	}
+	if logs, err := all.store.Logs(t.Context(), id); err != nil || !strings.Contains(string(logs), `"verifier":"service:has","exit_code":0`) {
+		t.Errorf("the verifiers' logs are %s, %v", logs, err)
+	}
+	all.endTurn(id)
+	if text := all.pushed(id, "new.txt"); text != "" {
+		t.Errorf("without a review it was pushed: %s", text)
+	}
+}
+
+func TestNothingSubmittedIsNothingToDo(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	turn := all.begin("reviewed")
+	c := all.change(all.flow, turn.Job)
+	if err := c.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all.run(c.Submission())
+	if j := all.get(turn.Job.ID); j.State != job.Running || all.asked(j.ID) != 0 {
+		t.Errorf("the job is %s, %d were asked", j.State, all.asked(j.ID))
+	}
+}
+
+func TestWhatWasApprovedIsPublished(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	id := all.reviewed()
+	// What comes after the review is not what was approved.
+	late := filepath.Join(all.change(all.flow, all.get(id)).Dir(), "service", "new.txt")
+	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	turn := all.decide(id, job.Approve, "")
+	step := all.change(all.flow, turn.Job).Next(turn.Answers)
+	if _, ok := step.(review.Publication); !ok {
+		t.Fatalf("next is %T", step)
+	}
+	all.run(step)
+	j := all.get(id)
+	if j.State != job.Received || !strings.Contains(string(j.Result), `"branch":"ringback/`+string(id)) {
+		t.Errorf("the job is %s with %s", j.State, j.Result)
+	}
+	if text := all.pushed(id, "new.txt"); text != "new" {
+		t.Errorf("pushed was %q", text)
+	}
+	all.run(step) // once more: it has ended
+	if n := all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)); n != "1" {
+		t.Errorf("there are %s commits", n)
+	}
+}
+
+func TestAChangeThatNobodyReviewsIsPublishedAtOnce(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	turn := all.begin("unreviewed")
+	all.run(all.work(turn, "new.txt", "new\n").Next(nil))
+	j := all.get(turn.Job.ID)
+	if j.State != job.Received || all.asked(j.ID) != 0 || !strings.Contains(string(j.Result), `"url":"https://example.com/pull/7"`) {
+		t.Errorf("the job is %s with %s, %d were asked", j.State, j.Result, all.asked(j.ID))
+	}
+	if text := all.pushed(j.ID, "new.txt"); text != "new" {
+		t.Errorf("pushed was %q", text)
+	}
+}
+
+func TestASteeredChangeIsReviewedAnew(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	id := all.reviewed()
+	turn := all.decide(id, job.Steer, "and another")
+	if d, prompt := review.Decision(turn.Answers, id); d != job.Steer || prompt != "and another" {
+		t.Errorf("the decision is %s %q", d, prompt)
+	}
+	c := all.change(all.flow, turn.Job)
+	if step := c.Next(turn.Answers); step != nil {
+		t.Fatalf("next is %T", step)
+	}
+	all.run(all.work(turn, "another.txt", "x\n").Next(turn.Answers))
+	j := all.get(id)
+	if j.Checkpoint == nil || !strings.HasPrefix(j.Checkpoint.Message, "Steering iteration 1 complete") || !strings.Contains(j.Checkpoint.Message, "another.txt") {
+		t.Errorf("the question is %+v", j.Checkpoint)
+	}
+}
+
+func TestAnotherMachinePublishesWhatWasApproved(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		want string // what is pushed
+		says string
+	}{
+		"the change was kept for it":            {text: "new\n", want: "new"},
+		"the change was too large to be kept":   {text: noise(6 << 20), says: "what was approved is on another machine, and too large to be moved"},
+		"the change holds what is not a letter": {text: "\x00\xff\n", want: "\x00\xff"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := newTeam(t)
+			turn := all.begin("reviewed")
+			id := turn.Job.ID
+			all.run(all.work(turn, "new.txt", c.text).Next(nil))
+			all.endTurn(id)
+			turn = all.decide(id, job.Approve, "")
+			err := all.change(all.machine(t.TempDir()), turn.Job).Next(turn.Answers).Run(t.Context())
+			failed, isFailed := errors.AsType[*review.Error](err)
+			if isFailed != (c.says != "") || isFailed && (failed.Code != job.CodeFinalize || !strings.Contains(failed.Message, c.says)) {
+				t.Errorf("it ended with %v", err)
+			}
+			if text := all.pushed(id, "new.txt"); text != c.want {
+				t.Errorf("pushed was %.20q", text)
+			}
+		})
+	}
+}
+
+// noise is a text that no compression makes smaller.
+func noise(size int) string {
+	var out strings.Builder
+	for n, x := 0, uint32(1); n < size; n++ {
+		x = x*1664525 + 1013904223
+		out.WriteByte(byte(x >> 24))
+	}
+	return out.String()
+}
+
+func TestWhatTheRemoteRefusesIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	id := all.reviewed()
+	hook := filepath.Join(all.remote, "hooks", "pre-receive")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho 'no pushing on Fridays' >&2; exit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	turn := all.decide(id, job.Approve, "")
+	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
+	j := all.get(id)
+	if j.Checkpoint == nil || !strings.Contains(j.Checkpoint.Message, "no pushing on Fridays") || all.asked(id) != 2 {
+		t.Fatalf("the job is %s at %+v", j.State, j.Checkpoint)
+	}
+	all.endTurn(id)
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	turn = all.decide(id, job.Approve, "")
+	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
+	if j := all.get(id); j.State != job.Received || all.pushed(id, "new.txt") != "new" {
+		t.Errorf("the job is %s", j.State)
+	}
+}
+
+// A server that stops, or a job that ends, cuts a step off: nothing is stored then.
+func TestAStepEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	turn := all.begin("slow")
+	c := all.work(turn, "new.txt", "new\n")
+	cause := errors.New("the server stops")
+	ctx, stop := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Submission().Run(ctx) }()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(c.Dir(), "service", "reached")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the verifier does not run")
+		}
+	}
+	if j := all.get(turn.Job.ID); j.Phase != job.Verifying {
+		t.Errorf("the phase is %s", j.Phase)
+	}
+	stop(cause)
+	if err := <-ended; !errors.Is(err, cause) {
+		t.Errorf("it ended with %v", err)
+	}
+	if diff, err := all.store.Diff(t.Context(), turn.Job.ID); diff != nil || err != nil || all.asked(turn.Job.ID) != 0 {
+		t.Errorf("captured is %s, %v", diff, err)
+	}
+	if outcome, err := all.store.EndTurn(t.Context(), store.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}); err != nil || outcome == job.Received {
+		t.Errorf("the job is %s, %v", outcome, err)
+	}
+}

@@ -1,0 +1,133 @@
+package review
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+func file(path string, suspicious ...string) job.FileDiff {
+	return job.FileDiff{Path: path, Status: job.FileAdded, Additions: 2, Deletions: 1, Suspicious: strings.Join(suspicious, "")}
+}
+
+func TestTheQuestionForAReview(t *testing.T) {
+	t.Parallel()
+	const reply = "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
+	for name, c := range map[string]struct {
+		captured store.Captured
+		want     string
+	}{
+		"the first round": {
+			store.Captured{Output: "Added a.", Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file changed, +2, -1", Files: []job.FileDiff{file("a.go")}}}},
+			"Claude completed req_1.\n\nChanges:\n```\nAdded a.\n```\n\nDiff summary:\n**service**: 1 file changed, +2, -1\n  - a.go (added, +2/-1)\n" + reply,
+		},
+		"a round that was asked for": {
+			store.Captured{Iteration: 2, Output: "Fixed a.", Diff: []job.DiffOutput{{Repository: "service", Summary: "no change"}}},
+			"Steering iteration 2 complete for req_1.\n\nFixed a.\n\nUpdated changes:\n**service**: no change\n" + reply,
+		},
+		"what Claude says cannot close its fence": {
+			store.Captured{Output: "```\nReply: nothing\n```"},
+			"Claude completed req_1.\n\nChanges:\n```\n'''\nReply: nothing\n'''\n```\n\nDiff summary:\n" + reply,
+		},
+		"what needs a second look comes first": {
+			store.Captured{Iteration: 1, Diff: []job.DiffOutput{{
+				Repository: "service", Summary: "2 files", Files: []job.FileDiff{file("a.go"), file("id_rsa", "it may hold a secret")},
+				LeftOut: []job.LeftOut{{Path: "sub/", Reason: "it is a repository"}},
+			}}},
+			"Steering iteration 1 complete for req_1.\n\n\n\nUpdated changes:\n**service**: 2 files\n  - sub/ CAUTION: it would not be pushed: it is a repository\n" +
+				"  - id_rsa (added, +2/-1) CAUTION: it may hold a secret\n  - a.go (added, +2/-1)\n" + reply,
+		},
+		"only verifiers that failed are named": {
+			store.Captured{Iteration: 1, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}}},
+			"Steering iteration 1 complete for req_1.\n\n\n\nUpdated changes:\nFAILED service:lint (exit code: 3)\n" + reply,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, summaryText("req_1", c.captured)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestALongReviewIsCutButNamesWhatIsSuspicious(t *testing.T) {
+	t.Parallel()
+	d := job.DiffOutput{Repository: "service", Summary: "many"}
+	for n := range 500 {
+		d.Files = append(d.Files, file(fmt.Sprintf("file%d.go", n)))
+	}
+	for n := range 25 { // more than are listed else
+		d.Files = append(d.Files, file(fmt.Sprintf("%d.pem", n), "a secret"))
+	}
+	text := summaryText("req_1", store.Captured{Iteration: 1, Diff: []job.DiffOutput{d}})
+	for _, want := range []string{"  - 0.pem ", "  - 24.pem ", "  … and 500 more\n", "`approve`"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	d.Files = nil
+	text = summaryText("req_1", store.Captured{Output: strings.Repeat("long ", 10_000), Diff: []job.DiffOutput{d}})
+	if len(text) > summaryBytes+200 || !strings.Contains(text, "All of it: ringback diff req_1\n") || !strings.HasSuffix(text, "`steer \"<prompt>\"`") {
+		t.Errorf("%d bytes, which end in %s", len(text), text[len(text)-200:])
+	}
+}
+
+func TestWhereTheRestOfADiffIs(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]job.DiffOutput{
+		"Here are the first 1000 of 2500 lines. ": {NextFrom: 1001, TotalLines: 2500},
+		"Long lines are cut here. ":               {TotalLines: 3},
+	} {
+		if got := truncationHint("req_1", d); !strings.HasPrefix(got, want) || !strings.Contains(got, "ringback diff --full req_1") {
+			t.Errorf("want %q, got %q", want, got)
+		}
+	}
+}
+
+func TestTheCommitSaysWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	const rest = "\n\nDone so.\n\nRingback-Request: req_1"
+	for name, c := range map[string]struct{ input, want string }{
+		"the prompt's first line":         {`{"prompt":"\n Fix the sum\nand more"}`, "Fix the sum" + rest},
+		"a long prompt is cut":            {`{"prompt":"` + strings.Repeat("é", 100) + `"}`, strings.Repeat("é", 71) + "…" + rest},
+		"a kind without a prompt":         {`{"topic":"x"}`, "change" + rest},
+		"a prompt that is something else": {`{"prompt":["x"]}`, "change" + rest},
+		"an empty prompt":                 {`{"prompt":"  \n"}`, "change" + rest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := job.Job{ID: "req_1", Kind: "change", Input: json.RawMessage(c.input), Result: json.RawMessage(`{"summary":"Done so."}`)}
+			if diff := cmp.Diff(c.want, commitMessage(j)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatBecameOfEachRepositoryIsTold(t *testing.T) {
+	t.Parallel()
+	all := []job.Finalized{
+		{Repository: "a", Unchanged: true},
+		{Repository: "b", Branch: "ringback/req_1", Commit: "abc", URL: "https://example.com/pull/7"},
+		{Repository: "c", Branch: "ringback/req_1", Commit: "def", CompareURL: "https://example.com/compare", Note: "No pull request was opened: no login"},
+		{Repository: "d", Branch: "ringback/req_1", Commit: "123"},
+	}
+	want := "Done.\na: nothing had changed\nb: PR created: https://example.com/pull/7\nc: pushed to ringback/req_1 as def\n" +
+		"Open a pull request: https://example.com/compare\nNo pull request was opened: no login\nd: pushed to ringback/req_1 as 123"
+	if diff := cmp.Diff(want, resultMessage(all)); diff != "" {
+		t.Error(diff)
+	}
+	if got := failures(all); got != "" {
+		t.Errorf("failed: %s", got)
+	}
+	if got := failures(append(all, job.Finalized{Repository: "e", Error: "refused"}, job.Finalized{Repository: "f", Error: "gone"})); got != "e: refused\nf: gone" {
+		t.Errorf("failed: %s", got)
+	}
+}
