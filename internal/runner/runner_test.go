@@ -1,0 +1,300 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/process"
+	"ringback/internal/runner"
+	"ringback/internal/store"
+)
+
+// farm is a store with jobs, which nodes take.
+type farm struct {
+	t     *testing.T
+	redis *store.Embedded
+	store *store.Store
+	jobs  *lifecycle.Service
+	kinds *kind.Registry
+	// outages are those that nodes see of the store; tests themselves see none.
+	outages outages
+	// dir is the data directory of its nodes, and notes where their Claude writes.
+	dir, notes string
+}
+
+var storeOptions = store.Options{UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, NodeTimeout: time.Minute}
+
+func newFarm(t *testing.T) *farm {
+	t.Helper()
+	own := kind.Source{Prompts: fstest.MapFS{
+		"poem.md":   {Data: []byte("Write.")},
+		"change.md": {Data: []byte("---\nworkspace: {}\nreview: true\n---\nChange it.")},
+	}}
+	kinds, problems := kind.Load(kind.Builtin(), own)
+	if err := kind.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	log := slog.New(slog.DiscardHandler)
+	db := store.New(embedded.Client, storeOptions, log)
+	t.Cleanup(func() { db.Close() })
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute})
+	f := &farm{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, dir: t.TempDir(), notes: t.TempDir()}
+	t.Cleanup(f.endStrays)
+	return f
+}
+
+// endStrays ends the processes that nodes have left to the next start.
+func (f *farm) endStrays() {
+	for _, pid := range f.pids() {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+}
+
+// pids are the processes of Claude that were started so far and still live.
+func (f *farm) pids() (alive []int) {
+	for _, pid := range process.Marked(func(marker string) bool { return strings.HasPrefix(marker, "req_") }) {
+		if dir, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "cwd")); err == nil && strings.HasPrefix(dir, f.dir) {
+			alive = append(alive, pid)
+		}
+	}
+	return alive
+}
+
+// claude is a program that plays Claude. It notes that it has begun.
+func (f *farm) claude(script string) string {
+	f.t.Helper()
+	file := filepath.Join(f.notes, "claude")
+	text := "#!/bin/sh\necho '{\"type\":\"system\",\"subtype\":\"init\"}'\necho $$ >> " + f.notes + "/begun\n" + script
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+		f.t.Fatal(err)
+	}
+	return file
+}
+
+// begun is how many processes of Claude have begun.
+func (f *farm) begun() int {
+	text, _ := os.ReadFile(filepath.Join(f.notes, "begun"))
+	return strings.Count(string(text), "\n")
+}
+
+// node is a start of a server. stop ends it and waits until it has.
+type node struct {
+	*runner.Runner
+	stop func()
+}
+
+// start starts a node. deaf is one that hears nothing of what the store publishes.
+func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *node {
+	f.t.Helper()
+	opts := runner.Options{
+		ClaudeBin: claude, Environ: os.Environ(), Dir: f.dir, Workers: 2, CallbackBaseURL: "http://127.0.0.1:1",
+		Linger: 100 * time.Millisecond, Grace: time.Second, Heartbeat: time.Hour, Backoff: 10 * time.Millisecond,
+	}
+	if change != nil {
+		change(&opts)
+	}
+	log := slog.New(slog.DiscardHandler)
+	client := redis.NewClient(&redis.Options{Addr: f.redis.Client.(*redis.Client).Options().Addr, DisableIdentity: true})
+	client.AddHook(&f.outages)
+	db := store.New(client, storeOptions, log)
+	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute})
+	r, err := runner.New(db, f.kinds, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var parts sync.WaitGroup
+	parts.Go(func() { r.Run(ctx, ctx) })
+	if deaf {
+		r.Reset() // it looks for work as it starts
+	} else {
+		parts.Go(func() { db.Subscribe(ctx, store.Subscriber{EventFunc: r.Event, WakeFunc: r.Wake, ResetFunc: r.Reset}) })
+	}
+	stop := sync.OnceFunc(func() {
+		cancel()
+		parts.Wait()
+		_ = client.Close()
+	})
+	f.t.Cleanup(stop)
+	return &node{r, stop}
+}
+
+func (f *farm) create(kindName string, input map[string]any) job.ID {
+	f.t.Helper()
+	j, err := f.jobs.Create(f.t.Context(), lifecycle.Request{UserID: "u1", ByBackEnd: true, Kind: kindName, Input: input})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return j.ID
+}
+
+func (f *farm) get(id job.ID) job.Job {
+	f.t.Helper()
+	j, err := f.store.Get(f.t.Context(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return j
+}
+
+func (f *farm) submit(id job.ID) {
+	f.t.Helper()
+	outcome, err := f.store.Result(f.t.Context(), id, store.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Done."}`)})
+	if err != nil || outcome != store.Accepted {
+		f.t.Fatalf("submitting: %s, %v", outcome, err)
+	}
+}
+
+func (f *farm) eventually(what string, ok func() bool) {
+	f.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("gave up waiting for %s", what)
+		}
+	}
+}
+
+func (f *farm) await(id job.ID, state job.State) job.Job {
+	f.t.Helper()
+	f.eventually("the job to be "+string(state), func() bool { return f.get(id).State == state })
+	return f.get(id)
+}
+
+// repository makes a bare repository with one commit.
+func (f *farm) repository() string {
+	f.t.Helper()
+	bare, work := filepath.Join(f.t.TempDir(), "service.git"), filepath.Join(f.t.TempDir(), "work")
+	for _, args := range [][]string{
+		{"init", "--quiet", "--bare", "--initial-branch=main", bare},
+		{"clone", "--quiet", bare, work},
+		{"-C", work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "--allow-empty", "-m", "Begin"},
+		{"-C", work, "push", "--quiet", "origin", "HEAD:main"},
+	} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			f.t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return bare
+}
+
+func (f *farm) createChange() job.ID {
+	f.t.Helper()
+	return f.create("change", map[string]any{"prompt": "x", "repos": []any{map[string]any{"url": f.repository()}}})
+}
+
+const hang = "echo x > service/new.txt 2>/dev/null\nsleep 1000\n"
+
+// Claude has submitted a change and does not end. The turn goes on by whatever comes
+// first: what is published, the next heartbeat, the next start.
+func TestASubmittedChangeIsNoticed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		deaf     bool
+		change   func(*runner.Options)
+		announce func(*farm, *node, job.ID)
+	}{
+		"by the event of its phase": {announce: func(f *farm, _ *node, id job.ID) {
+			j := f.get(id)
+			if err := f.store.Phase(f.t.Context(), id, j.Turn, j.Node, job.Capturing); err != nil {
+				f.t.Fatal(err)
+			}
+		}},
+		"by a heartbeat, where the event was lost":          {deaf: true, change: func(o *runner.Options) { o.Heartbeat = 100 * time.Millisecond }},
+		"by the connection that comes back":                 {announce: func(_ *farm, n *node, _ job.ID) { n.Reset() }},
+		"by the next start, which adopts the process":       {announce: func(f *farm, n *node, _ job.ID) { n.stop(); f.start(f.claude(hang), false, nil) }},
+		"by the next start, though its process was killed":  {announce: func(f *farm, n *node, _ job.ID) { n.stop(); f.endStrays(); f.start(f.claude(hang), false, nil) }},
+		"by the next start, though that hears nothing, too": {deaf: true, announce: func(f *farm, n *node, _ job.ID) { n.stop(); f.start(f.claude(hang), true, nil) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFarm(t)
+			id := f.createChange()
+			n := f.start(f.claude(hang), c.deaf, c.change)
+			f.eventually("Claude to begin", func() bool { return f.begun() == 1 && f.get(id).Phase == job.AtWork })
+			f.submit(id)
+			if c.announce != nil {
+				c.announce(f, n, id)
+			}
+			if j := f.await(id, job.AwaitingApproval); j.Turn != 1 || j.Attempt != 0 || f.begun() != 1 {
+				t.Errorf("it took %d turns, %d attempts and %d processes", j.Turn, j.Attempt, f.begun())
+			}
+			f.eventually("Claude's process to be gone", func() bool { return len(f.pids()) == 0 })
+		})
+	}
+}
+
+func TestAStoppedNodeLeavesItsProcessToTheNextStart(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	id := f.create("poem", map[string]any{})
+	first := f.start(f.claude(hang), false, nil)
+	f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
+	first.stop()
+	if len(f.pids()) == 0 {
+		t.Fatal("the process has ended with its server")
+	}
+	second := f.start(f.claude(hang), false, nil)
+	f.eventually("the turn to be adopted", func() bool { return second.Running() == 1 })
+	if second.Node() != first.Node() {
+		t.Errorf("the node %s is now %s", first.Node(), second.Node())
+	}
+	if err := f.jobs.Cancel(t.Context(), id, job.Actor{}); err != nil {
+		t.Fatal(err)
+	}
+	f.eventually("the adopted process to end", func() bool { return len(f.pids()) == 0 && second.Running() == 0 })
+	if j := f.get(id); j.State != job.Cancelled || j.Turn != 1 || f.begun() != 1 {
+		t.Errorf("the job is %s after %d turns and %d processes", j.State, j.Turn, f.begun())
+	}
+}
+
+// While the server works for jobs, the store is away for a moment, at each call that
+// is made for them, before that has reached it or after. It is no fault of the jobs.
+func TestAStoreThatIsAwayCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	var ids []job.ID
+	for call := range 30 {
+		id := f.createChange()
+		f.outages.add(id, &outage{after: call / 2, calls: 3, answered: call%2 == 0})
+		ids = append(ids, id)
+	}
+	f.start(f.claude(hang), false, func(o *runner.Options) { o.Workers = len(ids) })
+	f.eventually("all to begin", func() bool { return f.begun() == len(ids) })
+	for _, id := range ids {
+		f.submit(id)
+	}
+	f.endStrays()
+	for n, id := range ids {
+		if j := f.await(id, job.AwaitingApproval); j.Attempt != 0 || j.Turn != 1 || j.LastFailure != nil {
+			t.Errorf("away at call %d, it took %d turns and %d attempts, the last failure is %+v", n/2, j.Turn, j.Attempt, j.LastFailure)
+		}
+		if !f.outages.over(id) {
+			t.Errorf("no call %d was made", n/2)
+		}
+	}
+}
