@@ -451,7 +451,7 @@ func next(t *testing.T, posts <-chan object) object {
 }
 
 // The server is killed while a verifier runs, and again while the approved change
-// is brought out: each is done again, and Claude is not rung for it.
+// is published: each is done again, and Claude is not started for it.
 func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")
@@ -497,7 +497,7 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 	}
 }
 
-// Another machine brings out what was approved, when the first one is gone.
+// Another machine publishes what was approved, when the first one is gone.
 func TestChangeMovesToAnotherMachine(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")

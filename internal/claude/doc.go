@@ -1,3 +1,15 @@
-// Package claude knows the Claude CLI: its command line, the prompts that tell
-// Claude how to call back, and the stream it prints. It starts nothing.
+// Package claude knows the Claude CLI. It starts nothing: internal/runner asks here
+// what to start, and hands over what was printed.
+//
+//   - Args, Environ and Settings are the command line, what of our environment the CLI
+//     may see, and the hook that has its tools judged. The allowlist in Args holds each
+//     callback's one command, word for word; the prompt shows the same words.
+//   - Prompt is what stands in standard input: the kind's prompt, how to call back, and
+//     what happened since the last turn. Whatever people or programs wrote goes through
+//     one function, inert, so that it can neither close its fence nor have a file read.
+//   - Reader takes the stream that the CLI prints. It never fails, and nothing in it is
+//     a result: those come by callbacks. Explain says why a process ended as it did.
+//   - IsCallbackCall tells the tools that are used for nothing but that.
+//
+// What the CLI does in fact is held by tests against the real one, cli_test.go.
 package claude

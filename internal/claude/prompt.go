@@ -31,10 +31,10 @@ type Prompt struct {
 	Structured bool
 	// Hold is how long a call that asks the user may take to answer.
 	Hold time.Duration
-	// Answers are the questions that the user has answered so far, and Told what
-	// they have written since the last turn, both in order.
-	Answers []job.Checkpoint
-	Told    []job.Message
+	// Answers are the questions that the user has answered so far, and
+	// PendingMessages what they have written since the last turn, both in order.
+	Answers         []job.Checkpoint
+	PendingMessages []job.Message
 	// Change is how the job works on repositories; nil when it does not.
 	Change *job.Change
 	// Steering is another round that a reviewer asked for; nil for none.
@@ -185,7 +185,7 @@ func (d promptData) Replies() (string, error) {
 	for i, c := range d.Answers {
 		answers[i] = answer{c.Message, c.Props, c.Reply}
 	}
-	return fenced(answers)
+	return fencedJSON(answers)
 }
 
 // AskedForChange reports whether the user's last answer is that they want
@@ -199,10 +199,10 @@ func (d promptData) AskedForChange() bool {
 }
 
 // Written are the user's messages, as JSON that may stand in a fence.
-func (d promptData) Written() (string, error) { return fenced(utterances(d.Told)) }
+func (d promptData) Written() (string, error) { return fencedJSON(utterances(d.PendingMessages)) }
 
 // Past is the conversation so far, as JSON that may stand in a fence.
-func (d promptData) Past() (string, error) { return fenced(utterances(d.History)) }
+func (d promptData) Past() (string, error) { return fencedJSON(utterances(d.History)) }
 
 func utterances(messages []job.Message) []job.Utterance {
 	texts := make([]job.Utterance, 0, len(messages))
@@ -214,7 +214,8 @@ func utterances(messages []job.Message) []job.Utterance {
 	return texts
 }
 
-func fenced(v any) (string, error) {
+// fencedJSON is v as JSON that may stand in a fence.
+func fencedJSON(v any) (string, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	return inert(text), err
 }

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/job"
 )
 
-// Steering is a round of a change that a reviewer asked for (seed 001).
+// Steering is a round of a change that a reviewer asked for.
 type Steering struct {
 	// Prompt is what they want.
 	Prompt string
@@ -24,8 +24,8 @@ type Steering struct {
 // lastLines is how much of a failed verifier's output Claude is shown, in bytes.
 const lastLines = 4000
 
-// Wish is the reviewer's prompt, as it may stand in a fence.
-func (s *Steering) Wish() string { return inert([]byte(s.Prompt)) }
+// Request is the reviewer's prompt, as it may stand in a fence.
+func (s *Steering) Request() string { return inert([]byte(s.Prompt)) }
 
 // Seen sums up the diff.
 func (s *Steering) Seen() string {
@@ -52,7 +52,7 @@ func (s *Steering) Failed() string {
 	return inert([]byte(strings.TrimSpace(out.String())))
 }
 
-// Earlier are the wishes of the rounds before this one.
+// Earlier are the prompts of the rounds before this one.
 func (s *Steering) Earlier() string {
 	var out strings.Builder
 	for _, r := range s.State.History[:max(0, len(s.State.History)-1)] {

@@ -18,13 +18,13 @@ type Reader struct {
 	begun    bool
 	result   *Result
 	seen     job.Usage
-	message  string // the last one whose usage was counted
+	last     string // the id of the last message whose usage was counted
 	read     int64  // bytes, up to the end of the last line
-	spoken   []Spoken
+	messages []StreamMessage
 }
 
-// Spoken is a message of the conversation, and where in the stream it ends.
-type Spoken struct {
+// StreamMessage is a message of the conversation, and where in the stream it ends.
+type StreamMessage struct {
 	Message Message
 	End     int64
 }
@@ -71,9 +71,9 @@ func (r *Reader) line(text []byte) {
 		r.begun = r.begun || l.Subtype == "init"
 	case l.Type == "assistant" && l.Message != nil:
 		r.count(l.Message)
-		r.spoken = append(r.spoken, Spoken{*l.Message, r.read})
+		r.messages = append(r.messages, StreamMessage{*l.Message, r.read})
 	case l.Type == "user" && l.Message != nil:
-		r.spoken = append(r.spoken, Spoken{*l.Message, r.read})
+		r.messages = append(r.messages, StreamMessage{*l.Message, r.read})
 	case l.Result != nil:
 		r.result = l.Result
 	}
@@ -81,10 +81,10 @@ func (r *Reader) line(text []byte) {
 
 // count adds what a message used, once for all of its lines.
 func (r *Reader) count(m *Message) {
-	if m.Usage == nil || m.ID != "" && m.ID == r.message {
+	if m.Usage == nil || m.ID != "" && m.ID == r.last {
 		return
 	}
-	r.message = m.ID
+	r.last = m.ID
 	r.seen = r.seen.Plus(m.Usage.usage())
 }
 
@@ -105,9 +105,9 @@ func (r *Reader) Usage() job.Usage {
 	return u
 }
 
-// Spoken returns the messages that came since it was last asked.
-func (r *Reader) Spoken() []Spoken {
-	spoken := r.spoken
-	r.spoken = nil
-	return spoken
+// Messages returns those that came since it was last asked.
+func (r *Reader) Messages() []StreamMessage {
+	messages := r.messages
+	r.messages = nil
+	return messages
 }

@@ -55,7 +55,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as `url` or url#branch; repeatable")
 	flags.StringVar(&f.task.prompt, "prompt", "", "`what` to change")
 	flags.StringArrayVar(&f.task.verifiers, "verifier", nil, "a check as `name:command`; repeatable")
-	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "wait for a person before the change is brought out")
+	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "wait for a person before the change is published")
 	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how `often` it may be steered (default: the kind's, 5)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c

@@ -91,7 +91,7 @@ func underReview(j job.Job) bool {
 	return j.State == job.AwaitingApproval && j.Checkpoint != nil && j.Checkpoint.Type == job.Review
 }
 
-// approveCommand also waits until an approved change was brought out.
+// approveCommand also waits until an approved change was published.
 func (a *app) approveCommand() *cobra.Command {
 	var noWait bool
 	c, t := a.targeted(&cobra.Command{Use: "approve [requestId]", Short: "Allow what a job asks to be allowed"})
@@ -116,7 +116,7 @@ func (a *app) approveCommand() *cobra.Command {
 		}
 		return show(a, cmd, j, printer.changed)
 	}
-	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until the change was brought out")
+	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until the change was published")
 	return c
 }
 

@@ -186,7 +186,7 @@ const (
 	CodeCancelled       Code = "cancelled"
 	CodeRejected        Code = "rejected"        // a person rejected the change
 	CodeWorkspace       Code = "workspace"       // a repository could not be cloned
-	CodeFinalize        Code = "finalize_failed" // the change could not be brought out
+	CodeFinalize        Code = "finalize_failed" // the change could not be published
 )
 
 // ReservedUserPrefix begins the names of users that no caller may be: what

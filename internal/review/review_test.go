@@ -17,6 +17,7 @@ import (
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/review"
+	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/workspace"
 )
@@ -43,7 +44,7 @@ func newTeam(t *testing.T) *team {
 		"poem.md":       {Data: []byte("Write.")},
 	}}
 	kinds, problems := kind.Load(kind.Builtin(), own)
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	embedded, err := store.StartInProcess()

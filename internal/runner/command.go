@@ -89,7 +89,7 @@ func (r *Runner) kindOf(name string) (*kind.Kind, error) {
 
 func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn, change *review.Change) (string, error) {
 	p := claude.Prompt{
-		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, Told: st.Told,
+		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, PendingMessages: st.Told,
 		Callback: r.callback(st),
 	}
 	if change != nil {

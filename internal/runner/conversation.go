@@ -34,16 +34,16 @@ func (c *conversation) expect(answers []job.Checkpoint) {
 }
 
 // messages returns what people get to see.
-func (c *conversation) messages(spoken []claude.Spoken) []store.Said {
-	var said []store.Said
-	for _, s := range spoken {
+func (c *conversation) messages(printed []claude.StreamMessage) []store.Said {
+	var list []store.Said
+	for _, s := range printed {
 		for _, m := range oneByOne(s.Message) {
 			if body, ok := c.message(m); ok {
-				said = append(said, store.Said{End: s.End, Body: body})
+				list = append(list, store.Said{End: s.End, Body: body})
 			}
 		}
 	}
-	return said
+	return list
 }
 
 // oneByOne takes what several tools gave back apart: each is the end of another

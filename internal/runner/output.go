@@ -14,14 +14,14 @@ import (
 
 // output follows what a process prints: telemetry, never results.
 type output struct {
-	store  *store.Store
-	job    job.Job
-	id     job.ID
-	turn   int
-	files  process.Files
-	offset int64
-	reader *claude.Reader
-	talk   conversation
+	store        *store.Store
+	job          job.Job
+	id           job.ID
+	turn         int
+	files        process.Files
+	offset       int64
+	reader       *claude.Reader
+	conversation conversation
 	// secrets are blanked out of standard error, of which errSize bytes were kept.
 	secrets []string
 	errSize int64
@@ -42,7 +42,7 @@ func newOutput(s *store.Store, j job.Job, f process.Files, secrets []string) *ou
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if answers, err := s.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
-		o.talk.expect(answers)
+		o.conversation.expect(answers)
 	}
 	return o
 }
@@ -114,8 +114,8 @@ func (o *output) take(chunk []byte) {
 	defer cancel()
 	// Telemetry: a gap is no harm.
 	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.offset, maskSignatures(chunk))
-	if said := o.talk.messages(o.reader.Spoken()); len(said) > 0 {
-		_ = o.store.Say(ctx, o.job, said)
+	if messages := o.conversation.messages(o.reader.Messages()); len(messages) > 0 {
+		_ = o.store.Say(ctx, o.job, messages)
 	}
 	o.offset += int64(len(chunk))
 }

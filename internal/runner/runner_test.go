@@ -23,6 +23,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/runner"
+	"ringback/internal/schema"
 	"ringback/internal/store"
 )
 
@@ -48,7 +49,7 @@ func newFarm(t *testing.T) *farm {
 		"change.md": {Data: []byte("---\nworkspace: {}\nreview: true\n---\nChange it.")},
 	}}
 	kinds, problems := kind.Load(kind.Builtin(), own)
-	if err := kind.Join(problems); err != nil {
+	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	embedded, err := store.StartInProcess()

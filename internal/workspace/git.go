@@ -103,25 +103,25 @@ func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	said := strings.TrimSpace(errs.String())
+	output := strings.TrimSpace(errs.String())
 	failed := gitError{command: args[0], code: -1}
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		failed.code = ended.ExitCode()
 	}
-	if failed.code < 0 || said == "" {
-		said = err.Error()
+	if failed.code < 0 || output == "" {
+		output = err.Error()
 	}
-	failed.said = excerpt.Head(redacted(said), 1000)
+	failed.output = excerpt.Head(redacted(output), 1000)
 	return &failed
 }
 
-// gitError is that git failed, and what it said.
+// gitError is that git failed, and what it printed.
 type gitError struct {
-	command, said string
-	code          int // its exit code; -1 when it did not exit by itself
+	command, output string
+	code            int // its exit code; -1 when it did not exit by itself
 }
 
-func (e *gitError) Error() string { return "git " + e.command + ": " + e.said }
+func (e *gitError) Error() string { return "git " + e.command + ": " + e.output }
 
 var withPassword = regexp.MustCompile(`([a-z][a-z0-9+.-]*://)[^/@\s]+@`)
 

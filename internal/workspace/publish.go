@@ -148,8 +148,8 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o Publis
 		return url, fmt.Errorf("%s: %w", command, err)
 	}
 	if ended.Code != 0 {
-		said := excerpt.Tail(redacted(strings.TrimSpace(ended.Stderr+"\n"+ended.Stdout)), 1000)
-		return url, fmt.Errorf("%s ended with exit code %d: %s", command, ended.Code, said)
+		output := excerpt.Tail(redacted(strings.TrimSpace(ended.Stderr+"\n"+ended.Stdout)), 1000)
+		return url, fmt.Errorf("%s ended with exit code %d: %s", command, ended.Code, output)
 	}
 	return url, nil
 }

@@ -128,10 +128,10 @@ func (g github) find(ctx context.Context) (string, error) {
 	return open[0].URL, nil
 }
 
-// ghError is that gh failed, and what it said.
-type ghError struct{ command, said string }
+// ghError is that gh failed, and what it printed.
+type ghError struct{ command, output string }
 
-func (e *ghError) Error() string { return "gh " + e.command + ": " + e.said }
+func (e *ghError) Error() string { return "gh " + e.command + ": " + e.output }
 
 // run runs gh beside the repositories, not in one: what lies there is hostile.
 func (g github) run(ctx context.Context, input string, args ...string) (string, error) {
@@ -156,5 +156,5 @@ var passes = regexp.MustCompile(`(?i)HTTP 5\d\d|time(d )?out|connection (refused
 // refused reports whether GitHub, or gh itself, will not do it.
 func (github) refused(err error) bool {
 	failed, ok := errors.AsType[*ghError](err)
-	return !ok || failed.said != "" && !passes.MatchString(failed.said)
+	return !ok || failed.output != "" && !passes.MatchString(failed.output)
 }

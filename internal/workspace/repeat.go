@@ -17,7 +17,7 @@ const (
 )
 
 // repeat does something until it is done, refused for good, or repeatFor is over.
-// report is told of each failure that is followed by another try; it may be nil.
+// report is called with each failure that is followed by another try; it may be nil.
 func repeat(ctx context.Context, what string, report func(string), refused func(error) bool, do func() error) error {
 	limit := time.Now().Add(repeatFor)
 	for delay := firstDelay; ; delay = min(2*delay, longestWait) {
@@ -49,5 +49,5 @@ var (
 // pushRefused reports whether the remote, or git itself, will not take a push.
 func pushRefused(err error) bool {
 	failed, ok := errors.AsType[*gitError](err)
-	return !ok || !inTheWay.MatchString(failed.said) && noMeans.MatchString(failed.said)
+	return !ok || !inTheWay.MatchString(failed.output) && noMeans.MatchString(failed.output)
 }

@@ -49,7 +49,7 @@ func (w *Workspace) trustedRepo(r job.Repository) string { return filepath.Join(
 const baseRef = "refs/ringback/base"
 
 // Prepare clones what is not there yet. It can be repeated after any crash: what
-// is complete is kept, what is not is begun anew. tell is told what it does.
+// is complete is kept, what is not is begun anew. report is called with what it does.
 // isNew is whether the workspace was made just now, until MarkReady says otherwise.
 func (w *Workspace) Prepare(ctx context.Context, report func(string)) (isNew bool, err error) {
 	_, err = os.Stat(w.readyMark())
@@ -199,7 +199,7 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 		_, err = g.run(ctx, "add", "--all", "--ignore-errors", ".")
 	}
 	// What cannot be added is left out, and told, see leftOut.
-	if failed, ok := errors.AsType[*gitError](err); ok && failed.command == "add" && (failed.code == 1 || strings.Contains(failed.said, "adding files failed")) {
+	if failed, ok := errors.AsType[*gitError](err); ok && failed.command == "add" && (failed.code == 1 || strings.Contains(failed.output, "adding files failed")) {
 		err = nil
 	}
 	if err != nil {
