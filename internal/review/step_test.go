@@ -104,9 +104,9 @@ func TestASubmittedChangeIsReviewed(t *testing.T) {
 	all := newTeam(t)
 	turn := all.begin("reviewed")
 	id := turn.Job.ID
-	if step := all.work(turn, "new.txt", "new\n").Submission(); step.Run(t.Context()) != nil || step.Run(t.Context()) != nil {
-		t.Fatal("it could not be captured, and captured again") // a restart does
-	}
+	step := all.work(turn, "new.txt", "new\n").Submission()
+	all.run(step)
+	all.run(step) // a server that restarts does
 	j := all.get(id)
 	if j.State != job.AwaitingApproval || j.Checkpoint == nil || j.Checkpoint.Type != job.Review || all.asked(id) != 1 {
 		t.Fatalf("the job is %s at %+v, %d were asked", j.State, j.Checkpoint, all.asked(id))
