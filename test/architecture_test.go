@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"internal/checkpoint":        {"approval", "checkpoint/intent", "job", "lifecycle", "schema", "store"},
 	"internal/checkpoint/intent": {"job"},
 	"internal/claude":            {"job", "kind", "process"},
-	"internal/claude/simulated":  {"job", "schema"},
+	"internal/claude/simulated":  {"claude", "job", "schema"},
 	"internal/cli":               {"client", "job", "schema"},
 	"internal/client":            {"job"},
 	"internal/config":            {},

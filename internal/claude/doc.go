@@ -6,7 +6,7 @@
 //     callback's one command, word for word; the prompt shows the same words.
 //   - Prompt is what stands in standard input: the kind's prompt, how to call back, and
 //     what happened since the last turn. Whatever people or programs wrote goes through
-//     one function, inert, so that it can neither close its fence nor have a file read.
+//     one function, escapeFence, so that it can neither close its fence nor have a file read.
 //   - Reader takes the stream that the CLI prints. It never fails, and nothing in it is
 //     a result: those come by callbacks. Explain says why a process ended as it did.
 //   - IsCallbackCall tells the tools that are used for nothing but that.

@@ -2,11 +2,10 @@ package claude
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"text/template"
 	"time"
 
 	"ringback/internal/job"
@@ -43,11 +42,6 @@ type Prompt struct {
 	History []job.Message
 }
 
-//go:embed prompt.tmpl
-var promptText string
-
-var promptTemplate = template.Must(template.New("prompt").Parse(promptText))
-
 // First is the prompt of a job's first turn: the kind's prompt, how to submit,
 // and the input, fenced so that it cannot pose as instructions.
 func (p Prompt) First() (string, error) {
@@ -56,17 +50,13 @@ func (p Prompt) First() (string, error) {
 		return "", fmt.Errorf("reading the input: %w", err)
 	}
 	system := kind.Render(p.Kind.Prompt, func(name string) string { return p.variable(name, input) })
-	rest, err := p.execute("first")
-	if err != nil {
-		return "", err
-	}
-	return system + "\n\n---\n\n" + rest, nil
+	return form.write(firstPrompt, promptData{Prompt: p, System: system})
 }
 
 // Unfinished is the prompt of a turn in the same conversation, after one that
 // ended without a result. detail says what was wrong.
 func (p Prompt) Unfinished(detail string) (string, error) {
-	return p.again("Your last turn ended, but no result of yours was accepted. " + inert([]byte(detail)))
+	return p.again("Your last turn ended, but no result of yours was accepted. " + escapeFence([]byte(detail)))
 }
 
 // Lost is the prompt after the process was lost with its server.
@@ -95,23 +85,7 @@ func (p Prompt) Written() (string, error) {
 }
 
 func (p Prompt) again(why string) (string, error) {
-	since, err := p.execute("since")
-	if err != nil {
-		return "", err
-	}
-	round, err := p.execute("steering")
-	if err != nil {
-		return "", err
-	}
-	since = strings.TrimSpace(round) + "\n\n" + strings.TrimSpace(since)
-	rest, err := p.execute("again")
-	return strings.TrimSpace(strings.TrimSpace(why)+"\n\n"+since) + "\n\n" + rest, err
-}
-
-func (p Prompt) execute(name string) (string, error) {
-	var out bytes.Buffer
-	err := promptTemplate.ExecuteTemplate(&out, name, promptData{Prompt: p})
-	return strings.TrimSpace(out.String()) + "\n", err
+	return form.write(laterPrompt, promptData{Prompt: p, Why: strings.TrimSpace(why)})
 }
 
 // variable returns the value of a template variable. A field of the input that
@@ -140,11 +114,15 @@ func (p Prompt) variable(name string, input any) string {
 	if err != nil {
 		return "(not given)"
 	}
-	return inert(quoted)
+	return escapeFence(quoted)
 }
 
 // promptData is what the template sees.
-type promptData struct{ Prompt }
+type promptData struct {
+	Prompt
+	// System is the kind's own prompt, Why what a later turn is for.
+	System, Why string
+}
 
 // Batches reports whether the result may be sent in parts.
 func (d promptData) Batches() bool { return d.Kind.Batchable() }
@@ -167,7 +145,7 @@ func (d promptData) Endpoint() string {
 func (d promptData) CurlAction(name string) string { return d.Curl(actionEndpoint(name), actionFile) }
 
 // InputOf is the schema of an action's input as Claude sees it.
-func (d promptData) InputOf(a *kind.Action) string { return inert(a.Schema().ForClaude()) }
+func (d promptData) InputOf(a *kind.Action) string { return escapeFence(a.Schema().ForClaude()) }
 
 // Curl is the command that posts a payload file.
 func (d promptData) Curl(endpoint, file string) string {
@@ -217,24 +195,34 @@ func utterances(messages []job.Message) []job.Utterance {
 // fencedJSON is v as JSON that may stand in a fence.
 func fencedJSON(v any) (string, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
-	return inert(text), err
+	return escapeFence(text), err
 }
 
 // Schema is the result's schema as Claude sees it.
-func (d promptData) Schema() string { return inert(d.Kind.Result.ForClaude()) }
+func (d promptData) Schema() string { return escapeFence(d.Kind.Result.ForClaude()) }
 
 // FencedInput is the input as it may stand in a fence.
 func (d promptData) FencedInput() string {
 	var out bytes.Buffer
 	if err := json.Indent(&out, d.Input, "", "  "); err != nil {
-		return inert(d.Input)
+		return escapeFence(d.Input)
 	}
-	return inert(out.Bytes())
+	return escapeFence(out.Bytes())
 }
 
-// inert makes foreign text harmless to the reader, the JSON way. Without
+// fenceEscapes are what stands for the signs that would leave a fence or a prompt.
+var fenceEscapes = []string{"`", `\u0060`, "@", `\u0040`}
+
+// escapeFence makes foreign text harmless to the reader, the JSON way. Without
 // backticks nothing closes a fence. And for each " @path" in a prompt the CLI
 // itself opens that file, wherever it lies, and shows it to Claude.
-func inert(text []byte) string {
-	return strings.NewReplacer("`", `\u0060`, "@", `\u0040`).Replace(string(text))
+func escapeFence(text []byte) string {
+	return strings.NewReplacer(fenceEscapes...).Replace(string(text))
+}
+
+// withoutEscapes is a text as it was before escapeFence.
+func withoutEscapes(text string) string {
+	back := slices.Clone(fenceEscapes)
+	slices.Reverse(back)
+	return strings.NewReplacer(back...).Replace(text)
 }

@@ -25,7 +25,7 @@ type Steering struct {
 const lastLines = 4000
 
 // Request is the reviewer's prompt, as it may stand in a fence.
-func (s *Steering) Request() string { return inert([]byte(s.Prompt)) }
+func (s *Steering) Request() string { return escapeFence([]byte(s.Prompt)) }
 
 // Seen sums up the diff.
 func (s *Steering) Seen() string {
@@ -36,7 +36,7 @@ func (s *Steering) Seen() string {
 			fmt.Fprintf(&out, "  %s %s (+%d/-%d)\n", f.Status, f.Path, f.Additions, f.Deletions)
 		}
 	}
-	return inert([]byte(strings.TrimSpace(out.String())))
+	return escapeFence([]byte(strings.TrimSpace(out.String())))
 }
 
 // Failed tells of the verifiers that failed, with the end of what they printed.
@@ -49,7 +49,7 @@ func (s *Steering) Failed() string {
 		text := excerpt.Tail(strings.TrimSpace(v.Stdout+"\n"+v.Stderr), lastLines)
 		fmt.Fprintf(&out, "%s (exit code %d):\n%s\n", v.Verifier, v.ExitCode, text)
 	}
-	return inert([]byte(strings.TrimSpace(out.String())))
+	return escapeFence([]byte(strings.TrimSpace(out.String())))
 }
 
 // Earlier are the prompts of the rounds before this one.
@@ -58,5 +58,5 @@ func (s *Steering) Earlier() string {
 	for _, r := range s.State.History[:max(0, len(s.State.History)-1)] {
 		fmt.Fprintf(&out, "%d. %s\n", r.IterationNumber, r.Prompt)
 	}
-	return inert([]byte(strings.TrimSpace(out.String())))
+	return escapeFence([]byte(strings.TrimSpace(out.String())))
 }

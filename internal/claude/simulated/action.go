@@ -4,61 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
+	"ringback/internal/claude"
 	"ringback/internal/schema"
 )
-
-// action is what the server does for Claude, as the prompt tells of it.
-type action struct {
-	Name  string
-	Input json.RawMessage // JSON Schema
-}
-
-// readActions finds the actions of a first prompt.
-func readActions(text string) []action {
-	_, below, found := strings.Cut(text, "\n### Actions\n")
-	if !found {
-		return nil
-	}
-	below, _, _ = strings.Cut(below, "\n### ")
-	var actions []action
-	for _, part := range strings.Split(below, "\n#### ")[1:] {
-		name, rest, _ := strings.Cut(part, "\n")
-		_, schema, _ := strings.Cut(rest, "\nInput: ")
-		schema, _, _ = strings.Cut(schema, "\n")
-		if _, err := decodeObject([]byte(schema)); err == nil {
-			actions = append(actions, action{strings.TrimSpace(name), json.RawMessage(schema)})
-		}
-	}
-	return actions
-}
-
-// said is a question that the user has answered.
-type said struct {
-	Props struct {
-		Action string `json:"action"`
-	} `json:"props"`
-	Reply struct {
-		Decision string         `json:"decision"`
-		Values   map[string]any `json:"values"`
-	} `json:"reply"`
-}
-
-// readAnswers finds what the user has answered so far.
-func readAnswers(text string) []said {
-	_, below, found := strings.Cut(text, "What the user has answered to your questions so far")
-	if !found {
-		return nil
-	}
-	_, below, _ = strings.Cut(below, "```json\n")
-	below, _, _ = strings.Cut(below, "\n```")
-	var answers []said
-	if json.Unmarshal([]byte(below), &answers) != nil {
-		return nil
-	}
-	return answers
-}
 
 // progress of the actions: what came of them, and whether the turn must stop here,
 // because a person was asked.
@@ -78,7 +27,7 @@ func (a *actor) act() (acted, error) {
 	for _, answer := range a.prompt.answers {
 		maps.Copy(known, answer.Reply.Values)
 	}
-	for _, act := range a.prompt.actions {
+	for _, act := range a.prompt.Actions {
 		one, err := a.perform(act, known)
 		if err != nil || one.stop {
 			return one, err
@@ -92,7 +41,7 @@ func (a *actor) act() (acted, error) {
 // mostCalls bounds how often one action is called.
 const mostCalls = 10
 
-func (a *actor) perform(act action, known map[string]any) (acted, error) {
+func (a *actor) perform(act claude.ActionPart, known map[string]any) (acted, error) {
 	confirmed := a.allowed(act.Name)
 	if a.refused(act.Name) {
 		return acted{denied: true}, nil

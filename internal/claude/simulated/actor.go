@@ -22,15 +22,20 @@ type actor struct {
 	args   arguments
 	prompt prompt
 	stream *stream
+	// unread is why the prompt could not be read; nil where it could.
+	unread error
 	// structured is the structured output, where that was asked for.
 	structured any
 }
 
 func (a *actor) play() error {
+	if a.unread != nil {
+		return a.unread
+	}
 	if a.args.hasSchema {
 		return a.answer()
 	}
-	if a.prompt.requestID == "" || a.prompt.baseURL == "" {
+	if a.prompt.Callback.RequestID == "" || a.prompt.Callback.BaseURL == "" {
 		return errors.New("the prompt holds no callback configuration")
 	}
 	switch a.opts.Behaviour {
@@ -102,22 +107,22 @@ func (a *actor) report() error {
 
 // submit sends the result; a refused one is repaired once.
 func (a *actor) submit(done acted) error {
-	result, err := makeResult(a.prompt.schema, a.prompt.input)
+	result, err := makeResult(a.prompt.Schema, a.prompt.input)
 	if err != nil {
 		return fmt.Errorf("making a result: %w", err)
 	}
-	withActions(a.prompt.schema, result, done)
+	withActions(a.prompt.Schema, result, done)
 	first := result
 	if a.opts.Behaviour == job.SimulateRepair {
-		if first, err = spoiled(a.prompt.schema, result); err != nil {
+		if first, err = spoiled(a.prompt.Schema, result); err != nil {
 			return err
 		}
 	}
-	answer, err := a.call(a.prompt.endpoint, "result.json", first)
+	answer, err := a.call(a.prompt.Endpoint, "result.json", first)
 	if err == nil && !answer.accepted() && a.opts.Behaviour == job.SimulateRepair {
 		a.stream.text("The answer says: " + answer.problem() + ". I correct it and send it again.")
 		if err = a.pause(); err == nil {
-			answer, err = a.call(a.prompt.endpoint, "result.json", result)
+			answer, err = a.call(a.prompt.Endpoint, "result.json", result)
 		}
 	}
 	if err != nil {
@@ -185,7 +190,7 @@ func (a *actor) exchange(endpoint, file string, fields map[string]any) (map[stri
 }
 
 func (a *actor) send(endpoint, file string, fields map[string]any) ([]byte, error) {
-	payload := map[string]any{"requestId": a.prompt.requestID, "hmac": a.prompt.signature}
+	payload := map[string]any{"requestId": a.prompt.Callback.RequestID, "hmac": a.prompt.Callback.Signature}
 	maps.Copy(payload, fields)
 	text, err := json.MarshalIndent(payload, "", "  ")
 	if err != nil {
@@ -197,7 +202,7 @@ func (a *actor) send(endpoint, file string, fields map[string]any) ([]byte, erro
 	}
 	a.stream.toolResult(id, "File created successfully at: "+file, false)
 
-	p := newPost(a.opts.Dir, a.prompt.baseURL+"/api/claude/"+endpoint, file)
+	p := newPost(a.opts.Dir, a.prompt.Callback.BaseURL+"/api/claude/"+endpoint, file)
 	if p.curl == "" {
 		a.stream.text("curl is not installed here, so I send this without it.")
 	}

@@ -1,30 +1,31 @@
 package simulated
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"ringback/internal/claude"
 )
 
-// memory is what later turns of a conversation need and their prompts do not
-// repeat.
+// memory is what the first prompt of a conversation said, see firstParts.
 type memory struct {
 	Conversation string
-	Endpoint     string
-	Schema       json.RawMessage
-	Input        map[string]any
-	Actions      []action
-	Repositories []string
+	Parts        claude.Parts
+}
+
+// firstParts are those parts that a later prompt does not repeat.
+func firstParts(p claude.Parts) claude.Parts {
+	return claude.Parts{Schema: p.Schema, Input: p.Input, Actions: p.Actions, Repositories: p.Repositories}
 }
 
 // recall notes what a first prompt says, or adds it to a later one. As with the
 // real CLI, a conversation that nobody began cannot be resumed.
-func recall(dir string, args arguments, p prompt) (prompt, error) {
+func recall(dir string, args arguments, p claude.Parts) (claude.Parts, error) {
 	file := filepath.Join(dir, ".conversation.json")
-	if p.schema != nil || p.input != nil || !args.resume {
-		text, err := json.Marshal(memory{args.conversation, p.endpoint, p.schema, p.input, p.actions, p.repositories})
+	if p.Input != nil || !args.resume {
+		text, err := json.Marshal(memory{args.conversation, firstParts(p)})
 		if err != nil {
 			return p, err
 		}
@@ -36,12 +37,9 @@ func recall(dir string, args arguments, p prompt) (prompt, error) {
 		return p, unknown
 	}
 	var m memory
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if dec.Decode(&m) != nil || m.Conversation != args.conversation {
+	if json.Unmarshal(text, &m) != nil || m.Conversation != args.conversation {
 		return p, unknown
 	}
-	p.schema, p.input, p.endpoint, p.actions = m.Schema, m.Input, m.Endpoint, m.Actions
-	p.repositories = m.Repositories
+	p.Schema, p.Input, p.Actions, p.Repositories = m.Parts.Schema, m.Parts.Input, m.Parts.Actions, m.Parts.Repositories
 	return p, nil
 }

@@ -3,98 +3,44 @@ package simulated
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
+	"fmt"
+
+	"ringback/internal/claude"
 )
 
-// prompt is what the stand-in takes from a prompt.
+// prompt is what the stand-in was told, in this turn and, where that does not repeat
+// it, in the first.
 type prompt struct {
-	requestID, baseURL, signature string
-	// endpoint is where the result goes: "suggestions" or "result".
-	endpoint string
-	// schema is the result's.
-	schema  json.RawMessage
+	claude.Parts
 	input   map[string]any
-	actions []action
-	answers []said
-	// repositories are the directories of a workspace, wish what a reviewer wants.
-	repositories []string
-	wish         string
+	answers []answered
 }
 
-func readPrompt(text string) prompt {
-	values := section(text, "## Callback Configuration")
-	p := prompt{
-		requestID: setting(values, "REQUEST_ID"), baseURL: setting(values, "CALLBACK_BASE_URL"),
-		signature: setting(values, "HMAC_SIGNATURE"), endpoint: "result",
-	}
-	if p.baseURL != "" && strings.Contains(text, " "+p.baseURL+"/api/claude/suggestions -H") {
-		p.endpoint = "suggestions"
-	}
-	p.schema, p.input = schemaAndInput(fencedJSON(text))
-	p.actions, p.answers = readActions(text), readAnswers(text)
-	p.repositories, p.wish = readWorkspace(text)
-	return p
+// answered is a question that the user has answered.
+type answered struct {
+	Props struct {
+		Action string `json:"action"`
+	} `json:"props"`
+	Reply struct {
+		Decision string         `json:"decision"`
+		Values   map[string]any `json:"values"`
+	} `json:"reply"`
 }
 
-// schemaAndInput tells the two blocks that matter from examples that a kind's
-// prompt may hold: the input comes last, and the schema is the last one
-// announced as such.
-func schemaAndInput(blocks []block) (schema json.RawMessage, input map[string]any) {
-	for i, b := range blocks {
-		announced := strings.Contains(b.before, "JSON Schema")
-		switch {
-		case announced && (i < len(blocks)-1 || schema == nil):
-			schema = b.text
-		case i == len(blocks)-1:
-			input = b.object
+// newPrompt decodes what concerns the stand-in.
+func newPrompt(parts claude.Parts) (p prompt, err error) {
+	p.Parts = parts
+	if len(parts.Input) > 0 {
+		if p.input, err = decodeObject(parts.Input); err != nil {
+			return p, fmt.Errorf("reading the input: %w", err)
 		}
 	}
-	return schema, input
-}
-
-// section returns what stands below the last such heading, up to the next one.
-func section(text, heading string) string {
-	i := strings.LastIndex("\n"+text, "\n"+heading+"\n")
-	if i < 0 {
-		return ""
-	}
-	below, _, _ := strings.Cut(text[i+len(heading):], "\n## ")
-	return below
-}
-
-// setting finds the line "- NAME: value".
-func setting(text, name string) string {
-	for line := range strings.Lines(text) {
-		if value, ok := strings.CutPrefix(line, "- "+name+":"); ok {
-			return strings.TrimSpace(value)
+	if len(parts.Answers) > 0 {
+		if err = json.Unmarshal(parts.Answers, &p.answers); err != nil {
+			return p, fmt.Errorf("reading the user's answers: %w", err)
 		}
 	}
-	return ""
-}
-
-// block is a JSON object between ```json and ```.
-type block struct {
-	before string // the text since the block before
-	text   json.RawMessage
-	object map[string]any
-}
-
-func fencedJSON(text string) []block {
-	var blocks []block
-	for {
-		before, after, ok := strings.Cut(text, "```json\n")
-		if !ok {
-			return blocks
-		}
-		inside, rest, ok := strings.Cut(after, "\n```")
-		if !ok {
-			return blocks
-		}
-		if object, err := decodeObject([]byte(inside)); err == nil {
-			blocks = append(blocks, block{before, json.RawMessage(inside), object})
-		}
-		text = rest
-	}
+	return p, nil
 }
 
 // decodeObject keeps numbers as they are written.

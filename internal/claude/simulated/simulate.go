@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ringback/internal/claude"
 	"ringback/internal/job"
 )
 
@@ -78,12 +80,13 @@ func newActor(ctx context.Context, o Options) (*actor, error) {
 	if args.conversation == "" {
 		args.conversation = uuid.NewString()
 	}
-	p, err := recall(o.Dir, args, readPrompt(string(text)))
-	if err != nil {
+	parts, unread := claude.ReadPrompt(string(text))
+	if parts, err = recall(o.Dir, args, parts); err != nil {
 		return nil, err
 	}
+	p, err := newPrompt(parts)
 	return &actor{
-		ctx: ctx, opts: o, args: args, prompt: p,
-		stream: newStream(o.Stdout, args.conversation, p.signature, len(text)),
+		ctx: ctx, opts: o, args: args, prompt: p, unread: cmp.Or(unread, err),
+		stream: newStream(o.Stdout, args.conversation, parts.Callback.Signature, len(text)),
 	}, nil
 }

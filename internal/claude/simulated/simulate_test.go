@@ -470,7 +470,7 @@ func TestEndsInErrorWhen(t *testing.T) {
 	for _, c := range []struct {
 		name, prompt, says string
 	}{
-		{"the prompt says not where to call", "Suggest meals.", "no callback configuration"},
+		{"the prompt says not where to call", "Suggest meals.", "no prompt of Ringback's"},
 		{"the result is refused", first(t, stranger), "Unknown request"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,50 @@
+package claude
+
+import (
+	_ "embed"
+	"errors"
+	"strings"
+	"sync"
+	"text/template"
+)
+
+//go:embed prompt.tmpl
+var promptText string
+
+// form is the form of all prompts.
+var form = newPromptForm(promptText)
+
+// The templates of whole prompts.
+const (
+	firstPrompt = "first"
+	laterPrompt = "again"
+)
+
+// promptForm writes prompts by a template, and reads them by the same.
+type promptForm struct {
+	templates *template.Template
+	// patterns are those of whole prompts; only the stand-in reads any.
+	patterns func() []*pattern
+}
+
+func newPromptForm(text string) promptForm {
+	t := template.Must(template.New("prompt").Parse(text))
+	return promptForm{t, sync.OnceValue(func() []*pattern {
+		return []*pattern{newPattern(t, firstPrompt), newPattern(t, laterPrompt)}
+	})}
+}
+
+func (f promptForm) write(name string, data promptData) (string, error) {
+	var out strings.Builder
+	err := f.templates.ExecuteTemplate(&out, name, data)
+	return strings.TrimSpace(out.String()) + "\n", err
+}
+
+func (f promptForm) read(text string) (Parts, error) {
+	for _, p := range f.patterns() {
+		if v, ok := p.read(text); ok {
+			return partsOf(v)
+		}
+	}
+	return Parts{}, errors.New("this is no prompt of Ringback's")
+}
