@@ -94,11 +94,11 @@ func pathOf(c ToolCall) string {
 // matchAddress compares an address with "domain:example.com", "domain:*.example.com"
 // or a pattern for all of it.
 func matchAddress(pattern, address string) extent {
+	domain, isDomain := strings.CutPrefix(strings.ToLower(pattern), "domain:")
 	u := plainAddress(address)
-	if u == nil {
+	if u == nil || !isDomain && climbs(u.Path) {
 		return unseen
 	}
-	domain, isDomain := strings.CutPrefix(strings.ToLower(pattern), "domain:")
 	base, all := strings.CutPrefix(domain, "*.")
 	switch {
 	case isDomain && (u.Host == base || all && strings.HasSuffix(u.Host, "."+base)):
@@ -126,6 +126,11 @@ func plainAddress(address string) *url.URL {
 		return nil
 	}
 	return u
+}
+
+// climbs reports whether a path leads elsewhere than its beginning says.
+func climbs(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return name == "." || name == ".." })
 }
 
 // matchInput compares the input of any other tool, as JSON.

@@ -145,7 +145,7 @@ func literalOf(word *syntax.Word) (text string, literal bool) {
 					unknown()
 					continue
 				}
-				out.WriteString(unescaped(lit.Value, "$`\"\\\n"))
+				out.WriteString(unescaped(lit.Value, "$`\"\\"))
 			}
 		default:
 			unknown()
@@ -155,15 +155,12 @@ func literalOf(word *syntax.Word) (text string, literal bool) {
 }
 
 // unescaped takes the backslashes out of a text; where only some characters can be
-// escaped, those before others stay. An escaped line end joins two lines.
+// escaped, those before others stay.
 func unescaped(text, only string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
 		if text[i] == '\\' && i+1 < len(text) && (only == "" || strings.IndexByte(only, text[i+1]) >= 0) {
 			i++
-			if text[i] == '\n' {
-				continue
-			}
 		}
 		out.WriteByte(text[i])
 	}

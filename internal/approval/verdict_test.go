@@ -111,6 +111,8 @@ func TestWhatAShellCommandMayDo(t *testing.T) {
 		{ls, "Bash: ls `id`", approval.NoOpinion, "another command runs in it"},
 		{ls, "Bash: ls <(id)", approval.NoOpinion, "another command runs in it"},
 		{ls, "Bash: ls <<X\n$(id)\nX", approval.NoOpinion, "another command runs in it"},
+		{ls, "Bash: case $(ls) in x) ls;; esac", approval.NoOpinion, "what a command prints cannot be seen"},
+		{ls, "Bash: ls < <(ls)", approval.NoOpinion, "another command runs beside it"},
 		{ls, "Bash: case $(id) in *) ls;; esac", approval.NoOpinion, "another command runs in it"},
 		{ls, "Bash: ls $HOME", approval.NoOpinion, "what a variable holds cannot be seen"},
 		{ls, "Bash: ls ${X:=y}", approval.NoOpinion, "what a variable holds cannot be seen"},
@@ -121,6 +123,7 @@ func TestWhatAShellCommandMayDo(t *testing.T) {
 		{ls, "Bash: ls | sh", approval.NoOpinion, "a shell runs what it reads"},
 		{"allow Bash(python *)", "Bash: python x.py", approval.NoOpinion, "what a file does cannot be seen"},
 		{"allow Bash(python3.12 *)", "Bash: python3.12 x.py", approval.NoOpinion, "what a file does cannot be seen, whatever the version"},
+		{"allow Bash(. *)", "Bash: . ./x", approval.NoOpinion, "what a file does cannot be seen"},
 		{ls, "Bash: ls (", approval.NoOpinion, "it is not valid"},
 		{ls, "Bash:  ", approval.NoOpinion, "nothing runs"},
 
@@ -142,7 +145,9 @@ func TestWhatAShellCommandMayDo(t *testing.T) {
 		{rm, "Bash: $X x", approval.Ask, "it cannot be seen whether it is what is denied"},
 		{rm, "Bash: r${X}m x", approval.Ask, "it cannot be seen whether it is what is denied"},
 		{rm, "Bash: find . -delete", approval.Ask, "such programs run others"},
+		{rm, "Bash: {rm,-rf,x}", approval.Ask, "braces make words"},
 		{rm, "Bash: if (", approval.Ask, "it is not valid"},
+		{rm, `Bash: "r\m" x`, approval.Allow, "in these quotes the backslash stays: it is another program"},
 		{rm, "Bash: ls rm", approval.Allow, "that is not the program"},
 		{"allow Bash; ask Bash(git push *)", "Bash: git status; git push", approval.Ask, "one of them is to be asked for"},
 		{"allow Bash; ask Bash(git push *)", "Bash: eval git status", approval.Ask, "it cannot be seen whether it is to be asked for"},
@@ -192,6 +197,11 @@ func TestWhichAddressesARuleIsAbout(t *testing.T) {
 		{evil, "WebFetch: https://good.test/", approval.Allow, "it is another domain"},
 		{"allow WebFetch; deny WebFetch(https://evil.test/*)", "WebFetch: HTTPS://Evil.test/x", approval.Deny, "capitals are the same"},
 		{"allow WebFetch(https://good.test/*); ask WebFetch", "WebFetch: https://good.test/x", approval.Allow, "it begins like that"},
+		{"allow WebFetch(https://good.test/a/*); ask WebFetch", "WebFetch: https://good.test/a/../b", approval.Ask, "it leads elsewhere"},
+		{"allow WebFetch(https://good.test/a/*); ask WebFetch", "WebFetch: https://good.test/a/%2e%2E/b", approval.Ask, "it leads elsewhere"},
+		{"allow WebFetch(https://good.test/a/*); ask WebFetch", `WebFetch: https://good.test/a/\..\b`, approval.Ask, "browsers read it otherwise"},
+		{"allow WebFetch; deny WebFetch(https://good.test/b*)", "WebFetch: https://good.test/a/../b", approval.Ask, "it leads elsewhere"},
+		{good, "WebFetch: https://docs.example.com/a/../b", approval.Allow, "the domain is the same"},
 	})
 }
 

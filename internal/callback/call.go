@@ -128,7 +128,7 @@ func (h *Handler) refresh(in *call) (*request, error) {
 }
 
 // wrongSignature makes sure that the signature is wrong by what the store knows now,
-// for each turn has a secret of its own, and that the request is still open.
+// for a job that is retried has a new secret, and that the request is still open.
 func (h *Handler) wrongSignature(in *call, sig store.Signature) error {
 	r, err := h.refresh(in)
 	if err != nil {

@@ -9,7 +9,7 @@
 //	the envelope, requestId and hmac                400
 //	the request is known, and may still be called   404
 //	callbacks do not come too fast                  429
-//	the signature is that of the current turn       403
+//	the signature is that of the request            403
 //	the payload fits its schema                     400
 //	the store takes it                              404, 409
 //

@@ -23,12 +23,9 @@ type question struct {
 // parse reads the props of a checkpoint.
 func parse(c job.Checkpoint) (question, []job.Detail) {
 	q := question{checkpoint: c}
-	if len(c.Props) == 0 {
-		return q, nil
-	}
 	dec := json.NewDecoder(bytes.NewReader(c.Props))
 	dec.UseNumber()
-	if err := dec.Decode(&q.props); err != nil {
+	if err := dec.Decode(&q.props); err != nil && len(c.Props) > 0 { // a type may need props all the same
 		return q, []job.Detail{{Path: "/props", Message: wrongProps(err)}}
 	}
 	var details []job.Detail

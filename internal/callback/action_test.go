@@ -1,0 +1,162 @@
+package callback_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringback/internal/callback"
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+)
+
+var shop = object{"name": "shop"}
+
+// step is one call of the action deploy, and what comes of it.
+type step struct {
+	says      string
+	before    func(*turn)
+	input     object
+	confirmed bool
+	// status is the answer's, ran how often actions have run then.
+	status string
+	ran    int32
+}
+
+func TestWhenAnActionRuns(t *testing.T) {
+	t.Parallel()
+	yes := func(turn *turn) { turn.reply(checkpoint.Given{Decision: job.Approve}); turn.resume() }
+	no := func(turn *turn) { turn.reply(checkpoint.Given{Decision: job.Deny}); turn.resume() }
+	change := func(turn *turn) {
+		turn.reply(checkpoint.Given{Decision: job.Steer, Text: "Not on a Friday"})
+		turn.resume()
+	}
+	for name, steps := range map[string][]step{
+		"on a yes, once": {
+			{"the user is asked first", nil, shop, false, "pending_confirmation", 0},
+			{"then it runs", yes, shop, true, "success", 1},
+			{"the yes is used up", nil, shop, true, "pending_confirmation", 1},
+		},
+		"not because Claude says so": {
+			{"the user is asked", nil, shop, true, "pending_confirmation", 0},
+			{"and is asked once", nil, shop, false, "pending_confirmation", 0},
+		},
+		"with exactly what was allowed": {
+			{"the user is asked", nil, shop, false, "pending_confirmation", 0},
+			{"another input is asked anew", yes, object{"name": "bank"}, true, "pending_confirmation", 0},
+			{"what was allowed may still run", no, shop, true, "success", 1},
+		},
+		"not on a no": {
+			{"the user is asked", nil, shop, false, "pending_confirmation", 0},
+			{"told of the no", no, shop, false, "denied", 0},
+			{"it does not run", nil, shop, true, "pending_confirmation", 0},
+		},
+		"not where they want something else": {
+			{"the user is asked", nil, shop, false, "pending_confirmation", 0},
+			{"told what they want", change, shop, false, "denied", 0},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := startServer(t, callback.Options{}).start("release")
+			for _, step := range steps {
+				if step.before != nil {
+					step.before(turn)
+				}
+				payload := object{"input": step.input}
+				if step.confirmed {
+					payload["confirmed"] = true
+				}
+				a := turn.want(200, "actions/deploy", payload)
+				if a.text("status") != step.status || turn.ran.Load() != step.ran {
+					t.Fatalf("%s: answered %v after %d runs", step.says, a.Body, turn.ran.Load())
+				}
+				if a.text("status") == "pending_confirmation" && a.Body["name"] != step.input["name"] {
+					t.Errorf("%s: the input does not stand beside the answer: %v", step.says, a.Body)
+				}
+			}
+		})
+	}
+}
+
+func TestAnActionThatNeedsNobody(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("release")
+	a := turn.want(200, "actions/look", object{"input": object{"at": "x"}})
+	want := object{"status": "success", "success": true, "message": "Done", "number": 7.0}
+	for name, value := range want {
+		if a.Body[name] != value {
+			t.Errorf("%s is %v, want %v", name, a.Body[name], value)
+		}
+	}
+	turn.want(200, "actions/look", object{"input": object{"at": "x"}})
+	if got := turn.ran.Load(); got != 2 {
+		t.Errorf("two calls ran it %d times", got)
+	}
+	if !slices.Equal(turn.audit(), []string{"started", "finished", "started", "finished"}) {
+		t.Errorf("the audit log says %v", turn.audit())
+	}
+	turn.webhook = func(string) ([]byte, error) { return nil, errors.New("the server answered 503") }
+	if a := turn.want(200, "actions/look", object{"input": object{}}); a.text("status") != "error" || a.text("message") != "the server answered 503" {
+		t.Errorf("one that fails was answered %v", a.Body)
+	}
+}
+
+func TestCallsThatAreNoAction(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{})
+	release, note := s.start("release"), s.start("note")
+	for name, row := range map[string]struct {
+		turn     *turn
+		endpoint string
+		payload  object
+		status   int
+		says     string
+	}{
+		"an unknown action":          {release, "actions/destroy", object{"input": object{}}, 404, "There are: deploy, look."},
+		"a kind without actions":     {note, "actions/deploy", object{"input": shop}, 404, "This kind of job has no actions."},
+		"no input":                   {release, "actions/deploy", object{}, 400, "/input"},
+		"an input that is no object": {release, "actions/deploy", object{"input": "shop"}, 400, "/input"},
+		"an input of its own schema": {release, "actions/deploy", object{"input": object{"name": 5}}, 400, "/input/name"},
+		"a field that is none":       {release, "actions/deploy", object{"input": shop, "approved": true}, 400, "/approved"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := row.turn.want(row.status, row.endpoint, row.payload)
+			_, named := a.details()[row.says]
+			if !named && a.text("hint") != row.says {
+				t.Errorf("answered %v, want %s", a.Body, row.says)
+			}
+		})
+	}
+	if s.ran.Load() != 0 {
+		t.Error("something ran")
+	}
+}
+
+// Where Claude has not heard how an action ended, the same call asks again and does
+// not run it again.
+func TestAnAnswerThatIsLost(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("release")
+	body, err := json.Marshal(turn.signed(object{"input": object{"at": "x"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/actions/look", strings.NewReader(string(body)))
+	r.Header.Set("Content-Type", "application/json")
+	turn.http.ServeHTTP(lost{httptest.NewRecorder()}, r)
+	if got := turn.ran.Load(); got != 1 {
+		t.Fatalf("it ran %d times", got)
+	}
+	if a := turn.want(200, "actions/look", object{"input": object{"at": "x"}}); a.text("status") != "success" || turn.ran.Load() != 1 {
+		t.Errorf("asked again, it was answered %v after %d runs", a.Body, turn.ran.Load())
+	}
+	turn.want(200, "actions/look", object{"input": object{"at": "x"}})
+	if got := turn.ran.Load(); got != 2 {
+		t.Errorf("once heard, the same call is another run: there were %d", got)
+	}
+}

@@ -1,0 +1,283 @@
+package callback_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/action"
+	"ringback/internal/callback"
+	"ringback/internal/checkpoint"
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
+	"ringback/internal/store"
+)
+
+type object = map[string]any
+
+// ownKinds are the kinds of these tests.
+var ownKinds = kind.Source{
+	Prompts: fstest.MapFS{
+		"note.md": {Data: []byte("Write a note.")},
+		"release.md": {Data: []byte(`---
+actions:
+  - name: deploy
+    title: Deploy
+    question: 'Deploy "{{input.name}}"?'
+    input: {type: object, required: [name], properties: {name: {type: string}}}
+    webhook: https://deploy.example
+  - name: look
+    confirm: never
+    webhook: https://look.example
+---
+Release.`)},
+		"careful.md": {Data: []byte("---\ntools: {ask: [Bash], allow: ['Bash(ls *)'], deny: ['Bash(rm *)']}\n---\nBe careful.")},
+	},
+	Schemas: fstest.MapFS{
+		"note.result.json": {Data: []byte(`{"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}`)},
+	},
+}
+
+// server is everything behind the callbacks, on a store of its own.
+type server struct {
+	t           *testing.T
+	store       *store.Store
+	jobs        *lifecycle.Service
+	checkpoints *checkpoint.Service
+	http        *echo.Echo
+	// ran counts the runs of actions; webhook answers them.
+	ran     atomic.Int32
+	webhook func(url string) ([]byte, error)
+}
+
+func startServer(t *testing.T, opts callback.Options) *server {
+	t.Helper()
+	kinds, problems := kind.Load(kind.Builtin(), ownKinds)
+	if err := schema.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	log := slog.New(slog.DiscardHandler)
+	s := &server{t: t, store: store.New(embedded.Client, store.Options{UserLimit: 10}, log)}
+	t.Cleanup(func() { s.store.Close() })
+	if err := s.store.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.webhook = func(string) ([]byte, error) { return []byte(`{"message": "Done", "number": 7}`), nil }
+	actions := action.New(s.store, action.Options{Call: func(_ context.Context, url, _ string, _ []byte) ([]byte, error) {
+		s.ran.Add(1)
+		return s.webhook(url)
+	}}, log)
+	t.Cleanup(actions.Stop)
+	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute})
+	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
+	handler, err := callback.New(s.store, kinds, s.checkpoints, actions, opts, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.http = echo.New()
+	s.http.HTTPErrorHandler = httpjson.ErrorHandler(log)
+	handler.Register(s.http)
+	return s
+}
+
+// turn is a job's turn that the test plays Claude for.
+type turn struct {
+	*server
+	id        job.ID
+	signature store.Signature
+}
+
+// start creates a job of a kind and starts its turn.
+func (s *server) start(kindName string) *turn {
+	s.t.Helper()
+	j, err := s.jobs.Create(s.t.Context(), lifecycle.Request{
+		UserID: "u1", ByBackEnd: true, Kind: kindName, SessionID: "s1", Input: inputFor(kindName),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	t := &turn{server: s, id: j.ID}
+	t.take()
+	return t
+}
+
+func inputFor(kindName string) object {
+	if kindName == "meal-suggestions" {
+		return object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-06"}
+	}
+	return object{}
+}
+
+// take starts the job's next turn, which has a signature of its own.
+func (t *turn) take() {
+	t.t.Helper()
+	for p := range store.Partition(store.Partitions) {
+		claimed, err := t.store.Claim(t.t.Context(), p, store.Worker{Node: "n"}, false)
+		if err != nil {
+			t.t.Fatal(err)
+		}
+		if claimed == nil {
+			continue
+		}
+		if t.signature, err = t.store.Signature(t.t.Context(), t.id); err != nil {
+			t.t.Fatal(err)
+		}
+		return
+	}
+	t.t.Fatal("no turn waits")
+}
+
+// resume ends the turn's process, and starts the next turn.
+func (t *turn) resume() {
+	t.t.Helper()
+	t.exit()
+	t.take()
+}
+
+// exit ends the turn's process.
+func (t *turn) exit() {
+	t.t.Helper()
+	if _, err := t.store.EndTurn(t.t.Context(), store.TurnEnd{ID: t.id, Turn: t.job().Turn, Node: "n", Begun: true}); err != nil {
+		t.t.Fatal(err)
+	}
+}
+
+func (t *turn) job() job.Job {
+	t.t.Helper()
+	j, err := t.store.Get(t.t.Context(), t.id)
+	if err != nil {
+		t.t.Fatal(err)
+	}
+	return j
+}
+
+// signed is a payload in the turn's envelope.
+func (t *turn) signed(payload object) object {
+	all := object{"requestId": t.id, "hmac": t.signature}
+	maps.Copy(all, payload)
+	return all
+}
+
+// answer is how a callback was answered.
+type answer struct {
+	Status int
+	Body   object
+}
+
+// details are the messages of a refusal by their paths.
+func (a answer) details() map[string]string {
+	texts := map[string]string{}
+	list, _ := a.Body["details"].([]any)
+	for _, d := range list {
+		d, _ := d.(object)
+		path, _ := d["path"].(string)
+		texts[path], _ = d["message"].(string)
+	}
+	return texts
+}
+
+func (a answer) text(name string) string {
+	text, _ := a.Body[name].(string)
+	return text
+}
+
+// call calls back with a signed payload.
+func (t *turn) call(endpoint string, payload object) answer {
+	t.t.Helper()
+	return t.post("/api/claude/"+endpoint, t.signed(payload))
+}
+
+// post sends a body as it is.
+func (s *server) post(path string, body any) answer {
+	s.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.send(httptest.NewRecorder(), path, "application/json", text)
+}
+
+func (s *server) send(out *httptest.ResponseRecorder, path, contentType string, body []byte) answer {
+	s.t.Helper()
+	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, path, bytes.NewReader(body))
+	r.Header.Set("Content-Type", contentType)
+	s.http.ServeHTTP(out, r)
+	a := answer{Status: out.Code}
+	if err := json.Unmarshal(out.Body.Bytes(), &a.Body); err != nil {
+		s.t.Fatalf("%s was answered %d %q", path, out.Code, out.Body)
+	}
+	return a
+}
+
+// want fails the test where a callback was not answered with a status.
+func (t *turn) want(status int, endpoint string, payload object) answer {
+	t.t.Helper()
+	a := t.call(endpoint, payload)
+	if a.Status != status {
+		t.t.Fatalf("%s was answered %d %v, want %d", endpoint, a.Status, a.Body, status)
+	}
+	return a
+}
+
+// reply answers the question at which the job waits.
+func (t *turn) reply(given checkpoint.Given) {
+	t.t.Helper()
+	j := t.job()
+	if j.Checkpoint == nil {
+		t.t.Fatalf("the job is %s and asks nothing", j.State)
+	}
+	given.By = job.Actor{UserID: "u1", Via: job.ViaAPI}
+	if _, err := t.checkpoints.Reply(t.t.Context(), *j.Checkpoint, given); err != nil {
+		t.t.Fatal(err)
+	}
+}
+
+// audit is what the job's audit log says, one word an entry.
+func (t *turn) audit() []string {
+	t.t.Helper()
+	entries, err := t.store.Audit(t.t.Context(), t.id)
+	if err != nil {
+		t.t.Fatal(err)
+	}
+	events := make([]string, len(entries))
+	for i, text := range entries {
+		var entry job.AuditEntry
+		if err := json.Unmarshal(text, &entry); err != nil {
+			t.t.Fatal(err)
+		}
+		events[i] = entry.Event
+	}
+	return events
+}
+
+// end ends the job.
+func (t *turn) end(state job.State) {
+	t.t.Helper()
+	if err := t.store.End(t.t.Context(), t.id, state, job.CodeCrashed, "It broke.", 0); err != nil {
+		t.t.Fatal(err)
+	}
+}
+
+// lost is a connection that breaks before the answer is through.
+type lost struct{ http.ResponseWriter }
+
+func (lost) Write([]byte) (int, error) { return 0, errors.New("the connection is lost") }

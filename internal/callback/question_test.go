@@ -1,0 +1,68 @@
+package callback_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringback/internal/callback"
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+)
+
+func givenText(text string) checkpoint.Given { return checkpoint.Given{Text: text} }
+
+func TestAQuestionParksTheJob(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("note")
+	question := object{"type": "information_request", "message": "Which colour?"}
+	a := turn.want(200, "checkpoints", question)
+	if a.text("status") != "parked" || !strings.Contains(a.text("instruction"), "Stop now") {
+		t.Errorf("answered %v", a.Body)
+	}
+	if j := turn.job(); j.State != job.AwaitingInput || j.Checkpoint.Message != "Which colour?" {
+		t.Errorf("the job is %s at %v", j.State, j.Checkpoint)
+	}
+	// Until the answer is there, nothing is submitted and nothing else asked.
+	if a := turn.want(409, "result", object{"title": "x"}); !strings.Contains(a.text("hint"), "Stop now") {
+		t.Errorf("a result was told %v", a.Body)
+	}
+	turn.want(409, "checkpoints", object{"type": "information_request", "message": "Which size?"})
+
+	turn.reply(givenText("blue"))
+	turn.resume()
+	a = turn.want(200, "checkpoints", question) // sent again, because its answer was lost
+	if reply, _ := a.Body["reply"].(object); a.text("status") != "answered" || reply["text"] != "blue" {
+		t.Errorf("the same question was answered %v", a.Body)
+	}
+	if a := turn.want(200, "checkpoints", question); a.text("status") != "parked" {
+		t.Errorf("once it has heard the answer, the same question is a new one: %v", a.Body)
+	}
+}
+
+func TestQuestionsThatAreNone(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("note")
+	for name, row := range map[string]struct {
+		payload object
+		at      string
+	}{
+		"of no type":              {object{"message": "x"}, "/type"},
+		"of an unknown type":      {object{"type": "riddle", "message": "x"}, "/type"},
+		"about a tool":            {object{"type": "tool_approval", "message": "x"}, "/type"},
+		"about a change":          {object{"type": "review", "message": "x"}, "/type"},
+		"without words":           {object{"type": "information_request", "message": ""}, "/message"},
+		"a form without fields":   {object{"type": "form_requirements", "message": "x"}, "/props/schema"},
+		"an error without fields": {object{"type": "error_recovery", "message": "x"}, "/props/error_field"},
+		"with a field of ours":    {object{"type": "information_request", "message": "x", "scope": "always"}, "/scope"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := turn.call("checkpoints", row.payload)
+			if _, found := a.details()[row.at]; a.Status != 400 || !found {
+				t.Errorf("answered %d with details %v, want 400 with one at %q", a.Status, a.details(), row.at)
+			}
+		})
+	}
+	if j := turn.job(); j.State != job.Running {
+		t.Errorf("the job is %s", j.State)
+	}
+}

@@ -1,0 +1,209 @@
+package callback_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ringback/internal/callback"
+	"ringback/internal/job"
+)
+
+// Each step says what it refuses; where several things are wrong, the first step
+// that finds one does.
+func TestInWhichOrderACallbackIsChecked(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{})
+	turn := s.start("note")
+	other := s.start("note")
+	const wrong = "0000000000000000000000000000000000000000000000000000000000000000"
+	unknown := string(turn.id[:len(turn.id)-4]) + "zzzz"
+	for name, row := range map[string]struct {
+		body   object
+		status int
+		// says is the error, at the path of the first detail.
+		says, at string
+	}{
+		"in order it is taken":                   {object{"requestId": turn.id, "hmac": turn.signature, "title": "x"}, 200, "", ""},
+		"without a request":                      {object{"hmac": turn.signature}, 400, "Invalid payload", "/requestId"},
+		"a request that is no text":              {object{"requestId": 5, "hmac": turn.signature}, 400, "Invalid payload", "/requestId"},
+		"an empty request":                       {object{"requestId": "", "hmac": turn.signature}, 400, "Invalid payload", "/requestId"},
+		"without a signature":                    {object{"requestId": turn.id, "title": "x"}, 400, "Invalid payload", "/hmac"},
+		"a signature that is no text":            {object{"requestId": turn.id, "hmac": []any{}}, 400, "Invalid payload", "/hmac"},
+		"an envelope before the request":         {object{"requestId": unknown}, 400, "Invalid payload", "/hmac"},
+		"a request that nobody has made":         {object{"requestId": unknown, "hmac": turn.signature}, 404, "Unknown or expired request", ""},
+		"a request that is none":                 {object{"requestId": "x", "hmac": turn.signature}, 404, "Unknown or expired request", ""},
+		"the request before the payload":         {object{"requestId": unknown, "hmac": turn.signature, "title": 5}, 404, "Unknown or expired request", ""},
+		"a wrong signature":                      {object{"requestId": turn.id, "hmac": wrong, "title": "x"}, 403, "Invalid signature", ""},
+		"the signature of another request":       {object{"requestId": turn.id, "hmac": other.signature, "title": "x"}, 403, "Invalid signature", ""},
+		"the signature before the payload":       {object{"requestId": turn.id, "hmac": wrong, "title": 5}, 403, "Invalid signature", ""},
+		"a payload that does not fit its schema": {object{"requestId": turn.id, "hmac": turn.signature, "title": 5}, 400, "Invalid payload", "/title"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.post("/api/claude/result", row.body)
+			if a.Status != row.status || a.text("error") != row.says {
+				t.Fatalf("answered %d %v, want %d %s", a.Status, a.Body, row.status, row.says)
+			}
+			if _, found := a.details()[row.at]; row.at != "" && !found {
+				t.Errorf("the details are %v, want one at %s", a.details(), row.at)
+			}
+			if row.status >= 400 && a.text("hint") == "" && a.details() == nil {
+				t.Error("nothing says what to do")
+			}
+		})
+	}
+}
+
+func TestBodiesThatAreNone(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{BodyLimit: 100})
+	for name, row := range map[string]struct {
+		contentType, body string
+		status            int
+	}{
+		"text":          {"text/plain", "{}", 415},
+		"a form":        {"application/x-www-form-urlencoded", "a=b", 415},
+		"nothing":       {"application/json", "", 400},
+		"a list":        {"application/json", "[]", 400},
+		"two keys":      {"application/json", `{"requestId": "a", "requestId": "b"}`, 400},
+		"too much":      {"application/json", `{"a": "` + strings.Repeat("a", 100) + `"}`, 413},
+		"a charset too": {"application/json; charset=utf-8", `{"requestId": "x", "hmac": "x"}`, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := s.send(httptest.NewRecorder(), "/api/claude/result", row.contentType, []byte(row.body))
+			if a.Status != row.status || a.text("error") == "" {
+				t.Errorf("answered %d %v, want %d", a.Status, a.Body, row.status)
+			}
+		})
+	}
+}
+
+func TestProgressMayGoUnsigned(t *testing.T) {
+	t.Parallel()
+	report := object{"message": "Reading"}
+	for name, row := range map[string]struct {
+		strict bool
+		body   func(*turn) object
+		status int
+	}{
+		"signed it is taken":                 {false, func(t *turn) object { return t.signed(report) }, 200},
+		"unsigned it is taken":               {false, func(t *turn) object { return object{"requestId": t.id, "message": "Reading"} }, 200},
+		"a signature that is there is right": {false, func(t *turn) object { return object{"requestId": t.id, "hmac": "x", "message": "Reading"} }, 403},
+		"strictly, signed it is taken":       {true, func(t *turn) object { return t.signed(report) }, 200},
+		"strictly, unsigned it is refused":   {true, func(t *turn) object { return object{"requestId": t.id, "message": "Reading"} }, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := startServer(t, callback.Options{Strict: row.strict}).start("note")
+			for _, path := range []string{"/api/claude/progress", "/progress"} {
+				if a := turn.post(path, row.body(turn)); a.Status != row.status {
+					t.Errorf("%s was answered %d %v, want %d", path, a.Status, a.Body, row.status)
+				}
+			}
+		})
+	}
+}
+
+// The request of a job that has ended is told so, whatever it sends.
+func TestLateCallbacksAreToldWhy(t *testing.T) {
+	t.Parallel()
+	for state, says := range map[job.State]string{
+		job.Cancelled: "The job was cancelled.",
+		job.Failed:    "The job has failed.",
+		job.Expired:   "The job's deadline has passed.",
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, callback.Options{})
+			known, unknown := s.start("note"), s.start("note")
+			known.want(200, "progress", object{"message": "x"}) // it is in the cache now
+			for _, turn := range []*turn{known, unknown} {
+				turn.end(state)
+				for endpoint, payload := range map[string]object{
+					"result": {"title": "x"}, "progress": {"message": "x"}, "failure": {"error": "x"},
+					"checkpoints": {"type": "information_request", "message": "x"},
+				} {
+					a := turn.call(endpoint, payload)
+					if a.Status != 404 || !strings.HasPrefix(a.text("hint"), says) {
+						t.Errorf("%s was answered %d %v", endpoint, a.Status, a.Body)
+					}
+				}
+			}
+			// A payload that is wrong, too: what can be mended no more is not named.
+			if a := known.call("result", object{"title": 5}); a.Status != 404 {
+				t.Errorf("a wrong payload was answered %d %v", a.Status, a.Body)
+			}
+		})
+	}
+}
+
+// A job that is retried has a new secret: a process of before cannot call back.
+func TestWhatRanBeforeARetryCannotCallBack(t *testing.T) {
+	t.Parallel()
+	now := startServer(t, callback.Options{}).start("note")
+	before := *now
+	now.end(job.Failed)
+	now.exit()
+	if err := now.jobs.Retry(t.Context(), now.id); err != nil {
+		t.Fatal(err)
+	}
+	now.take()
+	if a := before.call("result", object{"title": "x"}); a.Status != 403 {
+		t.Errorf("the turn before was answered %d %v", a.Status, a.Body)
+	}
+	now.want(200, "result", object{"title": "x"})
+}
+
+func TestCallbacksThatComeTooFast(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{Rate: 3})
+	one, other := s.start("note"), s.start("note")
+	statuses := func(of *turn) (list []int) {
+		for range 8 {
+			list = append(list, of.call("progress", object{"message": "x"}).Status)
+		}
+		return list
+	}
+	first := statuses(one)
+	if first[0] != 200 || first[7] != 429 {
+		t.Errorf("eight at once were answered %v", first)
+	}
+	if got := statuses(other); got[0] != 200 {
+		t.Errorf("another request is slowed down: %v", got)
+	}
+	// Wrong signatures have the request read anew, which makes nobody faster.
+	wrong := *s.start("note")
+	wrong.signature = "x"
+	if got := statuses(&wrong); got[7] != 429 {
+		t.Errorf("with wrong signatures: %v", got)
+	}
+}
+
+// Success bodies are exactly what docs/api.md says.
+func TestWhatCallbacksAreAnswered(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{})
+	for name, row := range map[string]struct {
+		kind, endpoint string
+		payload        object
+		want           string
+	}{
+		"progress":    {"note", "progress", object{"message": "x", "type": "thinking", "progress": 5}, `{"success":true}`},
+		"a failure":   {"note", "failure", object{"error": "I cannot"}, `{"success":true}`},
+		"a result":    {"note", "result", object{"title": "x"}, `{"success":true}`},
+		"suggestions": {"meal-suggestions", "suggestions", object{"suggestions": meals(2), "reasoning": "x"}, `{"received":2,"success":true}`},
+		"a batch":     {"meal-suggestions", "suggestions/batch", object{"batch": 1, "suggestions": meals(3)}, `{"received":3,"success":true,"total":3}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := s.start(row.kind)
+			for range 2 { // the same again is answered the same
+				a := turn.want(200, row.endpoint, row.payload)
+				if text, _ := json.Marshal(a.Body); string(text) != row.want {
+					t.Errorf("answered %s, want %s", text, row.want)
+				}
+			}
+		})
+	}
+}

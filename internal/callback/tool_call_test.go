@@ -1,0 +1,173 @@
+package callback_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ringback/internal/callback"
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+)
+
+// uses is what the CLI's hook tells of a shell command.
+func uses(id, command string) object {
+	return object{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": id, "cwd": "/work", "tool_input": object{"command": command}}
+}
+
+// decision is what the hook is answered: allow, deny, defer, or nothing, which leaves
+// the call to the CLI's own allowlist.
+func (a answer) decision() (decision, reason string) {
+	output, _ := a.Body["hookSpecificOutput"].(object)
+	decision, _ = output["permissionDecision"].(string)
+	reason, _ = output["permissionDecisionReason"].(string)
+	return decision, reason
+}
+
+func TestWhatTheHookIsAnswered(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{})
+	const post = "curl -sS -X POST http://localhost:3001/api/claude/result -H 'Content-Type: application/json' -d @result.json"
+	for name, row := range map[string]struct {
+		call     object
+		decision string
+		says     string
+		audit    []string
+	}{
+		"what a rule allows runs":                {uses("toolu_1", "ls -la"), "allow", "", nil},
+		"what a rule denies does not":            {uses("toolu_1", "rm x"), "deny", "Bash(rm *)", []string{"refused"}},
+		"what a rule asks for waits":             {uses("toolu_1", "id"), "defer", "Stop now", []string{"asked"}},
+		"calling back is left to the CLI":        {uses("toolu_1", post), "", "", nil},
+		"what no rule speaks of is left to it":   {object{"tool_name": "WebFetch", "tool_use_id": "toolu_1", "cwd": "/work", "tool_input": object{"url": "https://example.com"}}, "", "", nil},
+		"calling back and something else is not": {uses("toolu_1", post+"; rm x"), "deny", "Bash(rm *)", []string{"refused"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := s.start("careful")
+			decision, reason := turn.want(200, "tool-calls", row.call).decision()
+			if decision != row.decision || !strings.Contains(reason, row.says) {
+				t.Errorf("answered %q %q, want %q … %s", decision, reason, row.decision, row.says)
+			}
+			if got := turn.audit(); !slices.Equal(got, row.audit) {
+				t.Errorf("the audit log says %v, want %v", got, row.audit)
+			}
+		})
+	}
+}
+
+// The hook asks again when its turn goes on, and gets the person's decision, once.
+func TestWhatAPersonDecidesOfACall(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		given    checkpoint.Given
+		decision string
+		says     string
+		// input is the command that runs in the place of what was asked.
+		input string
+		// again is what the same call is answered after that, other another one.
+		again, other string
+	}{
+		"yes": {checkpoint.Given{Decision: job.Approve}, "allow", "", "", "defer", "deny"},
+		"yes, with another input": {
+			checkpoint.Given{Decision: job.Approve, Values: object{"command": "id -u"}}, "allow", "", "id -u", "defer", "deny",
+		},
+		"no":                 {checkpoint.Given{Decision: job.Deny}, "deny", job.DeniedByUser, "", "defer", "deny"},
+		"no, and why":        {checkpoint.Given{Decision: job.Deny, Text: "Not now"}, "deny", "Not now", "", "defer", "deny"},
+		"something else":     {checkpoint.Given{Decision: job.Steer, Text: "Only the name"}, "deny", "They want something else", "", "defer", "deny"},
+		"yes to all in this": {checkpoint.Given{Decision: job.Approve, Scope: job.ForJob}, "allow", "", "", "allow", "allow"},
+		"yes to all, always": {checkpoint.Given{Decision: job.Approve, Scope: job.Always}, "allow", "", "", "allow", "allow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := startServer(t, callback.Options{}).start("careful")
+			turn.want(200, "tool-calls", uses("toolu_1", "id"))
+			turn.reply(row.given)
+			turn.resume()
+			a := turn.want(200, "tool-calls", uses("toolu_1", "id"))
+			if decision, reason := a.decision(); decision != row.decision || !strings.Contains(reason, row.says) {
+				t.Fatalf("answered %q %q, want %q … %s", decision, reason, row.decision, row.says)
+			}
+			output, _ := a.Body["hookSpecificOutput"].(object)
+			updated, _ := output["updatedInput"].(object)
+			if input, _ := updated["command"].(string); input != row.input {
+				t.Errorf("it runs with %q, want %q", input, row.input)
+			}
+			if got, _ := turn.want(200, "tool-calls", uses("toolu_2", "id")).decision(); got != row.again {
+				t.Errorf("the same call again was answered %q, want %q", got, row.again)
+			}
+			if got, _ := turn.want(200, "tool-calls", uses("toolu_3", "pwd")).decision(); got != row.other {
+				t.Errorf("another call was answered %q, want %q", got, row.other)
+			}
+		})
+	}
+}
+
+func TestHowFarAStandingApprovalReaches(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		scope job.ApprovalScope
+		next  string
+	}{
+		"for the job":  {job.ForJob, "defer"},
+		"for all jobs": {job.Always, "allow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, callback.Options{})
+			first := s.start("careful")
+			first.want(200, "tool-calls", uses("toolu_1", "id"))
+			first.reply(checkpoint.Given{Decision: job.Approve, Scope: row.scope})
+			first.exit()
+			first.end(job.Cancelled)
+			next := s.start("careful")
+			if got, _ := next.want(200, "tool-calls", uses("toolu_1", "pwd")).decision(); got != row.next {
+				t.Errorf("in the next job it was answered %q, want %q", got, row.next)
+			}
+			if got, _ := next.want(200, "tool-calls", uses("toolu_2", "rm x")).decision(); got != "deny" {
+				t.Errorf("what is denied was answered %q", got)
+			}
+		})
+	}
+}
+
+// One question at a time: of calls made at once, the others are made again.
+func TestCallsMadeAtOnce(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{})
+	for name, first := range map[string]func(*turn){
+		"another call": func(turn *turn) { turn.want(200, "tool-calls", uses("toolu_1", "id")) },
+		"a question": func(turn *turn) {
+			turn.want(200, "checkpoints", object{"type": "information_request", "message": "Which colour?"})
+		},
+	} {
+		t.Run("behind "+name, func(t *testing.T) {
+			turn := s.start("careful")
+			first(turn)
+			waits := turn.job().Checkpoint.ID
+			decision, reason := turn.want(200, "tool-calls", uses("toolu_2", "pwd")).decision()
+			if decision != "deny" || !strings.Contains(reason, "Make this call again") {
+				t.Errorf("it was answered %q %q", decision, reason)
+			}
+			if j := turn.job(); j.Checkpoint == nil || j.Checkpoint.ID != waits {
+				t.Errorf("the job waits at %v", j.Checkpoint)
+			}
+		})
+	}
+}
+
+func TestHooksThatAreNone(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("careful")
+	for name, payload := range map[string]object{
+		"without a tool":             {"tool_input": object{}},
+		"without an input":           {"tool_name": "Bash"},
+		"an input that is no object": {"tool_name": "Bash", "tool_input": "id"},
+	} {
+		if a := turn.call("tool-calls", payload); a.Status != 400 || a.details()["/tool_name"] == "" {
+			t.Errorf("%s: answered %d %v", name, a.Status, a.Body)
+		}
+	}
+	turn.end(job.Failed)
+	if a := turn.call("tool-calls", uses("toolu_1", "ls")); a.Status != 404 {
+		t.Errorf("after the job's end, even what is allowed does not run: answered %d %v", a.Status, a.Body)
+	}
+}
