@@ -206,6 +206,43 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 	}
 }
 
+// A node that drains is alive: no other one takes its turns, however long they last.
+func TestDrainingNodeKeepsItsTurns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := restartable(t, patientCLI(t, dir))
+	env["NODE_TIMEOUT"] = "1s"
+	first := startNode(t, env, "--drain")
+	id := first.create(t, object{"userId": "u1"})
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	second := startNode(t, vars{"REDIS_URL": env["REDIS_URL"], "CLAUDE_BIN": env["CLAUDE_BIN"], "NODE_TIMEOUT": "1s"})
+	_ = first.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, "the first node to stop", func() bool { return strings.Contains(first.log.String(), "stopping") })
+	time.Sleep(3 * time.Second) // nothing is to happen
+	letGo(t, dir)
+	first.awaitExit(t)
+	if record := second.await(t, id, "received"); record["turn"] != 1.0 || len(starts(dir)) != 1 {
+		t.Errorf("it took %v turns and %d processes", record["turn"], len(starts(dir)))
+	}
+}
+
+// The only node there is drains: deadlines are fired all the same.
+func TestDrainEndsWithTheDeadlinesOfItsTurns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := restartable(t, patientCLI(t, dir))
+	env["CALLBACK_TIMEOUT"] = "3s"
+	first := startNode(t, env, "--drain")
+	id := first.create(t, object{"userId": "u1"})
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	_ = first.cmd.Process.Signal(syscall.SIGTERM)
+	first.awaitExit(t)
+	if got := processesIn(env["DATA_DIR"]); len(got) != 0 {
+		t.Errorf("%d processes are left", len(got))
+	}
+	startNode(t, env).await(t, id, "expired")
+}
+
 func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
 	t.Parallel()
 	env := vars{"DATA_DIR": t.TempDir()}

@@ -9,8 +9,9 @@
 //
 // Where a person is needed, internal/checkpoint asks in the chat and takes the reply;
 // internal/checkpoint/intent says what their words mean. internal/action runs what was
-// allowed, and internal/workspace holds the clones in which code is changed. What
-// webhooks and Slack are told of all this goes through internal/outbox.
+// allowed. A change of code goes from Claude to its repositories by internal/review,
+// in the clones of internal/workspace. What webhooks and Slack are told of all this
+// goes through internal/outbox.
 //
 // internal/job holds the words all of these share, and the state machine that
 // docs/architecture.md draws; internal/server puts them together, and internal/cli

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"time"
 
 	"ringback/internal/job"
 	"ringback/internal/process"
@@ -9,11 +10,34 @@ import (
 	"ringback/internal/store"
 )
 
-// reconcile compares what the store says this node runs with what it does run. A turn
-// that we do not know was left by an earlier start of this node, see adoptOrFail.
+// reconcile makes up for what was missed, as often as the heart beats: wake-ups, turns
+// that the store thinks we have, files of jobs that are gone. It ends with ctx: a node
+// that takes no new turns adopts none either.
+func (r *Runner) reconcile(ctx, serving context.Context) {
+	ticker := time.NewTicker(r.opts.Heartbeat)
+	defer ticker.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		r.ready.addAll()
+		r.reconcileTurns(ctx, serving, false)
+		if n%forgottenEvery == 0 {
+			r.removeForgotten(ctx)
+		}
+	}
+}
+
+// forgottenEvery is after how many heartbeats files of forgotten jobs are looked for.
+const forgottenEvery = 12
+
+// reconcileTurns compares what the store says this node runs with what it does run. A
+// turn that we do not know was left by an earlier start of this node, see adoptOrFail.
 // first is set before this start has taken any job: later, a turn that is not known
 // may just be about to start, so it is looked at once more with the next heartbeat.
-func (r *Runner) reconcile(ctx, serving context.Context, first bool) {
+func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	held, err := r.store.HeldBy(ctx, r.nodeDir.node)
 	if err != nil {
 		return

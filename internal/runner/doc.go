@@ -4,7 +4,7 @@
 // A process depends on nothing of the server: its output goes to files, its results
 // arrive over HTTP, on whatever node. What the runner knows of it is telemetry. So a
 // server may stop or die at any moment: the process runs on, the next start on this
-// data directory adopts it (reconcile); the turns of a node that stays away are queued
+// data directory adopts it (reconcileTurns); the turns of a node that stays away are queued
 // again, for any other (keepAlive).
 //
 // The store alone says who has a turn. In memory there is an ownedTurn for each that
@@ -18,6 +18,6 @@
 // and each new connection compares all turns with the store (check). A turn is over
 // when its end is booked (endTurn), which is tried until the store has taken it.
 //
-// Run starts the loops that divide the work: dispatch, fireDeadlines, keepAlive and the
-// sweeper. docs/architecture.md tells of each.
+// Run starts the loops that divide the work: dispatch, reconcile, keepAlive,
+// fireDeadlines and the sweeper. docs/architecture.md tells of each.
 package runner

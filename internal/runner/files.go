@@ -9,8 +9,8 @@ import (
 	"ringback/internal/job"
 )
 
-// removeJobFiles removes the files of a job that has ended, but for those that it made: they
-// stay as long as its record.
+// removeJobFiles removes the files of a job that has ended, but for those that it
+// made: they stay as long as its record.
 func (r *Runner) removeJobFiles(id job.ID) {
 	kept, dropped, err := r.nodeDir.files(id).Prune()
 	if err != nil {

@@ -7,33 +7,25 @@ import (
 	"ringback/internal/store"
 )
 
-// keepAlive tells the other nodes that this one lives, and has the jobs of those that
-// do not queued again. With each heartbeat it makes up for what was missed: wake-ups,
-// ends of jobs, turns that the store thinks we have.
-func (r *Runner) keepAlive(ctx, serving context.Context) {
+// keepAlive says that this node lives, as long as it has turns, and has the turns of
+// nodes that are silent queued again. With each heartbeat it compares its own turns with
+// the store, in case an event was missed.
+func (r *Runner) keepAlive(serving context.Context) {
 	ticker := time.NewTicker(r.opts.Heartbeat)
 	defer ticker.Stop()
-	for n := 0; ; n++ {
-		if err := r.store.Heartbeat(ctx, r.nodeDir.node); err != nil && ctx.Err() == nil {
+	for {
+		if err := r.store.Heartbeat(serving, r.nodeDir.node); err != nil && serving.Err() == nil {
 			r.log.Warn("the heartbeat did not reach the store", "error", err)
 		}
-		r.recoverLost(ctx)
+		r.recoverLost(serving)
 		select {
-		case <-ctx.Done():
+		case <-serving.Done():
 			return
 		case <-ticker.C:
-			r.ready.addAll() // in case a wake-up was lost
 			r.checkAll()
-			r.reconcile(ctx, serving, false)
-			if n%forgottenEvery == 0 {
-				r.removeForgotten(ctx)
-			}
 		}
 	}
 }
-
-// forgottenEvery is after how many heartbeats files of forgotten jobs are looked for.
-const forgottenEvery = 12
 
 func (r *Runner) recoverLost(ctx context.Context) {
 	for p := range store.Partition(store.Partitions) {

@@ -140,22 +140,24 @@ func (r *Runner) Running() int {
 // to drain, until they or drain end, hands over those that are left, and returns.
 func (r *Runner) Run(ctx, drain context.Context) {
 	defer r.nodeDir.release()
-	// Turns go on while the loops that take new ones have ended.
+	// Turns go on, and what they need, while no new ones are taken.
 	serving, handOver := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer handOver(nil)
-	r.reconcile(ctx, serving, true)
-	var loops sync.WaitGroup
-	loops.Go(func() { r.dispatch(ctx, serving) })
-	loops.Go(func() { r.keepAlive(ctx, serving) })
-	loops.Go(func() { r.fireDeadlines(ctx) })
-	loops.Go(func() { r.sweeper.Run(ctx) })
+	r.reconcileTurns(ctx, serving, true)
+	var taking, keeping sync.WaitGroup
+	taking.Go(func() { r.dispatch(ctx, serving) })
+	taking.Go(func() { r.reconcile(ctx, serving) })
+	keeping.Go(func() { r.keepAlive(serving) })
+	keeping.Go(func() { r.fireDeadlines(serving) })
+	keeping.Go(func() { r.sweeper.Run(serving) })
 	<-ctx.Done()
-	loops.Wait()
+	taking.Wait()
 	if r.opts.Drain {
 		r.drain(drain)
 	}
 	handOver(errShutdown)
 	r.turns.Wait()
+	keeping.Wait()
 	r.sweeper.Sweep()
 }
 

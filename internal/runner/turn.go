@@ -127,11 +127,11 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 
 // stop ends the turn for a cause, see the errors of ownedTurn.
 func (t *claudeTurn) stop(serving context.Context, cause error) {
-	if errors.Is(cause, errShutdown) {
+	switch {
+	case errors.Is(cause, errShutdown) && !isClosed(t.proc.Done()): // else nobody but us will know how it ended
 		t.r.log.Info("left a turn to the next start", "requestId", t.job.ID, "turn", t.job.Turn)
 		return
-	}
-	if errors.Is(cause, errDelivered) { // so that what it used is known
+	case errors.Is(cause, errDelivered): // so that what it used is known
 		select {
 		case <-t.proc.Done():
 		case <-serving.Done():
@@ -140,6 +140,15 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 	}
 	t.proc.Terminate(t.r.opts.Grace)
 	t.finish(serving, "", "")
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // finish books the end of the process. code and message are given when it was us who

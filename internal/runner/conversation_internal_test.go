@@ -1,0 +1,95 @@
+package runner
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/claude"
+	"ringback/internal/job"
+)
+
+// told is what people see of the lines of a CLI's stream: of each message its role,
+// and its parts.
+func told(c *conversation, lines ...string) (seen []string) {
+	reader := claude.NewReader()
+	_, _ = reader.Write([]byte(strings.Join(lines, "\n") + "\n"))
+	for _, m := range c.messages(reader.Messages()) {
+		text := string(m.Body.Role)
+		for _, p := range m.Body.Parts {
+			text += " | " + strings.TrimSpace(p.Text+" "+p.ToolName+" "+string(p.State)+" "+string(p.Input)+string(p.Output))
+		}
+		seen = append(seen, text)
+	}
+	return seen
+}
+
+func assistant(blocks string) string {
+	return `{"type":"assistant","message":{"id":"m","role":"assistant","content":` + blocks + `}}`
+}
+
+func user(blocks string) string {
+	return `{"type":"user","message":{"role":"user","content":` + blocks + `}}`
+}
+
+func TestWhatPeopleSeeOfAConversation(t *testing.T) {
+	t.Parallel()
+	signature := strings.Repeat("0123456789abcdef", 4)
+	const use = `[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]`
+	for name, c := range map[string]struct {
+		answers []job.Checkpoint
+		lines   []string
+		want    []string
+	}{
+		"what Claude says":                       {lines: []string{assistant(`[{"type":"text","text":"Hello."}]`)}, want: []string{"assistant | Hello."}},
+		"what Claude says in one text":           {lines: []string{assistant(`"Hello."`)}, want: []string{"assistant | Hello."}},
+		"nothing of what it thinks":              {lines: []string{assistant(`[{"type":"thinking","thinking":"Hm."}]`)}},
+		"nothing of a blank text":                {lines: []string{assistant(`[{"type":"text","text":" \n"}]`)}},
+		"nothing of the prompt":                  {lines: []string{user(`"Do it."`)}},
+		"a tool and its output":                  {lines: []string{assistant(use), user(`[{"type":"tool_result","tool_use_id":"t1","content":"a.txt"}]`)}, want: []string{`assistant | Bash input-available {"command":"ls"}`, `tool | Bash output-available "a.txt"`}},
+		"a tool that failed":                     {lines: []string{assistant(use), user(`[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]`)}, want: []string{`assistant | Bash input-available {"command":"ls"}`, `tool | Bash output-error "no"`}},
+		"a tool that a person denied":            {lines: []string{assistant(use), user(`[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"` + job.DeniedByUser + `: no"}]`)}, want: []string{`assistant | Bash input-available {"command":"ls"}`, `tool | Bash output-denied "denied"`}},
+		"no output of a tool that was not shown": {lines: []string{user(`[{"type":"tool_result","tool_use_id":"t9","content":"x"}]`)}},
+		"each output once":                       {lines: []string{assistant(use), user(`[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"tool_result","tool_use_id":"t1","content":"y"}]`)}, want: []string{`assistant | Bash input-available {"command":"ls"}`, `tool | Bash output-available "x"`}},
+		"several outputs, each by itself": {
+			lines: []string{assistant(`[{"type":"tool_use","id":"t1","name":"Read","input":{}},{"type":"tool_use","id":"t2","name":"Glob","input":{}}]`), user(`[{"type":"tool_result","tool_use_id":"t2","content":"b"},{"type":"tool_result","tool_use_id":"t1","content":"a"}]`)},
+			want:  []string{"assistant | Read input-available {} | Glob input-available {}", `tool | Glob output-available "b"`, `tool | Read output-available "a"`},
+		},
+		"nothing of a callback": {lines: []string{
+			assistant(`[{"type":"tool_use","id":"t1","name":"Write","input":{"file_path":"/w/result.json","content":"{}"}}]`), user(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`),
+		}},
+		"the end of a call that an earlier turn stopped at": {
+			answers: []job.Checkpoint{{Type: job.ToolApproval, Props: json.RawMessage(`{"tool_call_id":"t7","tool_name":"Bash"}`)}, {Type: job.Confirmation, Props: json.RawMessage(`{"tool_call_id":"t8","tool_name":"x"}`)}},
+			lines:   []string{user(`[{"type":"tool_result","tool_use_id":"t7","content":"done"}]`), user(`[{"type":"tool_result","tool_use_id":"t8","content":"done"}]`)},
+			want:    []string{`tool | Bash output-available "done"`},
+		},
+		"no signature": {lines: []string{assistant(`[{"type":"text","text":"It is ` + signature + `."}]`)}, want: []string{"assistant | It is " + strings.Repeat("*", 64) + "."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			talk := &conversation{}
+			talk.expect(c.answers)
+			if diff := cmp.Diff(c.want, told(talk, c.lines...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLongInputIsCut(t *testing.T) {
+	t.Parallel()
+	long, err := json.Marshal(map[string]string{"content": strings.Repeat("é", maxPart)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := shown(long)
+	var text string
+	if err := json.Unmarshal(got, &text); err != nil || len(got) > maxPart+200 || !strings.HasPrefix(text, `{"content":"éé`) {
+		t.Errorf("%d bytes, %v: %.40s", len(got), err, got)
+	}
+	if got := string(shown(nil)); got != "null" {
+		t.Errorf("nothing is shown as %s", got)
+	}
+}

@@ -1,0 +1,89 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/internal/job"
+)
+
+func take(t *testing.T, dir string) *nodeDir {
+	t.Helper()
+	n, err := takeNodeDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestServersShareADataDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, second := take(t, dir), take(t, dir)
+	if first.node == second.node || first.dir == second.dir {
+		t.Errorf("both are %s in %s", first.node, first.dir)
+	}
+	first.release()
+	if again := take(t, dir); again.node != first.node {
+		t.Errorf("the first one, %s, is %s when it starts again", first.node, again.node)
+	}
+	if third := take(t, dir); third.node == first.node || third.node == second.node {
+		t.Errorf("a third one takes the place of %s", third.node)
+	}
+	second.release()
+	if again := take(t, dir); again.node != second.node {
+		t.Errorf("the second one, %s, is %s when it starts again", second.node, again.node)
+	}
+}
+
+func TestANodeWhoseNameWasCutShortGetsAnother(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := take(t, dir)
+	n.release()
+	if err := os.WriteFile(filepath.Join(n.dir, "node"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := take(t, dir); !strings.HasPrefix(again.node, "node_") || again.node == n.node {
+		t.Errorf("it is called %q", again.node)
+	}
+}
+
+func TestADirectoryThatCannotBeUsedIsSaid(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := takeNodeDir(file); err == nil || !strings.HasPrefix(err.Error(), "DATA_DIR cannot be used: ") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestFilesAreFoundByTheNodeThatHasThem(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := take(t, dir)
+	id := job.ID("req_1")
+	if err := os.MkdirAll(n.workDir(id), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(n.workDir(id), "notes.txt"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, ok := Files(dir, n.node, id)
+	if list, _, err := found.List(); !ok || err != nil || len(list) != 1 || list[0].Path != "notes.txt" {
+		t.Errorf("found %+v, %v, %v", list, ok, err)
+	}
+	for name, where := range map[string]struct{ dir, node string }{
+		"another node":      {dir, "node_x"},
+		"no node":           {dir, ""},
+		"another directory": {t.TempDir(), n.node},
+	} {
+		if _, ok := Files(where.dir, where.node, id); ok {
+			t.Errorf("%s has them, too", name)
+		}
+	}
+}
