@@ -119,9 +119,8 @@ func TestSecuredServersDoNotMakeUpResultsUnbidden(t *testing.T) {
 				}
 			}
 			secured["CLAUDE_BIN"] = "simulate"
-			if n := startNode(t, secured); !strings.Contains(n.log.String(), "made up") {
-				t.Error("a server that was told to simulate does not say that results are made up")
-			}
+			n := startNode(t, secured)
+			eventually(t, "a server that was told to simulate to say that results are made up", func() bool { return strings.Contains(n.log.String(), "made up") })
 			secured["CLAUDE_BIN"] = "no-claude-here"
 			if n := startNode(t, secured, "--role", "api"); strings.Contains(n.log.String(), "made up") {
 				t.Error("a node that runs no turns says that results are made up")

@@ -17,11 +17,11 @@ func told(c *conversation, lines ...string) (seen []string) {
 	reader := claude.NewReader()
 	_, _ = reader.Write([]byte(strings.Join(lines, "\n") + "\n"))
 	for _, m := range c.messages(reader.Messages()) {
-		text := string(m.Body.Role)
+		text := []string{string(m.Body.Role)}
 		for _, p := range m.Body.Parts {
-			text += " | " + strings.TrimSpace(p.Text+" "+p.ToolName+" "+string(p.State)+" "+string(p.Input)+string(p.Output))
+			text = append(text, strings.TrimSpace(p.Text+" "+p.ToolName+" "+string(p.State)+" "+string(p.Input)+string(p.Output)))
 		}
-		seen = append(seen, text)
+		seen = append(seen, strings.Join(text, " | "))
 	}
 	return seen
 }
