@@ -33,6 +33,7 @@ type object = map[string]any
 var ownKinds = kind.Source{
 	Prompts: fstest.MapFS{
 		"note.md": {Data: []byte("Write a note.")},
+		"fix.md":  {Data: []byte("---\nworkspace: {repositories: [{url: /srv/service.git}]}\nreview: true\n---\nFix it.")},
 		"release.md": {Data: []byte(`---
 actions:
   - name: deploy
@@ -48,6 +49,7 @@ Release.`)},
 		"careful.md": {Data: []byte("---\ntools: {ask: [Bash], allow: ['Bash(ls *)'], deny: ['Bash(rm *)']}\n---\nBe careful.")},
 	},
 	Schemas: fstest.MapFS{
+		"fix.result.json":  {Data: []byte(`{"type": "object", "required": ["summary"], "properties": {"summary": {"type": "string"}}}`)},
 		"note.result.json": {Data: []byte(`{"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}`)},
 	},
 }

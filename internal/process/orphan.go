@@ -20,9 +20,9 @@ func OwnMarker(name string) string {
 // were.
 func EndOrphans() int {
 	orphans := Marked(func(marker string) bool {
-		rest, ours := strings.CutPrefix(marker, owner)
+		rest, owned := strings.CutPrefix(marker, owner)
 		parts := strings.SplitN(rest, "/", 3)
-		if !ours || len(parts) < 3 {
+		if !owned || len(parts) < 3 {
 			return false
 		}
 		pid, err := strconv.Atoi(parts[0])

@@ -17,7 +17,7 @@ func Example(source []byte, word string) (map[string]any, error) {
 
 // LeastExample is Example with nothing but what the schema requires.
 func LeastExample(source []byte, word string) (map[string]any, error) {
-	return makeExample(source, word, deep)
+	return makeExample(source, word, maxDepth)
 }
 
 func makeExample(source []byte, word string, depth int) (map[string]any, error) {
@@ -55,8 +55,8 @@ const (
 	mostCharacters = 100_000
 )
 
-// deep is where nesting is cut short: below, only what is required is made.
-const deep = 4
+// maxDepth is where nesting is cut short: below, only what is required is made.
+const maxDepth = 4
 
 func (g generator) value(schema any, depth int) any {
 	s := g.flat(schema, depth)
@@ -127,7 +127,7 @@ func (g generator) object(s map[string]any, depth int) map[string]any {
 	}
 	properties, _ := s["properties"].(map[string]any)
 	atLeast := int(limit(s, "minProperties", 0))
-	if len(required) == 0 && depth < deep && atLeast == 0 {
+	if len(required) == 0 && depth < maxDepth && atLeast == 0 {
 		atLeast = len(properties)
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -152,7 +152,7 @@ func (g generator) readOnly(schema any) bool { return g.flat(schema, 0)["readOnl
 
 func (g generator) array(s map[string]any, depth int) []any {
 	usual := 1
-	if depth >= deep {
+	if depth >= maxDepth {
 		usual = 0
 	}
 	count := int(limit(s, "minItems", float64(usual)))

@@ -39,9 +39,9 @@ func (g generator) flat(schema any, depth int) map[string]any {
 	return s
 }
 
-// choose takes the first form; deep down, one that does not go deeper.
+// choose takes the first form; far down, one that does not go deeper.
 func choose(forms []any, depth int) any {
-	if depth < deep {
+	if depth < maxDepth {
 		return forms[0]
 	}
 	for _, form := range forms {

@@ -1,0 +1,48 @@
+package callback_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/callback"
+	"ringback/internal/job"
+)
+
+// A submitted change is not the end of its job, but of Claude's part: its node hears so
+// by the event of the phase. What curl repeats must not turn back what goes on since.
+func TestASubmittedChangeMovesItsJobOn(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("fix")
+	move := func(p job.Phase) {
+		t.Helper()
+		if err := turn.store.Phase(t.Context(), turn.id, 1, "n", p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var seen []job.Phase
+	for _, step := range []struct {
+		before job.Phase
+		call   func()
+	}{
+		{call: func() {}},
+		{job.AtWork, func() { turn.want(400, "result", object{"summary": 5}) }},
+		{call: func() { turn.want(200, "result", object{"summary": "x"}) }},
+		{call: func() { turn.want(200, "result", object{"summary": "x"}) }},
+		{job.Verifying, func() { turn.want(200, "result", object{"summary": "x"}) }},
+		{call: func() { turn.want(409, "result", object{"summary": "y"}) }},
+	} {
+		if step.before != "" {
+			move(step.before)
+		}
+		step.call()
+		j := turn.job()
+		if j.State != job.Running {
+			t.Fatalf("the job is %s", j.State)
+		}
+		seen = append(seen, j.Phase)
+	}
+	if diff := cmp.Diff([]job.Phase{job.Preparing, job.AtWork, job.Capturing, job.Capturing, job.Verifying, job.Verifying}, seen); diff != "" {
+		t.Errorf("the phases (-want +got):\n%s", diff)
+	}
+}
