@@ -37,8 +37,8 @@ func (s *Service) perform(ctx context.Context, r Run) (store.RunState, []byte) {
 	return store.Succeeded, answer(fields, store.Succeeded, firstText(fields["message"], r.Action.Title+": done"))
 }
 
-// answer is a result in the shape of seed 000: status and success, a message,
-// and what the action itself gave back.
+// answer is a result as Claude is told it: status and success, a message, and what
+// the action itself gave back.
 func answer(fields map[string]any, state store.RunState, message string) []byte {
 	all := maps.Clone(fields)
 	if all == nil {

@@ -14,14 +14,14 @@ import (
 	"ringback/internal/job"
 )
 
-// sent answers /from-llm and /to-llm (seed 004).
+// sent answers /from-llm and /to-llm.
 type sent struct {
 	Success   bool  `json:"success"`
 	MessageID int64 `json:"messageId"`
 }
 
-// readMessage reads the body of /from-llm or /to-llm, which both have the shape
-// of seed 004.
+// readMessage reads the body of /from-llm or /to-llm, which have the same shape: see
+// "The chat" and "Orchestrators outside of Ringback" in docs/people.md.
 func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Incoming, error) {
 	var m checkpoint.Incoming
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
@@ -161,7 +161,7 @@ func noSession(id string) error {
 // configuration names none.
 const defaultRunKind = "media"
 
-// startRun is POST /hitl/runs of seed 004, in its snake_case.
+// startRun is POST /hitl/runs, which speaks snake_case: see "People" in docs/api.md.
 func (s *Server) startRun(c echo.Context) error {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Server) getRun(c echo.Context) error {
 	return c.JSON(http.StatusOK, runOf(j))
 }
 
-// run is a job as seed 004 calls and words it.
+// run is a job as /hitl/runs calls and words it.
 type run struct {
 	RunID     job.ID          `json:"run_id"`
 	SessionID string          `json:"session_id"`

@@ -56,8 +56,8 @@ func (s *Server) createJob(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, created{j.ID, j.SessionID, j.State})
 }
 
-// createSuggestions is the mutation of seed 002: its body is the input of
-// meal-suggestions. Beside it, userId, sessionId and idempotencyKey may stand.
+// createSuggestions asks for meal suggestions: its body is the input of that kind.
+// Beside it, userId, sessionId and idempotencyKey may stand.
 func (s *Server) createSuggestions(c echo.Context) error {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"ringback/internal/job"
 )
 
-// field is one value that a question asks for: a property of the flat JSON
-// Schema in its props (seed 004, the subset that MCP elicitation uses).
+// field is one value that a question asks for: a property of the flat JSON Schema in
+// its props, the subset that MCP elicitation uses ("Asking" in docs/people.md).
 type field struct {
 	Type        string            `json:"type"`
 	Title       string            `json:"title"`

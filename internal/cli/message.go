@@ -86,8 +86,8 @@ func plainMember(value json.RawMessage) string {
 	return string(value)
 }
 
-// answeredIn are the messages whose questions are answered by later ones among
-// them (seed 004: checkpoint_message_id).
+// answeredIn are the messages whose questions are answered by later ones among them,
+// which name them in their props as checkpoint_message_id.
 func answeredIn(messages []job.Message) map[int64]bool {
 	answered := map[int64]bool{}
 	for _, m := range messages {

@@ -35,8 +35,8 @@ func (p printer) verdicts(list []job.VerifierOutput) {
 	}
 }
 
-// summaryIn is what Claude says of its change in the message of a review (seed
-// 001), without Markdown; usual is false for a message of another sort, which
+// summaryIn is what Claude says of its change in the message of a review, without
+// Markdown; usual is false for a message of another sort, which
 // says what went wrong.
 func summaryIn(message string) (summary string, usual bool) {
 	switch {

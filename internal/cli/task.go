@@ -21,7 +21,8 @@ import (
 // changeKind is the kind that runs where only repositories are named.
 const changeKind = "code-change"
 
-// task is a code change to run: from flags, or from a YAML file (seed 001).
+// task is a code change to run: from flags, or from a YAML file: see
+// docs/steering.md.
 type task struct {
 	Kind      string         `yaml:"kind"`
 	Prompt    string         `yaml:"prompt"`

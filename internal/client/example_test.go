@@ -61,3 +61,29 @@ func ExampleClient_Create_refused() {
 	// true There is no kind "meals"
 	// GET /api/kinds lists the kinds there are.
 }
+
+// What waits for a person is listed, and answered in their own words.
+func ExampleClient_Reply() {
+	server := canned(map[string]string{
+		"GET /api/checkpoints":              `{"checkpoints": [{"id": "chk_1", "type": "confirmation", "message": "Deploy \"shop\"?"}]}`,
+		"POST /api/checkpoints/chk_1/reply": `{"id": "chk_1", "status": "answered", "reply": {"decision": "approve"}}`,
+	})
+	defer server.Close()
+	c := client.New(server.URL, "")
+	inbox, err := c.Checkpoints(context.Background(), client.CheckpointFilter{Status: job.Open})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	asked := inbox.Value.Checkpoints[0]
+	fmt.Println(asked.Message)
+	answered, err := c.Reply(context.Background(), asked.ID, client.Reply{Text: "Yes, Deploy"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(answered.Value.Status, answered.Value.Reply.Decision)
+	// Output:
+	// Deploy "shop"?
+	// answered approve
+}

@@ -20,8 +20,8 @@ import (
 	"ringback/internal/schema"
 )
 
-// Action is something that the server does for Claude, and that a person may
-// have to allow first (seed 000).
+// Action is something that the server does for Claude, and that a person may have to
+// allow first: see "Actions: confirm before execute" in docs/people.md.
 type Action struct {
 	// Name is how Claude calls it: /api/claude/actions/<name>.
 	Name string `yaml:"name"`

@@ -9,7 +9,7 @@ import (
 // variable finds template variables in a prompt.
 var variable = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
 
-// The template variables of callbacks (seed 002).
+// The template variables of callbacks: see "Your own kinds" in the README.
 const (
 	VarRequestID = "REQUEST_ID"
 	VarBaseURL   = "CALLBACK_BASE_URL"

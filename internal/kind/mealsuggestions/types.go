@@ -1,6 +1,6 @@
-// Package mealsuggestions is the built-in kind meal-suggestions in Go types
-// (seed 002). Its JSON Schemas are generated from them: change a type, run
-// go generate, and a test holds the two together.
+// Package mealsuggestions is the built-in kind meal-suggestions in Go types. Its JSON
+// Schemas are generated from them: change a type, run go generate, and a test holds
+// the two together.
 package mealsuggestions
 
 //go:generate go run ./generate ../../../schemas
