@@ -198,10 +198,13 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		return failed.Code, failed.Message
 	}
-	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.Conflict {
+	switch e, ok := errors.AsType[*job.Error](err); {
+	case ok && e.Kind == job.Conflict: // the kind cannot run as this server is set up
 		return job.CodeNoCallbacks, e.Message + ". " + e.Hint
-	} else if ok && e.Kind == job.NotFound {
+	case ok && e.Kind == job.NotFound:
 		return job.CodeKindGone, e.Message
+	case ok:
+		return job.CodeSpawnFailed, "The turn could not be started: " + e.Message
 	}
 	reason := err.Error()
 	switch {
