@@ -82,7 +82,7 @@ func isConflict(err error) bool {
 
 // answer works out what a reply does.
 func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
-	q, details := parse(c)
+	f, details := parse(c)
 	if details != nil {
 		return store.Answer{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
 	}
@@ -90,41 +90,41 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 		return store.Answer{}, refuse("/text", fmt.Sprintf("found %d bytes; at most %d are read", len(g.Text), maxText))
 	}
 	var a store.Answer
-	err := q.checkSeen(g.Seen)
+	err := f.checkSeen(g.Seen)
 	switch {
 	case err != nil:
 	case g.Decision != "":
-		a, err = q.decide(g)
+		a, err = f.decide(g)
 	case g.Values != nil:
-		a, err = q.fill(g)
+		a, err = f.fill(g)
 	case strings.TrimSpace(g.Text) != "":
-		a, err = s.understand(q, g.Text)
+		a, err = s.understand(f, g.Text)
 	default:
 		err = refuse("", "expected at least one of decision, values and text")
 	}
 	if err != nil {
 		return store.Answer{}, err
 	}
-	message := job.Text(job.FromUser, cmp.Or(g.Written, q.inWords(g)))
+	message := job.Text(job.FromUser, cmp.Or(g.Written, f.summaryText(g)))
 	message.LogID, message.Destination = g.LogID, g.Destination
 	a.Message, a.By = &message, g.By
-	a = after(a, q.plus(message.Content))
+	a = withExchange(a, f.exchangeWith(message.Content))
 	if a.Reply.Decision == job.Approve {
-		if a.Approval, err = s.permission(q, g); err != nil {
+		if a.Approval, err = s.permission(f, g); err != nil {
 			return store.Answer{}, err
 		}
 	}
 	a.Message.Props, err = json.Marshal(job.ReplyProps{
-		InResponseTo: c.Type, ResolvesCheckpoint: true, CheckpointRunID: q.props.RunID, CheckpointMessageID: c.MessageID,
+		InResponseTo: c.Type, ResolvesCheckpoint: true, CheckpointRunID: f.props.RunID, CheckpointMessageID: c.MessageID,
 	})
 	return a, err
 }
 
 // permission is what a yes permits, as it is stored.
-func (s *Service) permission(q question, g Given) (store.Approval, error) {
-	c := q.checkpoint
+func (s *Service) permission(f form, g Given) (store.Approval, error) {
+	c := f.checkpoint
 	p, fault := approval.Permit(approval.Request{
-		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: q.props.Kind, Rule: q.props.Rule,
+		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule,
 	}, g.Scope, s.opts.ApprovalTimeout)
 	if fault != "" {
 		return store.Approval{}, refuse("/scope", fault)
@@ -144,15 +144,15 @@ func refuse(path, message string) error {
 }
 
 // decide takes a decision that was given outright.
-func (q question) decide(g Given) (store.Answer, error) {
-	binding := q.checkpoint.Type.Binding()
-	if q.checkpoint.Type == job.Review {
-		return q.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
+func (f form) decide(g Given) (store.Answer, error) {
+	binding := f.checkpoint.Type.Binding()
+	if f.checkpoint.Type == job.Review {
+		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
 	}
 	switch {
 	case g.Decision == job.Cancel && !binding:
-		return q.cancel(g.Text), nil
-	case g.Values != nil && (q.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
+		return f.cancel(g.Text), nil
+	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
 		return store.Answer{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
 	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
 		return store.Answer{}, refuse("/text", "is required but missing; expected what to change")
@@ -166,8 +166,8 @@ func (q question) decide(g Given) (store.Answer, error) {
 
 func answered(r job.Reply) store.Answer { return store.Answer{To: job.Answered, Reply: r} }
 
-// review takes a decision on a change (seed 001).
-func (q question) review(r job.Reply) (store.Answer, error) {
+// review takes a decision on a change, see docs/steering.md.
+func (f form) review(r job.Reply) (store.Answer, error) {
 	a := answered(r)
 	switch r.Decision {
 	case job.Approve:
@@ -179,8 +179,8 @@ func (q question) review(r job.Reply) (store.Answer, error) {
 		if err := lifecycle.CheckPrompt(r.Reason); err != nil {
 			return a, err
 		}
-		if q.overLimit() {
-			return a, lifecycle.SteeringLimit(q.props.Iteration)
+		if f.overLimit() {
+			return a, lifecycle.SteeringLimit(f.props.Iteration)
 		}
 		return a, nil
 	case job.Cancel:
@@ -189,19 +189,19 @@ func (q question) review(r job.Reply) (store.Answer, error) {
 }
 
 // cancel ends the job: the person wants none of it any more.
-func (q question) cancel(text string) store.Answer {
+func (f form) cancel(text string) store.Answer {
 	a := answered(job.Reply{Decision: job.Cancel, Text: text, Confidence: 1})
 	a.End, a.Code, a.Why = job.Cancelled, job.CodeCancelled, "Cancelled in the chat."
 	return a
 }
 
 // fill takes values that were given outright.
-func (q question) fill(g Given) (store.Answer, error) {
-	if q.checkpoint.Type.Binding() {
+func (f form) fill(g Given) (store.Answer, error) {
+	if f.checkpoint.Type.Binding() {
 		return store.Answer{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
 	}
-	values := q.merged(g.Values)
-	if details := q.problems(values, "/values"); details != nil {
+	values := f.merged(g.Values)
+	if details := f.problems(values, "/values"); details != nil {
 		e := job.Errorf(job.Invalid, "Invalid reply")
 		e.Details = details
 		return store.Answer{}, e
@@ -210,8 +210,8 @@ func (q question) fill(g Given) (store.Answer, error) {
 }
 
 // merged adds values to those known from earlier rounds.
-func (q question) merged(values map[string]any) map[string]any {
-	all := maps.Clone(q.props.CurrentValues)
+func (f form) merged(values map[string]any) map[string]any {
+	all := maps.Clone(f.props.CurrentValues)
 	if all == nil {
 		all = map[string]any{}
 	}
@@ -219,17 +219,17 @@ func (q question) merged(values map[string]any) map[string]any {
 	return all
 }
 
-// inWords is how a structured reply reads in the chat.
-func (q question) inWords(g Given) string {
+// summaryText is how a structured reply reads in the chat.
+func (f form) summaryText(g Given) string {
 	switch {
 	case g.Decision == job.Steer:
 		return lifecycle.SteerMessage(g.Text)
 	case strings.TrimSpace(g.Text) != "":
 		return g.Text
 	case g.Decision == job.Approve:
-		return inChat(q.props.Yes, "Approve")
+		return inChat(f.props.Yes, "Approve")
 	case g.Decision == job.Deny:
-		return inChat(q.props.No, "Deny")
+		return inChat(f.props.No, "Deny")
 	case g.Decision == job.Cancel:
 		return "Cancel"
 	}
@@ -262,69 +262,69 @@ func inChat(a *job.AnswerProps, otherwise string) string {
 }
 
 // understand reads a reply in words.
-func (s *Service) understand(q question, text string) (store.Answer, error) {
-	r := intent.Read(q.words(), text)
+func (s *Service) understand(f form, text string) (store.Answer, error) {
+	r := intent.Read(f.context(), text)
 	base := job.Reply{Text: text, Confidence: r.Confidence, Reason: r.Reason}
 	switch r.Outcome {
 	case intent.Approve, intent.Deny, intent.Steer:
-		if r.Outcome == intent.Steer && q.overLimit() {
+		if r.Outcome == intent.Steer && f.overLimit() {
 			// Nobody may hear of an error who writes in a chat: it is said there.
-			limit := lifecycle.SteeringLimit(q.props.Iteration)
-			return q.again(base, nil, limit.Message+". "+limit.Hint), nil
+			limit := lifecycle.SteeringLimit(f.props.Iteration)
+			return f.askAgain(base, nil, limit.Message+". "+limit.Hint), nil
 		}
 		base.Decision = job.Decision(r.Outcome)
-		if q.checkpoint.Type == job.Review {
-			return q.review(base)
+		if f.checkpoint.Type == job.Review {
+			return f.review(base)
 		}
 		return answered(base), nil
 	case intent.Cancel:
-		return q.cancel(text), nil
+		return f.cancel(text), nil
 	case intent.Values:
-		if q.checkpoint.Status != job.Reading || q.asksForOne() {
-			return q.take(base, r.Values, r.Missing), nil
+		if f.checkpoint.Status != job.Reading || f.asksForOne() {
+			return f.take(base, r.Values, r.Missing), nil
 		}
-		return q.toRead(base, r.Values), nil
+		return f.toRead(base, r.Values), nil
 	case intent.Unclear:
 	}
-	if q.freeText() {
+	if f.freeText() {
 		return answered(base), nil
 	}
-	if s.mayAskClaude(q) {
-		return q.toRead(base, nil), nil
+	if s.mayAskClaude(f) {
+		return f.toRead(base, nil), nil
 	}
-	return q.askedBack(r).again(base, nil, r.Question), nil
+	return f.askedBack(r).askAgain(base, nil, r.Question), nil
 }
 
 // askedBack is a question that asks for a decision once more: it keeps what it
 // first was, and what the person is offered to have handed on.
-func (q question) askedBack(r intent.Reading) question {
-	if !q.checkpoint.Type.Binding() {
-		return q
+func (f form) askedBack(r intent.Reading) form {
+	if !f.checkpoint.Type.Binding() {
+		return f
 	}
-	if q.checkpoint.Type != job.Review { // a review's is long, and read against by nobody
-		q.props.OriginalQuestion = q.original()
+	if f.checkpoint.Type != job.Review { // a review's is long, and read against by nobody
+		f.props.OriginalQuestion = f.original()
 	}
-	q.props.OfferedChange = r.Offer
-	q.props.SuggestedReplies = slices.DeleteFunc(slices.Clone(q.props.SuggestedReplies), func(text string) bool { return text == intent.ChangeIt })
+	f.props.OfferedChange = r.Offer
+	f.props.SuggestedReplies = slices.DeleteFunc(slices.Clone(f.props.SuggestedReplies), func(text string) bool { return text == intent.ChangeIt })
 	if r.Offer != "" {
-		q.props.SuggestedReplies = append(q.props.SuggestedReplies, intent.ChangeIt)
+		f.props.SuggestedReplies = append(f.props.SuggestedReplies, intent.ChangeIt)
 	}
-	return q
+	return f
 }
 
 // asksForOne reports whether one value is the whole answer: then the latest word
 // on it settles what was being read.
-func (q question) asksForOne() bool { return q.form == nil || len(q.form.order) == 1 }
+func (f form) asksForOne() bool { return f.values == nil || len(f.values.order) == 1 }
 
 // toRead lets Claude read a reply, together with those that it was reading
 // already. Values that were understood are kept beside.
-func (q question) toRead(base job.Reply, values map[string]any) store.Answer {
-	base.Values = q.merged(normal(values))
+func (f form) toRead(base job.Reply, values map[string]any) store.Answer {
+	base.Values = f.merged(normal(values))
 	if len(base.Values) == 0 {
 		base.Values = nil
 	}
-	if q.checkpoint.Status == job.Reading && q.checkpoint.Reply != nil {
-		base.Text = latest(q.checkpoint.Reply.Text + "\n" + base.Text)
+	if f.checkpoint.Status == job.Reading && f.checkpoint.Reply != nil {
+		base.Text = latest(f.checkpoint.Reply.Text + "\n" + base.Text)
 	}
 	return store.Answer{To: job.Reading, Reply: base}
 }
@@ -336,16 +336,16 @@ func latest(text string) string {
 
 // take keeps values that were read from a text, and asks for what is missing or
 // does not fit.
-func (q question) take(base job.Reply, values map[string]any, missing []string) store.Answer {
-	base.Values = q.merged(normal(values))
-	details := q.problems(base.Values, "")
+func (f form) take(base job.Reply, values map[string]any, missing []string) store.Answer {
+	base.Values = f.merged(normal(values))
+	details := f.problems(base.Values, "")
 	if len(details) == 0 && len(missing) == 0 {
 		return answered(base)
 	}
 	for _, d := range details {
 		delete(base.Values, firstName(d.Path))
 	}
-	return q.again(base, base.Values, q.whatIsMissing(base.Values, details))
+	return f.askAgain(base, base.Values, f.whatIsMissing(base.Values, details))
 }
 
 // normal gives values the types that a schema checks: numbers as in JSON.
@@ -370,42 +370,42 @@ func firstName(pointer string) string {
 
 // freeText reports whether any words will do as the answer: nothing says what
 // values they should hold.
-func (q question) freeText() bool {
-	return q.checkpoint.Type == job.InformationRequest && q.form == nil && len(q.props.ValidValues) == 0
+func (f form) freeText() bool {
+	return f.checkpoint.Type == job.InformationRequest && f.values == nil && len(f.props.ValidValues) == 0
 }
 
 // mayAskClaude reports whether Claude may be asked what a reply means: never
 // where something is decided.
-func (s *Service) mayAskClaude(q question) bool {
-	return s.jobs.CanInterpret() && !q.checkpoint.Type.Binding()
+func (s *Service) mayAskClaude(f form) bool {
+	return s.jobs.CanInterpret() && !f.checkpoint.Type.Binding()
 }
 
 const notUnderstood = "I did not understand that. "
 
 // whatIsMissing asks for what a reply left open.
-func (q question) whatIsMissing(known map[string]any, details []job.Detail) string {
+func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
 	var wrong []string
 	for _, d := range details {
 		name := firstName(d.Path)
 		if _, isKnown := known[name]; isKnown || name == "" {
 			continue
 		}
-		wrong = append(wrong, q.label(name))
+		wrong = append(wrong, f.label(name))
 	}
 	slices.Sort(wrong)
 	wrong = slices.Compact(wrong)
 	if len(wrong) == 0 {
-		return notUnderstood + strings.TrimPrefix(q.checkpoint.Message, notUnderstood)
+		return notUnderstood + strings.TrimPrefix(f.checkpoint.Message, notUnderstood)
 	}
 	return "Thank you. I still need: " + strings.Join(wrong, "; ") + "."
 }
 
 // label describes a value to a person.
-func (q question) label(name string) string {
-	if q.form == nil {
+func (f form) label(name string) string {
+	if f.values == nil {
 		return name
 	}
-	p := q.form.properties[name]
+	p := f.values.properties[name]
 	text := name
 	if about := cmp.Or(p.Title, p.Description); about != "" {
 		text += " (" + about + ")"
@@ -416,16 +416,16 @@ func (q question) label(name string) string {
 	return text
 }
 
-// again asks once more, keeping what is known.
-func (q question) again(base job.Reply, known map[string]any, message string) store.Answer {
-	c := q.checkpoint
-	next := q
+// askAgain asks once more, keeping what is known.
+func (f form) askAgain(base job.Reply, known map[string]any, message string) store.Answer {
+	c := f.checkpoint
+	next := f
 	next.checkpoint.Message = message
 	if known != nil {
 		next.props.CurrentValues = known
 	}
 	asking := Asking{
-		RequestID: c.RequestID, RunID: q.props.RunID, UserID: c.UserID, SessionID: c.SessionID, Type: c.Type, Message: message,
+		RequestID: c.RequestID, RunID: f.props.RunID, UserID: c.UserID, SessionID: c.SessionID, Type: c.Type, Message: message,
 	}
 	composed, err := compose(next, asking)
 	if err != nil { // what was read from JSON can be written as JSON

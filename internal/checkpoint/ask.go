@@ -41,12 +41,12 @@ type Asking struct {
 // Ask puts a question to a person. details say what is wrong with it; else the
 // outcome is that of store.Ask.
 func (s *Service) Ask(ctx context.Context, a Asking) (outcome store.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
-	q, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
+	f, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
 	if details != nil {
 		return "", asked, details, nil
 	}
-	q.props.OriginalQuestion, q.props.OfferedChange = "", "" // nobody was asked back yet
-	made, err := compose(q, a)
+	f.props.OriginalQuestion, f.props.OfferedChange = "", "" // nobody was asked back yet
+	made, err := compose(f, a)
 	if err != nil {
 		return "", asked, nil, err
 	}
@@ -59,12 +59,12 @@ func (s *Service) Ask(ctx context.Context, a Asking) (outcome store.Outcome, ask
 }
 
 // compose writes the question as the store keeps it.
-func compose(q question, a Asking) (store.Question, error) {
+func compose(f form, a Asking) (store.Question, error) {
 	run := a.RunID
 	if a.RequestID != "" {
 		run = string(a.RequestID)
 	}
-	message, props, err := q.complete(run)
+	message, props, err := f.complete(run)
 	if err != nil {
 		return store.Question{}, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Incoming is a message from outside, as POST /from-llm and POST /to-llm take
-// it (seed 004).
+// it, see docs/people.md.
 type Incoming struct {
 	SessionID string     `json:"sessionId"`
 	UserID    string     `json:"userId"`
@@ -94,7 +94,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	if m.ToolOutput != nil {
 		return s.toolOutput(ctx, m)
 	}
-	to, err := s.asked(ctx, m)
+	to, err := s.addresseeOf(ctx, m)
 	if err != nil {
 		return 0, err
 	}
@@ -116,9 +116,9 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	return id, err
 }
 
-// asked finds the checkpoint that a message replies to: the one it names by its
+// addresseeOf finds the checkpoint that a message replies to: the one it names by its
 // message, else the one of the session's open ones that it is about.
-func (s *Service) asked(ctx context.Context, m Incoming) (addressee, error) {
+func (s *Service) addresseeOf(ctx context.Context, m Incoming) (addressee, error) {
 	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
 	if err != nil || len(open) == 0 {
 		return addressee{}, err

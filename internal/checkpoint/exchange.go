@@ -10,9 +10,9 @@ import (
 // maxExchange is how many utterances of an exchange are kept: the latest.
 const maxExchange = 40
 
-// after adds to an answer what was said since its question was first put, in
+// withExchange adds to an answer what was said since its question was first put, in
 // said: what comes before a yes, a no or a value belongs to it.
-func after(a store.Answer, said []job.Utterance) store.Answer {
+func withExchange(a store.Answer, said []job.Utterance) store.Answer {
 	if a.Again != nil {
 		said = append(slices.Clone(said), job.Utterance{Sender: job.FromAssistant, Content: a.Again.Message})
 	}
@@ -23,7 +23,7 @@ func after(a store.Answer, said []job.Utterance) store.Answer {
 	return a
 }
 
-// plus is the exchange with what the person says now.
-func (q question) plus(words string) []job.Utterance {
-	return append(slices.Clone(q.checkpoint.Exchange), job.Utterance{Sender: job.FromUser, Content: words})
+// exchangeWith is the exchange with what the person says now.
+func (f form) exchangeWith(words string) []job.Utterance {
+	return append(slices.Clone(f.checkpoint.Exchange), job.Utterance{Sender: job.FromUser, Content: words})
 }

@@ -4,109 +4,165 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
-	"ringback/internal/schema"
 )
 
-// form is a schema of values to be given by a person: a flat object of
-// strings, numbers and booleans, the subset that MCP elicitation uses.
+// form is a checkpoint as its reply is read against.
 type form struct {
-	schema *schema.Schema
-	// order is the properties as they were written.
-	order      []string
-	properties map[string]property
-	required   []string
+	checkpoint job.Checkpoint
+	props      job.Props
+	// values is the schema of the values; nil when none is given.
+	values *valueForm
 }
 
-// property is one value of a form.
-type property struct {
-	Type        string `json:"type"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Enum        []any  `json:"enum"`
-	Format      string `json:"format"`
-}
-
-var (
-	formTypes   = []string{"string", "number", "integer", "boolean"}
-	formFormats = []string{"", "email", "uri", "date", "date-time"}
-)
-
-func parseForm(source json.RawMessage) (*form, []job.Detail) {
-	const at = "/props/schema"
-	var outline struct {
-		Type       string              `json:"type"`
-		Properties map[string]property `json:"properties"`
-		Required   []string            `json:"required"`
-	}
-	if err := json.Unmarshal(source, &outline); err != nil {
-		return nil, []job.Detail{{Path: at, Message: "expected a JSON Schema of a flat object"}}
+// parse reads the props of a checkpoint.
+func parse(c job.Checkpoint) (form, []job.Detail) {
+	f := form{checkpoint: c}
+	dec := json.NewDecoder(bytes.NewReader(c.Props))
+	dec.UseNumber()
+	if err := dec.Decode(&f.props); err != nil && len(c.Props) > 0 { // a type may need props all the same
+		return f, []job.Detail{{Path: "/props", Message: wrongProps(err)}}
 	}
 	var details []job.Detail
-	if outline.Type != "object" || len(outline.Properties) == 0 {
-		details = append(details, job.Detail{Path: at, Message: `expected "type": "object" with at least one of "properties"`})
-	}
-	for name, p := range outline.Properties {
-		place := at + "/properties/" + name
-		if !slices.Contains(formTypes, p.Type) {
-			details = append(details, job.Detail{Path: place + "/type", Message: fmt.Sprintf("found %q; allowed: string, number, integer, boolean", p.Type)})
-		}
-		if !slices.Contains(formFormats, p.Format) {
-			details = append(details, job.Detail{Path: place + "/format", Message: fmt.Sprintf("found %q; allowed: email, uri, date, date-time", p.Format)})
+	for i, v := range f.props.ValidValues {
+		switch v.(type) {
+		case string, json.Number:
+		default:
+			details = append(details, job.Detail{Path: fmt.Sprintf("/props/valid_values/%d", i), Message: "expected a string or a number"})
 		}
 	}
-	if details != nil {
-		return nil, details
+	if len(f.props.Schema) > 0 {
+		values, faults := parseValueForm(f.props.Schema)
+		f.values, details = values, append(details, faults...)
 	}
-	compiled, err := schema.New("schema", source)
+	if c.Type == job.FormRequirements && len(f.props.Schema) == 0 {
+		details = append(details, job.Detail{Path: "/props/schema", Message: "is required but missing; expected a JSON Schema of a flat object, which becomes the form"})
+	}
+	if c.Type == job.ErrorRecovery && f.props.ErrorField == "" {
+		details = append(details, job.Detail{Path: "/props/error_field", Message: "is required but missing; expected the name of the value that is wrong"})
+	}
+	return f, details
+}
+
+func wrongProps(err error) string {
+	if e, ok := asTypeError(err); ok {
+		return fmt.Sprintf("%s: found %s; expected %s", e.Field, e.Value, e.Type)
+	}
+	return "expected an object of the known props"
+}
+
+// field is the single value that is asked for; empty when there are several, or
+// none is named.
+func (f form) field() string {
+	if f.values != nil && len(f.values.order) == 1 {
+		return f.values.order[0]
+	}
+	return f.props.ErrorField
+}
+
+// context are what package reply reads a text against.
+func (f form) context() intent.Context {
+	r := intent.Context{
+		Type: f.checkpoint.Type, Message: f.original(), Offered: f.props.OfferedChange, Field: f.field(), CurrentValue: f.props.CurrentValue,
+		ValidValues: f.props.ValidValues, Known: f.props.CurrentValues,
+	}
+	if f.values != nil {
+		r.Fields = f.values.fields()
+	}
+	r.YesPhrases, r.NoPhrases = phrases(f.props.Yes), phrases(f.props.No)
+	return r
+}
+
+// original is the question as it was first put.
+func (f form) original() string {
+	return cmp.Or(f.props.OriginalQuestion, f.checkpoint.Message)
+}
+
+// phrases are the ways to give an answer.
+func phrases(a *job.AnswerProps) []string {
+	if a == nil {
+		return nil
+	}
+	return append([]string{a.Label, a.Message}, a.Also...)
+}
+
+// problems checks values that were given outright. at stands before their paths.
+func (f form) problems(values map[string]any, at string) []job.Detail {
+	if f.values != nil {
+		return prefixed(at, f.values.schema.Validate(values))
+	}
+	if len(f.props.ValidValues) == 0 {
+		return nil
+	}
+	name := f.field()
+	v, given := values[name]
+	if !given {
+		return []job.Detail{{Path: at + "/" + name, Message: "is required but missing; allowed: " + list(f.props.ValidValues)}}
+	}
+	if !slices.ContainsFunc(f.props.ValidValues, func(valid any) bool { return fmt.Sprint(valid) == fmt.Sprint(v) }) {
+		return []job.Detail{{Path: at + "/" + name, Message: fmt.Sprintf("found %q; allowed: %s", fmt.Sprint(v), list(f.props.ValidValues))}}
+	}
+	return nil
+}
+
+func prefixed(at string, details []job.Detail) []job.Detail {
+	for i := range details {
+		details[i].Path = at + details[i].Path
+	}
+	return details
+}
+
+func list[T any](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// complete adds what is known to the message and props of a question: the
+// options it does not name, and replies to suggest.
+func (f form) complete(runID string) (message string, props json.RawMessage, err error) {
+	c := f.checkpoint
+	all := map[string]json.RawMessage{}
+	if len(c.Props) > 0 {
+		if err := json.Unmarshal(c.Props, &all); err != nil {
+			return "", nil, err
+		}
+	}
+	delete(all, "original_question") // these are ours: no asker gives them
+	delete(all, "offered_change")
+	known := f.props
+	known.CheckpointType, known.AwaitingResponse, known.RunID = c.Type, true, runID
+	if known.RunID == "" {
+		known.RunID = f.props.RunID
+	}
+	if len(known.SuggestedReplies) == 0 {
+		known.SuggestedReplies = intent.Suggest(f.context())
+	}
+	text, err := json.Marshal(known)
 	if err != nil {
-		return nil, []job.Detail{{Path: at, Message: err.Error()}}
+		return "", nil, err
 	}
-	return &form{schema: compiled, order: orderOf(source), properties: outline.Properties, required: outline.Required}, nil
+	if err := json.Unmarshal(text, &all); err != nil {
+		return "", nil, err
+	}
+	props, err = json.Marshal(all)
+	return f.withOptions(c.Message), props, err
 }
 
-// orderOf lists the properties in the order of the source.
-func orderOf(source json.RawMessage) []string {
-	var whole struct {
-		Properties json.RawMessage `json:"properties"`
-	}
-	if json.Unmarshal(source, &whole) != nil {
-		return nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(whole.Properties))
-	if _, err := dec.Token(); err != nil {
-		return nil
-	}
-	var names []string
-	for dec.More() {
-		token, err := dec.Token()
-		name, ok := token.(string)
-		var skipped json.RawMessage
-		if err != nil || !ok || dec.Decode(&skipped) != nil {
-			break
-		}
-		names = append(names, name)
-	}
-	return names
-}
-
-func (f *form) fields() []intent.Field {
-	fields := make([]intent.Field, len(f.order))
-	for i, name := range f.order {
-		p := f.properties[name]
-		fields[i] = intent.Field{
-			Name: name, Type: p.Type, Description: cmp.Or(p.Description, p.Title), Enum: p.Enum, Format: p.Format,
-			Required: slices.Contains(f.required, name),
+// withOptions makes sure that a person who sees the text alone knows what to
+// choose from.
+func (f form) withOptions(message string) string {
+	for _, v := range f.props.ValidValues {
+		if !strings.Contains(message, fmt.Sprint(v)) {
+			return strings.TrimSpace(message) + " Available options are: " + list(f.props.ValidValues) + "."
 		}
 	}
-	return fields
-}
-
-func asTypeError(err error) (*json.UnmarshalTypeError, bool) {
-	return errors.AsType[*json.UnmarshalTypeError](err)
+	return message
 }

@@ -55,8 +55,8 @@ func (s *Service) Event(e store.Published) {
 	}
 }
 
-// look is how often a waiting call looks by itself.
-const look = time.Second
+// pollInterval is how often a waiting call looks by itself.
+const pollInterval = time.Second
 
 // Hold waits until a checkpoint of a job no longer waits, or the job parks at
 // it: then the checkpoint that is returned is still open. It follows those that
@@ -68,7 +68,7 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 	}
 	signal, remove := s.waiters.add(c.RequestID)
 	defer remove()
-	ticker := time.NewTicker(look)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	end := time.NewTimer(s.opts.Hold)
 	defer end.Stop()

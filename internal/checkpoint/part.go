@@ -12,7 +12,7 @@ import (
 )
 
 // ToolOutput is what a front end gives as the output of a call that waits for the
-// user: that is their decision (seeds 000 and 003).
+// user: that is their decision.
 type ToolOutput struct {
 	// CallID is the call; CheckpointID the question instead, as an approval of the
 	// AI SDK names it.
@@ -23,7 +23,7 @@ type ToolOutput struct {
 	Text     string
 }
 
-// incomingPart is a part of a user's message, in the shapes of seed 003 and of the
+// incomingPart is a part of a user's message, in our own shape and in those of the
 // AI SDK, versions 4 to 6.
 type incomingPart struct {
 	Type       string          `json:"type"`

@@ -46,17 +46,17 @@ func (s *Service) StartReading(ctx context.Context, r store.Reading) error {
 	if err != nil || c.Status != job.Reading || c.Round != r.Round {
 		return err
 	}
-	q, details := parse(c)
+	f, details := parse(c)
 	if !s.jobs.CanInterpret() || details != nil || c.Reply == nil {
-		return s.askAgain(ctx, c, q, "")
+		return s.askAgain(ctx, c, f, "")
 	}
 	past, err := s.history(ctx, c)
 	if err != nil {
 		return err
 	}
 	input, err := json.Marshal(toRead{
-		Question: c.Message, Reply: c.Reply.Text, Field: q.field(), Current: q.props.CurrentValue, ValidValues: q.props.ValidValues,
-		Schema: q.props.Schema, Known: q.known().props.CurrentValues, Exchange: c.Exchange, History: past,
+		Question: c.Message, Reply: c.Reply.Text, Field: f.field(), Current: f.props.CurrentValue, ValidValues: f.props.ValidValues,
+		Schema: f.props.Schema, Known: f.known().props.CurrentValues, Exchange: c.Exchange, History: past,
 	})
 	if err != nil {
 		return err
@@ -66,11 +66,11 @@ func (s *Service) StartReading(ctx context.Context, r store.Reading) error {
 
 // known adds to the values of earlier rounds those that were understood in this
 // one before Claude was asked.
-func (q question) known() question {
-	if r := q.checkpoint.Reply; r != nil && r.Values != nil {
-		q.props.CurrentValues = q.merged(r.Values)
+func (f form) known() form {
+	if r := f.checkpoint.Reply; r != nil && r.Values != nil {
+		f.props.CurrentValues = f.merged(r.Values)
 	}
-	return q
+	return f
 }
 
 // history returns the latest messages of a checkpoint's session.
@@ -102,8 +102,8 @@ func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 	if err != nil || c.Status != job.Reading || c.Round != r.Round || c.Reply == nil {
 		return err
 	}
-	q, _ := parse(c)
-	q = q.known()
+	f, _ := parse(c)
+	f = f.known()
 	m := meaning{Action: "unclear"}
 	if read.State == job.Received {
 		if err := json.Unmarshal(read.Result, &m); err != nil {
@@ -112,35 +112,35 @@ func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 	}
 	s.log.Info("Claude read a reply", "checkpointId", c.ID, "requestId", c.RequestID, "action", m.Action, "confidence", m.Confidence)
 	if m.Confidence < s.opts.Confidence {
-		return s.askAgain(ctx, c, q, m.Ask)
+		return s.askAgain(ctx, c, f, m.Ask)
 	}
 	switch m.Action {
 	case "cancel":
-		return s.settle(ctx, c, q.cancel(c.Reply.Text))
+		return s.settle(ctx, c, f.cancel(c.Reply.Text))
 	case "values":
 		base := *c.Reply
 		base.Confidence = m.Confidence
-		return s.settle(ctx, c, q.take(base, m.Values, nil))
+		return s.settle(ctx, c, f.take(base, m.Values, nil))
 	}
-	return s.askAgain(ctx, c, q, m.Ask)
+	return s.askAgain(ctx, c, f, m.Ask)
 }
 
 // askAgain closes a checkpoint whose reply stayed unclear.
-func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, q question, ask string) error {
+func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, f form, ask string) error {
 	if ask == "" {
-		ask = q.whatIsMissing(nil, nil)
+		ask = f.whatIsMissing(nil, nil)
 	}
 	base := job.Reply{}
 	if c.Reply != nil {
 		base = *c.Reply
 	}
-	return s.settle(ctx, c, q.again(base, q.known().props.CurrentValues, ask))
+	return s.settle(ctx, c, f.askAgain(base, f.known().props.CurrentValues, ask))
 }
 
 // settle stores what a reply meant that was being read. Another node may have
 // done it already, or the person may have replied again meanwhile.
 func (s *Service) settle(ctx context.Context, c job.Checkpoint, a store.Answer) error {
-	_, err := s.store.Reply(ctx, c, after(a, c.Exchange))
+	_, err := s.store.Reply(ctx, c, withExchange(a, c.Exchange))
 	if isConflict(err) {
 		return nil
 	}

@@ -19,29 +19,29 @@ type Seen struct {
 
 // checkSeen refuses a decision on something else than what is asked: with a
 // Conflict that names what is under review now.
-func (q question) checkSeen(s Seen) error {
+func (f form) checkSeen(s Seen) error {
 	if s.Iteration == nil && s.Trees == nil {
 		return nil
 	}
-	if q.checkpoint.Type != job.Review {
+	if f.checkpoint.Type != job.Review {
 		return refuse("/iteration", "only the review of a change has an iteration and trees")
 	}
-	if s.Iteration != nil && *s.Iteration != q.props.Iteration {
-		return q.movedOn("/iteration", fmt.Sprintf("found %d; under review is %d", *s.Iteration, q.props.Iteration))
+	if s.Iteration != nil && *s.Iteration != f.props.Iteration {
+		return f.movedOn("/iteration", fmt.Sprintf("found %d; under review is %d", *s.Iteration, f.props.Iteration))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Trees)) {
-		if now, known := q.props.Trees[name]; !known {
+		if now, known := f.props.Trees[name]; !known {
 			return refuse("/trees/"+name, "the change has no such repository")
 		} else if now != s.Trees[name] {
-			return q.movedOn("/trees/"+name, fmt.Sprintf("found %q; under review is %q", s.Trees[name], now))
+			return f.movedOn("/trees/"+name, fmt.Sprintf("found %q; under review is %q", s.Trees[name], now))
 		}
 	}
 	return nil
 }
 
-func (q question) movedOn(path, message string) error {
-	e := job.Errorf(job.Conflict, "Not what is under review: that is iteration %d of the change", q.props.Iteration).
-		WithHint("Look at it (ringback diff, or GET /api/jobs/%s/diff), then decide on that.", q.checkpoint.RequestID)
+func (f form) movedOn(path, message string) error {
+	e := job.Errorf(job.Conflict, "Not what is under review: that is iteration %d of the change", f.props.Iteration).
+		WithHint("Look at it (ringback diff, or GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID)
 	e.Details = []job.Detail{{Path: path, Message: message}}
 	return e
 }

@@ -40,6 +40,6 @@ func (s *Service) steerReview(ctx context.Context, id job.ID, given Given) (agai
 
 // overLimit reports whether the change under review was steered as often as it
 // may be.
-func (q question) overLimit() bool {
-	return q.checkpoint.Type == job.Review && q.props.Iteration >= q.props.MaxIterations
+func (f form) overLimit() bool {
+	return f.checkpoint.Type == job.Review && f.props.Iteration >= f.props.MaxIterations
 }

@@ -79,7 +79,7 @@ func numbered(open []job.Checkpoint, earlier *which, text string) (addressee, bo
 	if i < 0 {
 		return addressee{}, false // it is closed by now
 	}
-	return addressee{checkpoint: &open[i], text: said(n, earlier)}, true
+	return addressee{checkpoint: &open[i], text: textFor(n, earlier)}, true
 }
 
 // titled finds the checkpoint that a text names by its title and says something of.
@@ -89,15 +89,15 @@ func titled(gates []job.Checkpoint, earlier *which, text string) (addressee, boo
 		titles[i] = titleOf(c)
 	}
 	n, ok := intent.ByTitle(titles, text)
-	if !ok || said(n, earlier) == "" {
+	if !ok || textFor(n, earlier) == "" {
 		return addressee{}, false
 	}
-	return addressee{checkpoint: &gates[n.Question], text: said(n, earlier)}, true
+	return addressee{checkpoint: &gates[n.Question], text: textFor(n, earlier)}, true
 }
 
-// said is what a text says of the question it names: what it said before it was
+// textFor is what a text says of the question it names: what it textFor before it was
 // asked which, where it now holds the name alone.
-func said(n intent.Named, earlier *which) string {
+func textFor(n intent.Named, earlier *which) string {
 	if n.Rest == "" && earlier != nil {
 		return earlier.Text
 	}
@@ -115,8 +115,8 @@ func rivals(open []job.Checkpoint, text string) []job.Checkpoint {
 		if c.Type.Binding() {
 			return false
 		}
-		q, details := parse(c)
-		return details != nil || intent.Read(q.words(), text).Outcome == intent.Unclear
+		f, details := parse(c)
+		return details != nil || intent.Read(f.context(), text).Outcome == intent.Unclear
 	})
 }
 
@@ -125,8 +125,8 @@ func rivals(open []job.Checkpoint, text string) []job.Checkpoint {
 func worded(gates []job.Checkpoint, text string) int {
 	found := -1
 	for i, c := range gates {
-		q, details := parse(c)
-		if details != nil || !intent.Worded(q.words(), text) {
+		f, details := parse(c)
+		if details != nil || !intent.Worded(f.context(), text) {
 			continue
 		}
 		if found >= 0 {
@@ -197,8 +197,8 @@ func titleOf(c job.Checkpoint) string {
 
 // headline names a checkpoint in a list.
 func headline(c job.Checkpoint) string {
-	q, _ := parse(c)
-	line := intent.Quote(q.original())
+	f, _ := parse(c)
+	line := intent.Quote(f.original())
 	if title := titleOf(c); title != "" {
 		return intent.Quote(title) + ": " + line
 	}

@@ -31,7 +31,7 @@ func (e *explainer) alternatives(err *jsonschema.ValidationError) {
 		return
 	}
 	f := e.faultOf(err)
-	e.tell(f.path, "found %s; expected %s", typed(f.value), e.describe(f.schema))
+	e.add(f.path, "found %s; expected %s", typed(f.value), e.describe(f.schema))
 }
 
 // without drops the forms that have a fault that rules them out.

@@ -89,7 +89,7 @@ type listSoFar struct {
 	details    []job.Detail
 }
 
-func (l *listSoFar) tell(path, format string, args ...any) {
+func (l *listSoFar) add(path, format string, args ...any) {
 	l.details = append(l.details, job.Detail{Path: "/" + escapeToken(l.property) + path, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -101,9 +101,9 @@ func (l *listSoFar) explain(err *jsonschema.ValidationError) {
 	case f.keyword == "maxItems":
 		l.tooMany()
 	case f.keyword == "uniqueItems" && scanPair(err.Message, &first, &second):
-		l.tell(fmt.Sprintf("/%d", second-(len(l.all)-len(l.items))), "is the same as %s; every item of all batches must be different: leave it out", l.place(first))
+		l.add(fmt.Sprintf("/%d", second-(len(l.all)-len(l.items))), "is the same as %s; every item of all batches must be different: leave it out", l.place(first))
 	default:
-		l.tell("", "together with the earlier batches: found %s; expected %s that are %s", countIn(l.all),
+		l.add("", "together with the earlier batches: found %s; expected %s that are %s", countIn(l.all),
 			bounds(f.schema, "minContains", "maxContains"), e.describe(f.schema.get("contains")))
 	}
 }
@@ -122,7 +122,7 @@ func (l *listSoFar) tooMany() {
 	if room <= 0 {
 		advice = "send the final batch, with none"
 	}
-	l.tell("", "found %s, after %d in earlier batches; all batches together may hold at most %d: %s",
+	l.add("", "found %s, after %d in earlier batches; all batches together may hold at most %d: %s",
 		countIn(l.items), len(l.all)-len(l.items), limit, advice)
 }
 

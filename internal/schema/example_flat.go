@@ -33,8 +33,8 @@ func (g generator) flat(schema any, depth int) map[string]any {
 			add(choose(forms, depth))
 		}
 	}
-	for _, told := range [...]string{"$ref", "allOf", "anyOf", "oneOf"} {
-		delete(s, told)
+	for _, resolved := range [...]string{"$ref", "allOf", "anyOf", "oneOf"} {
+		delete(s, resolved)
 	}
 	return s
 }

@@ -101,7 +101,7 @@ func isName(keywordLocation string) bool {
 	return false
 }
 
-func (e *explainer) tell(path, format string, args ...any) {
+func (e *explainer) add(path, format string, args ...any) {
 	e.details = append(e.details, job.Detail{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -111,10 +111,10 @@ func (e *explainer) leaf(f fault) {
 	case f.message == "not allowed": // the schema is false
 		e.forbidden(f)
 	case f.limit == nil:
-		e.tell(f.path, "found %s; %s", f.found, f.message)
+		e.add(f.path, "found %s; %s", f.found, f.message)
 	case e.object(f) || e.content(f) || e.bounds(f):
 	default:
-		e.tell(f.path, "found %s; %s", f.found, f.message)
+		e.add(f.path, "found %s; %s", f.found, f.message)
 	}
 }
 
@@ -137,23 +137,23 @@ func (e *explainer) object(f fault) bool {
 func (e *explainer) content(f fault) bool {
 	switch f.keyword {
 	case "type":
-		e.tell(f.path, "found %s; expected %s", f.found, e.describe(f.schema))
+		e.add(f.path, "found %s; expected %s", f.found, e.describe(f.schema))
 	case "enum":
-		e.tell(f.path, "found %s; allowed: %s", f.found, quoteAll(f.limit.list()))
+		e.add(f.path, "found %s; allowed: %s", f.found, quoteAll(f.limit.list()))
 	case "const":
-		e.tell(f.path, "found %s; allowed: %s", f.found, quote(f.limit.value))
+		e.add(f.path, "found %s; allowed: %s", f.found, quote(f.limit.value))
 	case "format":
-		e.tell(f.path, "found %s; expected the format %s%s", f.found, f.limit.text(), suchAs(f.limit.text()))
+		e.add(f.path, "found %s; expected the format %s%s", f.found, f.limit.text(), suchAs(f.limit.text()))
 	case "pattern":
-		e.tell(f.path, "found %s; expected text that matches %s", f.found, f.limit.text())
+		e.add(f.path, "found %s; expected text that matches %s", f.found, f.limit.text())
 	case "not":
-		e.tell(f.path, "found %s, which is the one thing not allowed here: %s", f.found, e.describe(f.limit))
+		e.add(f.path, "found %s, which is the one thing not allowed here: %s", f.found, e.describe(f.limit))
 	case "uniqueItems":
-		e.tell(f.path, "%s; every item must be different", f.message)
+		e.add(f.path, "%s; every item must be different", f.message)
 	case "oneOf": // none fitting is for alternatives
-		e.tell(f.path, "found %s, which fits more than one of the allowed forms; it must fit exactly one", f.found)
+		e.add(f.path, "found %s, which fits more than one of the allowed forms; it must fit exactly one", f.found)
 	case "minContains", "maxContains":
-		e.tell(f.path, "found %s; expected %s that are %s", countIn(f.value), bounds(f.schema, "minContains", "maxContains"),
+		e.add(f.path, "found %s; expected %s that are %s", countIn(f.value), bounds(f.schema, "minContains", "maxContains"),
 			e.describe(f.schema.get("contains")))
 	default:
 		return false
@@ -165,13 +165,13 @@ func (e *explainer) content(f fault) bool {
 func (e *explainer) bounds(f fault) bool {
 	switch f.keyword {
 	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
-		e.tell(f.path, "found %s; expected %s", f.found,
+		e.add(f.path, "found %s; expected %s", f.found,
 			bounds(f.schema, "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"))
 	case "multipleOf":
-		e.tell(f.path, "found %s; expected a multiple of %s", f.found, quote(f.limit.value))
+		e.add(f.path, "found %s; expected a multiple of %s", f.found, quote(f.limit.value))
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
 		what := strings.TrimPrefix(strings.TrimPrefix(f.keyword, "min"), "max")
-		e.tell(f.path, "found %s; expected %s", countIn(f.value), bounds(f.schema, "min"+what, "max"+what))
+		e.add(f.path, "found %s; expected %s", countIn(f.value), bounds(f.schema, "min"+what, "max"+what))
 	default:
 		return false
 	}
@@ -184,7 +184,7 @@ func (e *explainer) missing(f fault) {
 	for _, name := range f.limit.list() {
 		name, _ := name.(string)
 		if _, ok := object[name]; !ok {
-			e.tell(f.path+"/"+escapeToken(name), "is required but missing; expected %s", e.describe(e.property(f.schema, name)))
+			e.add(f.path+"/"+escapeToken(name), "is required but missing; expected %s", e.describe(e.property(f.schema, name)))
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (e *explainer) missingTogether(f fault) {
 		for _, name := range rule.node.list() {
 			name, _ := name.(string)
 			if _, ok := object[name]; !ok {
-				e.tell(f.path+"/"+escapeToken(name), "is required together with %s but missing; expected %s",
+				e.add(f.path+"/"+escapeToken(name), "is required together with %s but missing; expected %s",
 					rule.name, e.describe(e.property(f.schema, name)))
 			}
 		}
@@ -209,11 +209,11 @@ func (e *explainer) missingTogether(f fault) {
 func (e *explainer) unknown(f fault) {
 	object, _ := f.value.(map[string]any)
 	allowed := e.fieldsOf(f.schema)
-	told := 0
+	listed := 0
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if f.schema.get("properties").get(name) == nil && !matchesPattern(f.schema, name) && told < MaxDetails {
-			e.tell(f.path+"/"+escapeToken(name), "is not a known field; %s", allowed)
-			told++
+		if f.schema.get("properties").get(name) == nil && !matchesPattern(f.schema, name) && listed < MaxDetails {
+			e.add(f.path+"/"+escapeToken(name), "is not a known field; %s", allowed)
+			listed++
 		}
 	}
 }
@@ -221,10 +221,10 @@ func (e *explainer) unknown(f fault) {
 // forbidden words a value where the schema allows none.
 func (e *explainer) forbidden(f fault) {
 	if f.keyword == "unevaluatedProperties" {
-		e.tell(f.path, "is not a known field; %s", e.fieldsOf(f.schema))
+		e.add(f.path, "is not a known field; %s", e.fieldsOf(f.schema))
 		return
 	}
-	e.tell(f.path, "found %s; nothing is allowed here: leave it out", f.found)
+	e.add(f.path, "found %s; nothing is allowed here: leave it out", f.found)
 }
 
 // property finds the schema of a field in a schema or in those it is made of.

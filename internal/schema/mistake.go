@@ -43,7 +43,7 @@ type mistakes struct {
 	problems []Problem
 }
 
-func (m *mistakes) tell(line int, message, hint string) {
+func (m *mistakes) add(line int, message, hint string) {
 	m.problems = append(m.problems, Problem{Line: line, Message: message, Hint: hint})
 }
 
@@ -51,7 +51,7 @@ func (m *mistakes) tell(line int, message, hint string) {
 func (m *mistakes) visit(n *node) {
 	for _, f := range n.fields {
 		if meant := misspelt(f.name); meant != "" {
-			m.tell(f.node.line, fmt.Sprintf("%q is not a keyword of JSON Schema, so it would be ignored", f.name), fmt.Sprintf("Did you mean %q?", meant))
+			m.add(f.node.line, fmt.Sprintf("%q is not a keyword of JSON Schema, so it would be ignored", f.name), fmt.Sprintf("Did you mean %q?", meant))
 		}
 	}
 	m.unsatisfiable(n)
@@ -74,7 +74,7 @@ func (m *mistakes) visit(n *node) {
 // unsatisfiable finds demands of one schema that contradict each other.
 func (m *mistakes) unsatisfiable(n *node) {
 	never := func(at *node, format string, args ...any) {
-		m.tell(at.line, "nothing satisfies this: "+fmt.Sprintf(format, args...), "")
+		m.add(at.line, "nothing satisfies this: "+fmt.Sprintf(format, args...), "")
 	}
 	for _, pair := range [][2]string{
 		{"minimum", "maximum"},

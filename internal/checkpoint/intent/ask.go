@@ -31,7 +31,7 @@ const unclearValue = "I did not understand that. "
 // askBack is the reading of a decision that is not clear: the question to ask
 // back, which speaks to what was said in the language in which it was said. The
 // whole story of a review is not told again.
-func askBack(q Question, said sentence, text string) Reading {
+func askBack(q Context, said sentence, text string) Reading {
 	r := Reading{Outcome: Unclear}
 	words := sentencesOf(said)
 	begins, ends := words.Unclear, words.Answer
@@ -117,7 +117,7 @@ func Quote(text string) string {
 }
 
 // valueAgain is the question that asks for a value again.
-func valueAgain(q Question) string {
+func valueAgain(q Context) string {
 	return unclearValue + strings.TrimSpace(strings.TrimPrefix(q.Message, unclearValue))
 }
 

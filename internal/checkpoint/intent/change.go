@@ -10,7 +10,7 @@ import (
 // and, where the person was offered to have an earlier reply handed on, "change
 // it", or another text that begins with what should be different. None of these
 // lets anything happen.
-func changeWanted(q Question, said sentence) (wanted string, ok bool) {
+func changeWanted(q Context, said sentence) (wanted string, ok bool) {
 	if wanted, ok := ordered(said); ok {
 		return wanted, true
 	}

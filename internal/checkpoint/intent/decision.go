@@ -6,7 +6,7 @@ import (
 )
 
 // decide reads a reply where something is decided.
-func decide(q Question, said sentence) Reading {
+func decide(q Context, said sentence) Reading {
 	plain := !said.hidden && !said.asks && !said.trails
 	if o := q.worded(said); plain && o != "" {
 		return Reading{Outcome: o, Confidence: 1}
@@ -41,7 +41,7 @@ func (v verdict) confidence() float64 {
 }
 
 // verdictTables are those by which an answer to a question is read.
-func verdictTables(q Question) func(*language) []phrases {
+func verdictTables(q Context) func(*language) []phrases {
 	trades := tradesOf(q)
 	return func(l *language) []phrases {
 		if l.Name == english {
@@ -53,7 +53,7 @@ func verdictTables(q Question) func(*language) []phrases {
 
 // worded returns Approve or Deny where a text is one of the asker's own wordings
 // of it, word by word; else "".
-func (q Question) worded(said sentence) Outcome {
+func (q Context) worded(said sentence) Outcome {
 	for _, form := range []func(sentence) string{sentence.spelled, sentence.words} {
 		yes, no := isOneOf(q.YesPhrases, said, form), isOneOf(q.NoPhrases, said, form)
 		switch {
@@ -76,7 +76,7 @@ func isOneOf(phrases []string, said sentence, form func(sentence) string) bool {
 
 // denyWithReason reads "no, the tests are red": a clear no, and then words that
 // hold nothing of a yes. To take it for a no harms nobody.
-func denyWithReason(q Question, said sentence) Reading {
+func denyWithReason(q Context, said sentence) Reading {
 	cut := slices.IndexFunc(said.tokens, func(t token) bool { return t.mark || t.word == "because" })
 	if cut < 1 {
 		return Reading{Outcome: Unclear}

@@ -1,5 +1,5 @@
 // Package intent says what a person's words mean as the reply to a checkpoint,
-// without a model (seed 004).
+// without a model, see docs/people.md.
 //
 // It never guesses. A decision is read only from a sentence of which every word
 // is accounted for: whatever is left over, a condition, a doubt, a question, a

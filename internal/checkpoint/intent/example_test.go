@@ -10,7 +10,7 @@ import (
 // A decision is read only where every word is accounted for; what is doubtful is
 // asked back.
 func ExampleRead() {
-	question := intent.Question{Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?"}
+	question := intent.Context{Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?"}
 	for _, text := range []string{"Yes, please.", "Ja, gerne", "No, not today", "Yes, but only to staging"} {
 		fmt.Printf("%s: %s\n", text, intent.Read(question, text).Outcome)
 	}
@@ -23,7 +23,7 @@ func ExampleRead() {
 
 // A value is read from the words in which it stands.
 func ExampleRead_values() {
-	question := intent.Question{
+	question := intent.Context{
 		Type: job.ErrorRecovery, Message: "The aspect ratio 5:3 is not supported.", Field: "aspect_ratio", ValidValues: []any{"16:9", "9:16", "1:1"},
 	}
 	fmt.Println(intent.Read(question, "Use 16:9 please").Values)

@@ -7,7 +7,7 @@ import (
 )
 
 // fill reads the values of a form.
-func fill(q Question, said sentence) Reading {
+func fill(q Context, said sentence) Reading {
 	open := slices.DeleteFunc(slices.Clone(q.Fields), func(f Field) bool {
 		_, known := q.Known[f.Name]
 		return known || !f.Required

@@ -8,7 +8,7 @@ import (
 )
 
 // Worded reports whether a text is an asker's own wording of a yes or a no.
-func Worded(q Question, text string) bool { return q.worded(parse(text)) != "" }
+func Worded(q Context, text string) bool { return q.worded(parse(text)) != "" }
 
 // Named is which of several questions a text names, and what it says about it.
 type Named struct {

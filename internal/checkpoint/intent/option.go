@@ -57,7 +57,7 @@ func theOnly(found []mention, tokens []token) (any, float64) {
 		switch {
 		case found[i].negated:
 			refused = true
-		case chosen != nil && !same(chosen.option, found[i].option), refused && !wished(tokens[found[i-1].end:found[i].first]):
+		case chosen != nil && !same(chosen.option, found[i].option), refused && !prefers(tokens[found[i-1].end:found[i].first]):
 			return nil, 0 // two of them; or "not this, that", which may be a list
 		default:
 			chosen = &found[i]
@@ -71,16 +71,16 @@ func theOnly(found []mention, tokens []token) (any, float64) {
 
 func same(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-var wishes = set("but", "use", "make", "take", "go", "prefer", "want", "please", "rather", "choose", "pick", "try", "like", "set", "to", "it's", "i'd")
+var preferring = set("but", "use", "make", "take", "go", "prefer", "want", "please", "rather", "choose", "pick", "try", "like", "set", "to", "it's", "i'd")
 
-func wished(between []token) bool {
-	return slices.ContainsFunc(between, func(t token) bool { return wishes[t.word] })
+func prefers(between []token) bool {
+	return slices.ContainsFunc(between, func(t token) bool { return preferring[t.word] })
 }
 
 var requests = regexp.MustCompile(`^(?:can|could|would|will) (?:you|we|i) (?:please )?(?:use|have|take|try|choose|pick|make|set|change|switch|go)\b|^(?:how|what) about\b|^why not\b`)
 
-// request cuts off what makes a wish a question in form only: "could we use …?".
-func request(said sentence) (tokens []token, wish bool) {
+// request cuts off what makes what is wanted a question in form only: "could we use …?".
+func request(said sentence) (tokens []token, wanted bool) {
 	tokens = said.tokens
 	lead := requests.FindString(said.words())
 	if lead == "" {

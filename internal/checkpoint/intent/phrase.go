@@ -85,7 +85,7 @@ func (p phrase) isAt(clause []token, at int) bool {
 // What a person may tell to do. A trade counts only where the question speaks of it.
 var (
 	assents  = []string{"approve", "accept", "allow", "confirm"}
-	deeds    = []string{"go ahead", "go for it", "proceed", "continue", "do it", "do that", "do this", "carry on", "go ahead with it", "go ahead and do it", "proceed with it", "make it so", "run it", "run that"}
+	goAheads = []string{"go ahead", "go for it", "proceed", "continue", "do it", "do that", "do this", "carry on", "go ahead with it", "go ahead and do it", "proceed with it", "make it so", "run it", "run that"}
 	trades   = []string{"deploy", "ship", "merge", "push", "send", "delete", "publish", "release", "create", "execute", "start", "install", "upload", "run", "apply", "commit", "write", "remove", "restart"}
 	objects  = []string{"", " it", " this", " that", " them"}
 	refusals = []string{"don't", "dont", "do not", "never", "i don't", "i do not", "i won't", "i will not", "i can't", "i cannot", "not", "let's not", "i don't want to", "i do not want to", "i don't want you to", "you may not", "you can't", "you must not"}
@@ -101,23 +101,23 @@ func (p phrases) addEnglishVerdicts() {
 			p.decide(assent + object)
 		}
 	}
-	for _, deed := range deeds {
-		p.decide(deed)
-		p.add(approves, "you may "+deed, "you can "+deed)
+	for _, verb := range goAheads {
+		p.decide(verb)
+		p.add(approves, "you may "+verb, "you can "+verb)
 	}
 }
 
 // decide adds what it means to say that something is to be done, and that it is not.
-func (p phrases) decide(deed string) {
-	p.add(approves, deed, deed+" now", "let's "+deed, "feel free to "+deed)
+func (p phrases) decide(verb string) {
+	p.add(approves, verb, verb+" now", "let's "+verb, "feel free to "+verb)
 	for _, not := range refusals {
-		p.add(denies, not+" "+deed)
+		p.add(denies, not+" "+verb)
 	}
 }
 
 // tradesOf are the phrases of what a question speaks of: to be confirmed is what
 // its own words say, not what somebody else's words in quotes do.
-func tradesOf(q Question) []phrases {
+func tradesOf(q Context) []phrases {
 	if q.Type != job.Confirmation {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // questions are what the replies of testdata/replies.txt answer, by section.
-var questions = map[string]intent.Question{
+var questions = map[string]intent.Context{
 	"deploy": {
 		Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?",
 		YesPhrases: []string{"Yes, Deploy", `Yes, please proceed with deploying "shop-api" to production.`},

@@ -10,7 +10,7 @@ const ChangeIt = "Change it"
 
 // Suggest returns texts to offer as replies to a question. Each of them is read
 // as what it says.
-func Suggest(q Question) []string {
+func Suggest(q Context) []string {
 	if q.Type.Binding() {
 		texts := []string{first(q.YesPhrases, "Approve"), first(q.NoPhrases, "Deny")}
 		if q.Offered != "" {

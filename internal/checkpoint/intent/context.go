@@ -6,8 +6,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Question is what the words are read against.
-type Question struct {
+// Context is what the words are read against.
+type Context struct {
 	Type job.CheckpointType
 	// Message is the question as the person was first asked: what was asked back
 	// quotes them, and their words are not the question.
@@ -80,7 +80,7 @@ type Reading struct {
 const maxLength = 4000
 
 // Read says what a text means as the reply to a question.
-func Read(q Question, text string) Reading {
+func Read(q Context, text string) Reading {
 	said := parse(text)
 	var r Reading
 	switch {
@@ -100,7 +100,7 @@ func Read(q Question, text string) Reading {
 	return Reading{Outcome: Unclear, Question: valueAgain(q)}
 }
 
-func values(q Question, said sentence) Reading {
+func values(q Context, said sentence) Reading {
 	if option, ok := exact(q.ValidValues, said); ok {
 		return one(q, option, 1)
 	}
@@ -123,7 +123,7 @@ func values(q Question, said sentence) Reading {
 }
 
 // one is the reading of a reply that gives the single value asked for.
-func one(q Question, value any, confidence float64) Reading {
+func one(q Context, value any, confidence float64) Reading {
 	name := q.Field
 	if name == "" {
 		name = "value"
@@ -132,7 +132,7 @@ func one(q Question, value any, confidence float64) Reading {
 }
 
 // fieldOf describes the value that an error asks for by the one that was refused.
-func fieldOf(q Question) Field {
+func fieldOf(q Context) Field {
 	f := Field{Name: q.Field, Type: "token", Required: true}
 	var current any
 	if json.Unmarshal(q.CurrentValue, &current) == nil {
