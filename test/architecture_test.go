@@ -13,11 +13,11 @@ import (
 // allowed says which of our packages each may import, beside those of everywhere.
 // internal/server and cmd put things together.
 var allowed = map[string][]string{
-	"internal/action":            {"job", "kind", "process", "store"},
+	"internal/action":            {"job", "kind", "lifecycle", "process", "store"},
 	"internal/api":               {"artifact", "checkpoint", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
 	"internal/approval":          {"job"},
 	"internal/artifact":          {},
-	"internal/callback":          {"action", "approval", "checkpoint", "claude", "httpjson", "job", "kind", "schema", "store"},
+	"internal/callback":          {"action", "approval", "checkpoint", "claude", "httpjson", "job", "kind", "lifecycle", "schema", "store"},
 	"internal/checkpoint":        {"approval", "checkpoint/intent", "job", "lifecycle", "schema", "store"},
 	"internal/checkpoint/intent": {"job"},
 	"internal/claude":            {"job", "kind", "process"},
@@ -30,15 +30,16 @@ var allowed = map[string][]string{
 	"internal/hub":               {"job", "store"},
 	"internal/job":               {},
 	"internal/kind":              {"approval", "job", "schema"},
-	"internal/lifecycle":         {"job", "kind", "store"},
+	"internal/lifecycle":         {"job", "kind"},
 	"internal/metrics":           {"job", "store"},
 	"internal/notify":            {"job"},
-	"internal/outbox":            {"job", "notify", "store"},
+	"internal/outbox":            {"job", "lifecycle", "notify", "store"},
 	"internal/process":           {},
-	"internal/review":            {"checkpoint", "job", "kind", "process", "store", "workspace"},
-	"internal/runner":            {"artifact", "checkpoint", "claude", "httpjson", "job", "kind", "process", "review", "store", "workspace"},
+	"internal/review":            {"checkpoint", "job", "kind", "lifecycle", "process", "store", "workspace"},
+	"internal/runner":            {"artifact", "checkpoint", "claude", "httpjson", "job", "kind", "lifecycle", "process", "review", "store", "workspace"},
 	"internal/schema":            {"job"},
-	"internal/store":             {"job"},
+	"internal/store":             {"job", "lifecycle"},
+	"internal/store/storetest":   {"job", "lifecycle", "store"},
 	"internal/workspace":         {"job", "process"},
 
 	// The Go types of a kind that is built in, and what generates its schemas.

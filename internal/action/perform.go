@@ -15,6 +15,7 @@ import (
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/store"
 )
@@ -22,7 +23,7 @@ import (
 var errTimeout = errors.New("it took longer than its timeout")
 
 // perform runs the action and returns what Claude is told.
-func (s *Service) perform(ctx context.Context, r Run) (store.RunState, []byte) {
+func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byte) {
 	fields, err := s.carryOut(ctx, r)
 	success, stated := fields["success"].(bool)
 	if err == nil && stated && !success {
@@ -30,25 +31,25 @@ func (s *Service) perform(ctx context.Context, r Run) (store.RunState, []byte) {
 	}
 	switch {
 	case s.ctx.Err() != nil:
-		return store.Unsure, answer(fields, store.Unsure, "The server stopped while "+r.Action.Name+" was running. Whether it took effect is not known.")
+		return lifecycle.RunUnknown, answer(fields, lifecycle.RunUnknown, "The server stopped while "+r.Action.Name+" was running. Whether it took effect is not known.")
 	case err != nil:
-		return store.Erred, answer(fields, store.Erred, err.Error())
+		return lifecycle.RunFailed, answer(fields, lifecycle.RunFailed, err.Error())
 	}
-	return store.Succeeded, answer(fields, store.Succeeded, firstText(fields["message"], r.Action.Title+": done"))
+	return lifecycle.RunSucceeded, answer(fields, lifecycle.RunSucceeded, firstText(fields["message"], r.Action.Title+": done"))
 }
 
 // answer is a result as Claude is told it: status and success, a message, and what
 // the action itself gave back.
-func answer(fields map[string]any, state store.RunState, message string) []byte {
+func answer(fields map[string]any, state lifecycle.RunState, message string) []byte {
 	all := maps.Clone(fields)
 	if all == nil {
 		all = map[string]any{}
 	}
 	status := state
-	if state == store.Unsure {
-		status = store.Erred
+	if state == lifecycle.RunUnknown {
+		status = lifecycle.RunFailed
 	}
-	all["status"], all["success"], all["message"] = status, state == store.Succeeded, message
+	all["status"], all["success"], all["message"] = status, state == lifecycle.RunSucceeded, message
 	text, err := json.Marshal(all)
 	if err != nil { // what was read from JSON can be written as JSON
 		panic("action: " + err.Error())

@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -29,6 +30,7 @@ type Options struct {
 // Service runs actions.
 type Service struct {
 	store *store.Store
+	jobs  *lifecycle.Service
 	opts  Options
 	log   *slog.Logger
 	// ctx ends when the server stops.
@@ -38,9 +40,9 @@ type Service struct {
 }
 
 // New returns the service.
-func New(s *store.Store, opts Options, log *slog.Logger) *Service {
+func New(s *store.Store, jobs *lifecycle.Service, opts Options, log *slog.Logger) *Service {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Service{store: s, opts: opts, log: log, ctx: ctx, stop: stop}
+	return &Service{store: s, jobs: jobs, opts: opts, log: log, ctx: ctx, stop: stop}
 }
 
 // Stop ends what runs: its outcome is unknown then.
@@ -51,9 +53,9 @@ func (s *Service) Stop() {
 
 // Run is one run of an action.
 type Run struct {
-	ID        store.RunID
+	ID        lifecycle.RunID
 	RequestID job.ID
-	Facts     store.Facts
+	Facts     store.JobHeader
 	Kind      string
 	// Dir is the directory of the kind's file, which the program's path leads from;
 	// empty for a built-in kind.
@@ -82,7 +84,7 @@ func (s *Service) Start(r Run) {
 
 // watch gives signs of life, and ends the run with its job.
 func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFunc) {
-	ticker := time.NewTicker(store.ActionHeartbeat)
+	ticker := time.NewTicker(lifecycle.RunHeartbeat)
 	defer ticker.Stop()
 	for {
 		select {
@@ -90,7 +92,7 @@ func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFu
 			return
 		case <-ticker.C:
 		}
-		state, err := s.store.StillActing(ctx, r.RequestID, r.ID)
+		state, err := s.store.RenewRunLease(ctx, r.RequestID, r.ID)
 		if err == nil && state.Terminal() {
 			cancel(errJobEnded)
 			return
@@ -99,10 +101,10 @@ func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFu
 }
 
 // book stores the end of a run; while the store is away, again and again.
-func (s *Service) book(r Run, state store.RunState, result []byte) {
+func (s *Service) book(r Run, state lifecycle.RunState, result []byte) {
 	for delay := 100 * time.Millisecond; ; delay = min(2*delay, 5*time.Second) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 5*time.Second)
-		_, err := s.store.Acted(ctx, r.RequestID, r.ID, state, result)
+		_, err := s.jobs.FinishAction(ctx, r.RequestID, r.ID, state, result)
 		cancel()
 		if err == nil {
 			return
@@ -117,12 +119,12 @@ func (s *Service) book(r Run, state store.RunState, result []byte) {
 }
 
 // Await returns a run once it has ended, or as it is after a while.
-func (s *Service) Await(ctx context.Context, id job.ID, run store.RunID, atMost time.Duration) (store.ActionRun, error) {
+func (s *Service) Await(ctx context.Context, id job.ID, run lifecycle.RunID, atMost time.Duration) (store.ActionRun, error) {
 	const look = 50 * time.Millisecond
 	end := time.Now().Add(atMost)
 	for delay := look; ; delay = min(2*delay, time.Second) {
 		r, err := s.store.ActionRun(ctx, id, run)
-		if err != nil || r.State != store.Acting || time.Now().After(end) {
+		if err != nil || r.State != lifecycle.RunRunning || time.Now().After(end) {
 			return r, err
 		}
 		select {

@@ -22,7 +22,7 @@ func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkp
 		return found, err
 	}
 	if who := callerOf(c); !who.service() && who.userID != found.UserID {
-		return job.Checkpoint{}, store.NoCheckpoint(id)
+		return job.Checkpoint{}, job.NoCheckpoint(id)
 	}
 	return found, nil
 }
@@ -131,7 +131,7 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 			return job.Checkpoint{}, err
 		}
 		if found.UserID != userID {
-			return job.Checkpoint{}, store.NoCheckpoint(job.CheckpointID(id))
+			return job.Checkpoint{}, job.NoCheckpoint(job.CheckpointID(id))
 		}
 		given, err := readGiven(body)
 		if err != nil {

@@ -22,7 +22,7 @@ func (s *Server) find(c echo.Context) (job.Job, error) {
 		return job.Job{}, err
 	}
 	if who := callerOf(c); !who.service() && who.userID != j.UserID {
-		return job.Job{}, store.NotFound(id)
+		return job.Job{}, job.NoJob(id)
 	}
 	return j, nil
 }
@@ -201,8 +201,8 @@ func (s *Server) callbackValues(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, struct {
-		RequestID       job.ID          `json:"requestId"`
-		CallbackBaseURL string          `json:"callbackBaseUrl"`
-		HMAC            store.Signature `json:"hmac"`
+		RequestID       job.ID        `json:"requestId"`
+		CallbackBaseURL string        `json:"callbackBaseUrl"`
+		HMAC            job.Signature `json:"hmac"`
 	}{j.ID, s.opts.CallbackBaseURL, signature})
 }

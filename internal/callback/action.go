@@ -11,7 +11,7 @@ import (
 	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/internal/kind"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 const actionSchema = `{
@@ -49,19 +49,19 @@ func (h *Handler) action(in *call) (any, error) {
 	if gated && !confirmed {
 		return h.confirm(a)
 	}
-	run := store.RunID("run_" + strings.ToLower(rand.Text()))
-	outcome, run, err := h.store.Act(in.ctx, store.Act{
-		UserID: in.header.UserID, SessionID: in.header.SessionID, Chat: a.shown(string(run)),
-		RequestID: in.id, Run: run, Subject: approval.Key(a.operation), Deed: a.operation, Timeout: a.action.Timeout, Gated: gated,
+	run := lifecycle.RunID("run_" + strings.ToLower(rand.Text()))
+	outcome, run, err := h.jobs.StartAction(in.ctx, lifecycle.NewRun{
+		RequestID: in.id, Run: run, ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
+		Chat: a.shown(string(run)), Timeout: a.action.Timeout, Gated: gated,
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case outcome == store.Unapproved:
+	case outcome == lifecycle.Unapproved:
 		return h.unapproved(a, string(run))
-	case outcome == store.Started:
+	case outcome == lifecycle.Started:
 		h.actions.Start(action.Run{ID: run, RequestID: in.id, Facts: in.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Input: a.input})
-	case outcome != store.Known:
+	case outcome != lifecycle.Known:
 		return nil, in.refused(outcome)
 	}
 	return h.outcomeOf(a, run)
@@ -100,24 +100,24 @@ func actionsOf(k *kind.Kind) string {
 }
 
 // outcomeOf waits for the end of a run and answers with its result.
-func (h *Handler) outcomeOf(a *actionCall, run store.RunID) (any, error) {
+func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (any, error) {
 	ended, err := h.actions.Await(a.ctx, a.id, run, h.opts.Hold+actionWait)
 	if err != nil {
 		return nil, err
 	}
 	switch ended.State {
-	case store.Acting:
+	case lifecycle.RunRunning:
 		return map[string]any{
 			"status": "running", "message": a.action.Title + " is still running",
 			"instruction": "Send exactly the same call again to wait for its result.",
 		}, nil
-	case store.Unsure:
+	case lifecycle.RunUnknown:
 		if len(ended.Result) == 0 {
 			ended.Result = unknownOutcome(a.action.Name)
 		}
-	case store.Succeeded, store.Erred:
+	case lifecycle.RunSucceeded, lifecycle.RunFailed:
 	}
-	return response{ended.Result, func() { _ = h.store.Heard(a.ctx, a.id, approval.Key(a.operation), run) }}, nil
+	return response{ended.Result, func() { _ = h.jobs.AckActionResult(a.ctx, a.id, approval.Key(a.operation), run) }}, nil
 }
 
 // actionWait is how much longer than HOLD a call waits for an action: curl waits

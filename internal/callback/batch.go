@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/schema"
 	"ringback/internal/store"
 )
@@ -114,8 +115,8 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	part := store.NewBatch{Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: store.AnyOthers}
-	outcome, total := store.Stale, 0
+	part := lifecycle.NewBatch{Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: lifecycle.AnyOthers}
+	outcome, total := lifecycle.Stale, 0
 	for range batchTries {
 		if b.kind.Result.LimitsBatches() {
 			var details []job.Detail
@@ -126,19 +127,19 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 				return nil, h.wrongPayload(b.call, details)
 			}
 		}
-		if outcome, total, err = h.store.Batch(b.ctx, b.id, part); err != nil || outcome != store.Stale {
+		if outcome, total, err = h.jobs.AddBatch(b.ctx, b.id, part); err != nil || outcome != lifecycle.Stale {
 			break
 		}
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case outcome == store.Stale:
+	case outcome == lifecycle.Stale:
 		return nil, crowded()
-	case outcome == store.Conflict:
+	case outcome == lifecycle.Conflict:
 		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", b.index).
 			WithHint("The first one stands. Go on with the next batch.")
-	case outcome != store.Accepted && outcome != store.Repeated:
+	case outcome != lifecycle.Accepted && outcome != lifecycle.Repeated:
 		return nil, b.refused(outcome)
 	}
 	return b.received(total), nil
@@ -152,7 +153,7 @@ func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) 
 		return nil, 0, err
 	}
 	if _, known := collected.Items[b.index]; known {
-		return nil, store.AnyOthers, nil
+		return nil, lifecycle.AnyOthers, nil
 	}
 	details, err = b.impossible(collected.Items)
 	return details, len(collected.Items), err
@@ -205,16 +206,16 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := h.submit(b.call, b.kind, store.Submission{
+	outcome, err := h.submit(b.call, b.kind, lifecycle.Submission{
 		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1, Partial: last,
 		Message: b.resultMessage(accepted.JSON),
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case outcome == store.Stale:
+	case outcome == lifecycle.Stale:
 		return nil, crowded()
-	case outcome != store.Accepted && outcome != store.Repeated:
+	case outcome != lifecycle.Accepted && outcome != lifecycle.Repeated:
 		return nil, b.refused(outcome)
 	}
 	return b.received(len(all)), nil
@@ -251,7 +252,7 @@ func join(before map[int]json.RawMessage, index int, final []any) ([]any, []job.
 // repeatedFinal answers a final batch when there is a result already.
 func (h *Handler) repeatedFinal(b *batch, c store.Collected, sent string) (any, error) {
 	if c.Digest != sent {
-		return nil, b.refused(store.Conflict)
+		return nil, b.refused(lifecycle.Conflict)
 	}
 	var kept struct {
 		Suggestions []json.RawMessage `json:"suggestions"`

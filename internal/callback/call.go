@@ -22,7 +22,7 @@ const (
 type call struct {
 	ctx     context.Context //nolint:containedctx // a call is one HTTP request
 	id      job.ID
-	header  store.Facts
+	header  store.JobHeader
 	payload map[string]any
 	// name is the action that the path names.
 	name string
@@ -68,7 +68,7 @@ func takeHeaders(r *http.Request, body map[string]any) {
 }
 
 // takeEnvelope moves requestId and hmac out of the payload.
-func (in *call) takeEnvelope(unsigned bool) (store.Signature, error) {
+func (in *call) takeEnvelope(unsigned bool) (job.Signature, error) {
 	var details []job.Detail
 	text := func(field string, required bool) string {
 		v, present := in.payload[field]
@@ -83,7 +83,7 @@ func (in *call) takeEnvelope(unsigned bool) (store.Signature, error) {
 		return s
 	}
 	in.id = job.ID(text("requestId", true))
-	sig := store.Signature(text("hmac", !unsigned))
+	sig := job.Signature(text("hmac", !unsigned))
 	if details == nil {
 		return sig, nil
 	}
@@ -107,7 +107,7 @@ func (h *Handler) lookUp(in *call) (*request, error) {
 // refresh reads the request anew. A request that has ended without a result
 // takes no callbacks.
 func (h *Handler) refresh(in *call) (*request, error) {
-	header, state, ok, err := h.store.Facts(in.ctx, in.id)
+	header, state, ok, err := h.store.Header(in.ctx, in.id)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (h *Handler) refresh(in *call) (*request, error) {
 
 // wrongSignature makes sure that the signature is wrong by what the store knows now,
 // for a job that is retried has a new secret, and that the request is still open.
-func (h *Handler) wrongSignature(in *call, sig store.Signature) error {
+func (h *Handler) wrongSignature(in *call, sig job.Signature) error {
 	r, err := h.refresh(in)
 	if err != nil {
 		return err

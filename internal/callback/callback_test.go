@@ -25,6 +25,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/schema"
 	"ringback/internal/store"
+	"ringback/internal/store/storetest"
 )
 
 type object = map[string]any
@@ -78,20 +79,20 @@ func startServer(t *testing.T, opts callback.Options) *server {
 	}
 	t.Cleanup(embedded.Close)
 	log := slog.New(slog.DiscardHandler)
-	s := &server{t: t, store: store.New(embedded.Client, store.Options{UserLimit: 10}, log)}
+	s := &server{t: t, store: store.New(embedded.Client, store.Options{}, log)}
 	t.Cleanup(func() { s.store.Close() })
 	if err := s.store.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.webhook = func(string) ([]byte, error) { return []byte(`{"message": "Done", "number": 7}`), nil }
-	actions := action.New(s.store, action.Options{Call: func(_ context.Context, url, _ string, _ []byte) ([]byte, error) {
+	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
+	actions := action.New(s.store, s.jobs, action.Options{Call: func(_ context.Context, url, _ string, _ []byte) ([]byte, error) {
 		s.ran.Add(1)
 		return s.webhook(url)
 	}}, log)
 	t.Cleanup(actions.Stop)
-	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute})
 	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
-	handler, err := callback.New(s.store, kinds, s.checkpoints, actions, opts, log)
+	handler, err := callback.New(s.store, s.jobs, kinds, s.checkpoints, actions, opts, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func startServer(t *testing.T, opts callback.Options) *server {
 type turn struct {
 	*server
 	id        job.ID
-	signature store.Signature
+	signature job.Signature
 }
 
 // start creates a job of a kind and starts its turn.
@@ -133,7 +134,7 @@ func inputFor(kindName string) object {
 func (t *turn) take() {
 	t.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		claimed, err := t.store.Claim(t.t.Context(), p, store.Worker{Node: "n"}, false)
+		claimed, err := (&storetest.Service{Store: t.store, Service: t.jobs}).Claim(t.t.Context(), p, lifecycle.Worker{Node: "n"}, false)
 		if err != nil {
 			t.t.Fatal(err)
 		}
@@ -158,7 +159,7 @@ func (t *turn) resume() {
 // exit ends the turn's process.
 func (t *turn) exit() {
 	t.t.Helper()
-	if _, err := t.store.EndTurn(t.t.Context(), store.TurnEnd{ID: t.id, Turn: t.job().Turn, Node: "n", Begun: true}); err != nil {
+	if _, err := t.jobs.EndTurn(t.t.Context(), lifecycle.TurnEnd{ID: t.id, Turn: t.job().Turn, Node: "n", Begun: true}); err != nil {
 		t.t.Fatal(err)
 	}
 }
@@ -274,7 +275,7 @@ func (t *turn) audit() []string {
 // end ends the job.
 func (t *turn) end(state job.State) {
 	t.t.Helper()
-	if err := t.store.End(t.t.Context(), t.id, state, job.CodeCrashed, "It broke.", 0); err != nil {
+	if err := t.jobs.End(t.t.Context(), t.id, state, job.CodeCrashed, "It broke.", 0); err != nil {
 		t.t.Fatal(err)
 	}
 }

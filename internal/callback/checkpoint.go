@@ -5,7 +5,7 @@ import (
 
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 const checkpointSchema = `{
@@ -49,7 +49,7 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 		return nil, err
 	case details != nil:
 		return nil, h.wrongPayload(in, details)
-	case outcome != store.Asked && outcome != store.Repeated:
+	case outcome != lifecycle.Asked && outcome != lifecycle.Repeated:
 		return nil, in.refused(outcome)
 	}
 	return h.await(in, asked.ID)
@@ -80,7 +80,7 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 			return nil, late(job.Cancelled)
 		}
 		// If this is not booked, the same question is answered the same once more.
-		_ = h.store.Delivered(in.ctx, in.id, id)
+		_ = h.jobs.AckReply(in.ctx, in.id, id)
 		return answeredCheckpoint{"answered", c.Reply}, nil
 	case job.Lapsed:
 		return nil, late(job.Expired)

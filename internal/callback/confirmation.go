@@ -10,7 +10,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // confirmation is the answer to an action that a person has to allow, or has just
@@ -49,7 +49,7 @@ func (h *Handler) unapproved(a *actionCall, why string) (any, error) {
 	}
 	h.log.Warn("refused an action", "requestId", a.id, "action", a.action.Name, "why", detail)
 	if why != "expired" { // that is in the audit log already
-		if err := h.store.Note(a.ctx, a.id, "refused", detail, a.operation); err != nil {
+		if err := h.jobs.AppendAudit(a.ctx, a.id, "refused", detail, a.operation); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +73,7 @@ func (h *Handler) confirm(a *actionCall) (any, error) {
 		return nil, err
 	case details != nil:
 		return nil, job.Errorf(job.Internal, "The question of action %s is not valid: %s %s", a.action.Name, details[0].Path, details[0].Message)
-	case outcome != store.Asked && outcome != store.Repeated:
+	case outcome != lifecycle.Asked && outcome != lifecycle.Repeated:
 		return nil, a.refused(outcome)
 	}
 	c, err := h.checkpoints.Hold(a.ctx, asked.ID)
@@ -82,7 +82,7 @@ func (h *Handler) confirm(a *actionCall) (any, error) {
 	}
 	switch c.Status {
 	case job.Answered:
-		_ = h.store.Delivered(a.ctx, a.id, asked.ID) // if this is not booked, the same is answered once more
+		_ = h.jobs.AckReply(a.ctx, a.id, asked.ID) // if this is not booked, the same is answered once more
 		return a.decided(c)
 	case job.Lapsed:
 		return nil, late(job.Expired)

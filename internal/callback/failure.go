@@ -2,7 +2,7 @@ package callback
 
 import (
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 const failureSchema = `{
@@ -27,11 +27,11 @@ func (h *Handler) failure(in *call) (any, error) {
 		code = string(job.CodeGaveUp)
 	}
 	retryable, _ := in.payload["retryable"].(bool)
-	outcome, err := h.store.GiveUp(in.ctx, in.id, job.Code(code), message, retryable)
+	outcome, err := h.jobs.ReportFailure(in.ctx, in.id, job.Code(code), message, retryable)
 	if err != nil {
 		return nil, err
 	}
-	if outcome != store.Accepted && outcome != store.Repeated {
+	if outcome != lifecycle.Accepted && outcome != lifecycle.Repeated {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil

@@ -16,6 +16,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -37,6 +38,7 @@ type Options struct {
 // Handler serves the callbacks.
 type Handler struct {
 	store       *store.Store
+	jobs        *lifecycle.Service
 	kinds       *kind.Registry
 	checkpoints *checkpoint.Service
 	actions     *action.Service
@@ -52,13 +54,13 @@ type Handler struct {
 
 // request is one job as its callbacks see it.
 type request struct {
-	header store.Facts
+	header store.JobHeader
 	// limiter bounds how fast its callbacks may come.
 	limiter *rate.Limiter
 }
 
 // New returns the handler of all callbacks.
-func New(s *store.Store, kinds *kind.Registry, checkpoints *checkpoint.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
+func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, checkpoints *checkpoint.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
@@ -77,7 +79,7 @@ func New(s *store.Store, kinds *kind.Registry, checkpoints *checkpoint.Service, 
 		return nil, err
 	}
 	return &Handler{
-		store: s, kinds: kinds, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
+		store: s, jobs: jobs, kinds: kinds, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
 		unknownLimiter: rate.NewLimiter(rate.Limit(opts.Rate), int(opts.Rate)),
 	}, nil
 }

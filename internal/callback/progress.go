@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 const progressSchema = `{
@@ -39,7 +39,7 @@ func (h *Handler) progress(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if outcome != store.Accepted {
+	if outcome != lifecycle.Accepted {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil

@@ -2,7 +2,7 @@ package callback
 
 import (
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // late tells a caller why nothing more can be submitted, in the same words on
@@ -20,22 +20,22 @@ func late(state job.State) error {
 }
 
 // refused turns the outcome of a callback that was not accepted into an error.
-func (in *call) refused(outcome store.Outcome) error {
+func (in *call) refused(outcome lifecycle.Outcome) error {
 	switch outcome {
-	case store.Unknown:
+	case lifecycle.Unknown:
 		return job.Errorf(job.NotFound, "%s", in.unknown)
-	case store.Conflict:
+	case lifecycle.Conflict:
 		return job.Errorf(job.Conflict, "A different result was already accepted").
 			WithHint("The first result stands. Do not submit again: your task is complete.")
-	case store.Busy:
+	case lifecycle.Busy:
 		return job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
 			WithHint("Wait for that answer first; ask one question at a time.")
-	case store.Outcome(job.AwaitingApproval), store.Outcome(job.AwaitingInput):
+	case lifecycle.Outcome(job.AwaitingApproval), lifecycle.Outcome(job.AwaitingInput):
 		return job.Errorf(job.Conflict, "The user was asked and has not answered yet").
 			WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
-	case store.Outcome(job.Pending):
+	case lifecycle.Outcome(job.Pending):
 		return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
-	case store.Accepted, store.Repeated, store.Stale, store.Asked, store.Started, store.Known, store.Unapproved:
+	case lifecycle.Accepted, lifecycle.Repeated, lifecycle.Stale, lifecycle.Asked, lifecycle.Started, lifecycle.Known, lifecycle.Unapproved:
 		return job.Errorf(job.Internal, "Unexpected outcome %s", outcome)
 	}
 	return late(job.State(outcome))

@@ -5,7 +5,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // suggestions accepts a result and says how many suggestions it held.
@@ -31,13 +31,13 @@ func (h *Handler) result(in *call) (any, error) {
 	if details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
-	outcome, err := h.submit(in, k, store.Submission{
+	outcome, err := h.submit(in, k, lifecycle.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: in.resultMessage(accepted.JSON),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if outcome != store.Accepted && outcome != store.Repeated {
+	if outcome != lifecycle.Accepted && outcome != lifecycle.Repeated {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil

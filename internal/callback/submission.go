@@ -3,14 +3,14 @@ package callback
 import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // submit stores a result that passed its checks, and has the node that runs the turn
 // go on with a change.
-func (h *Handler) submit(in *call, k *kind.Kind, s store.Submission) (store.Outcome, error) {
-	outcome, err := h.store.Result(in.ctx, in.id, s)
-	if err == nil && (outcome == store.Accepted || outcome == store.Repeated) && k.Policy.Workspace != nil {
+func (h *Handler) submit(in *call, k *kind.Kind, s lifecycle.Submission) (lifecycle.Outcome, error) {
+	outcome, err := h.jobs.Accept(in.ctx, in.id, s)
+	if err == nil && (outcome == lifecycle.Accepted || outcome == lifecycle.Repeated) && k.Policy.Workspace != nil {
 		h.announceChange(in)
 	}
 	return outcome, err
@@ -22,7 +22,7 @@ func (h *Handler) submit(in *call, k *kind.Kind, s store.Submission) (store.Outc
 func (h *Handler) announceChange(in *call) {
 	j, err := h.store.Get(in.ctx, in.id)
 	if err == nil && j.Submitted && (j.Phase == job.AtWork || j.Phase == job.Preparing) {
-		err = h.store.Phase(in.ctx, in.id, j.Turn, j.Node, job.Capturing)
+		err = h.jobs.SetPhase(in.ctx, in.id, j.Turn, j.Node, job.Capturing)
 	}
 	if err != nil {
 		h.log.Warn("could not announce a change", "requestId", in.id, "error", err)

@@ -16,7 +16,7 @@ func TestASubmittedChangeMovesItsJobOn(t *testing.T) {
 	turn := startServer(t, callback.Options{}).start("fix")
 	move := func(p job.Phase) {
 		t.Helper()
-		if err := turn.store.Phase(t.Context(), turn.id, 1, "n", p); err != nil {
+		if err := turn.jobs.SetPhase(t.Context(), turn.id, 1, "n", p); err != nil {
 			t.Fatal(err)
 		}
 	}

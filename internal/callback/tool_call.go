@@ -64,7 +64,7 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 	case approval.Allow:
 		return decide("allow", ""), nil
 	case approval.Deny:
-		if err := h.store.Note(in.ctx, in.id, "refused", "by the kind's rule "+rule, t.operation); err != nil {
+		if err := h.jobs.AppendAudit(in.ctx, in.id, "refused", "by the kind's rule "+rule, t.operation); err != nil {
 			return nil, err
 		}
 		return decide("deny", "This job may not do that ("+rule+")."), nil
@@ -78,7 +78,7 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 // stillRuns makes sure that the job has not ended: other callbacks store something,
 // which the store refuses then, but most verdicts on tool calls do not.
 func (h *Handler) stillRuns(in *call) error {
-	_, state, ok, err := h.store.Facts(in.ctx, in.id)
+	_, state, ok, err := h.store.Header(in.ctx, in.id)
 	switch {
 	case err != nil:
 		return err

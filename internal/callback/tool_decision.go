@@ -9,7 +9,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // askPerson answers with a person's decision on a call: one that was taken before,
@@ -31,9 +31,9 @@ func (h *Handler) askPerson(t *toolCall, rule string) (any, error) {
 		return nil, err
 	case details != nil:
 		return nil, job.Errorf(job.Internal, "The question is not valid: %s %s", details[0].Path, details[0].Message)
-	case outcome == store.Busy, outcome == store.Outcome(job.AwaitingApproval), outcome == store.Outcome(job.AwaitingInput):
+	case outcome == lifecycle.Busy, outcome == lifecycle.Outcome(job.AwaitingApproval), outcome == lifecycle.Outcome(job.AwaitingInput):
 		return decide("deny", laterDecision), nil
-	case outcome != store.Asked && outcome != store.Repeated:
+	case outcome != lifecycle.Asked && outcome != lifecycle.Repeated:
 		return nil, t.refused(outcome)
 	}
 	return h.awaitDecision(t, asked.ID)
@@ -60,7 +60,7 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 	}
 	switch c.Status {
 	case job.Answered:
-		_ = h.store.Delivered(t.ctx, t.id, id) // if this is not booked, the same is answered once more
+		_ = h.jobs.AckReply(t.ctx, t.id, id) // if this is not booked, the same is answered once more
 		if answer, err := h.recordedDecision(t); answer != nil || err != nil {
 			return answer, err
 		}
@@ -77,7 +77,7 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 // recordedDecision uses up the recorded decision on exactly this call; nil when there
 // is none.
 func (h *Handler) recordedDecision(t *toolCall) (any, error) {
-	decision, id, err := h.store.Decided(t.ctx, t.id, approval.Key(t.operation), t.operation)
+	decision, id, err := h.jobs.UseApproval(t.ctx, t.id, approval.Key(t.operation), t.operation)
 	if err != nil || decision == "" {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (h *Handler) coveredByStanding(t *toolCall, rule string) (bool, error) {
 	if !covered {
 		return false, nil
 	}
-	return true, h.store.Note(t.ctx, t.id, "allowed", "by the standing approval "+given.ID, t.operation)
+	return true, h.jobs.AppendAudit(t.ctx, t.id, "allowed", "by the standing approval "+given.ID, t.operation)
 }
 
 // question words what Claude wants to do.

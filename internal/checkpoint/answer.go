@@ -16,7 +16,6 @@ import (
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
-	"ringback/internal/store"
 )
 
 // Given is a reply as it comes in: at least one of its fields is set.
@@ -60,7 +59,7 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Given) (int64, 
 		if err != nil {
 			return 0, err
 		}
-		id, err := s.store.Reply(ctx, c, a)
+		id, err := s.jobs.Answer(ctx, c, a)
 		if err == nil {
 			s.log.Info("User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID, "outcome", a.To)
 			return id, nil
@@ -72,7 +71,7 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Given) (int64, 
 			return 0, err
 		}
 	}
-	return 0, store.Closed(c.ID, c.Status)
+	return 0, job.ClosedCheckpoint(c.ID, c.Status)
 }
 
 func isConflict(err error) bool {
@@ -81,15 +80,15 @@ func isConflict(err error) bool {
 }
 
 // answer works out what a reply does.
-func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
+func (s *Service) answer(c job.Checkpoint, g Given) (lifecycle.Resolution, error) {
 	f, details := parse(c)
 	if details != nil {
-		return store.Answer{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
+		return lifecycle.Resolution{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
 	}
 	if len(g.Text) > maxText {
-		return store.Answer{}, refuse("/text", fmt.Sprintf("found %d bytes; at most %d are read", len(g.Text), maxText))
+		return lifecycle.Resolution{}, refuse("/text", fmt.Sprintf("found %d bytes; at most %d are read", len(g.Text), maxText))
 	}
-	var a store.Answer
+	var a lifecycle.Resolution
 	err := f.checkSeen(g.Seen)
 	switch {
 	case err != nil:
@@ -103,7 +102,7 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 		err = refuse("", "expected at least one of decision, values and text")
 	}
 	if err != nil {
-		return store.Answer{}, err
+		return lifecycle.Resolution{}, err
 	}
 	message := job.Text(job.FromUser, cmp.Or(g.Written, f.summaryText(g)))
 	message.LogID, message.Destination = g.LogID, g.Destination
@@ -111,7 +110,7 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 	a = withExchange(a, f.exchangeWith(message.Content))
 	if a.Reply.Decision == job.Approve {
 		if a.Approval, err = s.permission(f, g); err != nil {
-			return store.Answer{}, err
+			return lifecycle.Resolution{}, err
 		}
 	}
 	a.Message.Props, err = json.Marshal(job.ReplyProps{
@@ -121,18 +120,18 @@ func (s *Service) answer(c job.Checkpoint, g Given) (store.Answer, error) {
 }
 
 // permission is what a yes permits, as it is stored.
-func (s *Service) permission(f form, g Given) (store.Approval, error) {
+func (s *Service) permission(f form, g Given) (lifecycle.ApprovalTerms, error) {
 	c := f.checkpoint
 	p, fault := approval.Permit(approval.Request{
 		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule,
 	}, g.Scope, s.opts.ApprovalTimeout)
 	if fault != "" {
-		return store.Approval{}, refuse("/scope", fault)
+		return lifecycle.ApprovalTerms{}, refuse("/scope", fault)
 	}
-	stored := store.Approval{Scope: p.Scope, TTL: p.Life}
+	stored := lifecycle.ApprovalTerms{Scope: p.Scope, TTL: p.Life}
 	if p.Standing != nil {
 		stored.Standing = *p.Standing
-		stored.Standing.ID = store.NewApprovalID(c.UserID)
+		stored.Standing.ID = s.store.NewID(job.ApprovalIDs, c.UserID)
 	}
 	return stored, nil
 }
@@ -144,7 +143,7 @@ func refuse(path, message string) error {
 }
 
 // decide takes a decision that was given outright.
-func (f form) decide(g Given) (store.Answer, error) {
+func (f form) decide(g Given) (lifecycle.Resolution, error) {
 	binding := f.checkpoint.Type.Binding()
 	if f.checkpoint.Type == job.Review {
 		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
@@ -153,21 +152,23 @@ func (f form) decide(g Given) (store.Answer, error) {
 	case g.Decision == job.Cancel && !binding:
 		return f.cancel(g.Text), nil
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
-		return store.Answer{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
+		return lifecycle.Resolution{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
 	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
-		return store.Answer{}, refuse("/text", "is required but missing; expected what to change")
+		return lifecycle.Resolution{}, refuse("/text", "is required but missing; expected what to change")
 	case binding && (g.Decision == job.Approve || g.Decision == job.Deny || g.Decision == job.Steer):
 		return answered(job.Reply{Decision: g.Decision, Values: g.Values, Text: g.Text, Reason: g.Text, Confidence: 1}), nil
 	case binding:
-		return store.Answer{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer", g.Decision))
+		return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer", g.Decision))
 	}
-	return store.Answer{}, refuse("/decision", fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision))
+	return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision))
 }
 
-func answered(r job.Reply) store.Answer { return store.Answer{To: job.Answered, Reply: r} }
+func answered(r job.Reply) lifecycle.Resolution {
+	return lifecycle.Resolution{To: job.Answered, Reply: r}
+}
 
 // review takes a decision on a change, see docs/steering.md.
-func (f form) review(r job.Reply) (store.Answer, error) {
+func (f form) review(r job.Reply) (lifecycle.Resolution, error) {
 	a := answered(r)
 	switch r.Decision {
 	case job.Approve:
@@ -189,22 +190,22 @@ func (f form) review(r job.Reply) (store.Answer, error) {
 }
 
 // cancel ends the job: the person wants none of it any more.
-func (f form) cancel(text string) store.Answer {
+func (f form) cancel(text string) lifecycle.Resolution {
 	a := answered(job.Reply{Decision: job.Cancel, Text: text, Confidence: 1})
 	a.End, a.Code, a.Why = job.Cancelled, job.CodeCancelled, "Cancelled in the chat."
 	return a
 }
 
 // fill takes values that were given outright.
-func (f form) fill(g Given) (store.Answer, error) {
+func (f form) fill(g Given) (lifecycle.Resolution, error) {
 	if f.checkpoint.Type.Binding() {
-		return store.Answer{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
+		return lifecycle.Resolution{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
 	}
 	values := f.merged(g.Values)
 	if details := f.problems(values, "/values"); details != nil {
 		e := job.Errorf(job.Invalid, "Invalid reply")
 		e.Details = details
-		return store.Answer{}, e
+		return lifecycle.Resolution{}, e
 	}
 	return answered(job.Reply{Values: values, Text: g.Text, Confidence: 1}), nil
 }
@@ -262,7 +263,7 @@ func inChat(a *job.AnswerProps, otherwise string) string {
 }
 
 // understand reads a reply in words.
-func (s *Service) understand(f form, text string) (store.Answer, error) {
+func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) {
 	r := intent.Read(f.context(), text)
 	base := job.Reply{Text: text, Confidence: r.Confidence, Reason: r.Reason}
 	switch r.Outcome {
@@ -318,7 +319,7 @@ func (f form) asksForOne() bool { return f.values == nil || len(f.values.order) 
 
 // toRead lets Claude read a reply, together with those that it was reading
 // already. Values that were understood are kept beside.
-func (f form) toRead(base job.Reply, values map[string]any) store.Answer {
+func (f form) toRead(base job.Reply, values map[string]any) lifecycle.Resolution {
 	base.Values = f.merged(normal(values))
 	if len(base.Values) == 0 {
 		base.Values = nil
@@ -326,7 +327,7 @@ func (f form) toRead(base job.Reply, values map[string]any) store.Answer {
 	if f.checkpoint.Status == job.Reading && f.checkpoint.Reply != nil {
 		base.Text = latest(f.checkpoint.Reply.Text + "\n" + base.Text)
 	}
-	return store.Answer{To: job.Reading, Reply: base}
+	return lifecycle.Resolution{To: job.Reading, Reply: base}
 }
 
 // latest is the end of what was said, as much as is read of a reply.
@@ -336,7 +337,7 @@ func latest(text string) string {
 
 // take keeps values that were read from a text, and asks for what is missing or
 // does not fit.
-func (f form) take(base job.Reply, values map[string]any, missing []string) store.Answer {
+func (f form) take(base job.Reply, values map[string]any, missing []string) lifecycle.Resolution {
 	base.Values = f.merged(normal(values))
 	details := f.problems(base.Values, "")
 	if len(details) == 0 && len(missing) == 0 {
@@ -417,7 +418,7 @@ func (f form) label(name string) string {
 }
 
 // askAgain asks once more, keeping what is known.
-func (f form) askAgain(base job.Reply, known map[string]any, message string) store.Answer {
+func (f form) askAgain(base job.Reply, known map[string]any, message string) lifecycle.Resolution {
 	c := f.checkpoint
 	next := f
 	next.checkpoint.Message = message
@@ -431,5 +432,5 @@ func (f form) askAgain(base job.Reply, known map[string]any, message string) sto
 	if err != nil { // what was read from JSON can be written as JSON
 		panic("checkpoint: " + err.Error())
 	}
-	return store.Answer{To: job.Clarified, Reply: base, Again: &composed}
+	return lifecycle.Resolution{To: job.Clarified, Reply: base, Again: &composed}
 }

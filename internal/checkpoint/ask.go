@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // Asking is a question to a person on its way into a chat.
@@ -34,13 +34,13 @@ type Asking struct {
 	// Hold is how long the call waits for a reply.
 	Hold bool
 	// MaxIterations is how often a change under review may be steered, see
-	// store.Question.
+	// lifecycle.NewCheckpoint.
 	MaxIterations int
 }
 
 // Ask puts a question to a person. details say what is wrong with it; else the
 // outcome is that of store.Ask.
-func (s *Service) Ask(ctx context.Context, a Asking) (outcome store.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
+func (s *Service) Ask(ctx context.Context, a Asking) (outcome lifecycle.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
 	f, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
 	if details != nil {
 		return "", asked, details, nil
@@ -53,27 +53,27 @@ func (s *Service) Ask(ctx context.Context, a Asking) (outcome store.Outcome, ask
 	if a.Hold {
 		made.Hold = s.opts.Hold
 	}
-	outcome, id, message, err := s.store.Ask(ctx, made)
+	outcome, id, message, err := s.jobs.Ask(ctx, made)
 	asked = job.Checkpoint{ID: id, Type: a.Type, RequestID: a.RequestID, MessageID: message}
 	return outcome, asked, nil, err
 }
 
 // compose writes the question as the store keeps it.
-func compose(f form, a Asking) (store.Question, error) {
+func compose(f form, a Asking) (lifecycle.NewCheckpoint, error) {
 	run := a.RunID
 	if a.RequestID != "" {
 		run = string(a.RequestID)
 	}
 	message, props, err := f.complete(run)
 	if err != nil {
-		return store.Question{}, err
+		return lifecycle.NewCheckpoint{}, err
 	}
 	chat := job.Text(job.FromAssistant, message)
 	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, cmp.Or(a.LogID, run), cmp.Or(a.Destination, "user")
 	chat.Parts = append(chat.Parts, a.Parts...)
-	return store.Question{
+	return lifecycle.NewCheckpoint{
 		RequestID: a.RequestID, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
-		Chat: chat, Digest: digestOf(a), Subject: a.Subject, Deed: a.Deed, Call: a.Call,
+		Chat: chat, Digest: digestOf(a), ApprovalKey: a.Subject, AuditFields: a.Deed, ToolCallID: a.Call,
 		MaxIterations: a.MaxIterations,
 	}, nil
 }

@@ -48,7 +48,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 		return 0, refuse("/messageType", `"which" is written by the server alone`)
 	}
 	if m.MessageType != job.CheckpointMessage {
-		_, id, _, err := s.store.Tell(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)
+		_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)
 		return id, err
 	}
 	var known job.Props
@@ -112,7 +112,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	}
 	// Nothing was asked, or it was answered at this very moment: then this is a
 	// further message.
-	_, id, _, err := s.store.Tell(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
+	_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
 	return id, err
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // maxExchange is how many utterances of an exchange are kept: the latest.
@@ -12,7 +12,7 @@ const maxExchange = 40
 
 // withExchange adds to an answer what was said since its question was first put, in
 // said: what comes before a yes, a no or a value belongs to it.
-func withExchange(a store.Answer, said []job.Utterance) store.Answer {
+func withExchange(a lifecycle.Resolution, said []job.Utterance) lifecycle.Resolution {
 	if a.Again != nil {
 		said = append(slices.Clone(said), job.Utterance{Sender: job.FromAssistant, Content: a.Again.Message})
 	}

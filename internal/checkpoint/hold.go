@@ -83,7 +83,7 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 		case <-ctx.Done():
 			return c, ctx.Err()
 		case <-end.C:
-			if _, err := s.store.Park(ctx, c.RequestID, c.ID); err != nil {
+			if _, err := s.jobs.StopWaiting(ctx, c.RequestID, c.ID); err != nil {
 				return c, err
 			}
 		case <-signal:

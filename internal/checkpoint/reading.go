@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // toRead is the input of a reading.
@@ -41,9 +41,9 @@ const historyLength = 40
 // further reply ends that job and begins another. It does nothing where the reply is
 // no longer to be read, so it may be repeated. Errors: NotFound where the checkpoint
 // was deleted.
-func (s *Service) StartReading(ctx context.Context, r store.Reading) error {
+func (s *Service) StartReading(ctx context.Context, r lifecycle.Round) error {
 	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
-	if err != nil || c.Status != job.Reading || c.Round != r.Round {
+	if err != nil || c.Status != job.Reading || c.Round != r.Number {
 		return err
 	}
 	f, details := parse(c)
@@ -94,12 +94,12 @@ func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.store.Reads(ctx, id)
+	r, err := s.store.Interprets(ctx, id)
 	if err != nil {
 		return err
 	}
 	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
-	if err != nil || c.Status != job.Reading || c.Round != r.Round || c.Reply == nil {
+	if err != nil || c.Status != job.Reading || c.Round != r.Number || c.Reply == nil {
 		return err
 	}
 	f, _ := parse(c)
@@ -139,8 +139,8 @@ func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, f form, ask st
 
 // settle stores what a reply meant that was being read. Another node may have
 // done it already, or the person may have replied again meanwhile.
-func (s *Service) settle(ctx context.Context, c job.Checkpoint, a store.Answer) error {
-	_, err := s.store.Reply(ctx, c, withExchange(a, c.Exchange))
+func (s *Service) settle(ctx context.Context, c job.Checkpoint, a lifecycle.Resolution) error {
+	_, err := s.jobs.Answer(ctx, c, withExchange(a, c.Exchange))
 	if isConflict(err) {
 		return nil
 	}

@@ -163,7 +163,7 @@ func whichOf(m job.Message) *which {
 // askWhich keeps a message in the chat and asks which question it is about. It
 // returns the message's id.
 func (s *Service) askWhich(ctx context.Context, m Incoming, gates []job.Checkpoint) (int64, error) {
-	_, id, _, err := s.store.Tell(ctx, m.UserID, m.SessionID, m.body(job.FromUser), false)
+	_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), false)
 	if err != nil {
 		return 0, err
 	}
@@ -179,7 +179,7 @@ func (s *Service) askWhich(ctx context.Context, m Incoming, gates []job.Checkpoi
 	if question.Props, err = json.Marshal(whichProps{&asked}); err != nil {
 		return 0, err
 	}
-	_, _, _, err = s.store.Tell(ctx, m.UserID, m.SessionID, question, false)
+	_, _, _, err = s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, question, false)
 	return id, err
 }
 

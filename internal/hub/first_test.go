@@ -13,6 +13,7 @@ import (
 
 	"ringback/internal/hub"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -45,7 +46,7 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 		return conn
 	}
 	create := func(user string) {
-		if _, err := s.Create(t.Context(), store.NewJob{Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, Attempts: 1}); err != nil {
+		if _, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}

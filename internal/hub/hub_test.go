@@ -17,6 +17,7 @@ import (
 
 	"ringback/internal/hub"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -56,7 +57,7 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 	s, h, ctx := running(t)
 	go s.Subscribe(ctx, lossy(h))
 
-	j, err := s.Create(t.Context(), store.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, Attempts: 1})
+	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 	resp.Body.Close()
 	defer conn.Close()
 
-	facts, _, _, err := s.Facts(t.Context(), j.ID)
+	facts, _, _, err := s.Header(t.Context(), j.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,3 +83,29 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// NoJob is the error for a job that does not exist.
+func NoJob(id ID) error {
+	return Errorf(NotFound, "No job has the requestId %q", string(id)).
+		WithHint("It may have been removed after its retention time. GET /api/jobs lists the jobs there are.")
+}
+
+// NoCheckpoint is the error for a checkpoint that does not exist.
+func NoCheckpoint(id CheckpointID) error {
+	return Errorf(NotFound, "No checkpoint has the id %q", string(id)).
+		WithHint("GET /api/checkpoints?status=open lists those that wait for a reply.")
+}
+
+// ClosedCheckpoint is the error for a reply to a checkpoint that no longer waits, or
+// not for that reply.
+func ClosedCheckpoint(id CheckpointID, status CheckpointStatus) error {
+	why := map[CheckpointStatus]string{
+		Answered:  "It was already answered: the first reply stands.",
+		Clarified: "It was asked again in other words: answer the newer checkpoint.",
+		Reading:   "Another reply came at the same moment.",
+		Open:      "Another reply came at the same moment.",
+		Lapsed:    "Nobody answered in time.",
+		Withdrawn: "Its job has ended.",
+	}[status]
+	return Errorf(Conflict, "The checkpoint %s is %s", id, status).WithHint("%s", why)
+}

@@ -80,3 +80,15 @@ func (s State) CanBecome(next State) bool {
 		return !t.Within() && t.From == s && t.To == next
 	})
 }
+
+// FindTransition returns the transition that leads from a state and phase to
+// another; ok is false where none does.
+func FindTransition(from State, fromPhase Phase, to State, phase Phase) (t Transition, ok bool) {
+	i := slices.IndexFunc(Transitions[:], func(t Transition) bool {
+		return t.From == from && t.To == to && slices.Contains(t.Phases, phase) && (!t.Within() || t.FromPhase == fromPhase)
+	})
+	if i < 0 {
+		return Transition{}, false
+	}
+	return Transitions[i], true
+}

@@ -53,9 +53,9 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 		return job.Job{}, err
 	}
 	request := job.RequestInWords(k.Name, r.Input)
-	n := s.newJob(k, r.UserID, input, r.Options)
+	n := s.newJobOf(k, r.UserID, input, r.Options)
 	n.SessionID, n.IdempotencyKey, n.Request = r.SessionID, r.IdempotencyKey, &request
-	return s.store.Create(ctx, n)
+	return s.Start(ctx, n)
 }
 
 func (s *Service) kindOf(r Request) (*kind.Kind, error) {

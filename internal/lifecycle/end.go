@@ -13,10 +13,72 @@ func (s *Service) Cancel(ctx context.Context, id job.ID, by job.Actor) error {
 	if by.Via == job.ViaSlack {
 		why = "Cancelled in Slack."
 	}
-	return s.store.End(ctx, id, job.Cancelled, job.CodeCancelled, why, 0)
+	return s.End(ctx, id, job.Cancelled, job.CodeCancelled, why, 0)
 }
 
-// Retry starts an expired, failed or cancelled job again, in the same
-// conversation. A Conflict error says why it cannot: the state that it is in, or
-// that another job goes on with its conversation at this moment.
-func (s *Service) Retry(ctx context.Context, id job.ID) error { return s.store.Retry(ctx, id) }
+// End ends a job as cancelled, rejected or failed. It returns a Conflict error
+// when the job has ended already. turn 0 means whatever turn the job is in; the
+// end of another turn than the job's is ignored.
+func (s *Service) End(ctx context.Context, id job.ID, state job.State, code job.Code, message string, turn int) error {
+	return s.run(ctx, Query{Job: id}, func(st *State) error { return st.end(id, state, code, message, turn) })
+}
+
+func (st *State) end(id job.ID, to job.State, code job.Code, message string, turn int) error {
+	j := st.Job
+	if j == nil {
+		return job.NoJob(id)
+	}
+	if turn > 0 && turn != j.Turn && !j.State.Terminal() {
+		return nil
+	}
+	if _, may := job.FindTransition(j.State, j.Phase, to, job.NoPhase); !may {
+		return job.Errorf(job.Conflict, "The job is already %s", j.State).WithHint("Only a job that has not ended can end now.")
+	}
+	if to == job.Failed {
+		return st.fail(j, to, code, message, message)
+	}
+	j.Error, j.Code = message, code
+	st.addNotice(j.chat(), message)
+	return st.finish(j, to, nil)
+}
+
+// Retry starts an expired, failed or cancelled job again, in the same conversation. A
+// Conflict error says why it cannot: the state that it is in, or that another job goes
+// on with its conversation at this moment.
+func (s *Service) Retry(ctx context.Context, id job.ID) error {
+	return s.run(ctx, Query{Job: id, Latest: true}, func(st *State) error { return st.retry(id) })
+}
+
+func (st *State) retry(id job.ID) error {
+	j := st.Job
+	if j == nil {
+		return job.NoJob(id)
+	}
+	if !j.State.Terminal() || !j.State.CanBecome(job.Pending) {
+		return job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("Only an expired, failed or cancelled job can be retried.")
+	}
+	// Only one process at a time can go on with a conversation.
+	if other := st.Latest; other != nil && other != j && !other.State.Terminal() && other.root() == j.root() {
+		return job.Errorf(job.Conflict, "The job %s goes on with the conversation", other.ID).
+			WithHint("Let it end or cancel it first, or write in the chat.")
+	}
+	delete(j.Clocks, PurgeClock)
+	st.do(StopClock{PurgeClock, string(id)}, ForgetReports{id})
+	st.noteFailure(j, j.Code, j.Error)
+	j.Error, j.Code, j.FinishedAt, j.Attempt = "", "", job.Job{}.FinishedAt, 0
+	j.ResumeReason = &ResumeReason{Reason: Retried}
+	// Its last process may still be ending.
+	if err := st.moveWithFailure(j, job.Pending, j.waitingPhase()); err != nil {
+		return err
+	}
+	st.Session.Job = id // what its user writes now is for this job
+	return st.startNextTurn(j)
+}
+
+// root is the job that began the conversation.
+func (j *Job) root() job.ID {
+	if j.Root != "" {
+		return j.Root
+	}
+	return j.ID
+}

@@ -9,7 +9,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
-	"ringback/internal/store"
 )
 
 func TestCancelSaysWhereItCameFrom(t *testing.T) {
@@ -105,8 +104,8 @@ func TestARetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.retry(id) // and once more
-	end := store.TurnEnd{ID: id, Turn: 1, Node: "n", Begun: true, Usage: job.Usage{OutputTokens: 5}}
-	if state, err := s.store.EndTurn(t.Context(), end); state != job.Pending || err != nil {
+	end := lifecycle.TurnEnd{ID: id, Turn: 1, Node: "n", Begun: true, Usage: job.Usage{OutputTokens: 5}}
+	if state, err := s.EndTurn(t.Context(), end); state != job.Pending || err != nil {
 		t.Fatalf("after the process's end the job is %q, %v", state, err)
 	}
 	if turn := s.take(); turn == nil || turn.Job.Turn != 2 || turn.Job.Usage.OutputTokens != 5 {

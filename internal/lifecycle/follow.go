@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"ringback/internal/job"
-	"ringback/internal/store"
 )
 
 // Follow starts a job in the conversation of one that has ended, with what its
@@ -28,9 +26,9 @@ func (s *Service) Follow(ctx context.Context, id job.ID) error {
 	if !ok {
 		return job.Errorf(job.NotFound, "The kind %q was removed", before.Kind)
 	}
-	n := s.newJob(k, before.UserID, before.Input, before.Options)
+	n := s.newJobOf(k, before.UserID, before.Input, before.Options)
 	n.SessionID, n.Follows = before.SessionID, id
-	_, err = s.store.Create(ctx, n)
+	_, err = s.Start(ctx, n)
 	return ignore(err, job.Conflict)
 }
 
@@ -45,14 +43,14 @@ func (s *Service) CanInterpret() bool {
 // call has started the job; so it may be repeated.
 //
 // Errors: NotFound where CanInterpret is false.
-func (s *Service) Interpret(ctx context.Context, reply store.Reading, userID string, input json.RawMessage) error {
+func (s *Service) Interpret(ctx context.Context, reply Round, userID string, input json.RawMessage) error {
 	k, ok := s.kinds.Get(InterpretingKind)
 	if !ok {
 		return job.Errorf(job.NotFound, "The kind %q was removed", InterpretingKind)
 	}
-	n := s.newJob(k, job.ReaderPrefix+userID, input, job.Options{})
-	n.IdempotencyKey, n.Reads = fmt.Sprintf("%s %d", reply.Checkpoint, reply.Round), reply
-	_, err := s.store.Create(ctx, n)
+	n := s.newJobOf(k, job.ReaderPrefix+userID, input, job.Options{})
+	n.IdempotencyKey, n.Interprets = interpreterKey(reply), reply
+	_, err := s.Start(ctx, n)
 	return ignore(err, job.Conflict)
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
-	"ringback/internal/store"
 )
 
 // record is a job as the store keeps it, without what is each job's own: when it
@@ -24,7 +23,7 @@ func (s *jobs) record(id job.ID) map[string]string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, own := range []string{"created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers"} {
+	for _, own := range []string{"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers"} {
 		delete(fields, own)
 	}
 	return fields
@@ -84,7 +83,7 @@ func TestAChangePlayedByHandIsReceivedEachTime(t *testing.T) {
 	id := s.create(r)
 	for range 3 {
 		s.take()
-		if outcome := s.submit(id); outcome != store.Accepted || s.get(id).State != job.Received {
+		if outcome := s.submit(id); outcome != lifecycle.Accepted || s.get(id).State != job.Received {
 			t.Fatalf("the result was %s, and the job is %s", outcome, s.get(id).State)
 		}
 		id = s.follower(id, "Once more")
@@ -156,7 +155,7 @@ func TestAReplyIsInterpretedOnce(t *testing.T) {
 	if !s.CanInterpret() {
 		t.Fatal("there is no kind for it")
 	}
-	gone := store.Reading{Checkpoint: "chk_00_abcdefghijklmnopqrstuvwxyz", Round: 1}
+	gone := lifecycle.Round{Checkpoint: "chk_00_abcdefghijklmnopqrstuvwxyz", Number: 1}
 	if err := s.Interpret(t.Context(), gone, "u1", json.RawMessage(`{}`)); err != nil {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/schema"
 	"ringback/internal/store"
+	"ringback/internal/store/storetest"
 )
 
 // jobs is the service on a store of its own, with the kinds that these tests ask
@@ -41,7 +42,7 @@ func newJobs(t *testing.T, opts lifecycle.Options) *jobs {
 		t.Fatal(err)
 	}
 	t.Cleanup(embedded.Close)
-	db := store.New(embedded.Client, store.Options{UserLimit: 10}, slog.New(slog.DiscardHandler))
+	db := store.New(embedded.Client, store.Options{}, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { db.Close() })
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -83,10 +84,10 @@ func (s *jobs) get(id job.ID) job.Job {
 }
 
 // take starts the next turn that waits; nil where none does.
-func (s *jobs) take() *store.Turn {
+func (s *jobs) take() *lifecycle.Turn {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn, err := s.store.Claim(s.t.Context(), p, store.Worker{Node: "n"}, false)
+		turn, err := (&storetest.Service{Store: s.store, Service: s.Service}).Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}, false)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func (s *jobs) take() *store.Turn {
 // fail ends a job as one that can be retried, and its process with it.
 func (s *jobs) fail(id job.ID) {
 	s.t.Helper()
-	if err := s.store.End(s.t.Context(), id, job.Failed, job.CodeCrashed, "It broke.", 0); err != nil {
+	if err := s.End(s.t.Context(), id, job.Failed, job.CodeCrashed, "It broke.", 0); err != nil {
 		s.t.Fatal(err)
 	}
 	s.exit(id)
@@ -109,7 +110,7 @@ func (s *jobs) fail(id job.ID) {
 // exit books the end of a job's process, if it has one.
 func (s *jobs) exit(id job.ID) {
 	s.t.Helper()
-	if _, err := s.store.EndTurn(s.t.Context(), store.TurnEnd{ID: id, Turn: s.get(id).Turn, Node: "n", Begun: true}); err != nil {
+	if _, err := s.EndTurn(s.t.Context(), lifecycle.TurnEnd{ID: id, Turn: s.get(id).Turn, Node: "n", Begun: true}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -117,7 +118,7 @@ func (s *jobs) exit(id job.ID) {
 // write adds a message of the user to the chat, for the session's latest job.
 func (s *jobs) write(text string) {
 	s.t.Helper()
-	if _, _, _, err := s.store.Tell(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), true); err != nil {
+	if _, _, _, err := s.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), true); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -167,9 +168,9 @@ func (s *jobs) follower(id job.ID, text string) job.ID {
 }
 
 // told is what a turn is told of the user's messages.
-func told(turn *store.Turn) []string {
+func told(turn *lifecycle.Turn) []string {
 	texts := []string{}
-	for _, m := range turn.Told {
+	for _, m := range turn.PendingMessages {
 		texts = append(texts, m.Content)
 	}
 	return texts
@@ -184,9 +185,9 @@ func refusal(err error) job.Error {
 }
 
 // submit accepts a result.
-func (s *jobs) submit(id job.ID) store.Outcome {
+func (s *jobs) submit(id job.ID) lifecycle.Outcome {
 	s.t.Helper()
-	outcome, err := s.store.Result(s.t.Context(), id, store.Submission{Digest: "d", Result: json.RawMessage(`{}`)})
+	outcome, err := s.Accept(s.t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{}`)})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -6,17 +6,16 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
-	"ringback/internal/store"
 )
 
-// newJob is what any job of a kind begins with, whoever asks for it: whatever the
+// newJobOf is what any job of a kind begins with, whoever asks for it: whatever the
 // kind's policy and the job's options decide is decided here and nowhere else.
-func (s *Service) newJob(k *kind.Kind, userID string, input json.RawMessage, options job.Options) store.NewJob {
-	return store.NewJob{
+func (s *Service) newJobOf(k *kind.Kind, userID string, input json.RawMessage, options job.Options) NewJob {
+	return NewJob{
 		Kind: k.Name, UserID: userID, Input: input, Options: options,
 		EventPrefix: k.Policy.Events, Priority: cmp.Or(options.Priority, k.Policy.Priority),
-		CallbackTimeout: cmp.Or(k.Policy.Timeout, s.opts.CallbackTimeout), Attempts: k.Policy.MaxAttempts,
-		Change: isCaptured(k, options),
+		CallbackTimeout: cmp.Or(k.Policy.Timeout, s.opts.CallbackTimeout), MaxAttempts: k.Policy.MaxAttempts,
+		HasWorkspace: isCaptured(k, options),
 	}
 }
 

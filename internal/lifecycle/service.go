@@ -1,18 +1,29 @@
 package lifecycle
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
-	"ringback/internal/store"
 )
 
 // Options say how jobs are made where their kind does not.
 type Options struct {
 	// CallbackTimeout is how long each turn has to call back where the kind does not say.
 	CallbackTimeout time.Duration
+	// Retention is how long finished jobs, events and messages are kept; default 7 days.
+	Retention time.Duration
+	// QueueTimeout is how long a job waits for a worker; default 24 h.
+	QueueTimeout time.Duration
+	// HumanTimeout is how long a checkpoint waits for a reply; default 24 h.
+	HumanTimeout time.Duration
+	// UserLimit is how many jobs of one user run at once, on all nodes; default 4.
+	UserLimit int
+	// Notify are the ways by which the outside is told of jobs: TaskWebhook and
+	// TaskSlack.
+	Notify []TaskKind
 	// Structured is whether results are taken from the CLI's structured output: kinds
 	// that need callbacks are refused then.
 	Structured bool
@@ -21,14 +32,23 @@ type Options struct {
 // Service creates, follows, steers, retries and cancels jobs. It is safe for
 // concurrent use.
 type Service struct {
-	store *store.Store
+	store Store
 	kinds *kind.Registry
 	opts  Options
 }
 
 // New returns the service.
-func New(s *store.Store, kinds *kind.Registry, opts Options) *Service {
-	return &Service{store: s, kinds: kinds, opts: opts}
+func New(s Store, kinds *kind.Registry, opts Options) *Service {
+	return &Service{store: s, kinds: kinds, opts: opts.withDefaults()}
+}
+
+func (o Options) withDefaults() Options {
+	o.CallbackTimeout = cmp.Or(o.CallbackTimeout, 5*time.Minute)
+	o.Retention = cmp.Or(o.Retention, 7*24*time.Hour)
+	o.QueueTimeout = cmp.Or(o.QueueTimeout, 24*time.Hour)
+	o.HumanTimeout = cmp.Or(o.HumanTimeout, 24*time.Hour)
+	o.UserLimit = cmp.Or(o.UserLimit, 4)
+	return o
 }
 
 // InterpretingKind is the built-in kind whose jobs say what a reply means. Nobody

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"ringback/internal/job"
-	"ringback/internal/store"
 )
 
 // Steer asks for another round of a change. While a turn runs, the round is kept
@@ -29,14 +28,43 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 		return false, job.Errorf(job.Conflict, "This change is played by hand, so it has no rounds").
 			WithHint("Write in its chat instead; whoever plays Claude reads it there.")
 	}
-	outcome, steers, err := s.store.EnqueueSteer(ctx, j, store.Steer{
-		Reply: job.Reply{Decision: job.Steer, Text: prompt, Reason: prompt, Confidence: 1}, By: by,
-		Message: job.Text(job.FromUser, SteerMessage(prompt)),
-	}, change.MaxIterations)
-	if err != nil || outcome == store.SteerQueued {
-		return false, err
+	return s.EnqueueSteer(ctx, j.ID, QueuedSteer{job.Reply{Decision: job.Steer, Text: prompt, Reason: prompt, Confidence: 1}, by}, change.MaxIterations)
+}
+
+// EnqueueSteer keeps a steer until the turn that runs has ended: then it answers the
+// review. most is how often the change may be steered. Errors: those of Steer.
+func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
+	err = s.run(ctx, Query{Job: id, Steers: true}, func(st *State) (err error) {
+		underReview, err = st.enqueueSteer(id, steer, most)
+		return err
+	})
+	return underReview, err
+}
+
+// enqueueSteer keeps a steer until the turn that runs has ended: then it answers the
+// review, see ask. most is how often the change may be steered.
+func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
+	j := st.Job
+	switch c := st.Checkpoint; {
+	case j == nil:
+		return false, job.NoJob(id)
+	case j.State.Terminal():
+		return false, job.Errorf(job.Conflict, "The job is %s", j.State).
+			WithHint("Only a change that is under review, or being made, can be steered.")
+	case c != nil && j.Checkpoint == c.ID && c.Type == job.Review:
+		return true, nil
+	case j.Reviewed == job.Approve:
+		return false, job.Errorf(job.Conflict, "The change was approved and is being published").
+			WithHint("What was approved is what is published. A further change is a job of its own.")
 	}
-	return outcome == store.SteerUnderReview, notSteered(j.ID, outcome, steers)
+	if n := j.Steers + len(j.Queued); n >= most {
+		return false, SteeringLimit(n)
+	}
+	body := job.Text(job.FromUser, SteerMessage(steer.Reply.Reason))
+	steer.Reply.MessageID = st.addMessage(j.chat(), j.chat().about(body), EndedByTurn)
+	st.touch(j)
+	st.do(QueueSteer{id, steer})
+	return false, nil
 }
 
 // SteerMessage is how a request for another round reads in the chat.
@@ -56,21 +84,4 @@ func CheckPrompt(prompt string) error {
 func SteeringLimit(steers int) *job.Error {
 	return job.Errorf(job.Conflict, "The change was steered %d times, which is the limit", steers).
 		WithHint("Approve or reject it as it is. The limit is max_steering_iterations.")
-}
-
-// notSteered says why no round is to be had; nil where the review is to be
-// answered.
-func notSteered(id job.ID, outcome store.SteerOutcome, steers int) error {
-	switch outcome {
-	case store.SteerQueued, store.SteerUnderReview:
-		return nil
-	case store.SteerOverLimit:
-		return SteeringLimit(steers)
-	case store.SteerApproved:
-		return job.Errorf(job.Conflict, "The change was approved and is being published").
-			WithHint("What was approved is what is published. A further change is a job of its own.")
-	case store.SteerUnknown:
-		return store.NotFound(id)
-	}
-	return job.Errorf(job.Conflict, "The job is %s", outcome).WithHint("Only a change that is under review, or being made, can be steered.")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/notify"
 	"ringback/internal/store"
 )
@@ -30,14 +31,14 @@ type Addresses struct {
 }
 
 // Ways are the tasks that each checkpoint and each end of a job brings about, see
-// store.Options.
-func (a Addresses) Ways() []store.TaskKind {
-	var ways []store.TaskKind
+// lifecycle.Options.
+func (a Addresses) Ways() []lifecycle.TaskKind {
+	var ways []lifecycle.TaskKind
 	if a.Webhook != "" {
-		ways = append(ways, store.TaskWebhook)
+		ways = append(ways, lifecycle.TaskWebhook)
 	}
 	if a.Slack != "" {
-		ways = append(ways, store.TaskSlack)
+		ways = append(ways, lifecycle.TaskSlack)
 	}
 	return ways
 }
@@ -108,7 +109,7 @@ func (n Notifier) answered(ctx context.Context, id job.CheckpointID) error {
 // notify tells of a job that it asks, or that it has ended.
 func (n Notifier) notify(ctx context.Context, t store.Task) error {
 	address, compose := n.Addresses.Webhook, webhookBody
-	if t.Kind == store.TaskSlack {
+	if t.Kind == lifecycle.TaskSlack {
 		address, compose = n.Addresses.Slack, slackBody
 	}
 	j, c, err := n.subject(ctx, store.NoticeOf(t))

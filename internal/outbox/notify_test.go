@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/outbox"
-	"ringback/internal/store"
 )
 
 // records holds one job that has asked and then ended, and one question of an
@@ -71,45 +71,45 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 	}{
 		{
 			"the webhook, that a job asks",
-			task{store.TaskWebhook, "opened|chk_1"},
+			task{lifecycle.TaskWebhook, "opened|chk_1"},
 			both,
 			&call{"trusted", "https://hook.example", "opened|chk_1", "checkpoint.opened", "2026-03-01T10:00:00Z", []string{`"job":{"requestId":"req_1"`, `"checkpoint":{"id":"chk_1"`}},
 		},
 		{
 			"the webhook, that a job has ended",
-			task{store.TaskWebhook, "ended|req_1|1"},
+			task{lifecycle.TaskWebhook, "ended|req_1|1"},
 			both,
 			&call{"trusted", "https://hook.example", "ended|req_1|1", "job.received", "2026-03-01T12:00:00Z", []string{`"job":{"requestId":"req_1"`}},
 		},
 		{
 			"Slack, that a job asks",
-			task{store.TaskSlack, "opened|chk_1"},
+			task{lifecycle.TaskSlack, "opened|chk_1"},
 			both,
 			&call{"trusted", "https://slack.example", "opened|chk_1", "", "", []string{"Which format?", "Job req_1 waits for the answer."}},
 		},
 		{
 			"Slack, that a job has ended",
-			task{store.TaskSlack, "ended|req_1|1"},
+			task{lifecycle.TaskSlack, "ended|req_1|1"},
 			both,
 			&call{"trusted", "https://slack.example", "ended|req_1|1", "", "", []string{"Job req_1 (ship) is received."}},
 		},
 		{
 			"whoever asked from outside, at the address that came with the question",
-			task{store.TaskResume, outsideID},
+			task{lifecycle.TaskResume, outsideID},
 			both,
 			&call{"guarded", "https://theirs.example/resume", outsideID, "checkpoint.answered", "2026-03-01T11:00:00Z", []string{`"run_id":"run-7"`, `"checkpoint_type":"information_request"`, `"sessionId":"s1"`, `"text":"16:9"`}},
 		},
 		{
 			"whoever asked from outside without an address, at the configured one",
-			task{store.TaskResume, mutedID},
+			task{lifecycle.TaskResume, mutedID},
 			both,
 			&call{"trusted", "https://hook.example", mutedID, "checkpoint.answered", "2026-03-01T11:00:00Z", []string{`"run_id":""`}},
 		},
-		{"nobody, where no address is configured any more", task{store.TaskWebhook, "ended|req_1|1"}, outbox.Addresses{Slack: both.Slack}, nil},
-		{"nobody in Slack, where only a webhook is configured", task{store.TaskSlack, "ended|req_1|1"}, outbox.Addresses{Webhook: both.Webhook}, nil},
-		{"nobody, where whoever asked from outside reads the messages", task{store.TaskResume, mutedID}, outbox.Addresses{Slack: both.Slack}, nil},
-		{"nobody of a question that was deleted", task{store.TaskWebhook, "opened|chk_9"}, both, nil},
-		{"nobody of a job that was deleted", task{store.TaskSlack, "ended|req_9|1"}, both, nil},
+		{"nobody, where no address is configured any more", task{lifecycle.TaskWebhook, "ended|req_1|1"}, outbox.Addresses{Slack: both.Slack}, nil},
+		{"nobody in Slack, where only a webhook is configured", task{lifecycle.TaskSlack, "ended|req_1|1"}, outbox.Addresses{Webhook: both.Webhook}, nil},
+		{"nobody, where whoever asked from outside reads the messages", task{lifecycle.TaskResume, mutedID}, outbox.Addresses{Slack: both.Slack}, nil},
+		{"nobody of a question that was deleted", task{lifecycle.TaskWebhook, "opened|chk_9"}, both, nil},
+		{"nobody of a job that was deleted", task{lifecycle.TaskSlack, "ended|req_9|1"}, both, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -167,11 +167,11 @@ func TestOnlyConfiguredAddressesMakeTasks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		addresses outbox.Addresses
-		want      []store.TaskKind
+		want      []lifecycle.TaskKind
 	}{
 		"none":      {outbox.Addresses{}, nil},
-		"a webhook": {outbox.Addresses{Webhook: "https://hook.example"}, []store.TaskKind{store.TaskWebhook}},
-		"both":      {outbox.Addresses{Webhook: "https://hook.example", Slack: "https://slack.example"}, []store.TaskKind{store.TaskWebhook, store.TaskSlack}},
+		"a webhook": {outbox.Addresses{Webhook: "https://hook.example"}, []lifecycle.TaskKind{lifecycle.TaskWebhook}},
+		"both":      {outbox.Addresses{Webhook: "https://hook.example", Slack: "https://slack.example"}, []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -21,7 +22,7 @@ type Queue interface {
 // one task. One that says NotFound has nothing left to do.
 type Handlers struct {
 	// StartReadingFunc lets Claude say what a reply means.
-	StartReadingFunc func(context.Context, store.Reading) error
+	StartReadingFunc func(context.Context, lifecycle.Round) error
 	// FinishReadingFunc uses what Claude said; id is the job that read.
 	FinishReadingFunc func(ctx context.Context, id job.ID) error
 	// FollowFunc lets a job go on with the conversation of one that has ended.

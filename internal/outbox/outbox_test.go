@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/notify"
 	"ringback/internal/outbox"
 	"ringback/internal/store"
@@ -31,7 +32,7 @@ type queue struct {
 
 // task is a store.Task but for its attempt.
 type task struct {
-	kind store.TaskKind
+	kind lifecycle.TaskKind
 	ref  string
 }
 
@@ -94,7 +95,7 @@ var errAway = errors.New("the store is away")
 
 func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 	t.Parallel()
-	ours, theirs := task{store.TaskRead, "req_1"}, task{store.TaskWebhook, "ended|req_1|1"}
+	ours, theirs := task{lifecycle.TaskRead, "req_1"}, task{lifecycle.TaskWebhook, "ended|req_1|1"}
 	refused := &notify.CallError{Status: http.StatusNotFound}
 	cases := []struct {
 		name string
@@ -111,7 +112,7 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 		{"one about a job that was deleted is done", ours, []error{errGone, errAway}, nil, seconds(0)},
 		{"one that could not be booked is done again after the lease", ours, nil, []int{1}, seconds(0, 20)},
 		{"one that failed and could not be booked, too", ours, []error{errAway}, []int{1}, seconds(0, 20)},
-		{"a follow-up of a kind that was removed is done", task{store.TaskContinue, "req_1"}, []error{errGone, errAway}, nil, seconds(0)},
+		{"a follow-up of a kind that was removed is done", task{lifecycle.TaskContinue, "req_1"}, []error{errGone, errAway}, nil, seconds(0)},
 		{"a webhook that is away is called again as it asks", theirs, []error{&notify.CallError{Status: 503, After: 7 * time.Second}}, nil, seconds(0, 7)},
 		{"a webhook that refuses is not called again", theirs, []error{refused, errAway}, nil, seconds(0)},
 		{"a webhook has a longer lease", theirs, nil, []int{2}, seconds(0, 60)},
@@ -149,7 +150,7 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 func run(t *testing.T, q *queue, attempt func() error) *outbox.Outbox {
 	t.Helper()
 	handlers := outbox.Handlers{
-		StartReadingFunc:  func(context.Context, store.Reading) error { return attempt() },
+		StartReadingFunc:  func(context.Context, lifecycle.Round) error { return attempt() },
 		FinishReadingFunc: func(context.Context, job.ID) error { return attempt() },
 		FollowFunc:        func(context.Context, job.ID) error { return attempt() },
 	}
@@ -197,7 +198,7 @@ func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hung, read := make(chan struct{}), make(chan time.Time, 1)
-		q := newQueue(task{store.TaskWebhook, "ended|req_1|1"})
+		q := newQueue(task{lifecycle.TaskWebhook, "ended|req_1|1"})
 		hang := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
 			close(hung)
 			<-ctx.Done()
@@ -209,7 +210,7 @@ func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
 		<-hung
 		start := time.Now()
 		q.mu.Lock()
-		q.due[task{store.TaskRead, "req_2"}] = start
+		q.due[task{lifecycle.TaskRead, "req_2"}] = start
 		q.mu.Unlock()
 		o.Wake(0)
 		if took := (<-read).Sub(start); took > 0 {
@@ -223,7 +224,7 @@ func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan struct{})
-		q := newQueue(task{store.TaskWebhook, "ended|req_1|1"})
+		q := newQueue(task{lifecycle.TaskWebhook, "ended|req_1|1"})
 		slow := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
 			close(begun)
 			time.Sleep(10 * time.Second)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/notify"
 	"ringback/internal/store"
 )
@@ -50,15 +51,15 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task, l
 // do hands a task to what does it.
 func (o *Outbox) do(ctx context.Context, t store.Task) error {
 	switch t.Kind {
-	case store.TaskUnderstand:
-		return o.handlers.StartReadingFunc(ctx, store.ReadingOf(t))
-	case store.TaskRead:
+	case lifecycle.TaskUnderstand:
+		return o.handlers.StartReadingFunc(ctx, store.RoundOf(t))
+	case lifecycle.TaskRead:
 		return o.handlers.FinishReadingFunc(ctx, job.ID(t.Ref))
-	case store.TaskContinue:
+	case lifecycle.TaskContinue:
 		return o.handlers.FollowFunc(ctx, job.ID(t.Ref))
-	case store.TaskResume:
+	case lifecycle.TaskResume:
 		return o.notifier.answered(ctx, job.CheckpointID(t.Ref))
-	case store.TaskWebhook, store.TaskSlack:
+	case lifecycle.TaskWebhook, lifecycle.TaskSlack:
 		return o.notifier.notify(ctx, t)
 	}
 	// While nodes are being updated, a newer one may add tasks that only newer ones know.
@@ -66,8 +67,8 @@ func (o *Outbox) do(ctx context.Context, t store.Task) error {
 }
 
 // external reports whether a task calls somebody else's server.
-func external(k store.TaskKind) bool {
-	return k == store.TaskResume || k == store.TaskWebhook || k == store.TaskSlack
+func external(k lifecycle.TaskKind) bool {
+	return k == lifecycle.TaskResume || k == lifecycle.TaskWebhook || k == lifecycle.TaskSlack
 }
 
 const (

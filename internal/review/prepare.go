@@ -17,7 +17,7 @@ const ownTime = 2 * time.Hour
 func (c *Change) Prepare(ctx context.Context) error {
 	err := c.makeReady(ctx)
 	if err == nil {
-		err = c.flow.store.Extend(ctx, c.job.ID, 0)
+		err = c.flow.jobs.ExtendTurn(ctx, c.job.ID, 0)
 	}
 	if err = causeOr(ctx, err); err != nil && ctx.Err() == nil {
 		return notReady(err)
@@ -28,7 +28,7 @@ func (c *Change) Prepare(ctx context.Context) error {
 // makeReady clones what is not there. Where an earlier turn worked on another machine,
 // what it did is brought here, or c.Lost says that it is gone.
 func (c *Change) makeReady(ctx context.Context) error {
-	if err := c.flow.store.Extend(ctx, c.job.ID, ownTime); err != nil {
+	if err := c.flow.jobs.ExtendTurn(ctx, c.job.ID, ownTime); err != nil {
 		return err
 	}
 	isNew, err := c.workspace.Prepare(ctx, func(text string) { c.reportProgress(ctx, text) })

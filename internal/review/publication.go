@@ -11,8 +11,8 @@ import (
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/process"
-	"ringback/internal/store"
 	"ringback/internal/workspace"
 )
 
@@ -40,7 +40,7 @@ func (p Publication) run(ctx context.Context) error {
 	if err != nil {
 		return notReady(err)
 	}
-	if err := p.flow.store.Extend(ctx, p.job.ID, ownTime); err != nil {
+	if err := p.flow.jobs.ExtendTurn(ctx, p.job.ID, ownTime); err != nil {
 		return err
 	}
 	return p.publish(ctx)
@@ -93,7 +93,7 @@ func (c *Change) audit(ctx context.Context, list []job.Finalized) {
 		if f.Unchanged {
 			detail = f.Repository + ": nothing had changed"
 		}
-		if err := c.flow.store.Note(ctx, c.job.ID, "finished", detail, job.Deed{Action: "finalize"}); err != nil {
+		if err := c.flow.jobs.AppendAudit(ctx, c.job.ID, "finished", detail, job.Deed{Action: "finalize"}); err != nil {
 			c.flow.log.Warn("could not note the end of a change", "requestId", c.job.ID, "error", err)
 		}
 	}
@@ -106,7 +106,7 @@ func (c *Change) notPublished(ctx context.Context, failed string) error {
 	if !c.Review {
 		ctx, cancel := detached(ctx)
 		defer cancel()
-		return c.flow.store.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+failed, c.job.Turn)
+		return c.flow.jobs.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+failed, c.job.Turn)
 	}
 	steering, err := c.flow.store.Steering(ctx, c.job.ID, c.MaxIterations)
 	if err != nil {
@@ -131,8 +131,8 @@ func (c *Change) receive(ctx context.Context, j job.Job, all []job.Finalized) er
 	message.MessageType, message.UserID, message.SessionID = job.ResultMessage, j.UserID, j.SessionID
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	outcome, err := c.flow.store.Result(ctx, j.ID, store.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true})
-	if err == nil && outcome != store.Accepted && outcome != store.Repeated {
+	outcome, err := c.flow.jobs.Accept(ctx, j.ID, lifecycle.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true})
+	if err == nil && outcome != lifecycle.Accepted && outcome != lifecycle.Repeated {
 		return fmt.Errorf("storing the result: %s", outcome)
 	}
 	return err

@@ -19,6 +19,7 @@ import (
 	"ringback/internal/review"
 	"ringback/internal/schema"
 	"ringback/internal/store"
+	"ringback/internal/store/storetest"
 	"ringback/internal/workspace"
 )
 
@@ -52,12 +53,12 @@ func newTeam(t *testing.T) *team {
 		t.Fatal(err)
 	}
 	t.Cleanup(embedded.Close)
-	db := store.New(embedded.Client, store.Options{UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour}, quiet)
+	db := store.New(embedded.Client, store.Options{}, quiet)
 	t.Cleanup(func() { db.Close() })
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute})
+	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
 	people := checkpoint.New(db, jobs, checkpoint.Options{}, quiet)
 	all := &team{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, people: people, remote: filepath.Join(t.TempDir(), "service.git")}
 	all.flow = all.machine(t.TempDir())
@@ -72,7 +73,7 @@ func newTeam(t *testing.T) *team {
 // machine is the workflow of a node whose workspaces lie in dir.
 func (a *team) machine(dir string) *review.Workflow {
 	root := workspace.Root{Dir: dir, Environ: os.Environ()}
-	return review.New(a.store, a.people, root, "n", slog.New(slog.DiscardHandler))
+	return review.New(a.store, a.jobs, a.people, root, "n", slog.New(slog.DiscardHandler))
 }
 
 func (a *team) git(dir string, args ...string) string {
@@ -87,7 +88,7 @@ func (a *team) git(dir string, args ...string) string {
 }
 
 // begin makes a job of a kind and returns its first turn.
-func (a *team) begin(kindName string) *store.Turn {
+func (a *team) begin(kindName string) *lifecycle.Turn {
 	a.t.Helper()
 	_, err := a.jobs.Create(a.t.Context(), lifecycle.Request{
 		UserID: "u1", ByBackEnd: true, Kind: kindName, Input: map[string]any{"prompt": "Add a file", "repos": []any{map[string]any{"url": a.remote}}},
@@ -99,10 +100,10 @@ func (a *team) begin(kindName string) *store.Turn {
 }
 
 // take starts the next turn that waits.
-func (a *team) take() *store.Turn {
+func (a *team) take() *lifecycle.Turn {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn, err := a.store.Claim(a.t.Context(), p, store.Worker{Node: "n"}, false)
+		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: "n"}, false)
 		if err != nil {
 			a.t.Fatal(err)
 		}
@@ -130,7 +131,7 @@ func (a *team) change(flow *review.Workflow, j job.Job) *review.Change {
 
 // work is Claude's part of a turn: it writes a file and submits the change. It
 // returns the change as a node finds it then.
-func (a *team) work(turn *store.Turn, file, text string) *review.Change {
+func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 	a.t.Helper()
 	c := a.change(a.flow, turn.Job)
 	if err := c.Prepare(a.t.Context()); err != nil {
@@ -139,8 +140,8 @@ func (a *team) work(turn *store.Turn, file, text string) *review.Change {
 	if err := os.WriteFile(filepath.Join(c.Dir(), "service", file), []byte(text), 0o600); err != nil {
 		a.t.Fatal(err)
 	}
-	outcome, err := a.store.Result(a.t.Context(), turn.Job.ID, store.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Wrote it."}`)})
-	if err != nil || outcome != store.Accepted {
+	outcome, err := a.jobs.Accept(a.t.Context(), turn.Job.ID, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Wrote it."}`)})
+	if err != nil || outcome != lifecycle.Accepted {
 		a.t.Fatalf("submitting: %s, %v", outcome, err)
 	}
 	return a.change(a.flow, a.get(turn.Job.ID))
@@ -174,7 +175,7 @@ func (a *team) reviewed() job.ID {
 }
 
 // decide answers the review of a change, and returns the turn that follows.
-func (a *team) decide(id job.ID, decision job.Decision, text string) *store.Turn {
+func (a *team) decide(id job.ID, decision job.Decision, text string) *lifecycle.Turn {
 	a.t.Helper()
 	j := a.get(id)
 	if j.Checkpoint == nil {
@@ -199,7 +200,7 @@ func (a *team) run(step review.Step) {
 // endTurn books the end of a job's turn.
 func (a *team) endTurn(id job.ID) {
 	a.t.Helper()
-	if _, err := a.store.EndTurn(a.t.Context(), store.TurnEnd{ID: id, Turn: a.get(id).Turn, Node: "n", Begun: true, Again: true}); err != nil {
+	if _, err := a.jobs.EndTurn(a.t.Context(), lifecycle.TurnEnd{ID: id, Turn: a.get(id).Turn, Node: "n", Begun: true, Again: true}); err != nil {
 		a.t.Fatal(err)
 	}
 }

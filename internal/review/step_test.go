@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/review"
-	"ringback/internal/store"
 )
 
 func TestTheNextStepIsReadFromTheRecord(t *testing.T) {
@@ -294,7 +294,7 @@ func TestAStepEndsWithItsContext(t *testing.T) {
 	if diff, err := all.store.Diff(t.Context(), turn.Job.ID); diff != nil || err != nil || all.asked(turn.Job.ID) != 0 {
 		t.Errorf("captured is %s, %v", diff, err)
 	}
-	if outcome, err := all.store.EndTurn(t.Context(), store.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}); err != nil || outcome == job.Received {
+	if outcome, err := all.jobs.EndTurn(t.Context(), lifecycle.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}); err != nil || outcome == job.Received {
 		t.Errorf("the job is %s, %v", outcome, err)
 	}
 }

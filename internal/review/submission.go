@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/store"
 )
@@ -97,7 +98,7 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, m
 		return err
 	case details != nil:
 		return fmt.Errorf("the question is not valid: %s", details[0].Message)
-	case outcome != store.Asked && outcome != store.Repeated && outcome != store.Busy && !job.State(outcome).Terminal():
+	case outcome != lifecycle.Asked && outcome != lifecycle.Repeated && outcome != lifecycle.Busy && !job.State(outcome).Terminal():
 		return fmt.Errorf("asking for review: %s", outcome)
 	}
 	return nil

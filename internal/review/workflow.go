@@ -11,6 +11,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/workspace"
 )
@@ -18,6 +19,7 @@ import (
 // Workflow goes on with the changes of one node's jobs.
 type Workflow struct {
 	store  *store.Store
+	jobs   *lifecycle.Service
 	people *checkpoint.Service
 	root   workspace.Root
 	node   string
@@ -25,8 +27,8 @@ type Workflow struct {
 }
 
 // New returns the workflow of a node, whose workspaces lie in root.
-func New(s *store.Store, people *checkpoint.Service, root workspace.Root, node string, log *slog.Logger) *Workflow {
-	return &Workflow{store: s, people: people, root: root, node: node, log: log}
+func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, root workspace.Root, node string, log *slog.Logger) *Workflow {
+	return &Workflow{store: s, jobs: jobs, people: people, root: root, node: node, log: log}
 }
 
 // Change is one job's change during one turn.
@@ -82,14 +84,14 @@ const storeTimeout = 10 * time.Second
 func (c *Change) ShowPhase(ctx context.Context, p job.Phase) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := c.flow.store.Phase(ctx, c.job.ID, c.job.Turn, c.flow.node, p); err != nil && ctx.Err() == nil {
+	if err := c.flow.jobs.SetPhase(ctx, c.job.ID, c.job.Turn, c.flow.node, p); err != nil && ctx.Err() == nil {
 		c.flow.log.Warn("could not show a phase", "requestId", c.job.ID, "phase", p, "error", err)
 	}
 }
 
 // reportProgress shows people what is being done for the job.
 func (c *Change) reportProgress(ctx context.Context, text string) {
-	facts, _, ok, err := c.flow.store.Facts(ctx, c.job.ID)
+	facts, _, ok, err := c.flow.store.Header(ctx, c.job.ID)
 	if err != nil || !ok {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/review"
 	"ringback/internal/store"
@@ -38,11 +39,11 @@ const forgottenEvery = 12
 // first is set before this start has taken any job: later, a turn that is not known
 // may just be about to start, so it is looked at once more with the next heartbeat.
 func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
-	held, err := r.store.HeldBy(ctx, r.nodeDir.node)
-	if err != nil {
+	held, ok := r.storedTurns(ctx)
+	if !ok {
 		return
 	}
-	known, unknown := map[job.ID]bool{}, map[store.Held]bool{}
+	known, unknown := map[job.ID]bool{}, map[store.OwnedTurn]bool{}
 	for _, h := range held {
 		known[h.ID] = true
 		switch {
@@ -57,10 +58,28 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	r.removeLeftovers(known)
 }
 
+// storedTurns returns the turns that the store says are ours. Entries of which no turn was
+// started, because the store was away or an earlier start of this node died just then,
+// are put back. No turn is being started meanwhile.
+func (r *Runner) storedTurns(ctx context.Context) ([]store.OwnedTurn, bool) {
+	r.taking.Lock()
+	defer r.taking.Unlock()
+	held, unstarted, err := r.store.OwnedBy(ctx, r.nodeDir.node)
+	if err != nil {
+		return nil, false
+	}
+	for _, taken := range unstarted {
+		if err := r.jobs.PutBack(ctx, taken); err != nil {
+			r.log.Error("putting a queue entry back", "requestId", taken.JobID, "error", err)
+		}
+	}
+	return held, true
+}
+
 // adoptOrFail goes on with a turn that an earlier start has left: it adopts Claude's
 // process; where that has delivered a change, or was not needed, it does the step that
 // is left; else it books that the process is gone, so that Claude is started again.
-func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.Held) {
+func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	j, err := r.store.Get(ctx, h.ID)
 	if err != nil {
 		return
@@ -79,9 +98,9 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.Held) {
 		return
 	}
 	r.sweeper.Add(marker(h.ID, h.Turn))
-	printed := newOutput(r.store, j, r.nodeDir.turnFiles(h.ID, h.Turn), r.secrets).finish()
-	end := store.TurnEnd{
-		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Again: true, Note: store.Note{Reason: store.Lost},
+	printed := newOutput(r.store, r.jobs, j, r.nodeDir.turnFiles(h.ID, h.Turn), r.secrets).finish()
+	end := lifecycle.TurnEnd{
+		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Lost},
 	}
 	if change != nil {
 		if step := change.Next(answers); step != nil {

@@ -13,13 +13,13 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/review"
-	"ringback/internal/store"
 )
 
 // command says what runs for a turn.
-func (r *Runner) command(ctx context.Context, st *store.Turn, change *review.Change) (process.Detached, error) {
+func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review.Change) (process.Detached, error) {
 	k, err := r.kindOf(st.Job.Kind)
 	if err != nil {
 		return process.Detached{}, err
@@ -59,7 +59,7 @@ func (r *Runner) command(ctx context.Context, st *store.Turn, change *review.Cha
 
 // settings writes the CLI's settings where the kind has calls of tools
 // intercepted. They lie beside the directory that Claude works in.
-func (r *Runner) settings(k *kind.Kind, st *store.Turn) (file string, err error) {
+func (r *Runner) settings(k *kind.Kind, st *lifecycle.Turn) (file string, err error) {
 	if k.Policy.Tools.Empty() {
 		return "", nil
 	}
@@ -75,7 +75,7 @@ func (r *Runner) settings(k *kind.Kind, st *store.Turn) (file string, err error)
 	return file, os.WriteFile(file, text, 0o600)
 }
 
-func (r *Runner) callback(st *store.Turn) claude.Callback {
+func (r *Runner) callback(st *lifecycle.Turn) claude.Callback {
 	return claude.Callback{RequestID: string(st.Job.ID), BaseURL: r.opts.CallbackBaseURL, Signature: string(st.Signature)}
 }
 
@@ -87,9 +87,9 @@ func (r *Runner) kindOf(name string) (*kind.Kind, error) {
 	return k, nil
 }
 
-func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn, change *review.Change) (string, error) {
+func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, change *review.Change) (string, error) {
 	p := claude.Prompt{
-		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, PendingMessages: st.Told,
+		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, PendingMessages: st.PendingMessages,
 		Callback: r.callback(st),
 	}
 	if change != nil {
@@ -101,28 +101,28 @@ func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *store.Turn, chang
 	if !st.Begun {
 		return r.firstPrompt(ctx, p, st)
 	}
-	if st.Note == nil {
+	if st.ResumeReason == nil {
 		return p.Written()
 	}
-	switch st.Note.Reason {
-	case store.Lost:
+	switch st.ResumeReason.Reason {
+	case lifecycle.Lost:
 		return p.Lost()
-	case store.Retried:
+	case lifecycle.Retried:
 		return p.Retried()
-	case store.Replied:
+	case lifecycle.Replied:
 		if n := len(st.Answers); n > 0 {
 			asked := strings.ReplaceAll(string(st.Answers[n-1].Type), "_", " ")
 			r.log.Info("Resuming from "+asked, "requestId", st.Job.ID, "turn", st.Job.Turn)
 		}
 		return p.Replied()
-	case store.Unfinished:
-		return p.Unfinished(st.Note.Detail)
+	case lifecycle.Unfinished:
+		return p.Unfinished(st.ResumeReason.Detail)
 	}
-	return "", fmt.Errorf("unknown reason %q for a turn", st.Note.Reason)
+	return "", fmt.Errorf("unknown reason %q for a turn", st.ResumeReason.Reason)
 }
 
 // steering tells the prompt what a reviewer wants, and what they have seen.
-func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *store.Turn, change *review.Change) error {
+func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *lifecycle.Turn, change *review.Change) error {
 	decision, prompt := review.Decision(st.Answers, st.Job.ID)
 	if decision != job.Steer {
 		return nil
@@ -154,8 +154,8 @@ const historyLength = 200
 
 // firstPrompt begins a conversation. Where an earlier one of the session is not
 // to be had, it is retold.
-func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *store.Turn) (string, error) {
-	if len(st.Answers) > 0 || len(st.Told) > 0 {
+func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *lifecycle.Turn) (string, error) {
+	if len(st.Answers) > 0 || len(st.PendingMessages) > 0 {
 		_, last, err := r.store.Messages(ctx, st.Job.UserID, st.Job.SessionID, 0, 0)
 		if err != nil {
 			return "", err
@@ -165,7 +165,7 @@ func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *store.Tur
 			return "", err
 		}
 		p.History = slices.DeleteFunc(p.History, func(m job.Message) bool { // what is told anyway
-			return slices.ContainsFunc(st.Told, func(told job.Message) bool { return told.ID == m.ID })
+			return slices.ContainsFunc(st.PendingMessages, func(told job.Message) bool { return told.ID == m.ID })
 		})
 	}
 	return p.First()
@@ -195,7 +195,7 @@ func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string 
 	}
 	message := job.ResultInWords(accepted.JSON)
 	message.UserID, message.SessionID = t.job.UserID, t.job.SessionID
-	if _, err := t.r.store.Result(ctx, t.job.ID, store.Submission{
+	if _, err := t.r.jobs.Accept(ctx, t.job.ID, lifecycle.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message,
 	}); err != nil {
 		return "The result could not be stored."

@@ -7,7 +7,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
-	"ringback/internal/store"
+	"ringback/internal/lifecycle"
 )
 
 // maxPart is how much of a tool's input or output a message holds, in bytes;
@@ -34,12 +34,12 @@ func (c *conversation) expect(answers []job.Checkpoint) {
 }
 
 // messages returns what people get to see.
-func (c *conversation) messages(printed []claude.StreamMessage) []store.Said {
-	var list []store.Said
+func (c *conversation) messages(printed []claude.StreamMessage) []lifecycle.AssistantMessage {
+	var list []lifecycle.AssistantMessage
 	for _, s := range printed {
 		for _, m := range oneByOne(s.Message) {
 			if body, ok := c.message(m); ok {
-				list = append(list, store.Said{End: s.End, Body: body})
+				list = append(list, lifecycle.AssistantMessage{End: s.End, Body: body})
 			}
 		}
 	}

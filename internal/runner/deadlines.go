@@ -21,7 +21,7 @@ func (r *Runner) fireDeadlines(ctx context.Context) {
 	for {
 		wait := time.Second
 		for p := range store.Partition(store.Partitions) {
-			next, err := r.store.FireDue(ctx, p)
+			next, err := r.fireDue(ctx, p)
 			if err != nil {
 				break // the store is away: deadlines keep in it
 			}
@@ -36,4 +36,24 @@ func (r *Runner) fireDeadlines(ctx context.Context) {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// fireDue fires what is due in a partition, and returns how long until more is; negative
+// where nothing is set.
+func (r *Runner) fireDue(ctx context.Context, p store.Partition) (time.Duration, error) {
+	due, lost, next, err := r.store.Due(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range due {
+		if err := r.jobs.Fire(ctx, d); err != nil {
+			return 0, err // what is left is due again after its lease
+		}
+	}
+	for _, run := range lost {
+		if err := r.jobs.LoseAction(ctx, run.Run, run.Of); err != nil {
+			return 0, err
+		}
+	}
+	return next, nil
 }

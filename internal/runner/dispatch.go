@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -34,7 +35,7 @@ func (r *Runner) dispatch(ctx, serving context.Context) {
 }
 
 // next waits for a job; false when ctx has ended.
-func (r *Runner) next(ctx context.Context, batchFirst bool) (*store.Turn, bool) {
+func (r *Runner) next(ctx context.Context, batchFirst bool) (*lifecycle.Turn, bool) {
 	for {
 		p, some := r.ready.take()
 		if !some {
@@ -45,18 +46,45 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*store.Turn, bool) 
 			}
 			continue
 		}
-		t, err := r.store.Claim(context.WithoutCancel(ctx), p, store.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate}, batchFirst)
+		t, more, err := r.take(ctx, p, batchFirst)
 		switch {
 		case ctx.Err() != nil && t == nil:
 			return nil, false
 		case err != nil:
 			r.log.Error("taking a job", "error", err)
 			r.retryLater(ctx, p)
-		case t != nil:
-			r.ready.add(p) // there may be more
+		case more:
+			r.ready.add(p)
+		}
+		if t != nil {
 			return t, true
 		}
 	}
+}
+
+// take takes the next entry of a partition's queues and starts its turn; nil where the
+// entry's job is not to run now. more is whether there may be further entries.
+func (r *Runner) take(ctx context.Context, p store.Partition, batchFirst bool) (t *lifecycle.Turn, more bool, err error) {
+	r.taking.RLock()
+	defer r.taking.RUnlock()
+	whole := context.WithoutCancel(ctx) // what was taken is started, also while the server stops
+	taken, more, err := r.store.Take(whole, p, r.nodeDir.node, batchFirst)
+	if err != nil || !more {
+		return nil, false, err
+	}
+	t, err = r.startTurn(whole, taken)
+	for isKind(err, job.Unavailable) && ctx.Err() == nil { // else the next start puts it back
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollInterval):
+			t, err = r.startTurn(whole, taken)
+		}
+	}
+	return t, true, err
+}
+
+func (r *Runner) startTurn(ctx context.Context, taken lifecycle.Taken) (*lifecycle.Turn, error) {
+	return r.jobs.StartTurn(ctx, lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate}, taken)
 }
 
 // retryLater looks at a partition again once the store may be back.

@@ -29,12 +29,14 @@ func (r *Runner) keepAlive(serving context.Context) {
 
 func (r *Runner) recoverLost(ctx context.Context) {
 	for p := range store.Partition(store.Partitions) {
-		ids, err := r.store.RecoverLost(ctx, p)
+		lost, err := r.store.Lost(ctx, p)
 		if err != nil {
 			return
 		}
-		for _, id := range ids {
-			r.log.Warn("took over a job from a lost node", "requestId", id)
+		for _, taken := range lost {
+			if found, err := r.jobs.LoseNode(ctx, taken); err == nil && found {
+				r.log.Warn("took over a job from a lost node", "requestId", taken.JobID)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/store"
 )
@@ -15,6 +16,7 @@ import (
 // output follows what a process prints: telemetry, never results.
 type output struct {
 	store        *store.Store
+	jobs         *lifecycle.Service
 	job          job.Job
 	id           job.ID
 	turn         int
@@ -37,8 +39,8 @@ type summary struct {
 	Stderr string
 }
 
-func newOutput(s *store.Store, j job.Job, f process.Files, secrets []string) *output {
-	o := &output{store: s, job: j, id: j.ID, turn: j.Turn, files: f, secrets: secrets, reader: claude.NewReader()}
+func newOutput(s *store.Store, jobs *lifecycle.Service, j job.Job, f process.Files, secrets []string) *output {
+	o := &output{store: s, jobs: jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: secrets, reader: claude.NewReader()}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if answers, err := s.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
@@ -115,7 +117,7 @@ func (o *output) take(chunk []byte) {
 	// Telemetry: a gap is no harm.
 	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.offset, maskSignatures(chunk))
 	if messages := o.conversation.messages(o.reader.Messages()); len(messages) > 0 {
-		_ = o.store.Say(ctx, o.job, messages)
+		_ = o.jobs.AppendAssistantMessages(ctx, o.id, o.turn, messages)
 	}
 	o.offset += int64(len(chunk))
 }
@@ -128,7 +130,7 @@ func (o *output) noteBegun() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	o.noted = o.store.Begin(ctx, o.id) == nil
+	o.noted = o.jobs.BeginConversation(ctx, o.id) == nil
 }
 
 // finish reads the rest.

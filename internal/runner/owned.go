@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/review"
-	"ringback/internal/store"
 )
 
 // Why the context of an owned turn ends, by context.Cause.
@@ -139,7 +139,7 @@ func (t *ownedTurn) withStore(ctx context.Context, do func() error) error {
 
 // runStep does what is left of a turn where no process is needed, and books the turn's
 // end.
-func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end store.TurnEnd) {
+func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd) {
 	ctx, t := r.own(serving, j, change, step)
 	defer t.disown()
 	err := t.withStore(ctx, func() error { return step.Run(ctx) })

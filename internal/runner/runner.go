@@ -13,6 +13,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/review"
 	"ringback/internal/store"
@@ -80,6 +81,7 @@ func (o Options) withDefaults() Options {
 // Runner runs the turns of one node.
 type Runner struct {
 	store   *store.Store
+	jobs    *lifecycle.Service
 	kinds   *kind.Registry
 	opts    Options
 	log     *slog.Logger
@@ -100,26 +102,28 @@ type Runner struct {
 	ready *readiness
 	// unknownTurns are those that the store said are ours, and we did not know, when
 	// last looking.
-	unknownTurns map[store.Held]bool
+	unknownTurns map[store.OwnedTurn]bool
+	// taking is held for reading from taking a queue entry until its turn has started.
+	taking sync.RWMutex
 	// due is nudged when a deadline may have come closer.
 	due chan struct{}
 }
 
 // New returns a runner that keeps its files under opts.Dir. It fails when the
 // directory cannot be used.
-func New(s *store.Store, kinds *kind.Registry, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
+func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
 	opts = opts.withDefaults()
 	own, err := takeNodeDir(opts.Dir)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runner{
-		store: s, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
+		store: s, jobs: jobs, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
 		due: make(chan struct{}, 1), secrets: secretsIn(claude.Environ(opts.Environ, 0)),
 	}
 	r.sweeper = process.NewSweeper(r.log)
-	r.review = review.New(s, people, r.workspaces(), own.node, r.log)
+	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)
 	for range opts.Workers {
 		r.free <- struct{}{}
 	}

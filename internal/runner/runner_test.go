@@ -40,7 +40,7 @@ type farm struct {
 	dir, notes string
 }
 
-var storeOptions = store.Options{UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, NodeTimeout: time.Minute}
+var storeOptions = store.Options{NodeTimeout: time.Minute}
 
 func newFarm(t *testing.T) *farm {
 	t.Helper()
@@ -63,7 +63,7 @@ func newFarm(t *testing.T) *farm {
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute})
+	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
 	f := &farm{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, dir: t.TempDir(), notes: t.TempDir()}
 	t.Cleanup(f.endStrays)
 	return f
@@ -123,8 +123,8 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	client := redis.NewClient(&redis.Options{Addr: f.redis.Client.(*redis.Client).Options().Addr, DisableIdentity: true})
 	client.AddHook(&f.outages)
 	db := store.New(client, storeOptions, log)
-	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute})
-	r, err := runner.New(db, f.kinds, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log)
+	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
+	r, err := runner.New(db, jobs, f.kinds, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -165,8 +165,8 @@ func (f *farm) get(id job.ID) job.Job {
 
 func (f *farm) submit(id job.ID) {
 	f.t.Helper()
-	outcome, err := f.store.Result(f.t.Context(), id, store.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Done."}`)})
-	if err != nil || outcome != store.Accepted {
+	outcome, err := f.jobs.Accept(f.t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Done."}`)})
+	if err != nil || outcome != lifecycle.Accepted {
 		f.t.Fatalf("submitting: %s, %v", outcome, err)
 	}
 }
@@ -221,7 +221,7 @@ func TestASubmittedChangeIsNoticed(t *testing.T) {
 	}{
 		"by the event of its phase": {announce: func(f *farm, _ *node, id job.ID) {
 			j := f.get(id)
-			if err := f.store.Phase(f.t.Context(), id, j.Turn, j.Node, job.Capturing); err != nil {
+			if err := f.jobs.SetPhase(f.t.Context(), id, j.Turn, j.Node, job.Capturing); err != nil {
 				f.t.Fatal(err)
 			}
 		}},

@@ -8,9 +8,9 @@ import (
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/review"
-	"ringback/internal/store"
 )
 
 // claudeTurn is an owned turn whose process is there.
@@ -22,7 +22,7 @@ type claudeTurn struct {
 
 // start runs a claimed turn in the background. It holds a worker until the turn is
 // over.
-func (r *Runner) start(serving context.Context, st *store.Turn) {
+func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	r.turns.Go(func() {
 		defer func() { r.free <- struct{}{} }()
 		change, err := r.changeOf(st.Job)
@@ -32,8 +32,8 @@ func (r *Runner) start(serving context.Context, st *store.Turn) {
 		}
 		if change != nil {
 			if step := change.Next(st.Answers); step != nil {
-				r.runStep(serving, st.Job, change, step, store.TurnEnd{
-					ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Begun: st.Begun, Again: true, Note: store.Note{Reason: store.Replied},
+				r.runStep(serving, st.Job, change, step, lifecycle.TurnEnd{
+					ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Begun: st.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Replied},
 				})
 				return
 			}
@@ -52,7 +52,7 @@ func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
 }
 
 // runClaude runs a turn that is Claude's.
-func (r *Runner) runClaude(serving context.Context, st *store.Turn, change *review.Change) {
+func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *review.Change) {
 	ctx, t := r.own(serving, st.Job, change, nil)
 	defer t.disown()
 	var proc *process.Process
@@ -75,7 +75,7 @@ func (r *Runner) runClaude(serving context.Context, st *store.Turn, change *revi
 
 // launch makes everything ready for Claude and starts it. Until the process is there,
 // it can be done again.
-func (t *ownedTurn) launch(ctx context.Context, st *store.Turn) (*process.Process, error) {
+func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn) (*process.Process, error) {
 	if t.change != nil {
 		if err := t.change.Prepare(ctx); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func (t *ownedTurn) launch(ctx context.Context, st *store.Turn) (*process.Proces
 
 // with returns the turn with its process.
 func (t *ownedTurn) with(proc *process.Process) *claudeTurn {
-	return &claudeTurn{t, proc, newOutput(t.r.store, t.job, proc.Files, t.r.secrets)}
+	return &claudeTurn{t, proc, newOutput(t.r.store, t.r.jobs, t.job, proc.Files, t.r.secrets)}
 }
 
 // followInterval is how often what a process has printed is read.
@@ -167,9 +167,9 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 			code, message = job.CodeInvalidResult, problem
 		}
 	}
-	end := store.TurnEnd{
+	end := lifecycle.TurnEnd{
 		ID: t.job.ID, Turn: t.job.Turn, Node: t.r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Code: code, Message: message,
-		Again: code != job.CodeBudget, Note: store.Note{Reason: store.Unfinished, Detail: message},
+		Again: code != job.CodeBudget, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: message},
 	}
 	if t.change != nil {
 		t.r.runStep(serving, t.job, t.change, t.change.Submission(), end)
@@ -181,9 +181,9 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 }
 
 // failedToStart books the end of a turn whose process never was there.
-func (r *Runner) failedToStart(serving context.Context, st *store.Turn, err error) {
-	end := store.TurnEnd{
-		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Note: store.Note{Reason: store.Unfinished},
+func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err error) {
+	end := lifecycle.TurnEnd{
+		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
 	}
 	if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) {
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
@@ -219,11 +219,11 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 // endTurn books the end of a turn, however long the store is away: until then the
 // store counts the turn as ours. The files of a job that has ended go. When serving
 // has ended, one try is enough: the next start finds the turn in the store.
-func (r *Runner) endTurn(serving context.Context, e store.TurnEnd) {
+func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	e.Backoff = r.opts.Backoff
 	for {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
-		state, err := r.store.EndTurn(ctx, e)
+		state, err := r.jobs.EndTurn(ctx, e)
 		cancel()
 		switch {
 		case err == nil:

@@ -32,7 +32,7 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	e := echo.New()
-	callbacks, err := callback.New(nil, nil, nil, nil, callback.Options{}, log)
+	callbacks, err := callback.New(nil, nil, nil, nil, nil, callback.Options{}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -171,7 +171,7 @@ type node struct {
 func (n *node) run(ctx context.Context) error {
 	c := n.opts.Config
 	n.store = store.New(n.db.client, store.Options{
-		Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout, UserLimit: c.UserLimit, NodeTimeout: c.NodeTimeout, Notify: notified(c).Ways(),
+		Retention: c.Retention, NodeTimeout: c.NodeTimeout,
 	}, n.log)
 	if err := n.prepare(ctx); err != nil {
 		return err
@@ -181,7 +181,10 @@ func (n *node) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{CallbackTimeout: c.CallbackTimeout, Structured: !c.UseCallback})
+	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
+		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
+		UserLimit: c.UserLimit, Notify: notified(c).Ways(), Structured: !c.UseCallback,
+	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
 		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
 	}, n.log)
@@ -213,8 +216,8 @@ func (n *node) prepare(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := n.store.Prepare(ctx)
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, store.ErrFormat) {
+			return err
 		}
 		n.log.Warn("waiting for the store", "store", n.db.description, "error", err)
 		select {
@@ -248,7 +251,7 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 	if left := process.EndOrphans(); left > 0 {
 		n.log.Warn("ended what a server that died had left running", "processes", left)
 	}
-	n.actions = action.New(n.store, action.Options{Environ: n.opts.Config.Environ, Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
+	n.actions = action.New(n.store, n.jobs, action.Options{Environ: n.opts.Config.Environ, Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
 	return nil
 }
 
@@ -271,7 +274,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 		return nil, err
 	}
 	c := n.opts.Config
-	return runner.New(n.store, n.kinds, n.checkpoints, runner.Options{
+	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
 		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Dir: c.DataDir,
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
@@ -291,7 +294,7 @@ func (n *node) callbackBaseURL() string {
 func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	c := n.opts.Config
 	e := api.NewEcho(n.log)
-	callbacks, err := callback.New(n.store, n.kinds, n.checkpoints, n.actions, callback.Options{
+	callbacks, err := callback.New(n.store, n.jobs, n.kinds, n.checkpoints, n.actions, callback.Options{
 		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
 	}, n.log)
 	if err != nil {

@@ -8,33 +8,8 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
-
-// NewApprovalID returns an id for a standing approval of a user's.
-func NewApprovalID(userID string) string {
-	return "apr_" + strings.TrimPrefix(string(newID(partitionOf(userID))), "req_")
-}
-
-// Decided takes the decision on a call of a tool and uses it up. decision is
-// empty when there is none.
-func (s *Store) Decided(ctx context.Context, id job.ID, subject string, d job.Deed) (decision job.Decision, c job.CheckpointID, err error) {
-	about, err := members(d)
-	if err != nil {
-		return "", "", err
-	}
-	answer, err := s.runJob(ctx, s.scripts.approved, id, subject, about)
-	if err != nil {
-		return "", "", err
-	}
-	parts := stringsOf(answer)
-	switch parts[0] {
-	case "approved":
-		return job.Approve, job.CheckpointID(parts[1]), nil
-	case "denied":
-		return job.Deny, job.CheckpointID(parts[1]), nil
-	}
-	return "", "", nil
-}
 
 // Answers returns the checkpoints of a job that a person has answered so far, in
 // order.
@@ -43,8 +18,10 @@ func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error
 	if err != nil {
 		return nil, err
 	}
-	var answers []job.Checkpoint
-	err = json.Unmarshal([]byte("["+text+"]"), &answers)
+	var answers lifecycle.Answers
+	if text != "" {
+		err = decodeAnswers(text, &answers)
+	}
 	return answers, err
 }
 

@@ -2,16 +2,39 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
-// FireDue fires every deadline of a partition that has passed. It returns how
-// long until the next one; a negative duration when none is set. Any number of
-// nodes may call it: each deadline fires once.
-func (s *Store) FireDue(ctx context.Context, p Partition) (time.Duration, error) {
-	answer, err := s.run(ctx, s.scripts.due, p, toMillis(s.opts.QueueTimeout))
+// dueLease is how long who leased a deadline has for firing it.
+const dueLease = 5 * time.Second
+
+// LostRun is a run of an action whose server gives no sign of life.
+type LostRun struct {
+	Run lifecycle.RunID
+	Of  job.ID
+}
+
+// Due leases the deadlines of a partition that have passed, and the runs of actions that
+// give no sign of life. next is how long until the next deadline passes; negative when
+// none is set. What is not fired within the lease is due again.
+func (s *Store) Due(ctx context.Context, p Partition) (due []lifecycle.Due, lost []LostRun, next time.Duration, err error) {
+	answer, err := s.run(ctx, s.scripts.due, p, toMillis(dueLease), 100)
 	if err != nil {
-		return 0, err
+		return nil, nil, 0, err
 	}
-	return time.Duration(answer.(int64)) * time.Millisecond, nil
+	parts := answer.([]any)
+	texts := stringsOf(parts[1:])
+	for i := 0; i+2 < len(texts); i += 3 {
+		if texts[i] == "acting" {
+			lost = append(lost, LostRun{lifecycle.RunID(texts[i+1]), job.ID(texts[i+2])})
+			continue
+		}
+		clock, ref, _ := strings.Cut(texts[i+1], "|")
+		due = append(due, lifecycle.Due{Clock: lifecycle.Clock(clock), Ref: ref})
+	}
+	return due, lost, time.Duration(parts[0].(int64)) * time.Millisecond, nil
 }

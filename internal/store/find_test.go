@@ -10,7 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
+	"ringback/internal/store/storetest"
 )
 
 // crowd gives the store the ids of so many other jobs.
@@ -46,11 +48,11 @@ func prefix(t *testing.T, word, text string) job.IDPrefix {
 
 func TestJobsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 	t.Parallel()
-	onBoth(t, store.Options{}, func(t *testing.T, s *store.Store, rdb redis.UniversalClient) {
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		crowd(t, rdb, 100_000)
 		var jobs []job.Job
 		for _, user := range []string{"u1", "u2", "u3"} {
-			j, err := s.Create(t.Context(), newJob(user))
+			j, err := s.Start(t.Context(), newJob(user))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,8 +82,8 @@ func TestJobsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 
 func TestCheckpointsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 	t.Parallel()
-	onBoth(t, store.Options{}, func(t *testing.T, s *store.Store, _ redis.UniversalClient) {
-		_, id, _, err := s.Ask(t.Context(), store.Question{UserID: "u1", SessionID: "s1", Type: job.Confirmation, Message: "Now?"})
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		_, id, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{UserID: "u1", SessionID: "s1", Type: job.Confirmation, Message: "Now?"})
 		if err != nil {
 			t.Fatal(err)
 		}

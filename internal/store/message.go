@@ -11,40 +11,10 @@ import (
 	"ringback/internal/job"
 )
 
-// messageRest is a message's JSON behind its id and times, which the script adds.
-// Before it stands a line that names the calls of tools in it, see add_message in
-// lib.lua.
-func messageRest(m job.MessageBody, userID, sessionID string) (string, error) {
-	m.UserID, m.SessionID = userID, sessionID
-	text, err := json.Marshal(m)
-	if err != nil {
-		return "", err
-	}
-	var calls struct {
-		Calls [][]string `json:"calls"`
-		Only  bool       `json:"only"`
-	}
-	for _, p := range m.Parts {
-		switch p.Type {
-		case job.ToolCallPart:
-			calls.Calls = append(calls.Calls, []string{p.ToolCallID, p.ToolName})
-		case job.ToolResultPart:
-			calls.Calls = append(calls.Calls, []string{p.ToolCallID})
-		case job.TextPart:
-		}
-	}
-	if calls.Calls == nil {
-		return string(text[1:]), nil
-	}
-	calls.Only = len(calls.Calls) == len(m.Parts)
-	line, err := json.Marshal(calls)
-	return string(line) + "\n" + string(text[1:]), err
-}
-
-// rememberSession notes whose session this is, for those who name a session
+// RememberSession notes whose session this is, for those who name a session
 // without its user. Different users may use the same name: the sessions are
 // different ones.
-func (s *Store) rememberSession(ctx context.Context, sessionID, userID string) error {
+func (s *Store) RememberSession(ctx context.Context, sessionID, userID string) error {
 	key := sessionIndex(sessionID)
 	pipe := s.rdb.Pipeline()
 	pipe.SAdd(ctx, key, userID)
@@ -92,23 +62,35 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 		for id := after + 1; id <= last && len(fields) < limit; id++ {
 			fields = append(fields, itoa(int(id)))
 		}
-		texts, err := s.rdb.HMGet(ctx, p.key("messages", key), fields...).Result()
-		if err != nil {
+		pipe := s.rdb.Pipeline()
+		texts := pipe.HMGet(ctx, p.key("messages", key), fields...)
+		touched := pipe.HMGet(ctx, p.key("touched", key), fields...)
+		if _, err := pipe.Exec(ctx); err != nil {
 			return nil, 0, storeError(err)
 		}
-		for _, v := range texts {
+		for i, v := range texts.Val() {
 			after++
-			text, _ := v.(string)
-			var m job.Message
-			if json.Unmarshal([]byte(text), &m) == nil && len(found) < limit { // older ones are forgotten
-				if m.UpdatedAt.IsZero() {
-					m.UpdatedAt = m.CreatedAt
-				}
+			if m, ok := decodeMessage(v, touched.Val()[i]); ok && len(found) < limit { // older ones are forgotten
 				found = append(found, m)
 			}
 		}
 	}
 	return found, last, s.showAnswered(ctx, p, found)
+}
+
+// decodeMessage reads a message, with when it has changed since.
+func decodeMessage(v, touched any) (m job.Message, ok bool) {
+	text, _ := v.(string)
+	if json.Unmarshal([]byte(text), &m) != nil {
+		return m, false
+	}
+	if at, ok := touched.(string); ok {
+		m.UpdatedAt = millis(at)
+	}
+	if m.UpdatedAt.IsZero() {
+		m.UpdatedAt = m.CreatedAt
+	}
+	return m, true
 }
 
 // showAnswered takes awaiting_response back where a checkpoint no longer waits,
@@ -149,66 +131,3 @@ func (s *Store) showAnswered(ctx context.Context, p Partition, messages []job.Me
 	}
 	return nil
 }
-
-// Said is something that Claude said.
-type Said struct {
-	// End is where in the turn's output it ends.
-	End  int64
-	Body job.MessageBody
-}
-
-// Say adds what Claude said in a turn to the session of its job. Saying it again
-// changes nothing.
-func (s *Store) Say(ctx context.Context, j job.Job, said []Said) error {
-	p, err := locate(j.ID)
-	if err != nil {
-		return err
-	}
-	args := []any{string(j.ID), j.Turn}
-	for _, one := range said {
-		one.Body.RequestID = j.ID
-		rest, err := messageRest(one.Body, j.UserID, j.SessionID)
-		if err != nil {
-			return err
-		}
-		args = append(args, one.End, rest)
-	}
-	_, err = s.run(ctx, s.scripts.say, p, args...)
-	return err
-}
-
-// Told is what became of a message that is no reply.
-type Told string
-
-// What may become of it.
-const (
-	ToldJob   Told = "told"      // the job's next turn is told
-	Continues Told = "continues" // the latest job has ended: another follows it
-	Stored    Told = "stored"    // nobody but readers of the session
-)
-
-// Tell adds a message to a session. With rouse, the session's latest job is
-// told of it.
-func (s *Store) Tell(ctx context.Context, userID, sessionID string, m job.MessageBody, rouse bool) (Told, int64, job.ID, error) {
-	if err := s.rememberSession(ctx, sessionID, userID); err != nil {
-		return "", 0, "", err
-	}
-	user, err := json.Marshal(userID)
-	if err != nil {
-		return "", 0, "", err
-	}
-	rest, err := messageRest(m, userID, sessionID)
-	if err != nil {
-		return "", 0, "", err
-	}
-	answer, err := s.run(ctx, s.scripts.tell, partitionOf(userID), userID, string(user), sessionID, rest,
-		toMillis(s.opts.Retention), rouse, outsidePrefix, toMillis(s.opts.HumanTimeout))
-	if err != nil {
-		return "", 0, "", err
-	}
-	parts := stringsOf(answer)
-	return Told(parts[0]), int64(atoi(parts[1])), job.ID(parts[2]), nil
-}
-
-// outsidePrefix begins the names of events that belong to no job of ours.
-const outsidePrefix = "chat"

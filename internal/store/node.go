@@ -2,60 +2,50 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // Heartbeat tells the other nodes that node is alive.
 func (s *Store) Heartbeat(ctx context.Context, node string) error {
 	for p := range Partition(Partitions) {
-		if _, err := s.run(ctx, s.scripts.heartbeat, p, node, toMillis(s.opts.NodeTimeout)); err != nil {
+		if err := s.renew(ctx, p, "nodes", node, s.opts.NodeTimeout, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// RecoverLost rings Claude again for the turns of nodes that fell silent, and
-// returns their jobs.
-func (s *Store) RecoverLost(ctx context.Context, p Partition) ([]job.ID, error) {
-	note, err := json.Marshal(Note{Reason: Lost})
-	if err != nil {
-		return nil, err
-	}
-	var recovered []job.ID
-	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
-		answer, err := s.run(ctx, s.scripts.recover, p, string(priority),
-			string(job.CodeCrashed), "The job lost its server again and again.", string(note))
-		if err != nil {
-			return recovered, err
-		}
-		for _, id := range stringsOf(answer) {
-			recovered = append(recovered, job.ID(id))
-		}
-	}
-	return recovered, nil
+// renew sets anew when a member of a sorted set lapses, by Redis' clock. only is "XX" to
+// leave one alone that is not there.
+func (s *Store) renew(ctx context.Context, p Partition, zset, member string, after time.Duration, only string) error {
+	_, err := s.run(ctx, s.scripts.renew, p, zset, member, toMillis(after), only)
+	return err
 }
 
-// Held is a turn that the store has given to a node.
-type Held struct {
+// OwnedTurn is a turn that the store has given to a node.
+type OwnedTurn struct {
 	ID   job.ID
 	Turn int
 }
 
-// HeldBy returns the turns that node holds, as the store knows it.
-func (s *Store) HeldBy(ctx context.Context, node string) ([]Held, error) {
+// OwnedBy returns the turns that node owns, as the store knows it, and the queue entries
+// that it has taken and of which no turn was started.
+func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.Taken, error) {
 	pipe := s.rdb.Pipeline()
 	var reads []*redis.XStreamSliceCmd
+	var of []job.Priority
 	for p := range Partition(Partitions) {
 		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
+			of = append(of, priority)
 			reads = append(reads, pipe.XReadGroup(ctx, &redis.XReadGroupArgs{
 				Group: "workers", Consumer: node, Count: 1000, Block: -1,
 				Streams: []string{p.key("queue", string(priority)), "0"},
@@ -63,44 +53,43 @@ func (s *Store) HeldBy(ctx context.Context, node string) ([]Held, error) {
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		return nil, storeError(err)
+		return nil, nil, storeError(err)
 	}
-	var held []Held
-	for _, read := range reads {
+	var taken []lifecycle.Taken
+	for i, read := range reads {
 		for _, stream := range read.Val() {
 			for _, entry := range stream.Messages {
 				if id, ok := entry.Values["id"].(string); ok {
-					held = append(held, Held{ID: job.ID(id)})
+					taken = append(taken, lifecycle.Taken{JobID: job.ID(id), Priority: of[i], Entry: entry.ID})
 				}
 			}
 		}
 	}
-	return s.withTurns(ctx, node, held)
+	return s.owned(ctx, taken)
 }
 
-// withTurns adds the turn numbers and leaves out what another node has taken
-// over meanwhile.
-func (s *Store) withTurns(ctx context.Context, node string, held []Held) ([]Held, error) {
-	if len(held) == 0 {
-		return nil, nil
+// owned tells the entries of which a turn was started from the others.
+func (s *Store) owned(ctx context.Context, taken []lifecycle.Taken) (turns []OwnedTurn, unstarted []lifecycle.Taken, err error) {
+	if len(taken) == 0 {
+		return nil, nil, nil
 	}
 	pipe := s.rdb.Pipeline()
-	fields := make([]*redis.SliceCmd, len(held))
-	for i, h := range held {
-		p, _ := partitionOfID(h.ID)
-		fields[i] = pipe.HMGet(ctx, p.key("job", string(h.ID)), "turn", "owner")
+	fields := make([]*redis.SliceCmd, len(taken))
+	for i, t := range taken {
+		fields[i] = pipe.HMGet(ctx, PartitionOf(t.JobID).key("job", string(t.JobID)), "turn", "entry")
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
+		return nil, nil, storeError(err)
 	}
-	mine := held[:0]
-	for i, h := range held {
+	for i, t := range taken {
 		turn, _ := fields[i].Val()[0].(string)
-		if owner, _ := fields[i].Val()[1].(string); owner == node {
-			mine = append(mine, Held{ID: h.ID, Turn: atoi(turn)})
+		if entry, _ := fields[i].Val()[1].(string); entry == t.Entry {
+			turns = append(turns, OwnedTurn{ID: t.JobID, Turn: atoi(turn)})
+		} else {
+			unstarted = append(unstarted, t)
 		}
 	}
-	return mine, nil
+	return turns, unstarted, nil
 }
 
 func isTimeout(err error) bool {

@@ -29,12 +29,9 @@ func (p Partition) prefix() string { return fmt.Sprintf("rb:{%02x}", int(p)) }
 
 func (p Partition) key(parts ...string) string { return p.prefix() + ":" + strings.Join(parts, ":") }
 
-func newID(p Partition) job.ID {
-	return job.ID(fmt.Sprintf("req_%02x_%s", int(p), strings.ToLower(rand.Text())))
-}
-
-func newCheckpointID(p Partition) job.CheckpointID {
-	return job.CheckpointID(fmt.Sprintf("chk_%02x_%s", int(p), strings.ToLower(rand.Text())))
+// NewID returns an id that begins with one of job's words, for something of a user's.
+func (s *Store) NewID(word, userID string) string {
+	return fmt.Sprintf("%s_%02x_%s", word, int(partitionOf(userID)), strings.ToLower(rand.Text()))
 }
 
 // partitionOfCheckpoint is partitionOfID for a checkpoint.
@@ -50,13 +47,19 @@ func sessionKey(userID, sessionID string) string {
 	return itoa(len(userID)) + ":" + userID + ":" + sessionID
 }
 
+// PartitionOf is the partition of a job.
+func PartitionOf(id job.ID) Partition {
+	p, _ := partitionOfID(id)
+	return p
+}
+
 // locate is the partition of a job, or a NotFound error for text that was never a
 // request id: what is done about one job begins here, so that no key is ever made
 // of such text.
 func locate(id job.ID) (Partition, error) {
 	p, ok := partitionOfID(id)
 	if !ok {
-		return 0, NotFound(id)
+		return 0, job.NoJob(id)
 	}
 	return p, nil
 }

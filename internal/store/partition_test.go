@@ -9,14 +9,16 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
+	"ringback/internal/store/storetest"
 )
 
 // What was never a request id is refused wherever a job is named, and nothing is
 // kept under such a name.
 func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 	t.Parallel()
-	onBoth(t, store.Options{}, func(t *testing.T, s *store.Store, rdb redis.UniversalClient) {
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		before, err := rdb.Keys(t.Context(), "*").Result()
 		if err != nil {
 			t.Fatal(err)
@@ -26,23 +28,23 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 			for name, do := range map[string]func() error{
 				"Get":             func() error { _, err := s.Get(ctx, id); return err },
 				"Signature":       func() error { _, err := s.Signature(ctx, id); return err },
-				"Phase":           func() error { return s.Phase(ctx, id, 1, "n", job.AtWork) },
-				"Begin":           func() error { return s.Begin(ctx, id) },
-				"Extend":          func() error { return s.Extend(ctx, id, 0) },
+				"Phase":           func() error { return s.SetPhase(ctx, id, 1, "n", job.AtWork) },
+				"Begin":           func() error { return s.BeginConversation(ctx, id) },
+				"Extend":          func() error { return s.ExtendTurn(ctx, id, 0) },
 				"End":             func() error { return s.End(ctx, id, job.Cancelled, "", "", 0) },
 				"Retry":           func() error { return s.Retry(ctx, id) },
-				"EndTurn":         func() error { _, err := s.EndTurn(ctx, store.TurnEnd{ID: id}); return err },
-				"Progress":        func() error { _, err := s.Progress(ctx, id, store.Facts{}, text, "d"); return err },
-				"Result":          func() error { _, err := s.Result(ctx, id, store.Submission{Result: text}); return err },
-				"GiveUp":          func() error { _, err := s.GiveUp(ctx, id, "c", "m", false); return err },
-				"Batch":           func() error { _, _, err := s.Batch(ctx, id, store.NewBatch{Items: text}); return err },
+				"EndTurn":         func() error { _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: id}); return err },
+				"Progress":        func() error { _, err := s.Progress(ctx, id, store.JobHeader{}, text, "d"); return err },
+				"Result":          func() error { _, err := s.Accept(ctx, id, lifecycle.Submission{Result: text}); return err },
+				"GiveUp":          func() error { _, err := s.ReportFailure(ctx, id, "c", "m", false); return err },
+				"Batch":           func() error { _, _, err := s.AddBatch(ctx, id, lifecycle.NewBatch{Items: text}); return err },
 				"Batches":         func() error { _, err := s.Batches(ctx, id); return err },
-				"Act":             func() error { _, _, err := s.Act(ctx, store.Act{RequestID: id}); return err },
-				"Heard":           func() error { return s.Heard(ctx, id, "s", "r") },
-				"Note":            func() error { return s.Note(ctx, id, "refused", "", job.Deed{}) },
+				"Act":             func() error { _, _, err := s.StartAction(ctx, lifecycle.NewRun{RequestID: id}); return err },
+				"Heard":           func() error { return s.AckActionResult(ctx, id, "s", "r") },
+				"Note":            func() error { return s.AppendAudit(ctx, id, "refused", "", job.Operation{}) },
 				"Audit":           func() error { _, err := s.Audit(ctx, id); return err },
 				"Answers":         func() error { _, err := s.Answers(ctx, id); return err },
-				"Reads":           func() error { _, err := s.Reads(ctx, id); return err },
+				"Reads":           func() error { _, err := s.Interprets(ctx, id); return err },
 				"Diff":            func() error { _, err := s.Diff(ctx, id); return err },
 				"Steering":        func() error { _, err := s.Steering(ctx, id, 1); return err },
 				"SaveChange":      func() error { return s.SaveChange(ctx, id, store.Captured{}) },
@@ -54,7 +56,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 					t.Errorf("%s of %q: %v", name, id, e)
 				}
 			}
-			if _, _, ok, err := s.Facts(ctx, id); ok || err != nil {
+			if _, _, ok, err := s.Header(ctx, id); ok || err != nil {
 				t.Errorf("Facts of %q: %v, %v", id, ok, err)
 			}
 		}

@@ -1,34 +1,28 @@
 package store
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
-// decodeRecord turns a job's hash into the record people see.
+// decodeRecord turns a job's hash into the job that people see: its record, and what is
+// stored beside that and no rule looks at.
 func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
-	j := job.Job{
-		ID: id, Kind: h["kind"], UserID: h["user"], SessionID: h["session"], State: job.State(h["state"]),
-		Input: json.RawMessage(h["input"]), Error: h["error"], ErrorCode: job.Code(h["code"]),
-		CreatedAt: millis(h["created"]), UpdatedAt: millis(h["updated"]),
-		Deadline: millis(h["deadline"]), FinishedAt: millis(h["finished"]),
-		Turn: atoi(h["turn"]), Attempt: atoi(h["attempt"]), MaxAttempts: atoi(h["attempts"]),
+	r := lifecycle.Record{ID: id}
+	if err := decodeValues(&r, recordFields, h); err != nil {
+		return job.Job{}, fmt.Errorf("%s: %w", id, err)
 	}
-	j.Phase, j.PhaseUntil = job.Phase(cmp.Or(h["phase"], string(j.State.DefaultPhase()))), millis(h["phaseUntil"])
-	j.Node = h["node"]
-	j.Submitted, j.Simulated = h["submitted"] == "1", h["simulated"] == "1"
-	j.Usage.InputTokens = int64(atoi(h["inputTokens"]))
-	j.Usage.OutputTokens = int64(atoi(h["outputTokens"]))
-	j.Usage.CostUSD, _ = strconv.ParseFloat(h["cost"], 64)
+	j := view(r)
+	j.Input = json.RawMessage(h["input"])
 	if h["result"] != "" {
 		j.Result = json.RawMessage(h["result"])
 	}
-	for field, into := range map[string]any{"options": &j.Options, "activity": &j.Activity, "lastFailure": &j.LastFailure} {
+	for field, into := range map[string]any{"options": &j.Options, "activity": &j.Activity} {
 		if h[field] == "" {
 			continue
 		}
@@ -36,13 +30,26 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 			return job.Job{}, fmt.Errorf("reading %s of %s: %w", field, id, err)
 		}
 	}
-	if h["checkpoint"] != "" {
-		j.Checkpoint = &job.Checkpoint{ID: job.CheckpointID(h["checkpoint"])} // the rest is read by withCheckpoints
-	}
 	return j, nil
 }
 
-// atoi reads a number that a script wrote; an absent field is 0.
+func view(r lifecycle.Record) job.Job {
+	j := job.Job{
+		ID: r.ID, Kind: r.Kind, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
+		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
+		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
+		LastFailure: r.LastFailure, Usage: job.Usage{InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD},
+	}
+	if j.Phase == job.NoPhase {
+		j.Phase = r.State.DefaultPhase() // it was stored before there were phases
+	}
+	if r.Checkpoint != "" {
+		j.Checkpoint = &job.Checkpoint{ID: r.Checkpoint} // the rest is read by withCheckpoints
+	}
+	return j
+}
+
+// atoi reads a number that was written as one; an absent field is 0.
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n

@@ -14,25 +14,23 @@ import (
 //go:embed lua/*.lua
 var luaFiles embed.FS
 
-// scripts holds one transition each, compiled by Redis on first use.
+// scripts are compiled by Redis on first use. commit is the one for all transitions. The
+// others are about speed (progress) or about picking.
 type scripts struct {
-	create, claim, progress, result, batch, end, retry, turnEnd, due, recover, heartbeat, giveUp *redis.Script
-	ask, reply, park, delivered, tell, say, take                                                 *redis.Script
-	act, acted, heard, approved, note, extend, phase, enqueueSteer                               *redis.Script
+	commit, progress, take, due, lost, tasks, renew *redis.Script
 }
 
 func loadScripts() scripts {
-	event := readLua("event")
-	lib := event + stateMachine() + readLua("lib")
-	script := func(name string) *redis.Script { return redis.NewScript(lib + readLua(name)) }
+	keys, clock := readLua("keys"), readLua("time")
+	script := func(text ...string) *redis.Script { return redis.NewScript(keys + strings.Join(text, "")) }
 	return scripts{
-		create: script("create"), claim: script("claim"), progress: redis.NewScript(event + readLua("progress")), result: script("result"),
-		batch: script("batch"), end: script("end"), retry: script("retry"), turnEnd: script("turn_end"),
-		due: script("due"), recover: script("recover"), heartbeat: script("heartbeat"), giveUp: script("give_up"),
-		ask: script("ask"), reply: script("reply"), park: script("park"), delivered: redis.NewScript(event + readLua("delivered")),
-		tell: script("tell"), say: script("say"), take: script("take"),
-		act: script("act"), acted: script("acted"), heard: redis.NewScript(event + readLua("heard")), approved: script("approved"), note: script("note"), extend: script("extend"),
-		enqueueSteer: script("enqueue_steer"), phase: script("phase"),
+		commit:   script(readLua("event"), readLua("commit")),
+		progress: script(readLua("event"), readLua("progress")),
+		take:     script(readLua("take")),
+		due:      script(clock, readLua("due")),
+		lost:     script(clock, readLua("lost")),
+		tasks:    script(clock, readLua("tasks")),
+		renew:    script(clock, readLua("renew")),
 	}
 }
 

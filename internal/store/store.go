@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
@@ -18,15 +19,6 @@ import (
 type Options struct {
 	// Retention is how long finished jobs and events are kept; default 7 days.
 	Retention time.Duration
-	// QueueTimeout is how long a job waits for a worker; default 24 h.
-	QueueTimeout time.Duration
-	// HumanTimeout is how long a checkpoint waits for a reply; default 24 h.
-	HumanTimeout time.Duration
-	// Notify are the ways by which the outside is told of jobs: TaskWebhook and
-	// TaskSlack.
-	Notify []TaskKind
-	// UserLimit is how many jobs of one user run at once, on all nodes; default 4.
-	UserLimit int
 	// NodeTimeout is how long a node may be silent before its turns are rung
 	// again elsewhere; default 30 s.
 	NodeTimeout time.Duration
@@ -35,15 +27,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Retention == 0 {
 		o.Retention = 7 * 24 * time.Hour
-	}
-	if o.QueueTimeout == 0 {
-		o.QueueTimeout = 24 * time.Hour
-	}
-	if o.HumanTimeout == 0 {
-		o.HumanTimeout = 24 * time.Hour
-	}
-	if o.UserLimit == 0 {
-		o.UserLimit = 4
 	}
 	if o.NodeTimeout == 0 {
 		o.NodeTimeout = 30 * time.Second
@@ -56,13 +39,27 @@ type Store struct {
 	rdb     redis.UniversalClient
 	opts    Options
 	scripts scripts
-	log     *slog.Logger
+	// clock is Redis' own.
+	clock clock
+	// chats are those of jobs, which never change: so most states are read in one round.
+	chats *lru.Cache[job.ID, chatOf]
+	log   *slog.Logger
 }
 
 // New returns a store on a Redis client.
 func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
-	return &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log}
+	chats, err := lru.New[job.ID, chatOf](knownChats)
+	if err != nil {
+		panic("store: " + err.Error()) // it has a size
+	}
+	return &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
 }
+
+// knownChats is how many jobs' chats are known without reading them.
+const knownChats = 10000
+
+// chatOf says where a job's chat is.
+type chatOf struct{ user, session string }
 
 // LogClient sends what the Redis client has to say to log, for debugging: each
 // failure is reported by whoever is affected by it. It applies to the process.
@@ -106,6 +103,9 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if err := s.Ping(ctx); err != nil {
 		return err
 	}
+	if err := s.checkFormat(ctx); err != nil {
+		return err
+	}
 	for p := range Partition(Partitions) {
 		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
 			err := s.rdb.XGroupCreateMkStream(ctx, p.key("queue", string(priority)), "workers", "0").Err()
@@ -113,6 +113,32 @@ func (s *Store) Prepare(ctx context.Context) error {
 				return storeError(err)
 			}
 		}
+	}
+	return nil
+}
+
+// storedFormat counts the ways in which contents were written. A server reads those of
+// earlier formats: 1 is that of versions which stored no number.
+const storedFormat = 2
+
+// ErrFormat says that the store was written by a newer version.
+var ErrFormat = errors.New("the store was written by a newer version of Ringback")
+
+// checkFormat notes in the store how it is written.
+func (s *Store) checkFormat(ctx context.Context) error {
+	key := Partition(0).key("format")
+	if err := s.rdb.SetNX(ctx, key, storedFormat, 0).Err(); err != nil {
+		return storeError(err)
+	}
+	known, err := s.rdb.Get(ctx, key).Int()
+	if err != nil {
+		return storeError(err)
+	}
+	if known > storedFormat {
+		return fmt.Errorf("%w: its format is %d, and this one reads up to %d; start the newer version, or use another REDIS_URL", ErrFormat, known, storedFormat)
+	}
+	if known < storedFormat {
+		return storeError(s.rdb.Set(ctx, key, storedFormat, 0).Err())
 	}
 	return nil
 }
@@ -134,7 +160,7 @@ func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {
 		return job.Job{}, storeError(err)
 	}
 	if len(fields) == 0 {
-		return job.Job{}, NotFound(id)
+		return job.Job{}, job.NoJob(id)
 	}
 	j, err := decodeRecord(id, fields)
 	if err != nil {
@@ -166,18 +192,12 @@ func (s *Store) setFields(ctx context.Context, hash string, id job.ID, pairs ...
 	return storeError(s.rdb.HSet(ctx, p.key(hash, string(id)), pairs...).Err())
 }
 
-// NotFound is the error for a job that does not exist.
-func NotFound(id job.ID) error {
-	return job.Errorf(job.NotFound, "No job has the requestId %q", string(id)).
-		WithHint("It may have been removed after its retention time. GET /api/jobs lists the jobs there are.")
-}
-
 // Signature returns what a callback of a live job must carry; the empty
 // Signature when the job's secret has run out.
-func (s *Store) Signature(ctx context.Context, id job.ID) (Signature, error) {
+func (s *Store) Signature(ctx context.Context, id job.ID) (job.Signature, error) {
 	secret, found, err := s.field(ctx, "secret", id, "secret")
 	if !found {
 		return "", err
 	}
-	return Secret(secret).Sign(id), nil
+	return job.Secret(secret).Sign(id), nil
 }

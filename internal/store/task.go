@@ -5,27 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"ringback/internal/job"
-)
-
-// TaskKind says what is to be done outside of Redis.
-type TaskKind string
-
-// The kinds of tasks. Each names, with its id, where its facts stand.
-const (
-	TaskUnderstand TaskKind = "understand" // ask Claude what a reply means, see ReadingOf
-	TaskRead       TaskKind = "read"       // use what Claude made of a reply; the id is the job that read it
-	TaskContinue   TaskKind = "continue"   // let a job follow one that has ended
-	TaskResume     TaskKind = "resume"     // tell whoever asked from outside what the reply is
-	TaskWebhook    TaskKind = "webhook"    // tell a webhook of a job, see NoticeOf
-	TaskSlack      TaskKind = "slack"      // tell a Slack channel of a job, see NoticeOf
+	"ringback/internal/lifecycle"
 )
 
 // Task is something to be done outside of Redis, at least once.
 type Task struct {
-	Kind TaskKind
+	Kind lifecycle.TaskKind
 	// Ref is what it is about: a job or a checkpoint.
 	Ref string
 	// Attempt counts from 1.
@@ -36,7 +22,7 @@ type Task struct {
 // unless FinishTask or PostponeTask says otherwise within the lease. It also
 // returns how long until the next is due; negative when there is none.
 func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration, limit int) ([]Task, time.Duration, error) {
-	answer, err := s.run(ctx, s.scripts.take, p, toMillis(lease), limit)
+	answer, err := s.run(ctx, s.scripts.tasks, p, toMillis(lease), limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -44,7 +30,7 @@ func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration,
 	tasks := make([]Task, 0, len(parts)/2)
 	for i := 0; i+1 < len(parts); i += 2 {
 		kind, ref, _ := strings.Cut(parts[i], "|")
-		tasks = append(tasks, Task{TaskKind(kind), ref, atoi(parts[i+1])})
+		tasks = append(tasks, Task{lifecycle.TaskKind(kind), ref, atoi(parts[i+1])})
 	}
 	return tasks, time.Duration(atoi(parts[len(parts)-1])) * time.Millisecond, nil
 }
@@ -62,27 +48,33 @@ func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 
 // PostponeTask lets a task be taken again after a while.
 func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
-	now, err := s.rdb.Time(ctx).Result()
-	if err != nil {
-		return storeError(err)
-	}
-	return storeError(s.rdb.ZAddXX(ctx, p.key("outbox"), redis.Z{Score: float64(now.Add(after).UnixMilli()), Member: t.member()}).Err())
+	return s.renew(ctx, p, "outbox", t.member(), after, "XX")
 }
 
-// Reads returns the reply that a job was made to read.
-func (s *Store) Reads(ctx context.Context, id job.ID) (Reading, error) {
-	text, found, err := s.field(ctx, "job", id, "reads")
+// Interprets returns the reply that a job was made to make sense of.
+func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, error) {
+	p, err := locate(id)
 	if err != nil {
-		return Reading{}, err
+		return lifecycle.Round{}, err
 	}
-	if !found {
-		return Reading{}, NotFound(id)
+	fields, err := s.rdb.HMGet(ctx, p.key("job", string(id)), "interprets", "reads").Result()
+	if err != nil {
+		return lifecycle.Round{}, storeError(err)
 	}
-	return readingOf(text), nil
+	for _, v := range fields {
+		if text, ok := v.(string); ok {
+			c, number := roundOf(text)
+			return lifecycle.Round{Checkpoint: c, Number: number}, nil
+		}
+	}
+	return lifecycle.Round{}, job.NoJob(id)
 }
 
-// ReadingOf reads the reference of a TaskUnderstand.
-func ReadingOf(t Task) Reading { return readingOf(t.Ref) }
+// RoundOf reads the reference of a TaskUnderstand.
+func RoundOf(t Task) lifecycle.Round {
+	c, number := roundOf(t.Ref)
+	return lifecycle.Round{Checkpoint: c, Number: number}
+}
 
 // Notice is what the outside is told of a job: that it asks, or that it has ended.
 type Notice struct {

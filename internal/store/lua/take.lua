@@ -1,16 +1,11 @@
--- Takes tasks of the outbox that are due. Whoever takes one has it for the
--- lease; one that is not done by then is taken again.
+-- Takes the next entry of a partition's queues for a node. It is the node's until the
+-- turn has ended, or lost.lua finds that none was started.
 --
--- ARGV[1] lease, ms   ARGV[2] most tasks
--- Returns task, attempt, … and then how many ms remain until the next is due, -1
--- when there is none.
+-- ARGV[1] node   ARGV[2] first priority   ARGV[3] second priority
+-- Returns {job, priority, entry}, or {} when nothing waits.
 
-local outbox, answer = P .. ':outbox', {}
-for _, task in ipairs(redis.call('ZRANGEBYSCORE', outbox, '-inf', num(NOW), 'LIMIT', 0, ARGV[2])) do
-  redis.call('ZADD', outbox, num(NOW + tonumber(ARGV[1])), task)
-  answer[#answer + 1] = task
-  answer[#answer + 1] = num(redis.call('HINCRBY', P .. ':attempts', task, 1))
+for _, priority in ipairs({ ARGV[2], ARGV[3] }) do
+  local read = redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'COUNT', '1', 'STREAMS', P .. ':queue:' .. priority, '>')
+  if read and read[1] and read[1][2][1] then return { read[1][2][1][2][2], priority, read[1][2][1][1] } end
 end
-local first = redis.call('ZRANGE', outbox, 0, 0, 'WITHSCORES')
-answer[#answer + 1] = first[2] and num(math.max(0, tonumber(first[2]) - NOW)) or '-1'
-return answer
+return {}

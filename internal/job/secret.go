@@ -1,0 +1,47 @@
+package job
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"log/slog"
+)
+
+// Secret is the key of one request: 32 random bytes in hex, of which the hex text
+// is the key. It stays between the server and the store.
+type Secret string
+
+// Signature is what a callback carries as hmac: hex HMAC-SHA256 of the request id
+// under the secret.
+type Signature string
+
+// NewSecret returns a secret that nobody knows.
+func NewSecret() Secret {
+	var b [32]byte
+	rand.Read(b[:]) // never fails, see crypto/rand
+	return Secret(hex.EncodeToString(b[:]))
+}
+
+// Sign computes the signature of a request.
+func (s Secret) Sign(id ID) Signature {
+	mac := hmac.New(sha256.New, []byte(s))
+	mac.Write([]byte(id))
+	return Signature(hex.EncodeToString(mac.Sum(nil)))
+}
+
+// LogValue keeps the secret out of logs.
+func (Secret) LogValue() slog.Value { return slog.StringValue("[secret]") }
+
+// LogValue keeps the signature out of logs.
+func (Signature) LogValue() slog.Value { return slog.StringValue("[signature]") }
+
+// Digest is what a record keeps of the signature: enough to recognise it, even after
+// the secret has run out, and useless to whoever reads the record.
+func (s Signature) Digest() string { return Digest([]byte(s)) }
+
+// Matches reports, in constant time, whether a digest is the signature's.
+func (s Signature) Matches(digest string) bool {
+	return subtle.ConstantTimeCompare([]byte(s.Digest()), []byte(digest)) == 1
+}

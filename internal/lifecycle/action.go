@@ -1,0 +1,216 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// NewRun is a run of an action that is to start now.
+type NewRun struct {
+	RequestID job.ID
+	Run       RunID
+	// ApprovalKey is the action with its input, as an approval names it.
+	ApprovalKey string
+	AuditFields job.Operation
+	// Timeout is how long it may take: so long the callback clock stands still.
+	Timeout time.Duration
+	// Chat shows a call that is not gated; one that is was shown with its question.
+	Chat job.MessageBody
+	// Gated is whether it needs an approval, which is used up.
+	Gated bool
+}
+
+// RunLease is how long a run is believed to go on without a sign of life.
+const RunLease = 15 * time.Second
+
+// RunHeartbeat is how often a run gives a sign of life.
+const RunHeartbeat = time.Second
+
+// minCallbackLeft is what Claude gets at least of its callback clock after a run, to
+// hear of it.
+const minCallbackLeft = time.Second
+
+// StartAction starts the run of an action, once for each approval: what is written
+// here before the action runs is why it never runs twice. For Known, the run is the
+// one that is known.
+func (s *Service) StartAction(ctx context.Context, n NewRun) (outcome Outcome, run RunID, err error) {
+	err = s.run(ctx, Query{Job: n.RequestID, ApprovalKey: n.ApprovalKey}, func(st *State) error {
+		outcome, run = st.startAction(n)
+		return nil
+	})
+	return outcome, run, err
+}
+
+func (st *State) startAction(n NewRun) (Outcome, RunID) {
+	j := st.Job
+	switch {
+	case j == nil:
+		return Unknown, ""
+	case j.State.Terminal():
+		return Outcome(j.State), ""
+	case j.KnownRun != "":
+		return Known, j.KnownRun
+	case j.Checkpoint != "" || j.State != job.Running:
+		return Outcome(j.State), ""
+	case !j.SecretAlive:
+		return Outcome(job.Expired), ""
+	}
+	r := &Run{
+		ID: n.Run, JobID: j.ID, Action: n.AuditFields.Action, ApprovalKey: n.ApprovalKey, AuditFields: n.AuditFields,
+		ToolCallID: string(n.Run), State: RunRunning, StartedAt: st.Now, CallbackLeft: st.callbackLeft(j, 0),
+	}
+	entry := job.AuditEntry{Time: st.Now, RequestID: j.ID, Event: "started", Run: string(n.Run), Operation: n.AuditFields}
+	if n.Gated {
+		outcome := st.spend(j, n.ApprovalKey, n.AuditFields)
+		if outcome != "" {
+			return outcome, ""
+		}
+		entry.CheckpointID = j.Approval.Checkpoint
+		if st.Earlier != nil && st.Earlier.ToolCallID != "" {
+			r.ToolCallID = st.Earlier.ToolCallID
+		}
+		st.handCall(j.chat(), r.ToolCallID, EndedByRun, r.Action)
+	} else {
+		st.addMessage(j.chat(), n.Chat, EndedByRun)
+	}
+	st.do(StartRun{r, st.Now.Add(RunLease)})
+	st.resumeCallbackClock(j, r.CallbackLeft+n.Timeout)
+	st.do(AppendAudit{entry})
+	return Started, n.Run
+}
+
+// spend uses the approval of an action up. It returns Unapproved where there is none
+// that is still worth something.
+func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
+	a := j.Approval
+	if a == nil || a.Denied {
+		return Unapproved
+	}
+	st.do(SpendApproval{j.ID, key})
+	if a.Until.Before(st.Now) {
+		j.Question, j.QuestionID = "", "" // its yes is worth nothing any more: it is asked anew
+		st.refuseExpired(j, a, about)
+		return Unapproved
+	}
+	return ""
+}
+
+func (st *State) refuseExpired(j *Job, a *Approval, about job.Operation) {
+	st.do(AppendAudit{job.AuditEntry{
+		Time: st.Now, RequestID: j.ID, Event: "refused", Detail: "the approval has expired", CheckpointID: a.Checkpoint, Operation: about,
+	}})
+}
+
+// FinishAction books the end of a run. It returns the state that stands: a run that
+// was given up before stays so.
+func (s *Service) FinishAction(ctx context.Context, id job.ID, run RunID, state RunState, result json.RawMessage) (RunState, error) {
+	var stands RunState
+	err := s.run(ctx, Query{Job: id, Run: run}, func(st *State) error {
+		stands = st.finishAction(state, result)
+		return nil
+	})
+	return stands, err
+}
+
+// finishAction books success, error or unknown. The callback clock, which stood
+// still for the run, runs on.
+func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
+	r, j := st.Run, st.Job
+	if r == nil || r.State != RunRunning {
+		if r == nil {
+			return ""
+		}
+		return r.State
+	}
+	r.State, r.Result = state, result
+	st.do(SaveRun{r}, AppendAudit{job.AuditEntry{
+		Time: st.Now, RequestID: r.JobID, Event: "finished", Outcome: string(state), Run: string(r.ID), Operation: r.AuditFields,
+	}})
+	if j == nil {
+		return state
+	}
+	end, output := job.OutputError, result
+	if state == RunSucceeded {
+		end = job.OutputAvailable
+	}
+	if len(output) == 0 {
+		output = mustMarshal("unknown")
+	}
+	st.endCall(j.chat(), r.ToolCallID, end, output)
+	if j.State != job.Running {
+		return state
+	}
+	if state == RunUnknown {
+		st.addNotice(j.chat(), fmt.Sprintf("The server was interrupted while %q was running. Whether it took effect is not known.", r.Action))
+	}
+	st.resumeCallbackClock(j, max(r.CallbackLeft, minCallbackLeft))
+	return state
+}
+
+// LoseAction books the end of a run whose server gives no sign of life: nobody knows
+// whether it took effect. A run that has given one meanwhile goes on.
+func (s *Service) LoseAction(ctx context.Context, run RunID, of job.ID) error {
+	return s.run(ctx, Query{Job: of, Run: run}, func(st *State) error {
+		if st.Run != nil && !st.RunLease.After(st.Now) {
+			st.finishAction(RunUnknown, nil)
+		}
+		return nil
+	})
+}
+
+// AckActionResult notes that Claude knows how a run ended: the same call is a new one
+// from now on.
+func (s *Service) AckActionResult(ctx context.Context, id job.ID, approvalKey string, run RunID) error {
+	return s.run(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) error {
+		if st.Job != nil && st.Job.KnownRun == run {
+			st.do(ForgetRun{id, approvalKey})
+		}
+		return nil
+	})
+}
+
+// UseApproval takes the decision on a call of a tool and uses it up. decision is
+// empty when there is none.
+func (s *Service) UseApproval(ctx context.Context, id job.ID, approvalKey string, about job.Operation) (decision job.Decision, c job.CheckpointID, err error) {
+	err = s.run(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) error {
+		decision, c = st.useApproval(approvalKey, about)
+		return nil
+	})
+	return decision, c, err
+}
+
+func (st *State) useApproval(key string, about job.Operation) (job.Decision, job.CheckpointID) {
+	j := st.Job
+	if j == nil || j.Approval == nil {
+		return "", ""
+	}
+	a := j.Approval
+	st.do(SpendApproval{j.ID, key})
+	if a.Denied {
+		return job.Deny, a.Checkpoint
+	}
+	if a.Until.Before(st.Now) {
+		st.refuseExpired(j, a, about)
+		return "", ""
+	}
+	st.do(AppendAudit{job.AuditEntry{Time: st.Now, RequestID: j.ID, Event: "started", CheckpointID: a.Checkpoint, Operation: about}})
+	if c := st.Earlier; c != nil && c.ToolCallID != "" {
+		st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
+	}
+	return job.Approve, a.Checkpoint
+}
+
+// AppendAudit adds to a job's audit log what happened without a change of anything
+// else: event refused or allowed, and why.
+func (s *Service) AppendAudit(ctx context.Context, id job.ID, event, detail string, about job.Operation) error {
+	return s.run(ctx, Query{Job: id}, func(st *State) error {
+		if st.Job != nil {
+			st.do(AppendAudit{job.AuditEntry{Time: st.Now, RequestID: id, Event: event, Detail: detail, Operation: about}})
+		}
+		return nil
+	})
+}

@@ -1,0 +1,210 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// Resolution is what becomes of a checkpoint by a person's reply.
+type Resolution struct {
+	// To is Answered; Clarified: it was not understood, and another checkpoint asks
+	// again; or Reading: Claude is asked what it means.
+	To    job.CheckpointStatus
+	Reply job.Reply
+	// Message is what the person wrote, for the session; nil when it was added
+	// before.
+	Message *job.MessageBody
+	// End ends the job instead of going on with it, with Code and Why.
+	End  job.State
+	Code job.Code
+	Why  string
+	// Again asks again, for Clarified.
+	Again *NewCheckpoint
+	// By is who replied.
+	By job.Actor
+	// Approval is how far a yes goes.
+	Approval ApprovalTerms
+	// Exchange is what was said since the question was first put, this reply and
+	// what is asked back included; it is kept as long as there is no answer.
+	Exchange []job.Utterance
+}
+
+// ApprovalTerms is how far a yes goes.
+type ApprovalTerms struct {
+	Scope job.ApprovalScope
+	// TTL is how long it may be used.
+	TTL time.Duration
+	// Standing is kept where it goes further than once; its ID is empty else.
+	Standing job.Approval
+}
+
+// Answer stores a person's reply to a checkpoint as it was understood. It returns the
+// person's message; or a Conflict error when another reply, or the end of the
+// question, came first: then the checkpoint has changed. c is the checkpoint against
+// which the reply was understood.
+func (s *Service) Answer(ctx context.Context, c job.Checkpoint, r Resolution) (int64, error) {
+	var fresh job.CheckpointID
+	if r.Again != nil {
+		fresh = job.CheckpointID(s.store.NewID(job.CheckpointIDs, c.UserID))
+	}
+	var message int64
+	err := s.run(ctx, Query{Checkpoint: c.ID, Approvals: true}, func(st *State) (err error) {
+		message, err = st.answer(c, r, fresh)
+		return err
+	})
+	return message, err
+}
+
+func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.CheckpointID) (int64, error) {
+	c := st.Checkpoint
+	switch {
+	case c == nil:
+		return 0, job.NoCheckpoint(understood.ID)
+	case c.Status != understood.Status || c.Round != understood.Round:
+		return 0, job.ClosedCheckpoint(c.ID, c.Status)
+	}
+	message := c.ReplyMessageID
+	if r.Message != nil {
+		body := *r.Message
+		body.RequestID = c.JobID
+		message = st.addMessage(st.checkpointChat(c), body, EndedByTurn)
+	}
+	r.Reply.MessageID = message
+	c.Reply = &r.Reply
+	switch r.To {
+	case job.Reading:
+		return message, st.interpret(c, r, message)
+	case job.Clarified:
+		return message, st.clarify(c, r, fresh)
+	case job.Answered, job.Open, job.Lapsed, job.Withdrawn:
+	}
+	return message, st.resolve(c, r)
+}
+
+// interpret has Claude asked what a reply means. A further reply supersedes the
+// interpreting of those before it: what that would find is of a round that is over.
+// The session goes on asking meanwhile.
+func (st *State) interpret(c *Checkpoint, r Resolution, message int64) error {
+	if err := st.withdrawInterpreter(c); err != nil {
+		return err
+	}
+	c.Round++
+	c.Status, c.ReplyMessageID, c.Exchange, c.Interpreter = job.Reading, message, r.Exchange, ""
+	st.do(UnlistOpen{c})
+	st.restartHumanClock(c)
+	st.addTask(c.JobID, TaskUnderstand, string(c.ID)+"|"+itoa(c.Round))
+	return nil
+}
+
+// clarify asks again what a reply left open.
+func (st *State) clarify(c *Checkpoint, r Resolution, fresh job.CheckpointID) error {
+	again := r.Again.record(fresh, st.checkpointChat(c).Recipient, c.Timeout)
+	again.Type, again.Held, again.Exchange = c.Type, c.Held, r.Exchange
+	again.ApprovalKey, again.AuditFields, again.ToolCallID = c.ApprovalKey, c.AuditFields, c.ToolCallID
+	c.Next = again.ID
+	if err := st.closeCheckpoint(c, job.Clarified); err != nil {
+		return err
+	}
+	c.Held = false
+	st.auditReply(c, "unclear", r.By, r.Reply, r.Approval.Scope)
+	st.Checkpoints = append(st.Checkpoints, again)
+	if st.Job != nil {
+		st.Job.Checkpoint = again.ID
+	}
+	st.openCheckpoint(again, opening{chat: r.Again.Chat, again: true})
+	st.restartHumanClock(again)
+	return nil
+}
+
+// resolve takes a reply as the answer.
+func (st *State) resolve(c *Checkpoint, r Resolution) error {
+	if err := st.closeCheckpoint(c, job.Answered); err != nil {
+		return err
+	}
+	event := string(job.Answered)
+	if r.Reply.Decision != "" {
+		event = string(r.Reply.Decision)
+		st.do(Count{c.Type, event, 1})
+	}
+	st.auditReply(c, event, r.By, r.Reply, r.Approval.Scope)
+	j := st.Job
+	if j == nil {
+		st.addTask("", TaskResume, string(c.ID))
+		return nil
+	}
+	st.decide(j, c, r)
+	st.stopClocks(j)
+	st.keepAnswer(j, c, r.Reply.Decision)
+	switch {
+	case r.End != "":
+		j.Error, j.Code = r.Why, r.Code
+		st.addNotice(j.chat(), r.Why)
+		return st.finish(j, r.End, nil)
+	case c.Held: // the turn that asked goes on, and its clock where it stood
+		st.resumeCallbackClock(j, j.CallbackLeft)
+		return st.move(j, job.Running, job.AtWork, nil)
+	}
+	return st.resume(j, ResumeReason{Reason: Replied})
+}
+
+// decide records what a reply allows or forbids.
+func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
+	if c.ApprovalKey == "" {
+		return
+	}
+	switch r.Reply.Decision {
+	case job.Approve:
+		st.approve(j, c, r.Approval)
+	case job.Deny:
+		st.deny(j, c)
+	case job.Steer:
+		if c.Type != job.Review {
+			st.deny(j, c)
+		}
+	case job.Cancel:
+	}
+}
+
+// approve records a yes, for exactly what was asked.
+func (st *State) approve(j *Job, c *Checkpoint, terms ApprovalTerms) {
+	st.supersede(j, c)
+	until := st.Now.Add(terms.TTL)
+	st.do(GrantApproval{j.ID, c.ApprovalKey, Approval{Checkpoint: c.ID, Until: until}},
+		SetClock{ApprovalClock, string(c.ID), until.Add(approvalGrace)})
+	if terms.Standing.ID == "" {
+		return
+	}
+	standing := AddStanding{Approval: terms.Standing}
+	standing.Approval.CreatedAt = st.Now
+	if terms.Scope == job.ForJob {
+		standing.JobID = j.ID
+		j.Standing = append(j.Standing, terms.Standing.ID)
+	}
+	st.do(standing)
+}
+
+// deny records a no, or that something else is wanted. What was allowed before and is
+// not used yet is allowed no longer; a no to a tool call is kept until the call is
+// told.
+func (st *State) deny(j *Job, c *Checkpoint) {
+	st.supersede(j, c)
+	if c.ToolCallID != "" {
+		st.endCall(j.chat(), c.ToolCallID, job.OutputDenied, mustMarshal("denied"))
+	}
+	if c.Type == job.ToolApproval {
+		st.do(GrantApproval{j.ID, c.ApprovalKey, Approval{Checkpoint: c.ID, Denied: true}})
+	}
+}
+
+// supersede takes back an earlier decision on the same, which nobody has used: the new
+// one stands in its place.
+func (st *State) supersede(j *Job, c *Checkpoint) {
+	if j.Approval != nil {
+		st.do(SpendApproval{j.ID, c.ApprovalKey})
+	}
+	if e := st.Earlier; e != nil && e.ToolCallID != "" && e.ToolCallID != c.ToolCallID {
+		st.failCall(j.chat(), e.ToolCallID, "superseded")
+	}
+}

@@ -1,0 +1,95 @@
+package lifecycle
+
+import (
+	"context"
+	"strconv"
+
+	"ringback/internal/job"
+)
+
+// Delivery is what became of a message that is no reply.
+type Delivery string
+
+// What may become of it.
+const (
+	ToJob     Delivery = "job"       // the job's next turn is told
+	Continues Delivery = "continues" // the latest job has ended: another follows it
+	Stored    Delivery = "stored"    // nobody but readers of the session
+)
+
+// AppendMessage adds a message to a session. With forClaude, the session's latest job
+// is told of it.
+func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool) (to Delivery, message int64, of job.ID, err error) {
+	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
+		return "", 0, "", err
+	}
+	err = s.run(ctx, Query{UserID: userID, SessionID: sessionID, Home: userID, Latest: true}, func(st *State) error {
+		to, message, of = st.appendMessage(s.opts, Recipient{UserID: userID, SessionID: sessionID}, m, forClaude)
+		return nil
+	})
+	return to, message, of, err
+}
+
+func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, forClaude bool) (Delivery, int64, job.ID) {
+	to.EventPrefix, to.Retention = outsidePrefix, opts.Retention
+	in := chat{to, st.Session, nil}
+	j := st.Latest
+	if j != nil {
+		in = j.chat()
+	}
+	message := st.addMessage(in, m, EndedByTurn)
+	if !forClaude || j == nil {
+		return Stored, message, ""
+	}
+	j.PendingMessages++
+	st.touch(j)
+	st.do(AddPending{j.ID, message, j.Retention})
+	if j.State.Terminal() {
+		st.addTask(j.ID, TaskContinue, string(j.ID))
+		return Continues, message, j.ID
+	}
+	if j.Checkpoint != "" { // it was asked, and writes on: the human clock begins anew
+		st.setDeadline(j, HumanClock, opts.HumanTimeout)
+	}
+	return ToJob, message, j.ID
+}
+
+// AssistantMessage is something that Claude said.
+type AssistantMessage struct {
+	// End is where in the turn's output it ends.
+	End  int64
+	Body job.MessageBody
+}
+
+// AppendAssistantMessages adds what Claude said in a turn to the session of its job.
+// Adding it again changes nothing.
+func (s *Service) AppendAssistantMessages(ctx context.Context, id job.ID, turn int, said []AssistantMessage) error {
+	return s.run(ctx, Query{Job: id}, func(st *State) error {
+		st.appendAssistantMessages(turn, said)
+		return nil
+	})
+}
+
+func (st *State) appendAssistantMessages(turn int, said []AssistantMessage) {
+	j := st.Job
+	if j == nil || turn < j.Output.Turn {
+		return
+	}
+	var known int64
+	if turn == j.Output.Turn {
+		known = j.Output.Offset
+	}
+	until := known
+	for _, one := range said { // several messages may end at one place
+		if one.End > known {
+			until = one.End
+			st.addTurnOutput(j.chat(), j.chat().about(one.Body))
+		}
+	}
+	j.Output = OutputPosition{turn, until}
+}
+
+// touch counts a change of what lies under a job's id but not in its record.
+func (st *State) touch(j *Job) { j.UpdatedAt = st.Now }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,138 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store/storetest"
+)
+
+// The operations of people, for TestStateMachineFollowsItsModel.
+
+func question(m *model, r *rand.Rand) lifecycle.NewCheckpoint {
+	q := lifecycle.NewCheckpoint{
+		RequestID: m.id, UserID: m.user, SessionID: m.session, Type: job.ErrorRecovery, Message: "Which?",
+		Props: json.RawMessage(`{}`), Chat: job.Text(job.FromAssistant, "Which?"), Digest: strconv.FormatUint(r.Uint64(), 10),
+	}
+	if r.IntN(2) == 0 {
+		q.Hold = time.Minute
+	}
+	return q
+}
+
+func ask(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	q := question(m, r)
+	outcome, id, _, err := s.Ask(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := lifecycle.Asked
+	switch {
+	case m.asked != "":
+		want = lifecycle.Busy
+	case m.state != job.Running:
+		want = lifecycle.Outcome(m.state)
+	default:
+		m.asked, m.holds, m.attempt = id, q.Hold > 0, 0
+		m.events = append(m.events, "k:message", "k:checkpoint")
+		m.state, m.phase = job.AwaitingInput, job.NoPhase
+		if m.holds {
+			m.phase = job.Held
+		}
+	}
+	if outcome != want {
+		t.Errorf("asking for a job that is %s: %s, want %s", m.state, outcome, want)
+	}
+}
+
+// reply replies to the job's checkpoint, or to one that no longer waits.
+func reply(t *testing.T, s *storetest.Service, m *model, a lifecycle.Resolution) bool {
+	t.Helper()
+	if m.asked == "" {
+		return false
+	}
+	c, err := s.Checkpoint(t.Context(), m.asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Held != m.holds {
+		t.Errorf("held is %v, want %v", c.Held, m.holds)
+	}
+	message := job.Text(job.FromUser, "that one")
+	a.Message = &message
+	if _, err := s.Answer(t.Context(), c, a); err != nil {
+		t.Errorf("replying: %v", err)
+	}
+	var e *job.Error
+	if _, err := s.Answer(t.Context(), c, a); !errors.As(err, &e) || e.Kind != job.Conflict {
+		t.Errorf("a second reply: %v, want a conflict", err)
+	}
+	m.events = append(m.events, "k:message", "k:checkpoint:resolved")
+	return true
+}
+
+func answer(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
+	t.Helper()
+	if !reply(t, s, m, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: "that one"}}) {
+		return
+	}
+	m.asked = ""
+	if m.holds {
+		m.holds = false
+		m.become(job.Running, job.AtWork, "running")
+		return
+	}
+	phase := job.Queued
+	if m.again = m.held; m.again {
+		phase = job.WaitingForExit
+	}
+	m.become(job.Pending, phase, "pending")
+}
+
+func clarify(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	q := question(m, r)
+	if !reply(t, s, m, lifecycle.Resolution{To: job.Clarified, Reply: job.Reply{Text: "what?"}, Again: &q}) {
+		return
+	}
+	before, err := s.Checkpoint(t.Context(), m.asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.asked = before.Next
+	m.events = append(m.events, "k:message", "k:checkpoint")
+}
+
+func park(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
+	t.Helper()
+	if m.asked == "" {
+		return
+	}
+	if status, err := s.StopWaiting(t.Context(), m.id, m.asked); err != nil || status != job.Open {
+		t.Errorf("parking: %s, %v", status, err)
+	}
+	m.holds, m.phase = false, job.NoPhase
+}
+
+func tell(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
+	t.Helper()
+	told, _, _, err := s.AppendMessage(t.Context(), m.user, m.session, job.Text(job.FromUser, "by the way"), !m.state.Terminal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := lifecycle.ToJob
+	if m.state.Terminal() {
+		want = lifecycle.Stored
+	}
+	if told != want {
+		t.Errorf("telling a job that is %s: %s, want %s", m.state, told, want)
+	}
+	m.events = append(m.events, "k:message")
+}

@@ -1,0 +1,203 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// storm runs n commands on one job at once, and returns how many took effect. Each of
+// the others must have been refused, by one of the kinds of errors given.
+func storm(t *testing.T, n int, command func(i int) error, refusals ...job.ErrorKind) int {
+	t.Helper()
+	begin, results := make(chan struct{}), make([]error, n)
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() {
+			<-begin
+			results[i] = command(i)
+		})
+	}
+	close(begin)
+	running.Wait()
+	took := 0
+	for _, err := range results {
+		var refused *job.Error
+		switch {
+		case err == nil:
+			took++
+		case !errors.As(err, &refused) || !contains(refusals, refused.Kind):
+			t.Errorf("neither taken nor refused: %v", err)
+		}
+	}
+	return took
+}
+
+func contains(kinds []job.ErrorKind, kind job.ErrorKind) bool {
+	for _, k := range kinds {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// started is a job of which a turn runs.
+func started(t *testing.T, s *storetest.Service) job.Job {
+	t.Helper()
+	create(t, s, newJob("u"))
+	turn := take(t, s)
+	if turn == nil {
+		t.Fatal("no turn was started")
+	}
+	return turn.Job
+}
+
+// TestCommandsAtOnceAreNeitherLostNorDoneTwice makes conflicts certain.
+func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		ctx := t.Context()
+		t.Run("messages of one chat", func(t *testing.T) {
+			j := create(t, s, newJob("messages"))
+			took := storm(t, 100, func(i int) error {
+				_, _, _, err := s.AppendMessage(ctx, "messages", j.SessionID, job.Text(job.FromUser, fmt.Sprint(i)), true)
+				return err
+			}, job.Unavailable)
+			messages, last, err := s.Messages(ctx, "messages", j.SessionID, 0, 1000)
+			if err != nil || len(messages) != took || last != int64(took) {
+				t.Errorf("%d messages were taken, %d are there, the last is %d; %v", took, len(messages), last, err)
+			}
+			seen := map[string]bool{}
+			for i, m := range messages {
+				if m.ID != int64(i+1) || seen[m.Content] {
+					t.Errorf("message %d is %d: %q", i+1, m.ID, m.Content)
+				}
+				seen[m.Content] = true
+			}
+			if turn := take(t, s); turn == nil || len(turn.PendingMessages) != took {
+				t.Errorf("the turn is told %+v", turn)
+			}
+		})
+		t.Run("answers to one question", func(t *testing.T) {
+			j := started(t, s)
+			_, id, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{
+				RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Confirmation, Message: "Do it?",
+				Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d", ApprovalKey: "action:a:1",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := s.Checkpoint(ctx, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			took := storm(t, 200, func(i int) error {
+				decision := [...]job.Decision{job.Approve, job.Deny}[i%2]
+				_, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision}})
+				return err
+			}, job.Conflict, job.Unavailable)
+			if took != 1 {
+				t.Errorf("%d answers were taken", took)
+			}
+			if answers, err := s.Answers(ctx, j.ID); err != nil || len(answers) != 1 {
+				t.Errorf("%d answers are kept, %v", len(answers), err)
+			}
+		})
+		t.Run("batches of one result", func(t *testing.T) {
+			j := started(t, s)
+			var mu sync.Mutex
+			totals := map[int]bool{}
+			took := storm(t, 60, func(i int) error {
+				outcome, total, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: i + 1, Digest: fmt.Sprint(i), Items: json.RawMessage(`[1,2]`), Count: 2, Others: lifecycle.AnyOthers})
+				if err == nil && outcome != lifecycle.Accepted {
+					t.Errorf("batch %d is %s", i, outcome)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				totals[total] = true
+				return err
+			}, job.Unavailable)
+			delete(totals, 0)
+			if len(totals) != took || !totals[2*took] {
+				t.Errorf("%d batches were taken, the totals told are %v", took, totals)
+			}
+		})
+		t.Run("ends of one job", func(t *testing.T) {
+			j := started(t, s)
+			outcomes := make([]string, 90)
+			storm(t, 90, func(i int) (err error) {
+				var outcome lifecycle.Outcome
+				switch i % 3 {
+				case 0:
+					outcome, err = s.Accept(ctx, j.ID, lifecycle.Submission{Digest: fmt.Sprint(i), Result: json.RawMessage(`{}`)})
+				case 1:
+					outcome, err = s.ReportFailure(ctx, j.ID, "cannot", fmt.Sprint(i), false)
+				case 2:
+					outcome, err = lifecycle.Accepted, s.End(ctx, j.ID, job.Cancelled, job.CodeCancelled, "enough", 0)
+				}
+				if err == nil && outcome == lifecycle.Accepted {
+					outcomes[i] = "took effect"
+				}
+				return err
+			}, job.Conflict, job.Unavailable)
+			ends := 0
+			for _, outcome := range outcomes {
+				if outcome != "" {
+					ends++
+				}
+			}
+			if ends != 1 {
+				t.Errorf("the job ended %d times", ends)
+			}
+			now, err := s.Get(ctx, j.ID)
+			if err != nil || !now.State.Terminal() {
+				t.Errorf("the job is %s, %v", now.State, err)
+			}
+			terminal := map[string]int{}
+			for _, name := range eventsOf(t, s, j) {
+				if name == "k:received" || name == "k:error" || name == "k:cancelled" {
+					terminal["ends"]++
+				}
+			}
+			if diff := cmp.Diff(map[string]int{"ends": 1}, terminal); diff != "" {
+				t.Error(diff)
+			}
+		})
+		t.Run("turns of one entry", func(t *testing.T) {
+			j := create(t, s, newJob("turns"))
+			var taken lifecycle.Taken
+			for p := range store.Partitions {
+				if found, ok, err := s.Take(ctx, store.Partition(p), "n", false); err != nil {
+					t.Fatal(err)
+				} else if ok && found.JobID == j.ID {
+					taken = found
+				}
+			}
+			var mu sync.Mutex
+			turns := 0
+			storm(t, 50, func(i int) error {
+				turn, err := s.StartTurn(ctx, lifecycle.Worker{Node: fmt.Sprint("node", i)}, taken)
+				mu.Lock()
+				defer mu.Unlock()
+				if turn != nil {
+					turns++
+				}
+				return err
+			}, job.Unavailable)
+			if now, err := s.Get(ctx, j.ID); err != nil || turns != 1 || now.Turn != 1 {
+				t.Errorf("%d turns were started, the job is in turn %d, %v", turns, now.Turn, err)
+			}
+		})
+	})
+}

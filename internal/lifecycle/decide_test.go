@@ -1,0 +1,117 @@
+package lifecycle
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+)
+
+// These tests need no store: they call the functions that decide.
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// jobIn is a state with a job in one of the situations that rules tell apart.
+func jobIn(situation string) *State {
+	j := &Job{Record: Record{
+		ID: "req_00_a", UserID: "u", SessionID: "s", EventPrefix: "k", State: job.State(situation), Turn: 1, MaxAttempts: 2,
+		CallbackTimeout: time.Minute, QueueTimeout: time.Hour, Retention: time.Hour, Owner: "n", Entry: "1-0",
+	}, SecretAlive: true, Clocks: map[Clock]time.Time{CallbackClock: now.Add(time.Minute)}}
+	st := &State{Now: now, Job: j, Session: &Session{UserID: "u", ID: "s"}}
+	j.Session = st.Session
+	switch situation {
+	case "pending":
+		j.Phase, j.Owner, j.Entry = job.Queued, "", ""
+	case "running":
+		j.Phase = job.AtWork
+	case "running, late":
+		j.State, j.Phase, j.SecretAlive = job.Running, job.AtWork, false
+	case "held":
+		j.State, j.Phase = job.AwaitingInput, job.Held
+		wait(st, j)
+		st.Checkpoint.Held = true
+	case "parked":
+		j.State, j.Owner, j.Entry = job.AwaitingApproval, "", ""
+		wait(st, j)
+	default:
+		j.Owner, j.Entry, j.SecretAlive, j.Clocks = "", "", false, nil
+	}
+	return st
+}
+
+func wait(st *State, j *Job) {
+	j.Checkpoint, j.QuestionID, j.Question = "chk_00_a", "chk_00_a", "earlier"
+	st.Checkpoint = &Checkpoint{ID: "chk_00_a", JobID: j.ID, UserID: "u", SessionID: "s", Type: job.Confirmation, Status: job.Open, Timeout: time.Hour}
+}
+
+// TestWhatAJobTakesInEachSituation walks the table of commands and situations,
+// testdata/decisions.txt: what is answered, and behind the arrow where the job is then, where it has moved.
+func TestWhatAJobTakesInEachSituation(t *testing.T) {
+	t.Parallel()
+	situations := []string{"pending", "running", "running, late", "held", "parked", "received", "cancelled", "rejected", "expired", "failed"}
+	commands := []struct {
+		name   string
+		decide func(*State) (any, error)
+	}{
+		{"StartTurn", func(st *State) (any, error) {
+			j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, Taken{"req_00_a", job.Interactive, "2-0"}, "secret")
+			return map[bool]string{true: "started", false: "not now"}[j != nil], err
+		}},
+		{"Accept", func(st *State) (any, error) { return st.accept(Submission{Digest: "d", Result: []byte(`{}`)}) }},
+		{"AddBatch", func(st *State) (any, error) {
+			o, _ := st.addBatch(NewBatch{Index: 1, Others: AnyOthers})
+			return o, nil
+		}},
+		{"ReportFailure", func(st *State) (any, error) { return st.reportFailure("c", "no", false) }},
+		{"Ask", func(st *State) (any, error) {
+			o, _, _, err := st.ask(Options{HumanTimeout: time.Hour}, NewCheckpoint{RequestID: "req_00_a", Type: job.Confirmation, Digest: "new"}, "chk_00_b")
+			return o, err
+		}},
+		{"StartAction", func(st *State) (any, error) { o, _ := st.startAction(NewRun{Run: "run_1"}); return o, nil }},
+		{"Answer", func(st *State) (any, error) {
+			_, err := st.answer(job.Checkpoint{ID: "chk_00_a", Status: job.Open}, Resolution{To: job.Answered}, "")
+			return "taken", err
+		}},
+		{"Cancel", func(st *State) (any, error) {
+			return "taken", st.end("req_00_a", job.Cancelled, job.CodeCancelled, "enough", 0)
+		}},
+		{"Retry", func(st *State) (any, error) { return "taken", st.retry("req_00_a") }},
+		{"EndTurn", func(st *State) (any, error) {
+			return st.endTurn(TurnEnd{ID: "req_00_a", Turn: 1, Node: "n", Again: true, Begun: true, Backoff: time.Second})
+		}},
+		{"callback clock", func(st *State) (any, error) {
+			st.Now = now.Add(time.Hour)
+			return "fired", st.fireForJob(CallbackClock, "req_00_a")
+		}},
+	}
+	var got strings.Builder
+	for _, c := range commands {
+		for _, situation := range situations {
+			st := jobIn(situation)
+			before := st.Job.State
+			answer, err := c.decide(st)
+			var refused *job.Error
+			if errors.As(err, &refused) {
+				answer = "refused: " + string(refused.Kind)
+			}
+			fmt.Fprintf(&got, "%s, %s: %v", c.name, situation, answer)
+			if st.Job.State != before {
+				fmt.Fprintf(&got, " -> %s", strings.TrimSuffix(string(st.Job.State)+"/"+string(st.Job.Phase), "/"))
+			}
+			got.WriteString("\n")
+		}
+	}
+	want, err := os.ReadFile("testdata/decisions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,112 @@
+package lifecycle
+
+import (
+	"context"
+
+	"ringback/internal/job"
+)
+
+// Due is a clock that has run down.
+type Due struct {
+	Clock Clock
+	// Ref is the job or checkpoint that it runs for.
+	Ref string
+}
+
+// expiry says what is told of a job whose clock has run down.
+type expiry struct {
+	code job.Code
+	// message goes into the record, toUser to the person.
+	message, toUser string
+}
+
+var expiries = map[Clock]expiry{
+	CallbackClock: {"callback_timeout", "Claude did not respond in time", "Request timed out. Please try again."},
+	QueueClock:    {"queue_timeout", "No worker became free in time", "The server was too busy. Please try again later."},
+	HumanClock:    {"human_timeout", "Nobody answered in time", "Nobody answered in time. Please start again."},
+}
+
+// Fire does what a clock that has run down is for, once, whoever calls it and how
+// often: whether the clock still stands there is read again.
+func (s *Service) Fire(ctx context.Context, d Due) error {
+	switch d.Clock {
+	case LapseClock, ForgetClock, ApprovalClock:
+		id := job.CheckpointID(d.Ref)
+		return s.run(ctx, Query{Checkpoint: id, Approvals: true}, func(st *State) error { return st.fireForCheckpoint(d.Clock, id) })
+	case CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock, PurgeClock:
+	}
+	id := job.ID(d.Ref)
+	return s.run(ctx, Query{Job: id, Everything: d.Clock == PurgeClock}, func(st *State) error { return st.fireForJob(d.Clock, id) })
+}
+
+func (st *State) fireForJob(clock Clock, id job.ID) error {
+	j := st.Job
+	if j == nil {
+		st.do(StopClock{clock, string(id)})
+		return nil
+	}
+	due, runs := j.Clocks[clock]
+	if !runs || due.After(st.Now) {
+		return nil // it was stopped or set anew meanwhile
+	}
+	delete(j.Clocks, clock)
+	st.do(StopClock{clock, string(id)})
+	if clock == PurgeClock {
+		if j.State.Terminal() {
+			j.Deleted = true
+			st.do(DeleteJob{j})
+		}
+		return nil
+	}
+	switch clock {
+	case HoldClock: // the call that asked has waited long enough, and whoever answered it is gone
+		return st.stopHolding(j)
+	case RetryClock:
+		return st.retryNow(j)
+	case CallbackClock, QueueClock, HumanClock, PurgeClock, LapseClock, ForgetClock, ApprovalClock:
+	}
+	if j.State.Terminal() {
+		return nil
+	}
+	e := expiries[clock]
+	return st.fail(j, job.Expired, e.code, e.message, e.toUser)
+}
+
+// retryNow ends the delay before another attempt.
+func (st *State) retryNow(j *Job) error {
+	if j.State != job.Pending {
+		return nil
+	}
+	j.PhaseUntil = job.Job{}.PhaseUntil
+	st.setClock(j, QueueClock, j.QueueTimeout)
+	return st.enqueue(j)
+}
+
+func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
+	c := st.Checkpoint
+	due, runs := st.CheckpointClocks[clock]
+	if c != nil && (!runs || due.After(st.Now)) {
+		return nil
+	}
+	st.do(StopClock{clock, string(id)})
+	if c == nil {
+		return nil
+	}
+	switch clock {
+	case LapseClock:
+		if !c.Status.Waits() {
+			return nil
+		}
+		st.addNotice(st.checkpointChat(c), expiries[HumanClock].toUser)
+		return st.closeCheckpoint(c, job.Lapsed)
+	case ForgetClock:
+		c.Deleted = true
+		st.do(DeleteCheckpoint{c})
+	case ApprovalClock: // whoever tries to use the approval now is refused
+		if j := st.Job; j != nil && c.ToolCallID != "" && j.Approval != nil && j.Approval.Checkpoint == c.ID {
+			st.failCall(j.chat(), c.ToolCallID, "expired")
+		}
+	case CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock, PurgeClock:
+	}
+	return nil
+}

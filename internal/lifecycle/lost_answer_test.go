@@ -1,0 +1,93 @@
+package lifecycle_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store/storetest"
+)
+
+// twice sends each script to Redis twice, as a client does that has lost the answer to
+// the first, and takes the second answer.
+type twice struct{}
+
+func (twice) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (twice) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if strings.HasPrefix(cmd.Name(), "eval") {
+			if err := next(ctx, cmd); err != nil {
+				return err
+			}
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (twice) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		first := started(t, s)
+		rdb.AddHook(twice{})
+		if _, _, _, err := s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromAssistant, "By the way"), false); err != nil {
+			t.Fatal(err)
+		}
+		if _, total, err := s.AddBatch(ctx, first.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[1]`), Count: 1, Others: lifecycle.AnyOthers}); err != nil || total != 1 {
+			t.Errorf("%d items, %v", total, err)
+		}
+		outcome, id, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{
+			RequestID: first.ID, UserID: "u", SessionID: first.SessionID, Type: job.Confirmation, Message: "Do it?", Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d",
+		})
+		if err != nil || outcome != lifecycle.Asked {
+			t.Fatal(outcome, err)
+		}
+		c, err := s.Checkpoint(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
+			t.Errorf("the answer: %v", err)
+		}
+		if err := s.End(ctx, first.ID, job.Cancelled, job.CodeCancelled, "enough", 0); err != nil {
+			t.Errorf("the end: %v", err)
+		}
+		second := create(t, s, newJob("second"))
+		if now, err := s.Get(ctx, second.ID); err != nil || now.State != job.Pending {
+			t.Errorf("%+v, %v", now, err)
+		}
+		messages, _, err := s.Messages(ctx, "u", first.SessionID, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, m := range messages {
+			said = append(said, m.Content)
+		}
+		if got := strings.Join(said, "; "); got != "By the way; Do it?; enough" {
+			t.Errorf("the chat reads %q", got)
+		}
+		ends := 0
+		for _, name := range eventsOf(t, s, first) {
+			if name == "k:cancelled" {
+				ends++
+			}
+		}
+		if ends != 1 {
+			t.Errorf("the end was told %d times", ends)
+		}
+	})
+}

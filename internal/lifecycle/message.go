@@ -1,0 +1,163 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"ringback/internal/job"
+)
+
+// chat is where messages go: a session, and the calls that it shows of a job.
+type chat struct {
+	Recipient
+	session *Session
+	calls   map[string]Call // of the job; nil where there is none
+}
+
+// about is a message that belongs to the chat's job.
+func (c chat) about(body job.MessageBody) job.MessageBody {
+	body.RequestID = c.JobID
+	return body
+}
+
+func (j *Job) chat() chat {
+	if j.Calls == nil {
+		j.Calls = map[string]Call{}
+	}
+	return chat{j.recipient(), j.Session, j.Calls}
+}
+
+// messageData is the data of a message's event.
+type messageData struct {
+	Action    string      `json:"action"`
+	Status    string      `json:"status"`
+	SessionID string      `json:"sessionId"`
+	Message   job.Message `json:"message"`
+}
+
+// addMessage adds a message to a chat and tells of it. Calls of tools that it shows
+// are ended by owner. It returns the message's id.
+func (st *State) addMessage(to chat, body job.MessageBody, owner CallOwner) int64 {
+	return st.put(to, body, owner, "NEW_MESSAGE", "processing")
+}
+
+// addTurnOutput adds what a turn printed, unless that is of nothing but calls that
+// have ended before: output is read late, and a person may have decided by then.
+func (st *State) addTurnOutput(to chat, body job.MessageBody) {
+	if !to.stale(body) {
+		st.addMessage(to, body, EndedByTurn)
+	}
+}
+
+func (st *State) put(to chat, body job.MessageBody, owner CallOwner, action, status string) int64 {
+	body.UserID, body.SessionID = to.UserID, to.SessionID
+	for _, p := range body.Parts {
+		if p.Type == job.ToolResultPart {
+			st.closeCall(to, p.ToolCallID)
+		}
+	}
+	to.session.Latest++
+	id := to.session.Latest
+	for _, p := range body.Parts {
+		if p.Type == job.ToolCallPart {
+			st.showCall(to, p.ToolCallID, p.ToolName, owner, id)
+		}
+	}
+	m := job.Message{ID: id, CreatedAt: st.Now, UpdatedAt: st.Now, MessageBody: body}
+	st.do(PutMessage{to.session, to.Retention, m})
+	st.emit(to.Recipient, job.OnMessage, messageData{action, status, to.SessionID, m})
+	return id
+}
+
+// stale reports whether a message tells of nothing but calls that have ended before.
+func (c chat) stale(body job.MessageBody) bool {
+	if len(body.Parts) == 0 {
+		return false
+	}
+	for _, p := range body.Parts {
+		known, ok := c.calls[p.ToolCallID]
+		ended := ok && known.Owner == CallEnded
+		// A result of a call that was never shown is not shown either.
+		if p.Type == job.TextPart || !ended && (p.Type == job.ToolCallPart || ok) {
+			return false
+		}
+	}
+	return true
+}
+
+// addNotice tells a chat in words what became of a job.
+func (st *State) addNotice(to chat, text string) {
+	body := job.Text(job.FromAssistant, text)
+	body.MessageType = job.NoticeMessage
+	st.addMessage(to, to.about(body), EndedByTurn)
+}
+
+func (st *State) setCall(to chat, id string, c Call) {
+	to.calls[id] = c
+	st.do(SetCall{to.JobID, id, c})
+}
+
+// showCall notes that a message shows a call. The output of a turn may show once
+// more what a person is asked about; only a person, asked again, opens a call that
+// has ended.
+func (st *State) showCall(to chat, id, tool string, owner CallOwner, message int64) {
+	if to.calls == nil {
+		return
+	}
+	known, ok := to.calls[id]
+	if ok && owner == EndedByTurn {
+		owner = known.Owner
+	}
+	st.setCall(to, id, Call{owner, append(slices.Clone(known.Messages), message), tool})
+}
+
+// handCall lets somebody else end a call from now on.
+func (st *State) handCall(to chat, id string, owner CallOwner, tool string) {
+	if known, ok := to.calls[id]; ok {
+		st.setCall(to, id, Call{owner, known.Messages, known.Tool})
+		return
+	}
+	st.setCall(to, id, Call{Owner: owner, Tool: tool})
+}
+
+// closeCall notes that a call has its end. It returns its tool; ok is false where
+// it has one already.
+func (st *State) closeCall(to chat, id string) (tool string, ok bool) {
+	known, shown := to.calls[id]
+	if !shown || known.Owner == CallEnded {
+		return "", false
+	}
+	st.setCall(to, id, Call{Owner: CallEnded})
+	for _, message := range known.Messages {
+		st.do(TouchMessage{to.session, to.Retention, message, st.Now})
+	}
+	return known.Tool, true
+}
+
+// endCall ends a call in the chat, unless it has its end already.
+func (st *State) endCall(to chat, id string, state job.PartState, output json.RawMessage) {
+	tool, open := st.closeCall(to, id)
+	if !open {
+		return
+	}
+	st.addMessage(to, to.about(job.MessageBody{
+		Sender: job.FromAssistant, Role: job.FromTool, MessageType: job.ToolMessage,
+		Parts: []job.Part{{Type: job.ToolResultPart, ToolCallID: id, ToolName: tool, State: state, Output: output}},
+	}), EndedByTurn)
+}
+
+// failCall is endCall for a call that came to nothing, and why in one word.
+func (st *State) failCall(to chat, id, why string) {
+	st.endCall(to, id, job.OutputError, mustMarshal(why))
+}
+
+// endCalls ends the calls of the given owners, each with its word.
+func (st *State) endCalls(j *Job, why map[CallOwner]string) {
+	to := j.chat()
+	for _, id := range slices.Sorted(maps.Keys(to.calls)) {
+		if word, ends := why[to.calls[id].Owner]; ends {
+			st.failCall(to, id, word)
+		}
+	}
+}

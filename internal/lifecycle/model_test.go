@@ -1,0 +1,362 @@
+package lifecycle_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+func newJob(user string) lifecycle.NewJob {
+	return lifecycle.NewJob{
+		Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive,
+		CallbackTimeout: time.Minute, MaxAttempts: 2,
+	}
+}
+
+// model is what a job should be after a series of operations.
+type model struct {
+	id      job.ID
+	user    string
+	session string
+	state   job.State
+	phase   job.Phase
+	turn    int
+	attempt int
+	held    bool   // a node holds its turn
+	secret  bool   // callbacks are taken: a job retried by a person gets a new one with its turn
+	digest  string // of the accepted result
+	seen    map[string]bool
+	events  []string
+	// asked is the checkpoint the job waits at, and holds whether the call that
+	// asked still waits; again says that the next turn waits for this one's end.
+	asked job.CheckpointID
+	holds bool
+	again bool
+}
+
+func (m *model) become(s job.State, phase job.Phase, event string) {
+	if s != m.state && !m.state.CanBecome(s) {
+		panic(fmt.Sprintf("the table has no way from %q to %q", m.state, s))
+	}
+	if s == job.Failed || s == job.Cancelled || s == job.Rejected { // the chat is told
+		m.events = append(m.events, "k:message")
+	}
+	if s.Terminal() && m.asked != "" {
+		m.events = append(m.events, "k:checkpoint:resolved")
+	}
+	if s.Terminal() {
+		m.asked, m.again = "", false
+	}
+	m.state, m.phase = s, phase
+	m.secret = m.secret && !s.Terminal()
+	m.events = append(m.events, "k:"+event)
+}
+
+// refusal is how a callback is refused; empty when it is taken.
+func (m *model) refusal() lifecycle.Outcome {
+	switch {
+	case m.state.Terminal():
+		return lifecycle.Outcome(m.state)
+	case m.asked != "":
+		return lifecycle.Outcome(m.state)
+	case !m.secret:
+		return lifecycle.Outcome(job.Expired)
+	}
+	return ""
+}
+
+// TestStateMachineFollowsItsModel applies random legal and illegal operations
+// to one job and compares answers, record and events with a simple model.
+func TestStateMachineFollowsItsModel(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		for seed := range uint64(60) {
+			m := &model{seen: map[string]bool{}, secret: true}
+			j, err := s.Start(t.Context(), newJob(fmt.Sprint("user", seed)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.id, m.user, m.session = j.ID, j.UserID, j.SessionID
+			m.become(job.Pending, job.Queued, "pending")
+			operate(t, s, m, rand.New(rand.NewPCG(seed, 0)))
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+			_ = s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "", 0) // out of the next one's way
+		}
+		if unknown, err := s.Unknown(t.Context()); err != nil || len(unknown) > 0 {
+			t.Errorf("keys and fields that no list names: %v, %v", unknown, err)
+		}
+	})
+}
+
+func operate(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	operations := []func(*testing.T, *storetest.Service, *model, *rand.Rand){claim, claim, progress, result, cancel, endTurn, retry, giveUp, ask, ask, answer, answer, clarify, park, tell}
+	for range 40 {
+		operations[r.IntN(len(operations))](t, s, m, r)
+		compare(t, s, m)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func compare(t *testing.T, s *storetest.Service, m *model) {
+	t.Helper()
+	j, err := s.Get(t.Context(), m.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.State != m.state || j.Phase != m.phase || j.Turn != m.turn || j.Attempt != m.attempt || (j.Result != nil) != (m.digest != "") || j.FinishedAt.IsZero() == m.state.Terminal() {
+		t.Errorf("the record is %+v, the model %+v", j, m)
+	}
+	events, err := s.JobEvents(t.Context(), j, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, len(events))
+	for i, e := range events {
+		var head struct{ Event string }
+		if err := json.Unmarshal(e.Frame, &head); err != nil {
+			t.Fatal(err)
+		}
+		names[i] = head.Event
+		if i > 0 && e.Seq != events[i-1].Seq+1 {
+			t.Errorf("event %d follows %d", e.Seq, events[i-1].Seq)
+		}
+	}
+	if diff := cmp.Diff(m.events, names); diff != "" {
+		t.Errorf("events: %s", diff)
+	}
+}
+
+func claim(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
+	t.Helper()
+	var taken *lifecycle.Turn
+	for p := range store.Partition(store.Partitions) {
+		if err := s.FireDue(t.Context(), p); err != nil { // retries that are due
+			t.Fatal(err)
+		}
+		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turn != nil {
+			taken = turn
+		}
+	}
+	if (taken != nil) != (m.state == job.Pending && !m.again) {
+		t.Errorf("claimed %+v of a job that is %s", taken, m.state)
+		return
+	}
+	if taken != nil {
+		m.turn++
+		m.held, m.secret = true, true
+		m.become(job.Running, job.AtWork, "running")
+	}
+}
+
+func progress(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	digest := fmt.Sprintf("digest-%05d", r.IntN(4))
+	facts, _, _, err := s.Header(t.Context(), m.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome, err := s.Progress(t.Context(), m.id, facts, json.RawMessage(`{"message":"x"}`), digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := lifecycle.Accepted
+	if refusal := m.refusal(); refusal != "" && m.asked == "" {
+		want = refusal
+	} else if !m.seen[digest] {
+		m.seen[digest] = true
+		m.events = append(m.events, "k:activity")
+	}
+	if outcome != want {
+		t.Errorf("progress of a job that is %s: %s, want %s", m.state, outcome, want)
+	}
+}
+
+func result(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	digest := fmt.Sprint("result ", r.IntN(2))
+	outcome, err := s.Accept(t.Context(), m.id, lifecycle.Submission{Digest: digest, Result: json.RawMessage(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := lifecycle.Accepted
+	switch {
+	case m.state == job.Received && m.digest == digest:
+		want = lifecycle.Repeated
+	case m.state == job.Received:
+		want = lifecycle.Conflict
+	case m.refusal() != "":
+		want = m.refusal()
+	default:
+		m.digest = digest
+		m.become(job.Received, job.NoPhase, "received")
+	}
+	if outcome != want {
+		t.Errorf("result for a job that is %s: %s, want %s", m.state, outcome, want)
+	}
+}
+
+func cancel(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	if r.IntN(3) > 0 {
+		return // the other operations shall have a chance
+	}
+	err := s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "enough", 0)
+	if (err == nil) == m.state.Terminal() {
+		t.Errorf("cancelling a job that is %s: %v", m.state, err)
+	}
+	if err == nil {
+		m.become(job.Cancelled, job.NoPhase, "cancelled")
+	}
+}
+
+func endTurn(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	turn := m.turn - r.IntN(2)
+	state, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{
+		ID: m.id, Turn: turn, Node: "n", Code: job.CodeNoCallback, Message: "no", Again: true, Begun: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if turn != m.turn || !m.held {
+		if state != "" {
+			t.Errorf("the end of turn %d was taken, the job is in turn %d", turn, m.turn)
+		}
+		return
+	}
+	if m.again { // the reply came while the process was ending
+		m.become(job.Pending, job.Queued, "pending")
+	}
+	if m.phase == job.Held {
+		m.phase = job.NoPhase
+	}
+	m.held, m.holds, m.again = false, false, false
+	if m.state == job.Running {
+		m.attempt++
+		if m.attempt >= 2 {
+			m.become(job.Failed, job.NoPhase, "error")
+		} else {
+			m.become(job.Pending, job.Queued, "pending")
+		}
+	}
+	if state != m.state {
+		t.Errorf("after the turn's end the job is %s, want %s", state, m.state)
+	}
+}
+
+func retry(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
+	t.Helper()
+	err := s.Retry(t.Context(), m.id)
+	if legal := m.state.Terminal() && m.state.CanBecome(job.Pending); (err == nil) != legal {
+		t.Errorf("retrying a job that is %s: %v", m.state, err)
+	}
+	if err == nil {
+		m.attempt, m.holds, m.seen = 0, false, map[string]bool{}
+		phase := job.Queued
+		if m.held { // the process of the last turn is still ending
+			phase = job.WaitingForExit
+		}
+		m.become(job.Pending, phase, "pending")
+		m.again = m.held
+	}
+}
+
+func giveUp(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	if r.IntN(3) > 0 {
+		return
+	}
+	outcome, err := s.ReportFailure(t.Context(), m.id, "cannot", "I cannot", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := m.refusal(); m.state != job.Failed && want != "" && outcome != want {
+		t.Errorf("giving up a job that is %s: %s, want %s", m.state, outcome, want)
+	}
+	if m.refusal() == "" {
+		m.become(job.Failed, job.NoPhase, "error")
+	}
+}
+
+func TestFinishedJobsAreForgotten(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{Retention: 300 * time.Millisecond}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		baseline := keys(t, rdb)
+		for i := range 20 {
+			n := newJob(fmt.Sprint("user", i))
+			n.IdempotencyKey = "key"
+			j, err := s.Start(ctx, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[]`), Others: lifecycle.AnyOthers}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Progress(ctx, j.ID, store.JobHeader{UserID: n.UserID}, json.RawMessage(`{}`), "d"); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.WriteTranscript(ctx, j.ID, 1, 0, []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for p := range store.Partition(store.Partitions) {
+			for {
+				turn, err := s.Claim(ctx, p, lifecycle.Worker{Node: "n"}, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if turn == nil {
+					break
+				}
+				if err := s.End(ctx, turn.Job.ID, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var left []string
+		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			for p := range store.Partition(store.Partitions) {
+				if err := s.FireDue(ctx, p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if left = keys(t, rdb); len(left) == len(baseline) {
+				return
+			}
+		}
+		t.Errorf("these keys are left:\n%v\nthese were there before:\n%v", left, baseline)
+	})
+}
+
+func keys(t *testing.T, rdb redis.UniversalClient) []string {
+	t.Helper()
+	all, err := rdb.Keys(context.Background(), "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,310 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// Record is a job as its rules see it: every field of its stored record, once. The
+// tag is the field's name in the store; a second name is what earlier versions
+// stored it under. Durations are stored in milliseconds, times in milliseconds since
+// 1970, truths as 1, and values that are zero not at all.
+//
+// Fields tagged write are large and no rule looks at them: they are not loaded, and
+// written where they are set. What a progress report stores (activity,
+// recentDigests, updated) is no field of it: no rule looks at that either.
+type Record struct {
+	ID job.ID `store:"-"`
+	// Version counts the commits that changed the job or anything under its id. A
+	// commit is refused where it is not what was loaded.
+	Version int64 `store:"version"`
+	// Commit names the last of them, so that who has lost the answer knows its own.
+	Commit string `store:"commit"`
+
+	Kind      string `store:"kind"`
+	UserID    string `store:"user"`
+	SessionID string `store:"session"`
+	// EventPrefix begins the names of the job's events.
+	EventPrefix string          `store:"prefix"`
+	Input       json.RawMessage `store:"input,write"`
+	Options     json.RawMessage `store:"options,write"` // job.Options
+	Priority    job.Priority    `store:"priority"`
+	// Manual is whether a person plays Claude, so that no worker runs it.
+	Manual bool `store:"manual"`
+	// Simulated is whether a stand-in plays Claude.
+	Simulated bool `store:"simulated"`
+	// HasWorkspace is whether the job works on repositories: its result is captured
+	// and reviewed before it is received.
+	HasWorkspace bool `store:"hasWorkspace,change"`
+	// Notify names the ways by which the outside is told of the job.
+	Notify []string `store:"notify"`
+	// CallbackTimeout is how long each turn has to call back, QueueTimeout how long the
+	// job waits for a worker, and Retention how long it is kept after its end.
+	CallbackTimeout time.Duration `store:"timeout"`
+	QueueTimeout    time.Duration `store:"queueTimeout,human"`
+	Retention       time.Duration `store:"retention,keep"`
+	// IdempotencyKey is the caller's, and RequestDigest tells what was asked for
+	// under it.
+	IdempotencyKey string `store:"idempotency"`
+	RequestDigest  string `store:"requestDigest,asked"`
+	// Interprets is the reply that this job is to make sense of.
+	Interprets Round `store:"interprets,reads"`
+
+	State      job.State `store:"state"`
+	Phase      job.Phase `store:"phase"`
+	PhaseUntil time.Time `store:"phaseUntil"`
+	CreatedAt  time.Time `store:"created"`
+	UpdatedAt  time.Time `store:"updated"`
+	StartedAt  time.Time `store:"started"` // the latest turn
+	FinishedAt time.Time `store:"finished"`
+	// Deadline is when the clock that people see expires the job.
+	Deadline time.Time `store:"deadline"`
+	Error    string    `store:"error"`
+	Code     job.Code  `store:"code"`
+
+	// Turn counts the turns started, Attempt those in a row without a result, of
+	// MaxAttempts.
+	Turn        int `store:"turn"`
+	Attempt     int `store:"attempt"`
+	MaxAttempts int `store:"attempts"`
+	// Owner is the node that holds the job's worker, Entry its entry in the queue;
+	// Node ran the latest turn.
+	Owner string `store:"owner"`
+	Entry string `store:"entry"`
+	Node  string `store:"node"`
+	// RestartPending is whether the next turn is enqueued when the process of the
+	// one before is gone, and Follower the job that is enqueued then.
+	RestartPending bool   `store:"restartPending,again"`
+	Follower       job.ID `store:"follower"`
+	// ResumeReason tells the next turn why it is needed.
+	ResumeReason *ResumeReason `store:"resumeReason,note"`
+	// FailureTurn, FailureCode and FailureMessage are what Claude itself reported of
+	// the turn, which is told when its process is gone.
+	FailureTurn    int          `store:"failureTurn,gaveUpTurn"`
+	FailureCode    job.Code     `store:"failureCode,gaveUpCode"`
+	FailureMessage string       `store:"failureMessage,gaveUp"`
+	LastFailure    *job.Failure `store:"lastFailure"`
+
+	// Root is the job that began the conversation, empty for the job itself;
+	// Conversation counts the conversations there were, and Begun is whether the CLI
+	// has begun the present one.
+	Root         job.ID `store:"root"`
+	Conversation int    `store:"conversation"`
+	Begun        bool   `store:"begun"`
+	// CostUSD is what the job cost, and CostBefore what to add to what the CLI says
+	// of the conversation.
+	CostUSD      float64 `store:"cost"`
+	CostBefore   float64 `store:"costBefore"`
+	InputTokens  int64   `store:"inputTokens"`
+	OutputTokens int64   `store:"outputTokens"`
+	// DeliveredMessages is how many of the pending messages are in the prompt of the
+	// running turn.
+	DeliveredMessages int `store:"deliveredMessages,told"`
+	// Output is how far what Claude says is in the chat.
+	Output OutputPosition `store:"outputPosition,said"`
+
+	// Signature is the digest of the signature that callbacks carry.
+	Signature string `store:"signature"`
+	// Result is what was accepted, or is under review, and ResultDigest tells which
+	// payload that was. Submitted is whether this turn has submitted a change.
+	Result       json.RawMessage `store:"result,write"`
+	ResultDigest string          `store:"digest"`
+	Submitted    bool            `store:"submitted"`
+
+	// Checkpoint is what the job waits at. Question is the digest of the question
+	// last asked and QuestionID its checkpoint, until Claude was given the answer.
+	Checkpoint job.CheckpointID `store:"checkpoint"`
+	Question   string           `store:"question"`
+	QuestionID job.CheckpointID `store:"questionId"`
+	// CallbackLeft is what was left of the callback clock when it was stopped for a
+	// person.
+	CallbackLeft time.Duration `store:"callbackLeft,left"`
+	// Answers are the checkpoints that a person has answered, in order.
+	Answers Answers `store:"answers"`
+	// Reviewed is the latest decision on the change, and Steers how often it was
+	// steered.
+	Reviewed job.Decision `store:"reviewed"`
+	Steers   int          `store:"steers,steered"`
+}
+
+// Round is one round of making sense of what a person replied to a checkpoint; the
+// zero value is none. A further reply begins another round.
+type Round struct {
+	Checkpoint job.CheckpointID
+	// Number is job.Checkpoint.Round.
+	Number int
+}
+
+// OutputPosition is a place in the output of a turn, in bytes.
+type OutputPosition struct {
+	Turn   int
+	Offset int64
+}
+
+// Answers is a list of answered checkpoints.
+type Answers []job.Checkpoint
+
+// ResumeReason tells the next turn why it is needed.
+type ResumeReason struct {
+	Reason Reason `json:"reason"`
+	// Detail is what the prompt repeats to Claude.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Reason is why another turn is started.
+type Reason string
+
+// The reasons.
+const (
+	Unfinished Reason = "unfinished" // the turn ended without a result
+	Lost       Reason = "lost"       // the process was lost with its server
+	Retried    Reason = "retried"    // a person asked for a retry
+	Replied    Reason = "replied"    // a person answered a checkpoint
+)
+
+// Checkpoint is the stored record of a question to a person.
+type Checkpoint struct {
+	ID job.CheckpointID `store:"-"`
+	// Version is as Record.Version, for this checkpoint.
+	Version int64 `store:"version"`
+
+	// Head is what never changes of it, as it is shown.
+	Head   Head                 `store:"head"`
+	Status job.CheckpointStatus `store:"status"`
+	Type   job.CheckpointType   `store:"type"`
+	// JobID is the job that asks; empty for something outside Ringback.
+	JobID       job.ID        `store:"job"`
+	UserID      string        `store:"user"`
+	SessionID   string        `store:"session"`
+	EventPrefix string        `store:"prefix"`
+	Retention   time.Duration `store:"retention,keep"`
+	// Timeout is how long it waits for a reply.
+	Timeout    time.Duration `store:"humanTimeout,human"`
+	CreatedAt  time.Time     `store:"created"`
+	AnsweredAt time.Time     `store:"answered"`
+	// MessageID is the message that puts it into the session.
+	MessageID int64 `store:"message"`
+	// Held is whether the call that asked still waits.
+	Held  bool             `store:"held"`
+	Reply *job.Reply       `store:"reply"`
+	Next  job.CheckpointID `store:"next"`
+	// ApprovalKey is what a yes would permit, AuditFields the same for the audit log,
+	// and ToolCallID the call in the chat that waits for it; empty for nothing.
+	ApprovalKey string        `store:"approvalKey,subject"`
+	AuditFields job.Operation `store:"auditFields,about"`
+	ToolCallID  string        `store:"toolCallId,call"`
+	// Exchange is what was said since the question was first put.
+	Exchange []job.Utterance `store:"exchange"`
+	// Round counts the replies taken to be interpreted, ReplyMessageID is the latest
+	// of them, and Interpreter the job that does it.
+	Round          int    `store:"round"`
+	ReplyMessageID int64  `store:"replyMessage"`
+	Interpreter    job.ID `store:"interpreter,reader"`
+	// Commit is as Record.Commit.
+	Commit string `store:"commit"`
+	// Loaded is the record as it was loaded; nil for a new one.
+	Loaded *Checkpoint `store:"-"`
+	// Deleted is whether the commit removes it.
+	Deleted bool `store:"-"`
+}
+
+// Head is what never changes of a checkpoint.
+type Head struct {
+	ID        job.CheckpointID   `json:"id"`
+	Type      job.CheckpointType `json:"type"`
+	Message   string             `json:"message"`
+	Props     json.RawMessage    `json:"props"`
+	RequestID job.ID             `json:"requestId,omitempty"`
+	SessionID string             `json:"sessionId"`
+	UserID    string             `json:"userId"`
+}
+
+// View is the checkpoint as people see it.
+func (c *Checkpoint) View() job.Checkpoint {
+	return job.Checkpoint{
+		ID: c.ID, Type: c.Type, Status: c.Status, Message: c.Head.Message, Props: c.Head.Props,
+		RequestID: c.JobID, SessionID: c.SessionID, UserID: c.UserID, MessageID: c.MessageID,
+		ToolCallID: c.ToolCallID, Exchange: c.Exchange, Round: c.Round, Held: c.Held,
+		CreatedAt: c.CreatedAt, AnsweredAt: c.AnsweredAt, Reply: c.Reply, Next: c.Next,
+	}
+}
+
+// Session is the stored record of a chat.
+type Session struct {
+	UserID, ID string
+	// Latest is the id of its latest message.
+	Latest int64 `store:"n"`
+	// Job is the job that is told what its user writes.
+	Job job.ID `store:"job"`
+	// Commit is as Record.Commit.
+	Commit string `store:"commit"`
+
+	// LoadedLatest and LoadedJob are what was loaded; the commit is refused where the
+	// store has something else by then.
+	LoadedLatest int64
+	LoadedJob    job.ID
+}
+
+// CallOwner says who ends a call of a tool that a chat shows.
+type CallOwner string
+
+// The owners.
+const (
+	EndedByTurn   CallOwner = "turn"   // the process that made it, by its output or by being gone
+	EndedByPerson CallOwner = "person" // a decision, or that it is never used
+	EndedByRun    CallOwner = "run"    // the run of an action
+	CallEnded     CallOwner = "ended"  // it has its end
+)
+
+// Call is a call of a tool that a job's chat shows. Each gets exactly one end.
+type Call struct {
+	Owner CallOwner
+	// Messages are those that show it.
+	Messages []int64
+	Tool     string
+}
+
+// Approval is a decision on a use of a tool or an action, until it is used.
+type Approval struct {
+	Checkpoint job.CheckpointID `json:"checkpoint"`
+	// Until is when a yes expires.
+	Until time.Time `json:"until,omitzero"`
+	// Denied is whether it is a no.
+	Denied bool `json:"denied,omitempty"`
+}
+
+// RunID identifies one run of an action.
+type RunID string
+
+// RunState says how far a run is.
+type RunState string
+
+// The states. A run whose server was lost is unknown: nobody knows whether it took
+// effect.
+const (
+	RunRunning   RunState = "running"
+	RunSucceeded RunState = "success"
+	RunFailed    RunState = "error"
+	RunUnknown   RunState = "unknown"
+)
+
+// Run is the stored record of one run of an action.
+type Run struct {
+	ID RunID `store:"-"`
+
+	JobID       job.ID        `store:"job"`
+	Action      string        `store:"name"`
+	ApprovalKey string        `store:"approvalKey,subject"`
+	AuditFields job.Operation `store:"auditFields,about"`
+	// ToolCallID is the call in the chat that shows it.
+	ToolCallID string          `store:"toolCallId,call"`
+	State      RunState        `store:"state"`
+	StartedAt  time.Time       `store:"started"`
+	Result     json.RawMessage `store:"result"`
+	// CallbackLeft is what was left of the callback clock, which stands still.
+	CallbackLeft time.Duration `store:"callbackLeft,left"`
+	// Loaded is the record as it was loaded; nil for a new one.
+	Loaded *Run `store:"-"`
+}

@@ -1,0 +1,211 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// Outcome is what became of a callback.
+type Outcome string
+
+// The outcomes; beside them, the state of a job that takes no such callback: a
+// terminal one says that it came too late.
+const (
+	Accepted Outcome = "accepted"
+	Repeated Outcome = "repeated" // the same was accepted before
+	Conflict Outcome = "conflict" // something different was accepted before
+	Stale    Outcome = "stale"    // batches arrived meanwhile; read them again
+	Unknown  Outcome = "unknown"  // no such job
+
+	Asked Outcome = "asked"
+	Busy  Outcome = "busy" // another checkpoint of the job is open
+
+	Started    Outcome = "started"
+	Known      Outcome = "known"      // the same has run, and Claude does not know yet how it ended
+	Unapproved Outcome = "unapproved" // nobody has allowed it, or not in time
+)
+
+// Submission is a result that passed its schema.
+type Submission struct {
+	// Digest identifies the payload, so that a repeated one is recognised.
+	Digest string
+	// Result is what the record keeps.
+	Result json.RawMessage
+	// Received is how many suggestions it holds, which the received event tells;
+	// nil for results without suggestions.
+	Received *int
+	// Batches is how many batches came before the final one, and Partial the data
+	// of the final one's event; Partial is nil for a result in one piece.
+	Batches int
+	Partial json.RawMessage
+	// Message tells the chat; its session and user are the job's.
+	Message *job.MessageBody
+	// Final is whether a change was approved and published: else it is reviewed.
+	Final bool
+}
+
+// refusal is the outcome for a callback that a job takes no more: it is unknown, has
+// ended, waits for a person, or its secret has run out. Empty where it is taken.
+func (st *State) refusal() Outcome {
+	j := st.Job
+	switch {
+	case j == nil:
+		return Unknown
+	case j.State.Terminal() || j.Checkpoint != "":
+		return Outcome(j.State)
+	case !j.SecretAlive:
+		return Outcome(job.Expired)
+	}
+	return ""
+}
+
+// Accept accepts a result, once.
+func (s *Service) Accept(ctx context.Context, id job.ID, r Submission) (Outcome, error) {
+	var outcome Outcome
+	err := s.run(ctx, Query{Job: id, Batches: true}, func(st *State) (err error) {
+		outcome, err = st.accept(r)
+		return err
+	})
+	return outcome, err
+}
+
+// receivedData is the data of the event of an accepted result.
+type receivedData struct {
+	SuggestionID job.ID `json:"suggestionId"`
+	Received     *int   `json:"received,omitempty"`
+}
+
+func (st *State) accept(r Submission) (Outcome, error) {
+	j := st.Job
+	if j != nil && j.State == job.Received {
+		return sameAs(j.ResultDigest == r.Digest), nil
+	}
+	refusal := st.refusal()
+	if refusal == Outcome(job.Expired) && r.Final && !j.State.Terminal() {
+		refusal = "" // what a person has approved is not Claude's any more
+	}
+	switch {
+	case refusal != "":
+		return refusal, nil
+	case j.HasWorkspace && !r.Final:
+		return st.submit(r), nil
+	case r.Partial != nil && j.Batches != r.Batches:
+		return Stale, nil
+	}
+	j.Result, j.ResultDigest, j.Error, j.Code = r.Result, r.Digest, "", ""
+	if r.Partial != nil {
+		st.do(DropBatches{j.ID})
+		st.emit(j.recipient(), job.OnPartial, r.Partial)
+	}
+	if r.Message != nil {
+		st.addMessage(j.chat(), j.chat().about(*r.Message), EndedByTurn)
+	}
+	return Accepted, st.finish(j, job.Received, receivedData{j.ID, r.Received})
+}
+
+func sameAs(same bool) Outcome {
+	if same {
+		return Repeated
+	}
+	return Conflict
+}
+
+// reviewTime is how long the server may take for reading and verifying a change
+// before Claude's callback clock expires the job.
+const reviewTime = 2 * time.Hour
+
+// submit keeps the result of a change. It is not received before it was looked at;
+// what is to be seen of it is captured once the process is gone.
+func (st *State) submit(r Submission) Outcome {
+	j := st.Job
+	if j.Submitted {
+		return sameAs(j.ResultDigest == r.Digest)
+	}
+	j.Result, j.ResultDigest, j.Submitted = r.Result, r.Digest, true
+	st.setDeadline(j, CallbackClock, reviewTime)
+	st.do(KeepSecret{j.ID, reviewTime})
+	return Accepted
+}
+
+// NewBatch is one batch of a large result that passed its checks.
+type NewBatch struct {
+	// Index counts batches from 1.
+	Index int
+	// Digest identifies the items, so that a repeated batch is recognised.
+	Digest string
+	// Items is a JSON array of Count items.
+	Items json.RawMessage
+	Count int
+	// Others is how many other batches it was judged with: when there are more by
+	// now, it is not kept, and Stale is returned. AnyOthers: it does not matter.
+	Others int
+}
+
+// AnyOthers says that a batch is good whatever the others hold.
+const AnyOthers = -1
+
+// partialData is the data of a batch's event.
+type partialData struct {
+	Suggestions json.RawMessage `json:"suggestions"`
+	Total       int             `json:"total"`
+}
+
+// AddBatch keeps one batch, shows it to the user at once, and returns how many items
+// have arrived in all, as first told for this batch.
+func (s *Service) AddBatch(ctx context.Context, id job.ID, b NewBatch) (outcome Outcome, total int, err error) {
+	err = s.run(ctx, Query{Job: id, Batches: true, Batch: b.Index}, func(st *State) error {
+		outcome, total = st.addBatch(b)
+		return nil
+	})
+	return outcome, total, err
+}
+
+func (st *State) addBatch(b NewBatch) (Outcome, int) {
+	if refusal := st.refusal(); refusal != "" {
+		return refusal, 0
+	}
+	j := st.Job
+	if known := j.Batch; known != nil {
+		if known.Digest != b.Digest {
+			return Conflict, 0
+		}
+		return Repeated, known.Total
+	}
+	if b.Others != AnyOthers && j.Batches != b.Others {
+		return Stale, 0
+	}
+	total := j.BatchItems + b.Count
+	j.UpdatedAt = st.Now
+	st.do(KeepBatch{j.ID, b.Index, Batch{b.Digest, b.Count, total, b.Items}})
+	st.emit(j.recipient(), job.OnPartial, partialData{b.Items, total})
+	return Accepted, total
+}
+
+// ReportFailure notes that Claude cannot do the job: the job fails, or, when
+// retryable, is tried again after this turn until its attempts are used up.
+func (s *Service) ReportFailure(ctx context.Context, id job.ID, code job.Code, message string, retryable bool) (Outcome, error) {
+	var outcome Outcome
+	err := s.run(ctx, Query{Job: id}, func(st *State) (err error) {
+		outcome, err = st.reportFailure(code, message, retryable)
+		return err
+	})
+	return outcome, err
+}
+
+func (st *State) reportFailure(code job.Code, message string, retryable bool) (Outcome, error) {
+	j := st.Job
+	if j != nil && j.State == job.Failed && j.Code == code && j.Error == message {
+		return Repeated, nil
+	}
+	if refusal := st.refusal(); refusal != "" {
+		return refusal, nil
+	}
+	if retryable && j.Owner != "" { // the end of the turn's process leads to another attempt
+		j.FailureMessage, j.FailureCode, j.FailureTurn = message, code, j.Turn
+		return Accepted, nil
+	}
+	return Accepted, st.fail(j, job.Failed, code, message, message)
+}

@@ -1,0 +1,66 @@
+package lifecycle
+
+import (
+	"context"
+	"crypto/rand"
+	mathrand "math/rand/v2"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// maxCommits is how often a command is decided anew because something else was
+// committed meanwhile.
+const maxCommits = 12
+
+// run loads what a command needs, decides and commits; where anything that was
+// loaded has changed before the commit, all of it anew. A command that changes
+// nothing commits nothing; an error of decide is returned and nothing is changed.
+//
+// Errors: those of decide; Unavailable where the store is away or the job is changed
+// all the time.
+func (s *Service) run(ctx context.Context, q Query, decide func(*State) error) error {
+	var last string
+	for attempt := range maxCommits {
+		st, err := s.store.Load(ctx, q)
+		if err != nil {
+			return err
+		}
+		if last != "" && st.hasCommit(last) {
+			return nil // it was committed, and only its answer was lost
+		}
+		if err := decide(st); err != nil {
+			return err
+		}
+		last = rand.Text()
+		st.CommitID = last
+		committed, err := s.store.Commit(ctx, st)
+		if err != nil || committed {
+			return err
+		}
+		if err := pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+	return &job.Error{
+		Kind: job.Unavailable, Message: "The job is changed by many at once",
+		Hint: "Nothing was changed. Send the same request again in a few seconds.",
+	}
+}
+
+// hasCommit reports whether the last commit to what a command is about has that name.
+func (st *State) hasCommit(name string) bool {
+	return st.Job != nil && st.Job.Commit == name || st.Checkpoint != nil && st.Checkpoint.Commit == name ||
+		st.Session != nil && st.Session.Commit == name
+}
+
+// pause keeps those whose commits conflict from meeting again.
+func pause(ctx context.Context, attempt int) error {
+	wait := mathrand.N(time.Millisecond << min(attempt, 5))
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(wait):
+		return nil
+	}
+}

@@ -1,0 +1,386 @@
+package lifecycle_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// position is where a job can be.
+type position struct {
+	state job.State
+	phase job.Phase
+}
+
+// positions are all there are: each state with each phase it may have.
+func positions() []position {
+	found := []position{{"", ""}}
+	for _, s := range job.States {
+		if s.DefaultPhase() == job.NoPhase {
+			found = append(found, position{s, job.NoPhase})
+		}
+		for _, row := range job.Phases {
+			if slices.Contains(row.States, s) {
+				found = append(found, position{s, row.Phase})
+			}
+		}
+	}
+	return found
+}
+
+// allowed finds the move in the table.
+func allowed(from, to position) (job.Transition, bool) {
+	for _, t := range job.Transitions {
+		if t.From == from.state && t.To == to.state && (!t.Within() || t.FromPhase == from.phase) && slices.Contains(t.Phases, to.phase) {
+			return t, true
+		}
+	}
+	return job.Transition{}, false
+}
+
+// TestScriptsMoveJobsByTheTableOnly puts a job into each state and phase and tries
+// to move it into each state with each phase, also with those it cannot have.
+func TestScriptsMoveJobsByTheTableOnly(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		j, err := s.Start(t.Context(), newJob("u"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := jobKey(t, rdb, j.ID)
+		phases := []job.Phase{job.NoPhase}
+		for _, row := range job.Phases {
+			phases = append(phases, row.Phase)
+		}
+		taken := 0
+		for _, from := range positions() {
+			for _, state := range job.States {
+				for _, phase := range phases {
+					to := position{state, phase}
+					if err := rdb.HSet(t.Context(), key, "state", string(from.state), "phase", string(from.phase)).Err(); err != nil {
+						t.Fatal(err)
+					}
+					before := eventsOf(t, s, j)
+					err := s.Move(t.Context(), j.ID, to.state, to.phase)
+					told := eventsOf(t, s, j)[len(before):]
+					record := stored(t, rdb, key)
+					row, ok := allowed(from, to)
+					var refused *job.Error
+					switch {
+					case from == to && err == nil && len(told) == 0: // no move at all
+					case ok:
+						taken++
+						if err != nil || cmp.Diff([]string{string(to.state), string(to.phase)}, record) != "" {
+							t.Errorf("from %v to %v: %v, the record says %v", from, to, err, record)
+						}
+						if want := names(row); cmp.Diff(want, told) != "" {
+							t.Errorf("from %v to %v: events %q, want %q", from, to, told, want)
+						}
+					case !errors.As(err, &refused) || refused.Kind != job.Internal || len(told) > 0,
+						cmp.Diff([]string{string(from.state), string(from.phase)}, record) != "":
+						t.Errorf("from %v to %v: %v, the record says %v, told is %q; want a refusal", from, to, err, record, told)
+					}
+				}
+			}
+		}
+		if taken < len(job.Transitions) {
+			t.Errorf("only %d moves were taken of %d", taken, len(job.Transitions))
+		}
+	})
+}
+
+// stored are the state and phase that a record says.
+func stored(t *testing.T, rdb redis.UniversalClient, key string) []string {
+	t.Helper()
+	values, err := rdb.HMGet(t.Context(), key, "state", "phase").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, _ := values[0].(string)
+	phase, _ := values[1].(string)
+	return []string{state, phase}
+}
+
+func names(row job.Transition) []string {
+	if row.Event == "" {
+		return []string{}
+	}
+	return []string{"k:" + string(row.Event)}
+}
+
+// eventsOf are the names of a job's events.
+func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
+	t.Helper()
+	events, err := s.JobEvents(t.Context(), j, 0, 10000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := []string{}
+	for _, e := range events {
+		_, rest, _ := strings.Cut(string(e.Frame), `"event":"`)
+		name, _, _ := strings.Cut(rest, `"`)
+		found = append(found, name)
+	}
+	return found
+}
+
+// phasesTold are the phases that the state's events told of, in order; "-" for none.
+func phasesTold(t *testing.T, s *storetest.Service, j job.Job) []string {
+	t.Helper()
+	events, err := s.JobEvents(t.Context(), j, 0, 10000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, e := range events {
+		_, data, _ := strings.Cut(string(e.Frame), `"data":{"status":"`)
+		if data == "" {
+			continue
+		}
+		status, rest, _ := strings.Cut(data, `"`)
+		if status != string(job.Pending) && status != string(job.Running) {
+			continue
+		}
+		phase := "-"
+		if _, after, ok := strings.Cut(rest, `"phase":"`); ok {
+			phase, _, _ = strings.Cut(after, `"`)
+		}
+		found = append(found, phase)
+	}
+	return found
+}
+
+// take claims the only job that waits; nil where none does.
+func take(t *testing.T, s *storetest.Service) *lifecycle.Turn {
+	t.Helper()
+	for p := range store.Partition(store.Partitions) {
+		if err := s.FireDue(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turn != nil {
+			return turn
+		}
+	}
+	return nil
+}
+
+func create(t *testing.T, s *storetest.Service, n lifecycle.NewJob) job.Job {
+	t.Helper()
+	j, err := s.Start(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// in checks the phase that a job's record shows.
+func in(t *testing.T, s *storetest.Service, id job.ID, want job.Phase) job.Job {
+	t.Helper()
+	j, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Phase != want {
+		t.Errorf("the job is in phase %q, want %q", j.Phase, want)
+	}
+	return j
+}
+
+func phasesWere(t *testing.T, s *storetest.Service, j job.Job, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, phasesTold(t, s, j)); diff != "" {
+		t.Errorf("the phases told: %s", diff)
+	}
+}
+
+func TestJobOverItsUsersLimitWaitsForIt(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		first, second, third := create(t, s, newJob("u")), create(t, s, newJob("u")), create(t, s, newJob("u"))
+		in(t, s, first.ID, job.Queued)
+		if turn := take(t, s); turn == nil || turn.Job.ID != first.ID || turn.Job.Phase != job.AtWork {
+			t.Fatalf("took %+v", turn)
+		}
+		if turn := take(t, s); turn != nil {
+			t.Fatalf("took %s over its user's limit", turn.Job.ID)
+		}
+		in(t, s, second.ID, job.WaitingForLimit)
+		in(t, s, third.ID, job.WaitingForLimit)
+		if err := s.End(t.Context(), second.ID, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+			t.Fatal(err)
+		}
+		in(t, s, second.ID, job.NoPhase)
+		if _, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Code: job.CodeCrashed}); err != nil {
+			t.Fatal(err)
+		}
+		in(t, s, third.ID, job.Queued)
+		if turn := take(t, s); turn == nil || turn.Job.ID != third.ID {
+			t.Fatalf("took %+v", turn)
+		}
+		phasesWere(t, s, third, "queued", "waiting_for_limit", "queued", "claude")
+	})
+}
+
+func TestRetryOfAFailedTurnSaysWhen(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		j := create(t, s, newJob("u"))
+		take(t, s)
+		end := lifecycle.TurnEnd{ID: j.ID, Turn: 1, Node: "n", Code: job.CodeCrashed, Message: "no", Again: true, Begun: true, Backoff: 300 * time.Millisecond}
+		if _, err := s.EndTurn(t.Context(), end); err != nil {
+			t.Fatal(err)
+		}
+		waits := in(t, s, j.ID, job.Queued)
+		if left := waits.PhaseUntil.Sub(waits.UpdatedAt); left != 300*time.Millisecond {
+			t.Errorf("the next attempt is made after %s, want 300ms", left)
+		}
+		var turn *lifecycle.Turn
+		for deadline := time.Now().Add(10 * time.Second); turn == nil && time.Now().Before(deadline); {
+			turn = take(t, s)
+		}
+		if turn == nil || !turn.Job.PhaseUntil.IsZero() {
+			t.Fatalf("took %+v", turn)
+		}
+		phasesWere(t, s, j, "queued", "claude", "queued", "claude") // that a wait is over is no change
+	})
+}
+
+func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		first := create(t, s, newJob("u"))
+		take(t, s)
+		if outcome, err := s.Accept(t.Context(), first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}); err != nil || outcome != lifecycle.Accepted {
+			t.Fatal(outcome, err)
+		}
+		if _, _, _, err := s.AppendMessage(t.Context(), "u", first.SessionID, job.Text(job.FromUser, "and then?"), true); err != nil {
+			t.Fatal(err)
+		}
+		n := newJob("u")
+		n.SessionID, n.Follows = first.SessionID, first.ID
+		second := create(t, s, n)
+		in(t, s, second.ID, job.WaitingForExit)
+		if turn := take(t, s); turn != nil {
+			t.Fatalf("took %+v while the process of the job before is there", turn)
+		}
+		if _, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Begun: true}); err != nil {
+			t.Fatal(err)
+		}
+		in(t, s, second.ID, job.Queued)
+		if turn := take(t, s); turn == nil || turn.Job.ID != second.ID {
+			t.Fatalf("took %+v", turn)
+		}
+		phasesWere(t, s, second, "waiting_for_exit", "queued", "claude")
+	})
+}
+
+// TestPhaseIsTheRunningTurnsOwn lets turns that are not the job's, or no longer,
+// say what they do.
+func TestPhaseIsTheRunningTurnsOwn(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		n := newJob("u")
+		n.HasWorkspace = true
+		j := create(t, s, n)
+		phase := func(turn int, node string, p job.Phase) {
+			t.Helper()
+			if err := s.SetPhase(t.Context(), j.ID, turn, node, p); err != nil {
+				t.Errorf("phase %s: %v", p, err)
+			}
+		}
+		phase(0, "n", job.Capturing)
+		in(t, s, j.ID, job.Queued)
+		take(t, s)
+		in(t, s, j.ID, job.Preparing)
+		phase(2, "n", job.AtWork)
+		phase(1, "another", job.AtWork)
+		in(t, s, j.ID, job.Preparing)
+		for _, p := range []job.Phase{job.AtWork, job.AtWork, job.Capturing, job.Verifying, job.Capturing, job.Verifying, job.Publishing} {
+			phase(1, "n", p)
+			in(t, s, j.ID, p)
+		}
+		var refused *job.Error
+		if err := s.SetPhase(t.Context(), j.ID, 1, "n", job.AtWork); !errors.As(err, &refused) || refused.Kind != job.Internal {
+			t.Errorf("back to Claude from publishing: %v, want a refusal", err)
+		}
+		in(t, s, j.ID, job.Publishing)
+		if err := s.End(t.Context(), j.ID, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+			t.Fatal(err)
+		}
+		phase(1, "n", job.Capturing)
+		in(t, s, j.ID, job.NoPhase)
+		phasesWere(t, s, j, "queued", "preparing", "claude", "capturing", "verifying", "capturing", "verifying", "publishing")
+	})
+}
+
+// TestParkedJobDoesNotFail asks for an end that the table does not have.
+func TestParkedJobDoesNotFail(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		j := create(t, s, newJob("u"))
+		take(t, s)
+		outcome, _, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{
+			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.ErrorRecovery, Message: "Which?", Props: []byte(`{}`),
+			Chat: job.Text(job.FromAssistant, "Which?"), Digest: "d", Hold: time.Minute,
+		})
+		if err != nil || outcome != lifecycle.Asked {
+			t.Fatal(outcome, err)
+		}
+		before := eventsOf(t, s, j)
+		var refused *job.Error
+		if err := s.End(t.Context(), j.ID, job.Failed, job.CodeFinalize, "no", 1); !errors.As(err, &refused) || refused.Kind != job.Conflict {
+			t.Errorf("%v, want a conflict", err)
+		}
+		if waits := in(t, s, j.ID, job.Held); waits.State != job.AwaitingInput || waits.Error != "" {
+			t.Errorf("the record is %+v", waits)
+		}
+		if diff := cmp.Diff(before, eventsOf(t, s, j)); diff != "" {
+			t.Errorf("events: %s", diff)
+		}
+	})
+}
+
+// TestRecordsWithoutAPhaseAreRead takes jobs on that were stored before there were
+// phases.
+func TestRecordsWithoutAPhaseAreRead(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		j := create(t, s, newJob("u"))
+		forget := func() { rdb.HDel(t.Context(), jobKey(t, rdb, j.ID), "phase") }
+		forget()
+		in(t, s, j.ID, job.Queued)
+		if take(t, s) == nil {
+			t.Fatal("not taken")
+		}
+		forget()
+		in(t, s, j.ID, job.AtWork)
+		if err := s.SetPhase(t.Context(), j.ID, 1, "n", job.Capturing); err != nil {
+			t.Error(err)
+		}
+		in(t, s, j.ID, job.Capturing)
+	})
+}
+
+// jobKey is where a job's record is kept.
+func jobKey(t *testing.T, rdb redis.UniversalClient, id job.ID) string {
+	t.Helper()
+	keys, err := rdb.Keys(t.Context(), "*:job:"+string(id)).Result()
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("the record of %s: %q, %v", id, keys, err)
+	}
+	return keys[0]
+}

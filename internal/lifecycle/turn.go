@@ -1,0 +1,324 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ringback/internal/job"
+)
+
+// Turn is a turn that was given to a node to run.
+type Turn struct {
+	Job job.Job
+	// Signature goes into the prompt; callbacks carry it.
+	Signature job.Signature
+	// Conversation is the id of the Claude conversation, a UUID.
+	Conversation string
+	// Begun is whether an earlier turn's process began the conversation, so that
+	// this one can resume it.
+	Begun bool
+	// ResumeReason is what the turn before left for this one; nil for a first turn.
+	ResumeReason *ResumeReason
+	// PendingMessages are what the user has written since the last turn, in order.
+	PendingMessages []job.Message
+	// Answers are the checkpoints that a person has answered so far, in order.
+	Answers []job.Checkpoint
+}
+
+// Worker is who runs turns.
+type Worker struct {
+	Node string
+	// Simulates is whether there is no CLI, so that the stand-in runs. Any job it
+	// takes is simulated from then on.
+	Simulates bool
+}
+
+// Taken is an entry of the queue that a node has taken. Until its turn starts, it
+// is the node's; whoever finds it when that node is gone puts it back.
+type Taken struct {
+	JobID    job.ID
+	Priority job.Priority
+	Entry    string
+}
+
+// StartTurn starts the turn of a queue entry; nil where the job is not to run now: it
+// has ended, its last process is still there, or its user has enough turns running.
+func (s *Service) StartTurn(ctx context.Context, w Worker, taken Taken) (*Turn, error) {
+	var started *Job
+	fresh := job.NewSecret()
+	q := Query{Job: taken.JobID, Running: true, Pending: true, Waiting: true}
+	err := s.run(ctx, q, func(st *State) (err error) {
+		started, err = st.startTurn(s.opts, w, taken, fresh)
+		return err
+	})
+	if err != nil || started == nil {
+		return nil, err
+	}
+	return started.newTurn(), nil
+}
+
+// newTurn is what a worker is told of a turn that was started.
+func (j *Job) newTurn() *Turn {
+	view := j.View
+	view.State, view.Phase, view.PhaseUntil, view.Turn, view.Node = j.State, j.Phase, j.PhaseUntil, j.Turn, j.Node
+	view.Simulated, view.Submitted, view.Deadline, view.UpdatedAt = j.Simulated, j.Submitted, j.Deadline, j.UpdatedAt
+	root := j.Root
+	if root == "" {
+		root = j.ID
+	}
+	return &Turn{
+		Job: view, Signature: j.Secret.Sign(j.ID), Conversation: conversationID(root, itoa(j.Conversation)), Begun: j.Begun,
+		ResumeReason: j.ResumeReason, PendingMessages: j.Pending, Answers: j.Answers,
+	}
+}
+
+// conversationID names the nth conversation of a job. There is more than one
+// when the CLI could not begin, or no longer finds, the one before.
+func conversationID(id job.ID, n string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(string(id)+"/"+n)).String()
+}
+
+// startTurn returns the job whose turn was started; nil for none.
+func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret) (*Job, error) {
+	j := st.Job
+	if j != nil && j.Owner == w.Node && j.Entry == taken.Entry && j.State == job.Running {
+		return j, nil // it was started, and the answer was lost
+	}
+	if j == nil || j.State != job.Pending || j.Phase == job.WaitingForExit {
+		st.do(DropEntry{taken.Priority, taken.Entry})
+		return nil, nil
+	}
+	if j.UserRunning >= opts.UserLimit {
+		st.do(AwaitLimit{j.ID, j.UserID, taken.Priority, taken.Entry})
+		return nil, st.movePhase(j, job.WaitingForLimit)
+	}
+	// Here it is decided whether a job is simulated: by its options since it was
+	// created, or because a node without a CLI runs it. It stays so.
+	j.Simulated = j.Simulated || w.Simulates
+	st.stopClocks(j)
+	st.armSecret(j, fresh)
+	j.Turn++
+	j.Submitted, j.StartedAt = false, st.Now
+	st.setDeadline(j, CallbackClock, j.CallbackTimeout)
+	// What the user has written meanwhile goes into this turn's prompt; it is kept
+	// until the turn has begun its conversation.
+	j.DeliveredMessages = j.PendingMessages
+	// Only a workspace takes the node a time that people notice.
+	phase := job.AtWork
+	if j.HasWorkspace && !j.Manual {
+		phase = job.Preparing
+	}
+	if err := st.moveWithFailure(j, job.Running, phase); err != nil {
+		return nil, err
+	}
+	if j.Manual { // a person plays Claude: no worker is held
+		st.do(DropEntry{taken.Priority, taken.Entry})
+		return j, st.startWaiting(j)
+	}
+	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
+	st.do(HoldWorker{j.ID, j.UserID, opts.UserLimit})
+	return j, nil
+}
+
+// moveWithFailure is move for a turn of which the one before may have failed.
+func (st *State) moveWithFailure(j *Job, to job.State, phase job.Phase) error {
+	event, err := st.enter(j, to, phase)
+	if err == nil {
+		st.emit(j.recipient(), event, stateData{Status: to, Phase: phase, failureData: j.failure()})
+	}
+	return err
+}
+
+// armSecret lets callbacks in for another turn: by the job's own secret or, where that
+// has run out, a new one.
+func (st *State) armSecret(j *Job, fresh job.Secret) {
+	if j.Secret == "" {
+		j.Secret = fresh
+		j.Signature = fresh.Sign(j.ID).Digest()
+		st.do(RotateSecret{j.ID, j.UserID, fresh, st.Now})
+	}
+	j.SecretAlive = true
+	st.do(KeepSecret{j.ID, j.CallbackTimeout})
+}
+
+// BeginConversation notes that the CLI has begun the job's conversation.
+func (s *Service) BeginConversation(ctx context.Context, id job.ID) error {
+	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
+		if st.Job != nil {
+			st.Job.Begun = true
+		}
+		return nil
+	})
+}
+
+// SetPhase says what a job's running turn is busy with. Where the turn is no longer
+// the job's, nor the node's, nothing happens.
+func (s *Service) SetPhase(ctx context.Context, id job.ID, turn int, node string, phase job.Phase) error {
+	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
+		j := st.Job
+		if j == nil || j.State != job.Running || j.Turn != turn || j.Owner != node {
+			return nil
+		}
+		return st.movePhase(j, phase)
+	})
+}
+
+// ExtendTurn sets a running turn's callback clock anew, to d from now; 0 means what
+// the job allows each turn.
+func (s *Service) ExtendTurn(ctx context.Context, id job.ID, d time.Duration) error {
+	return s.run(ctx, Query{Job: id}, func(st *State) error {
+		j := st.Job
+		if j == nil || j.State != job.Running {
+			return nil
+		}
+		if d == 0 {
+			d = j.CallbackTimeout
+		}
+		st.setDeadline(j, CallbackClock, d)
+		st.do(KeepSecret{j.ID, d})
+		return nil
+	})
+}
+
+// TurnEnd says how a turn's process ended.
+type TurnEnd struct {
+	ID   job.ID
+	Turn int
+	Node string
+	// Usage is what the process used, but CostUSD is what the conversation cost so
+	// far, earlier processes included: so the CLI counts.
+	Usage job.Usage
+	// Begun is whether the CLI began or resumed the conversation; if not, the next
+	// turn begins a new one.
+	Begun bool
+	// Code and Message are used when the job has no result yet.
+	Code    job.Code
+	Message string
+	// Again is whether another attempt may help. The first is made after Backoff,
+	// each further one after twice the delay.
+	Again   bool
+	Backoff time.Duration
+	// ResumeReason goes to the next attempt.
+	ResumeReason ResumeReason
+}
+
+// EndTurn books the end of a turn's process and gives the worker back. A job
+// that is still running is tried again, or fails after its last attempt. It
+// returns the job's state; "" when the turn was no longer the node's.
+func (s *Service) EndTurn(ctx context.Context, e TurnEnd) (job.State, error) {
+	var state job.State
+	err := s.run(ctx, Query{Job: e.ID, Waiting: true}, func(st *State) (err error) {
+		state, err = st.endTurn(e)
+		return err
+	})
+	return state, err
+}
+
+func (st *State) endTurn(e TurnEnd) (job.State, error) {
+	j := st.Job
+	if j == nil || j.Turn != e.Turn || j.Owner != e.Node {
+		return "", nil
+	}
+	lost := !e.Begun && j.Begun
+	st.bookUsage(j, e)
+	if err := st.release(j); err != nil {
+		return "", err
+	}
+	if j.State != job.Running {
+		return j.State, nil
+	}
+	// What Claude itself said is better than what its exit tells.
+	code, message := e.Code, e.Message
+	if j.FailureTurn == j.Turn && j.FailureCode != "" {
+		code, message = j.FailureCode, j.FailureMessage
+	}
+	// A conversation that could not be resumed is lost, not an attempt: the next turn
+	// gets the history in its prompt.
+	if lost {
+		err := st.startOver(j, code, message, 0)
+		return j.State, err
+	}
+	if err := st.tryAgain(j, e, code, message); err != nil {
+		return "", err
+	}
+	return j.State, nil
+}
+
+// tryAgain starts another attempt, or fails the job after its last one.
+func (st *State) tryAgain(j *Job, e TurnEnd, code job.Code, message string) error {
+	j.Attempt++
+	if !e.Again || j.Attempt >= j.MaxAttempts {
+		return st.fail(j, job.Failed, code, message, message)
+	}
+	j.ResumeReason = &e.ResumeReason
+	return st.startOver(j, code, message, e.Backoff<<min(j.Attempt-1, 6))
+}
+
+// bookUsage adds what a turn used, and notes how the conversation stands after it.
+func (st *State) bookUsage(j *Job, e TurnEnd) {
+	j.InputTokens += e.Usage.InputTokens
+	j.OutputTokens += e.Usage.OutputTokens
+	if e.Usage.CostUSD > 0 {
+		j.CostUSD = j.CostBefore + e.Usage.CostUSD
+	}
+	j.Begun = e.Begun
+	if !e.Begun {
+		j.Conversation++
+		j.CostBefore = j.CostUSD
+		return
+	}
+	if j.DeliveredMessages > 0 {
+		st.do(TrimPending{j.ID, j.DeliveredMessages})
+		j.PendingMessages -= j.DeliveredMessages
+		j.DeliveredMessages = 0
+	}
+}
+
+// PutBack puts a queue entry back that a node has taken without starting its turn. Where
+// the turn was started, or the job does not wait any more, nothing happens.
+func (s *Service) PutBack(ctx context.Context, taken Taken) error {
+	return s.run(ctx, Query{Job: taken.JobID}, func(st *State) error {
+		if st.Job != nil && st.Job.Entry == taken.Entry {
+			return nil
+		}
+		return st.putBack(taken)
+	})
+}
+
+func (st *State) putBack(taken Taken) error {
+	st.do(DropEntry{taken.Priority, taken.Entry})
+	if j := st.Job; j != nil && j.State == job.Pending && j.Phase == job.Queued && j.PhaseUntil.IsZero() {
+		return st.enqueue(j)
+	}
+	return nil
+}
+
+// LoseNode takes a turn, or a queue entry of which none was started, from a node that
+// has fallen silent. It returns whether there was such a turn.
+func (s *Service) LoseNode(ctx context.Context, taken Taken) (bool, error) {
+	var lost bool
+	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true}, func(st *State) (err error) {
+		lost, err = st.loseNode(taken)
+		return err
+	})
+	return lost, err
+}
+
+func (st *State) loseNode(taken Taken) (bool, error) {
+	j := st.Job
+	if j == nil || j.Entry != taken.Entry {
+		return false, st.putBack(taken)
+	}
+	if err := st.release(j); err != nil || j.State != job.Running {
+		return true, err
+	}
+	j.Attempt++
+	if j.Attempt >= j.MaxAttempts {
+		const again = "The job lost its server again and again."
+		return true, st.fail(j, job.Failed, job.CodeCrashed, again, again)
+	}
+	j.ResumeReason = &ResumeReason{Reason: Lost}
+	return true, st.startOver(j, job.CodeCrashed, "The server that ran it was lost.", 0)
+}

@@ -1,0 +1,243 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// storedField is one field of a record: where it is in the Go type, and its names in
+// the store, the present one first.
+type storedField struct {
+	index   int
+	name    string
+	earlier string // as earlier versions named it; empty for the same
+	write   bool   // it is written, but not loaded
+}
+
+// fieldsOf reads the tags of a record's type, see lifecycle.Record.
+func fieldsOf[R any]() []storedField {
+	t := reflect.TypeFor[R]()
+	var fields []storedField
+	for i := range t.NumField() {
+		tag, ok := t.Field(i).Tag.Lookup("store")
+		if !ok || tag == "-" {
+			continue
+		}
+		names := strings.Split(tag, ",")
+		f := storedField{index: i, name: names[0]}
+		for _, option := range names[1:] {
+			if option == "write" {
+				f.write = true
+			} else {
+				f.earlier = option
+			}
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+var (
+	recordFields     = fieldsOf[lifecycle.Record]()
+	checkpointFields = fieldsOf[lifecycle.Checkpoint]()
+	runFields        = fieldsOf[lifecycle.Run]()
+	sessionFields    = fieldsOf[lifecycle.Session]()
+)
+
+// decodeValues fills a record in with the fields of a hash.
+func decodeValues(into any, fields []storedField, h map[string]string) error {
+	v := reflect.ValueOf(into).Elem()
+	for _, f := range fields {
+		if f.write {
+			continue
+		}
+		text := h[f.name]
+		if text == "" && f.earlier != "" {
+			text = h[f.earlier]
+		}
+		if text == "" {
+			continue
+		}
+		if err := decodeField(v.Field(f.index), text); err != nil {
+			return fmt.Errorf("reading %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// changes returns the fields in which two records of a type differ: those to set,
+// names and values in turn, and those to remove.
+func changes(before, after any, fields []storedField) (set []any, remove []any) {
+	b, a := reflect.ValueOf(before), reflect.ValueOf(after)
+	for _, f := range fields {
+		was, is := encodeField(b.Field(f.index)), encodeField(a.Field(f.index))
+		if was == is {
+			continue
+		}
+		if is == "" {
+			remove = append(remove, f.name)
+		} else {
+			set = append(set, f.name, is)
+		}
+		if f.earlier != "" {
+			remove = append(remove, f.earlier)
+		}
+	}
+	return set, remove
+}
+
+// encodeField is the text of a value in the store; empty for a zero value.
+func encodeField(v reflect.Value) string {
+	if v.IsZero() {
+		return ""
+	}
+	switch x := v.Interface().(type) {
+	case time.Time:
+		return strconv.FormatInt(x.UnixMilli(), 10)
+	case time.Duration:
+		return strconv.FormatInt(x.Milliseconds(), 10)
+	case json.RawMessage:
+		return string(x)
+	case lifecycle.Round:
+		return string(x.Checkpoint) + "|" + strconv.Itoa(x.Number)
+	case lifecycle.OutputPosition:
+		return strconv.Itoa(x.Turn) + ":" + strconv.FormatInt(x.Offset, 10)
+	case []string:
+		return strings.Join(x, " ")
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return v.String()
+	case reflect.Bool:
+		return "1"
+	case reflect.Int, reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+	default:
+		text, err := json.Marshal(v.Interface())
+		if err != nil {
+			panic("store: " + err.Error()) // only types of ours are stored
+		}
+		return string(text)
+	}
+}
+
+func decodeField(v reflect.Value, text string) error {
+	switch p := v.Addr().Interface().(type) {
+	case *time.Time:
+		*p = millis(text)
+		return nil
+	case *time.Duration:
+		*p = time.Duration(atoi(text)) * time.Millisecond
+		return nil
+	case *json.RawMessage:
+		*p = json.RawMessage(text)
+		return nil
+	case *lifecycle.Round:
+		p.Checkpoint, p.Number = roundOf(text)
+		return nil
+	case *lifecycle.OutputPosition:
+		turn, offset, _ := strings.Cut(text, ":")
+		p.Turn, p.Offset = atoi(turn), int64(atoi(offset))
+		return nil
+	case *[]string:
+		// Earlier versions wrote them in brackets.
+		*p = strings.Fields(strings.Trim(text, "[]"))
+		return nil
+	case *lifecycle.Answers:
+		return decodeAnswers(text, p)
+	case *lifecycle.Head, *job.Operation:
+		return json.Unmarshal(wholeObject(text), p)
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(text == "1")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(atoi(text)))
+	case reflect.Float64:
+		f, err := strconv.ParseFloat(text, 64)
+		v.SetFloat(f)
+		return err
+	default:
+		return json.Unmarshal([]byte(text), v.Addr().Interface())
+	}
+	return nil
+}
+
+// decodeAnswers reads a list; earlier versions stored it without its brackets.
+func decodeAnswers(text string, into *lifecycle.Answers) error {
+	return json.Unmarshal([]byte("["+strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")+"]"), into)
+}
+
+// wholeObject completes the pieces of objects that earlier versions stored: without
+// the closing brace, or members behind a comma.
+func wholeObject(text string) []byte {
+	if members, ok := strings.CutPrefix(text, ","); ok {
+		return []byte("{" + members + "}")
+	}
+	if !strings.HasSuffix(text, "}") {
+		return []byte(text + "}")
+	}
+	return []byte(text)
+}
+
+// roundOf reads "<checkpoint>|<number>".
+func roundOf(text string) (job.CheckpointID, int) {
+	id, number, _ := strings.Cut(text, "|")
+	return job.CheckpointID(id), atoi(number)
+}
+
+// decodeCall and encodeCall read and write "<owner>|<messages>|<tool>".
+func decodeCall(text string) lifecycle.Call {
+	owner, rest, _ := strings.Cut(text, "|")
+	messages, tool, _ := strings.Cut(rest, "|")
+	c := lifecycle.Call{Owner: lifecycle.CallOwner(owner), Tool: tool}
+	for _, m := range strings.FieldsFunc(messages, func(r rune) bool { return r == ',' }) {
+		c.Messages = append(c.Messages, int64(atoi(m)))
+	}
+	return c
+}
+
+func encodeCall(c lifecycle.Call) string {
+	messages := make([]string, len(c.Messages))
+	for i, m := range c.Messages {
+		messages[i] = strconv.FormatInt(m, 10)
+	}
+	return string(c.Owner) + "|" + strings.Join(messages, ",") + "|" + c.Tool
+}
+
+// decodeApproval reads a decision; earlier versions stored "<checkpoint>|<until>", with
+// "|no" behind a no.
+func decodeApproval(text string) (*lifecycle.Approval, error) {
+	a := new(lifecycle.Approval)
+	if strings.HasPrefix(text, "{") {
+		return a, json.Unmarshal([]byte(text), a)
+	}
+	id, rest, _ := strings.Cut(text, "|")
+	until, no, _ := strings.Cut(rest, "|")
+	*a = lifecycle.Approval{Checkpoint: job.CheckpointID(id), Denied: no != "", Until: millis(until)}
+	return a, nil
+}
+
+// decodeBatch and encodeBatch read and write "<digest> <count> <total> <items>".
+func decodeBatch(text string) (lifecycle.Batch, error) {
+	parts := strings.SplitN(text, " ", 4)
+	if len(parts) != 4 {
+		return lifecycle.Batch{}, fmt.Errorf("reading a batch: %d parts", len(parts))
+	}
+	return lifecycle.Batch{Digest: parts[0], Count: atoi(parts[1]), Total: atoi(parts[2]), Items: json.RawMessage(parts[3])}, nil
+}
+
+func encodeBatch(b lifecycle.Batch) string {
+	return fmt.Sprintf("%s %d %d %s", b.Digest, b.Count, b.Total, b.Items)
+}

@@ -1,0 +1,475 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// Commit writes the changes and effects of a state, all or none. It returns false where
+// anything that was loaded has changed since.
+func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
+	c := commit{prefix: st.Place, now: st.Now, id: st.CommitID, touched: map[string]bool{}}
+	for _, session := range sessionsOf(st) {
+		c.session(session)
+	}
+	for _, e := range st.Effects {
+		c.apply(e)
+	}
+	for _, j := range jobsOf(st) {
+		c.job(j)
+	}
+	for _, checkpoint := range checkpointsOf(st) {
+		c.checkpoint(checkpoint, st.Job == nil && len(st.Effects) > 0)
+	}
+	if len(c.commands)+len(c.events) == 0 {
+		return true, nil
+	}
+	answer, err := s.scripts.commit.Run(ctx, s.rdb, []string{st.Place}, c.args()...).Int64()
+	return answer == 1, storeError(err)
+}
+
+// commit collects what lua/commit.lua does.
+type commit struct {
+	prefix                   string // of every key
+	now                      time.Time
+	id                       string
+	guards, commands, events [][]any
+	// touched are the jobs of which anything changes that lies under their ids.
+	touched map[string]bool
+}
+
+func (c *commit) args() []any {
+	args := []any{}
+	args = append(args, len(c.guards))
+	for _, g := range c.guards {
+		args = append(args, g...)
+	}
+	args = append(args, len(c.commands))
+	for _, words := range c.commands {
+		args = append(append(args, len(words)), words...)
+	}
+	args = append(args, len(c.events))
+	for _, e := range c.events {
+		args = append(args, e...)
+	}
+	return args
+}
+
+func (c *commit) key(parts ...string) string { return c.prefix + ":" + strings.Join(parts, ":") }
+
+// under is the key of what lies under a job's id. It is written to, so whoever has read
+// the job decides anew.
+func (c *commit) under(name string, id job.ID) string {
+	c.touched[string(id)] = true
+	return c.key(name, string(id))
+}
+
+func (c *commit) do(words ...any) { c.commands = append(c.commands, words) }
+
+// keep lets a key live for as long as what it belongs to.
+func (c *commit) keep(key string, retention time.Duration) { c.do("PEXPIRE", key, toMillis(retention)) }
+
+// is lets the commit fail where a field has another value by now.
+func (c *commit) is(key, field, value string) {
+	c.guards = append(c.guards, []any{"is", key, field, value})
+}
+
+func version(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// job writes what has changed of a job's record.
+func (c *commit) job(j *lifecycle.Job) {
+	key := c.key("job", string(j.ID))
+	c.is(key, "version", version(j.Version))
+	if j.Deleted {
+		return
+	}
+	if j.Version == 0 && j.Loaded.State == "" {
+		c.is(key, "state", "") // it does not exist yet
+	}
+	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
+		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id
+		set, remove = changes(j.Loaded, j.Record, recordFields)
+		c.write(key, set, remove)
+	}
+}
+
+func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
+	key := c.key("checkpoint", string(p.ID))
+	c.is(key, "version", version(p.Version))
+	if p.Deleted {
+		return
+	}
+	var loaded lifecycle.Checkpoint
+	if p.Loaded != nil {
+		loaded = *p.Loaded
+	}
+	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
+		p.Version++
+		p.Commit = c.id
+		set, remove = changes(loaded, *p, checkpointFields)
+		c.write(key, set, remove)
+	}
+}
+
+func (c *commit) write(key string, set, remove []any) {
+	if len(set) > 0 {
+		c.do(append([]any{"HSET", key}, set...)...)
+	}
+	if len(remove) > 0 {
+		c.do(append([]any{"HDEL", key}, remove...)...)
+	}
+}
+
+// session writes what has changed of a session. Which job is its latest is part of what
+// decisions look at.
+func (c *commit) session(s *lifecycle.Session) {
+	key := c.key("session", sessionKey(s.UserID, s.ID))
+	c.is(key, "job", string(s.LoadedJob))
+	if s.Latest != s.LoadedLatest {
+		c.is(key, "n", version(s.LoadedLatest))
+	}
+	if s.Latest == s.LoadedLatest && s.Job == s.LoadedJob {
+		return
+	}
+	s.Commit = c.id
+	set, remove := changes(lifecycle.Session{Latest: s.LoadedLatest, Job: s.LoadedJob}, *s, sessionFields)
+	c.write(key, set, remove)
+}
+
+// jobsOf are the jobs of a state, each once.
+func jobsOf(st *lifecycle.State) []*lifecycle.Job {
+	var jobs []*lifecycle.Job
+	seen := map[*lifecycle.Job]bool{nil: true}
+	all := []*lifecycle.Job{st.Job, st.Latest, st.Before, st.Follower, st.Interpreter, st.Known}
+	for _, j := range append(all, st.Waiting...) {
+		if !seen[j] {
+			seen[j] = true
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+func checkpointsOf(st *lifecycle.State) []*lifecycle.Checkpoint {
+	var found []*lifecycle.Checkpoint
+	seen := map[*lifecycle.Checkpoint]bool{nil: true}
+	all := []*lifecycle.Checkpoint{st.Checkpoint, st.Interpreted, st.Asked, st.Earlier}
+	for _, p := range append(all, st.Checkpoints...) {
+		if !seen[p] {
+			seen[p] = true
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func sessionsOf(st *lifecycle.State) []*lifecycle.Session {
+	var found []*lifecycle.Session
+	seen := map[*lifecycle.Session]bool{nil: true}
+	add := func(s *lifecycle.Session) {
+		if !seen[s] {
+			seen[s] = true
+			found = append(found, s)
+		}
+	}
+	add(st.Session)
+	for _, j := range jobsOf(st) {
+		add(j.Session)
+	}
+	return found
+}
+
+// frame is an event as clients receive it, without its id.
+type frame struct {
+	Event     string          `json:"event"`
+	RequestID job.ID          `json:"requestId"`
+	UserID    string          `json:"userId"`
+	Time      string          `json:"time"`
+	Data      json.RawMessage `json:"data"`
+	Simulated bool            `json:"simulated,omitempty"`
+}
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// rest is the frame's JSON from behind the id, which the script puts before it.
+func (f frame) rest() string {
+	text, err := json.Marshal(f)
+	if err != nil {
+		panic("store: " + err.Error()) // its data is JSON already
+	}
+	return string(text[1:])
+}
+
+func (c *commit) emit(e lifecycle.Emit) {
+	f := frame{e.To.EventPrefix + ":" + string(e.Type), e.To.JobID, e.To.UserID, e.Time.UTC().Format(timeLayout), e.Data, e.To.Simulated}
+	c.events = append(c.events, []any{e.To.UserID, string(e.To.JobID), string(e.Type), toMillis(e.To.Retention), f.rest()})
+}
+
+func score(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
+
+// text is a value's JSON; only types of ours are stored.
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("store: " + err.Error())
+	}
+	return string(b)
+}
+
+// apply translates an effect into commands.
+func (c *commit) apply(e lifecycle.Effect) {
+	switch e := e.(type) {
+	case lifecycle.Emit:
+		c.emit(e)
+	case lifecycle.SetClock:
+		c.touched[e.Ref] = true
+		c.do("ZADD", c.key("deadlines"), score(e.Due), string(e.Clock)+"|"+e.Ref)
+	case lifecycle.StopClock:
+		c.touched[e.Ref] = true
+		c.do("ZREM", c.key("deadlines"), string(e.Clock)+"|"+e.Ref)
+	case lifecycle.AppendAudit:
+		c.do("RPUSH", c.under("audit", e.Entry.RequestID), text(e.Entry))
+	case lifecycle.Count:
+		c.do("HINCRBY", c.key("stats"), string(e.Type)+":"+e.What, e.By)
+	case lifecycle.AddTask:
+		c.do("ZADD", c.key("outbox"), "NX", score(e.Time), string(e.Kind)+"|"+e.Ref)
+		c.do("PUBLISH", c.key("wake"), "outbox")
+	case lifecycle.RotateSecret:
+		c.do("HSET", c.under("secret", e.JobID), "secret", string(e.Secret), "userId", e.UserID, "createdAt", score(e.Time))
+	case lifecycle.KeepSecret:
+		c.do("PEXPIRE", c.under("secret", e.JobID), toMillis(e.For))
+	case lifecycle.DropSecret:
+		c.do("DEL", c.under("secret", e.JobID))
+	default:
+		c.applyToChat(e)
+	}
+}
+
+// maxMessages is how many messages of a session are kept.
+const maxMessages = 10000
+
+// applyToChat translates the effects on sessions.
+func (c *commit) applyToChat(e lifecycle.Effect) {
+	switch e := e.(type) {
+	case lifecycle.PutMessage:
+		c.putMessage(e)
+	case lifecycle.TouchMessage:
+		key := c.key("touched", sessionKey(e.Session.UserID, e.Session.ID))
+		c.do("HSET", key, e.ID, score(e.Time))
+		c.keep(key, e.Retention)
+	case lifecycle.SetCall:
+		c.do("HSET", c.under("calls", e.JobID), e.Call, encodeCall(e.To))
+	case lifecycle.AddPending:
+		key := c.under("told", e.JobID)
+		c.do("RPUSH", key, e.Message)
+		c.keep(key, e.Retention)
+	case lifecycle.TrimPending:
+		c.do("LTRIM", c.under("told", e.JobID), e.N, -1)
+	case lifecycle.MovePending:
+		to := c.under("told", e.To)
+		c.do("RENAME", c.under("told", e.From), to)
+		c.keep(to, e.Retention)
+	default:
+		c.applyToQueue(e)
+	}
+}
+
+func (c *commit) putMessage(e lifecycle.PutMessage) {
+	session := sessionKey(e.Session.UserID, e.Session.ID)
+	messages := c.key("messages", session)
+	c.do("HSET", messages, e.Message.ID, text(e.Message))
+	if old := e.Message.ID - maxMessages; old > 0 {
+		c.do("HDEL", messages, old)
+		c.do("HDEL", c.key("touched", session), old)
+	}
+	c.keep(messages, e.Retention)
+	c.keep(c.key("session", session), e.Retention)
+}
+
+// applyToQueue translates the effects on the queue and on who holds a worker.
+func (c *commit) applyToQueue(e lifecycle.Effect) {
+	switch e := e.(type) {
+	case lifecycle.EnqueueTurn:
+		c.touched[string(e.JobID)] = true
+		c.do("XADD", c.key("queue", string(e.Priority)), "*", "id", string(e.JobID))
+		c.do("PUBLISH", c.key("wake"), string(e.Priority))
+	case lifecycle.DropEntry:
+		c.dropEntry(e.Priority, e.Entry)
+	case lifecycle.HoldWorker:
+		key := c.key("running", e.UserID)
+		c.guards = append(c.guards, []any{"fewer", key, "", e.Limit})
+		c.do("SADD", key, string(e.JobID))
+	case lifecycle.ReleaseWorker:
+		c.do("SREM", c.key("running", e.UserID), string(e.JobID))
+	case lifecycle.AwaitLimit:
+		c.dropEntry(e.Priority, e.Entry)
+		c.do("ZADD", c.key("waiting", e.UserID), waitingScore(e.Priority, e.Entry), string(e.JobID))
+	case lifecycle.LeaveLimit:
+		c.do("ZREM", c.key("waiting", e.UserID), string(e.JobID))
+	default:
+		c.applyToLists(e)
+	}
+}
+
+func (c *commit) dropEntry(priority job.Priority, entry string) {
+	c.do("XACK", c.key("queue", string(priority)), "workers", entry)
+	c.do("XDEL", c.key("queue", string(priority)), entry)
+}
+
+// waitingScore lets interactive jobs wait before batch ones, each in the order in which
+// they were enqueued.
+func waitingScore(priority job.Priority, entry string) string {
+	ms, seq, _ := strings.Cut(entry, "-")
+	n := atoi(ms)*1000 + min(atoi(seq), 999)
+	if priority == job.Batch {
+		n += 4e15
+	}
+	return itoa(n)
+}
+
+// applyToLists translates the effects on what lists show.
+func (c *commit) applyToLists(e lifecycle.Effect) {
+	switch e := e.(type) {
+	case lifecycle.ListJob:
+		for _, key := range []string{c.key("jobs"), c.key("jobs", e.Job.UserID)} {
+			c.do("ZADD", key, score(c.now), string(e.Job.ID))
+		}
+		c.do("ZADD", c.key("ids"), 0, string(e.Job.ID))
+	case lifecycle.RememberKey:
+		key := c.key("idempotency", e.UserID)
+		c.is(key, e.Key, string(e.Was))
+		c.do("HSET", key, e.Key, string(e.JobID))
+	case lifecycle.ListCheckpoint:
+		c.listCheckpoint(e.Checkpoint)
+	case lifecycle.UnlistOpen:
+		c.do("ZREM", c.key("open"), string(e.Checkpoint.ID))
+		c.do("ZREM", c.key("open", e.Checkpoint.UserID), string(e.Checkpoint.ID))
+	case lifecycle.StopAsking:
+		c.do("ZREM", c.key("asking", sessionKey(e.Checkpoint.UserID, e.Checkpoint.SessionID)), string(e.Checkpoint.ID))
+	case lifecycle.DeleteJob:
+		c.deleteJob(e.Job)
+	case lifecycle.DeleteCheckpoint:
+		c.deleteCheckpoint(e.Checkpoint.ID, e.Checkpoint.UserID)
+	default:
+		c.applyToApprovals(e)
+	}
+}
+
+func (c *commit) listCheckpoint(p *lifecycle.Checkpoint) {
+	id := string(p.ID)
+	for _, name := range []string{"checkpoints", "open"} {
+		c.do("ZADD", c.key(name), score(c.now), id)
+		c.do("ZADD", c.key(name, p.UserID), score(c.now), id)
+	}
+	c.do("ZADD", c.key("ids"), 0, id)
+	asking := c.key("asking", sessionKey(p.UserID, p.SessionID))
+	c.do("ZADD", asking, p.MessageID, id)
+	c.keep(asking, p.Retention)
+	if p.JobID != "" {
+		c.do("RPUSH", c.key("asked", string(p.JobID)), id)
+	}
+}
+
+// applyToApprovals translates the effects on permissions and runs of actions.
+func (c *commit) applyToApprovals(e lifecycle.Effect) {
+	switch e := e.(type) {
+	case lifecycle.GrantApproval:
+		c.do("HSET", c.under("approvals", e.JobID), e.Key, text(e.Approval))
+	case lifecycle.SpendApproval:
+		c.do("HDEL", c.under("approvals", e.JobID), e.Key)
+	case lifecycle.AddStanding:
+		c.do("HSET", c.key("standing", e.Approval.UserID), e.Approval.ID, text(e.Approval))
+		if e.JobID != "" {
+			c.do("SADD", c.under("standing-of", e.JobID), e.Approval.ID)
+		}
+	case lifecycle.RemoveStanding:
+		for _, id := range e.IDs {
+			c.do("HDEL", c.key("standing", e.UserID), id)
+		}
+		c.do("DEL", c.under("standing-of", e.JobID))
+	case lifecycle.StartRun:
+		c.saveRun(e.Run)
+		c.do("RPUSH", c.under("actions", e.Run.JobID), string(e.Run.ID))
+		c.do("HSET", c.under("runs", e.Run.JobID), e.Run.ApprovalKey, string(e.Run.ID))
+		c.do("ZADD", c.key("acting"), score(e.Lease), string(e.Run.ID))
+	case lifecycle.SaveRun:
+		c.saveRun(e.Run)
+		c.do("ZREM", c.key("acting"), string(e.Run.ID))
+	case lifecycle.ForgetRun:
+		c.do("HDEL", c.under("runs", e.JobID), e.ApprovalKey)
+		c.do("HDEL", c.under("job", e.JobID), "run:"+e.ApprovalKey) // as earlier versions kept it
+	default:
+		c.applyToResult(e)
+	}
+}
+
+func (c *commit) saveRun(r *lifecycle.Run) {
+	var loaded lifecycle.Run
+	if r.Loaded != nil {
+		loaded = *r.Loaded
+	}
+	set, remove := changes(loaded, *r, runFields)
+	c.write(c.key("action", string(r.ID)), set, remove)
+}
+
+// applyToResult translates the effects on batches, steers and reports.
+func (c *commit) applyToResult(e lifecycle.Effect) {
+	switch e := e.(type) {
+	case lifecycle.KeepBatch:
+		c.do("HSET", c.under("batches", e.JobID), e.Index, encodeBatch(e.Batch))
+	case lifecycle.DropBatches:
+		c.do("DEL", c.under("batches", e.JobID))
+	case lifecycle.QueueSteer:
+		c.do("RPUSH", c.under("steers", e.JobID), text(e.Steer))
+	case lifecycle.DequeueSteer:
+		c.do("LPOP", c.under("steers", e.JobID))
+	case lifecycle.ForgetReports:
+		c.do("HDEL", c.under("job", e.JobID), "recentDigests", "seen")
+	default:
+		panic(fmt.Sprintf("store: %T is not translated", e)) // a test commits every effect there is
+	}
+}
+
+// deleteJob removes all that is stored for a job.
+func (c *commit) deleteJob(j *lifecycle.Job) {
+	id := string(j.ID)
+	keys := []any{"DEL"}
+	for _, name := range []string{"job", "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked"} {
+		keys = append(keys, c.key(name, id))
+	}
+	for _, run := range j.Runs {
+		keys = append(keys, c.key("action", string(run)))
+	}
+	for turn := 1; turn <= j.Turn; turn++ {
+		keys = append(keys, c.key("transcript", id, itoa(turn)), c.key("stderr", id, itoa(turn)))
+	}
+	c.do(keys...)
+	for _, p := range j.Checkpoints {
+		c.deleteCheckpoint(p, j.UserID)
+	}
+	for _, key := range []string{c.key("jobs"), c.key("jobs", j.UserID), c.key("ids")} {
+		c.do("ZREM", key, id)
+	}
+	if j.IdempotencyKey != "" {
+		c.do("HDEL", c.key("idempotency", j.UserID), j.IdempotencyKey)
+	}
+}
+
+func (c *commit) deleteCheckpoint(id job.CheckpointID, user string) {
+	c.do("DEL", c.key("checkpoint", string(id)))
+	for _, key := range []string{c.key("checkpoints"), c.key("checkpoints", user), c.key("ids")} {
+		c.do("ZREM", key, string(id))
+	}
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"ringback/internal/lifecycle"
+)
+
+// effects are all there are: Effect is a closed set.
+var effects = []lifecycle.Effect{
+	lifecycle.Emit{Data: []byte("{}")},
+	lifecycle.PutMessage{Session: new(lifecycle.Session)},
+	lifecycle.TouchMessage{Session: new(lifecycle.Session)},
+	lifecycle.SetCall{},
+	lifecycle.SetClock{},
+	lifecycle.StopClock{},
+	lifecycle.RotateSecret{},
+	lifecycle.KeepSecret{},
+	lifecycle.DropSecret{},
+	lifecycle.EnqueueTurn{},
+	lifecycle.DropEntry{},
+	lifecycle.HoldWorker{},
+	lifecycle.ReleaseWorker{},
+	lifecycle.AwaitLimit{},
+	lifecycle.LeaveLimit{},
+	lifecycle.AddTask{},
+	lifecycle.AppendAudit{},
+	lifecycle.Count{},
+	lifecycle.ListJob{Job: new(lifecycle.Job)},
+	lifecycle.RememberKey{},
+	lifecycle.AddPending{},
+	lifecycle.TrimPending{},
+	lifecycle.MovePending{},
+	lifecycle.ListCheckpoint{Checkpoint: new(lifecycle.Checkpoint)},
+	lifecycle.UnlistOpen{Checkpoint: new(lifecycle.Checkpoint)},
+	lifecycle.StopAsking{Checkpoint: new(lifecycle.Checkpoint)},
+	lifecycle.GrantApproval{},
+	lifecycle.SpendApproval{},
+	lifecycle.AddStanding{},
+	lifecycle.RemoveStanding{},
+	lifecycle.StartRun{Run: new(lifecycle.Run)},
+	lifecycle.SaveRun{Run: new(lifecycle.Run)},
+	lifecycle.ForgetRun{},
+	lifecycle.KeepBatch{},
+	lifecycle.DropBatches{},
+	lifecycle.QueueSteer{},
+	lifecycle.DequeueSteer{},
+	lifecycle.ForgetReports{},
+	lifecycle.DeleteJob{Job: new(lifecycle.Job)},
+	lifecycle.DeleteCheckpoint{Checkpoint: new(lifecycle.Checkpoint)},
+}
+
+func TestEachEffectIsTranslated(t *testing.T) {
+	t.Parallel()
+	for _, e := range effects {
+		c := commit{prefix: "rb:{00}", now: time.Now(), touched: map[string]bool{}}
+		c.apply(e)
+		if len(c.commands)+len(c.events) == 0 && reflect.TypeOf(e) != reflect.TypeFor[lifecycle.SaveRun]() {
+			t.Errorf("%T does nothing", e)
+		}
+	}
+}
+
+// TestRecordsAreReadAsTheyWereWritten writes each field of a record and reads it back,
+// also under the name that it had earlier.
+func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	want := lifecycle.Record{}
+	fill(reflect.ValueOf(&want).Elem())
+	want.ID, want.Input, want.Options, want.Result = "", nil, nil, nil // these are not read
+	set, _ := changes(lifecycle.Record{}, want, recordFields)
+	h, earlier := map[string]string{}, map[string]string{}
+	for i := 0; i < len(set); i += 2 {
+		h[set[i].(string)] = set[i+1].(string)
+	}
+	for _, f := range recordFields {
+		if name := f.earlier; name != "" {
+			earlier[name] = h[f.name]
+		} else {
+			earlier[f.name] = h[f.name]
+		}
+	}
+	for name, stored := range map[string]map[string]string{"now": h, "earlier": earlier} {
+		var got lifecycle.Record
+		if err := decodeValues(&got, recordFields, stored); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(want, got) {
+			t.Errorf("%s: wrote %+v\nread %+v", name, want, got)
+		}
+	}
+}
+
+// fill sets every field to something that is not zero.
+func fill(v reflect.Value) {
+	switch {
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.UnixMilli(1767323045678).UTC()))
+		return
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		v.SetInt(int64(42 * time.Second))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(0.25)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.String {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+			fill(v.Index(0))
+		}
+	default:
+	}
+}

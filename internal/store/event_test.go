@@ -1,0 +1,78 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+func newJob(user string) lifecycle.NewJob {
+	return lifecycle.NewJob{
+		Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive,
+		CallbackTimeout: time.Minute, MaxAttempts: 2,
+	}
+}
+
+func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		j, err := s.Start(ctx, newJob("u"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 9 {
+			if _, err := s.Progress(ctx, j.ID, store.JobHeader{UserID: "u"}, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := s.Events(ctx, "u", 0, 100)
+		if err != nil || all.Missed || len(all.Events) != 10 {
+			t.Fatalf("%d events, missed %t, %v", len(all.Events), all.Missed, err)
+		}
+		stream := keysLike(t, rdb, "*:events:u")
+		if err := rdb.XTrimMaxLen(ctx, stream, 4).Err(); err != nil {
+			t.Fatal(err)
+		}
+		last := all.Events[9].Seq
+		for since, missed := range map[job.Seq]bool{0: true, last - 5: true, last - 4: false, last: false, last - 1000: true} {
+			got, err := s.Events(ctx, "u", since, 100)
+			if err != nil || got.Missed != missed {
+				t.Errorf("since %d (the last is %d): missed %t, want %t, %v", since, last, got.Missed, missed, err)
+			}
+		}
+	})
+}
+
+func keysLike(t *testing.T, rdb redis.UniversalClient, pattern string) string {
+	t.Helper()
+	found, err := rdb.Keys(context.Background(), pattern).Result()
+	if err != nil || len(found) != 1 {
+		t.Fatalf("keys like %s: %v, %v", pattern, found, err)
+	}
+	return found[0]
+}
+
+func FuzzParseSeq(f *testing.F) {
+	for _, seed := range []string{"0", "1763678000000042", "-1", "9223372036854775808", " 1", "1-0", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		n, err := job.ParseSeq(text)
+		if err == nil && n > 1<<63-1 {
+			t.Errorf("%q is read as %d, which Redis cannot hold", text, n)
+		}
+		if again, err2 := job.ParseSeq(n.String()); err == nil && (err2 != nil || again != n) {
+			t.Errorf("%q is read as %d and then as %d", text, n, again)
+		}
+	})
+}

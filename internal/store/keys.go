@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// keyPattern is one sort of key that the store writes. Every key begins with the prefix of
+// its partition, "rb:{0a}", whose braces are the hash tag, so that all that one commit
+// writes lies in one slot of a Redis Cluster; but for those that say otherwise.
+type keyPattern struct {
+	// Pattern is the key behind the prefix. <session> is "<length of user>:<user>:<session id>".
+	Pattern string
+	// Type is Redis' name for what is stored.
+	Type string
+	// Holds says what, with units.
+	Holds string
+}
+
+// keyPatterns are all keys there are; a test finds none beside them. Times are
+// milliseconds since 1970 by Redis' clock.
+var keyPatterns = [...]keyPattern{
+	{"job:<job>", "hash", "the job's record: lifecycle.Record; beside it input, options, result, activity (JSON) and recentDigests, which no rule reads"},
+	{"secret:<job>", "hash", "secret, userId, createdAt; its TTL is the callback clock"},
+	{"batches:<job>", "hash", "index -> batch of a large result, see encodeBatch"},
+	{"transcript:<job>:<turn>", "string", "what the CLI printed in a turn, at most TranscriptLimit bytes"},
+	{"stderr:<job>:<turn>", "string", "the end of what it printed to standard error, at most StderrLimit bytes"},
+	{"asked:<job>", "list", "the job's checkpoints"},
+	{"told:<job>", "list", "ids of the messages that the job's next turn is told"},
+	{"audit:<job>", "list", "the job's audit log, each a job.AuditEntry, JSON"},
+	{"approvals:<job>", "hash", "approval key -> decision that nobody has used yet: lifecycle.Approval, JSON"},
+	{"standing-of:<job>", "set", "ids of the standing approvals that go with the job"},
+	{"calls:<job>", "hash", "tool call in the chat -> who ends it: lifecycle.Call, see encodeCall"},
+	{"runs:<job>", "hash", "approval key -> run of an action whose end Claude does not know yet"},
+	{"actions:<job>", "list", "the job's runs of actions"},
+	{"action:<run>", "hash", "one run of an action: lifecycle.Run"},
+	{"change:<job>", "hash", "what was captured of the job's change, JSON: diff, logs, trees, round:<n>, finalized, snapshot"},
+	{"steers:<job>", "list", "steers that wait for the end of a turn: lifecycle.QueuedSteer, JSON"},
+	{"checkpoint:<checkpoint>", "hash", "a checkpoint: lifecycle.Checkpoint"},
+	{"messages:<session>", "hash", "message id -> job.Message, JSON"},
+	{"touched:<session>", "hash", "message id -> when it has changed since it was written"},
+	{"session:<session>", "hash", "lifecycle.Session"},
+	{"asking:<session>", "zset", "checkpoints that a message may answer, by the id of their message"},
+	{"events:<user>", "stream", "the user's events, field f: the frame, JSON"},
+	{"seq:<user>", "string", "id of the user's latest event"},
+	{"base:<user>", "string", "id before the user's first event"},
+	{"jobs", "zset", "jobs by when they were created"},
+	{"jobs:<user>", "zset", "one user's"},
+	{"ids", "zset", "jobs and checkpoints, all of score 0, for looking up by how an id begins"},
+	{"idempotency:<user>", "hash", "idempotency key -> job"},
+	{"checkpoints", "zset", "checkpoints by when they were created"},
+	{"checkpoints:<user>", "zset", "one user's"},
+	{"open", "zset", "those that wait for a reply"},
+	{"open:<user>", "zset", "one user's"},
+	{"standing:<user>", "hash", "id -> standing approval: job.Approval, JSON"},
+	{"queue:<priority>", "stream", "turns to start, field id: the job; consumer group workers"},
+	{"running:<user>", "set", "the user's jobs that hold a worker"},
+	{"waiting:<user>", "zset", "the user's jobs over the limit, see waitingScore"},
+	{"nodes", "zset", "node -> when its heartbeat lapses"},
+	{"deadlines", "zset", "<clock>|<job or checkpoint> by when it is due: lifecycle.Clock"},
+	{"acting", "zset", "runs of actions by when their lease lapses"},
+	{"lease:<deadline or run>", "string", "somebody is firing it; lives for dueLease"},
+	{"outbox", "zset", "<kind>|<reference> of what is to be done outside, by when it is due: lifecycle.TaskKind"},
+	{"attempts", "hash", "the same -> how often it was tried"},
+	{"stats", "hash", "<type>:<what> -> count of checkpoints, see Stats"},
+	{"format", "string", "how the store's contents are written, see storedFormat; partition 00 only"},
+	{"{session id}", "set", "users who have a session of that name; under rb:session, in a slot of its own"},
+}
+
+// Unknown returns the keys of the store, and the fields of its records, that no list
+// names: at most 100. It reads everything, and is for tests and for looking into a store.
+func (s *Store) Unknown(ctx context.Context) ([]string, error) {
+	patterns := make([]*regexp.Regexp, len(keyPatterns))
+	for i, k := range keyPatterns {
+		text := "^rb:{[0-9a-f]{2}}:" + placeholder.ReplaceAllString(k.Pattern, ".+") + "$"
+		patterns[i] = regexp.MustCompile(strings.ReplaceAll(strings.ReplaceAll(text, "{[", `\{[`), "}}", `}\}`))
+	}
+	var unknown []string
+	keys := s.rdb.Scan(ctx, 0, "rb:*", 1000).Iterator()
+	for keys.Next(ctx) && len(unknown) < 100 {
+		key := keys.Val()
+		i := slices.IndexFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(key) })
+		if i < 0 && !strings.HasPrefix(key, "rb:session:{") {
+			unknown = append(unknown, key)
+			continue
+		}
+		more, err := s.unknownFields(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		unknown = append(unknown, more...)
+	}
+	return unknown, storeError(keys.Err())
+}
+
+var placeholder = regexp.MustCompile(`<[^>]+>`)
+
+// besideRecord are the fields of a job's record that no rule reads.
+var besideRecord = []string{"activity", "recentDigests"}
+
+// unknownFields returns the fields of a record that its type does not have.
+func (s *Store) unknownFields(ctx context.Context, key string) ([]string, error) {
+	parts := strings.SplitN(key, ":", 4)
+	if len(parts) < 4 {
+		return nil, nil
+	}
+	known := []string{}
+	switch parts[2] {
+	case "job":
+		known = append(named(recordFields), besideRecord...)
+	case "checkpoint":
+		known = named(checkpointFields)
+	case "action":
+		known = named(runFields)
+	case "session":
+		known = named(sessionFields)
+	default:
+		return nil, nil
+	}
+	fields, err := s.rdb.HKeys(ctx, key).Result()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	fields = slices.DeleteFunc(fields, func(field string) bool { return slices.Contains(known, field) })
+	for i, field := range fields {
+		fields[i] = key + " " + field
+	}
+	return fields, nil
+}
+
+func named(fields []storedField) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return names
+}

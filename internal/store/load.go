@@ -1,0 +1,400 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// maxReadings is how often a state is read anew that has changed between two rounds of
+// reading it.
+const maxReadings = 5
+
+// Load reads what a query asks for. Error: NotFound for text that was never an id.
+func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, error) {
+	p, err := partitionOfQuery(q)
+	if err != nil {
+		return nil, err
+	}
+	for range maxReadings {
+		l := s.newLoading(ctx, p, q)
+		err := l.run()
+		if errors.Is(err, errTorn) {
+			continue
+		}
+		return l.st, err
+	}
+	return nil, storeError(errTorn)
+}
+
+// errTorn says that a record has changed while what it leads to was read.
+var errTorn = errors.New("what was read has changed meanwhile")
+
+// partitionOfQuery is where a query's job, checkpoint or user lies: all that one
+// command is about lies in one partition.
+func partitionOfQuery(q lifecycle.Query) (Partition, error) {
+	switch {
+	case q.Job != "":
+		return locate(q.Job)
+	case q.Checkpoint != "":
+		if p, known := partitionOfCheckpoint(q.Checkpoint); known {
+			return p, nil
+		}
+		return 0, job.NoCheckpoint(q.Checkpoint)
+	case q.Home == "":
+		return 0, job.NoJob(q.Job)
+	}
+	return partitionOf(q.Home), nil
+}
+
+// loading reads a state in rounds: what a round has read leads to what the next one
+// reads. A round is one transaction, so that it sees one moment; each further one makes
+// sure that what was read before still stands. Mostly there is one round.
+type loading struct {
+	store *Store
+	ctx   context.Context //nolint:containedctx // a loading is one call
+	p     Partition
+	q     lifecycle.Query
+	st    *lifecycle.State
+
+	pipe redis.Pipeliner
+	// then takes what the round has read.
+	then []func() error
+
+	// What was read already: a job or session that is there in two parts is one.
+	jobs        map[job.ID]*lifecycle.Job
+	checkpoints map[job.CheckpointID]*lifecycle.Checkpoint
+	sessions    map[string]*lifecycle.Session
+}
+
+func (s *Store) newLoading(ctx context.Context, p Partition, q lifecycle.Query) *loading {
+	return &loading{
+		store: s, ctx: ctx, p: p, q: q, st: &lifecycle.State{Place: p.prefix()}, pipe: s.rdb.TxPipeline(),
+		jobs: map[job.ID]*lifecycle.Job{}, checkpoints: map[job.CheckpointID]*lifecycle.Checkpoint{}, sessions: map[string]*lifecycle.Session{},
+	}
+}
+
+func (l *loading) run() error {
+	l.time()
+	l.roots()
+	for len(l.then) > 0 {
+		if _, err := l.pipe.Exec(l.ctx); err != nil && !errors.Is(err, redis.Nil) {
+			return storeError(err)
+		}
+		then := l.then
+		l.then, l.pipe = nil, l.store.rdb.TxPipeline()
+		for _, take := range then {
+			if err := take(); err != nil {
+				return err
+			}
+		}
+		if len(l.then) > 0 {
+			l.verify()
+		}
+	}
+	l.store.clock.see(l.st.Now)
+	return nil
+}
+
+// after is called with what the round has read.
+func (l *loading) after(take func() error) { l.then = append(l.then, take) }
+
+// time reads Redis' clock: in a cluster, that of the node which has the partition.
+func (l *loading) time() {
+	if _, cluster := l.store.rdb.(*redis.ClusterClient); !cluster {
+		now := l.pipe.Time(l.ctx)
+		l.after(func() error {
+			l.st.Now = now.Val().Truncate(time.Millisecond).UTC()
+			return nil
+		})
+		return
+	}
+	now := l.pipe.Eval(l.ctx, "return redis.call('TIME')", []string{l.p.prefix()})
+	l.after(func() error {
+		parts := stringsOf(now.Val())
+		l.st.Now = time.UnixMilli(int64(atoi(parts[0]))*1000 + int64(atoi(parts[1]))/1000).UTC()
+		return nil
+	})
+}
+
+// verify makes sure that what was read in earlier rounds still stands.
+func (l *loading) verify() {
+	check := func(key string, read int64) {
+		now := l.pipe.HGet(l.ctx, key, "version")
+		l.after(func() error {
+			if now.Val() != version(read) {
+				return errTorn
+			}
+			return nil
+		})
+	}
+	for id, j := range l.jobs {
+		check(l.p.key("job", string(id)), j.Version)
+	}
+	for id, c := range l.checkpoints {
+		check(l.p.key("checkpoint", string(id)), c.Version)
+	}
+}
+
+// roots reads what the query names.
+func (l *loading) roots() {
+	if l.q.Checkpoint != "" {
+		l.checkpoint(l.q.Checkpoint, l.named)
+	}
+	if l.q.Job != "" {
+		l.job(l.q.Job, !l.q.RecordOnly, l.subject)
+	}
+	if l.q.SessionID != "" {
+		l.session(l.q.UserID, l.q.SessionID, l.chat)
+	}
+	if l.q.Before != "" {
+		l.job(l.q.Before, true, func(j *lifecycle.Job) { l.st.Before = j })
+	}
+	if l.q.Interpreted != "" {
+		l.checkpoint(l.q.Interpreted, func(c *lifecycle.Checkpoint) { l.st.Interpreted = c })
+	}
+	if l.q.IdempotencyKey != "" {
+		l.known()
+	}
+}
+
+func (l *loading) known() {
+	known := l.pipe.HGet(l.ctx, l.p.key("idempotency", l.q.UserID), l.q.IdempotencyKey)
+	l.after(func() error {
+		l.st.KnownID = job.ID(known.Val())
+		if l.st.KnownID != "" {
+			l.job(l.st.KnownID, false, func(j *lifecycle.Job) { l.st.Known = j })
+		}
+		return nil
+	})
+}
+
+// chat takes the session that a command is about.
+func (l *loading) chat(s *lifecycle.Session) {
+	if l.st.Session == nil {
+		l.st.Session = s
+	}
+	if l.q.Latest && s.Job != "" {
+		l.job(s.Job, true, func(j *lifecycle.Job) { l.st.Latest = j })
+	}
+}
+
+// subject takes the job that a command is about, and reads what it leads to.
+func (l *loading) subject(j *lifecycle.Job) {
+	l.st.Job = j
+	if j == nil || l.q.RecordOnly {
+		return
+	}
+	l.st.Session = j.Session
+	if l.q.Latest {
+		l.session(j.UserID, j.SessionID, l.chat)
+	}
+	if l.q.Checkpoint == "" && j.Checkpoint != "" {
+		l.checkpoint(j.Checkpoint, l.waitsAt)
+	}
+	if j.Follower != "" {
+		l.job(j.Follower, false, func(f *lifecycle.Job) { l.st.Follower = f })
+	}
+	if l.q.Question && j.QuestionID != "" {
+		l.checkpoint(j.QuestionID, func(c *lifecycle.Checkpoint) { l.st.Asked = c })
+	}
+	l.underJob(j)
+}
+
+// named takes the checkpoint that the query names, with its job.
+func (l *loading) named(c *lifecycle.Checkpoint) {
+	l.st.Checkpoint = c
+	if c == nil {
+		return
+	}
+	l.waitsAt(c)
+	l.checkpointClocks(c)
+	if c.JobID == "" {
+		l.session(c.UserID, c.SessionID, l.chat)
+		return
+	}
+	l.job(c.JobID, true, l.subject)
+	if l.q.Approvals && c.ApprovalKey != "" {
+		l.after(func() error {
+			if l.st.Job != nil {
+				l.approval(l.st.Job, c.ApprovalKey)
+			}
+			return nil
+		})
+	}
+}
+
+// waitsAt takes the checkpoint that a command is about, and reads who interprets the reply
+// to it.
+func (l *loading) waitsAt(c *lifecycle.Checkpoint) {
+	l.st.Checkpoint = c
+	if c != nil && c.Interpreter != "" {
+		l.job(c.Interpreter, true, func(j *lifecycle.Job) { l.st.Interpreter = j })
+	}
+}
+
+func (l *loading) checkpointClocks(c *lifecycle.Checkpoint) {
+	id := string(c.ID)
+	scores := l.pipe.ZMScore(l.ctx, l.p.key("deadlines"), "lapse|"+id, "forget|"+id, "approval|"+id)
+	l.after(func() error {
+		l.st.CheckpointClocks = clocksOf(scores.Val(), lifecycle.LapseClock, lifecycle.ForgetClock, lifecycle.ApprovalClock)
+		return nil
+	})
+}
+
+// job reads a job, if it exists; whole: with what lies under its id.
+func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
+	if known := l.jobs[id]; known != nil {
+		take(known)
+		return
+	}
+	record := l.pipe.HGetAll(l.ctx, l.p.key("job", string(id)))
+	j := new(lifecycle.Job)
+	if whole {
+		l.around(id, j)
+	}
+	l.after(func() error {
+		if known := l.jobs[id]; known != nil { // it was read twice in this round
+			take(known)
+			return nil
+		}
+		if len(record.Val()) == 0 {
+			take(nil)
+			return nil
+		}
+		if err := l.decodeJob(id, j, record.Val()); err != nil {
+			return err
+		}
+		l.jobs[id] = j
+		if !whole {
+			take(j)
+			return nil
+		}
+		l.session(j.UserID, j.SessionID, func(s *lifecycle.Session) {
+			j.Session = s
+			take(j)
+		})
+		return nil
+	})
+}
+
+func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (err error) {
+	j.ID = id
+	if err := decodeValues(&j.Record, recordFields, h); err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	if j.Phase == job.NoPhase {
+		j.Phase = j.State.DefaultPhase() // it was stored before there were phases
+	}
+	j.Loaded = j.Record
+	l.store.chats.Add(id, chatOf{j.UserID, j.SessionID})
+	j.View, err = decodeRecord(id, h)
+	return err
+}
+
+// around reads what lies under a job's id.
+func (l *loading) around(id job.ID, j *lifecycle.Job) {
+	text := string(id)
+	clocks := make([]string, len(lifecycle.JobClocks))
+	for i, clock := range lifecycle.JobClocks {
+		clocks[i] = string(clock) + "|" + text
+	}
+	scores := l.pipe.ZMScore(l.ctx, l.p.key("deadlines"), clocks...)
+	secret := l.pipe.HGet(l.ctx, l.p.key("secret", text), "secret")
+	calls := l.pipe.HGetAll(l.ctx, l.p.key("calls", text))
+	told := l.pipe.LLen(l.ctx, l.p.key("told", text))
+	standing := l.pipe.SMembers(l.ctx, l.p.key("standing-of", text))
+	if known, ok := l.store.chats.Get(id); ok { // it never changes: read its chat in the same round
+		l.session(known.user, known.session, func(*lifecycle.Session) {})
+	}
+	l.after(func() error {
+		j.Clocks = clocksOf(scores.Val(), lifecycle.JobClocks[:]...)
+		j.Secret, j.SecretAlive = job.Secret(secret.Val()), secret.Val() != ""
+		j.Calls = make(map[string]lifecycle.Call, len(calls.Val()))
+		for call, text := range calls.Val() {
+			j.Calls[call] = decodeCall(text)
+		}
+		j.PendingMessages, j.Standing = int(told.Val()), standing.Val()
+		return nil
+	})
+}
+
+func (l *loading) session(user, id string, take func(*lifecycle.Session)) {
+	name := sessionKey(user, id)
+	if known := l.sessions[name]; known != nil {
+		take(known)
+		return
+	}
+	values := l.pipe.HMGet(l.ctx, l.p.key("session", name), "n", "job", "commit")
+	l.after(func() error {
+		s := l.sessions[name]
+		if s == nil {
+			s = &lifecycle.Session{UserID: user, ID: id}
+			latest, _ := values.Val()[0].(string)
+			of, _ := values.Val()[1].(string)
+			s.Latest, s.Job = int64(atoi(latest)), job.ID(of)
+			s.Commit, _ = values.Val()[2].(string)
+			s.LoadedLatest, s.LoadedJob = s.Latest, s.Job
+			l.sessions[name] = s
+		}
+		take(s)
+		return nil
+	})
+}
+
+func (l *loading) checkpoint(id job.CheckpointID, take func(*lifecycle.Checkpoint)) {
+	if known := l.checkpoints[id]; known != nil {
+		take(known)
+		return
+	}
+	record := l.pipe.HGetAll(l.ctx, l.p.key("checkpoint", string(id)))
+	l.after(func() error {
+		c := l.checkpoints[id]
+		if c == nil && len(record.Val()) > 0 {
+			c = &lifecycle.Checkpoint{ID: id}
+			if err := decodeValues(c, checkpointFields, record.Val()); err != nil {
+				return fmt.Errorf("%s: %w", id, err)
+			}
+			loaded := *c
+			c.Loaded = &loaded
+			l.checkpoints[id] = c
+		}
+		take(c)
+		return nil
+	})
+}
+
+// decodeSteer reads a steer that waits. Earlier versions kept its reply as a text
+// without the closing brace, with the message's id beside it.
+func decodeSteer(text string) (lifecycle.QueuedSteer, error) {
+	var stored struct {
+		Reply   json.RawMessage
+		By      json.RawMessage
+		Message string
+	}
+	var steer lifecycle.QueuedSteer
+	if err := json.Unmarshal([]byte(text), &stored); err != nil {
+		return steer, err
+	}
+	var reply, by string
+	if json.Unmarshal(stored.Reply, &reply) == nil {
+		stored.Reply = wholeObject(reply)
+	}
+	if json.Unmarshal(stored.By, &by) == nil {
+		stored.By = json.RawMessage(by)
+	}
+	if err := json.Unmarshal(stored.Reply, &steer.Reply); err != nil {
+		return steer, err
+	}
+	if stored.Message != "" {
+		steer.Reply.MessageID = int64(atoi(stored.Message))
+	}
+	return steer, json.Unmarshal(stored.By, &steer.By)
+}

@@ -1,0 +1,37 @@
+-- Commits what was decided, all or nothing: guards, plain commands, events. It is the
+-- one script for all transitions, and knows none of them: see commit.go.
+--
+-- ARGV: the number of guards, and for each its kind, key, field and value; the number
+-- of commands, and for each the number of its words and they; the number of events, and
+-- for each its user, job, type, how long it is kept (ms) and its JSON behind the id.
+-- Returns 1, or 0 where a guard does not hold: then nothing is changed.
+
+local at = 0
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+
+for _ = 1, tonumber(take()) do
+  local kind, key, field, value = take(), take(), take(), take()
+  if kind == 'is' then -- a field has the value; '' where there is none
+    if (redis.call('HGET', key, field) or '') ~= value then return 0 end
+  elseif redis.call('SCARD', key) >= tonumber(value) then -- a set holds fewer
+    return 0
+  end
+end
+for _ = 1, tonumber(take()) do
+  local n = tonumber(take())
+  redis.call(unpack(ARGV, at + 1, at + n))
+  at = at + n
+end
+local kept = {}
+for _ = 1, tonumber(take()) do
+  local user, id, what, keep, rest = take(), take(), take(), take(), take()
+  append(user, id, what, rest)
+  if not kept[user] then
+    kept[user] = true
+    for _, name in ipairs({ ':events:', ':seq:', ':base:' }) do redis.call('PEXPIRE', P .. name .. user, keep) end
+  end
+end
+return 1

@@ -1,0 +1,138 @@
+// Package storetest gives tests a store of their own, with the rules on top: in process,
+// and on a private redis-server.
+package storetest
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+)
+
+// Service is a store and the rules of jobs on it.
+type Service struct {
+	*store.Store
+	*lifecycle.Service
+}
+
+// OnBoth runs a test against the in-process store and a private redis-server.
+func OnBoth(t *testing.T, opts lifecycle.Options, check func(t *testing.T, s *Service, rdb redis.UniversalClient)) {
+	t.Helper()
+	t.Run("in process", func(t *testing.T) {
+		t.Parallel()
+		embedded, err := store.StartInProcess()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(embedded.Close)
+		check(t, prepared(t, embedded.Client, opts), embedded.Client)
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		client := PrivateRedis(t)
+		check(t, prepared(t, client, opts), client)
+	})
+}
+
+func prepared(t *testing.T, client redis.UniversalClient, opts lifecycle.Options) *Service {
+	t.Helper()
+	s := store.New(client, store.Options{Retention: opts.Retention}, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { s.Close() })
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &Service{s, lifecycle.New(s, nil, opts)}
+}
+
+// PrivateRedis starts a redis-server on a socket, for one test.
+func PrivateRedis(t testing.TB) redis.UniversalClient {
+	t.Helper()
+	bin, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("redis-server is not installed: run make deps")
+		}
+		t.Skip("redis-server is not installed: run make deps")
+	}
+	dir, err := os.MkdirTemp("", "rb") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	cmd := exec.CommandContext(t.Context(), bin, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--logfile", "log")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{socket}})
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		os.RemoveAll(dir)
+	})
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(socket); err == nil && client.Ping(t.Context()).Err() == nil {
+			return client
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("redis-server did not start")
+		}
+	}
+}
+
+// Claim takes the next queue entry of a partition and starts its turn; nil where nothing
+// waits that is to run now.
+func (s *Service) Claim(ctx context.Context, p store.Partition, w lifecycle.Worker, batchFirst bool) (*lifecycle.Turn, error) {
+	for {
+		taken, ok, err := s.Take(ctx, p, w.Node, batchFirst)
+		if err != nil || !ok {
+			return nil, err
+		}
+		if turn, err := s.StartTurn(ctx, w, taken); turn != nil || err != nil {
+			return turn, err
+		}
+	}
+}
+
+// FireDue fires what is due in a partition.
+func (s *Service) FireDue(ctx context.Context, p store.Partition) error {
+	due, lost, _, err := s.Due(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, d := range due {
+		if err := s.Fire(ctx, d); err != nil {
+			return err
+		}
+	}
+	for _, run := range lost {
+		if err := s.LoseAction(ctx, run.Run, run.Of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RecoverLost takes the turns of lost nodes over, and returns their jobs.
+func (s *Service) RecoverLost(ctx context.Context, p store.Partition) ([]job.ID, error) {
+	lost, err := s.Lost(ctx, p)
+	var recovered []job.ID
+	for _, taken := range lost {
+		found, err := s.LoseNode(ctx, taken)
+		if err != nil {
+			return recovered, err
+		}
+		if found {
+			recovered = append(recovered, taken.JobID)
+		}
+	}
+	return recovered, err
+}
