@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"ringback/internal/job"
@@ -56,6 +57,9 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	}
 	r.unknownTurns = unknown
 	r.removeLeftovers(known)
+	if first {
+		r.sweepStrays(ctx, known)
+	}
 }
 
 // storedTurns returns the turns that the store says are ours. Entries of which no turn was
@@ -132,4 +136,24 @@ func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change
 		}
 		t.with(proc).supervise(serving, ctx)
 	})
+}
+
+// sweepStrays ends what fled from the process groups of turns that this node ran last
+// and does not hold any more: their server may have died before it was swept.
+func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]bool) {
+	found := map[string]bool{}
+	process.Marked(func(marker string) bool {
+		found[marker] = true
+		return false
+	})
+	for m := range found {
+		id, _, isTurn := strings.Cut(m, "/")
+		if !isTurn || held[job.ID(id)] {
+			continue
+		}
+		// Another node's, or another store's, are none of ours.
+		if j, err := r.store.Get(ctx, job.ID(id)); err == nil && j.Node == r.nodeDir.node {
+			r.sweeper.Add(m)
+		}
+	}
 }

@@ -204,7 +204,7 @@ func (r *Runner) Wake(p store.Partition) { r.ready.add(p) }
 // Reset looks for work everywhere, and for jobs that ended unseen.
 func (r *Runner) Reset() {
 	r.ready.addAll()
-	r.checkAll()
+	go r.checkAll() // the caller is waited for by everyone's events
 }
 
 // checkAll compares all turns of this node with the store.

@@ -299,3 +299,42 @@ func TestAStoreThatIsAwayCostsNoAttempt(t *testing.T) {
 		}
 	}
 }
+
+// A server that is killed just as a turn has ended leaves what fled from the turn's
+// process group. Nobody holds that turn any more; the next start ends it all the same.
+func TestWhatFledFromAnEndedTurnIsEndedByTheNextStart(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	other := newFarm(t)
+	run := func(f *farm) (id job.ID) {
+		id = f.create("poem", map[string]any{})
+		n := f.start(f.claude(hang), false, nil)
+		f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
+		f.submit(id)
+		f.eventually("the turn to end", func() bool { return n.Running() == 0 && len(f.pids()) == 0 })
+		n.stop()
+		return id
+	}
+	mine, others := run(f), run(other)
+	flee := func(marker string) *exec.Cmd {
+		cmd := exec.Command("setsid", "sleep", "1000")
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), process.MarkerVar + "=" + marker}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+		return cmd
+	}
+	fled := flee(string(mine) + "/1")
+	stay := []*exec.Cmd{flee(string(others) + "/1"), flee("req_0_unknown/1"), flee(string(mine)), flee("")}
+	f.start(f.claude(hang), false, nil)
+	f.eventually("the process to be ended", func() bool { return process.StartTime(fled.Process.Pid) == "" })
+	for _, cmd := range stay {
+		if process.StartTime(cmd.Process.Pid) == "" {
+			t.Errorf("%s was ended, too", cmd.Env[1])
+		}
+	}
+}
