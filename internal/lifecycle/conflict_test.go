@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -36,20 +38,11 @@ func storm(t *testing.T, n int, command func(i int) error, refusals ...job.Error
 		switch {
 		case err == nil:
 			took++
-		case !errors.As(err, &refused) || !contains(refusals, refused.Kind):
+		case !errors.As(err, &refused) || !slices.Contains(refusals, refused.Kind):
 			t.Errorf("neither taken nor refused: %v", err)
 		}
 	}
 	return took
-}
-
-func contains(kinds []job.ErrorKind, kind job.ErrorKind) bool {
-	for _, k := range kinds {
-		if k == kind {
-			return true
-		}
-	}
-	return false
 }
 
 // started is a job of which a turn runs.
@@ -71,7 +64,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 		t.Run("messages of one chat", func(t *testing.T) {
 			j := create(t, s, newJob("messages"))
 			took := storm(t, 100, func(i int) error {
-				_, _, _, err := s.AppendMessage(ctx, "messages", j.SessionID, job.Text(job.FromUser, fmt.Sprint(i)), true)
+				_, _, _, err := s.AppendMessage(ctx, "messages", j.SessionID, job.Text(job.FromUser, strconv.Itoa(i)), true)
 				return err
 			}, job.Unavailable)
 			messages, last, err := s.Messages(ctx, "messages", j.SessionID, 0, 1000)
@@ -119,7 +112,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 			var mu sync.Mutex
 			totals := map[int]bool{}
 			took := storm(t, 60, func(i int) error {
-				outcome, total, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: i + 1, Digest: fmt.Sprint(i), Items: json.RawMessage(`[1,2]`), Count: 2, Others: lifecycle.AnyOthers})
+				outcome, total, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: i + 1, Digest: strconv.Itoa(i), Items: json.RawMessage(`[1,2]`), Count: 2, Others: lifecycle.AnyOthers})
 				if err == nil && outcome != lifecycle.Accepted {
 					t.Errorf("batch %d is %s", i, outcome)
 				}
@@ -140,9 +133,9 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 				var outcome lifecycle.Outcome
 				switch i % 3 {
 				case 0:
-					outcome, err = s.Accept(ctx, j.ID, lifecycle.Submission{Digest: fmt.Sprint(i), Result: json.RawMessage(`{}`)})
+					outcome, err = s.Accept(ctx, j.ID, lifecycle.Submission{Digest: strconv.Itoa(i), Result: json.RawMessage(`{}`)})
 				case 1:
-					outcome, err = s.ReportFailure(ctx, j.ID, "cannot", fmt.Sprint(i), false)
+					outcome, err = s.ReportFailure(ctx, j.ID, "cannot", strconv.Itoa(i), false)
 				case 2:
 					outcome, err = lifecycle.Accepted, s.End(ctx, j.ID, job.Cancelled, job.CodeCancelled, "enough", 0)
 				}

@@ -96,8 +96,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 			st := jobIn(situation)
 			before := st.Job.State
 			answer, err := c.decide(st)
-			var refused *job.Error
-			if errors.As(err, &refused) {
+			if refused, ok := errors.AsType[*job.Error](err); ok {
 				answer = "refused: " + string(refused.Kind)
 			}
 			fmt.Fprintf(&got, "%s, %s: %v", c.name, situation, answer)

@@ -56,7 +56,7 @@ func (st *State) hasCommit(name string) bool {
 
 // pause keeps those whose commits conflict from meeting again.
 func pause(ctx context.Context, attempt int) error {
-	wait := mathrand.N(time.Millisecond << min(attempt, 5))
+	wait := mathrand.N(time.Millisecond << min(attempt, 5)) //nolint:gosec // it only spreads them
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -112,7 +112,7 @@ func encodeField(v reflect.Value) string {
 	case []string:
 		return strings.Join(x, " ")
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the rest is JSON
 	case reflect.String:
 		return v.String()
 	case reflect.Bool:
@@ -157,7 +157,7 @@ func decodeField(v reflect.Value, text string) error {
 	case *lifecycle.Head, *job.Operation:
 		return json.Unmarshal(wholeObject(text), p)
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the rest is JSON
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Bool:

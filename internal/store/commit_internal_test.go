@@ -103,7 +103,7 @@ func fill(v reflect.Value) {
 		v.SetInt(int64(42 * time.Second))
 		return
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // records have no others
 	case reflect.String:
 		v.SetString("text")
 	case reflect.Bool:
@@ -113,8 +113,8 @@ func fill(v reflect.Value) {
 	case reflect.Float64:
 		v.SetFloat(0.25)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i))
+		for _, field := range v.Fields() {
+			fill(field)
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))

@@ -49,11 +49,3 @@ func stringsOf(answer any) []string {
 	}
 	return texts
 }
-
-func pairs(flat []string) map[string]string {
-	m := make(map[string]string, len(flat)/2)
-	for i := 0; i+1 < len(flat); i += 2 {
-		m[flat[i]] = flat[i+1]
-	}
-	return m
-}

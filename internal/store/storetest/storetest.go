@@ -46,7 +46,7 @@ func OnBoth(t *testing.T, opts lifecycle.Options, check func(t *testing.T, s *Se
 func prepared(t *testing.T, client redis.UniversalClient, opts lifecycle.Options) *Service {
 	t.Helper()
 	s := store.New(client, store.Options{Retention: opts.Retention}, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	if err := s.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -54,36 +54,36 @@ func prepared(t *testing.T, client redis.UniversalClient, opts lifecycle.Options
 }
 
 // PrivateRedis starts a redis-server on a socket, for one test.
-func PrivateRedis(t testing.TB) redis.UniversalClient {
-	t.Helper()
+func PrivateRedis(tb testing.TB) redis.UniversalClient {
+	tb.Helper()
 	bin, err := exec.LookPath("redis-server")
 	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("redis-server is not installed: run make deps")
+		if os.Getenv("CI") != "" { //nolint:forbidigo // whether this is CI is no setting of ours
+			tb.Fatal("redis-server is not installed: run make deps")
 		}
-		t.Skip("redis-server is not installed: run make deps")
+		tb.Skip("redis-server is not installed: run make deps")
 	}
-	dir, err := os.MkdirTemp("", "rb") // a socket's path must be short
+	dir, err := os.MkdirTemp("", "rb") //nolint:usetesting // a socket's path must be short
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	socket := filepath.Join(dir, "s")
-	cmd := exec.CommandContext(t.Context(), bin, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--logfile", "log")
+	cmd := exec.CommandContext(tb.Context(), bin, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--logfile", "log")
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{socket}})
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		os.RemoveAll(dir)
 	})
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(socket); err == nil && client.Ping(t.Context()).Err() == nil {
+		if _, err := os.Stat(socket); err == nil && client.Ping(tb.Context()).Err() == nil {
 			return client
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("redis-server did not start")
+			tb.Fatal("redis-server did not start")
 		}
 	}
 }
