@@ -1,0 +1,246 @@
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+func contains(text, part string) bool { return strings.Contains(text, part) }
+
+// say writes into the chat.
+func (p *people) say(text string) {
+	p.t.Helper()
+	if _, err := p.ToLLM(p.t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: text}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// story is the chat, a line for each message.
+func (p *people) story() []string {
+	p.t.Helper()
+	messages, _, err := p.store.Messages(p.t.Context(), user, session, 0, 100)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var lines []string
+	for _, m := range messages {
+		first, _, _ := strings.Cut(m.Content, "\n")
+		lines = append(lines, string(m.Sender)+": "+first)
+	}
+	return lines
+}
+
+// Several decisions wait in one chat: a message must say which it is about.
+func TestWhichQuestionAMessageIsAbout(t *testing.T) {
+	t.Parallel()
+	second := question{job.Confirmation, "Delete the logs?", `{"title":"Delete logs","yes":{"label":"Yes, delete","message":"Yes, delete them."}}`}
+	for name, c := range map[string]struct {
+		says []string
+		// deploy and delete are the decisions.
+		deploy, delete job.Decision
+	}{
+		"a bare yes decides nothing":            {[]string{"yes"}, "", ""},
+		"a number after that names one":         {[]string{"yes", "2"}, "", job.Approve},
+		"a number with an answer does, too":     {[]string{"hm", "1: no"}, job.Deny, ""},
+		"a title with an answer does":           {[]string{"Deploy: yes"}, job.Approve, ""},
+		"a button's text does":                  {[]string{"Yes, delete them."}, "", job.Approve},
+		"one after another, all are answered":   {[]string{"yes", "1", "no"}, job.Approve, job.Deny},
+		"a number of none decides nothing":      {[]string{"yes", "3"}, "", ""},
+		"a title without an answer is no reply": {[]string{"Deploy"}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			one, two := p.begin(), p.begin()
+			first, other := p.ask(one, deploy), p.ask(two, second)
+			for _, text := range c.says {
+				p.say(text)
+			}
+			for what, want := range map[*job.Checkpoint]job.Decision{&first: c.deploy, &other: c.delete} {
+				got := job.Decision("")
+				if now := p.checkpoint(what.ID); now.Status == job.Answered {
+					got = now.Reply.Decision
+				}
+				if got != want {
+					t.Errorf("%q is decided as %q, want %q; the chat:\n%s", what.Message, got, want, strings.Join(p.story(), "\n"))
+				}
+			}
+		})
+	}
+}
+
+func TestMessageThatNamesItsQuestionIsForThatOne(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	first := p.ask(p.begin(), deploy)
+	other := p.ask(p.begin(), deploy)
+	props, err := json.Marshal(job.ReplyProps{CheckpointMessageID: first.MessageID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: props}); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := p.checkpoint(first.ID).Status, p.checkpoint(other.ID).Status; a != job.Answered || b != job.Open {
+		t.Errorf("the first is %s, the other %s", a, b)
+	}
+}
+
+func TestChatTellsTheWholeExchange(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	asked := p.ask(p.begin(), film)
+	p.say("format: mp4")
+	p.say("seconds: 12")
+	want := []string{
+		"assistant: Which format, and how long?", "user: format: mp4", "assistant: Thank you. I still need: seconds.", "user: seconds: 12",
+	}
+	if diff := cmp.Diff(want, p.story()[1:]); diff != "" {
+		t.Error(diff)
+	}
+	var exchange []string
+	for _, u := range p.checkpoint(p.checkpoint(asked.ID).Next).Reply.Exchange {
+		exchange = append(exchange, string(u.Sender)+": "+u.Content)
+	}
+	if diff := cmp.Diff(want[1:], exchange); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A front end gives the output of the call that waits in the place of words.
+func TestOutputOfACallIsItsDecision(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		parts    string
+		decision job.Decision
+		path     string // of the fault
+	}{
+		"approved":                {`[{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`, job.Approve, ""},
+		"denied":                  {`[{"type":"tool-result","toolCallId":"call_1","output":"denied"}]`, job.Deny, ""},
+		"in words":                {`[{"type":"tool-result","toolCallId":"call_1","output":"No, leave it"}]`, job.Deny, ""},
+		"as the AI SDK has it":    {`[{"type":"tool-Bash","toolCallId":"call_1","state":"approval-responded","approval":{"approved":true}}]`, job.Approve, ""},
+		"beside the call":         {`[{"type":"tool-call","toolCallId":"call_1"},{"type":"text","text":"so"},{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`, job.Approve, ""},
+		"of no call":              {`[{"type":"tool-result","output":"approved"}]`, "", "/parts/0/toolCallId"},
+		"of two calls":            {`[{"type":"tool-result","toolCallId":"a","output":"approved"},{"type":"tool-result","toolCallId":"b","output":"approved"}]`, "", "/parts/1"},
+		"that says nothing":       {`[{"type":"tool-result","toolCallId":"call_1","output":{"ok":true}}]`, "", "/parts/0/output"},
+		"in a part of other type": {`[{"type":"file"}]`, "", "/parts/0/type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			outcome, asked, details, err := p.Ask(t.Context(), checkpoint.Asking{
+				RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: call.message, Props: json.RawMessage(call.props), Call: "call_1", Subject: "a digest",
+			})
+			if err != nil || outcome != lifecycle.Asked {
+				t.Fatal(outcome, details, err)
+			}
+			m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(c.parts)}
+			if details := m.TakeParts(job.FromUser); c.path != "" {
+				if len(details) == 0 || details[0].Path != c.path {
+					t.Errorf("refused with %v", details)
+				}
+				return
+			}
+			if _, err := p.ToLLM(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			if now := p.checkpoint(asked.ID); now.Status != job.Answered || now.Reply.Decision != c.decision {
+				t.Errorf("the checkpoint is %s with %v", now.Status, now.Reply)
+			}
+			_, err = p.ToLLM(t.Context(), m)
+			if kind, _ := kindOf(err); kind != job.Conflict {
+				t.Errorf("the same output again: %v", err)
+			}
+		})
+	}
+}
+
+// Whoever asks in Claude's call waits there, and parks when it took too long.
+func TestCallThatAsksWaitsForTheReply(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		replies []string
+		status  job.CheckpointStatus
+		job     job.State
+	}{
+		"the reply comes in time":             {[]string{"yes"}, job.Answered, job.Running},
+		"it was asked again in between":       {[]string{"hm", "yes"}, job.Answered, job.Running},
+		"somebody gives the job up meanwhile": {nil, job.Withdrawn, job.Cancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			id := p.begin()
+			asked := p.asking(id, deploy, true)
+			held := make(chan job.Checkpoint, 1)
+			go func() {
+				found, err := p.Hold(t.Context(), asked.ID)
+				if err != nil {
+					t.Error(err)
+				}
+				held <- found
+			}()
+			for _, text := range c.replies {
+				p.say(text)
+			}
+			if c.replies == nil {
+				if err := p.jobs.End(t.Context(), id, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+					t.Error(err)
+				}
+			}
+			if now := <-held; now.Status != c.status || p.state(id) != c.job {
+				t.Errorf("the checkpoint is %s and the job %s", now.Status, p.state(id))
+			}
+		})
+	}
+	t.Run("nobody replies", func(t *testing.T) {
+		t.Parallel()
+		p := newPeopleHolding(t, 10*time.Millisecond)
+		id := p.begin()
+		asked := p.asking(id, deploy, true)
+		now, err := p.Hold(t.Context(), asked.ID)
+		if err != nil || now.Status != job.Open || now.Held || p.state(id) != job.AwaitingApproval {
+			t.Errorf("the checkpoint is %s, held %v, the job %s, %v", now.Status, now.Held, p.state(id), err)
+		}
+	})
+}
+
+func TestOrchestratorsAskFromOutside(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		message checkpoint.Incoming
+		path    string // of the fault; empty where it asks
+	}{
+		"a question":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":"run-7"}`)}, ""},
+		"of no type":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?"}, "/props/checkpoint_type"},
+		"of another type":       {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"poll"}`)}, "/props/checkpoint_type"},
+		"of a run without name": {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":" a"}`)}, "/props/run_id"},
+		"in the server's name":  {checkpoint.Incoming{MessageType: job.WhichMessage, Content: "Which?"}, "/messageType"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			c.message.UserID, c.message.SessionID = user, session
+			_, err := p.FromLLM(t.Context(), c.message)
+			if kind, path := kindOf(err); path != c.path || (path != "") != (kind == job.Invalid) {
+				t.Fatalf("refused as %q at %q: %v", kind, path, err)
+			}
+			if c.path != "" {
+				return
+			}
+			p.say("the second one, in blue")
+			open, err := p.store.OpenIn(t.Context(), user, session)
+			if err != nil || len(open) != 0 {
+				t.Errorf("still open: %v, %v", open, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// people is the service on a store of its own, with one chat of one user.
+type people struct {
+	*checkpoint.Service
+	t     *testing.T
+	store *store.Store
+	jobs  *lifecycle.Service
+}
+
+// the chat that all of these tests are about.
+const user, session = "u1", "s1"
+
+// newPeople makes one; without Claude, nobody says what an unclear reply means.
+func newPeople(t *testing.T, claude bool) *people {
+	t.Helper()
+	return newService(t, claude, time.Hour)
+}
+
+// newPeopleHolding makes one whose calls wait no longer than that.
+func newPeopleHolding(t *testing.T, hold time.Duration) *people {
+	t.Helper()
+	return newService(t, false, hold)
+}
+
+func newService(t *testing.T, claude bool, hold time.Duration) *people {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	sources := []kind.Source{{Prompts: fstest.MapFS{"poem.md": {Data: []byte("Write.")}}}}
+	if claude {
+		sources = append(sources, kind.Builtin())
+	}
+	kinds, problems := kind.Load(sources...)
+	if err := schema.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	db := store.New(embedded.Client, store.Options{}, quiet)
+	t.Cleanup(func() { db.Close() })
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
+	return &people{checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet), t, db, jobs}
+}
+
+// begin makes a job and starts its turn.
+func (p *people) begin() job.ID {
+	p.t.Helper()
+	j, err := p.jobs.Create(p.t.Context(), lifecycle.Request{UserID: user, SessionID: session, ByBackEnd: true, Kind: "poem", Input: map[string]any{}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if started := p.take(); started != j.ID {
+		p.t.Fatalf("the turn of %s was started", started)
+	}
+	return j.ID
+}
+
+// take starts the next turn that waits, and returns its job.
+func (p *people) take() job.ID {
+	p.t.Helper()
+	service := storetest.Service{Store: p.store, Service: p.jobs}
+	for part := range store.Partition(store.Partitions) {
+		turn, err := service.Claim(p.t.Context(), part, lifecycle.Worker{Node: "n"}, false)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if turn != nil {
+			return turn.Job.ID
+		}
+	}
+	p.t.Fatal("no turn waits")
+	return ""
+}
+
+// question is what a job asks.
+type question struct {
+	kind    job.CheckpointType
+	message string
+	props   string
+}
+
+// ask has a running job ask, and the job park there.
+func (p *people) ask(id job.ID, q question) job.Checkpoint {
+	p.t.Helper()
+	return p.asking(id, q, false)
+}
+
+func (p *people) asking(id job.ID, q question, hold bool) job.Checkpoint {
+	p.t.Helper()
+	outcome, asked, details, err := p.Ask(p.t.Context(), checkpoint.Asking{
+		RequestID: id, UserID: user, SessionID: session, Type: q.kind, Message: q.message, Props: json.RawMessage(q.props), Hold: hold, MaxIterations: 2,
+	})
+	if err != nil || details != nil || outcome != lifecycle.Asked {
+		p.t.Fatalf("asking: %s, %v, %v", outcome, details, err)
+	}
+	return p.checkpoint(asked.ID)
+}
+
+func (p *people) checkpoint(id job.CheckpointID) job.Checkpoint {
+	p.t.Helper()
+	c, err := p.store.Checkpoint(p.t.Context(), id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+func (p *people) state(id job.ID) job.State {
+	p.t.Helper()
+	j, err := p.store.Get(p.t.Context(), id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return j.State
+}
+
+// kindOf is the kind of an error, and the first field that it names.
+func kindOf(err error) (kind job.ErrorKind, path string) {
+	e, ok := errors.AsType[*job.Error](err)
+	if !ok {
+		return "", ""
+	}
+	if len(e.Details) > 0 {
+		path = e.Details[0].Path
+	}
+	return e.Kind, path
+}
+
+// The questions of these tests.
+var (
+	deploy = question{job.Confirmation, "Deploy shop to production?", `{"title":"Deploy"}`}
+	call   = question{job.ToolApproval, "May Claude run git push?", `{"tool_name":"Bash","rule":"Bash(git push*)"}`}
+	ratio  = question{job.ErrorRecovery, "The ratio 5:4 is not supported.", `{"error_field":"aspect_ratio","current_value":"5:4","valid_values":["16:9","1:1"]}`}
+	film   = question{job.FormRequirements, "Which format, and how long?", `{"schema":{"type":"object","required":["format","seconds"],"properties":{"format":{"type":"string","enum":["mp4","webm"]},"seconds":{"type":"integer","maximum":60}}}}`}
+	free   = question{job.InformationRequest, "What should the title say?", ``}
+	change = question{job.Review, "Two files were changed.", `{"iteration":1,"max_iterations":2,"trees":{"shop":"abc"}}`}
+	last   = question{job.Review, "Two files were changed.", `{"iteration":2,"max_iterations":2}`}
+)

@@ -1,0 +1,162 @@
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// unclear has a reply that Claude is asked about. It returns the checkpoint, and the
+// job that is to say what the reply means.
+func (p *people) unclear(id job.ID, q question, replies ...checkpoint.Given) (job.Checkpoint, job.ID) {
+	p.t.Helper()
+	now := p.ask(id, q)
+	for _, reply := range replies {
+		var err error
+		if now, err = p.Reply(p.t.Context(), now, reply); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	if now.Status != job.Reading {
+		p.t.Fatalf("the checkpoint is %s", now.Status)
+	}
+	return now, p.reader(now)
+}
+
+// reader starts the job that reads a checkpoint's reply, and its turn.
+func (p *people) reader(c job.Checkpoint) job.ID {
+	p.t.Helper()
+	if err := p.StartReading(p.t.Context(), lifecycle.Round{Checkpoint: c.ID, Number: c.Round}); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.take()
+}
+
+// finds is what Claude says that a reply means.
+func (p *people) finds(reader job.ID, meaning string) {
+	p.t.Helper()
+	outcome, err := p.jobs.Accept(p.t.Context(), reader, lifecycle.Submission{Digest: meaning, Result: json.RawMessage(meaning)})
+	if err != nil || outcome != lifecycle.Accepted {
+		p.t.Fatalf("%s, %v", outcome, err)
+	}
+}
+
+func TestWhatClaudeFindsInAReply(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name    string
+		to      question
+		reply   string
+		meaning string
+		status  job.CheckpointStatus
+		job     job.State
+		values  map[string]any
+		asks    string
+	}{
+		{"a value that it is sure of answers", ratio, "cinema style", `{"action":"values","values":{"aspect_ratio":"16:9"},"confidence":0.95}`, job.Answered, job.Pending, map[string]any{"aspect_ratio": "16:9"}, ""},
+		{"a value that it is not sure of is asked for", ratio, "cinema style", `{"action":"values","values":{"aspect_ratio":"16:9"},"confidence":0.5,"ask":"Wide?"}`, job.Clarified, job.AwaitingInput, nil, "Wide? Available options are: 16:9, 1:1."},
+		{"a value that is not offered is asked for", ratio, "cinema style", `{"action":"values","values":{"aspect_ratio":"21:9"},"confidence":1}`, job.Clarified, job.AwaitingInput, nil, "I still need: aspect_ratio"},
+		{"one value of two is kept, the other asked for", film, "the one that Apple likes", `{"action":"values","values":{"format":"mp4"},"confidence":1}`, job.Clarified, job.AwaitingInput, nil, "I still need: seconds"},
+		{"cancel ends the job", ratio, "I have changed my mind about all this", `{"action":"cancel","confidence":1}`, job.Answered, job.Cancelled, nil, ""},
+		{"cancel that it is not sure of ends nothing", ratio, "I have changed my mind about all this", `{"action":"cancel","confidence":0.8}`, job.Clarified, job.AwaitingInput, nil, "The ratio 5:4 is not supported."},
+		{"nothing is asked again", ratio, "cinema style", `{"action":"unclear","confidence":1,"ask":"Wide or square?"}`, job.Clarified, job.AwaitingInput, nil, "Wide or square?"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, true)
+			id := p.begin()
+			asked, reader := p.unclear(id, c.to, words(c.reply))
+			p.finds(reader, c.meaning)
+			// The task may be done any number of times.
+			for range 2 {
+				if err := p.FinishReading(t.Context(), reader); err != nil {
+					t.Fatal(err)
+				}
+			}
+			now := p.checkpoint(asked.ID)
+			if state := p.state(id); now.Status != c.status || state != c.job {
+				t.Errorf("the checkpoint is %s and the job %s", now.Status, state)
+			}
+			if c.status == job.Clarified {
+				if next := p.checkpoint(now.Next); !contains(next.Message, c.asks) {
+					t.Errorf("asked again: %q", next.Message)
+				}
+				return
+			}
+			if diff := cmp.Diff(jsonOf(t, c.values), jsonOf(t, now.Reply.Values)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Whether something may happen is never left to Claude.
+func TestClaudeIsNotAskedAboutADecision(t *testing.T) {
+	t.Parallel()
+	for name, q := range map[string]question{"confirmation": deploy, "tool call": call, "review": change} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, true)
+			asked := p.ask(p.begin(), q)
+			now, err := p.Reply(t.Context(), asked, words("sounds like something one could do"))
+			if err != nil || now.Status != job.Clarified {
+				t.Errorf("the checkpoint is %s, %v", now.Status, err)
+			}
+		})
+	}
+}
+
+func TestLaterReplySupersedesTheReading(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		later  string
+		status job.CheckpointStatus
+		values string
+	}{
+		"one that is clear answers by itself":   {"no, use 1:1", job.Answered, `{"aspect_ratio":"1:1"}`},
+		"one that is not is read with it":       {"the way they do it in Hollywood", job.Reading, `null`},
+		"one that gives the job up gives it up": {"cancel", job.Answered, `null`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, true)
+			asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
+			now, err := p.Reply(t.Context(), asked, words(c.later))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := jsonOf(t, now.Reply.Values); now.Status != c.status || got != c.values {
+				t.Errorf("the checkpoint is %s with %s", now.Status, got)
+			}
+			if state := p.state(reader); !state.Terminal() {
+				t.Errorf("the first reading is %s", state)
+			}
+			// What the superseded reading says is of no matter any more.
+			if err := p.FinishReading(t.Context(), reader); err != nil || p.checkpoint(asked.ID).Status != c.status {
+				t.Errorf("the checkpoint is %s, %v", p.checkpoint(asked.ID).Status, err)
+			}
+		})
+	}
+}
+
+// A failed reading costs a question, not the job.
+func TestReadingThatFailsIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, true)
+	asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
+	if err := p.jobs.End(t.Context(), reader, job.Failed, job.CodeCrashed, "It broke.", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.FinishReading(t.Context(), reader); err != nil {
+		t.Fatal(err)
+	}
+	if now := p.checkpoint(asked.ID); now.Status != job.Clarified {
+		t.Errorf("the checkpoint is %s", now.Status)
+	}
+}

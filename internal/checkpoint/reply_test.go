@@ -1,0 +1,211 @@
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+)
+
+type object = map[string]any
+
+// The ways to reply.
+func words(text string) checkpoint.Given       { return checkpoint.Given{Text: text} }
+func decision(d job.Decision) checkpoint.Given { return checkpoint.Given{Decision: d} }
+func values(v object) checkpoint.Given         { return checkpoint.Given{Values: v} }
+func steer(text string) checkpoint.Given       { return checkpoint.Given{Decision: job.Steer, Text: text} }
+
+// edited is a decision with another input.
+func edited(d job.Decision, v object) checkpoint.Given {
+	return checkpoint.Given{Decision: d, Values: v}
+}
+
+// scoped is a yes that goes further.
+func scoped(s job.ApprovalScope) checkpoint.Given {
+	return checkpoint.Given{Decision: job.Approve, Scope: s}
+}
+
+// having is a yes to what somebody has seen.
+func having(seen checkpoint.Seen) checkpoint.Given {
+	return checkpoint.Given{Decision: job.Approve, Seen: seen}
+}
+
+func iteration(n int) checkpoint.Seen { return checkpoint.Seen{Iteration: &n} }
+func tree(shop string) checkpoint.Seen {
+	return checkpoint.Seen{Trees: map[string]string{"shop": shop}}
+}
+
+func TestWhatAReplyDoes(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name    string
+		to      question
+		replies []checkpoint.Given
+		// status is that of the checkpoint afterwards, job the state of the job.
+		status job.CheckpointStatus
+		job    job.State
+		// decision and values are what was answered, asks is what the question that
+		// asks again says.
+		decision job.Decision
+		values   object
+		asks     string
+	}{
+		{"yes allows it", deploy, []checkpoint.Given{words("yes, please")}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"no denies it, and the job goes on", deploy, []checkpoint.Given{words("no")}, job.Answered, job.Pending, job.Deny, nil, ""},
+		{"yes with a condition is asked back", deploy, []checkpoint.Given{words("yes, but only the replica")}, job.Clarified, job.AwaitingApproval, "", nil, "You wrote “yes, but only the replica”"},
+		{"what was asked back can be allowed", deploy, []checkpoint.Given{words("hm"), words("yes")}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"what was offered can be handed on", deploy, []checkpoint.Given{words("only the replica"), words("change it")}, job.Answered, job.Pending, job.Steer, nil, ""},
+		{"a decision needs no words", call, []checkpoint.Given{decision(job.Deny)}, job.Answered, job.Pending, job.Deny, nil, ""},
+		{"a call can be allowed with another input", call, []checkpoint.Given{edited(job.Approve, object{"command": "git push -n"})}, job.Answered, job.Pending, job.Approve, object{"command": "git push -n"}, ""},
+		{"one of the options is the value", ratio, []checkpoint.Given{words("Use 16:9")}, job.Answered, job.Pending, "", object{"aspect_ratio": "16:9"}, ""},
+		{"a value can be given outright", ratio, []checkpoint.Given{values(object{"aspect_ratio": "1:1"})}, job.Answered, job.Pending, "", object{"aspect_ratio": "1:1"}, ""},
+		{"cancel ends the job", ratio, []checkpoint.Given{words("cancel")}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
+		{"cancel ends the job, as a decision", film, []checkpoint.Given{decision(job.Cancel)}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
+		{"what a form lacks is asked for", film, []checkpoint.Given{words("format: mp4")}, job.Clarified, job.AwaitingInput, "", nil, "Thank you. I still need: seconds"},
+		{"what was given before is kept", film, []checkpoint.Given{words("format: mp4"), words("seconds: 12")}, job.Answered, job.Pending, "", object{"format": "mp4", "seconds": json.Number("12")}, ""},
+		{"what does not fit a form is asked for", film, []checkpoint.Given{words("format: mp4, seconds: 90")}, job.Clarified, job.AwaitingInput, "", nil, "I still need: seconds"},
+		{"any words will do where no values are asked for", free, []checkpoint.Given{words("Whatever the weather is")}, job.Answered, job.Pending, "", nil, ""},
+		{"nobody says what unclear words mean: they are asked again", ratio, []checkpoint.Given{words("cinema style")}, job.Clarified, job.AwaitingInput, "", nil, "Available options are: 16:9, 1:1."},
+		{"a change that is approved is published", change, []checkpoint.Given{words("looks good")}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"a change that is rejected ends its job", change, []checkpoint.Given{words("reject")}, job.Answered, job.Rejected, job.Deny, nil, ""},
+		{"a change that is steered goes another round", change, []checkpoint.Given{words("steer: shorter names")}, job.Answered, job.Pending, job.Steer, nil, ""},
+		{"who steers too often hears so in the chat", last, []checkpoint.Given{words("steer: shorter names")}, job.Clarified, job.AwaitingApproval, "", nil, "steered 2 times"},
+		{"who has seen what is under review decides on it", change, []checkpoint.Given{having(iteration(1))}, job.Answered, job.Pending, job.Approve, nil, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			id := p.begin()
+			now := p.ask(id, c.to)
+			for i, reply := range c.replies {
+				if i > 0 {
+					now = p.checkpoint(now.Next)
+				}
+				var err error
+				if now, err = p.Reply(t.Context(), now, reply); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if state := p.state(id); now.Status != c.status || state != c.job {
+				t.Errorf("the checkpoint is %s and the job %s", now.Status, state)
+			}
+			if c.status == job.Clarified {
+				if next := p.checkpoint(now.Next); !strings.Contains(next.Message, c.asks) || next.Status != job.Open {
+					t.Errorf("asked again: %s %q", next.Status, next.Message)
+				}
+				return
+			}
+			if diff := cmp.Diff(jsonOf(t, c.values), jsonOf(t, now.Reply.Values)); diff != "" || now.Reply.Decision != c.decision {
+				t.Errorf("answered %q %s", now.Reply.Decision, diff)
+			}
+		})
+	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestReplyThatDoesNotFitChangesNothing(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name  string
+		to    question
+		reply checkpoint.Given
+		kind  job.ErrorKind
+		path  string
+	}{
+		{"nothing at all", deploy, checkpoint.Given{}, job.Invalid, ""},
+		{"blank words", deploy, words(" \n"), job.Invalid, ""},
+		{"more words than anybody reads", deploy, words(strings.Repeat("yes ", 10_000)), job.Invalid, "/text"},
+		{"a decision that there is not", deploy, decision("maybe"), job.Invalid, "/decision"},
+		{"another input for an action that was confirmed", deploy, edited(job.Approve, object{"a": 1}), job.Invalid, "/values"},
+		{"another input for a call that is denied", call, edited(job.Deny, object{"a": 1}), job.Invalid, "/values"},
+		{"values where a decision is asked for", deploy, values(object{"a": 1}), job.Invalid, "/values"},
+		{"a decision where values are asked for", ratio, decision(job.Approve), job.Invalid, "/decision"},
+		{"a value that is not offered", ratio, values(object{"aspect_ratio": "2:1"}), job.Invalid, "/values/aspect_ratio"},
+		{"the value of another field", ratio, values(object{"ratio": "16:9"}), job.Invalid, "/values/aspect_ratio"},
+		{"a value that the form does not take", film, values(object{"format": "mp4", "seconds": json.Number("90")}), job.Invalid, "/values/seconds"},
+		{"a steer that does not say what to change", deploy, steer(""), job.Invalid, "/text"},
+		{"a round more than there may be", last, steer("shorter"), job.Conflict, ""},
+		{"giving up a change, which is to be rejected", change, decision(job.Cancel), job.Invalid, "/decision"},
+		{"yes for ever to what is confirmed once", deploy, scoped(job.Always), job.Invalid, "/scope"},
+		{"yes for a while", call, scoped("a while"), job.Invalid, "/scope"},
+		{"an iteration that is not under review", change, having(iteration(0)), job.Conflict, "/iteration"},
+		{"a tree that is not under review", change, having(tree("def")), job.Conflict, "/trees/shop"},
+		{"an iteration where there is none", deploy, having(iteration(1)), job.Invalid, "/iteration"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			id := p.begin()
+			asked := p.ask(id, c.to)
+			_, err := p.Reply(t.Context(), asked, c.reply)
+			if kind, path := kindOf(err); kind != c.kind || path != c.path {
+				t.Errorf("refused as %q at %q: %v", kind, path, err)
+			}
+			if now := p.checkpoint(asked.ID); now.Status != job.Open || p.state(id) != c.to.kind.State() {
+				t.Errorf("the checkpoint is %s and the job %s", now.Status, p.state(id))
+			}
+		})
+	}
+}
+
+// The first reply stands, and the second is told so.
+func TestSecondReplyIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	asked := p.ask(p.begin(), deploy)
+	answered, err := p.Reply(t.Context(), asked, decision(job.Approve))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Reply(t.Context(), answered, decision(job.Deny))
+	if kind, _ := kindOf(err); kind != job.Conflict {
+		t.Errorf("refused as %q: %v", kind, err)
+	}
+	// As one who has read it while it was open.
+	_, err = p.Reply(t.Context(), asked, decision(job.Deny))
+	if kind, _ := kindOf(err); kind != job.Conflict || p.checkpoint(asked.ID).Reply.Decision != job.Approve {
+		t.Errorf("refused as %q: %v; the answer is %v", kind, err, p.checkpoint(asked.ID).Reply)
+	}
+}
+
+func TestQuestionThatCannotBeAnsweredIsNotAsked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		question
+		path string
+	}{
+		"an error without its field":       {question{job.ErrorRecovery, "Which?", `{}`}, "/props/error_field"},
+		"a form without a schema":          {question{job.FormRequirements, "Which?", ``}, "/props/schema"},
+		"a form of nothing":                {question{job.FormRequirements, "Which?", `{"schema":{"type":"object"}}`}, "/props/schema"},
+		"a form in a form":                 {question{job.FormRequirements, "Which?", `{"schema":{"type":"object","properties":{"a":{"type":"object"}}}}`}, "/props/schema/properties/a/type"},
+		"an option that is no value":       {question{job.ErrorRecovery, "Which?", `{"error_field":"a","valid_values":["x",{}]}`}, "/props/valid_values/1"},
+		"props that are none of the known": {question{job.ErrorRecovery, "Which?", `{"error_field":7}`}, "/props"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			id := p.begin()
+			_, _, details, err := p.Ask(t.Context(), checkpoint.Asking{RequestID: id, UserID: user, SessionID: session, Type: c.kind, Message: c.message, Props: json.RawMessage(c.props)})
+			if err != nil || len(details) == 0 || details[0].Path != c.path {
+				t.Errorf("refused with %v, %v", details, err)
+			}
+			if state := p.state(id); state != job.Running {
+				t.Errorf("the job is %s", state)
+			}
+		})
+	}
+}
