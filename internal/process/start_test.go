@@ -44,7 +44,7 @@ func start(t *testing.T, d process.Detached) *process.Process {
 // read waits until a file holds something that ends a line, and returns it.
 func read(t *testing.T, path string) string {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		text, err := os.ReadFile(path)
 		if err == nil && strings.HasSuffix(string(text), "\n") {
 			return string(text)
@@ -167,7 +167,7 @@ func TestTheEndOfAnAdoptedProcessIsNoticed(t *testing.T) {
 			end(adopted)
 			select {
 			case <-adopted.Done():
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("its end was not noticed")
 			}
 			if exit := adopted.Exit(); exit.Known {

@@ -276,7 +276,7 @@ func TestAStepEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Submission().Run(ctx) }()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(c.Dir(), "service", "reached")); err == nil {
 			break
 		}

@@ -173,7 +173,7 @@ func (f *farm) submit(id job.ID) {
 
 func (f *farm) eventually(what string, ok func() bool) {
 	f.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			f.t.Fatalf("gave up waiting for %s", what)
 		}
