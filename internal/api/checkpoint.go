@@ -28,7 +28,7 @@ func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkp
 }
 
 // statuses are those that GET /api/checkpoints filters by.
-var statuses = []job.CheckpointStatus{job.Open, job.Reading, job.Answered, job.Clarified, job.Lapsed, job.Withdrawn}
+var statuses = []job.CheckpointStatus{job.Open, job.Interpreting, job.Answered, job.Superseded, job.CheckpointExpired, job.CheckpointCancelled}
 
 // listCheckpoints is the inbox: what waits for a reply, unless asked otherwise.
 func (s *Server) listCheckpoints(c echo.Context) error {

@@ -82,11 +82,11 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 		// If this is not booked, the same question is answered the same once more.
 		_ = h.jobs.AckReply(in.ctx, in.id, id)
 		return answeredCheckpoint{"answered", c.Reply}, nil
-	case job.Lapsed:
+	case job.CheckpointExpired:
 		return nil, late(job.Expired)
-	case job.Withdrawn:
+	case job.CheckpointCancelled:
 		return nil, late(job.Cancelled)
-	case job.Open, job.Reading, job.Clarified:
+	case job.Open, job.Interpreting, job.Superseded:
 	}
 	return parkedCheckpoint{"parked", stopNow}, nil
 }

@@ -84,11 +84,11 @@ func (h *Handler) confirm(a *actionCall) (any, error) {
 	case job.Answered:
 		_ = h.jobs.AckReply(a.ctx, a.id, asked.ID) // if this is not booked, the same is answered once more
 		return a.decided(c)
-	case job.Lapsed:
+	case job.CheckpointExpired:
 		return nil, late(job.Expired)
-	case job.Withdrawn:
+	case job.CheckpointCancelled:
 		return nil, late(job.Cancelled)
-	case job.Open, job.Reading, job.Clarified:
+	case job.Open, job.Interpreting, job.Superseded:
 	}
 	return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
 }

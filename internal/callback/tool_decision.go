@@ -65,11 +65,11 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 			return answer, err
 		}
 		return decide("deny", "The user's decision was used up already."), nil
-	case job.Lapsed:
+	case job.CheckpointExpired:
 		return nil, late(job.Expired)
-	case job.Withdrawn:
+	case job.CheckpointCancelled:
 		return nil, late(job.Cancelled)
-	case job.Open, job.Reading, job.Clarified:
+	case job.Open, job.Interpreting, job.Superseded:
 	}
 	return decide("defer", nobodyDecided), nil
 }

@@ -281,7 +281,7 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 	case intent.Cancel:
 		return f.cancel(text), nil
 	case intent.Values:
-		if f.checkpoint.Status != job.Reading || f.asksForOne() {
+		if f.checkpoint.Status != job.Interpreting || f.asksForOne() {
 			return f.take(base, r.Values, r.Missing), nil
 		}
 		return f.toRead(base, r.Values), nil
@@ -324,10 +324,10 @@ func (f form) toRead(base job.Reply, values map[string]any) lifecycle.Resolution
 	if len(base.Values) == 0 {
 		base.Values = nil
 	}
-	if f.checkpoint.Status == job.Reading && f.checkpoint.Reply != nil {
+	if f.checkpoint.Status == job.Interpreting && f.checkpoint.Reply != nil {
 		base.Text = latest(f.checkpoint.Reply.Text + "\n" + base.Text)
 	}
-	return lifecycle.Resolution{To: job.Reading, Reply: base}
+	return lifecycle.Resolution{To: job.Interpreting, Reply: base}
 }
 
 // latest is the end of what was said, as much as is read of a reply.
@@ -432,5 +432,5 @@ func (f form) askAgain(base job.Reply, known map[string]any, message string) lif
 	if err != nil { // what was read from JSON can be written as JSON
 		panic("checkpoint: " + err.Error())
 	}
-	return lifecycle.Resolution{To: job.Clarified, Reply: base, Again: &composed}
+	return lifecycle.Resolution{To: job.Superseded, Reply: base, Again: &composed}
 }

@@ -173,7 +173,7 @@ func TestCallThatAsksWaitsForTheReply(t *testing.T) {
 	}{
 		"the reply comes in time":             {[]string{"yes"}, job.Answered, job.Running},
 		"it was asked again in between":       {[]string{"hm", "yes"}, job.Answered, job.Running},
-		"somebody gives the job up meanwhile": {nil, job.Withdrawn, job.Cancelled},
+		"somebody gives the job up meanwhile": {nil, job.CheckpointCancelled, job.Cancelled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

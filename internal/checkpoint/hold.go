@@ -96,7 +96,7 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 func (s *Service) follow(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
 	for {
 		c, err := s.store.Checkpoint(ctx, id)
-		if err != nil || c.Status != job.Clarified || c.Next == "" {
+		if err != nil || c.Status != job.Superseded || c.Next == "" {
 			return c, err
 		}
 		id = c.Next

@@ -43,7 +43,7 @@ const historyLength = 40
 // was deleted.
 func (s *Service) StartReading(ctx context.Context, r lifecycle.Round) error {
 	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
-	if err != nil || c.Status != job.Reading || c.Round != r.Number {
+	if err != nil || c.Status != job.Interpreting || c.Round != r.Number {
 		return err
 	}
 	f, details := parse(c)
@@ -99,7 +99,7 @@ func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 		return err
 	}
 	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
-	if err != nil || c.Status != job.Reading || c.Round != r.Number || c.Reply == nil {
+	if err != nil || c.Status != job.Interpreting || c.Round != r.Number || c.Reply == nil {
 		return err
 	}
 	f, _ := parse(c)

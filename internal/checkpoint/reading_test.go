@@ -22,7 +22,7 @@ func (p *people) unclear(id job.ID, q question, replies ...checkpoint.Given) (jo
 			p.t.Fatal(err)
 		}
 	}
-	if now.Status != job.Reading {
+	if now.Status != job.Interpreting {
 		p.t.Fatalf("the checkpoint is %s", now.Status)
 	}
 	return now, p.reader(now)
@@ -59,12 +59,12 @@ func TestWhatClaudeFindsInAReply(t *testing.T) {
 		asks    string
 	}{
 		{"a value that it is sure of answers", ratio, "cinema style", `{"action":"values","values":{"aspect_ratio":"16:9"},"confidence":0.95}`, job.Answered, job.Pending, map[string]any{"aspect_ratio": "16:9"}, ""},
-		{"a value that it is not sure of is asked for", ratio, "cinema style", `{"action":"values","values":{"aspect_ratio":"16:9"},"confidence":0.5,"ask":"Wide?"}`, job.Clarified, job.AwaitingInput, nil, "Wide? Available options are: 16:9, 1:1."},
-		{"a value that is not offered is asked for", ratio, "cinema style", `{"action":"values","values":{"aspect_ratio":"21:9"},"confidence":1}`, job.Clarified, job.AwaitingInput, nil, "I still need: aspect_ratio"},
-		{"one value of two is kept, the other asked for", film, "the one that Apple likes", `{"action":"values","values":{"format":"mp4"},"confidence":1}`, job.Clarified, job.AwaitingInput, nil, "I still need: seconds"},
+		{"a value that it is not sure of is asked for", ratio, "cinema style", `{"action":"values","values":{"aspect_ratio":"16:9"},"confidence":0.5,"ask":"Wide?"}`, job.Superseded, job.AwaitingInput, nil, "Wide? Available options are: 16:9, 1:1."},
+		{"a value that is not offered is asked for", ratio, "cinema style", `{"action":"values","values":{"aspect_ratio":"21:9"},"confidence":1}`, job.Superseded, job.AwaitingInput, nil, "I still need: aspect_ratio"},
+		{"one value of two is kept, the other asked for", film, "the one that Apple likes", `{"action":"values","values":{"format":"mp4"},"confidence":1}`, job.Superseded, job.AwaitingInput, nil, "I still need: seconds"},
 		{"cancel ends the job", ratio, "I have changed my mind about all this", `{"action":"cancel","confidence":1}`, job.Answered, job.Cancelled, nil, ""},
-		{"cancel that it is not sure of ends nothing", ratio, "I have changed my mind about all this", `{"action":"cancel","confidence":0.8}`, job.Clarified, job.AwaitingInput, nil, "The ratio 5:4 is not supported."},
-		{"nothing is asked again", ratio, "cinema style", `{"action":"unclear","confidence":1,"ask":"Wide or square?"}`, job.Clarified, job.AwaitingInput, nil, "Wide or square?"},
+		{"cancel that it is not sure of ends nothing", ratio, "I have changed my mind about all this", `{"action":"cancel","confidence":0.8}`, job.Superseded, job.AwaitingInput, nil, "The ratio 5:4 is not supported."},
+		{"nothing is asked again", ratio, "cinema style", `{"action":"unclear","confidence":1,"ask":"Wide or square?"}`, job.Superseded, job.AwaitingInput, nil, "Wide or square?"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestWhatClaudeFindsInAReply(t *testing.T) {
 			if state := p.state(id); now.Status != c.status || state != c.job {
 				t.Errorf("the checkpoint is %s and the job %s", now.Status, state)
 			}
-			if c.status == job.Clarified {
+			if c.status == job.Superseded {
 				if next := p.checkpoint(now.Next); !contains(next.Message, c.asks) {
 					t.Errorf("asked again: %q", next.Message)
 				}
@@ -105,7 +105,7 @@ func TestClaudeIsNotAskedAboutADecision(t *testing.T) {
 			p := newPeople(t, true)
 			asked := p.ask(p.begin(), q)
 			now, err := p.Reply(t.Context(), asked, words("sounds like something one could do"))
-			if err != nil || now.Status != job.Clarified {
+			if err != nil || now.Status != job.Superseded {
 				t.Errorf("the checkpoint is %s, %v", now.Status, err)
 			}
 		})
@@ -120,7 +120,7 @@ func TestLaterReplySupersedesTheReading(t *testing.T) {
 		values string
 	}{
 		"one that is clear answers by itself":   {"no, use 1:1", job.Answered, `{"aspect_ratio":"1:1"}`},
-		"one that is not is read with it":       {"the way they do it in Hollywood", job.Reading, `null`},
+		"one that is not is read with it":       {"the way they do it in Hollywood", job.Interpreting, `null`},
 		"one that gives the job up gives it up": {"cancel", job.Answered, `null`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestReadingThatFailsIsAskedAgain(t *testing.T) {
 	if err := p.FinishReading(t.Context(), reader); err != nil {
 		t.Fatal(err)
 	}
-	if now := p.checkpoint(asked.ID); now.Status != job.Clarified {
+	if now := p.checkpoint(asked.ID); now.Status != job.Superseded {
 		t.Errorf("the checkpoint is %s", now.Status)
 	}
 }

@@ -56,7 +56,7 @@ func TestWhatAReplyDoes(t *testing.T) {
 	}{
 		{"yes allows it", deploy, []checkpoint.Given{words("yes, please")}, job.Answered, job.Pending, job.Approve, nil, ""},
 		{"no denies it, and the job goes on", deploy, []checkpoint.Given{words("no")}, job.Answered, job.Pending, job.Deny, nil, ""},
-		{"yes with a condition is asked back", deploy, []checkpoint.Given{words("yes, but only the replica")}, job.Clarified, job.AwaitingApproval, "", nil, "You wrote “yes, but only the replica”"},
+		{"yes with a condition is asked back", deploy, []checkpoint.Given{words("yes, but only the replica")}, job.Superseded, job.AwaitingApproval, "", nil, "You wrote “yes, but only the replica”"},
 		{"what was asked back can be allowed", deploy, []checkpoint.Given{words("hm"), words("yes")}, job.Answered, job.Pending, job.Approve, nil, ""},
 		{"what was offered can be handed on", deploy, []checkpoint.Given{words("only the replica"), words("change it")}, job.Answered, job.Pending, job.Steer, nil, ""},
 		{"a decision needs no words", call, []checkpoint.Given{decision(job.Deny)}, job.Answered, job.Pending, job.Deny, nil, ""},
@@ -65,15 +65,15 @@ func TestWhatAReplyDoes(t *testing.T) {
 		{"a value can be given outright", ratio, []checkpoint.Given{values(object{"aspect_ratio": "1:1"})}, job.Answered, job.Pending, "", object{"aspect_ratio": "1:1"}, ""},
 		{"cancel ends the job", ratio, []checkpoint.Given{words("cancel")}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
 		{"cancel ends the job, as a decision", film, []checkpoint.Given{decision(job.Cancel)}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
-		{"what a form lacks is asked for", film, []checkpoint.Given{words("format: mp4")}, job.Clarified, job.AwaitingInput, "", nil, "Thank you. I still need: seconds"},
+		{"what a form lacks is asked for", film, []checkpoint.Given{words("format: mp4")}, job.Superseded, job.AwaitingInput, "", nil, "Thank you. I still need: seconds"},
 		{"what was given before is kept", film, []checkpoint.Given{words("format: mp4"), words("seconds: 12")}, job.Answered, job.Pending, "", object{"format": "mp4", "seconds": json.Number("12")}, ""},
-		{"what does not fit a form is asked for", film, []checkpoint.Given{words("format: mp4, seconds: 90")}, job.Clarified, job.AwaitingInput, "", nil, "I still need: seconds"},
+		{"what does not fit a form is asked for", film, []checkpoint.Given{words("format: mp4, seconds: 90")}, job.Superseded, job.AwaitingInput, "", nil, "I still need: seconds"},
 		{"any words will do where no values are asked for", free, []checkpoint.Given{words("Whatever the weather is")}, job.Answered, job.Pending, "", nil, ""},
-		{"nobody says what unclear words mean: they are asked again", ratio, []checkpoint.Given{words("cinema style")}, job.Clarified, job.AwaitingInput, "", nil, "Available options are: 16:9, 1:1."},
+		{"nobody says what unclear words mean: they are asked again", ratio, []checkpoint.Given{words("cinema style")}, job.Superseded, job.AwaitingInput, "", nil, "Available options are: 16:9, 1:1."},
 		{"a change that is approved is published", change, []checkpoint.Given{words("looks good")}, job.Answered, job.Pending, job.Approve, nil, ""},
 		{"a change that is rejected ends its job", change, []checkpoint.Given{words("reject")}, job.Answered, job.Rejected, job.Deny, nil, ""},
 		{"a change that is steered goes another round", change, []checkpoint.Given{words("steer: shorter names")}, job.Answered, job.Pending, job.Steer, nil, ""},
-		{"who steers too often hears so in the chat", last, []checkpoint.Given{words("steer: shorter names")}, job.Clarified, job.AwaitingApproval, "", nil, "steered 2 times"},
+		{"who steers too often hears so in the chat", last, []checkpoint.Given{words("steer: shorter names")}, job.Superseded, job.AwaitingApproval, "", nil, "steered 2 times"},
 		{"who has seen what is under review decides on it", change, []checkpoint.Given{having(iteration(1))}, job.Answered, job.Pending, job.Approve, nil, ""},
 	}
 	for _, c := range cases {
@@ -94,7 +94,7 @@ func TestWhatAReplyDoes(t *testing.T) {
 			if state := p.state(id); now.Status != c.status || state != c.job {
 				t.Errorf("the checkpoint is %s and the job %s", now.Status, state)
 			}
-			if c.status == job.Clarified {
+			if c.status == job.Superseded {
 				if next := p.checkpoint(now.Next); !strings.Contains(next.Message, c.asks) || next.Status != job.Open {
 					t.Errorf("asked again: %s %q", next.Status, next.Message)
 				}

@@ -151,9 +151,9 @@ func (p printer) replied(ctx context.Context, api *client.Client, c job.Checkpoi
 	switch c.Status {
 	case job.Answered:
 		p.printf("Answered.\n")
-	case job.Reading:
+	case job.Interpreting:
 		p.printf("Sent. Claude is asked what it means; if that is not certain, you are asked again.\n")
-	case job.Clarified:
+	case job.Superseded:
 		p.printf("That was not clear, so it is asked again:\n")
 		next, err := api.Checkpoint(ctx, c.Next)
 		if err != nil {
@@ -161,7 +161,7 @@ func (p printer) replied(ctx context.Context, api *client.Client, c job.Checkpoi
 			return
 		}
 		p.question(next.Value)
-	case job.Open, job.Lapsed, job.Withdrawn:
+	case job.Open, job.CheckpointExpired, job.CheckpointCancelled:
 		p.printf("The question is %s.\n", clean(string(c.Status)))
 	}
 }

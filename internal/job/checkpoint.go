@@ -47,19 +47,19 @@ type CheckpointID string
 // CheckpointStatus says whether a checkpoint still waits.
 type CheckpointStatus string
 
-// The statuses. All but Open and Reading are final.
+// The statuses. All but Open and Interpreting are final.
 const (
-	Open      CheckpointStatus = "open"
-	Reading   CheckpointStatus = "reading"   // a reply came, and Claude is asked what it means
-	Answered  CheckpointStatus = "answered"  // a person replied
-	Clarified CheckpointStatus = "clarified" // the reply was not clear: the checkpoint Next asks again
-	Lapsed    CheckpointStatus = "expired"   // nobody replied in time
-	Withdrawn CheckpointStatus = "cancelled" // the job ended otherwise
+	Open                CheckpointStatus = "open"
+	Interpreting        CheckpointStatus = "reading"   // a reply came, and Claude is asked what it means
+	Answered            CheckpointStatus = "answered"  // a person replied
+	Superseded          CheckpointStatus = "clarified" // the reply was not clear: the checkpoint Next asks again
+	CheckpointExpired   CheckpointStatus = "expired"   // nobody replied in time
+	CheckpointCancelled CheckpointStatus = "cancelled" // the job ended otherwise
 )
 
 // Waits reports whether a reply is still taken. One that is being read may be
 // followed by a further one, which supersedes that reading.
-func (s CheckpointStatus) Waits() bool { return s == Open || s == Reading }
+func (s CheckpointStatus) Waits() bool { return s == Open || s == Interpreting }
 
 // Checkpoint is a question to a person (seed 004).
 type Checkpoint struct {

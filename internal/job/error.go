@@ -100,12 +100,12 @@ func NoCheckpoint(id CheckpointID) error {
 // not for that reply.
 func ClosedCheckpoint(id CheckpointID, status CheckpointStatus) error {
 	why := map[CheckpointStatus]string{
-		Answered:  "It was already answered: the first reply stands.",
-		Clarified: "It was asked again in other words: answer the newer checkpoint.",
-		Reading:   "Another reply came at the same moment.",
-		Open:      "Another reply came at the same moment.",
-		Lapsed:    "Nobody answered in time.",
-		Withdrawn: "Its job has ended.",
+		Answered:            "It was already answered: the first reply stands.",
+		Superseded:          "It was asked again in other words: answer the newer checkpoint.",
+		Interpreting:        "Another reply came at the same moment.",
+		Open:                "Another reply came at the same moment.",
+		CheckpointExpired:   "Nobody answered in time.",
+		CheckpointCancelled: "Its job has ended.",
 	}[status]
 	return Errorf(Conflict, "The checkpoint %s is %s", id, status).WithHint("%s", why)
 }

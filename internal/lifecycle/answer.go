@@ -74,11 +74,11 @@ func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.Check
 	r.Reply.MessageID = message
 	c.Reply = &r.Reply
 	switch r.To {
-	case job.Reading:
+	case job.Interpreting:
 		return message, st.interpret(c, r, message)
-	case job.Clarified:
+	case job.Superseded:
 		return message, st.clarify(c, r, fresh)
-	case job.Answered, job.Open, job.Lapsed, job.Withdrawn:
+	case job.Answered, job.Open, job.CheckpointExpired, job.CheckpointCancelled:
 	}
 	return message, st.resolve(c, r)
 }
@@ -91,7 +91,7 @@ func (st *State) interpret(c *Checkpoint, r Resolution, message int64) error {
 		return err
 	}
 	c.Round++
-	c.Status, c.ReplyMessageID, c.Exchange, c.Interpreter = job.Reading, message, r.Exchange, ""
+	c.Status, c.ReplyMessageID, c.Exchange, c.Interpreter = job.Interpreting, message, r.Exchange, ""
 	st.do(UnlistOpen{c})
 	st.restartHumanClock(c)
 	st.addTask(c.JobID, TaskUnderstand, string(c.ID)+"|"+itoa(c.Round))
@@ -104,7 +104,7 @@ func (st *State) clarify(c *Checkpoint, r Resolution, fresh job.CheckpointID) er
 	again.Type, again.Held, again.Exchange = c.Type, c.Held, r.Exchange
 	again.ApprovalKey, again.AuditFields, again.ToolCallID = c.ApprovalKey, c.AuditFields, c.ToolCallID
 	c.Next = again.ID
-	if err := st.closeCheckpoint(c, job.Clarified); err != nil {
+	if err := st.closeCheckpoint(c, job.Superseded); err != nil {
 		return err
 	}
 	c.Held = false

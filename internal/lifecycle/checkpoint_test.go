@@ -99,7 +99,7 @@ func answer(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 func clarify(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
 	q := question(m, r)
-	if !reply(t, s, m, lifecycle.Resolution{To: job.Clarified, Reply: job.Reply{Text: "what?"}, Again: &q}) {
+	if !reply(t, s, m, lifecycle.Resolution{To: job.Superseded, Reply: job.Reply{Text: "what?"}, Again: &q}) {
 		return
 	}
 	before, err := s.Checkpoint(t.Context(), m.asked)

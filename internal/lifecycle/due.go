@@ -98,7 +98,7 @@ func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
 			return nil
 		}
 		st.addNotice(st.checkpointChat(c), expiries[HumanClock].toUser)
-		return st.closeCheckpoint(c, job.Lapsed)
+		return st.closeCheckpoint(c, job.CheckpointExpired)
 	case ForgetClock:
 		c.Deleted = true
 		st.do(DeleteCheckpoint{c})

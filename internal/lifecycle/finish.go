@@ -64,9 +64,9 @@ func (st *State) endWaiting(j *Job, to job.State) error {
 	if c == nil || !c.Status.Waits() {
 		return nil
 	}
-	event, status := "withdrawn", job.Withdrawn
+	event, status := "withdrawn", job.CheckpointCancelled
 	if to == job.Expired {
-		event, status = "expired", job.Lapsed
+		event, status = "expired", job.CheckpointExpired
 	}
 	st.do(AppendAudit{st.auditEntry(c, event)})
 	return st.closeCheckpoint(c, status)

@@ -135,7 +135,7 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 // checkInterprets refuses a job that is to interpret a reply which is superseded.
 func (st *State) checkInterprets(r Round) error {
 	c := st.Interpreted
-	if r.Checkpoint == "" || c != nil && c.Status == job.Reading && c.Round == r.Number {
+	if r.Checkpoint == "" || c != nil && c.Status == job.Interpreting && c.Round == r.Number {
 		return nil
 	}
 	return job.Errorf(job.Conflict, "The reply to %s is no longer to be read", r.Checkpoint)
