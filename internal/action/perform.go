@@ -89,7 +89,7 @@ func (s *Service) call(ctx context.Context, r Run, input json.RawMessage) (map[s
 		Kind      string          `json:"kind"`
 		Action    string          `json:"action"`
 		Input     json.RawMessage `json:"input"`
-	}{r.RequestID, r.Facts.UserID, r.Kind, r.Action.Name, input}})
+	}{r.RequestID, r.Header.UserID, r.Kind, r.Action.Name, input}})
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (s *Service) environ(r Run) []string {
 		ours[name] = value
 	}
 	env := []string{
-		"RINGBACK_REQUEST_ID=" + string(r.RequestID), "RINGBACK_USER_ID=" + r.Facts.UserID,
+		"RINGBACK_REQUEST_ID=" + string(r.RequestID), "RINGBACK_USER_ID=" + r.Header.UserID,
 		"RINGBACK_KIND=" + r.Kind, "RINGBACK_KIND_DIR=" + r.Dir, "RINGBACK_ACTION=" + r.Action.Name,
 	}
 	env = append(env, process.Pick(s.opts.Environ, process.Basics, process.Person, process.Certificates)...)
@@ -232,5 +232,5 @@ func (t *teller) line(text string) {
 	digest := job.ActivityDigest(fmt.Appendf(nil, "%s %d", t.run.ID, t.count))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = t.store.Progress(ctx, t.run.RequestID, t.run.Facts, activity, digest) // a line that is not shown harms nobody
+	_, _ = t.store.Progress(ctx, t.run.RequestID, t.run.Header, activity, digest) // a line that is not shown harms nobody
 }

@@ -55,7 +55,7 @@ func (s *Service) Stop() {
 type Run struct {
 	ID        lifecycle.RunID
 	RequestID job.ID
-	Facts     store.JobHeader
+	Header    store.JobHeader
 	Kind      string
 	// Dir is the directory of the kind's file, which the program's path leads from;
 	// empty for a built-in kind.

@@ -60,7 +60,7 @@ func (h *Handler) action(in *call) (any, error) {
 	case outcome == lifecycle.Unapproved:
 		return h.unapproved(a, string(run))
 	case outcome == lifecycle.Started:
-		h.actions.Start(action.Run{ID: run, RequestID: in.id, Facts: in.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Input: a.input})
+		h.actions.Start(action.Run{ID: run, RequestID: in.id, Header: in.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Input: a.input})
 	case outcome != lifecycle.Known:
 		return nil, in.refused(outcome)
 	}

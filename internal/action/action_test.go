@@ -1,0 +1,287 @@
+package action_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"ringback/internal/action"
+	"ringback/internal/approval"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// jobs is what actions run for: a store of its own, and one job whose turn runs.
+type jobs struct {
+	t       *testing.T
+	store   *store.Store
+	jobs    *lifecycle.Service
+	actions *action.Service
+	id      job.ID
+	header  store.JobHeader
+	// dir is the job's own directory.
+	dir string
+}
+
+func start(t *testing.T, opts action.Options) *jobs {
+	t.Helper()
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	log := slog.New(slog.DiscardHandler)
+	s := &jobs{t: t, store: store.New(embedded.Client, store.Options{}, log), dir: t.TempDir()}
+	t.Cleanup(func() { s.store.Close() })
+	if err := s.store.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kinds, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"note.md": {Data: []byte("Write.")}}})
+	if err := schema.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: time.Minute})
+	j, err := s.jobs.Create(t.Context(), lifecycle.Request{
+		UserID: "u1", Kind: "note", SessionID: "s1", Input: map[string]any{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.id = j.ID
+	for p := range store.Partition(store.Partitions) {
+		turns := storetest.Service{Store: s.store, Service: s.jobs}
+		if _, err := turns.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.header, _, _, err = s.store.Header(t.Context(), s.id); err != nil {
+		t.Fatal(err)
+	}
+	opts.Dir = func(job.ID) string { return s.dir }
+	if opts.Environ == nil {
+		opts.Environ = []string{"PATH=" + os.Getenv("PATH"), "SERVER_SECRET=hidden", "DEPLOY_TOKEN=given"}
+	}
+	s.actions = action.New(s.store, s.jobs, opts, log)
+	t.Cleanup(s.actions.Stop)
+	return s
+}
+
+// begin starts a run as a callback does: noted first, then run.
+func (s *jobs) begin(a *kind.Action, input map[string]any) lifecycle.RunID {
+	s.t.Helper()
+	op, err := approval.OfAction(a.Name, input)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if a.Timeout == 0 {
+		a.Timeout = time.Minute
+	}
+	outcome, run, err := s.jobs.StartAction(s.t.Context(), lifecycle.NewRun{
+		RequestID: s.id, Run: lifecycle.RunID("run_" + a.Name), ApprovalKey: approval.Key(op), AuditFields: op, Timeout: a.Timeout,
+	})
+	if err != nil || outcome != lifecycle.Started {
+		s.t.Fatalf("the run was answered %s %v", outcome, err)
+	}
+	s.actions.Start(action.Run{ID: run, RequestID: s.id, Header: s.header, Kind: "note", Dir: s.t.TempDir(), Action: a, Input: input})
+	return run
+}
+
+// outcome waits for the end of a run.
+func (s *jobs) outcome(run lifecycle.RunID) (lifecycle.RunState, map[string]any) {
+	s.t.Helper()
+	ended, err := s.actions.Await(s.t.Context(), s.id, run, 30*time.Second)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var result map[string]any
+	if err := json.Unmarshal(ended.Result, &result); err != nil {
+		s.t.Fatalf("%s: %s: %v", ended.State, ended.Result, err)
+	}
+	return ended.State, result
+}
+
+func sh(script string, args ...string) []string {
+	return append([]string{"sh", "-c", script, "sh"}, args...)
+}
+
+func TestHowACommandEnds(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		command []string
+		state   lifecycle.RunState
+		// message is what Claude is told, field one that the command gave back.
+		message string
+		field   any
+	}{
+		"well":                              {sh(`echo working`), lifecycle.RunSucceeded, "Ship: done", nil},
+		"with a result on its last line":    {sh(`echo working; echo '{"message": "Shipped", "field": 7}'`), lifecycle.RunSucceeded, "Shipped", 7.0},
+		"a result that is not the last":     {sh(`echo '{"message": "Shipped"}'; echo bye`), lifecycle.RunSucceeded, "Ship: done", nil},
+		"a result with more behind it":      {sh(`echo '{"message": "Shipped"} {"message": "Lost"}'`), lifecycle.RunSucceeded, "Ship: done", nil},
+		"with an exit code":                 {sh(`echo "disk full" >&2; exit 4`), lifecycle.RunFailed, "ship ended with exit code 4: disk full", nil},
+		"with an exit code and no word":     {sh(`exit 4`), lifecycle.RunFailed, "ship ended with exit code 4: it printed nothing", nil},
+		"with an exit code and a result":    {sh(`echo '{"error": "Too large", "field": 7}'; exit 4`), lifecycle.RunFailed, "Too large", 7.0},
+		"well, but it says that it failed":  {sh(`echo '{"success": false, "message": "Refused"}'`), lifecycle.RunFailed, "Refused", nil},
+		"claiming a status of its own":      {sh(`echo '{"status": "success", "success": true}'; exit 1`), lifecycle.RunFailed, "ship ended with exit code 1", nil},
+		"never having begun":                {[]string{"/no/such/program"}, lifecycle.RunFailed, "ship did not finish: fork/exec /no/such/program: no such file or directory", nil},
+		"with an argument that cannot be":   {[]string{"echo", "{{input.nul}}"}, lifecycle.RunFailed, "an argument holds a NUL character", nil},
+		"with arguments that look like sh":  {sh(`printf '{"message": "%s"}\n' "$1"`, "{{input.name}}"), lifecycle.RunSucceeded, "$(id); x", nil},
+		"with the input on standard input":  {sh(`cat; echo`), lifecycle.RunSucceeded, "Ship: done", 5.0},
+		"in the job's own directory":        {sh(`printf '{"message": "%s"}\n' "$(cat here)"`), lifecycle.RunSucceeded, "the job's", nil},
+		"with what its kind says of env":    {sh(`printf '{"message": "%s"}\n' "$TOKEN"`), lifecycle.RunSucceeded, "given", nil},
+		"without the server's environment":  {sh(`printf '{"message": "%s"}\n' "x$SERVER_SECRET$DEPLOY_TOKEN"`), lifecycle.RunSucceeded, "x", nil},
+		"knowing for whom and what it runs": {sh(`printf '{"message": "%s %s %s"}\n' "$RINGBACK_USER_ID" "$RINGBACK_KIND" "$RINGBACK_ACTION"`), lifecycle.RunSucceeded, "u1 note ship", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, action.Options{})
+			if err := os.WriteFile(filepath.Join(s.dir, "here"), []byte("the job's"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: row.command, Env: map[string]string{"TOKEN": "${DEPLOY_TOKEN}"}},
+				map[string]any{"name": "$(id); x", "nul": "a\x00b", "field": 5})
+			state, result := s.outcome(run)
+			if state != row.state || result["message"] != row.message || result["success"] != (row.state == lifecycle.RunSucceeded) || result["status"] != string(row.state) {
+				t.Errorf("it ended %s with %v, want %s %s", state, result, row.state, row.message)
+			}
+			if row.field != nil && result["field"] != row.field {
+				t.Errorf("it gave back %v, want %v", result["field"], row.field)
+			}
+		})
+	}
+}
+
+func TestARunEndsWithItsTimeItsJobAndItsServer(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		timeout time.Duration
+		end     func(*jobs)
+		state   lifecycle.RunState
+		message string
+	}{
+		"its time": {time.Second, func(*jobs) {}, lifecycle.RunFailed, "it took longer than its timeout"},
+		"its job": {time.Minute, func(s *jobs) {
+			if err := s.jobs.End(context.Background(), s.id, job.Cancelled, job.CodeCancelled, "Cancelled", 0); err != nil {
+				s.t.Error(err)
+			}
+		}, lifecycle.RunFailed, "its job has ended"},
+		"its server": {time.Minute, func(s *jobs) { s.actions.Stop() }, lifecycle.RunUnknown, "Whether it took effect is not known."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, action.Options{})
+			started := filepath.Join(s.dir, "started")
+			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Timeout: row.timeout, Command: sh("touch started; sleep 600")}, map[string]any{})
+			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(started); err == nil {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatal("it did not start")
+				}
+			}
+			row.end(s)
+			state, result := s.outcome(run)
+			message, _ := result["message"].(string)
+			if state != row.state || !strings.Contains(message, row.message) {
+				t.Errorf("it ended %s with %v, want %s … %s", state, result, row.state, row.message)
+			}
+		})
+	}
+}
+
+func TestWhatAWebhookIsSent(t *testing.T) {
+	t.Parallel()
+	var sent struct {
+		Type string
+		Data struct {
+			RequestID, UserID, Kind, Action string
+			Input                           json.RawMessage
+		}
+	}
+	var sentTo, sentID string
+	s := start(t, action.Options{Call: func(_ context.Context, url, id string, body []byte) ([]byte, error) {
+		sentTo, sentID = url, id
+		return []byte(`{"field": 7}`), json.Unmarshal(body, &sent)
+	}})
+	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Webhook: "https://ship.example"}, map[string]any{"account": json.Number("9007199254740993")})
+	if state, result := s.outcome(run); state != lifecycle.RunSucceeded || result["field"] != 7.0 {
+		t.Errorf("it ended %s with %v", state, result)
+	}
+	got := []string{sentTo, sentID, sent.Type, sent.Data.RequestID, sent.Data.UserID, sent.Data.Kind, sent.Data.Action, string(sent.Data.Input)}
+	want := []string{"https://ship.example", string(run), "action.ship", string(s.id), "u1", "note", "ship", `{"account":9007199254740993}`}
+	if !slices.Equal(got, want) {
+		t.Errorf("sent was %q, want %q", got, want)
+	}
+}
+
+// A number that is handed back keeps its digits.
+func TestLongNumbersOfAResult(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: sh(`echo '{"account": 9007199254740993}'`)}, map[string]any{})
+	ended, err := s.actions.Await(t.Context(), s.id, run, 30*time.Second)
+	if err != nil || !strings.Contains(string(ended.Result), `"account":9007199254740993`) {
+		t.Errorf("it gave back %s (%v)", ended.Result, err)
+	}
+}
+
+func TestAWebhookThatFails(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{Call: func(context.Context, string, string, []byte) ([]byte, error) {
+		return nil, errors.New("the server answered 503")
+	}})
+	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Webhook: "https://ship.example"}, map[string]any{})
+	if state, result := s.outcome(run); state != lifecycle.RunFailed || result["message"] != "the server answered 503" {
+		t.Errorf("it ended %s with %v", state, result)
+	}
+}
+
+func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"ship.sh": 0o700, "plain.sh": 0o600} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for says, row := range map[string]struct {
+		action kind.Action
+		want   string
+	}{
+		"a program on PATH is there":        {kind.Action{Command: []string{"sh"}}, ""},
+		"this program is there":             {kind.Action{Command: []string{"ringback"}}, ""},
+		"one beside the kind is there":      {kind.Action{Command: []string{"./ship.sh"}}, ""},
+		"one that is nowhere":               {kind.Action{Command: []string{"no-such-program"}}, "actions: ship: command: no-such-program is not on PATH"},
+		"one that is not beside the kind":   {kind.Action{Command: []string{"./other.sh"}}, "actions: ship: command: " + dir + "/other.sh is not there"},
+		"one that is not executable":        {kind.Action{Command: []string{"./plain.sh"}}, "actions: ship: command: " + dir + "/plain.sh is not executable"},
+		"a variable that is set is there":   {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${SET}"}}, ""},
+		"a variable that is not":            {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${UNSET}"}}, "actions: ship: env: A: ${UNSET} is not set"},
+		"a variable that only begins so":    {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${SE}"}}, "actions: ship: env: A: ${SE} is not set"},
+		"a webhook needs nothing from here": {kind.Action{Webhook: "https://ship.example"}, ""},
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			row.action.Name = "ship"
+			k := &kind.Kind{Dir: dir, Policy: kind.Policy{Actions: []*kind.Action{&row.action}}}
+			var messages []string
+			for _, p := range action.CheckSetup(k, []string{"SET=x"}) {
+				messages = append(messages, p.Message)
+			}
+			if found := strings.Join(messages, "; "); found != row.want {
+				t.Errorf("found %q, want %q", found, row.want)
+			}
+		})
+	}
+}

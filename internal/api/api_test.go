@@ -1,0 +1,171 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"ringback/internal/api"
+	"ringback/internal/checkpoint"
+	"ringback/internal/hub"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+type object = map[string]any
+
+const (
+	apiKey    = "key-of-a-back-end"
+	jwtSecret = "0123456789abcdef0123456789abcdef"
+)
+
+// locked lets in back ends and people.
+var locked = api.Options{APIKeys: []string{apiKey}, JWTSecret: jwtSecret}
+
+// server is the API on a store of its own.
+type server struct {
+	t           *testing.T
+	store       *store.Store
+	jobs        *lifecycle.Service
+	checkpoints *checkpoint.Service
+	http        http.Handler
+}
+
+func startServer(t *testing.T, opts api.Options) *server {
+	t.Helper()
+	own := kind.Source{
+		Prompts: fstest.MapFS{
+			"note.md":    {Data: []byte("Write a note.")},
+			"careful.md": {Data: []byte("---\ntools: {ask: [Bash]}\n---\nBe careful.")},
+		},
+		Schemas: fstest.MapFS{
+			"note.input.json": {Data: []byte(`{"type": "object", "properties": {"title": {"type": "string"}}, "additionalProperties": false}`)},
+		},
+	}
+	kinds, problems := kind.Load(kind.Builtin(), own)
+	if err := schema.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	log := slog.New(slog.DiscardHandler)
+	s := &server{t: t, store: store.New(embedded.Client, store.Options{}, log)}
+	t.Cleanup(func() { s.store.Close() })
+	if err := s.store.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
+	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
+	opts.Ready = func(context.Context) []string { return nil }
+	e := api.NewEcho(log)
+	api.New(s.store, kinds, s.jobs, hub.New(s.store, hub.Options{}, log), s.checkpoints, opts, log).Register(e)
+	s.http = e
+	return s
+}
+
+// tokenOf is a token of a user's.
+func tokenOf(t *testing.T, userID string) string {
+	t.Helper()
+	token, err := api.MintToken(jwtSecret, userID, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// answer is how a request was answered.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   object
+}
+
+func (a answer) text(name string) string {
+	text, _ := a.Body[name].(string)
+	return text
+}
+
+// details are the messages of a refusal by their paths.
+func (a answer) details() map[string]string {
+	texts := map[string]string{}
+	list, _ := a.Body["details"].([]any)
+	for _, d := range list {
+		d, _ := d.(object)
+		path, _ := d["path"].(string)
+		texts[path], _ = d["message"].(string)
+	}
+	return texts
+}
+
+// as sends requests with a key or token; empty for none.
+func (s *server) as(credential, method, path string, body any, headers ...string) answer {
+	s.t.Helper()
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		content = bytes.NewReader(text)
+	}
+	r := httptest.NewRequestWithContext(s.t.Context(), method, path, content)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if credential != "" {
+		r.Header.Set("Authorization", "Bearer "+credential)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	out := httptest.NewRecorder()
+	s.http.ServeHTTP(out, r)
+	a := answer{Status: out.Code, Header: out.Header()}
+	_ = json.Unmarshal(out.Body.Bytes(), &a.Body) // not all answers are objects
+	return a
+}
+
+// create makes a job of a user's and returns its id.
+func (s *server) create(credential, kindName, userID string) job.ID {
+	s.t.Helper()
+	a := s.as(credential, "POST", "/api/jobs", object{"kind": kindName, "userId": userID, "sessionId": "s-" + userID, "input": object{}})
+	if a.Status != http.StatusAccepted {
+		s.t.Fatalf("a job was answered %d %v", a.Status, a.Body)
+	}
+	return job.ID(a.text("requestId"))
+}
+
+// ask has a job ask for something, as Claude would, and returns the checkpoint.
+func (s *server) ask(id job.ID, r checkpoint.Asking) job.CheckpointID {
+	s.t.Helper()
+	for p := range store.Partition(store.Partitions) {
+		turns := storetest.Service{Store: s.store, Service: s.jobs}
+		if _, err := turns.Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}, false); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	j, err := s.store.Get(s.t.Context(), id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.RequestID, r.UserID, r.SessionID = j.ID, j.UserID, j.SessionID
+	outcome, asked, details, err := s.checkpoints.Ask(s.t.Context(), r)
+	if err != nil || details != nil || outcome != lifecycle.Asked {
+		s.t.Fatalf("asking: %s %v %v", outcome, details, err)
+	}
+	return asked.ID
+}

@@ -1,0 +1,213 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"ringback/internal/api"
+	"ringback/internal/job"
+)
+
+// signed is a token with these claims, signed by a method with a secret.
+func signed(t *testing.T, method jwt.SigningMethod, secret string, claims jwt.MapClaims) string {
+	t.Helper()
+	var key any = []byte(secret)
+	if method == jwt.SigningMethodNone {
+		key = jwt.UnsafeAllowNoneSignatureType
+	}
+	token, err := jwt.NewWithClaims(method, claims).SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func TestWhoIsLetIn(t *testing.T) {
+	t.Parallel()
+	soon, past := time.Now().Add(time.Hour).Unix(), time.Now().Add(-time.Hour).Unix()
+	hs := jwt.SigningMethodHS256
+	token := func(claims jwt.MapClaims) string { return signed(t, hs, jwtSecret, claims) }
+	open, keys, tokens := api.Options{}, api.Options{APIKeys: []string{"before", apiKey, "behind"}}, api.Options{JWTSecret: jwtSecret}
+	for name, row := range map[string]struct {
+		opts       api.Options
+		credential string
+		// refused says why nobody is let in; empty where somebody is.
+		refused string
+	}{
+		"open, anyone is":                    {open, "", ""},
+		"open, a key is not looked at":       {open, "whatever", ""},
+		"an API key is":                      {keys, apiKey, ""},
+		"without a key nobody is":            {keys, "", "no key or token was sent"},
+		"a wrong key is not":                 {keys, "wrong", "the key is none of API_KEYS"},
+		"the beginning of a key is not":      {keys, apiKey[:5], "the key is none of API_KEYS"},
+		"a token is not where none counts":   {keys, token(jwt.MapClaims{"sub": "u1", "exp": soon}), "JWT_SECRET is not set"},
+		"a token is":                         {tokens, token(jwt.MapClaims{"sub": "u1", "exp": soon}), ""},
+		"a key is not where none counts":     {tokens, apiKey, "malformed"},
+		"both may be, a key":                 {locked, apiKey, ""},
+		"both may be, what is neither":       {locked, "wrong", "malformed as a token, and none of API_KEYS"},
+		"both may be, a token":               {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon}), ""},
+		"a token that has expired is not":    {locked, token(jwt.MapClaims{"sub": "u1", "exp": past}), "has expired"},
+		"a token for ever is not":            {locked, token(jwt.MapClaims{"sub": "u1"}), "has no exp"},
+		"a token of nobody is not":           {locked, token(jwt.MapClaims{"exp": soon}), "has no sub"},
+		"a token of ours is not":             {locked, token(jwt.MapClaims{"sub": job.ReservedUserPrefix + "x", "exp": soon}), "no userId"},
+		"a token before its time is not":     {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon, "nbf": soon}), "does not count before"},
+		"a token of another secret is not":   {locked, signed(t, hs, "another", jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
+		"a token of another method is not":   {locked, signed(t, jwt.SigningMethodHS512, jwtSecret, jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
+		"a token without signature is not":   {locked, signed(t, jwt.SigningMethodNone, "", jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
+		"what only looks like a token isn't": {locked, "a.b.c", "malformed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := startServer(t, row.opts).as(row.credential, "GET", "/api/jobs", nil)
+			if row.refused == "" {
+				if a.Status != http.StatusOK {
+					t.Errorf("answered %d %v", a.Status, a.Body)
+				}
+				return
+			}
+			if a.Status != http.StatusUnauthorized || !strings.Contains(a.text("error"), row.refused) {
+				t.Errorf("answered %d %v, want 401 … %s", a.Status, a.Body, row.refused)
+			}
+			challenge := a.Header.Get("WWW-Authenticate")
+			if !strings.HasPrefix(challenge, `Bearer realm="ringback"`) || row.credential != "" && !strings.Contains(challenge, `error="invalid_token"`) {
+				t.Errorf("the challenge is %s", challenge)
+			}
+			if row.credential != "" && strings.Contains(a.text("error")+challenge, row.credential) {
+				t.Error("the answer shows what was sent")
+			}
+		})
+	}
+}
+
+// To anybody else a job does not exist.
+func TestWhatIsSomebodyElses(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	id := string(s.create(apiKey, "note", "u1"))
+	mine, theirs := tokenOf(t, "u1"), tokenOf(t, "u2")
+	for _, row := range []struct {
+		method, path string
+		body         any
+	}{
+		{"GET", "/api/jobs/" + id, nil},
+		{"GET", "/api/jobs/" + id + "/events", nil},
+		{"GET", "/api/jobs/" + id + "/transcript", nil},
+		{"GET", "/api/jobs/" + id + "/files", nil},
+		{"GET", "/api/jobs/" + id + "/files/x", nil},
+		{"GET", "/api/jobs/" + id + "/diff", nil},
+		{"GET", "/api/jobs/" + id + "/logs", nil},
+		{"GET", "/api/jobs/" + id + "/steering", nil},
+		{"GET", "/api/jobs/" + id + "/audit", nil},
+		{"POST", "/api/jobs/" + id + "/steer", object{"prompt": "x"}},
+		{"POST", "/api/jobs/" + id + "/cancel", nil},
+		{"POST", "/api/jobs/" + id + "/retry", nil},
+		{"POST", "/api/jobs/" + id + "/approve", nil},
+		{"POST", "/api/jobs/" + id + "/reject", nil},
+		{"GET", "/hitl/runs/" + id, nil},
+		{"GET", "/api/sessions/s-u1/messages", nil},
+	} {
+		if a := s.as(theirs, row.method, row.path, row.body); a.Status != http.StatusNotFound {
+			t.Errorf("%s %s of somebody else was answered %d %v", row.method, row.path, a.Status, a.Body)
+		}
+	}
+	for credential, want := range map[string]int{mine: 1, theirs: 0, apiKey: 1} {
+		jobs, _ := s.as(credential, "GET", "/api/jobs", nil).Body["jobs"].([]any)
+		if len(jobs) != want {
+			t.Errorf("a list shows %d jobs, want %d", len(jobs), want)
+		}
+	}
+	if a := s.as(mine, "GET", "/api/jobs/"+id, nil); a.Status != http.StatusOK {
+		t.Errorf("my own was answered %d %v", a.Status, a.Body)
+	}
+}
+
+func TestForWhomACallerActs(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	for name, row := range map[string]struct {
+		credential, named string
+		status            int
+		owner             string
+	}{
+		"a person for themselves":            {tokenOf(t, "u1"), "", 202, "u1"},
+		"a person who says so":               {tokenOf(t, "u1"), "u1", 202, "u1"},
+		"a person for somebody else":         {tokenOf(t, "u1"), "u2", 403, ""},
+		"a back end for whom it names":       {apiKey, "u2", 202, "u2"},
+		"a back end for nobody":              {apiKey, "", 202, "anonymous"},
+		"a back end for ourselves":           {apiKey, job.ReservedUserPrefix + "reader:u1", 400, ""},
+		"a back end for what cannot be seen": {apiKey, "u\u200b1", 400, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.as(row.credential, "POST", "/api/jobs", object{"kind": "note", "input": object{}, "userId": row.named})
+			if a.Status != row.status {
+				t.Fatalf("answered %d %v, want %d", a.Status, a.Body, row.status)
+			}
+			if row.owner == "" {
+				return
+			}
+			if got := s.as(apiKey, "GET", "/api/jobs/"+a.text("requestId"), nil).text("userId"); got != row.owner {
+				t.Errorf("the job is %s's, want %s's", got, row.owner)
+			}
+		})
+	}
+}
+
+func TestWhatOnlyBackEndsMayDo(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	token := tokenOf(t, "u1")
+	id := string(s.create(token, "note", "u1"))
+	for _, row := range []struct {
+		method, path string
+		body         any
+	}{
+		{"POST", "/from-llm", object{"sessionId": "s1", "content": "x"}},
+		{"GET", "/api/jobs/" + id + "/callback", nil},
+		{"GET", "/api/stats", nil},
+		{"POST", "/api/jobs", object{"kind": "note", "input": object{}, "options": object{"simulate": "manual"}}},
+	} {
+		if a := s.as(token, row.method, row.path, row.body); a.Status != http.StatusForbidden {
+			t.Errorf("%s %s by a person was answered %d %v", row.method, row.path, a.Status, a.Body)
+		}
+		if a := s.as(apiKey, row.method, row.path, row.body); a.Status == http.StatusForbidden || a.Status == http.StatusUnauthorized {
+			t.Errorf("%s %s by a back end was answered %d %v", row.method, row.path, a.Status, a.Body)
+		}
+	}
+}
+
+// In the open mode a page of another site could act for whoever looks at it.
+func TestPagesOfOtherSites(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, api.Options{CORSOrigins: []string{"https://app.example"}})
+	for name, row := range map[string]struct {
+		method, origin, site string
+		status               int
+	}{
+		"a page of another site may not act": {"POST", "https://evil.example", "cross-site", 403},
+		"a page that is named may":           {"POST", "https://app.example", "cross-site", 202},
+		"a program without a page may":       {"POST", "", "", 202},
+		"looking is the browser's to refuse": {"GET", "https://evil.example", "cross-site", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var headers []string
+			if row.origin != "" {
+				headers = []string{"Origin", row.origin, "Sec-Fetch-Site", row.site}
+			}
+			var body any
+			if row.method == "POST" {
+				body = object{"kind": "note", "input": object{}}
+			}
+			a := s.as("", row.method, "/api/jobs", body, headers...)
+			if a.Status != row.status {
+				t.Errorf("answered %d %v, want %d", a.Status, a.Body, row.status)
+			}
+			if allowed := a.Header.Get("Access-Control-Allow-Origin"); (allowed != "") != (row.origin == "https://app.example") {
+				t.Errorf("its browser is told to show the answer to %q", allowed)
+			}
+		})
+	}
+}

@@ -1,0 +1,137 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"ringback/internal/api"
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+)
+
+// toolQuestion asks for the call of a tool, which lasting approvals are for.
+var toolQuestion = checkpoint.Asking{
+	Type: job.ToolApproval, Message: "Allow it?", Props: json.RawMessage(`{"kind": "careful", "rule": "Bash"}`), Subject: "tool:Bash:1", Call: "toolu_1",
+}
+
+func TestWhatADecisionIsAnswered(t *testing.T) {
+	t.Parallel()
+	confirmation := checkpoint.Asking{Type: job.Confirmation, Message: "Deploy?", Subject: "action:deploy:1"}
+	information := checkpoint.Asking{Type: job.InformationRequest, Message: "Which colour?"}
+	for name, row := range map[string]struct {
+		asked  *checkpoint.Asking
+		path   string
+		body   any
+		status int
+		// at is the path of a detail.
+		at string
+	}{
+		"approved":                        {&confirmation, "approve", nil, 200, ""},
+		"refused":                         {&confirmation, "reject", object{"reason": "Not on a Friday"}, 200, ""},
+		"where nothing is asked":          {nil, "approve", nil, 409, ""},
+		"where something else is asked":   {&information, "approve", nil, 409, ""},
+		"for a checkpoint of before":      {&confirmation, "approve", object{"checkpointId": "chk_06_x"}, 409, ""},
+		"with a field that is none":       {&confirmation, "approve", object{"resaon": "x"}, 400, "/resaon"},
+		"by a reply":                      {&confirmation, "reply", object{"decision": "approve"}, 200, ""},
+		"by a reply in words":             {&confirmation, "reply", object{"text": "yes"}, 200, ""},
+		"by a reply of nothing":           {&confirmation, "reply", object{}, 400, ""},
+		"by a reply that is none":         {&confirmation, "reply", object{"decision": "maybe"}, 400, "/decision"},
+		"a confirmation, for ever":        {&confirmation, "reply", object{"decision": "approve", "scope": "always"}, 400, "/scope"},
+		"a tool, for ever":                {&toolQuestion, "reply", object{"decision": "approve", "scope": "always"}, 200, ""},
+		"a tool, for some other time":     {&toolQuestion, "reply", object{"decision": "approve", "scope": "daily"}, 400, "/scope"},
+		"a confirmation, with new values": {&confirmation, "reply", object{"decision": "approve", "values": object{"a": 1}}, 400, "/values"},
+		"a question, with a decision":     {&information, "reply", object{"decision": "approve"}, 400, "/decision"},
+		"values that are no object":       {&information, "reply", object{"values": "blue"}, 400, "/values"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, api.Options{})
+			id := s.create("", "careful", "u1")
+			path := "/api/jobs/" + string(id) + "/" + row.path
+			if row.asked != nil {
+				asked := s.ask(id, *row.asked)
+				if row.path == "reply" {
+					path = "/api/checkpoints/" + string(asked) + "/reply"
+				}
+			}
+			a := s.as("", "POST", path, row.body)
+			if _, named := a.details()[row.at]; a.Status != row.status || row.at != "" && !named {
+				t.Fatalf("answered %d %v, want %d with %s", a.Status, a.Body, row.status, row.at)
+			}
+			if a.Status != http.StatusOK {
+				return
+			}
+			if again := s.as("", "POST", path, row.body); again.Status != http.StatusConflict {
+				t.Errorf("the same again was answered %d %v", again.Status, again.Body)
+			}
+		})
+	}
+}
+
+func TestLastingApprovals(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	mine, theirs := tokenOf(t, "u1"), tokenOf(t, "u2")
+	asked := s.ask(s.create(mine, "careful", "u1"), toolQuestion)
+	reply := "/api/checkpoints/" + string(asked) + "/reply"
+	if a := s.as(theirs, "POST", reply, object{"decision": "approve", "scope": "always"}); a.Status != http.StatusNotFound {
+		t.Errorf("another user's reply was answered %d %v", a.Status, a.Body)
+	}
+	s.as(mine, "POST", reply, object{"decision": "approve", "scope": "always"})
+
+	given := func(credential string) []any {
+		list, _ := s.as(credential, "GET", "/api/approvals", nil).Body["approvals"].([]any)
+		return list
+	}
+	if list := given(theirs); len(list) != 0 {
+		t.Errorf("another user has %v", list)
+	}
+	list := given(mine)
+	if len(list) != 1 {
+		t.Fatalf("there are %v", list)
+	}
+	a, _ := list[0].(object)
+	if a["kind"] != "careful" || a["rule"] != "Bash" || a["userId"] != "u1" || a["requestId"] != nil {
+		t.Errorf("it is %v", a)
+	}
+	at := "/api/approvals/" + a["id"].(string)
+	if a := s.as(theirs, "DELETE", at, nil); a.Status != http.StatusNotFound || len(given(mine)) != 1 {
+		t.Errorf("another user's revocation was answered %d %v", a.Status, a.Body)
+	}
+	if a := s.as(mine, "DELETE", at, nil); a.Status != http.StatusOK || len(given(mine)) != 0 {
+		t.Errorf("its revocation was answered %d %v", a.Status, a.Body)
+	}
+	if a := s.as(mine, "DELETE", at, nil); a.Status != http.StatusNotFound {
+		t.Errorf("revoked again, it was answered %d %v", a.Status, a.Body)
+	}
+}
+
+func TestTheInbox(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	asked := s.ask(s.create(apiKey, "careful", "u1"), toolQuestion)
+	for name, row := range map[string]struct {
+		credential, query string
+		want              int
+	}{
+		"all":                         {apiKey, "", 1},
+		"my own":                      {tokenOf(t, "u1"), "?status=open", 1},
+		"somebody else's":             {tokenOf(t, "u2"), "?status=open", 0},
+		"of a type":                   {apiKey, "?type=tool_approval", 1},
+		"of another type":             {apiKey, "?type=review", 0},
+		"of another status":           {apiKey, "?status=answered", 0},
+		"by the beginning of its id":  {apiKey, "?idPrefix=" + string(asked[:len(asked)-3]), 1},
+		"by another beginning of ids": {apiKey, "?idPrefix=chk_zzzzzz", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list, _ := s.as(row.credential, "GET", "/api/checkpoints"+row.query, nil).Body["checkpoints"].([]any)
+			if len(list) != row.want {
+				t.Errorf("it shows %d, want %d", len(list), row.want)
+			}
+		})
+	}
+	if a := s.as(tokenOf(t, "u2"), "GET", "/api/checkpoints/"+string(asked), nil); a.Status != http.StatusNotFound {
+		t.Errorf("somebody else's was answered %d", a.Status)
+	}
+}

@@ -1,0 +1,163 @@
+package api_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringback/internal/api"
+)
+
+// Each field that is wrong is named, as the request has it.
+func TestRequestsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, api.Options{})
+	const jobs = "/api/jobs"
+	for name, row := range map[string]struct {
+		method, path string
+		body         any
+		status       int
+		// at is the path of a detail, says a part of it, or of the error.
+		at, says string
+	}{
+		"no kind":                     {"POST", jobs, object{"input": object{}}, 400, "/kind", "is required but missing"},
+		"an unknown kind":             {"POST", jobs, object{"kind": "riddle", "input": object{}}, 404, "", "riddle"},
+		"the kind of our own":         {"POST", jobs, object{"kind": "reading", "input": object{}}, 404, "", "reading"},
+		"an input that is no object":  {"POST", jobs, object{"kind": "note", "input": "x"}, 400, "/input", "expected an object"},
+		"an input of another schema":  {"POST", jobs, object{"kind": "note", "input": object{"title": 5}}, 400, "/input/title", "string"},
+		"a field that is none":        {"POST", jobs, object{"kind": "note", "inputs": object{}}, 400, "/inputs", "not a known field"},
+		"an option that is none":      {"POST", jobs, object{"kind": "note", "options": object{"speed": 1}}, 400, "/options/speed", "not a known field"},
+		"a priority that is none":     {"POST", jobs, object{"kind": "note", "options": object{"priority": "high"}}, 400, "/options/priority", "interactive"},
+		"a session with a slash":      {"POST", jobs, object{"kind": "note", "sessionId": "a/b"}, 400, "/sessionId", "none of /"},
+		"a user that cannot be seen":  {"POST", jobs, object{"kind": "note", "userId": " "}, 400, "/userId", "visible"},
+		"no body":                     {"POST", jobs, nil, 415, "", "content type"},
+		"suggestions, in their words": {"POST", "/api/suggestions", object{"dateRangeStart": 5, "dateRangeEnd": "2026-03-02"}, 400, "/dateRangeStart", "string"},
+		"a user of suggestions":       {"POST", "/api/suggestions", object{"userId": 5}, 400, "/userId", "string"},
+		"a run without words":         {"POST", "/hitl/runs", object{"prompt": " "}, 400, "/prompt", "missing"},
+		"a run in its own words":      {"POST", "/hitl/runs", object{"prompt": "x", "session_id": "a/b"}, 400, "/session_id", "none of /"},
+		"a run's kind":                {"POST", "/hitl/runs", object{"prompt": "x", "agent_tool_config": object{"kind": 5}}, 400, "/agent_tool_config/kind", "string"},
+		"a run's input":               {"POST", "/hitl/runs", object{"prompt": "x", "agent_tool_config": object{"kind": "note", "size": 5}}, 400, "/agent_tool_config/size", ""},
+		"a status that is none":       {"GET", jobs + "?status=done", nil, 400, "/status", "received"},
+		"a kind to list by":           {"GET", jobs + "?kind=riddle", nil, 400, "/kind", "note"},
+		"a page too long":             {"GET", jobs + "?limit=501", nil, 400, "/limit", "500"},
+		"a page of nothing":           {"GET", jobs + "?limit=0", nil, 400, "/limit", "1"},
+		"a time that is none":         {"GET", jobs + "?createdSince=yesterday", nil, 400, "/createdSince", "2026-"},
+		"too little of an id":         {"GET", jobs + "?idPrefix=req_ab", nil, 400, "/idPrefix", "6"},
+		"a cursor that is none":       {"GET", jobs + "?cursor=x", nil, 400, "", ""},
+		"fields that are none":        {"GET", jobs + "?fields=status,colour", nil, 400, "/fields", "requestId"},
+		"fields in and out":           {"GET", jobs + "?fields=status,-result", nil, 400, "/fields", "all begin with -"},
+		"a job that is none":          {"GET", jobs + "/req_1", nil, 404, "", ""},
+		"a checkpoint that is none":   {"GET", "/api/checkpoints/chk_1", nil, 404, "", "chk_1"},
+		"a session that is none":      {"GET", "/api/sessions/s9/messages", nil, 404, "", "s9"},
+		"a message that is none":      {"GET", "/api/sessions/s9/messages?userId=u1&after=x", nil, 400, "/after", "id of a message"},
+		"nothing said":                {"POST", "/to-llm", object{"sessionId": "s1", "content": " "}, 400, "/content", "1 to"},
+		"said by somebody else":       {"POST", "/to-llm", object{"sessionId": "s1", "content": "x", "sender": "assistant"}, 400, "/sender", "user"},
+		"a method that is none":       {"DELETE", jobs, nil, 405, "", ""},
+		"a path that is none":         {"GET", "/api/riddles", nil, 404, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.as("", row.method, row.path, row.body)
+			if a.Status != row.status {
+				t.Fatalf("answered %d %v, want %d", a.Status, a.Body, row.status)
+			}
+			said := strings.ToLower(a.text("error") + " " + a.details()[row.at])
+			if _, named := a.details()[row.at]; row.at != "" && !named || !strings.Contains(said, strings.ToLower(row.says)) {
+				t.Errorf("answered %v, want %s at %s", a.Body, row.says, row.at)
+			}
+		})
+	}
+}
+
+func TestTheSameRequestAgain(t *testing.T) {
+	t.Parallel()
+	type sent struct{ user, header, field, title string }
+	first := sent{"u1", "k1", "", "a"}
+	for name, row := range map[string]struct {
+		again  sent
+		status int
+		same   bool
+	}{
+		"is the same job":                        {first, 202, true},
+		"by the field is the same job":           {sent{"u1", "", "k1", "a"}, 202, true},
+		"by both is the same job":                {sent{"u1", "k1", "k1", "a"}, 202, true},
+		"in quotes is the same job":              {sent{"u1", `"k1"`, "", "a"}, 202, true},
+		"with another key is another job":        {sent{"u1", "k2", "", "a"}, 202, false},
+		"without a key is another job":           {sent{"u1", "", "", "a"}, 202, false},
+		"of another user is another job":         {sent{"u2", "k1", "", "a"}, 202, false},
+		"with another input is refused":          {sent{"u1", "k1", "", "b"}, 409, false},
+		"with two keys is refused":               {sent{"u1", "k1", "k2", "a"}, 400, false},
+		"with a key that has no end is refused":  {sent{"u1", `"k1`, "", "a"}, 400, false},
+		"with a key that is too long is refused": {sent{"u1", strings.Repeat("k", 257), "", "a"}, 400, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, api.Options{})
+			send := func(r sent) answer {
+				body := object{"kind": "note", "userId": r.user, "input": object{"title": r.title}}
+				if r.field != "" {
+					body["idempotencyKey"] = r.field
+				}
+				var headers []string
+				if r.header != "" {
+					headers = []string{"Idempotency-Key", r.header}
+				}
+				return s.as("", "POST", "/api/jobs", body, headers...)
+			}
+			one, again := send(first), send(row.again)
+			if again.Status != row.status {
+				t.Fatalf("answered %d %v, want %d", again.Status, again.Body, row.status)
+			}
+			if same := one.text("requestId") == again.text("requestId"); row.status == 202 && same != row.same {
+				t.Errorf("the same job: %t, want %t", same, row.same)
+			}
+		})
+	}
+}
+
+func TestWhichFieldsAListShows(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, api.Options{})
+	id := s.create("", "note", "u1")
+	all := s.as("", "GET", "/api/jobs/"+string(id), nil).Body
+	for fields, want := range map[string]func(name string) bool{
+		"":                  func(string) bool { return true },
+		"requestId,status":  func(name string) bool { return name == "requestId" || name == "status" },
+		"-input,-createdAt": func(name string) bool { return name != "input" && name != "createdAt" },
+		" requestId , kind": func(name string) bool { return name == "requestId" || name == "kind" },
+	} {
+		jobs, _ := s.as("", "GET", "/api/jobs?fields="+url.QueryEscape(fields), nil).Body["jobs"].([]any)
+		if len(jobs) != 1 {
+			t.Fatalf("%s: there are %d jobs", fields, len(jobs))
+		}
+		shown, _ := jobs[0].(object)
+		for name := range all {
+			if _, is := shown[name]; is != want(name) {
+				t.Errorf("%q shows %s: %t", fields, name, is)
+			}
+		}
+	}
+}
+
+func TestAnswersSayWhereToLook(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, api.Options{})
+	for path, body := range map[string]object{
+		"/api/jobs/":  {"kind": "note", "input": object{}},
+		"/hitl/runs/": {"prompt": "x", "agent_tool_config": object{"aspect_ratio": "16:9"}},
+	} {
+		a := s.as("", "POST", strings.TrimSuffix(path, "/"), body)
+		at := a.Header.Get("Location")
+		if a.Status != http.StatusAccepted || !strings.HasPrefix(at, path) {
+			t.Fatalf("%s was answered %d %v, to be seen at %q", path, a.Status, a.Body, at)
+		}
+		if seen := s.as("", "GET", at, nil); seen.Status != http.StatusOK {
+			t.Errorf("%s was answered %d", at, seen.Status)
+		}
+	}
+	kinds, _ := s.as("", "GET", "/api/kinds", nil).Body["kinds"].([]any)
+	if slices.ContainsFunc(kinds, func(k any) bool { k2, _ := k.(object); return k2["name"] == "reading" }) {
+		t.Error("the kind of our own is listed")
+	}
+}
