@@ -150,7 +150,7 @@ func (s *server) create(credential, kindName, userID string) job.ID {
 }
 
 // ask has a job ask for something, as Claude would, and returns the checkpoint.
-func (s *server) ask(id job.ID, r checkpoint.Asking) job.CheckpointID {
+func (s *server) ask(id job.ID, r checkpoint.Request) job.CheckpointID {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {
 		turns := storetest.Service{Store: s.store, Service: s.jobs}

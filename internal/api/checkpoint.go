@@ -84,7 +84,7 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	given, err := readGiven(body)
+	given, err := readReply(body)
 	if err != nil {
 		return err
 	}
@@ -96,9 +96,9 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 	return c.JSON(http.StatusOK, after)
 }
 
-// readGiven reads a reply. The values keep their numbers as they were sent.
-func readGiven(body map[string]any) (checkpoint.Given, error) {
-	var given checkpoint.Given
+// readReply reads a reply. The values keep their numbers as they were sent.
+func readReply(body map[string]any) (checkpoint.Reply, error) {
+	var given checkpoint.Reply
 	values, present := body["values"]
 	delete(body, "values")
 	if err := httpjson.Into(body, &given); err != nil {
@@ -133,7 +133,7 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 		if found.UserID != userID {
 			return job.Checkpoint{}, job.NoCheckpoint(job.CheckpointID(id))
 		}
-		given, err := readGiven(body)
+		given, err := readReply(body)
 		if err != nil {
 			return job.Checkpoint{}, err
 		}
@@ -167,25 +167,25 @@ func (s *Server) decideJob(decision job.Decision) echo.HandlerFunc {
 }
 
 // readDecision reads what comes with a decision: a reason, and what was looked at.
-func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Given, error) {
+func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Reply, error) {
 	var extra struct {
 		Reason       string           `json:"reason"`
 		CheckpointID job.CheckpointID `json:"checkpointId"`
 		checkpoint.Seen
 	}
 	if c.Request().ContentLength == 0 {
-		return checkpoint.Given{}, nil
+		return checkpoint.Reply{}, nil
 	}
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {
-		return checkpoint.Given{}, err
+		return checkpoint.Reply{}, err
 	}
 	if err := httpjson.Into(body, &extra); err != nil {
-		return checkpoint.Given{}, err
+		return checkpoint.Reply{}, err
 	}
 	if extra.CheckpointID != "" && extra.CheckpointID != asked {
-		return checkpoint.Given{}, job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", extra.CheckpointID, asked).
+		return checkpoint.Reply{}, job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", extra.CheckpointID, asked).
 			WithHint("GET /api/checkpoints/%s shows what it asks now.", string(asked))
 	}
-	return checkpoint.Given{Text: extra.Reason, Seen: extra.Seen}, nil
+	return checkpoint.Reply{Text: extra.Reason, Seen: extra.Seen}, nil
 }

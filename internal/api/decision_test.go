@@ -11,16 +11,16 @@ import (
 )
 
 // toolQuestion asks for the call of a tool, which lasting approvals are for.
-var toolQuestion = checkpoint.Asking{
-	Type: job.ToolApproval, Message: "Allow it?", Props: json.RawMessage(`{"kind": "careful", "rule": "Bash"}`), Subject: "tool:Bash:1", Call: "toolu_1",
+var toolQuestion = checkpoint.Request{
+	Type: job.ToolApproval, Message: "Allow it?", Props: json.RawMessage(`{"kind": "careful", "rule": "Bash"}`), ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
 }
 
 func TestWhatADecisionIsAnswered(t *testing.T) {
 	t.Parallel()
-	confirmation := checkpoint.Asking{Type: job.Confirmation, Message: "Deploy?", Subject: "action:deploy:1"}
-	information := checkpoint.Asking{Type: job.InformationRequest, Message: "Which colour?"}
+	confirmation := checkpoint.Request{Type: job.Confirmation, Message: "Deploy?", ApprovalKey: "action:deploy:1"}
+	information := checkpoint.Request{Type: job.InformationRequest, Message: "Which colour?"}
 	for name, row := range map[string]struct {
-		asked  *checkpoint.Asking
+		asked  *checkpoint.Request
 		path   string
 		body   any
 		status int

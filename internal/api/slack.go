@@ -57,7 +57,7 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 	if err != nil {
 		return "", err
 	}
-	given := checkpoint.Given{Text: command.Text, By: job.Actor{UserID: "slack:" + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address}}
+	given := checkpoint.Reply{Text: command.Text, By: job.Actor{UserID: "slack:" + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address}}
 	switch command.Verb {
 	case "status":
 		return "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + ".", nil

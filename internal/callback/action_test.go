@@ -29,10 +29,10 @@ type step struct {
 
 func TestWhenAnActionRuns(t *testing.T) {
 	t.Parallel()
-	yes := func(turn *turn) { turn.reply(checkpoint.Given{Decision: job.Approve}); turn.resume() }
-	no := func(turn *turn) { turn.reply(checkpoint.Given{Decision: job.Deny}); turn.resume() }
+	yes := func(turn *turn) { turn.reply(checkpoint.Reply{Decision: job.Approve}); turn.resume() }
+	no := func(turn *turn) { turn.reply(checkpoint.Reply{Decision: job.Deny}); turn.resume() }
 	change := func(turn *turn) {
-		turn.reply(checkpoint.Given{Decision: job.Steer, Text: "Not on a Friday"})
+		turn.reply(checkpoint.Reply{Decision: job.Steer, Text: "Not on a Friday"})
 		turn.resume()
 	}
 	for name, steps := range map[string][]step{

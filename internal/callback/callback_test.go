@@ -242,7 +242,7 @@ func (t *turn) want(status int, endpoint string, payload object) answer {
 }
 
 // reply answers the question at which the job waits.
-func (t *turn) reply(given checkpoint.Given) {
+func (t *turn) reply(given checkpoint.Reply) {
 	t.t.Helper()
 	j := t.job()
 	if j.Checkpoint == nil {

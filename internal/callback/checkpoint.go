@@ -55,14 +55,14 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	return h.await(in, asked.ID)
 }
 
-func (in *call) asking() (checkpoint.Asking, error) {
+func (in *call) asking() (checkpoint.Request, error) {
 	props, err := json.Marshal(in.payload["props"])
 	if err != nil || in.payload["props"] == nil {
 		props = nil
 	}
 	kind, _ := in.payload["type"].(string)
 	message, _ := in.payload["message"].(string)
-	return checkpoint.Asking{
+	return checkpoint.Request{
 		RequestID: in.id, UserID: in.header.UserID, SessionID: in.header.SessionID, Type: job.CheckpointType(kind),
 		Message: message, Props: props, Hold: true,
 	}, err

@@ -63,10 +63,10 @@ func (h *Handler) confirm(a *actionCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Asking{
-		Call: call, Parts: parts,
+	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Request{
+		ToolCallID: call, Parts: parts,
 		RequestID: a.id, UserID: a.header.UserID, SessionID: a.header.SessionID, Type: job.Confirmation,
-		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), Subject: approval.Key(a.operation), Deed: a.operation, Hold: true,
+		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation, Hold: true,
 	})
 	switch {
 	case err != nil:

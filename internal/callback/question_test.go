@@ -9,7 +9,7 @@ import (
 	"ringback/internal/job"
 )
 
-func givenText(text string) checkpoint.Given { return checkpoint.Given{Text: text} }
+func givenText(text string) checkpoint.Reply { return checkpoint.Reply{Text: text} }
 
 func TestAQuestionParksTheJob(t *testing.T) {
 	t.Parallel()

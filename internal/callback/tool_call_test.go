@@ -58,7 +58,7 @@ func TestWhatTheHookIsAnswered(t *testing.T) {
 func TestWhatAPersonDecidesOfACall(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		given    checkpoint.Given
+		given    checkpoint.Reply
 		decision string
 		says     string
 		// input is the command that runs in the place of what was asked.
@@ -66,15 +66,15 @@ func TestWhatAPersonDecidesOfACall(t *testing.T) {
 		// again is what the same call is answered after that, other another one.
 		again, other string
 	}{
-		"yes": {checkpoint.Given{Decision: job.Approve}, "allow", "", "", "defer", "deny"},
+		"yes": {checkpoint.Reply{Decision: job.Approve}, "allow", "", "", "defer", "deny"},
 		"yes, with another input": {
-			checkpoint.Given{Decision: job.Approve, Values: object{"command": "id -u"}}, "allow", "", "id -u", "defer", "deny",
+			checkpoint.Reply{Decision: job.Approve, Values: object{"command": "id -u"}}, "allow", "", "id -u", "defer", "deny",
 		},
-		"no":                 {checkpoint.Given{Decision: job.Deny}, "deny", job.DeniedByUser, "", "defer", "deny"},
-		"no, and why":        {checkpoint.Given{Decision: job.Deny, Text: "Not now"}, "deny", "Not now", "", "defer", "deny"},
-		"something else":     {checkpoint.Given{Decision: job.Steer, Text: "Only the name"}, "deny", "They want something else", "", "defer", "deny"},
-		"yes to all in this": {checkpoint.Given{Decision: job.Approve, Scope: job.ForJob}, "allow", "", "", "allow", "allow"},
-		"yes to all, always": {checkpoint.Given{Decision: job.Approve, Scope: job.Always}, "allow", "", "", "allow", "allow"},
+		"no":                 {checkpoint.Reply{Decision: job.Deny}, "deny", job.DeniedByUser, "", "defer", "deny"},
+		"no, and why":        {checkpoint.Reply{Decision: job.Deny, Text: "Not now"}, "deny", "Not now", "", "defer", "deny"},
+		"something else":     {checkpoint.Reply{Decision: job.Steer, Text: "Only the name"}, "deny", "They want something else", "", "defer", "deny"},
+		"yes to all in this": {checkpoint.Reply{Decision: job.Approve, Scope: job.ForJob}, "allow", "", "", "allow", "allow"},
+		"yes to all, always": {checkpoint.Reply{Decision: job.Approve, Scope: job.Always}, "allow", "", "", "allow", "allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +115,7 @@ func TestHowFarAStandingApprovalReaches(t *testing.T) {
 			s := startServer(t, callback.Options{})
 			first := s.start("careful")
 			first.want(200, "tool-calls", uses("toolu_1", "id"))
-			first.reply(checkpoint.Given{Decision: job.Approve, Scope: row.scope})
+			first.reply(checkpoint.Reply{Decision: job.Approve, Scope: row.scope})
 			first.exit()
 			first.end(job.Cancelled)
 			next := s.start("careful")

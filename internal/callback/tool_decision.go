@@ -40,13 +40,13 @@ func (h *Handler) askPerson(t *toolCall, rule string) (any, error) {
 }
 
 // asking is the question to the person.
-func (t *toolCall) asking(rule string) (checkpoint.Asking, error) {
+func (t *toolCall) asking(rule string) (checkpoint.Request, error) {
 	props, err := json.Marshal(job.Props{
 		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: rule,
 	})
-	return checkpoint.Asking{
+	return checkpoint.Request{
 		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: t.question(),
-		Props: props, Call: t.toolCallID, Subject: approval.Key(t.operation), Deed: t.operation, Hold: true,
+		Props: props, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true,
 		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}},
 	}, err
 }

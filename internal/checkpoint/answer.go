@@ -18,8 +18,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Given is a reply as it comes in: at least one of its fields is set.
-type Given struct {
+// Reply is a reply as it comes in: at least one of its fields is set.
+type Reply struct {
 	Decision job.Decision   `json:"decision"`
 	Values   map[string]any `json:"values"`
 	Text     string         `json:"text"`
@@ -43,7 +43,7 @@ const maxText = 20_000
 // is then: answered, being read, or clarified with Next asking again. Errors:
 // Invalid for a reply that does not fit, Conflict for a checkpoint that no
 // longer waits.
-func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Given) (job.Checkpoint, error) {
+func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Reply) (job.Checkpoint, error) {
 	if _, err := s.reply(ctx, c, g); err != nil {
 		return c, err
 	}
@@ -53,7 +53,7 @@ func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Given) (job.Che
 // reply takes a reply, however it came, and returns the person's message. Where
 // another one comes at the same moment, this one is worked out anew, as the later
 // of the two: it is never dropped.
-func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Given) (int64, error) {
+func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, error) {
 	for c.Status.Waits() {
 		a, err := s.answer(c, g)
 		if err != nil {
@@ -80,7 +80,7 @@ func isConflict(err error) bool {
 }
 
 // answer works out what a reply does.
-func (s *Service) answer(c job.Checkpoint, g Given) (lifecycle.Resolution, error) {
+func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error) {
 	f, details := parse(c)
 	if details != nil {
 		return lifecycle.Resolution{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
@@ -120,7 +120,7 @@ func (s *Service) answer(c job.Checkpoint, g Given) (lifecycle.Resolution, error
 }
 
 // permission is what a yes permits, as it is stored.
-func (s *Service) permission(f form, g Given) (lifecycle.ApprovalTerms, error) {
+func (s *Service) permission(f form, g Reply) (lifecycle.ApprovalTerms, error) {
 	c := f.checkpoint
 	p, fault := approval.Permit(approval.Request{
 		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule,
@@ -143,7 +143,7 @@ func refuse(path, message string) error {
 }
 
 // decide takes a decision that was given outright.
-func (f form) decide(g Given) (lifecycle.Resolution, error) {
+func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	binding := f.checkpoint.Type.Binding()
 	if f.checkpoint.Type == job.Review {
 		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
@@ -197,7 +197,7 @@ func (f form) cancel(text string) lifecycle.Resolution {
 }
 
 // fill takes values that were given outright.
-func (f form) fill(g Given) (lifecycle.Resolution, error) {
+func (f form) fill(g Reply) (lifecycle.Resolution, error) {
 	if f.checkpoint.Type.Binding() {
 		return lifecycle.Resolution{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
 	}
@@ -221,7 +221,7 @@ func (f form) merged(values map[string]any) map[string]any {
 }
 
 // summaryText is how a structured reply reads in the chat.
-func (f form) summaryText(g Given) string {
+func (f form) summaryText(g Reply) string {
 	switch {
 	case g.Decision == job.Steer:
 		return lifecycle.SteerMessage(g.Text)
@@ -425,7 +425,7 @@ func (f form) askAgain(base job.Reply, known map[string]any, message string) lif
 	if known != nil {
 		next.props.CurrentValues = known
 	}
-	asking := Asking{
+	asking := Request{
 		RequestID: c.RequestID, RunID: f.props.RunID, UserID: c.UserID, SessionID: c.SessionID, Type: c.Type, Message: message,
 	}
 	composed, err := compose(next, asking)

@@ -10,8 +10,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Asking is a question to a person on its way into a chat.
-type Asking struct {
+// Request is a question to a person on its way into a chat.
+type Request struct {
 	// RequestID is the job of ours that asks; empty for none of ours.
 	RequestID job.ID
 	// RunID is what an outside orchestrator calls its run.
@@ -23,11 +23,11 @@ type Asking struct {
 	Props     json.RawMessage
 	// Parts are shown beside the message.
 	Parts []job.Part
-	// Subject is what an approval would be for; Deed is the same for the audit log.
-	Subject string
-	Deed    job.Deed
-	// Call is its id as a tool call among the Parts.
-	Call string
+	// ApprovalKey is what an approval would be for, AuditFields the same for the audit log.
+	ApprovalKey string
+	AuditFields job.Deed
+	// ToolCallID is its id as a tool call among the Parts.
+	ToolCallID string
 	// LogID and Destination are kept with the message of an outside orchestrator.
 	LogID       string
 	Destination string
@@ -39,8 +39,8 @@ type Asking struct {
 }
 
 // Ask puts a question to a person. details say what is wrong with it; else the
-// outcome is that of store.Ask.
-func (s *Service) Ask(ctx context.Context, a Asking) (outcome lifecycle.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
+// outcome is that of lifecycle.Service.Ask.
+func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
 	f, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
 	if details != nil {
 		return "", asked, details, nil
@@ -59,7 +59,7 @@ func (s *Service) Ask(ctx context.Context, a Asking) (outcome lifecycle.Outcome,
 }
 
 // compose writes the question as the store keeps it.
-func compose(f form, a Asking) (lifecycle.NewCheckpoint, error) {
+func compose(f form, a Request) (lifecycle.NewCheckpoint, error) {
 	run := a.RunID
 	if a.RequestID != "" {
 		run = string(a.RequestID)
@@ -73,12 +73,12 @@ func compose(f form, a Asking) (lifecycle.NewCheckpoint, error) {
 	chat.Parts = append(chat.Parts, a.Parts...)
 	return lifecycle.NewCheckpoint{
 		RequestID: a.RequestID, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
-		Chat: chat, Digest: digestOf(a), ApprovalKey: a.Subject, AuditFields: a.Deed, ToolCallID: a.Call,
+		Chat: chat, Digest: digestOf(a), ApprovalKey: a.ApprovalKey, AuditFields: a.AuditFields, ToolCallID: a.ToolCallID,
 		MaxIterations: a.MaxIterations,
 	}, nil
 }
 
 // digestOf recognises a question that is asked again because its answer was lost.
-func digestOf(a Asking) string {
-	return job.Digest([]byte(strings.Join([]string{string(a.Type), a.Message, string(a.Props), a.Subject, ""}, "\x00")))
+func digestOf(a Request) string {
+	return job.Digest([]byte(strings.Join([]string{string(a.Type), a.Message, string(a.Props), a.ApprovalKey, ""}, "\x00")))
 }

@@ -60,7 +60,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 	if err := checkAsked(known); err != nil {
 		return 0, err
 	}
-	_, asked, details, err := s.Ask(ctx, Asking{
+	_, asked, details, err := s.Ask(ctx, Request{
 		RunID: cmp.Or(known.RunID, m.LogID), UserID: m.UserID, SessionID: m.SessionID, Type: known.CheckpointType, Message: m.Content,
 		Props: m.Props, LogID: m.LogID, Destination: m.Destination,
 	})
@@ -102,7 +102,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		return s.askWhich(ctx, m, to.which)
 	}
 	for c := to.checkpoint; c != nil; {
-		id, err := s.reply(ctx, *c, Given{Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID, Destination: m.Destination})
+		id, err := s.reply(ctx, *c, Reply{Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID, Destination: m.Destination})
 		if !isConflict(err) {
 			return id, err
 		}

@@ -136,8 +136,8 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPeople(t, false)
-			outcome, asked, details, err := p.Ask(t.Context(), checkpoint.Asking{
-				RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: call.message, Props: json.RawMessage(call.props), Call: "call_1", Subject: "a digest",
+			outcome, asked, details, err := p.Ask(t.Context(), checkpoint.Request{
+				RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: call.message, Props: json.RawMessage(call.props), ToolCallID: "call_1", ApprovalKey: "a digest",
 			})
 			if err != nil || outcome != lifecycle.Asked {
 				t.Fatal(outcome, details, err)

@@ -110,7 +110,7 @@ func (p *people) ask(id job.ID, q question) job.Checkpoint {
 
 func (p *people) asking(id job.ID, q question, hold bool) job.Checkpoint {
 	p.t.Helper()
-	outcome, asked, details, err := p.Ask(p.t.Context(), checkpoint.Asking{
+	outcome, asked, details, err := p.Ask(p.t.Context(), checkpoint.Request{
 		RequestID: id, UserID: user, SessionID: session, Type: q.kind, Message: q.message, Props: json.RawMessage(q.props), Hold: hold, MaxIterations: 2,
 	})
 	if err != nil || details != nil || outcome != lifecycle.Asked {

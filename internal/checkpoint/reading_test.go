@@ -13,7 +13,7 @@ import (
 
 // unclear has a reply that Claude is asked about. It returns the checkpoint, and the
 // job that is to say what the reply means.
-func (p *people) unclear(id job.ID, q question, replies ...checkpoint.Given) (job.Checkpoint, job.ID) {
+func (p *people) unclear(id job.ID, q question, replies ...checkpoint.Reply) (job.Checkpoint, job.ID) {
 	p.t.Helper()
 	now := p.ask(id, q)
 	for _, reply := range replies {

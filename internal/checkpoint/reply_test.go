@@ -14,24 +14,24 @@ import (
 type object = map[string]any
 
 // The ways to reply.
-func words(text string) checkpoint.Given       { return checkpoint.Given{Text: text} }
-func decision(d job.Decision) checkpoint.Given { return checkpoint.Given{Decision: d} }
-func values(v object) checkpoint.Given         { return checkpoint.Given{Values: v} }
-func steer(text string) checkpoint.Given       { return checkpoint.Given{Decision: job.Steer, Text: text} }
+func words(text string) checkpoint.Reply       { return checkpoint.Reply{Text: text} }
+func decision(d job.Decision) checkpoint.Reply { return checkpoint.Reply{Decision: d} }
+func values(v object) checkpoint.Reply         { return checkpoint.Reply{Values: v} }
+func steer(text string) checkpoint.Reply       { return checkpoint.Reply{Decision: job.Steer, Text: text} }
 
 // edited is a decision with another input.
-func edited(d job.Decision, v object) checkpoint.Given {
-	return checkpoint.Given{Decision: d, Values: v}
+func edited(d job.Decision, v object) checkpoint.Reply {
+	return checkpoint.Reply{Decision: d, Values: v}
 }
 
 // scoped is a yes that goes further.
-func scoped(s job.ApprovalScope) checkpoint.Given {
-	return checkpoint.Given{Decision: job.Approve, Scope: s}
+func scoped(s job.ApprovalScope) checkpoint.Reply {
+	return checkpoint.Reply{Decision: job.Approve, Scope: s}
 }
 
 // having is a yes to what somebody has seen.
-func having(seen checkpoint.Seen) checkpoint.Given {
-	return checkpoint.Given{Decision: job.Approve, Seen: seen}
+func having(seen checkpoint.Seen) checkpoint.Reply {
+	return checkpoint.Reply{Decision: job.Approve, Seen: seen}
 }
 
 func iteration(n int) checkpoint.Seen { return checkpoint.Seen{Iteration: &n} }
@@ -44,7 +44,7 @@ func TestWhatAReplyDoes(t *testing.T) {
 	cases := []struct {
 		name    string
 		to      question
-		replies []checkpoint.Given
+		replies []checkpoint.Reply
 		// status is that of the checkpoint afterwards, job the state of the job.
 		status job.CheckpointStatus
 		job    job.State
@@ -54,27 +54,27 @@ func TestWhatAReplyDoes(t *testing.T) {
 		values   object
 		asks     string
 	}{
-		{"yes allows it", deploy, []checkpoint.Given{words("yes, please")}, job.Answered, job.Pending, job.Approve, nil, ""},
-		{"no denies it, and the job goes on", deploy, []checkpoint.Given{words("no")}, job.Answered, job.Pending, job.Deny, nil, ""},
-		{"yes with a condition is asked back", deploy, []checkpoint.Given{words("yes, but only the replica")}, job.Superseded, job.AwaitingApproval, "", nil, "You wrote “yes, but only the replica”"},
-		{"what was asked back can be allowed", deploy, []checkpoint.Given{words("hm"), words("yes")}, job.Answered, job.Pending, job.Approve, nil, ""},
-		{"what was offered can be handed on", deploy, []checkpoint.Given{words("only the replica"), words("change it")}, job.Answered, job.Pending, job.Steer, nil, ""},
-		{"a decision needs no words", call, []checkpoint.Given{decision(job.Deny)}, job.Answered, job.Pending, job.Deny, nil, ""},
-		{"a call can be allowed with another input", call, []checkpoint.Given{edited(job.Approve, object{"command": "git push -n"})}, job.Answered, job.Pending, job.Approve, object{"command": "git push -n"}, ""},
-		{"one of the options is the value", ratio, []checkpoint.Given{words("Use 16:9")}, job.Answered, job.Pending, "", object{"aspect_ratio": "16:9"}, ""},
-		{"a value can be given outright", ratio, []checkpoint.Given{values(object{"aspect_ratio": "1:1"})}, job.Answered, job.Pending, "", object{"aspect_ratio": "1:1"}, ""},
-		{"cancel ends the job", ratio, []checkpoint.Given{words("cancel")}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
-		{"cancel ends the job, as a decision", film, []checkpoint.Given{decision(job.Cancel)}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
-		{"what a form lacks is asked for", film, []checkpoint.Given{words("format: mp4")}, job.Superseded, job.AwaitingInput, "", nil, "Thank you. I still need: seconds"},
-		{"what was given before is kept", film, []checkpoint.Given{words("format: mp4"), words("seconds: 12")}, job.Answered, job.Pending, "", object{"format": "mp4", "seconds": json.Number("12")}, ""},
-		{"what does not fit a form is asked for", film, []checkpoint.Given{words("format: mp4, seconds: 90")}, job.Superseded, job.AwaitingInput, "", nil, "I still need: seconds"},
-		{"any words will do where no values are asked for", free, []checkpoint.Given{words("Whatever the weather is")}, job.Answered, job.Pending, "", nil, ""},
-		{"nobody says what unclear words mean: they are asked again", ratio, []checkpoint.Given{words("cinema style")}, job.Superseded, job.AwaitingInput, "", nil, "Available options are: 16:9, 1:1."},
-		{"a change that is approved is published", change, []checkpoint.Given{words("looks good")}, job.Answered, job.Pending, job.Approve, nil, ""},
-		{"a change that is rejected ends its job", change, []checkpoint.Given{words("reject")}, job.Answered, job.Rejected, job.Deny, nil, ""},
-		{"a change that is steered goes another round", change, []checkpoint.Given{words("steer: shorter names")}, job.Answered, job.Pending, job.Steer, nil, ""},
-		{"who steers too often hears so in the chat", last, []checkpoint.Given{words("steer: shorter names")}, job.Superseded, job.AwaitingApproval, "", nil, "steered 2 times"},
-		{"who has seen what is under review decides on it", change, []checkpoint.Given{having(iteration(1))}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"yes allows it", deploy, []checkpoint.Reply{words("yes, please")}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"no denies it, and the job goes on", deploy, []checkpoint.Reply{words("no")}, job.Answered, job.Pending, job.Deny, nil, ""},
+		{"yes with a condition is asked back", deploy, []checkpoint.Reply{words("yes, but only the replica")}, job.Superseded, job.AwaitingApproval, "", nil, "You wrote “yes, but only the replica”"},
+		{"what was asked back can be allowed", deploy, []checkpoint.Reply{words("hm"), words("yes")}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"what was offered can be handed on", deploy, []checkpoint.Reply{words("only the replica"), words("change it")}, job.Answered, job.Pending, job.Steer, nil, ""},
+		{"a decision needs no words", call, []checkpoint.Reply{decision(job.Deny)}, job.Answered, job.Pending, job.Deny, nil, ""},
+		{"a call can be allowed with another input", call, []checkpoint.Reply{edited(job.Approve, object{"command": "git push -n"})}, job.Answered, job.Pending, job.Approve, object{"command": "git push -n"}, ""},
+		{"one of the options is the value", ratio, []checkpoint.Reply{words("Use 16:9")}, job.Answered, job.Pending, "", object{"aspect_ratio": "16:9"}, ""},
+		{"a value can be given outright", ratio, []checkpoint.Reply{values(object{"aspect_ratio": "1:1"})}, job.Answered, job.Pending, "", object{"aspect_ratio": "1:1"}, ""},
+		{"cancel ends the job", ratio, []checkpoint.Reply{words("cancel")}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
+		{"cancel ends the job, as a decision", film, []checkpoint.Reply{decision(job.Cancel)}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
+		{"what a form lacks is asked for", film, []checkpoint.Reply{words("format: mp4")}, job.Superseded, job.AwaitingInput, "", nil, "Thank you. I still need: seconds"},
+		{"what was given before is kept", film, []checkpoint.Reply{words("format: mp4"), words("seconds: 12")}, job.Answered, job.Pending, "", object{"format": "mp4", "seconds": json.Number("12")}, ""},
+		{"what does not fit a form is asked for", film, []checkpoint.Reply{words("format: mp4, seconds: 90")}, job.Superseded, job.AwaitingInput, "", nil, "I still need: seconds"},
+		{"any words will do where no values are asked for", free, []checkpoint.Reply{words("Whatever the weather is")}, job.Answered, job.Pending, "", nil, ""},
+		{"nobody says what unclear words mean: they are asked again", ratio, []checkpoint.Reply{words("cinema style")}, job.Superseded, job.AwaitingInput, "", nil, "Available options are: 16:9, 1:1."},
+		{"a change that is approved is published", change, []checkpoint.Reply{words("looks good")}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"a change that is rejected ends its job", change, []checkpoint.Reply{words("reject")}, job.Answered, job.Rejected, job.Deny, nil, ""},
+		{"a change that is steered goes another round", change, []checkpoint.Reply{words("steer: shorter names")}, job.Answered, job.Pending, job.Steer, nil, ""},
+		{"who steers too often hears so in the chat", last, []checkpoint.Reply{words("steer: shorter names")}, job.Superseded, job.AwaitingApproval, "", nil, "steered 2 times"},
+		{"who has seen what is under review decides on it", change, []checkpoint.Reply{having(iteration(1))}, job.Answered, job.Pending, job.Approve, nil, ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,11 +121,11 @@ func TestReplyThatDoesNotFitChangesNothing(t *testing.T) {
 	cases := []struct {
 		name  string
 		to    question
-		reply checkpoint.Given
+		reply checkpoint.Reply
 		kind  job.ErrorKind
 		path  string
 	}{
-		{"nothing at all", deploy, checkpoint.Given{}, job.Invalid, ""},
+		{"nothing at all", deploy, checkpoint.Reply{}, job.Invalid, ""},
 		{"blank words", deploy, words(" \n"), job.Invalid, ""},
 		{"more words than anybody reads", deploy, words(strings.Repeat("yes ", 10_000)), job.Invalid, "/text"},
 		{"a decision that there is not", deploy, decision("maybe"), job.Invalid, "/decision"},
@@ -199,7 +199,7 @@ func TestQuestionThatCannotBeAnsweredIsNotAsked(t *testing.T) {
 			t.Parallel()
 			p := newPeople(t, false)
 			id := p.begin()
-			_, _, details, err := p.Ask(t.Context(), checkpoint.Asking{RequestID: id, UserID: user, SessionID: session, Type: c.kind, Message: c.message, Props: json.RawMessage(c.props)})
+			_, _, details, err := p.Ask(t.Context(), checkpoint.Request{RequestID: id, UserID: user, SessionID: session, Type: c.kind, Message: c.message, Props: json.RawMessage(c.props)})
 			if err != nil || len(details) == 0 || details[0].Path != c.path {
 				t.Errorf("refused with %v, %v", details, err)
 			}

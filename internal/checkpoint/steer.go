@@ -14,7 +14,7 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 		if err != nil || !underReview {
 			return err
 		}
-		if again, err := s.steerReview(ctx, j.ID, Given{Decision: job.Steer, Text: prompt, By: by}); !again {
+		if again, err := s.steerReview(ctx, j.ID, Reply{Decision: job.Steer, Text: prompt, By: by}); !again {
 			return err
 		}
 	}
@@ -22,7 +22,7 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 
 // steerReview answers the review that a job waits at. again says that it was
 // answered by somebody else at this very moment.
-func (s *Service) steerReview(ctx context.Context, id job.ID, given Given) (again bool, err error) {
+func (s *Service) steerReview(ctx context.Context, id job.ID, given Reply) (again bool, err error) {
 	j, err := s.store.Get(ctx, id)
 	if err != nil {
 		return false, err

@@ -9,8 +9,8 @@ import (
 
 // Resolution is what becomes of a checkpoint by a person's reply.
 type Resolution struct {
-	// To is Answered; Clarified: it was not understood, and another checkpoint asks
-	// again; or Reading: Claude is asked what it means.
+	// To is Answered; Superseded: it was not understood, and another checkpoint asks
+	// again; or Interpreting: Claude is asked what it means.
 	To    job.CheckpointStatus
 	Reply job.Reply
 	// Message is what the person wrote, for the session; nil when it was added
@@ -20,7 +20,7 @@ type Resolution struct {
 	End  job.State
 	Code job.Code
 	Why  string
-	// Again asks again, for Clarified.
+	// Again asks again, for Superseded.
 	Again *NewCheckpoint
 	// By is who replied.
 	By job.Actor

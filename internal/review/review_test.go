@@ -181,7 +181,7 @@ func (a *team) decide(id job.ID, decision job.Decision, text string) *lifecycle.
 	if j.Checkpoint == nil {
 		a.t.Fatalf("nothing is asked, the job is %s", j.State)
 	}
-	if _, err := a.people.Reply(a.t.Context(), *j.Checkpoint, checkpoint.Given{Decision: decision, Text: text}); err != nil {
+	if _, err := a.people.Reply(a.t.Context(), *j.Checkpoint, checkpoint.Reply{Decision: decision, Text: text}); err != nil {
 		a.t.Fatal(err)
 	}
 	return a.take()

@@ -88,9 +88,9 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, m
 	if err != nil {
 		return err
 	}
-	outcome, _, details, err := c.flow.people.Ask(ctx, checkpoint.Asking{
+	outcome, _, details, err := c.flow.people.Ask(ctx, checkpoint.Request{
 		RequestID: c.job.ID, UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review, Message: message, Props: props,
-		Subject: fmt.Sprintf("change:%d", steering.CurrentIteration), Deed: job.Deed{Action: "finalize"},
+		ApprovalKey: fmt.Sprintf("change:%d", steering.CurrentIteration), AuditFields: job.Deed{Action: "finalize"},
 		MaxIterations: steering.MaxIterations,
 	})
 	switch {
