@@ -37,8 +37,8 @@ type Action struct {
 	// Question is what the person is asked; {{input.<field>}} is filled in.
 	Question string `yaml:"question"`
 	// Yes and No are the two answers.
-	Yes Answer `yaml:"yes"`
-	No  Answer `yaml:"no"`
+	Yes Choice `yaml:"yes"`
+	No  Choice `yaml:"no"`
 	// Command is the program that does it, with its arguments; {{input.<field>}} is
 	// filled in, each into its one argument. A program with a slash in it is a path,
 	// from the directory of the kind's file; else it is looked for on PATH. It works
@@ -60,16 +60,16 @@ type Action struct {
 // by keys and, in lists, by numbers from 0; as far as it is there.
 func (a *Action) Line(path ...string) int { return lineOf(a.node, path...) }
 
-// Answer is one of the two answers to an action's question, see job.AnswerProps.
+// Choice is one of the two answers to an action's question, see job.AnswerProps.
 // In its texts, {{input.<field>}} is filled in.
-type Answer struct {
+type Choice struct {
 	Label   string   `yaml:"label"`
 	Message string   `yaml:"message"`
 	Also    []string `yaml:"also"`
 }
 
 // Filled is the answer with an input's fields in its texts.
-func (a Answer) Filled(input map[string]any) *job.AnswerProps {
+func (a Choice) Filled(input map[string]any) *job.AnswerProps {
 	p := &job.AnswerProps{Label: a.Label, Message: Fill(a.Message, input)}
 	for _, text := range a.Also {
 		p.Also = append(p.Also, Fill(text, input))
@@ -255,7 +255,7 @@ func (a *Action) textFaults() (faults []actionFault) {
 	filled(a.Question, "question")
 	plain(a.Title, "title")
 	plain(a.Webhook, "webhook")
-	for name, answer := range map[string]Answer{"yes": a.Yes, "no": a.No} {
+	for name, answer := range map[string]Choice{"yes": a.Yes, "no": a.No} {
 		plain(answer.Label, name, "label")
 		filled(answer.Message, name, "message")
 		for i, text := range answer.Also {
