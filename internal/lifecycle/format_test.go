@@ -1,0 +1,139 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/approval"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store/storetest"
+)
+
+// storedFormat is a store as a version of format 1 has left it: names of jobs, and keys.
+type storedFormat struct {
+	Jobs map[string]job.ID
+	Keys map[string]struct {
+		Type  string
+		Value json.RawMessage
+	}
+}
+
+// restore puts the keys of testdata/format1.json into a Redis. They were written by a
+// server of format 1; streams and expiry are left out.
+func restore(t *testing.T, rdb redis.UniversalClient) map[string]job.ID {
+	t.Helper()
+	text, err := os.ReadFile("testdata/format1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored storedFormat
+	if err := json.Unmarshal(text, &stored); err != nil {
+		t.Fatal(err)
+	}
+	for key, k := range stored.Keys {
+		if err := put(t, rdb, key, k.Type, k.Value); err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+	}
+	return stored.Jobs
+}
+
+func put(t *testing.T, rdb redis.UniversalClient, key, kind string, value json.RawMessage) error {
+	t.Helper()
+	var text string
+	var fields map[string]any
+	var list []any
+	ctx := t.Context()
+	switch kind {
+	case "string":
+		if err := json.Unmarshal(value, &text); err != nil {
+			return err
+		}
+		return rdb.Set(ctx, key, text, 0).Err()
+	case "hash", "zset":
+		if err := json.Unmarshal(value, &fields); err != nil {
+			return err
+		}
+		if kind == "hash" {
+			return rdb.HSet(ctx, key, fields).Err()
+		}
+		for member, score := range fields {
+			if err := rdb.ZAdd(ctx, key, redis.Z{Score: score.(float64), Member: member}).Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := json.Unmarshal(value, &list); err != nil {
+		return err
+	}
+	if kind == "set" {
+		return rdb.SAdd(ctx, key, list...).Err()
+	}
+	return rdb.RPush(ctx, key, list...).Err()
+}
+
+// TestJobsOfFormat1GoOn takes jobs on that an earlier version has stored: one at work
+// with a message that waits, one that waits for a person, one with an approval that
+// nobody has used, one that has ended and one that can be retried.
+func TestJobsOfFormat1GoOn(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx, jobs := t.Context(), restore(t, rdb)
+		for name, want := range map[string]job.State{
+			"work": job.Running, "parked": job.AwaitingApproval, "allowed": job.Running, "received": job.Received, "failed": job.Failed,
+		} {
+			j, err := s.Get(ctx, jobs[name])
+			if err != nil || j.State != want || j.Turn == 0 || len(j.Input) == 0 || j.CreatedAt.IsZero() {
+				t.Errorf("%s is %+v, %v", name, j, err)
+			}
+		}
+
+		if outcome, err := s.Accept(ctx, jobs["work"], lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"answer":"x"}`)}); err != nil || outcome != lifecycle.Accepted {
+			t.Errorf("a result for the one at work: %s, %v", outcome, err)
+		}
+		follower := newJob("old-work")
+		follower.SessionID, follower.Follows = "s-work", jobs["work"]
+		if _, err := s.Start(ctx, follower); err != nil {
+			t.Errorf("following it for the message that waits: %v", err)
+		}
+
+		parked, err := s.Get(ctx, jobs["parked"])
+		if err != nil || parked.Checkpoint == nil || parked.Checkpoint.Message != "Book the trip to Rome?" {
+			t.Fatalf("what is asked: %+v, %v", parked.Checkpoint, err)
+		}
+		if _, err := s.Answer(ctx, *parked.Checkpoint, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny, Reason: "too far"}}); err != nil {
+			t.Errorf("answering it: %v", err)
+		}
+		if now, err := s.Get(ctx, parked.ID); err != nil || now.State != job.Pending {
+			t.Errorf("then it is %s, %v", now.State, err)
+		}
+
+		op, err := approval.OfAction("book", map[string]any{"place": "Oslo"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := lifecycle.NewRun{RequestID: jobs["allowed"], Run: "run_1", ApprovalKey: approval.Key(op), AuditFields: op, Gated: true}
+		for i, want := range []lifecycle.Outcome{lifecycle.Started, lifecycle.Known} {
+			if outcome, _, err := s.StartAction(ctx, run); err != nil || outcome != want {
+				t.Errorf("using the approval, time %s: %s, %v", strconv.Itoa(i+1), outcome, err)
+			}
+		}
+
+		if err := s.Retry(ctx, jobs["failed"]); err != nil {
+			t.Errorf("retrying the one that failed: %v", err)
+		}
+		messages, _, err := s.Messages(ctx, "old-parked", "s-parked", 0, 100)
+		if err != nil || len(messages) < 3 {
+			t.Errorf("the chat has %d messages, %v", len(messages), err)
+		}
+		if answers, err := s.Answers(ctx, jobs["allowed"]); err != nil || len(answers) != 1 || answers[0].Reply.Decision != job.Approve {
+			t.Errorf("the answers so far are %+v, %v", answers, err)
+		}
+	})
+}
