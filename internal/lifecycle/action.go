@@ -61,7 +61,7 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	}
 	r := &Run{
 		ID: n.Run, JobID: j.ID, Action: n.AuditFields.Action, ApprovalKey: n.ApprovalKey, AuditFields: n.AuditFields,
-		ToolCallID: string(n.Run), State: RunRunning, StartedAt: st.Now, CallbackLeft: st.callbackLeft(j, 0),
+		ToolCallID: string(n.Run), State: RunRunning, StartedAt: st.Now, CallbackLeft: st.callbackLeft(j),
 	}
 	entry := job.AuditEntry{Time: st.Now, RequestID: j.ID, Event: "started", Run: string(n.Run), Operation: n.AuditFields}
 	if n.Gated {

@@ -113,7 +113,7 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 
 // wait lets a job wait at a checkpoint.
 func (st *State) wait(j *Job, c *Checkpoint, n NewCheckpoint) error {
-	left := st.callbackLeft(j, j.CallbackTimeout)
+	left := st.callbackLeft(j)
 	st.stopClocks(j)
 	st.setDeadline(j, HumanClock, c.Timeout)
 	phase := job.NoPhase

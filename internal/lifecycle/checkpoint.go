@@ -82,8 +82,7 @@ func (st *State) withdrawInterpreter(c *Checkpoint) error {
 // stopHolding notes that the call which asked no longer waits: the reply starts
 // another turn.
 func (st *State) stopHolding(j *Job) error {
-	if _, runs := j.Clocks[HoldClock]; runs {
-		delete(j.Clocks, HoldClock)
+	if j.Phase == job.Held {
 		st.do(StopClock{HoldClock, string(j.ID)})
 	}
 	if c := st.waitsAt(j); c != nil {

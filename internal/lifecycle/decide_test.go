@@ -21,8 +21,8 @@ var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func jobIn(situation string) *State {
 	j := &Job{Record: Record{
 		ID: "req_00_a", UserID: "u", SessionID: "s", EventPrefix: "k", State: job.State(situation), Turn: 1, MaxAttempts: 2,
-		CallbackTimeout: time.Minute, QueueTimeout: time.Hour, Retention: time.Hour, Owner: "n", Entry: "1-0",
-	}, SecretAlive: true, Clocks: map[Clock]time.Time{CallbackClock: now.Add(time.Minute)}}
+		CallbackTimeout: time.Minute, Deadline: now.Add(time.Minute), QueueTimeout: time.Hour, Retention: time.Hour, Owner: "n", Entry: "1-0",
+	}, SecretAlive: true}
 	st := &State{Now: now, Job: j, Session: &Session{UserID: "u", ID: "s"}}
 	j.Session = st.Session
 	switch situation {
@@ -40,7 +40,7 @@ func jobIn(situation string) *State {
 		j.State, j.Owner, j.Entry = job.AwaitingApproval, "", ""
 		wait(st, j)
 	default:
-		j.Owner, j.Entry, j.SecretAlive, j.Clocks = "", "", false, nil
+		j.Owner, j.Entry, j.SecretAlive = "", "", false
 	}
 	return st
 }
@@ -86,7 +86,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 			return st.endTurn(TurnEnd{ID: "req_00_a", Turn: 1, Node: "n", Again: true, Begun: true, Backoff: time.Second})
 		}},
 		{"callback clock", func(st *State) (any, error) {
-			st.Now = now.Add(time.Hour)
+			st.Due = now
 			return "fired", st.fireForJob(CallbackClock, "req_00_a")
 		}},
 	}

@@ -32,11 +32,11 @@ func (s *Service) Fire(ctx context.Context, d Due) error {
 	switch d.Clock {
 	case LapseClock, ForgetClock, ApprovalClock:
 		id := job.CheckpointID(d.Ref)
-		return s.run(ctx, Query{Checkpoint: id, Approvals: true}, func(st *State) error { return st.fireForCheckpoint(d.Clock, id) })
+		return s.run(ctx, Query{Checkpoint: id, Clock: d.Clock, Approvals: true}, func(st *State) error { return st.fireForCheckpoint(d.Clock, id) })
 	case CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock, PurgeClock:
 	}
 	id := job.ID(d.Ref)
-	return s.run(ctx, Query{Job: id, Everything: d.Clock == PurgeClock}, func(st *State) error { return st.fireForJob(d.Clock, id) })
+	return s.run(ctx, Query{Job: id, Clock: d.Clock, Everything: d.Clock == PurgeClock}, func(st *State) error { return st.fireForJob(d.Clock, id) })
 }
 
 func (st *State) fireForJob(clock Clock, id job.ID) error {
@@ -45,11 +45,9 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 		st.do(StopClock{clock, string(id)})
 		return nil
 	}
-	due, runs := j.Clocks[clock]
-	if !runs || due.After(st.Now) {
+	if !st.isDue() {
 		return nil // it was stopped or set anew meanwhile
 	}
-	delete(j.Clocks, clock)
 	st.do(StopClock{clock, string(id)})
 	if clock == PurgeClock {
 		if j.State.Terminal() {
@@ -72,6 +70,9 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 	return st.fail(j, job.Expired, e.code, e.message, e.toUser)
 }
 
+// isDue reports whether the clock that the query names runs, and has run down.
+func (st *State) isDue() bool { return !st.Due.IsZero() && !st.Due.After(st.Now) }
+
 // retryNow ends the delay before another attempt.
 func (st *State) retryNow(j *Job) error {
 	if j.State != job.Pending {
@@ -84,8 +85,7 @@ func (st *State) retryNow(j *Job) error {
 
 func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
 	c := st.Checkpoint
-	due, runs := st.CheckpointClocks[clock]
-	if c != nil && (!runs || due.After(st.Now)) {
+	if c != nil && !st.isDue() {
 		return nil
 	}
 	st.do(StopClock{clock, string(id)})

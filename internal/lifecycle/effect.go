@@ -41,8 +41,8 @@ const (
 	ApprovalClock Clock = "approval" // the approval that a checkpoint gave expires
 )
 
-// JobClocks are the clocks of a job.
-var JobClocks = [...]Clock{CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock, PurgeClock}
+// JobClocks are the clocks of a job, but PurgeClock.
+var JobClocks = [...]Clock{CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock}
 
 // The effects.
 type (
@@ -86,6 +86,8 @@ type (
 		Clock Clock
 		Ref   string
 	}
+	// StopClocks stops all clocks of a job but PurgeClock.
+	StopClocks struct{ JobID job.ID }
 
 	// RotateSecret gives a job a new secret, KeepSecret lets the one it has live for
 	// so long, DropSecret ends it.
@@ -262,6 +264,7 @@ func (TouchMessage) effect()     {}
 func (SetCall) effect()          {}
 func (SetClock) effect()         {}
 func (StopClock) effect()        {}
+func (StopClocks) effect()       {}
 func (RotateSecret) effect()     {}
 func (KeepSecret) effect()       {}
 func (DropSecret) effect()       {}

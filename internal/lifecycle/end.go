@@ -62,7 +62,6 @@ func (st *State) retry(id job.ID) error {
 		return job.Errorf(job.Conflict, "The job %s goes on with the conversation", other.ID).
 			WithHint("Let it end or cancel it first, or write in the chat.")
 	}
-	delete(j.Clocks, PurgeClock)
 	st.do(StopClock{PurgeClock, string(id)}, ForgetReports{id})
 	st.noteFailure(j, j.Code, j.Error)
 	j.Error, j.Code, j.FinishedAt, j.Attempt = "", "", job.Job{}.FinishedAt, 0

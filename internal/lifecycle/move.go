@@ -113,12 +113,7 @@ func mustMarshal(v any) json.RawMessage {
 
 // setClock starts a clock of a job, or sets it anew.
 func (st *State) setClock(j *Job, clock Clock, after time.Duration) {
-	due := st.Now.Add(after)
-	if j.Clocks == nil {
-		j.Clocks = map[Clock]time.Time{}
-	}
-	j.Clocks[clock] = due
-	st.do(SetClock{clock, string(j.ID), due})
+	st.do(SetClock{clock, string(j.ID), st.Now.Add(after)})
 }
 
 // setDeadline is setClock for the clock whose end people see.
@@ -129,23 +124,17 @@ func (st *State) setDeadline(j *Job, clock Clock, after time.Duration) {
 
 // stopClocks stops all clocks of a job but the one that deletes it.
 func (st *State) stopClocks(j *Job) {
-	for _, clock := range JobClocks {
-		if _, runs := j.Clocks[clock]; runs && clock != PurgeClock {
-			delete(j.Clocks, clock)
-			st.do(StopClock{clock, string(j.ID)})
-		}
-	}
+	st.do(StopClocks{j.ID})
 	j.Deadline = time.Time{}
 }
 
-// callbackLeft is what is left of the callback clock; otherwise, where it does not
-// run.
-func (st *State) callbackLeft(j *Job, otherwise time.Duration) time.Duration {
-	due, runs := j.Clocks[CallbackClock]
-	if !runs {
-		return otherwise
+// callbackLeft is what is left of the callback clock of a running job: it is the one
+// whose end people see.
+func (st *State) callbackLeft(j *Job) time.Duration {
+	if j.Deadline.IsZero() {
+		return j.CallbackTimeout
 	}
-	return max(0, due.Sub(st.Now))
+	return max(0, j.Deadline.Sub(st.Now))
 }
 
 // resumeCallbackClock lets the callback clock, which stood still, run on.

@@ -62,7 +62,7 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	}
 	secret := job.NewSecret()
 	q := Query{
-		Job: id, UserID: n.UserID, SessionID: n.SessionID, Before: n.Follows,
+		Job: id, RecordOnly: true, UserID: n.UserID, SessionID: n.SessionID, Before: n.Follows,
 		IdempotencyKey: n.IdempotencyKey, Interpreted: n.Interprets.Checkpoint,
 	}
 	var known job.ID

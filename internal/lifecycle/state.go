@@ -53,6 +53,8 @@ type Query struct {
 	Latest bool
 	// Question is whether the checkpoint is loaded that the job has asked last.
 	Question bool
+	// Clock is a clock of Job, or else of Checkpoint.
+	Clock Clock
 	// Running is whether the workers that the job's user holds are counted.
 	Running bool
 	// RecordOnly is whether nothing of Job is loaded but its record: for commands that
@@ -102,8 +104,8 @@ type State struct {
 	// Interpreted is the checkpoint whose reply the new job interprets, Asked the one
 	// that Job has asked last, Earlier that of the decision that is looked up.
 	Interpreted, Asked, Earlier *Checkpoint
-	// CheckpointClocks are those of Checkpoint that run, by when they are due.
-	CheckpointClocks map[Clock]time.Time
+	// Due is when the clock runs down that was asked for; zero where it does not run.
+	Due time.Time
 	// Run is the run that was asked for, RunLease until when it is believed to go on.
 	Run      *Run
 	RunLease time.Time
@@ -123,8 +125,6 @@ type Job struct {
 	Loaded Record
 
 	Session *Session
-	// Clocks are those that run, by when they are due.
-	Clocks map[Clock]time.Time
 	// SecretAlive is whether its secret has not run out.
 	SecretAlive bool
 	Secret      job.Secret

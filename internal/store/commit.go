@@ -239,6 +239,13 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.StopClock:
 		c.touched[e.Ref] = true
 		c.do("ZREM", c.key("deadlines"), string(e.Clock)+"|"+e.Ref)
+	case lifecycle.StopClocks:
+		c.touched[string(e.JobID)] = true
+		words := []any{"ZREM", c.key("deadlines")}
+		for _, clock := range lifecycle.JobClocks {
+			words = append(words, string(clock)+"|"+string(e.JobID))
+		}
+		c.do(words...)
 	case lifecycle.AppendAudit:
 		c.do("RPUSH", c.under("audit", e.Entry.RequestID), text(e.Entry))
 	case lifecycle.Count:

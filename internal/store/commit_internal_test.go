@@ -15,7 +15,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.TouchMessage{Session: new(lifecycle.Session)},
 	lifecycle.SetCall{},
 	lifecycle.SetClock{},
-	lifecycle.StopClock{},
+	lifecycle.StopClock{}, lifecycle.StopClocks{},
 	lifecycle.RotateSecret{},
 	lifecycle.KeepSecret{},
 	lifecycle.DropSecret{},

@@ -64,6 +64,9 @@ type loading struct {
 	q     lifecycle.Query
 	st    *lifecycle.State
 
+	// userRead is whether what is asked for of the job's user was read.
+	userRead bool
+
 	pipe redis.Pipeliner
 	// then takes what the round has read.
 	then []func() error
@@ -145,6 +148,9 @@ func (l *loading) verify() {
 
 // roots reads what the query names.
 func (l *loading) roots() {
+	if l.q.Clock != "" {
+		l.clock()
+	}
 	if l.q.Checkpoint != "" {
 		l.checkpoint(l.q.Checkpoint, l.named)
 	}
@@ -193,6 +199,9 @@ func (l *loading) subject(j *lifecycle.Job) {
 		return
 	}
 	l.st.Session = j.Session
+	if !l.userRead {
+		l.ofUser(chatOf{j.UserID, j.SessionID}, j)
+	}
 	if l.q.Latest {
 		l.session(j.UserID, j.SessionID, l.chat)
 	}
@@ -205,7 +214,6 @@ func (l *loading) subject(j *lifecycle.Job) {
 	if l.q.Question && j.QuestionID != "" {
 		l.checkpoint(j.QuestionID, func(c *lifecycle.Checkpoint) { l.st.Asked = c })
 	}
-	l.underJob(j)
 }
 
 // named takes the checkpoint that the query names, with its job.
@@ -215,7 +223,6 @@ func (l *loading) named(c *lifecycle.Checkpoint) {
 		return
 	}
 	l.waitsAt(c)
-	l.checkpointClocks(c)
 	if c.JobID == "" {
 		l.session(c.UserID, c.SessionID, l.chat)
 		return
@@ -224,7 +231,7 @@ func (l *loading) named(c *lifecycle.Checkpoint) {
 	if l.q.Approvals && c.ApprovalKey != "" {
 		l.after(func() error {
 			if l.st.Job != nil {
-				l.approval(l.st.Job, c.ApprovalKey)
+				l.approval(l.st.Job.ID, l.st.Job, c.ApprovalKey)
 			}
 			return nil
 		})
@@ -240,11 +247,17 @@ func (l *loading) waitsAt(c *lifecycle.Checkpoint) {
 	}
 }
 
-func (l *loading) checkpointClocks(c *lifecycle.Checkpoint) {
-	id := string(c.ID)
-	scores := l.pipe.ZMScore(l.ctx, l.p.key("deadlines"), "lapse|"+id, "forget|"+id, "approval|"+id)
+// clock reads when the clock that is asked for runs down.
+func (l *loading) clock() {
+	ref := string(l.q.Job)
+	if ref == "" {
+		ref = string(l.q.Checkpoint)
+	}
+	due := l.pipe.ZScore(l.ctx, l.p.key("deadlines"), string(l.q.Clock)+"|"+ref)
 	l.after(func() error {
-		l.st.CheckpointClocks = clocksOf(scores.Val(), lifecycle.LapseClock, lifecycle.ForgetClock, lifecycle.ApprovalClock)
+		if due.Val() > 0 {
+			l.st.Due = scoreTime(due.Val())
+		}
 		return nil
 	})
 }
@@ -259,6 +272,9 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 	j := new(lifecycle.Job)
 	if whole {
 		l.around(id, j)
+	}
+	if whole && id == l.q.Job {
+		l.underJob(id, j)
 	}
 	l.after(func() error {
 		if known := l.jobs[id]; known != nil { // it was read twice in this round
@@ -302,20 +318,17 @@ func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (e
 // around reads what lies under a job's id.
 func (l *loading) around(id job.ID, j *lifecycle.Job) {
 	text := string(id)
-	clocks := make([]string, len(lifecycle.JobClocks))
-	for i, clock := range lifecycle.JobClocks {
-		clocks[i] = string(clock) + "|" + text
-	}
-	scores := l.pipe.ZMScore(l.ctx, l.p.key("deadlines"), clocks...)
 	secret := l.pipe.HGet(l.ctx, l.p.key("secret", text), "secret")
 	calls := l.pipe.HGetAll(l.ctx, l.p.key("calls", text))
 	told := l.pipe.LLen(l.ctx, l.p.key("told", text))
 	standing := l.pipe.SMembers(l.ctx, l.p.key("standing-of", text))
 	if known, ok := l.store.chats.Get(id); ok { // it never changes: read its chat in the same round
 		l.session(known.user, known.session, func(*lifecycle.Session) {})
+		if id == l.q.Job {
+			l.ofUser(known, j)
+		}
 	}
 	l.after(func() error {
-		j.Clocks = clocksOf(scores.Val(), lifecycle.JobClocks[:]...)
 		j.Secret, j.SecretAlive = job.Secret(secret.Val()), secret.Val() != ""
 		j.Calls = make(map[string]lifecycle.Call, len(calls.Val()))
 		for call, text := range calls.Val() {

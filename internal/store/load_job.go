@@ -9,33 +9,23 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// underJob reads what a query asks for beside a job.
-func (l *loading) underJob(j *lifecycle.Job) {
-	id := string(j.ID)
-	if l.q.Running {
-		running := l.pipe.SCard(l.ctx, l.p.key("running", j.UserID))
-		l.after(func() error { j.UserRunning = int(running.Val()); return nil })
-	}
-	if l.q.Waiting {
-		l.waiting(j)
-	}
-	if l.q.Pending && j.PendingMessages > 0 {
-		l.pending(j)
-	}
+// underJob reads what a query asks for beside its job, and lies under its id.
+func (l *loading) underJob(id job.ID, j *lifecycle.Job) {
 	if l.q.Batches {
-		l.batches(j)
+		l.batches(id, j)
 	}
 	if l.q.Steers {
-		l.steers(j)
+		l.steers(id, j)
 	}
 	if l.q.ApprovalKey != "" {
-		l.approval(j, l.q.ApprovalKey)
+		l.approval(id, j, l.q.ApprovalKey)
 	}
 	if l.q.Run != "" {
 		l.readRun(l.q.Run)
 	}
 	if l.q.Everything {
-		asked, runs := l.pipe.LRange(l.ctx, l.p.key("asked", id), 0, -1), l.pipe.LRange(l.ctx, l.p.key("actions", id), 0, -1)
+		asked := l.pipe.LRange(l.ctx, l.p.key("asked", string(id)), 0, -1)
+		runs := l.pipe.LRange(l.ctx, l.p.key("actions", string(id)), 0, -1)
 		l.after(func() error {
 			j.Checkpoints = checkpointIDs(asked.Val())
 			for _, run := range runs.Val() {
@@ -46,12 +36,27 @@ func (l *loading) underJob(j *lifecycle.Job) {
 	}
 }
 
+// ofUser reads what a query asks for of the user of its job.
+func (l *loading) ofUser(chat chatOf, j *lifecycle.Job) {
+	l.userRead = true
+	if l.q.Running {
+		running := l.pipe.SCard(l.ctx, l.p.key("running", chat.user))
+		l.after(func() error { j.UserRunning = int(running.Val()); return nil })
+	}
+	if l.q.Waiting {
+		l.waiting(chat.user)
+	}
+	if l.q.Pending {
+		l.pending(chat, j)
+	}
+}
+
 // maxWaiting is how many of the jobs over a user's limit are looked at: of those that
 // wait no more, mostly none is left there.
 const maxWaiting = 20
 
-func (l *loading) waiting(j *lifecycle.Job) {
-	ids := l.pipe.ZRange(l.ctx, l.p.key("waiting", j.UserID), 0, maxWaiting-1)
+func (l *loading) waiting(user string) {
+	ids := l.pipe.ZRange(l.ctx, l.p.key("waiting", user), 0, maxWaiting-1)
 	l.after(func() error {
 		for _, id := range ids.Val() {
 			l.job(job.ID(id), false, func(w *lifecycle.Job) {
@@ -64,13 +69,13 @@ func (l *loading) waiting(j *lifecycle.Job) {
 	})
 }
 
-func (l *loading) pending(j *lifecycle.Job) {
-	ids := l.pipe.LRange(l.ctx, l.p.key("told", string(j.ID)), 0, -1)
+func (l *loading) pending(chat chatOf, j *lifecycle.Job) {
+	ids := l.pipe.LRange(l.ctx, l.p.key("told", string(l.q.Job)), 0, -1)
 	l.after(func() error {
 		if len(ids.Val()) == 0 {
 			return nil
 		}
-		texts := l.pipe.HMGet(l.ctx, l.p.key("messages", sessionKey(j.UserID, j.SessionID)), ids.Val()...)
+		texts := l.pipe.HMGet(l.ctx, l.p.key("messages", sessionKey(chat.user, chat.session)), ids.Val()...)
 		l.after(func() error {
 			for _, v := range texts.Val() {
 				text, _ := v.(string)
@@ -86,8 +91,8 @@ func (l *loading) pending(j *lifecycle.Job) {
 }
 
 // batches counts the batches of a result, and finds the one that is asked for.
-func (l *loading) batches(j *lifecycle.Job) {
-	all := l.pipe.HGetAll(l.ctx, l.p.key("batches", string(j.ID)))
+func (l *loading) batches(id job.ID, j *lifecycle.Job) {
+	all := l.pipe.HGetAll(l.ctx, l.p.key("batches", string(id)))
 	l.after(func() error {
 		j.Batches = len(all.Val())
 		for index, text := range all.Val() {
@@ -104,8 +109,8 @@ func (l *loading) batches(j *lifecycle.Job) {
 	})
 }
 
-func (l *loading) steers(j *lifecycle.Job) {
-	texts := l.pipe.LRange(l.ctx, l.p.key("steers", string(j.ID)), 0, -1)
+func (l *loading) steers(id job.ID, j *lifecycle.Job) {
+	texts := l.pipe.LRange(l.ctx, l.p.key("steers", string(id)), 0, -1)
 	l.after(func() error {
 		for _, text := range texts.Val() {
 			steer, err := decodeSteer(text)
@@ -119,11 +124,10 @@ func (l *loading) steers(j *lifecycle.Job) {
 }
 
 // approval reads the decision on an operation, with its checkpoint, and the run of it.
-func (l *loading) approval(j *lifecycle.Job, key string) {
-	id := string(j.ID)
-	decision := l.pipe.HGet(l.ctx, l.p.key("approvals", id), key)
-	run := l.pipe.HGet(l.ctx, l.p.key("runs", id), key)
-	earlier := l.pipe.HGet(l.ctx, l.p.key("job", id), "run:"+key) // where earlier versions kept it
+func (l *loading) approval(id job.ID, j *lifecycle.Job, key string) {
+	decision := l.pipe.HGet(l.ctx, l.p.key("approvals", string(id)), key)
+	run := l.pipe.HGet(l.ctx, l.p.key("runs", string(id)), key)
+	earlier := l.pipe.HGet(l.ctx, l.p.key("job", string(id)), "run:"+key) // where earlier versions kept it
 	l.after(func() (err error) {
 		j.KnownRun = lifecycle.RunID(run.Val() + earlier.Val())
 		if decision.Val() == "" {
@@ -152,17 +156,6 @@ func (l *loading) readRun(id lifecycle.RunID) {
 		l.st.Run, l.st.RunLease = r, scoreTime(lease.Val())
 		return nil
 	})
-}
-
-// clocksOf reads the scores of clocks, in their order; 0 is one that does not run.
-func clocksOf(scores []float64, clocks ...lifecycle.Clock) map[lifecycle.Clock]time.Time {
-	running := make(map[lifecycle.Clock]time.Time, len(clocks))
-	for i, score := range scores {
-		if score > 0 {
-			running[clocks[i]] = scoreTime(score)
-		}
-	}
-	return running
 }
 
 func scoreTime(ms float64) time.Time { return time.UnixMilli(int64(ms)).UTC() }
