@@ -206,7 +206,7 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := h.submit(b.call, b.kind, lifecycle.Submission{
+	outcome, err := h.jobs.Accept(b.ctx, b.id, lifecycle.Submission{
 		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1, Partial: last,
 		Message: b.resultMessage(accepted.JSON),
 	})

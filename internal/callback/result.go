@@ -31,7 +31,7 @@ func (h *Handler) result(in *call) (any, error) {
 	if details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
-	outcome, err := h.submit(in, k, lifecycle.Submission{
+	outcome, err := h.jobs.Accept(in.ctx, in.id, lifecycle.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: in.resultMessage(accepted.JSON),
 	})
 	if err != nil {

@@ -91,7 +91,7 @@ func (st *State) accept(r Submission) (Outcome, error) {
 	case refusal != "":
 		return refusal, nil
 	case j.HasWorkspace && !r.Final:
-		return st.submit(r), nil
+		return st.submit(r)
 	case r.Partial != nil && j.Batches != r.Batches:
 		return Stale, nil
 	}
@@ -117,17 +117,20 @@ func sameAs(same bool) Outcome {
 // before Claude's callback clock expires the job.
 const reviewTime = 2 * time.Hour
 
-// submit keeps the result of a change. It is not received before it was looked at;
-// what is to be seen of it is captured once the process is gone.
-func (st *State) submit(r Submission) Outcome {
+// submit keeps the result of a change. It is not received before it was looked at: by the
+// event of its phase, the node that runs the turn hears that Claude has done its part.
+func (st *State) submit(r Submission) (Outcome, error) {
 	j := st.Job
 	if j.Submitted {
-		return sameAs(j.ResultDigest == r.Digest)
+		return sameAs(j.ResultDigest == r.Digest), nil
 	}
 	j.Result, j.ResultDigest, j.Submitted = r.Result, r.Digest, true
 	st.setDeadline(j, CallbackClock, reviewTime)
 	st.do(KeepSecret{j.ID, reviewTime})
-	return Accepted
+	if j.State != job.Running {
+		return Accepted, nil // the turn before delivers late
+	}
+	return Accepted, st.movePhase(j, job.Capturing)
 }
 
 // NewBatch is one batch of a large result that passed its checks.
