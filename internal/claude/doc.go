@@ -7,6 +7,8 @@
 //   - Prompt is what stands in standard input: the kind's prompt, how to call back, and
 //     what happened since the last turn. Whatever people or programs wrote goes through
 //     one function, escapeFence, so that it can neither close its fence nor have a file read.
+//   - ReadPrompt reads a prompt by the template that wrote it (pattern.go), for the
+//     stand-in, package simulated.
 //   - Reader takes the stream that the CLI prints. It never fails, and nothing in it is
 //     a result: those come by callbacks. Explain says why a process ended as it did.
 //   - IsCallbackCall tells the tools that are used for nothing but that.

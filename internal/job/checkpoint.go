@@ -61,7 +61,7 @@ const (
 // followed by a further one, which supersedes that reading.
 func (s CheckpointStatus) Waits() bool { return s == Open || s == Interpreting }
 
-// Checkpoint is a question to a person (seed 004).
+// Checkpoint is a question to a person, see docs/people.md.
 type Checkpoint struct {
 	// ID is what a reply names; replies in a chat need not.
 	ID CheckpointID `json:"id"`
@@ -100,7 +100,7 @@ type Checkpoint struct {
 	Next CheckpointID `json:"next,omitempty"`
 }
 
-// Props are the known fields of a checkpoint's props, in the names of seed 004.
+// Props are the known fields of a checkpoint's props.
 // Others may stand beside them and are kept as they came.
 type Props struct {
 	CheckpointType   CheckpointType `json:"checkpoint_type,omitempty"`
@@ -122,14 +122,14 @@ type Props struct {
 	// SuggestedReplies are texts to offer as buttons.
 	SuggestedReplies []string `json:"suggested_replies,omitempty"`
 	// ToolCallID, ToolName and ToolInput are the call that is to be allowed, Kind the
-	// job's kind and Rule that of its rules by which it is asked for (seed 003).
+	// job's kind and Rule that of its rules by which it is asked for.
 	ToolCallID string          `json:"tool_call_id,omitempty"`
 	ToolName   string          `json:"tool_name,omitempty"`
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
 	Kind       string          `json:"kind,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
 	// Iteration is how often the change under review was steered already, and
-	// MaxIterations how often it may be (seed 001).
+	// MaxIterations how often it may be.
 	Iteration     int `json:"iteration,omitempty"`
 	MaxIterations int `json:"max_iterations,omitempty"`
 	// OriginalQuestion is the question as it was first put, where this one asks again.
@@ -146,8 +146,7 @@ type Props struct {
 	ResumeURL string `json:"resume_url,omitempty"`
 }
 
-// AnswerProps is one of the two answers to a confirmation (seed 000 words each in
-// three ways).
+// AnswerProps is one of the two answers to a confirmation, worded in three ways.
 type AnswerProps struct {
 	// Label is what its button says.
 	Label string `json:"label"`
