@@ -76,7 +76,7 @@ func playMedia(r messagesapi.Request) messagesapi.Reply {
 	return messagesapi.Use("Write", map[string]any{"file_path": "action.json", "content": mustJSON(with(envelope, object{"input": input}))})
 }
 
-// The manual testing flow of seed 004, step by step.
+// A conversation as a person has it by hand, step by step.
 func TestMediaFlowWithTheRealCLI(t *testing.T) {
 	t.Parallel()
 	n, _ := realClaude(t, vars{"HOLD": "1s"}, playMedia)
@@ -114,7 +114,7 @@ func TestMediaFlowWithTheRealCLI(t *testing.T) {
 	checkHistory(t, n.messages(t, "test-session", ""), id)
 }
 
-// checkHistory is the conversation history verification of seed 004.
+// checkHistory checks what the chat tells of it.
 func checkHistory(t *testing.T, all []object, id string) {
 	t.Helper()
 	var story []string

@@ -21,12 +21,12 @@ func TestToolOutputIsAReply(t *testing.T) {
 		part     object
 		decision string
 	}{
-		"approved (seed 003)":     {object{"type": "tool-result", "toolName": "deploy", "output": "approved"}, "approve"},
-		"denied (seed 003)":       {object{"type": "tool-result", "toolName": "deploy", "output": "denied"}, "deny"},
-		"a kind's yes (seed 000)": {object{"type": "tool-deploy", "state": "output-available", "output": "Yes, Deploy"}, "approve"},
-		"a kind's no (seed 000)":  {object{"type": "tool-output", "tool": "deploy", "output": "No, Cancel"}, "deny"},
-		"a result":                {object{"type": "dynamic-tool", "toolName": "deploy", "state": "output-available", "result": "approved"}, "approve"},
-		"a no in words":           {object{"type": "tool-result", "output": "no, the tests are red"}, "deny"},
+		"approved":      {object{"type": "tool-result", "toolName": "deploy", "output": "approved"}, "approve"},
+		"denied":        {object{"type": "tool-result", "toolName": "deploy", "output": "denied"}, "deny"},
+		"a kind's yes":  {object{"type": "tool-deploy", "state": "output-available", "output": "Yes, Deploy"}, "approve"},
+		"a kind's no":   {object{"type": "tool-output", "tool": "deploy", "output": "No, Cancel"}, "deny"},
+		"a result":      {object{"type": "dynamic-tool", "toolName": "deploy", "state": "output-available", "result": "approved"}, "approve"},
+		"a no in words": {object{"type": "tool-result", "output": "no, the tests are red"}, "deny"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

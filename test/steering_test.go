@@ -102,7 +102,7 @@ func writes(name, text string) func(string) (string, string) {
 	return func(string) (string, string) { return name, text }
 }
 
-// The manual testing checklist of seed 001, all ten boxes.
+// Steering as a person does it by hand, from the first diff to the push.
 func TestSteeringWithTheRealCLI(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")

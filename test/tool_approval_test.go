@@ -87,7 +87,7 @@ func TestToolCallWaitsForTheUser(t *testing.T) {
 	}
 }
 
-// checkParts checks the story of one tool call in a chat, as seed 003 has it.
+// checkParts checks the story of one tool call in a chat, as docs/people.md has it.
 func checkParts(t *testing.T, all []object, want string) {
 	t.Helper()
 	var called, ended bool

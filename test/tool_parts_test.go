@@ -151,8 +151,7 @@ func (g *gated) awaitEnd() {
 	})
 }
 
-// A call that waits for a confirmation shows what seed 000 has its front end look
-// for, as long as it waits; and a message tells when it has changed.
+// A call that waits for a confirmation shows what front ends look for, as long as it waits; and a message tells when it has changed.
 func TestPendingConfirmationIsInTheParts(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")

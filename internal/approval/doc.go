@@ -13,6 +13,7 @@
 //  4. Else a person is asked (package checkpoint). Permit says what their yes
 //     permits: exactly this operation once, within its life, or whatever the same
 //     rule asks for, in this job or always.
-//  5. The yes is recorded under the key of the operation and used up by the step
-//     that notes the run (package store): it permits one run.
+//  5. The yes is recorded under the key of the operation. The step that notes the run
+//     looks it up by that key and uses it up (package lifecycle: StartAction for an
+//     action, UseApproval for a tool): it permits one run.
 package approval

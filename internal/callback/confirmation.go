@@ -58,13 +58,13 @@ func (h *Handler) unapproved(a *actionCall, why string) (any, error) {
 
 // confirm asks a person, and answers with what they said while the call waited.
 func (h *Handler) confirm(a *actionCall) (any, error) {
-	call := "call_" + strings.ToLower(rand.Text())
-	parts, err := a.awaiting(call)
+	toolCallID := "call_" + strings.ToLower(rand.Text())
+	parts, err := a.awaiting(toolCallID)
 	if err != nil {
 		return nil, err
 	}
 	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Request{
-		ToolCallID: call, Parts: parts,
+		ToolCallID: toolCallID, Parts: parts,
 		RequestID: a.id, UserID: a.header.UserID, SessionID: a.header.SessionID, Type: job.Confirmation,
 		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation, Hold: true,
 	})

@@ -25,7 +25,7 @@ type Request struct {
 	Parts []job.Part
 	// ApprovalKey is what an approval would be for, AuditFields the same for the audit log.
 	ApprovalKey string
-	AuditFields job.Deed
+	AuditFields job.Operation
 	// ToolCallID is its id as a tool call among the Parts.
 	ToolCallID string
 	// LogID and Destination are kept with the message of an outside orchestrator.

@@ -57,9 +57,6 @@ type Operation struct {
 	InputDigest string          `json:"inputDigest,omitempty"`
 }
 
-// Deed is an earlier name of Operation.
-type Deed = Operation
-
 // ApprovalScope is how far an approval goes.
 type ApprovalScope string
 

@@ -2,7 +2,7 @@ package job
 
 import "time"
 
-// The JSON names of this file are those of seed 001.
+// The JSON names of this file are those that docs/steering.md shows.
 
 // Repository is where a job works.
 type Repository struct {

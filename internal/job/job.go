@@ -117,7 +117,7 @@ const (
 	Batch Priority = "batch"
 )
 
-// ActivityType is what Claude says it is doing (seed 002, progress body).
+// ActivityType is what Claude says it is doing.
 type ActivityType string
 
 // The activity types; Querying is the default.

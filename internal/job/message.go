@@ -7,7 +7,7 @@ import (
 	"ringback/internal/excerpt"
 )
 
-// Sender says who a message is from (seed 004).
+// Sender says who a message is from.
 type Sender string
 
 // The senders.
@@ -30,7 +30,7 @@ const (
 	WhichMessage      MessageType = "which"  // asks which of several questions a reply is about; nobody else writes it
 )
 
-// Message is one entry of a session (seed 004).
+// Message is one entry of a session: see "The chat" in docs/people.md.
 type Message struct {
 	// ID counts the messages of a session, from 1.
 	ID int64 `json:"id"`
@@ -72,8 +72,7 @@ type MessageBody struct {
 	Props json.RawMessage `json:"props,omitempty"`
 }
 
-// ReplyProps are the props of a user's message that answers a checkpoint
-// (seed 004).
+// ReplyProps are the props of a user's message that answers a checkpoint.
 type ReplyProps struct {
 	InResponseTo        CheckpointType `json:"in_response_to"`
 	ResolvesCheckpoint  bool           `json:"resolves_checkpoint"`
@@ -81,7 +80,7 @@ type ReplyProps struct {
 	CheckpointMessageID int64          `json:"checkpoint_message_id"`
 }
 
-// PartType says what a part of a message is (seed 003).
+// PartType says what a part of a message is.
 type PartType string
 
 // The part types.

@@ -93,7 +93,7 @@ func (c *Change) audit(ctx context.Context, list []job.Finalized) {
 		if f.Unchanged {
 			detail = f.Repository + ": nothing had changed"
 		}
-		if err := c.flow.jobs.AppendAudit(ctx, c.job.ID, "finished", detail, job.Deed{Action: "finalize"}); err != nil {
+		if err := c.flow.jobs.AppendAudit(ctx, c.job.ID, "finished", detail, job.Operation{Action: "finalize"}); err != nil {
 			c.flow.log.Warn("could not note the end of a change", "requestId", c.job.ID, "error", err)
 		}
 	}

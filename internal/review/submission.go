@@ -90,7 +90,7 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, m
 	}
 	outcome, _, details, err := c.flow.people.Ask(ctx, checkpoint.Request{
 		RequestID: c.job.ID, UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review, Message: message, Props: props,
-		ApprovalKey: fmt.Sprintf("change:%d", steering.CurrentIteration), AuditFields: job.Deed{Action: "finalize"},
+		ApprovalKey: fmt.Sprintf("change:%d", steering.CurrentIteration), AuditFields: job.Operation{Action: "finalize"},
 		MaxIterations: steering.MaxIterations,
 	})
 	switch {
