@@ -10,7 +10,8 @@
 //
 // A question comes in as a Request (Ask, or FromLLM from an orchestrator outside), and
 // is checked so that any reply to it can be understood. A reply comes in as a Reply, or
-// as a message of the chat (ToLLM), which which.go finds the question for; answer.go
-// works out what it does, and lifecycle stores that in one step. Who asks within a
-// call waits in Hold. StartReading and FinishReading are tasks of package outbox.
+// as a message of the chat (ToLLM), for which which.go finds the question. answer.go,
+// with decide.go, understand.go and ask_again.go, works out what it does, and lifecycle
+// stores that in one step. Who asks within a call waits in Hold. StartReading and
+// FinishReading are tasks of package outbox.
 package checkpoint

@@ -1,0 +1,64 @@
+package checkpoint
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+const notUnderstood = "I did not understand that. "
+
+// whatIsMissing asks for what a reply left open.
+func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
+	var wrong []string
+	for _, d := range details {
+		name := firstName(d.Path)
+		if _, isKnown := known[name]; isKnown || name == "" {
+			continue
+		}
+		wrong = append(wrong, f.label(name))
+	}
+	slices.Sort(wrong)
+	wrong = slices.Compact(wrong)
+	if len(wrong) == 0 {
+		return notUnderstood + strings.TrimPrefix(f.checkpoint.Message, notUnderstood)
+	}
+	return "Thank you. I still need: " + strings.Join(wrong, "; ") + "."
+}
+
+// label describes a value to a person.
+func (f form) label(name string) string {
+	if f.values == nil {
+		return name
+	}
+	p := f.values.properties[name]
+	text := name
+	if about := cmp.Or(p.Title, p.Description); about != "" {
+		text += " (" + about + ")"
+	}
+	if len(p.Enum) > 0 {
+		text += ", one of " + list(p.Enum)
+	}
+	return text
+}
+
+// askAgain asks once more, keeping what is known.
+func (f form) askAgain(base job.Reply, known map[string]any, message string) lifecycle.Resolution {
+	c := f.checkpoint
+	next := f
+	next.checkpoint.Message = message
+	if known != nil {
+		next.props.CurrentValues = known
+	}
+	asking := Request{
+		RequestID: c.RequestID, RunID: f.props.RunID, UserID: c.UserID, SessionID: c.SessionID, Type: c.Type, Message: message,
+	}
+	composed, err := compose(next, asking)
+	if err != nil { // what was read from JSON can be written as JSON
+		panic("checkpoint: " + err.Error())
+	}
+	return lifecycle.Resolution{To: job.Superseded, Reply: base, Again: &composed}
+}

@@ -1,0 +1,132 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// decide takes a decision that was given outright.
+func (f form) decide(g Reply) (lifecycle.Resolution, error) {
+	binding := f.checkpoint.Type.Binding()
+	if f.checkpoint.Type == job.Review {
+		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
+	}
+	switch {
+	case g.Decision == job.Cancel && !binding:
+		return f.cancel(g.Text), nil
+	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
+		return lifecycle.Resolution{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
+	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
+		return lifecycle.Resolution{}, refuse("/text", "is required but missing; expected what to change")
+	case binding && (g.Decision == job.Approve || g.Decision == job.Deny || g.Decision == job.Steer):
+		return answered(job.Reply{Decision: g.Decision, Values: g.Values, Text: g.Text, Reason: g.Text, Confidence: 1}), nil
+	case binding:
+		return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer", g.Decision))
+	}
+	return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision))
+}
+
+func answered(r job.Reply) lifecycle.Resolution {
+	return lifecycle.Resolution{To: job.Answered, Reply: r}
+}
+
+// review takes a decision on a change, see docs/steering.md.
+func (f form) review(r job.Reply) (lifecycle.Resolution, error) {
+	a := answered(r)
+	switch r.Decision {
+	case job.Approve:
+		return a, nil
+	case job.Deny:
+		a.End, a.Code, a.Why = job.Rejected, job.CodeRejected, "The change was rejected."
+		return a, nil
+	case job.Steer:
+		if err := lifecycle.CheckPrompt(r.Reason); err != nil {
+			return a, err
+		}
+		if f.overLimit() {
+			return a, lifecycle.SteeringLimit(f.props.Iteration)
+		}
+		return a, nil
+	case job.Cancel:
+	}
+	return a, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer", r.Decision))
+}
+
+// cancel ends the job: the person wants none of it any more.
+func (f form) cancel(text string) lifecycle.Resolution {
+	a := answered(job.Reply{Decision: job.Cancel, Text: text, Confidence: 1})
+	a.End, a.Code, a.Why = job.Cancelled, job.CodeCancelled, "Cancelled in the chat."
+	return a
+}
+
+// fill takes values that were given outright.
+func (f form) fill(g Reply) (lifecycle.Resolution, error) {
+	if f.checkpoint.Type.Binding() {
+		return lifecycle.Resolution{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
+	}
+	values := f.merged(g.Values)
+	if details := f.problems(values, "/values"); details != nil {
+		e := job.Errorf(job.Invalid, "Invalid reply")
+		e.Details = details
+		return lifecycle.Resolution{}, e
+	}
+	return answered(job.Reply{Values: values, Text: g.Text, Confidence: 1}), nil
+}
+
+// merged adds values to those known from earlier rounds.
+func (f form) merged(values map[string]any) map[string]any {
+	all := maps.Clone(f.props.CurrentValues)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, values)
+	return all
+}
+
+// summaryText is how a structured reply reads in the chat.
+func (f form) summaryText(g Reply) string {
+	switch {
+	case g.Decision == job.Steer:
+		return lifecycle.SteerMessage(g.Text)
+	case strings.TrimSpace(g.Text) != "":
+		return g.Text
+	case g.Decision == job.Approve:
+		return inChat(f.props.Yes, "Approve")
+	case g.Decision == job.Deny:
+		return inChat(f.props.No, "Deny")
+	case g.Decision == job.Cancel:
+		return "Cancel"
+	}
+	names := slices.Sorted(maps.Keys(g.Values))
+	lines := make([]string, len(names))
+	for i, name := range names {
+		lines[i] = name + ": " + valueText(g.Values[name])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// valueText is a value as it was given: text as it is, all else as JSON.
+func valueText(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// inChat is how an answer reads in the chat.
+func inChat(a *job.AnswerProps, otherwise string) string {
+	if a == nil {
+		return otherwise
+	}
+	return a.Message
+}

@@ -1,0 +1,132 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"ringback/internal/checkpoint/intent"
+	"ringback/internal/excerpt"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// understand reads a reply in words.
+func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) {
+	r := intent.Read(f.context(), text)
+	base := job.Reply{Text: text, Confidence: r.Confidence, Reason: r.Reason}
+	switch r.Outcome {
+	case intent.Approve, intent.Deny, intent.Steer:
+		if r.Outcome == intent.Steer && f.overLimit() {
+			// Nobody may hear of an error who writes in a chat: it is said there.
+			limit := lifecycle.SteeringLimit(f.props.Iteration)
+			return f.askAgain(base, nil, limit.Message+". "+limit.Hint), nil
+		}
+		base.Decision = job.Decision(r.Outcome)
+		if f.checkpoint.Type == job.Review {
+			return f.review(base)
+		}
+		return answered(base), nil
+	case intent.Cancel:
+		return f.cancel(text), nil
+	case intent.Values:
+		if f.checkpoint.Status != job.Interpreting || f.asksForOne() {
+			return f.take(base, r.Values, r.Missing), nil
+		}
+		return f.toRead(base, r.Values), nil
+	case intent.Unclear:
+	}
+	if f.freeText() {
+		return answered(base), nil
+	}
+	if s.mayAskClaude(f) {
+		return f.toRead(base, nil), nil
+	}
+	return f.askedBack(r).askAgain(base, nil, r.Question), nil
+}
+
+// askedBack is a question that asks for a decision once more: it keeps what it
+// first was, and what the person is offered to have handed on.
+func (f form) askedBack(r intent.Reading) form {
+	if !f.checkpoint.Type.Binding() {
+		return f
+	}
+	if f.checkpoint.Type != job.Review { // a review's is long, and read against by nobody
+		f.props.OriginalQuestion = f.original()
+	}
+	f.props.OfferedChange = r.Offer
+	f.props.SuggestedReplies = slices.DeleteFunc(slices.Clone(f.props.SuggestedReplies), func(text string) bool { return text == intent.ChangeIt })
+	if r.Offer != "" {
+		f.props.SuggestedReplies = append(f.props.SuggestedReplies, intent.ChangeIt)
+	}
+	return f
+}
+
+// asksForOne reports whether one value is the whole answer: then the latest word
+// on it settles what was being read.
+func (f form) asksForOne() bool { return f.values == nil || len(f.values.order) == 1 }
+
+// toRead lets Claude read a reply, together with those that it was reading
+// already. Values that were understood are kept beside.
+func (f form) toRead(base job.Reply, values map[string]any) lifecycle.Resolution {
+	base.Values = f.merged(normal(values))
+	if len(base.Values) == 0 {
+		base.Values = nil
+	}
+	if f.checkpoint.Status == job.Interpreting && f.checkpoint.Reply != nil {
+		base.Text = latest(f.checkpoint.Reply.Text + "\n" + base.Text)
+	}
+	return lifecycle.Resolution{To: job.Interpreting, Reply: base}
+}
+
+// latest is the end of what was said, as much as is read of a reply.
+func latest(text string) string {
+	return excerpt.Last(text, maxText)
+}
+
+// take keeps values that were read from a text, and asks for what is missing or
+// does not fit.
+func (f form) take(base job.Reply, values map[string]any, missing []string) lifecycle.Resolution {
+	base.Values = f.merged(normal(values))
+	details := f.problems(base.Values, "")
+	if len(details) == 0 && len(missing) == 0 {
+		return answered(base)
+	}
+	for _, d := range details {
+		delete(base.Values, firstName(d.Path))
+	}
+	return f.askAgain(base, base.Values, f.whatIsMissing(base.Values, details))
+}
+
+// normal gives values the types that a schema checks: numbers as in JSON.
+func normal(values map[string]any) map[string]any {
+	text, err := json.Marshal(values)
+	if err != nil {
+		return values
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var out map[string]any
+	if dec.Decode(&out) != nil {
+		return values
+	}
+	return out
+}
+
+func firstName(pointer string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	return name
+}
+
+// freeText reports whether any words will do as the answer: nothing says what
+// values they should hold.
+func (f form) freeText() bool {
+	return f.checkpoint.Type == job.InformationRequest && f.values == nil && len(f.props.ValidValues) == 0
+}
+
+// mayAskClaude reports whether Claude may be asked what a reply means: never
+// where something is decided.
+func (s *Service) mayAskClaude(f form) bool {
+	return s.jobs.CanInterpret() && !f.checkpoint.Type.Binding()
+}
