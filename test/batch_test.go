@@ -120,7 +120,7 @@ func TestBatchesAtOnceKeepTheLimit(t *testing.T) {
 		if accepted.Load() != 4 {
 			t.Errorf("%d batches of one item were accepted, want 4", accepted.Load())
 		}
-		if got := len(names(n.happenings(t, id, ""))); got != 2+4 { // pending, running and the batches
+		if got := len(names(n.storedEvents(t, id, ""))); got != 2+4 { // pending, running and the batches
 			t.Errorf("%d events, want 6", got)
 		}
 	})

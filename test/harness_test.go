@@ -433,8 +433,8 @@ func (l *listener) until(event string) []object {
 	}
 }
 
-// happenings are the stored events of a job but for what is said in the chat.
-func (n *node) happenings(t testing.TB, id, query string) []object {
+// storedEvents are the stored events of a job but for what is said in the chat.
+func (n *node) storedEvents(t testing.TB, id, query string) []object {
 	t.Helper()
 	var found []object
 	for _, e := range n.want(t, http.StatusOK, "GET", "/api/jobs/"+id+"/events"+query, nil)["events"].([]any) {

@@ -241,7 +241,7 @@ func TestResultIsAcceptedOnce(t *testing.T) {
 		if status != 403 {
 			t.Errorf("a wrong signature after the end was answered %d, want 403", status)
 		}
-		events := n.happenings(t, id, "")
+		events := n.storedEvents(t, id, "")
 		if got := len(events); got != 3 {
 			t.Errorf("%d events, want pending, running, received: %v", got, events)
 		}

@@ -13,7 +13,7 @@ import (
 func (n *node) phases(t *testing.T, id string) []string {
 	t.Helper()
 	var told []string
-	for _, e := range n.happenings(t, id, "") {
+	for _, e := range n.storedEvents(t, id, "") {
 		data := e["data"].(object)
 		if phase, some := data["phase"].(string); some && phase != "waiting_for_exit" { // that one is a matter of moments
 			name := e["event"].(string)

@@ -311,7 +311,7 @@ func TestRedisAway(t *testing.T) {
 		return status == http.StatusOK
 	})
 	events.until("recipes:suggestions:received") // on the same connection
-	if got := len(n.happenings(t, id, "")); got != 3 {
+	if got := len(n.storedEvents(t, id, "")); got != 3 {
 		t.Errorf("%d events, want 3", got)
 	}
 	n.await(t, n.create(t, object{"userId": "u1", "kind": "meal-suggestions", "input": mealInput()}), "received")
@@ -337,7 +337,7 @@ func TestTwoResultsAtTheSameMoment(t *testing.T) {
 		if diff := cmp.Diff(map[int]int{200: 1, 409: 7}, count); diff != "" {
 			t.Errorf("answers: %s", diff)
 		}
-		if got := len(nodes[1].happenings(t, id, "")); got != 3 {
+		if got := len(nodes[1].storedEvents(t, id, "")); got != 3 {
 			t.Errorf("%d events, want 3", got)
 		}
 	}

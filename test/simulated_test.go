@@ -70,7 +70,7 @@ func TestProgressBeforeTheTurnDoesNotHideTheSimulation(t *testing.T) {
 	startNode(t, vars{"REDIS_URL": redis, "RINGBACK_SIMULATE_PACE": "200ms"}, "--role", "worker")
 	front.await(t, id, "running")
 	front.want(t, 200, "POST", "/progress", object{"requestId": id, "message": "meanwhile"})
-	events := front.happenings(t, id, "")
+	events := front.storedEvents(t, id, "")
 	last := events[len(events)-1]
 	for _, e := range events {
 		if data := e["data"].(object); data["message"] == "meanwhile" {

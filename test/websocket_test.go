@@ -55,7 +55,7 @@ func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
 		if diff := cmp.Diff(want, messages); diff != "" {
 			t.Error(diff)
 		}
-		stored := n.happenings(t, id, "?since="+all[len(all)-2]["id"].(string))
+		stored := n.storedEvents(t, id, "?since="+all[len(all)-2]["id"].(string))
 		if len(stored) != 1 || stored[0]["event"] != "recipes:suggestions:received" {
 			t.Errorf("the events after the last but one are %v", stored)
 		}

@@ -54,7 +54,7 @@ func (h *Handler) kindOf(in *call) (*kind.Kind, error) {
 
 // resultMessage is a result as the chat tells it.
 func (in *call) resultMessage(result json.RawMessage) *job.MessageBody {
-	m := job.ResultInWords(result)
+	m := job.NewResultMessage(result)
 	m.UserID, m.SessionID = in.header.UserID, in.header.SessionID
 	return &m
 }

@@ -49,8 +49,8 @@ func (w *waiters) wake(id job.ID) {
 
 // Event wakes the calls that wait for what happened. One that is missed is no
 // matter: a waiting call looks by itself, too.
-func (s *Service) Event(e store.Published) {
-	if e.Happening == job.OnResolved {
+func (s *Service) Event(e store.EventEnvelope) {
+	if e.Type == job.EventResolved {
 		s.waiters.wake(e.RequestID)
 	}
 }

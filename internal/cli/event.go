@@ -46,28 +46,28 @@ func dataOf(e client.Event) eventData {
 // inWords says what happened, in one line.
 func inWords(e client.Event) string {
 	d := dataOf(e)
-	switch e.Happening() {
-	case job.OnPending:
+	switch e.Type() {
+	case job.EventPending:
 		return d.phase(job.Pending) + d.again()
-	case job.OnRunning:
+	case job.EventRunning:
 		return d.phase(job.Running) + d.again()
-	case job.OnActivity:
+	case job.EventActivity:
 		return fmt.Sprintf("%3.0f%%  %s", d.Percent, oneLine(d.text()))
-	case job.OnPartial:
+	case job.EventPartial:
 		return fmt.Sprintf("%d so far", d.Total)
-	case job.OnMessage:
+	case job.EventMessage:
 		return messageInWords(d.Message)
-	case job.OnCheckpoint, job.OnResolved:
+	case job.EventCheckpoint, job.EventResolved:
 		return checkpointInWords(e.Data)
-	case job.OnReceived:
+	case job.EventReceived:
 		made := ""
 		if e.Simulated {
 			made = " (simulated: true)"
 		}
 		return "the result was accepted" + made + ": ringback status " + e.RequestID.Short()
-	case job.OnError:
+	case job.EventError:
 		return reason(job.Job{Error: oneLine(d.Error), ErrorCode: d.Code})
-	case job.OnCancelled, job.OnRejected:
+	case job.EventCancelled, job.EventRejected:
 	}
 	return oneLine(cmp.Or(d.text(), string(d.Phase)))
 }

@@ -68,7 +68,7 @@ func (l *listener) concerns(e client.Event) bool {
 	var d struct {
 		Message job.Message `json:"message"`
 	}
-	return e.Happening() == job.OnMessage && json.Unmarshal(e.Data, &d) == nil &&
+	return e.Type() == job.EventMessage && json.Unmarshal(e.Data, &d) == nil &&
 		d.Message.SessionID == l.session && d.Message.ID > l.last
 }
 

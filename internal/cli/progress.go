@@ -25,26 +25,26 @@ type progress struct {
 // show shows an event; true when the job may have ended with it.
 func (b *progress) show(ctx context.Context, e client.Event) bool {
 	d := dataOf(e)
-	switch e.Happening() {
-	case job.OnPending:
+	switch e.Type() {
+	case job.EventPending:
 		b.line(0, capitalized(d.phase(job.Pending))+d.again())
-	case job.OnRunning:
+	case job.EventRunning:
 		b.line(b.share(d.Phase), capitalized(d.phase(job.Running))+d.again())
-	case job.OnActivity:
+	case job.EventActivity:
 		b.line(d.Percent, d.text())
-	case job.OnPartial:
+	case job.EventPartial:
 		b.line(b.percent, fmt.Sprintf("%d so far", d.Total))
-	case job.OnCheckpoint:
+	case job.EventCheckpoint:
 		if underReviewNow(e) {
 			return true
 		}
 		b.asked(ctx, e, d.text())
-	case job.OnResolved:
+	case job.EventResolved:
 		if b.here != nil {
 			b.here.resolved(checkpointOf(e))
 		}
 		b.line(b.percent, "Answered")
-	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, job.OnMessage:
+	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, job.EventMessage:
 	}
 	return ends(e)
 }
@@ -100,10 +100,10 @@ func underReviewNow(e client.Event) bool {
 // ends reports whether a job may have ended with an event; whether it has, its
 // record tells.
 func ends(e client.Event) bool {
-	switch e.Happening() {
-	case job.OnReceived, job.OnError, job.OnCancelled, job.OnRejected, client.Resync:
+	switch e.Type() {
+	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, client.Resync:
 		return true
-	case job.OnPending, job.OnRunning, job.OnActivity, job.OnPartial, job.OnMessage, job.OnCheckpoint, job.OnResolved:
+	case job.EventPending, job.EventRunning, job.EventActivity, job.EventPartial, job.EventMessage, job.EventCheckpoint, job.EventResolved:
 	}
 	return false
 }

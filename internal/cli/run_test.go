@@ -22,17 +22,17 @@ func TestRunExitsByHowTheJobEnded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		state job.State
-		event job.Happening
+		event job.EventType
 		more  string
 		code  int
 		says  string
 		retry bool
 	}{
-		{job.Received, job.OnReceived, `,"result":{"a":1}`, 0, `"a": 1`, false},
-		{job.Failed, job.OnError, `,"error":"No recipe fits","errorCode":"claude_failed"`, 1, "No recipe fits (claude_failed)", true},
-		{job.Expired, job.OnError, `,"error":"Claude did not respond in time"`, 1, "Claude did not respond in time", true},
-		{job.Cancelled, job.OnCancelled, `,"errorCode":"cancelled"`, 1, "cancelled after 42.5s", true},
-		{job.Rejected, job.OnRejected, ``, 1, "rejected after 42.5s", false},
+		{job.Received, job.EventReceived, `,"result":{"a":1}`, 0, `"a": 1`, false},
+		{job.Failed, job.EventError, `,"error":"No recipe fits","errorCode":"claude_failed"`, 1, "No recipe fits (claude_failed)", true},
+		{job.Expired, job.EventError, `,"error":"Claude did not respond in time"`, 1, "Claude did not respond in time", true},
+		{job.Cancelled, job.EventCancelled, `,"errorCode":"cancelled"`, 1, "cancelled after 42.5s", true},
+		{job.Rejected, job.EventRejected, ``, 1, "rejected after 42.5s", false},
 	} {
 		t.Run(string(c.state), func(t *testing.T) {
 			t.Parallel()

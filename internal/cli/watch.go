@@ -82,7 +82,7 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 	case e.Name == client.Resync:
 		b.note("Some older events are no longer kept.")
 		return nil
-	case single && p.columns > 0 && e.Happening() == job.OnActivity:
+	case single && p.columns > 0 && e.Type() == job.EventActivity:
 		d := dataOf(e)
 		b.line(d.Percent, d.text())
 		return nil

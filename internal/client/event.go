@@ -25,10 +25,10 @@ func readEvent(frame []byte) (Event, bool) {
 	return e, err == nil && e.Name != ""
 }
 
-// Happening is the event's name without its prefix, which may hold colons too.
-func (e Event) Happening() job.Happening {
-	if strings.HasSuffix(e.Name, ":"+string(job.OnResolved)) {
-		return job.OnResolved
+// Type is the event's name without its prefix, which may hold colons too.
+func (e Event) Type() job.EventType {
+	if strings.HasSuffix(e.Name, ":"+string(job.EventResolved)) {
+		return job.EventResolved
 	}
-	return job.Happening(e.Name[strings.LastIndexByte(e.Name, ':')+1:])
+	return job.EventType(e.Name[strings.LastIndexByte(e.Name, ':')+1:])
 }

@@ -7,13 +7,13 @@ import (
 	"ringback/internal/job"
 )
 
-func TestHappeningIsTheNameWithoutItsPrefix(t *testing.T) {
+func TestTypeIsTheNameWithoutItsPrefix(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]job.Happening{
-		"recipes:suggestions:activity": job.OnActivity, "note:checkpoint": job.OnCheckpoint,
-		"note:checkpoint:resolved": job.OnResolved, "resync": client.Resync,
+	for name, want := range map[string]job.EventType{
+		"recipes:suggestions:activity": job.EventActivity, "note:checkpoint": job.EventCheckpoint,
+		"note:checkpoint:resolved": job.EventResolved, "resync": client.Resync,
 	} {
-		if got := (client.Event{Event: job.Event{Name: name}}).Happening(); got != want {
+		if got := (client.Event{Event: job.Event{Name: name}}).Type(); got != want {
 			t.Errorf("%s means %q, want %q", name, got, want)
 		}
 	}

@@ -68,7 +68,7 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 	before, gap := listen("before"), listen("gap")
 	create("before")
 	create("gap")
-	go s.Subscribe(ctx, store.Subscriber{EventFunc: h.Event, ResetFunc: h.Reset}) // which resets the hub once it stands
+	go s.Subscribe(ctx, store.Subscriber{EventFunc: h.Event, ResubscribedFunc: h.Resubscribed}) // which resets the hub once it stands
 	if diff := cmp.Diff([]string{"k:pending"}, heard(before, 1)); diff != "" {
 		t.Error(diff)
 	}

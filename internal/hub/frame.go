@@ -17,7 +17,7 @@ type frame struct {
 	data    string
 }
 
-func newFrame(e store.Published) *frame {
+func newFrame(e store.EventEnvelope) *frame {
 	return &frame{seq: e.Seq, requestID: e.RequestID, message: prepare(e.Frame)}
 }
 

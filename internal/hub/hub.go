@@ -80,7 +80,7 @@ func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 }
 
 // Event delivers an event to the clients of its user.
-func (h *Hub) Event(e store.Published) {
+func (h *Hub) Event(e store.EventEnvelope) {
 	h.mu.Lock()
 	r := h.rooms[e.UserID]
 	h.mu.Unlock()
@@ -89,8 +89,8 @@ func (h *Hub) Event(e store.Published) {
 	}
 }
 
-// Reset makes sure that no event was missed while the subscription was away.
-func (h *Hub) Reset() {
+// Resubscribed makes sure that no event was missed while the subscription was away.
+func (h *Hub) Resubscribed() {
 	for _, r := range h.all() {
 		r.catchUp(0)
 	}

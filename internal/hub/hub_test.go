@@ -24,7 +24,7 @@ import (
 // lossy passes on some events only, as a subscription may that drops messages.
 func lossy(h *hub.Hub) store.Subscriber {
 	count := 0
-	return store.Subscriber{ResetFunc: h.Reset, EventFunc: func(e store.Published) {
+	return store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: func(e store.EventEnvelope) {
 		if count++; count%3 == 0 {
 			h.Event(e)
 		}

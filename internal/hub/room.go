@@ -24,7 +24,7 @@ type room struct {
 	newest job.Seq
 }
 
-func (r *room) event(e store.Published) {
+func (r *room) event(e store.EventEnvelope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.newest = max(r.newest, e.Seq)
@@ -40,7 +40,7 @@ func (r *room) event(e store.Published) {
 }
 
 // deliver gives an event to the live clients. r.mu is held.
-func (r *room) deliver(e store.Published) {
+func (r *room) deliver(e store.EventEnvelope) {
 	f := newFrame(e)
 	for c, live := range r.clients {
 		if live {

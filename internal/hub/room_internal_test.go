@@ -25,7 +25,7 @@ func TestClientBecomesLiveWhileOthersCatchUp(t *testing.T) {
 		r := &room{hub: h, userID: "u" + strconv.Itoa(i), clients: map[*client]bool{}, last: 3}
 		next := &client{}
 		r.clients[next] = false
-		r.event(store.Published{Seq: 5}) // 4 was missed
+		r.event(store.EventEnvelope{Seq: 5}) // 4 was missed
 		if !r.goLive(next, 7) {
 			t.Fatal("a client that has read all there is does not become live")
 		}

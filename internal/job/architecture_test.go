@@ -121,7 +121,7 @@ func transitionTable() string {
 		if len(t.Phases) > 1 && slices.Contains(t.Phases, job.NoPhase) {
 			to += " or no phase"
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", from, to, quoted([]job.Happening{t.Event}), t.Why)
+		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", from, to, quoted([]job.EventType{t.Event}), t.Why)
 	}
 	return out.String()
 }

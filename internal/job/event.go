@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Happening is the last part of an event's name, after the kind's prefix.
-type Happening string
+// EventType is the last part of an event's name, after the kind's prefix.
+type EventType string
 
 // What can happen to a job (see Event).
 const (
-	OnPending  Happening = "pending"
-	OnRunning  Happening = "running"
-	OnActivity Happening = "activity"
-	OnPartial  Happening = "partial"
-	OnMessage  Happening = "message"
-	// OnCheckpoint and OnResolved tell of a checkpoint that was put to a person,
+	EventPending  EventType = "pending"
+	EventRunning  EventType = "running"
+	EventActivity EventType = "activity"
+	EventPartial  EventType = "partial"
+	EventMessage  EventType = "message"
+	// EventCheckpoint and EventResolved tell of a checkpoint that was put to a person,
 	// and of one that no longer waits.
-	OnCheckpoint Happening = "checkpoint"
-	OnResolved   Happening = "checkpoint:resolved"
-	OnReceived   Happening = "received"
-	OnError      Happening = "error"
-	OnCancelled  Happening = "cancelled"
-	OnRejected   Happening = "rejected"
+	EventCheckpoint EventType = "checkpoint"
+	EventResolved   EventType = "checkpoint:resolved"
+	EventReceived   EventType = "received"
+	EventError      EventType = "error"
+	EventCancelled  EventType = "cancelled"
+	EventRejected   EventType = "rejected"
 )
 
 // Event is something that happened to a job, as WebSocket clients receive it.
@@ -31,7 +31,7 @@ type Event struct {
 	// ID orders the events of one user: digits, always 16 of them, each event one
 	// more than the last. "since" takes it to resume.
 	ID Seq `json:"id"`
-	// Name is "<prefix>:<happening>", the prefix being the kind's.
+	// Name is "<prefix>:<type>", the prefix being the kind's.
 	Name string `json:"event"`
 	// RequestID is the job it happened to.
 	RequestID ID `json:"requestId"`

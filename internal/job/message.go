@@ -127,9 +127,9 @@ func Text(sender Sender, content string) MessageBody {
 // maxWords is how much of a result without words the chat shows, in bytes.
 const maxWords = 2000
 
-// ResultInWords returns the message that tells a chat of a result: the first of
+// NewResultMessage returns the message that tells a chat of a result: the first of
 // its fields that speaks to a person, or the result itself.
-func ResultInWords(result json.RawMessage) MessageBody {
+func NewResultMessage(result json.RawMessage) MessageBody {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(result, &fields) // a result that is no object has no fields
 	for _, name := range [...]string{"message", "summary", "answer", "reasoning", "text"} {
@@ -147,8 +147,8 @@ func resultMessage(text string) MessageBody {
 	return m
 }
 
-// RequestInWords returns the message by which a job's user asked for it.
-func RequestInWords(kind string, input map[string]any) MessageBody {
+// NewRequestMessage returns the message by which a job's user asked for it.
+func NewRequestMessage(kind string, input map[string]any) MessageBody {
 	for _, name := range [...]string{"prompt", "message", "request", "task"} {
 		if text, ok := input[name].(string); ok && text != "" {
 			return Text(FromUser, text)

@@ -14,7 +14,7 @@ type Transition struct {
 	// Phases are those with which To may begin.
 	Phases []Phase
 	// Event tells of it; "" where none does.
-	Event Happening
+	Event EventType
 	// Why is what happened.
 	Why string
 }
@@ -25,49 +25,49 @@ func (t Transition) Within() bool { return t.From == t.To }
 // Transitions is the state machine: what it does not list cannot happen. The
 // scripts of internal/store refuse it, and docs/architecture.md draws it.
 var Transitions = [...]Transition{
-	{"", "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "created"},
-	{Pending, "", Running, []Phase{Preparing, AtWork}, OnRunning, "a worker takes it"},
-	{Pending, "", Received, []Phase{NoPhase}, OnReceived, "the turn before delivers late"},
-	{Pending, "", Cancelled, []Phase{NoPhase}, OnCancelled, "cancelled"},
-	{Pending, "", Expired, []Phase{NoPhase}, OnError, "no worker in time"},
-	{Pending, "", Failed, []Phase{NoPhase}, OnError, "the turn before gives up late"},
+	{"", "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "created"},
+	{Pending, "", Running, []Phase{Preparing, AtWork}, EventRunning, "a worker takes it"},
+	{Pending, "", Received, []Phase{NoPhase}, EventReceived, "the turn before delivers late"},
+	{Pending, "", Cancelled, []Phase{NoPhase}, EventCancelled, "cancelled"},
+	{Pending, "", Expired, []Phase{NoPhase}, EventError, "no worker in time"},
+	{Pending, "", Failed, []Phase{NoPhase}, EventError, "the turn before gives up late"},
 
-	{Running, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "another attempt, or a queued steer"},
-	{Running, "", AwaitingApproval, []Phase{Held, NoPhase}, OnCheckpoint, "a decision is asked for"},
-	{Running, "", AwaitingInput, []Phase{Held, NoPhase}, OnCheckpoint, "a question is asked"},
-	{Running, "", Received, []Phase{NoPhase}, OnReceived, "the result is accepted, a change published"},
-	{Running, "", Cancelled, []Phase{NoPhase}, OnCancelled, "cancelled"},
-	{Running, "", Expired, []Phase{NoPhase}, OnError, "no callback in time"},
-	{Running, "", Failed, []Phase{NoPhase}, OnError, "given up, or no attempts left"},
+	{Running, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "another attempt, or a queued steer"},
+	{Running, "", AwaitingApproval, []Phase{Held, NoPhase}, EventCheckpoint, "a decision is asked for"},
+	{Running, "", AwaitingInput, []Phase{Held, NoPhase}, EventCheckpoint, "a question is asked"},
+	{Running, "", Received, []Phase{NoPhase}, EventReceived, "the result is accepted, a change published"},
+	{Running, "", Cancelled, []Phase{NoPhase}, EventCancelled, "cancelled"},
+	{Running, "", Expired, []Phase{NoPhase}, EventError, "no callback in time"},
+	{Running, "", Failed, []Phase{NoPhase}, EventError, "given up, or no attempts left"},
 
-	{AwaitingApproval, "", Running, []Phase{AtWork}, OnRunning, "answered while the call waits"},
-	{AwaitingApproval, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "answered"},
-	{AwaitingApproval, "", Rejected, []Phase{NoPhase}, OnRejected, "the change is rejected"},
-	{AwaitingApproval, "", Cancelled, []Phase{NoPhase}, OnCancelled, "cancelled"},
-	{AwaitingApproval, "", Expired, []Phase{NoPhase}, OnError, "no answer in time"},
+	{AwaitingApproval, "", Running, []Phase{AtWork}, EventRunning, "answered while the call waits"},
+	{AwaitingApproval, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "answered"},
+	{AwaitingApproval, "", Rejected, []Phase{NoPhase}, EventRejected, "the change is rejected"},
+	{AwaitingApproval, "", Cancelled, []Phase{NoPhase}, EventCancelled, "cancelled"},
+	{AwaitingApproval, "", Expired, []Phase{NoPhase}, EventError, "no answer in time"},
 
-	{AwaitingInput, "", Running, []Phase{AtWork}, OnRunning, "answered while the call waits"},
-	{AwaitingInput, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "answered"},
-	{AwaitingInput, "", Cancelled, []Phase{NoPhase}, OnCancelled, "cancelled"},
-	{AwaitingInput, "", Expired, []Phase{NoPhase}, OnError, "no answer in time"},
+	{AwaitingInput, "", Running, []Phase{AtWork}, EventRunning, "answered while the call waits"},
+	{AwaitingInput, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "answered"},
+	{AwaitingInput, "", Cancelled, []Phase{NoPhase}, EventCancelled, "cancelled"},
+	{AwaitingInput, "", Expired, []Phase{NoPhase}, EventError, "no answer in time"},
 
-	{Cancelled, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "retried"},
-	{Expired, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "retried"},
-	{Failed, "", Pending, []Phase{Queued, WaitingForExit}, OnPending, "retried"},
+	{Cancelled, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "retried"},
+	{Expired, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "retried"},
+	{Failed, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "retried"},
 
-	{Pending, Queued, Pending, []Phase{WaitingForLimit}, OnPending, "its user has enough turns running"},
-	{Pending, WaitingForLimit, Pending, []Phase{Queued}, OnPending, "a turn of its user has ended"},
-	{Pending, WaitingForExit, Pending, []Phase{Queued}, OnPending, "the process is gone"},
+	{Pending, Queued, Pending, []Phase{WaitingForLimit}, EventPending, "its user has enough turns running"},
+	{Pending, WaitingForLimit, Pending, []Phase{Queued}, EventPending, "a turn of its user has ended"},
+	{Pending, WaitingForExit, Pending, []Phase{Queued}, EventPending, "the process is gone"},
 
-	{Running, Preparing, Running, []Phase{AtWork}, OnRunning, "Claude begins"},
-	{Running, Preparing, Running, []Phase{Publishing}, OnRunning, "an approved change is there"},
-	{Running, Preparing, Running, []Phase{Capturing}, OnRunning, "Claude has ended, its beginning could not be stored"},
-	{Running, AtWork, Running, []Phase{Capturing}, OnRunning, "Claude has submitted a change"},
-	{Running, Capturing, Running, []Phase{Verifying}, OnRunning, "the change is read"},
-	{Running, Capturing, Running, []Phase{Publishing}, OnRunning, "nobody reviews it"},
-	{Running, Verifying, Running, []Phase{Publishing}, OnRunning, "nobody reviews it"},
-	{Running, Verifying, Running, []Phase{Capturing}, OnRunning, "again, after its server was lost"},
-	{Running, Publishing, Running, []Phase{Capturing}, OnRunning, "again, after its server was lost"},
+	{Running, Preparing, Running, []Phase{AtWork}, EventRunning, "Claude begins"},
+	{Running, Preparing, Running, []Phase{Publishing}, EventRunning, "an approved change is there"},
+	{Running, Preparing, Running, []Phase{Capturing}, EventRunning, "Claude has ended, its beginning could not be stored"},
+	{Running, AtWork, Running, []Phase{Capturing}, EventRunning, "Claude has submitted a change"},
+	{Running, Capturing, Running, []Phase{Verifying}, EventRunning, "the change is read"},
+	{Running, Capturing, Running, []Phase{Publishing}, EventRunning, "nobody reviews it"},
+	{Running, Verifying, Running, []Phase{Publishing}, EventRunning, "nobody reviews it"},
+	{Running, Verifying, Running, []Phase{Capturing}, EventRunning, "again, after its server was lost"},
+	{Running, Publishing, Running, []Phase{Capturing}, EventRunning, "again, after its server was lost"},
 
 	// The checkpoint's own record says so too; nobody is asked anew, so no event does.
 	{AwaitingApproval, Held, AwaitingApproval, []Phase{NoPhase}, "", "the call waits no longer"},

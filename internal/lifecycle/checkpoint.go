@@ -38,7 +38,7 @@ func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 		}
 	}
 	st.do(Count{c.Type, "opened", 1})
-	st.emit(to.Recipient, job.OnCheckpoint, c.View())
+	st.emit(to.Recipient, job.EventCheckpoint, c.View())
 }
 
 // auditEntry begins an entry of the audit log about a checkpoint.
@@ -64,7 +64,7 @@ func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) err
 			st.do(Count{c.Type, "held", 1})
 		}
 	}
-	st.emit(to.Recipient, job.OnResolved, c.View())
+	st.emit(to.Recipient, job.EventResolved, c.View())
 	return nil
 }
 

@@ -52,7 +52,7 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
-	request := job.RequestInWords(k.Name, r.Input)
+	request := job.NewRequestMessage(k.Name, r.Input)
 	n := s.newJobOf(k, r.UserID, input, r.Options)
 	n.SessionID, n.IdempotencyKey, n.Request = r.SessionID, r.IdempotencyKey, &request
 	return s.Start(ctx, n)

@@ -50,7 +50,7 @@ type (
 	// user's ids.
 	Emit struct {
 		To   Recipient
-		Type job.Happening
+		Type job.EventType
 		Time time.Time
 		Data json.RawMessage
 	}

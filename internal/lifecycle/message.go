@@ -66,7 +66,7 @@ func (st *State) put(to chat, body job.MessageBody, owner CallOwner, action, sta
 	}
 	m := job.Message{ID: id, CreatedAt: st.Now, UpdatedAt: st.Now, MessageBody: body}
 	st.do(PutMessage{to.session, to.Retention, m})
-	st.emit(to.Recipient, job.OnMessage, messageData{action, status, to.SessionID, m})
+	st.emit(to.Recipient, job.EventMessage, messageData{action, status, to.SessionID, m})
 	return id
 }
 

@@ -10,7 +10,7 @@ import (
 // enter moves a job to a state and phase and returns the event that tells of it, ""
 // where none does. There is no other way: what job.Transitions does not list is
 // refused.
-func (st *State) enter(j *Job, to job.State, phase job.Phase) (job.Happening, error) {
+func (st *State) enter(j *Job, to job.State, phase job.Phase) (job.EventType, error) {
 	t, ok := job.FindTransition(j.State, j.Phase, to, phase)
 	if !ok {
 		return "", job.Errorf(job.Internal, "A job cannot go from %q/%q to %q/%q", j.State, j.Phase, to, phase)
@@ -93,7 +93,7 @@ func (j *Job) recipient() Recipient {
 
 // emit tells of something. Data that is no JSON is a fault of ours: it is marshalled
 // from types of this package.
-func (st *State) emit(to Recipient, event job.Happening, data any) {
+func (st *State) emit(to Recipient, event job.EventType, data any) {
 	text, ok := data.(json.RawMessage)
 	if !ok {
 		text = mustMarshal(data)

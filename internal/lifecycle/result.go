@@ -98,7 +98,7 @@ func (st *State) accept(r Submission) (Outcome, error) {
 	j.Result, j.ResultDigest, j.Error, j.Code = r.Result, r.Digest, "", ""
 	if r.Partial != nil {
 		st.do(DropBatches{j.ID})
-		st.emit(j.recipient(), job.OnPartial, r.Partial)
+		st.emit(j.recipient(), job.EventPartial, r.Partial)
 	}
 	if r.Message != nil {
 		st.addMessage(j.chat(), j.chat().about(*r.Message), EndedByTurn)
@@ -183,7 +183,7 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 	total := j.BatchItems + b.Count
 	j.UpdatedAt = st.Now
 	st.do(KeepBatch{j.ID, b.Index, Batch{b.Digest, b.Count, total, b.Items}})
-	st.emit(j.recipient(), job.OnPartial, partialData{b.Items, total})
+	st.emit(j.recipient(), job.EventPartial, partialData{b.Items, total})
 	return Accepted, total
 }
 

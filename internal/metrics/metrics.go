@@ -58,8 +58,8 @@ func (m *Metrics) Callback(endpoint string, status int, took time.Duration) {
 }
 
 // Event counts an event.
-func (m *Metrics) Event(e store.Published) {
+func (m *Metrics) Event(e store.EventEnvelope) {
 	if !strings.HasPrefix(e.UserID, job.ReservedUserPrefix) { // what the server does on its own behalf is no job of theirs
-		m.events.WithLabelValues(string(e.Happening)).Inc()
+		m.events.WithLabelValues(string(e.Type)).Inc()
 	}
 }

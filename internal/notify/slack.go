@@ -46,7 +46,7 @@ func SlackEnd(j job.Job) ([]byte, error) {
 	case j.Error != "":
 		text += "\n" + j.Error
 	case j.Result != nil:
-		text += "\n" + job.ResultInWords(j.Result).Content + finalized(j.Result)
+		text += "\n" + job.NewResultMessage(j.Result).Content + finalized(j.Result)
 	}
 	return slackMessage(text)
 }

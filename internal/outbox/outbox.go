@@ -82,8 +82,8 @@ func (o *Outbox) Run(ctx context.Context) {
 	}
 }
 
-// Wake makes the outbox look for tasks now.
-func (o *Outbox) Wake(store.Partition) {
+// Queued makes the outbox look for tasks now.
+func (o *Outbox) Queued(store.Partition) {
 	select {
 	case o.nudge <- struct{}{}:
 	default:

@@ -56,7 +56,7 @@ func (s Submission) run(ctx context.Context) error {
 
 // capture reads what has changed and runs the verifiers.
 func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (store.Captured, error) {
-	c := store.Captured{Iteration: iteration, Output: job.ResultInWords(j.Result).Content}
+	c := store.Captured{Iteration: iteration, Output: job.NewResultMessage(j.Result).Content}
 	s.ShowPhase(ctx, job.Capturing)
 	var err error
 	if c.Diff, c.Trees, err = s.workspace.Diff(ctx, 0); err != nil {

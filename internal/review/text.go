@@ -89,7 +89,7 @@ func commitMessage(j job.Job) string {
 	if title == "" {
 		title = j.Kind
 	}
-	return excerpt.Letters(title, 72) + "\n\n" + job.ResultInWords(j.Result).Content + "\n\nRingback-Request: " + string(j.ID)
+	return excerpt.Letters(title, 72) + "\n\n" + job.NewResultMessage(j.Result).Content + "\n\nRingback-Request: " + string(j.ID)
 }
 
 // resultMessage tells the chat what became of each repository.

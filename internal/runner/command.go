@@ -193,7 +193,7 @@ func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string 
 		}
 		return "The structured output is wrong: " + strings.Join(lines, "; ")
 	}
-	message := job.ResultInWords(accepted.JSON)
+	message := job.NewResultMessage(accepted.JSON)
 	message.UserID, message.SessionID = t.job.UserID, t.job.SessionID
 	if _, err := t.r.jobs.Accept(ctx, t.job.ID, lifecycle.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message,

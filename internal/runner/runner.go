@@ -180,29 +180,29 @@ func (r *Runner) drain(ctx context.Context) {
 
 // Event tells a turn of this node what became of its job, on whatever node that
 // happened.
-func (r *Runner) Event(e store.Published) {
-	switch e.Happening {
-	case job.OnReceived:
+func (r *Runner) Event(e store.EventEnvelope) {
+	switch e.Type {
+	case job.EventReceived:
 		r.jobEnded(e.RequestID, errDelivered)
-	case job.OnError, job.OnCancelled, job.OnRejected:
+	case job.EventError, job.EventCancelled, job.EventRejected:
 		r.jobEnded(e.RequestID, errJobEnded)
-	case job.OnPending: // the reply has come to a question, and the process that asked is in the way
+	case job.EventPending: // the reply has come to a question, and the process that asked is in the way
 		if t := r.ownedTurnOf(e.RequestID); t != nil {
 			go t.check()
 		}
-	case job.OnRunning: // another phase: Claude may have submitted its change
+	case job.EventRunning: // another phase: Claude may have submitted its change
 		if t := r.ownedTurnOf(e.RequestID); t != nil && t.change != nil && t.step == nil {
 			go t.check()
 		}
-	case job.OnActivity, job.OnPartial, job.OnMessage, job.OnCheckpoint, job.OnResolved:
+	case job.EventActivity, job.EventPartial, job.EventMessage, job.EventCheckpoint, job.EventResolved:
 	}
 }
 
-// Wake looks for work in a partition.
-func (r *Runner) Wake(p store.Partition) { r.ready.add(p) }
+// Queued looks for work in a partition.
+func (r *Runner) Queued(p store.Partition) { r.ready.add(p) }
 
-// Reset looks for work everywhere, and for jobs that ended unseen.
-func (r *Runner) Reset() {
+// Resubscribed looks for work everywhere, and for jobs that ended unseen.
+func (r *Runner) Resubscribed() {
 	r.ready.addAll()
 	go r.checkAll() // the caller is waited for by everyone's events
 }

@@ -132,9 +132,11 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	var parts sync.WaitGroup
 	parts.Go(func() { r.Run(ctx, ctx) })
 	if deaf {
-		r.Reset() // it looks for work as it starts
+		r.Resubscribed() // it looks for work as it starts
 	} else {
-		parts.Go(func() { db.Subscribe(ctx, store.Subscriber{EventFunc: r.Event, WakeFunc: r.Wake, ResetFunc: r.Reset}) })
+		parts.Go(func() {
+			db.Subscribe(ctx, store.Subscriber{EventFunc: r.Event, QueuedFunc: r.Queued, ResubscribedFunc: r.Resubscribed})
+		})
 	}
 	stop := sync.OnceFunc(func() {
 		cancel()
@@ -226,7 +228,7 @@ func TestASubmittedChangeIsNoticed(t *testing.T) {
 			}
 		}},
 		"by a heartbeat, where the event was lost":          {deaf: true, change: func(o *runner.Options) { o.Heartbeat = 100 * time.Millisecond }},
-		"by the connection that comes back":                 {announce: func(_ *farm, n *node, _ job.ID) { n.Reset() }},
+		"by the connection that comes back":                 {announce: func(_ *farm, n *node, _ job.ID) { n.Resubscribed() }},
 		"by the next start, which adopts the process":       {announce: func(f *farm, n *node, _ job.ID) { n.stop(); f.start(f.claude(hang), false, nil) }},
 		"by the next start, though its process was killed":  {announce: func(f *farm, n *node, _ job.ID) { n.stop(); f.endStrays(); f.start(f.claude(hang), false, nil) }},
 		"by the next start, though that hears nothing, too": {deaf: true, announce: func(f *farm, n *node, _ job.ID) { n.stop(); f.start(f.claude(hang), true, nil) }},

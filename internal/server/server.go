@@ -326,13 +326,13 @@ func (n *node) problems(ctx context.Context) []string {
 // what it has a use for.
 func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 	all := []store.Subscriber{
-		{EventFunc: n.hub.Event, ResetFunc: n.hub.Reset},
+		{EventFunc: n.hub.Event, ResubscribedFunc: n.hub.Resubscribed},
 		{EventFunc: m.Event},
 		{EventFunc: n.checkpoints.Event},
-		{WakeFunc: n.outbox.Wake},
+		{QueuedFunc: n.outbox.Queued},
 	}
 	if n.runner != nil {
-		all = append(all, store.Subscriber{EventFunc: n.runner.Event, WakeFunc: n.runner.Wake, ResetFunc: n.runner.Reset})
+		all = append(all, store.Subscriber{EventFunc: n.runner.Event, QueuedFunc: n.runner.Queued, ResubscribedFunc: n.runner.Resubscribed})
 	}
 	return all
 }

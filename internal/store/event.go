@@ -13,12 +13,12 @@ import (
 	"ringback/internal/job"
 )
 
-// Published is an event on its way to clients. Frame is the JSON they receive.
-type Published struct {
+// EventEnvelope is an event on its way to clients. Frame is the JSON they receive.
+type EventEnvelope struct {
 	Seq       job.Seq
 	RequestID job.ID
 	UserID    string
-	Happening job.Happening
+	Type      job.EventType
 	Frame     []byte
 }
 
@@ -26,18 +26,18 @@ type Published struct {
 // set. They are called from one goroutine and must not block.
 type Subscriber struct {
 	// EventFunc is called for each event of every user.
-	EventFunc func(Published)
-	// WakeFunc is called when a partition has something to do: a turn was queued, or
+	EventFunc func(EventEnvelope)
+	// QueuedFunc is called when a partition has something to do: a turn was queued, or
 	// a task.
-	WakeFunc func(Partition)
-	// ResetFunc is called after a (re)connection: anything may have been missed.
-	ResetFunc func()
+	QueuedFunc func(Partition)
+	// ResubscribedFunc is called after a (re)connection: anything may have been missed.
+	ResubscribedFunc func()
 }
 
 // subscribers are told in their order.
 type subscribers []Subscriber
 
-func (to subscribers) event(e Published) {
+func (to subscribers) event(e EventEnvelope) {
 	for _, one := range to {
 		if one.EventFunc != nil {
 			one.EventFunc(e)
@@ -47,16 +47,16 @@ func (to subscribers) event(e Published) {
 
 func (to subscribers) wake(p Partition) {
 	for _, one := range to {
-		if one.WakeFunc != nil {
-			one.WakeFunc(p)
+		if one.QueuedFunc != nil {
+			one.QueuedFunc(p)
 		}
 	}
 }
 
 func (to subscribers) reset() {
 	for _, one := range to {
-		if one.ResetFunc != nil {
-			one.ResetFunc()
+		if one.ResubscribedFunc != nil {
+			one.ResubscribedFunc()
 		}
 	}
 }
@@ -112,25 +112,25 @@ func (s *Store) checkSubscription(ctx context.Context, sub *redis.PubSub, err er
 }
 
 // parsePublished reads "<seq> <request id> <happening> <user>\n<frame>".
-func parsePublished(payload string) (Published, bool) {
+func parsePublished(payload string) (EventEnvelope, bool) {
 	head, frame, ok := strings.Cut(payload, "\n")
 	if !ok {
-		return Published{}, false
+		return EventEnvelope{}, false
 	}
 	parts := strings.SplitN(head, " ", 4)
 	if len(parts) != 4 {
-		return Published{}, false
+		return EventEnvelope{}, false
 	}
 	seq, err := strconv.ParseUint(parts[0], 10, 63)
-	return Published{
-		Seq: job.Seq(seq), RequestID: job.ID(parts[1]), Happening: job.Happening(parts[2]), UserID: parts[3],
+	return EventEnvelope{
+		Seq: job.Seq(seq), RequestID: job.ID(parts[1]), Type: job.EventType(parts[2]), UserID: parts[3],
 		Frame: []byte(frame),
 	}, err == nil
 }
 
 // Replay is a stretch of a user's past events.
 type Replay struct {
-	Events []Published
+	Events []EventEnvelope
 	// Missed is whether events between since and the first of Events were
 	// forgotten.
 	Missed bool
@@ -172,10 +172,10 @@ func missed(since, base job.Seq, oldest []redis.XMessage) bool {
 	return first > base+1 && since < first-1
 }
 
-func parseEntry(entry redis.XMessage, userID string) (Published, bool) {
+func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
 	frame, ok := entry.Values["f"].(string)
 	if !ok {
-		return Published{}, false
+		return EventEnvelope{}, false
 	}
 	var head struct {
 		Event     string `json:"event"`
@@ -183,18 +183,18 @@ func parseEntry(entry redis.XMessage, userID string) (Published, bool) {
 	}
 	// The frame's data follows these two fields; the decoder need not read on.
 	if json.NewDecoder(bytes.NewReader([]byte(frame))).Decode(&head) != nil {
-		return Published{}, false
+		return EventEnvelope{}, false
 	}
 	_, happening := cutLast(head.Event)
-	return Published{
+	return EventEnvelope{
 		Seq: entrySeq(entry), RequestID: head.RequestID, UserID: userID,
-		Happening: job.Happening(happening), Frame: []byte(frame),
+		Type: job.EventType(happening), Frame: []byte(frame),
 	}, true
 }
 
 func cutLast(name string) (prefix, last string) {
-	if prefix, ok := strings.CutSuffix(name, ":"+string(job.OnResolved)); ok {
-		return prefix, string(job.OnResolved)
+	if prefix, ok := strings.CutSuffix(name, ":"+string(job.EventResolved)); ok {
+		return prefix, string(job.EventResolved)
 	}
 	i := strings.LastIndexByte(name, ':')
 	return name[:max(i, 0)], name[i+1:]
@@ -212,8 +212,8 @@ func seqOf(v any) job.Seq {
 }
 
 // JobEvents returns up to limit events of one job after since.
-func (s *Store) JobEvents(ctx context.Context, j job.Job, since job.Seq, limit int) ([]Published, error) {
-	var found []Published
+func (s *Store) JobEvents(ctx context.Context, j job.Job, since job.Seq, limit int) ([]EventEnvelope, error) {
+	var found []EventEnvelope
 	for len(found) < limit {
 		page, err := s.Events(ctx, j.UserID, since, 1000)
 		if err != nil {
