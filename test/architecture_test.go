@@ -14,7 +14,7 @@ import (
 // internal/server and cmd put things together.
 var allowed = map[string][]string{
 	"internal/action":            {"job", "kind", "lifecycle", "process", "store"},
-	"internal/api":               {"artifact", "checkpoint", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
+	"internal/api":               {"artifact", "checkpoint", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
 	"internal/approval":          {"job"},
 	"internal/artifact":          {},
 	"internal/callback":          {"action", "approval", "checkpoint", "claude", "httpjson", "job", "kind", "lifecycle", "schema", "store"},
@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"internal/client":            {"job"},
 	"internal/config":            {},
 	"internal/excerpt":           {},
+	"internal/guard":             {"job"},
 	"internal/httpjson":          {"job"},
 	"internal/hub":               {"job", "store"},
 	"internal/job":               {},

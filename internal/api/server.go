@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"ringback/internal/checkpoint"
+	"ringback/internal/guard"
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
 	"ringback/internal/job"
@@ -50,6 +51,7 @@ type Server struct {
 	jobs        *lifecycle.Service
 	hub         *hub.Hub
 	checkpoints *checkpoint.Service
+	origins     *guard.Origins
 	opts        Options
 	log         *slog.Logger
 }
@@ -59,7 +61,7 @@ func New(s *store.Store, kinds *kind.Registry, jobs *lifecycle.Service, h *hub.H
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
-	return &Server{store: s, kinds: kinds, jobs: jobs, hub: h, checkpoints: people, opts: opts, log: log}
+	return &Server{store: s, kinds: kinds, jobs: jobs, hub: h, checkpoints: people, origins: guard.NewOrigins(opts.CORSOrigins), opts: opts, log: log}
 }
 
 // NewEcho returns an echo server that answers errors our way.
@@ -94,15 +96,10 @@ func (s *Server) Register(e *echo.Echo) {
 	if s.opts.Metrics != nil {
 		e.GET("/metrics", echo.WrapHandler(s.opts.Metrics))
 	}
-	cross := http.NewCrossOriginProtection()
-	for _, origin := range s.opts.CORSOrigins {
-		if err := cross.AddTrustedOrigin(origin); err != nil {
-			s.log.Warn("CORS_ORIGINS holds something that is not an origin", "origin", origin, "error", err)
-		}
-	}
 	if len(s.opts.CORSOrigins) > 0 {
 		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins, ExposeHeaders: exposed, MaxAge: preflightAge}))
 	}
+	e.Use(s.origins.Middleware)
 	e.GET("/ws", s.webSocket)
 	e.POST("/api/slack/commands", s.slackCommand)
 	// Not a group: its middleware would answer 404 for a wrong method.
@@ -143,20 +140,7 @@ func (s *Server) Register(e *echo.Echo) {
 		{http.MethodGet, "/api/kinds", s.listKinds},
 		{http.MethodGet, "/api/kinds/:name", s.getKind},
 	} {
-		e.Add(r.method, r.path, r.handle, s.sameOrigin(cross), s.authenticate)
-	}
-}
-
-// sameOrigin keeps pages of other sites from acting in the open mode.
-func (s *Server) sameOrigin(cross *http.CrossOriginProtection) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			if err := cross.Check(c.Request()); err != nil {
-				return job.Errorf(job.Forbidden, "Cross-origin request refused").
-					WithHint("Add the page's origin to CORS_ORIGINS if it may call this server.")
-			}
-			return next(c)
-		}
+		e.Add(r.method, r.path, r.handle, s.authenticate)
 	}
 }
 

@@ -2,9 +2,6 @@ package api
 
 import (
 	"errors"
-	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/gorilla/websocket"
@@ -51,7 +48,7 @@ func closeCode(err error) (hub.CloseCode, bool) {
 // page's origin comes first: other sites learn nothing more.
 func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 	want := hub.Request{RequestID: job.ID(c.QueryParam("requestId"))}
-	if !s.trustedOrigin(c.Request()) {
+	if !s.origins.Trusts(c.Request()) {
 		return want, job.Errorf(job.Forbidden, "The page's origin is not one of CORS_ORIGINS")
 	}
 	who, err := s.identify(c)
@@ -93,14 +90,4 @@ func (s *Server) checkListener(c echo.Context, want hub.Request) error {
 		return job.Errorf(job.Forbidden, "This user has no job with this requestId")
 	}
 	return err
-}
-
-// trustedOrigin keeps pages of other sites from listening.
-func (s *Server) trustedOrigin(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" || slices.Contains(s.opts.CORSOrigins, origin) || slices.Contains(s.opts.CORSOrigins, "*") {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && strings.EqualFold(u.Host, r.Host)
 }

@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,7 @@ type Config struct {
 	APIKeys         []string      `env:"API_KEYS"`
 	JWTSecret       string        `env:"JWT_SECRET"`
 	CORSOrigins     []string      `env:"CORS_ORIGINS"`
+	AllowedHosts    []string      `env:"ALLOWED_HOSTS"`
 	WebhookURL      string        `env:"WEBHOOK_URL"`
 	WebhookSecret   string        `env:"WEBHOOK_SECRET"`
 	WebhookPrivate  bool          `env:"WEBHOOK_PRIVATE"`
@@ -200,6 +202,11 @@ func (c Config) validate() error {
 	for _, origin := range c.CORSOrigins {
 		check(origin == "*" || isOrigin(origin), "CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com", origin)
 	}
+	check(c.secured() || !slices.Contains(c.CORSOrigins, "*"),
+		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS nor JWT_SECRET is set: name the origins")
+	for _, host := range c.AllowedHosts {
+		check(isHost(host), "ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com", host)
+	}
 	for _, key := range c.APIKeys {
 		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")
 	}
@@ -217,6 +224,29 @@ func (c Config) secured() bool { return len(c.APIKeys) > 0 || c.JWTSecret != "" 
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme != "" && u.Host != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
+}
+
+// isHost reports whether a text is a host's name or address with nothing beside it.
+func isHost(text string) bool {
+	if net.ParseIP(strings.Trim(text, "[]")) != nil {
+		return true
+	}
+	return text != "" && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+}
+
+// Hosts are the names of its own under which the server answers, beside those of its
+// machine. restricted is false where it answers to all names: where nobody gets
+// anything from it without a key or token, it can be reached from other machines, and
+// ALLOWED_HOSTS does not say otherwise.
+func (c Config) Hosts() (names []string, restricted bool) {
+	if c.secured() && !isLoopback(c.ListenAddr) && len(c.AllowedHosts) == 0 {
+		return nil, false
+	}
+	names = slices.Clone(c.AllowedHosts)
+	if u, err := url.Parse(c.CallbackBaseURL); err == nil {
+		names = append(names, u.Hostname())
+	}
+	return names, true
 }
 
 func isLoopback(addr string) bool {

@@ -23,6 +23,7 @@ import (
 	"ringback/internal/callback"
 	"ringback/internal/checkpoint"
 	"ringback/internal/config"
+	"ringback/internal/guard"
 	"ringback/internal/hub"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -294,6 +295,9 @@ func (n *node) callbackBaseURL() string {
 func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
 	c := n.opts.Config
 	e := api.NewEcho(n.log)
+	if names, restricted := c.Hosts(); restricted {
+		e.Pre(guard.NewHosts(names).Middleware)
+	}
 	callbacks, err := callback.New(n.store, n.jobs, n.kinds, n.checkpoints, n.actions, callback.Options{
 		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
 	}, n.log)

@@ -1,0 +1,76 @@
+package guard
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+)
+
+// Hosts are the names under which a server answers: those of this machine, and those
+// that it was told.
+//
+// A page of any site can have its own name resolve to 127.0.0.1 (DNS rebinding). Its
+// browser then takes the server for the page's own, and no rule about origins stops
+// it. But the name stands in the header Host.
+type Hosts struct{ names map[string]bool }
+
+// NewHosts returns the names of this machine with these beside them.
+func NewHosts(names []string) *Hosts {
+	h := &Hosts{names: map[string]bool{}}
+	for _, name := range names {
+		h.names[strings.ToLower(strings.Trim(name, "[]"))] = true
+	}
+	return h
+}
+
+// Middleware refuses requests that were sent to another name.
+func (h *Hosts) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if sent := c.Request().Host; !h.Answers(sent) {
+			return job.Errorf(job.Forbidden, "This server does not answer to the host %q", sent).
+				WithHint("Call it by a name of its machine, such as localhost. If this is a name of its own, add it to ALLOWED_HOSTS.")
+		}
+		return next(c)
+	}
+}
+
+// Answers reports whether a Host header, with or without a port, names this server.
+func (h *Hosts) Answers(sent string) bool {
+	name, ok := hostname(sent)
+	if !ok {
+		return false
+	}
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") || h.names[name] {
+		return true
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.Zone() == "" && ip.IsLoopback()
+}
+
+// hostname is a Host header's name without the port, in lower case; false where it is
+// malformed.
+func hostname(sent string) (string, bool) {
+	name := sent
+	if rest, port, err := net.SplitHostPort(sent); err == nil {
+		if strings.Trim(port, "0123456789") != "" {
+			return "", false
+		}
+		name = rest
+		if strings.Contains(rest, ":") != strings.HasPrefix(sent, "[") {
+			return "", false // brackets are for IPv6
+		}
+	} else if inner, ok := strings.CutPrefix(sent, "["); ok {
+		inner, closed := strings.CutSuffix(inner, "]")
+		if !closed || !strings.Contains(inner, ":") {
+			return "", false
+		}
+		name = inner
+	} else if strings.Contains(sent, ":") {
+		return "", false
+	}
+	return strings.ToLower(name), name != "" && name[0] != '.'
+}

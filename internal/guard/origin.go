@@ -1,0 +1,52 @@
+package guard
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+)
+
+// Origins are the origins whose pages may call, beside the server's own.
+type Origins struct {
+	names  []string
+	writes *http.CrossOriginProtection
+}
+
+// NewOrigins returns the guard for pages of these origins; "*" lets all in. What is no
+// origin, which the configuration refuses, lets none in.
+func NewOrigins(names []string) *Origins {
+	o := &Origins{names: names, writes: http.NewCrossOriginProtection()}
+	for _, name := range names {
+		_ = o.writes.AddTrustedOrigin(name)
+	}
+	return o
+}
+
+// Middleware keeps pages of other sites from changing anything. What they may read is
+// for their browser to say, see CORS_ORIGINS.
+func (o *Origins) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := o.writes.Check(c.Request()); err != nil && !slices.Contains(o.names, "*") {
+			return job.Errorf(job.Forbidden, "Cross-origin request refused").
+				WithHint("Add the page's origin to CORS_ORIGINS if it may call this server.")
+		}
+		return next(c)
+	}
+}
+
+// Trusts reports whether the page that opens a WebSocket may: browsers let any page open
+// one, and read it. The server's own pages are known by the Host, which is why Hosts
+// comes before.
+func (o *Origins) Trusts(r *http.Request) bool {
+	origin := r.Header.Get(echo.HeaderOrigin)
+	if origin == "" || slices.Contains(o.names, origin) || slices.Contains(o.names, "*") {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && u.User == nil && strings.EqualFold(u.Host, r.Host)
+}

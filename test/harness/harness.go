@@ -1,0 +1,235 @@
+// Package harness starts the real server for tests that attack it from outside: the
+// binary as it ships, with real processes and a store of its own.
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Patience is how long a condition is awaited before a test fails.
+const Patience = 30 * time.Second
+
+// Vars are environment variables.
+type Vars map[string]string
+
+// Object is a JSON object.
+type Object = map[string]any
+
+var binary string
+
+// Main builds the server, runs the tests and returns their exit code.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ringback-attack")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // an ordinary user runs the binary, too
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	binary = filepath.Join(dir, "ringback")
+	build := exec.Command("go", "build", "-race", "-trimpath", "-o", binary, "ringback/cmd/ringback")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building ringback: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// Binary is the path of the server that Main has built.
+func Binary() string { return binary }
+
+// Server is a running server.
+type Server struct {
+	URL string
+	// CallbackURL is where it takes callbacks, if that is a place of its own.
+	CallbackURL string
+	Dir         string // its DATA_DIR
+	Log         *Log
+	Cmd         *exec.Cmd
+}
+
+// Start starts a server with the given variables over sensible ones for tests, and
+// stops it with the test. Change may alter the command before it runs; nil for none.
+func Start(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
+	t.Helper()
+	s := &Server{Log: &Log{}, Dir: env["DATA_DIR"], Cmd: exec.Command(binary, "serve")}
+	all := Vars{
+		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
+		"CLAUDE_BIN": "simulate", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66",
+	}
+	if s.Dir == "" {
+		s.Dir = t.TempDir()
+		all["DATA_DIR"] = s.Dir
+	}
+	maps.Copy(all, env)
+	for name, value := range all {
+		s.Cmd.Env = append(s.Cmd.Env, name+"="+value)
+	}
+	s.Cmd.Stdout, s.Cmd.Stderr = s.Log, s.Log
+	s.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if change != nil {
+		change(s.Cmd)
+	}
+	if err := s.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = s.Cmd.Wait()
+		close(exited)
+	}()
+	t.Cleanup(func() { s.stop(t, exited) })
+	s.awaitStart(t, exited)
+	return s
+}
+
+var listening = regexp.MustCompile(`Ringback listens on (http://\S+)(?:\n  callbacks\s+(http://\S+))?`)
+
+func (s *Server) awaitStart(t testing.TB, exited <-chan struct{}) {
+	t.Helper()
+	Eventually(t, "the server to listen", func() bool {
+		select {
+		case <-exited:
+			t.Fatalf("the server ended at once:\n%s", s.Log)
+		default:
+		}
+		match := listening.FindStringSubmatch(s.Log.String())
+		if match == nil || !strings.Contains(s.Log.String(), "\n  claude") {
+			return false
+		}
+		s.URL, s.CallbackURL = match[1], match[2]
+		return true
+	})
+}
+
+func (s *Server) stop(t testing.TB, exited <-chan struct{}) {
+	_ = s.Cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-exited:
+	case <-time.After(20 * time.Second):
+		t.Error("the server did not stop within 20 seconds of SIGTERM")
+		_ = s.Cmd.Process.Kill()
+	}
+	if t.Failed() {
+		t.Logf("server log:\n%s", s.Log)
+	}
+}
+
+// Log collects what a process prints.
+type Log struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+// String returns what was printed so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// Eventually waits until ok.
+func Eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(Patience); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("gave up waiting for %s", what)
+		}
+	}
+}
+
+// Request is one HTTP request.
+type Request struct {
+	Method, Path string
+	// Body is sent as it is where it is a string, else as JSON; nil for none.
+	Body any
+	// Host is sent in place of the address's; Header over Content-Type.
+	Host   string
+	Header map[string]string
+}
+
+// Send sends a request to a URL of a server and returns the status and the body: an
+// empty object where it is no JSON object.
+func Send(t testing.TB, url string, r Request) (int, Object) {
+	t.Helper()
+	var body []byte
+	switch b := r.Body.(type) {
+	case nil:
+	case string:
+		body = []byte(b)
+	default:
+		var err error
+		if body, err = json.Marshal(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), r.Method, url+r.Path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Host = r.Host
+	for name, value := range r.Header {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := Object{}
+	_ = json.Unmarshal(text, &answer)
+	return resp.StatusCode, answer
+}
+
+// Want sends a request that must be answered with status.
+func (s *Server) Want(t testing.TB, status int, r Request) Object {
+	t.Helper()
+	got, answer := Send(t, s.URL, r)
+	if got != status {
+		t.Fatalf("%s %s answered %d, want %d: %v", r.Method, r.Path, got, status, answer)
+	}
+	return answer
+}
+
+// Manual creates a job that the test plays Claude for, and returns its id and the
+// envelope of its callbacks. header lets the test in, where that needs something.
+func (s *Server) Manual(t testing.TB, header map[string]string, job Object) (id string, envelope Object) {
+	t.Helper()
+	all := Object{"kind": "meal-suggestions", "input": Object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}, "options": Object{"simulate": "manual"}}
+	maps.Copy(all, job)
+	id, _ = s.Want(t, http.StatusAccepted, Request{Method: "POST", Path: "/api/jobs", Body: all, Header: header})["requestId"].(string)
+	Eventually(t, "the job to run", func() bool {
+		return s.Want(t, http.StatusOK, Request{Method: "GET", Path: "/api/jobs/" + id, Header: header})["status"] == "running"
+	})
+	values := s.Want(t, http.StatusOK, Request{Method: "GET", Path: "/api/jobs/" + id + "/callback", Header: header})
+	return id, Object{"requestId": id, "hmac": values["hmac"]}
+}
