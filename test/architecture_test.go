@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"internal/hub":               {"job", "store"},
 	"internal/job":               {},
 	"internal/kind":              {"approval", "job", "schema"},
-	"internal/lifecycle":         {"job", "kind"},
+	"internal/lifecycle":         {"approval", "job", "kind"},
 	"internal/metrics":           {"job", "store"},
 	"internal/notify":            {"job"},
 	"internal/outbox":            {"job", "lifecycle", "notify", "store"},
@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"internal/review":            {"checkpoint", "job", "kind", "lifecycle", "process", "store", "workspace"},
 	"internal/runner":            {"artifact", "checkpoint", "claude", "httpjson", "job", "kind", "lifecycle", "process", "review", "store", "workspace"},
 	"internal/schema":            {"job"},
-	"internal/store":             {"job", "lifecycle"},
+	"internal/store":             {"approval", "job", "lifecycle"},
 	"internal/store/storetest":   {"job", "lifecycle", "store"},
 	"internal/workspace":         {"job", "process"},
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 )
 
@@ -86,20 +87,21 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 // spend uses the approval of an action up. It returns Unapproved where there is none
 // that is still worth something.
 func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
-	a := j.Approval
-	if a == nil || a.Denied {
-		return Unapproved
+	use := j.Approval.At(st.Now)
+	if use == approval.Permitted || use == approval.Expired {
+		st.do(SpendApproval{j.ID, key})
 	}
-	st.do(SpendApproval{j.ID, key})
-	if a.Until.Before(st.Now) {
+	if use == approval.Expired {
 		j.Question, j.QuestionID = "", "" // its yes is worth nothing any more: it is asked anew
-		st.refuseExpired(j, a, about)
+		st.refuseExpired(j, j.Approval, about)
+	}
+	if use != approval.Permitted {
 		return Unapproved
 	}
 	return ""
 }
 
-func (st *State) refuseExpired(j *Job, a *Approval, about job.Operation) {
+func (st *State) refuseExpired(j *Job, a *approval.Decision, about job.Operation) {
 	st.do(AppendAudit{job.AuditEntry{
 		Time: st.Now, RequestID: j.ID, Event: "refused", Detail: "the approval has expired", CheckpointID: a.Checkpoint, Operation: about,
 	}})
@@ -190,12 +192,13 @@ func (st *State) useApproval(key string, about job.Operation) (job.Decision, job
 	}
 	a := j.Approval
 	st.do(SpendApproval{j.ID, key})
-	if a.Denied {
+	switch a.At(st.Now) {
+	case approval.Denied:
 		return job.Deny, a.Checkpoint
-	}
-	if a.Until.Before(st.Now) {
+	case approval.Expired, approval.Missing:
 		st.refuseExpired(j, a, about)
 		return "", ""
+	case approval.Permitted:
 	}
 	st.do(AppendAudit{job.AuditEntry{Time: st.Now, RequestID: j.ID, Event: "started", CheckpointID: a.Checkpoint, Operation: about}})
 	if c := st.Earlier; c != nil && c.ToolCallID != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 )
 
@@ -170,9 +171,8 @@ func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 // approve records a yes, for exactly what was asked.
 func (st *State) approve(j *Job, c *Checkpoint, terms ApprovalTerms) {
 	st.supersede(j, c)
-	until := st.Now.Add(terms.TTL)
-	st.do(GrantApproval{j.ID, c.ApprovalKey, Approval{Checkpoint: c.ID, Until: until}},
-		SetClock{ApprovalClock, string(c.ID), until.Add(approvalGrace)})
+	yes := approval.Yes(c.ID, approval.Permission{Life: terms.TTL}, st.Now)
+	st.do(GrantApproval{j.ID, c.ApprovalKey, yes}, SetClock{ApprovalClock, string(c.ID), yes.Until.Add(approvalGrace)})
 	if terms.Standing.ID == "" {
 		return
 	}
@@ -194,7 +194,7 @@ func (st *State) deny(j *Job, c *Checkpoint) {
 		st.endCall(j.chat(), c.ToolCallID, job.OutputDenied, mustMarshal("denied"))
 	}
 	if c.Type == job.ToolApproval {
-		st.do(GrantApproval{j.ID, c.ApprovalKey, Approval{Checkpoint: c.ID, Denied: true}})
+		st.do(GrantApproval{j.ID, c.ApprovalKey, approval.No(c.ID)})
 	}
 }
 

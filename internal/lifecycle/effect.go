@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 )
 
@@ -200,7 +201,7 @@ type (
 	GrantApproval struct {
 		JobID    job.ID
 		Key      string
-		Approval Approval
+		Decision approval.Decision
 	}
 	// SpendApproval removes a decision.
 	SpendApproval struct {

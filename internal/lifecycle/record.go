@@ -266,15 +266,6 @@ type Call struct {
 	Tool     string
 }
 
-// Approval is a decision on a use of a tool or an action, until it is used.
-type Approval struct {
-	Checkpoint job.CheckpointID `json:"checkpoint"`
-	// Until is when a yes expires.
-	Until time.Time `json:"until,omitzero"`
-	// Denied is whether it is a no.
-	Denied bool `json:"denied,omitempty"`
-}
-
 // RunID identifies one run of an action.
 type RunID string
 

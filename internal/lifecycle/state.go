@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 )
 
@@ -135,7 +136,7 @@ type Job struct {
 	Pending         []job.Message
 	// Approval is the decision that was looked up, KnownRun the run for the same key of
 	// which Claude does not know the end yet.
-	Approval *Approval
+	Approval *approval.Decision
 	KnownRun RunID
 	// Standing are the ids of standing approvals that go with the job.
 	Standing []string

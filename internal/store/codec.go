@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 )
@@ -218,14 +219,14 @@ func encodeCall(c lifecycle.Call) string {
 
 // decodeApproval reads a decision; earlier versions stored "<checkpoint>|<until>", with
 // "|no" behind a no.
-func decodeApproval(text string) (*lifecycle.Approval, error) {
-	a := new(lifecycle.Approval)
+func decodeApproval(text string) (*approval.Decision, error) {
+	a := new(approval.Decision)
 	if strings.HasPrefix(text, "{") {
 		return a, json.Unmarshal([]byte(text), a)
 	}
 	id, rest, _ := strings.Cut(text, "|")
 	until, no, _ := strings.Cut(rest, "|")
-	*a = lifecycle.Approval{Checkpoint: job.CheckpointID(id), Denied: no != "", Until: millis(until)}
+	*a = approval.Decision{Checkpoint: job.CheckpointID(id), Denied: no != "", Until: millis(until)}
 	return a, nil
 }
 

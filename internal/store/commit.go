@@ -393,7 +393,7 @@ func (c *commit) listCheckpoint(p *lifecycle.Checkpoint) {
 func (c *commit) applyToApprovals(e lifecycle.Effect) {
 	switch e := e.(type) {
 	case lifecycle.GrantApproval:
-		c.do("HSET", c.under("approvals", e.JobID), e.Key, text(e.Approval))
+		c.do("HSET", c.under("approvals", e.JobID), e.Key, text(e.Decision))
 	case lifecycle.SpendApproval:
 		c.do("HDEL", c.under("approvals", e.JobID), e.Key)
 	case lifecycle.AddStanding:

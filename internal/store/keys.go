@@ -30,7 +30,7 @@ var keyPatterns = [...]keyPattern{
 	{"asked:<job>", "list", "the job's checkpoints"},
 	{"told:<job>", "list", "ids of the messages that the job's next turn is told"},
 	{"audit:<job>", "list", "the job's audit log, each a job.AuditEntry, JSON"},
-	{"approvals:<job>", "hash", "approval key -> decision that nobody has used yet: lifecycle.Approval, JSON"},
+	{"approvals:<job>", "hash", "approval key -> decision that nobody has used yet: approval.Decision, JSON"},
 	{"standing-of:<job>", "set", "ids of the standing approvals that go with the job"},
 	{"calls:<job>", "hash", "tool call in the chat -> who ends it: lifecycle.Call, see encodeCall"},
 	{"runs:<job>", "hash", "approval key -> run of an action whose end Claude does not know yet"},

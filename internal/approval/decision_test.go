@@ -1,0 +1,31 @@
+package approval_test
+
+import (
+	"testing"
+	"time"
+
+	"ringback/internal/approval"
+)
+
+func TestWhatADecisionIsWorth(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	yes := approval.Yes("chk_00_a", approval.Permission{Life: time.Minute}, now)
+	no := approval.No("chk_00_a")
+	for name, row := range map[string]struct {
+		decision *approval.Decision
+		after    time.Duration
+		want     approval.Use
+	}{
+		"nobody has decided":               {nil, 0, approval.Missing},
+		"a yes at once":                    {&yes, 0, approval.Permitted},
+		"a yes in the last moment":         {&yes, time.Minute, approval.Permitted},
+		"a yes a moment too late":          {&yes, time.Minute + time.Millisecond, approval.Expired},
+		"a no, however late":               {&no, time.Hour, approval.Denied},
+		"a decision that was never stored": {new(approval.Decision), 0, approval.Expired},
+	} {
+		if got := row.decision.At(now.Add(row.after)); got != row.want {
+			t.Errorf("%s: %s, want %s", name, got, row.want)
+		}
+	}
+}
