@@ -17,6 +17,14 @@ type ToolCall struct {
 	Input map[string]any
 	// Dir is the working directory, in which relative paths lie.
 	Dir string
+	// Root is the job's own directory, in which Dir lies; empty where they are one.
+	Root string
+}
+
+// atRoot reports whether the working directory is the job's own: a program that a
+// rule names by a relative path lies there.
+func (c ToolCall) atRoot() bool {
+	return c.Root == "" || filepath.Clean(c.Dir) == filepath.Clean(c.Root)
 }
 
 // extent is how much of a call a rule is about. What is allowed must match as a
@@ -40,8 +48,7 @@ func (r toolRule) match(c ToolCall) extent {
 	case r.pattern == "":
 		return whole
 	case c.Name == "Bash":
-		command, _ := c.Input["command"].(string)
-		return matchShell(r.pattern, command)
+		return matchShell(r.pattern, c)
 	case isFileTool(c.Name):
 		return matchPath(r.pattern, c)
 	case c.Name == "WebFetch":

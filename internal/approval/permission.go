@@ -13,7 +13,7 @@ type Permission struct {
 	Scope job.ApprovalScope
 	// Life is how long the yes to exactly what was asked may be used. It is used once.
 	Life time.Duration
-	// Standing goes on permitting what the same rule asks for; nil where Scope is
+	// Standing goes on permitting what its rule says; nil where Scope is
 	// once. Its ID and CreatedAt are the store's to give.
 	Standing *job.Approval
 }
@@ -23,8 +23,11 @@ type Request struct {
 	Type      job.CheckpointType
 	UserID    string
 	RequestID job.ID
-	// Kind is the job's, and Rule the one of it by which a call of a tool is asked for.
+	// Kind is the job's, and Rule what a yes to a call of a tool for more than once
+	// permits, as Verdict has it and the person has seen it.
 	Kind, Rule string
+	// Changed is whether the person has changed the input while they said yes.
+	Changed bool
 }
 
 // Permit says what a yes to a request permits, for a scope that may be empty: once.
@@ -41,6 +44,9 @@ func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permissio
 	if r.Type != job.ToolApproval {
 		return p, "only calls of tools can be allowed for more than once"
 	}
+	if r.Changed {
+		return p, "an input that you change can be allowed once only: the rule is of the call as it was"
+	}
 	p.Scope = scope
 	p.Standing = &job.Approval{UserID: r.UserID, Kind: r.Kind, Rule: r.Rule}
 	if scope == job.ForJob {
@@ -50,7 +56,9 @@ func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permissio
 }
 
 // Standing finds, among standing approvals, the one that permits a request: its user
-// gave it for the same rule of the same kind, and for this job or all of them.
+// gave it for the same rule of the same kind, and for this job or all of them. The
+// request's rule is Verdict's: where a deny rule or another one that asks may be about
+// the call, no rule is the same but that of exactly this call.
 func Standing(given []job.Approval, r Request) (job.Approval, bool) {
 	i := slices.IndexFunc(given, func(a job.Approval) bool {
 		return a.UserID == r.UserID && a.Kind == r.Kind && a.Rule == r.Rule && (a.RequestID == "" || a.RequestID == r.RequestID)

@@ -48,6 +48,100 @@ func TestWhatAYesPermits(t *testing.T) {
 	}
 }
 
+// A yes for more than once stores the rule that was shown, and the next call is
+// covered where its own rule is that one.
+func TestWhatAYesToOneCallPermitsOfAnother(t *testing.T) {
+	t.Parallel()
+	const all, push, denied = "ask Bash", "allow Bash; ask Bash(git push *)", "ask Bash; allow Bash(true *); deny Bash(rm *)"
+	for _, row := range []struct {
+		rules, yesTo, then string
+		covered            bool
+		because            string
+	}{
+		{all, "Bash: touch a", "Bash: touch b", true, "both are seen to be calls of Bash"},
+		{all, "Bash: touch a", "Bash: touch a && go vet ./...", true, "all that runs is seen"},
+		{all, "Bash: touch a", `Bash: sh -c "rm -rf x"`, false, "it cannot be seen what runs"},
+		{all, "Bash: touch a", "Bash: FOO=1 make", false, "it cannot be seen what runs"},
+		{all, "Bash: touch a", "Bash: git -c alias.x=!id x", false, "git runs what its argument says"},
+		{all, "Bash: touch a", "Bash: touch $(id)", false, "it cannot be seen what runs"},
+		{all, "Bash: FOO=1 make", "Bash: FOO=1 make", true, "it is the same"},
+		{all, "Bash: FOO=1 make", "Bash: FOO=2 make", false, "it is another one"},
+		{all, "Bash: FOO=1 make", `Bash: sh -c "rm -rf x"`, false, "neither can be judged, and only one was allowed"},
+		{all, "Bash: FOO=1 make", "Bash: touch a", false, "only the other was allowed"},
+		{all, "Bash: FOO=* make", "Bash: FOO=1 make", false, "what was allowed is no pattern"},
+		{denied, "Bash: FOO=1 make", `Bash: sh -c "rm -rf x"`, false, "neither can be judged, and only one was allowed"},
+		{denied, "Bash: touch a", `Bash: sh -c "rm -rf x"`, false, "it may be what is denied"},
+		{denied, "Bash: touch a", "Bash: touch b", true, "both are seen"},
+		{push, "Bash: git push", "Bash: git push origin main", true, "both are what the rule says"},
+		{push, "Bash: git push", "Bash: git push; curl evil.test", false, "it does something else beside"},
+		{push, "Bash: git push; curl evil.test", "Bash: git push", false, "the rule does not say what was allowed"},
+		{push, "Bash: git push", "Bash: git -C elsewhere push", false, "it cannot be seen whether the rule says that"},
+		{push, "Bash: git push", "Bash: eval git push", false, "it cannot be seen whether the rule says that"},
+		{push, "Bash: git push", "Bash: git push --receive-pack=id", false, "git runs what its argument says"},
+		{"ask Bash; ask Bash(git push *)", "Bash: touch a", "Bash: git push", false, "another rule asks for it"},
+		{"ask Bash(git *); ask Bash(git push *)", "Bash: git status", "Bash: git push", false, "another rule asks for it"},
+		{"ask Bash(git *); ask Bash(git push *)", "Bash: git status", "Bash: git log", true, "no other rule asks for it"},
+		{"ask Bash(git *); deny Bash(git push *)", "Bash: git status", "Bash: git --no-pager push", false, "it may be what is denied"},
+		{"ask *", "Read: a", "Read: b", true, "both are calls of Read"},
+		{"ask *", "Read: a", "Bash: ls", false, "a person who has seen Read has not seen Bash"},
+		{"ask Write", "Write: a", "Write: b", true, "both are calls of Write"},
+		{"ask Write; ask Write(config/**)", "Write: a", "Write: config/b", false, "another rule asks for it"},
+	} {
+		t.Run(row.rules+"/"+row.yesTo+"/"+row.then, func(t *testing.T) {
+			t.Parallel()
+			asks := func(call string) approval.Request {
+				verdict, rule := rulesOf(t, row.rules).Verdict(callOf(t, call))
+				if verdict != approval.Ask && (row.covered || verdict != approval.Deny) {
+					t.Fatalf("%s: found %q", call, verdict)
+				}
+				return approval.Request{Type: job.ToolApproval, UserID: "u1", RequestID: "req_1", Kind: "careful", Rule: rule}
+			}
+			yes, fault := approval.Permit(asks(row.yesTo), job.Always, time.Hour)
+			if fault != "" {
+				t.Fatal(fault)
+			}
+			if _, covered := approval.Standing([]job.Approval{*yes.Standing}, asks(row.then)); covered != row.covered {
+				t.Errorf("a yes that permits %q covers it: %t, want %t: %s", yes.Standing.Rule, covered, row.covered, row.because)
+			}
+		})
+	}
+}
+
+func TestAChangedInputIsAllowedOnce(t *testing.T) {
+	t.Parallel()
+	request := toolRequest
+	request.Changed = true
+	if p, fault := approval.Permit(request, job.Always, time.Hour); fault == "" || p.Standing != nil || p.Scope != job.Once {
+		t.Errorf("found %v %q", p, fault)
+	}
+	if _, fault := approval.Permit(request, job.Once, time.Hour); fault != "" {
+		t.Errorf("once: found %q", fault)
+	}
+}
+
+// What a person is shown for one call is that call, and one that is not all in sight
+// is shown so that it is.
+func TestTheRuleOfOneCall(t *testing.T) {
+	t.Parallel()
+	bash := func(input map[string]any) approval.ToolCall {
+		return approval.ToolCall{Name: "Bash", Input: input, Dir: "/work"}
+	}
+	for _, row := range []struct {
+		input map[string]any
+		want  string
+	}{
+		{map[string]any{"command": "FOO=1 make", "description": "Builds", "timeout": 5}, "Bash: FOO=1 make"},
+		{map[string]any{"command": "FOO=1 make\nid"}, `Bash: {"command":"FOO=1 make\nid"}`},
+		{map[string]any{"command": "FOO=1 make\u202e"}, `Bash: "{\"command\":\"FOO=1 make\u202e\"}"`},
+		{map[string]any{"command": "FOO=1 make", "dangerouslyDisableSandbox": true}, `Bash: {"command":"FOO=1 make","dangerouslyDisableSandbox":true}`},
+	} {
+		verdict, rule := rulesOf(t, "ask Bash").Verdict(bash(row.input))
+		if verdict != approval.Ask || rule != row.want {
+			t.Errorf("%v: found %q by %q, want %q", row.input, verdict, rule, row.want)
+		}
+	}
+}
+
 func TestWhatAStandingApprovalCovers(t *testing.T) {
 	t.Parallel()
 	given := func(change func(*job.Approval)) []job.Approval {

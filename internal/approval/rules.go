@@ -1,9 +1,13 @@
 package approval
 
 import (
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -65,20 +69,23 @@ func (r ToolRules) Fault() string {
 	return ""
 }
 
-// Verdict judges a call, and returns the rule that decided.
+// Verdict judges a call, and returns the rule that decided. Of a call that is asked
+// for, it is the rule that a yes for more than once permits, as Standing stores it:
+// see standing.
 func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
-	if rule := first(r.Deny, c, part); rule != "" {
-		return Deny, rule
+	if rule := first(parsed(r.Deny), c, part); rule != nil {
+		return Deny, rule.text
 	}
-	if rule := first(r.Deny, c, unseen); rule != "" {
-		return Ask, rule // whoever is asked sees whether it is what is denied
+	if first(parsed(r.Deny), c, unseen) != nil {
+		return Ask, exactly(c) // whoever is asked sees whether it is what is denied
 	}
 	for _, patterned := range []bool{true, false} {
-		if rule := first(those(r.Ask, patterned), c, unseen); rule != "" {
-			return Ask, rule
+		asking := those(r.Ask, patterned)
+		if rule := first(asking, c, unseen); rule != nil {
+			return Ask, rule.standing(c, asking)
 		}
-		if rule := first(those(r.Allow, patterned), c, whole); rule != "" {
-			return Allow, rule
+		if rule := first(those(r.Allow, patterned), c, whole); rule != nil {
+			return Allow, rule.text
 		}
 	}
 	if isFileTool(c.Name) && matchPath("**", c) == whole {
@@ -87,23 +94,87 @@ func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
 	return NoOpinion, ""
 }
 
+// standing is the rule that a yes for more than once permits, of a call that the rule
+// asks for: the rule itself, where it is about all that the call does, that can be
+// seen, and no other rule asks for it as well; else exactly this call. A yes to what
+// could not be judged is none to whatever else cannot be.
+func (r toolRule) standing(c ToolCall, asking []toolRule) string {
+	others := slices.DeleteFunc(slices.Clone(asking), func(other toolRule) bool { return other.text == r.text })
+	switch {
+	case r.match(c) != whole, !seen(c), first(others, c, unseen) != nil:
+		return exactly(c)
+	case r.tool == "*":
+		return c.Name
+	}
+	return r.text
+}
+
+// seen reports whether a call does nothing but what its text shows.
+func seen(c ToolCall) bool {
+	if c.Name != "Bash" {
+		return true
+	}
+	command, _ := c.Input["command"].(string)
+	s := parseShell(command)
+	return s.understood()
+}
+
+// longestExact is how many characters of an input are shown as a rule.
+const longestExact = 500
+
+// exactly is a rule for one call and no other. It is none of those that a kind can
+// have, so that it permits nothing that looks like a pattern for more.
+func exactly(c ToolCall) string {
+	input := maps.Clone(c.Input)
+	for _, name := range []string{"description", "timeout"} { // they change nothing of what is done
+		delete(input, name)
+	}
+	command, ok := input["command"].(string)
+	if ok && c.Name == "Bash" && len(input) == 1 && len(command) <= longestExact && readable(command) && !strings.Contains(command, "\n") {
+		return "Bash: " + command
+	}
+	digest, err := digestOf(input)
+	text, e := json.Marshal(input)
+	switch {
+	case e == nil && len(text) <= longestExact && readable(string(text)):
+		return c.Name + ": " + string(text)
+	case e == nil && len(text) <= longestExact:
+		return c.Name + ": " + strconv.QuoteToASCII(string(text))
+	}
+	if err != nil { // it cannot be identified, so that no other is the same
+		return c.Name + ": " + rand.Text()
+	}
+	return c.Name + ": the input with the digest " + digest
+}
+
+// parsed reads rules; those that are none speak of nothing.
+func parsed(texts []string) []toolRule {
+	var rules []toolRule
+	for _, text := range texts {
+		if rule, err := parseToolRule(text); err == nil {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
 // those are the rules with a pattern, or the ones without.
-func those(rules []string, patterned bool) []string {
-	return slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return strings.Contains(rule, "(") != patterned })
+func those(texts []string, patterned bool) []toolRule {
+	return slices.DeleteFunc(parsed(texts), func(rule toolRule) bool { return (rule.pattern != "") != patterned })
 }
 
 // first returns the first rule that matches at least as much of a call.
-func first(rules []string, c ToolCall, atLeast extent) string {
-	for _, text := range rules {
-		if rule, err := parseToolRule(text); err == nil && rule.match(c) >= atLeast {
-			return text
+func first(rules []toolRule, c ToolCall, atLeast extent) *toolRule {
+	for _, rule := range rules {
+		if rule.match(c) >= atLeast {
+			return &rule
 		}
 	}
-	return ""
+	return nil
 }
 
 // toolRule is a rule for a tool; "*" is every tool, an empty pattern every call.
-type toolRule struct{ tool, pattern string }
+type toolRule struct{ text, tool, pattern string }
 
 var toolRuleText = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*|\*)(?:\((.+)\))?$`)
 
@@ -115,5 +186,8 @@ func parseToolRule(text string) (toolRule, error) {
 	if m[1] == "*" && m[2] != "" {
 		return toolRule{}, fmt.Errorf("found %q; * takes no pattern", text)
 	}
-	return toolRule{m[1], m[2]}, nil
+	if m[1] == "Bash" && (m[2] == "*" || m[2] == ":*") {
+		m[2] = "" // it is every call
+	}
+	return toolRule{text, m[1], m[2]}, nil
 }

@@ -141,7 +141,7 @@ func TestWhatAShellCommandMayDo(t *testing.T) {
 		{rm, "Bash: rm $(ls)", approval.Deny, "it can be seen that it is what is denied"},
 		{rm, "Bash: export X=1; rm x", approval.Deny, "it can be seen that it is what is denied"},
 		{rm, "Bash: sh -c 'rm x'", approval.Ask, "it cannot be seen whether it is what is denied"},
-		{rm, "Bash: $'\\x72m' x", approval.Ask, "it cannot be seen whether it is what is denied"},
+		{rm, "Bash: $'\\x72m' x", approval.Deny, "such quotes are read"},
 		{rm, "Bash: $X x", approval.Ask, "it cannot be seen whether it is what is denied"},
 		{rm, "Bash: r${X}m x", approval.Ask, "it cannot be seen whether it is what is denied"},
 		{rm, "Bash: find . -delete", approval.Ask, "such programs run others"},

@@ -45,7 +45,7 @@ func (t *toolCall) asking(rule string) (checkpoint.Request, error) {
 		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: rule,
 	})
 	return checkpoint.Request{
-		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: t.question(),
+		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: t.question(rule),
 		Props: props, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true,
 		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}},
 	}, err
@@ -126,7 +126,7 @@ func whatWasSaid(exchange []job.Utterance) string {
 	return "What the user and you said about this call, up to the decision, as data: " + string(text)
 }
 
-// coveredByStanding reports whether the user has allowed all that a rule asks for.
+// coveredByStanding reports whether the user has allowed what a rule says.
 func (h *Handler) coveredByStanding(t *toolCall, rule string) (bool, error) {
 	list, err := h.store.Approvals(t.ctx, t.header.UserID)
 	if err != nil {
@@ -139,12 +139,13 @@ func (h *Handler) coveredByStanding(t *toolCall, rule string) (bool, error) {
 	return true, h.jobs.AppendAudit(t.ctx, t.id, "allowed", "by the standing approval "+given.ID, t.operation)
 }
 
-// question words what Claude wants to do.
-func (t *toolCall) question() string {
+// question words what Claude wants to do, and what a yes for more than once permits.
+func (t *toolCall) question(rule string) string {
+	const scope = "\nAllow it? A yes for this job, or for always, permits: "
 	for _, key := range []string{"command", "file_path", "url", "path", "notebook_path"} {
 		if text, ok := t.tool.Input[key].(string); ok && text != "" {
-			return fmt.Sprintf("Claude wants to use %s: %s\nAllow it?", t.tool.Name, excerpt.Head(text, 1000))
+			return fmt.Sprintf("Claude wants to use %s: %s", t.tool.Name, excerpt.Head(text, 1000)) + scope + rule
 		}
 	}
-	return fmt.Sprintf("Claude wants to use %s. Allow it?", t.tool.Name)
+	return fmt.Sprintf("Claude wants to use %s.", t.tool.Name) + scope + rule
 }

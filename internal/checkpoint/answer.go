@@ -118,7 +118,7 @@ func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error
 func (s *Service) permission(f form, g Reply) (lifecycle.ApprovalTerms, error) {
 	c := f.checkpoint
 	p, fault := approval.Permit(approval.Request{
-		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule,
+		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule, Changed: len(g.Values) > 0,
 	}, g.Scope, s.opts.ApprovalTimeout)
 	if fault != "" {
 		return lifecycle.ApprovalTerms{}, refuse("/scope", fault)

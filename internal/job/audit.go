@@ -74,7 +74,8 @@ type Approval struct {
 	// Kind is whose jobs it is for; RequestID the only one, empty for all of them.
 	Kind      string `json:"kind"`
 	RequestID ID     `json:"requestId,omitempty"`
-	// Rule is the kind's rule by which such calls are asked for.
+	// Rule is what it permits, as the person has seen it: a rule of the kind, or, behind
+	// a tool's name and a colon, one call.
 	Rule      string    `json:"rule"`
 	CreatedAt time.Time `json:"createdAt"`
 }

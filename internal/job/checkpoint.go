@@ -122,7 +122,7 @@ type Props struct {
 	// SuggestedReplies are texts to offer as buttons.
 	SuggestedReplies []string `json:"suggested_replies,omitempty"`
 	// ToolCallID, ToolName and ToolInput are the call that is to be allowed, Kind the
-	// job's kind and Rule that of its rules by which it is asked for.
+	// job's kind and Rule what a yes for more than once permits.
 	ToolCallID string          `json:"tool_call_id,omitempty"`
 	ToolName   string          `json:"tool_name,omitempty"`
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`

@@ -1,0 +1,117 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// matchShell compares a call of the Bash tool with a pattern.
+func matchShell(pattern string, call ToolCall) extent {
+	command, _ := call.Input["command"].(string)
+	p, s := readShellPattern(pattern), parseShell(command)
+	other := func(c simpleCommand) bool { return !p.permits(c) || c.isRelative() && !call.atRoot() }
+	switch {
+	case !s.opaque && !s.writes && len(s.commands) > 0 && !slices.ContainsFunc(s.commands, other):
+		return whole
+	case slices.ContainsFunc(s.commands, p.names):
+		return part
+	case !s.understood(), slices.ContainsFunc(s.commands, p.mayName):
+		return unseen
+	}
+	return none
+}
+
+// shellPattern is the pattern of a rule for the Bash tool. In its text, * is any text.
+type shellPattern struct {
+	text  string
+	words []string
+}
+
+func readShellPattern(pattern string) shellPattern {
+	if base, ok := strings.CutSuffix(pattern, ":*"); ok {
+		pattern = base + " *"
+	}
+	if strings.ContainsAny(pattern, `'"\`) {
+		if words, ok := wordsOf(pattern); ok {
+			pattern = strings.Join(words, " ")
+		}
+	}
+	return shellPattern{pattern, strings.Fields(pattern)}
+}
+
+// wordsOf cuts a pattern into its words, without their quotes.
+func wordsOf(pattern string) (words []string, ok bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(pattern), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil, false
+	}
+	stmt := file.Stmts[0]
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || len(call.Assigns)+len(stmt.Redirs) > 0 || stmt.Background || stmt.Negated {
+		return nil, false
+	}
+	for _, arg := range call.Args {
+		words = append(words, readWord(arg).text)
+	}
+	return words, true
+}
+
+// permits reports whether the pattern names a command's program as it is written,
+// and what it does: a program that runs others is permitted by a pattern that leaves
+// nothing open, or where those of its arguments do that stand in the pattern.
+func (p shellPattern) permits(c simpleCommand) bool {
+	if len(p.words) == 0 || !wildcard(p.text, c.text()) {
+		return false
+	}
+	program := p.words[0]
+	if strings.HasPrefix(program, "*") || strings.Count(program, "/") != strings.Count(c.words[0], "/") || !wildcard(program, c.words[0]) {
+		return false
+	}
+	fixed := slices.IndexFunc(p.words, func(word string) bool { return strings.Contains(word, "*") })
+	return fixed < 0 || !c.runsOthers(fixed)
+}
+
+// names reports whether a command is what the pattern says, wherever its program
+// lies: what is denied is denied at every path that leads to it.
+func (p shellPattern) names(c simpleCommand) bool {
+	if wildcard(p.text, c.text()) || wildcard(p.text, c.byName().text()) {
+		return true
+	}
+	if len(p.words) == 0 {
+		return false
+	}
+	// The pattern itself may have a path, or capitals.
+	byName := simpleCommand{p.words}.byName()
+	return byName.words[0] != "*" && wildcard(byName.text(), c.byName().text())
+}
+
+// mayName reports whether a command may be what the pattern says, in another order
+// or with other options: git -C . push for git push, rm -r -f for rm -rf.
+func (p shellPattern) mayName(c simpleCommand) bool {
+	if len(p.words) == 0 || !wildcard(simpleCommand{p.words}.byName().words[0], c.byName().words[0]) {
+		return false
+	}
+	rest := c.words[1:]
+	for _, word := range p.words[1:] {
+		switch {
+		case word == "*":
+		case strings.HasPrefix(word, "-"):
+			if !slices.ContainsFunc(c.words[1:], mayBeOption) {
+				return false
+			}
+		default:
+			at := slices.IndexFunc(rest, func(w string) bool { return wildcard(word, w) || strings.ContainsAny(w, "*?[") })
+			if at < 0 {
+				return false
+			}
+			rest = rest[at+1:]
+		}
+	}
+	return true
+}
+
+func mayBeOption(word string) bool {
+	return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "*")
+}
