@@ -147,15 +147,23 @@ func (a *actionCall) decided(c job.Checkpoint) (any, error) {
 	return a.with(p)
 }
 
-// with puts the input's fields beside an answer.
-func (a *actionCall) with(p confirmation) (any, error) {
-	text, err := json.Marshal(p)
+// with puts the input's fields beside an answer, as front ends read them. None poses
+// as one of ours: those by which an answer tells what a person said are left out. Only
+// while nobody has decided may "reason" be the input's own.
+func (a *actionCall) with(c confirmation) (any, error) {
+	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
 	all := maps.Clone(a.input)
 	if all == nil {
 		all = map[string]any{}
+	}
+	for _, name := range []string{"decision", "reply", "exchange", "instruction"} {
+		delete(all, name)
+	}
+	if c.Decision != "" {
+		delete(all, "reason")
 	}
 	return all, json.Unmarshal(text, &all)
 }

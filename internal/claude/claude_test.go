@@ -271,3 +271,22 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func TestPromptSaysWhichYesIsUsedUp(t *testing.T) {
+	t.Parallel()
+	kinds, _ := kind.Load(kind.Builtin())
+	k, _ := kinds.Get("ship")
+	yes := job.Reply{Decision: job.Approve}
+	text, err := claude.Prompt{
+		Kind: k, Input: []byte(`{}`), Callback: claude.Callback{BaseURL: "http://127.0.0.1:1", RequestID: "req_00_a", Signature: "s"},
+		Answers: []job.Checkpoint{{ID: "chk_1", Message: "Ship it?", Reply: &yes}, {ID: "chk_2", Message: "Ship the other?", Reply: &yes}},
+		UsedUp:  []job.CheckpointID{"chk_1"},
+	}.Replied()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, _ := strings.Cut(text, "Ship the other?")
+	if !strings.Contains(first, "allows nothing any more") || strings.Contains(second, "allows nothing any more") {
+		t.Errorf("the prompt reads:\n%s", text)
+	}
+}

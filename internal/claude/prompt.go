@@ -32,7 +32,9 @@ type Prompt struct {
 	Hold time.Duration
 	// Answers are the questions that the user has answered so far, and
 	// PendingMessages what they have written since the last turn, both in order.
-	Answers         []job.Checkpoint
+	Answers []job.Checkpoint
+	// UsedUp are the answers that allowed something once and allow it no more.
+	UsedUp          []job.CheckpointID
 	PendingMessages []job.Message
 	// Change is how the job works on repositories; nil when it does not.
 	Change *job.Change
@@ -158,13 +160,20 @@ func (d promptData) Replies() (string, error) {
 		Question string          `json:"question"`
 		Props    json.RawMessage `json:"props,omitempty"`
 		Reply    *job.Reply      `json:"reply"`
+		Note     string          `json:"note,omitempty"`
 	}
 	answers := make([]answer, len(d.Answers))
 	for i, c := range d.Answers {
-		answers[i] = answer{c.Message, c.Props, c.Reply}
+		answers[i] = answer{c.Message, c.Props, c.Reply, ""}
+		if slices.Contains(d.UsedUp, c.ID) {
+			answers[i].Note = usedUp
+		}
 	}
 	return fencedJSON(answers)
 }
+
+// usedUp is said of an approval that allows nothing any more.
+const usedUp = "This allowed one call, and allows nothing any more. Ask again before you do the same once more."
 
 // AskedForChange reports whether the user's last answer is that they want
 // something else. What a reviewer wants is told by itself.

@@ -90,15 +90,23 @@ func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
 	use := j.Approval.At(st.Now)
 	if use == approval.Permitted || use == approval.Expired {
 		st.do(SpendApproval{j.ID, key})
+		j.forgetQuestion(j.Approval.Checkpoint)
 	}
 	if use == approval.Expired {
-		j.Question, j.QuestionID = "", "" // its yes is worth nothing any more: it is asked anew
 		st.refuseExpired(j, j.Approval, about)
 	}
 	if use != approval.Permitted {
 		return Unapproved
 	}
 	return ""
+}
+
+// forgetQuestion makes the question of a checkpoint a new one when it is put again: its
+// yes is used up, or worth nothing any more, and is not told a second time.
+func (j *Job) forgetQuestion(c job.CheckpointID) {
+	if j.QuestionID == c {
+		j.Question, j.QuestionID = "", ""
+	}
 }
 
 func (st *State) refuseExpired(j *Job, a *approval.Decision, about job.Operation) {
@@ -192,6 +200,7 @@ func (st *State) useApproval(key string, about job.Operation) (job.Decision, job
 	}
 	a := j.Approval
 	st.do(SpendApproval{j.ID, key})
+	j.forgetQuestion(a.Checkpoint)
 	switch a.At(st.Now) {
 	case approval.Denied:
 		return job.Deny, a.Checkpoint

@@ -114,3 +114,19 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestWhichAnswersAreUsedUp(t *testing.T) {
+	t.Parallel()
+	yes, no := &job.Reply{Decision: job.Approve}, &job.Reply{Decision: job.Deny}
+	j := &Job{Record: Record{Answers: Answers{
+		{ID: "used", Type: job.Confirmation, Reply: yes},
+		{ID: "open", Type: job.ToolApproval, Reply: yes},
+		{ID: "denied", Type: job.Confirmation, Reply: no},
+		{ID: "reviewed", Type: job.Review, Reply: yes},
+		{ID: "told", Type: job.InformationRequest, Reply: &job.Reply{Text: "Rome"}},
+		{ID: "silent", Type: job.Confirmation},
+	}}, Unused: []job.CheckpointID{"open"}}
+	if diff := cmp.Diff([]job.CheckpointID{"used"}, j.usedUp()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -208,6 +208,8 @@ type (
 		JobID job.ID
 		Key   string
 	}
+	// DropApprovals removes all decisions of a job that nobody has used.
+	DropApprovals struct{ JobID job.ID }
 	// AddStanding keeps an approval that goes on standing; with a job, as long as that.
 	AddStanding struct {
 		Approval job.Approval
@@ -288,6 +290,7 @@ func (UnlistOpen) effect()       {}
 func (StopAsking) effect()       {}
 func (GrantApproval) effect()    {}
 func (SpendApproval) effect()    {}
+func (DropApprovals) effect()    {}
 func (AddStanding) effect()      {}
 func (RemoveStanding) effect()   {}
 func (StartRun) effect()         {}

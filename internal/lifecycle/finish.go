@@ -28,6 +28,9 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	st.stopClocks(j)
 	st.do(DropSecret{j.ID}, LeaveLimit{j.ID, j.UserID})
 	j.SecretAlive = false
+	// What was allowed ends with the job: whoever retries it is asked anew.
+	st.do(DropApprovals{j.ID})
+	j.Question, j.QuestionID = "", ""
 	if err := st.endWaiting(j, to); err != nil {
 		return err
 	}

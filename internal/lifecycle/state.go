@@ -138,6 +138,9 @@ type Job struct {
 	// which Claude does not know the end yet.
 	Approval *approval.Decision
 	KnownRun RunID
+	// Unused are the checkpoints of decisions that nobody has used yet; loaded with
+	// Query.Running.
+	Unused []job.CheckpointID
 	// Standing are the ids of standing approvals that go with the job.
 	Standing []string
 	// Batches and BatchItems count what was accepted of a large result so far; Batch is

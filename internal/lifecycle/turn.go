@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,6 +26,8 @@ type Turn struct {
 	PendingMessages []job.Message
 	// Answers are the checkpoints that a person has answered so far, in order.
 	Answers []job.Checkpoint
+	// UsedUp are those of them by which something was allowed once, and is no more.
+	UsedUp []job.CheckpointID
 }
 
 // Worker is who runs turns.
@@ -70,8 +73,21 @@ func (j *Job) newTurn() *Turn {
 	}
 	return &Turn{
 		Job: view, Signature: j.Secret.Sign(j.ID), Conversation: conversationID(root, itoa(j.Conversation)), Begun: j.Begun,
-		ResumeReason: j.ResumeReason, PendingMessages: j.Pending, Answers: j.Answers,
+		ResumeReason: j.ResumeReason, PendingMessages: j.Pending, Answers: j.Answers, UsedUp: j.usedUp(),
 	}
+}
+
+// usedUp are the answers that allowed something for once and allow it no more: it was
+// done, or was not done in time, or the job ended before.
+func (j *Job) usedUp() []job.CheckpointID {
+	var found []job.CheckpointID
+	for _, c := range j.Answers {
+		allowed := (c.Type == job.Confirmation || c.Type == job.ToolApproval) && c.Reply != nil && c.Reply.Decision == job.Approve
+		if allowed && !slices.Contains(j.Unused, c.ID) {
+			found = append(found, c.ID)
+		}
+	}
+	return found
 }
 
 // conversationID names the nth conversation of a job. There is more than one

@@ -89,7 +89,7 @@ func (r *Runner) kindOf(name string) (*kind.Kind, error) {
 
 func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, change *review.Change) (string, error) {
 	p := claude.Prompt{
-		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, PendingMessages: st.PendingMessages,
+		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, UsedUp: st.UsedUp, PendingMessages: st.PendingMessages,
 		Callback: r.callback(st),
 	}
 	if change != nil {

@@ -396,6 +396,8 @@ func (c *commit) applyToApprovals(e lifecycle.Effect) {
 		c.do("HSET", c.under("approvals", e.JobID), e.Key, text(e.Decision))
 	case lifecycle.SpendApproval:
 		c.do("HDEL", c.under("approvals", e.JobID), e.Key)
+	case lifecycle.DropApprovals:
+		c.do("DEL", c.under("approvals", e.JobID))
 	case lifecycle.AddStanding:
 		c.do("HSET", c.key("standing", e.Approval.UserID), e.Approval.ID, text(e.Approval))
 		if e.JobID != "" {

@@ -39,6 +39,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.StopAsking{Checkpoint: new(lifecycle.Checkpoint)},
 	lifecycle.GrantApproval{},
 	lifecycle.SpendApproval{},
+	lifecycle.DropApprovals{},
 	lifecycle.AddStanding{},
 	lifecycle.RemoveStanding{},
 	lifecycle.StartRun{Run: new(lifecycle.Run)},

@@ -17,6 +17,9 @@ func (l *loading) underJob(id job.ID, j *lifecycle.Job) {
 	if l.q.Steers {
 		l.steers(id, j)
 	}
+	if l.q.Running {
+		l.unused(id, j)
+	}
 	if l.q.ApprovalKey != "" {
 		l.approval(id, j, l.q.ApprovalKey)
 	}
@@ -118,6 +121,21 @@ func (l *loading) steers(id job.ID, j *lifecycle.Job) {
 				return err
 			}
 			j.Queued = append(j.Queued, steer)
+		}
+		return nil
+	})
+}
+
+// unused reads whose decisions nobody has used yet.
+func (l *loading) unused(id job.ID, j *lifecycle.Job) {
+	texts := l.pipe.HVals(l.ctx, l.p.key("approvals", string(id)))
+	l.after(func() error {
+		for _, text := range texts.Val() {
+			d, err := decodeApproval(text)
+			if err != nil {
+				return err
+			}
+			j.Unused = append(j.Unused, d.Checkpoint)
 		}
 		return nil
 	})
