@@ -37,17 +37,9 @@ type jobs struct {
 
 func start(t *testing.T, opts action.Options) *jobs {
 	t.Helper()
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
 	log := slog.New(slog.DiscardHandler)
-	s := &jobs{t: t, store: store.New(embedded.Client, store.Options{}, log), dir: t.TempDir()}
-	t.Cleanup(func() { s.store.Close() })
-	if err := s.store.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db, _ := storetest.InProcess(t, store.Options{})
+	s := &jobs{t: t, store: db, dir: t.TempDir()}
 	kinds, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"note.md": {Data: []byte("Write.")}}})
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)

@@ -57,17 +57,9 @@ func startServer(t *testing.T, opts api.Options) *server {
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
 	log := slog.New(slog.DiscardHandler)
-	s := &server{t: t, store: store.New(embedded.Client, store.Options{}, log)}
-	t.Cleanup(func() { s.store.Close() })
-	if err := s.store.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db, _ := storetest.InProcess(t, store.Options{})
+	s := &server{t: t, store: db}
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
 	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
 	opts.Ready = func(context.Context) []string { return nil }

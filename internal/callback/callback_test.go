@@ -73,17 +73,9 @@ func startServer(t *testing.T, opts callback.Options) *server {
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
 	log := slog.New(slog.DiscardHandler)
-	s := &server{t: t, store: store.New(embedded.Client, store.Options{}, log)}
-	t.Cleanup(func() { s.store.Close() })
-	if err := s.store.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db, _ := storetest.InProcess(t, store.Options{})
+	s := &server{t: t, store: db}
 	s.webhook = func(string) ([]byte, error) { return []byte(`{"message": "Done", "number": 7}`), nil }
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
 	actions := action.New(s.store, s.jobs, action.Options{Call: func(_ context.Context, url, _ string, _ []byte) ([]byte, error) {

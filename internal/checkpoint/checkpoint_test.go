@@ -51,16 +51,7 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
-	db := store.New(embedded.Client, store.Options{}, quiet)
-	t.Cleanup(func() { db.Close() })
-	if err := db.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db, _ := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
 	return &people{checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet), t, db, jobs}
 }

@@ -2,7 +2,6 @@ package lifecycle_test
 
 import (
 	"encoding/json"
-	"log/slog"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -37,16 +36,7 @@ func newJobs(t *testing.T, opts lifecycle.Options) *jobs {
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
-	db := store.New(embedded.Client, store.Options{}, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { db.Close() })
-	if err := db.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db, embedded := storetest.InProcess(t, store.Options{})
 	if opts.CallbackTimeout == 0 {
 		opts.CallbackTimeout = 5 * time.Minute
 	}

@@ -85,21 +85,15 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	if err := st.checkInterprets(n.Interprets); err != nil {
 		return "", err
 	}
-	if k := st.Known; k != nil {
-		if k.RequestDigest != "" && k.RequestDigest != digest {
-			return "", job.Errorf(job.Conflict, "The idempotency key was used for another request").
-				WithHint("It made the job %s. A new request needs a new key; a repeated one must ask for the same.", k.ID)
-		}
-		return k.ID, nil
+	if st.Known != nil {
+		return st.Known.ID, st.Known.checkRequest(digest)
 	}
 	if st.Job != nil {
 		return id, nil // the client of the store repeats a commit whose answer it lost
 	}
-	before := st.Before
-	if n.Follows != "" && (before == nil || !before.State.Terminal() || before.PendingMessages <= before.DeliveredMessages) {
-		return "", job.Errorf(job.Conflict, "Nothing waits for a job that follows %s", n.Follows)
+	if err := st.checkFollows(n.Follows); err != nil {
+		return "", err
 	}
-
 	j := newJob(opts, n, id)
 	j.Session, j.CreatedAt = st.Session, st.Now
 	j.Signature = secret.Sign(id).Digest()
@@ -114,22 +108,46 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	} else {
 		st.do(ListJob{j})
 	}
-	st.setClock(j, QueueClock, opts.QueueTimeout)
-	st.Session.Job = id
+	return id, st.begin(j, n.Request)
+}
+
+// begin lets a new job wait for its first turn.
+func (st *State) begin(j *Job, request *job.MessageBody) error {
+	st.setClock(j, QueueClock, j.QueueTimeout)
+	st.Session.Job = j.ID
 	phase := job.Queued
-	if before != nil && before.Owner != "" {
+	if st.Before != nil && st.Before.Owner != "" {
 		phase = job.WaitingForExit
 	}
 	if err := st.move(j, job.Pending, phase, nil); err != nil {
-		return "", err
+		return err
 	}
-	if n.Request != nil {
-		st.addMessage(j.chat(), j.chat().about(*n.Request), EndedByTurn)
+	if request != nil {
+		st.addMessage(j.chat(), j.chat().about(*request), EndedByTurn)
 	}
-	if before == nil {
-		return id, st.enqueue(j)
+	if st.Before != nil {
+		return st.follow(j, st.Before)
 	}
-	return id, st.follow(j, before)
+	return st.enqueue(j)
+}
+
+// checkRequest refuses another request under the key of this job.
+func (j *Job) checkRequest(digest string) error {
+	if j.RequestDigest == "" || j.RequestDigest == digest {
+		return nil
+	}
+	return job.Errorf(job.Conflict, "The idempotency key was used for another request").
+		WithHint("It made the job %s. A new request needs a new key; a repeated one must ask for the same.", j.ID)
+}
+
+// checkFollows refuses a job that has nothing to tell: the one before is gone, runs
+// again, or is followed already.
+func (st *State) checkFollows(id job.ID) error {
+	b := st.Before
+	if id == "" || b != nil && b.State.Terminal() && b.PendingMessages > b.DeliveredMessages {
+		return nil
+	}
+	return job.Errorf(job.Conflict, "Nothing waits for a job that follows %s", id)
 }
 
 // checkInterprets refuses a job that is to interpret a reply which is superseded.

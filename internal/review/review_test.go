@@ -48,16 +48,7 @@ func newTeam(t *testing.T) *team {
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
-	db := store.New(embedded.Client, store.Options{}, quiet)
-	t.Cleanup(func() { db.Close() })
-	if err := db.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db, embedded := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
 	people := checkpoint.New(db, jobs, checkpoint.Options{}, quiet)
 	all := &team{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, people: people, remote: filepath.Join(t.TempDir(), "service.git")}

@@ -25,6 +25,7 @@ import (
 	"ringback/internal/runner"
 	"ringback/internal/schema"
 	"ringback/internal/store"
+	"ringback/internal/store/storetest"
 )
 
 // farm is a store with jobs, which nodes take.
@@ -52,17 +53,7 @@ func newFarm(t *testing.T) *farm {
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
-	log := slog.New(slog.DiscardHandler)
-	db := store.New(embedded.Client, storeOptions, log)
-	t.Cleanup(func() { db.Close() })
-	if err := db.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db, embedded := storetest.InProcess(t, storeOptions)
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
 	f := &farm{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, dir: t.TempDir(), notes: t.TempDir()}
 	t.Cleanup(f.endStrays)

@@ -24,6 +24,22 @@ type Service struct {
 	*lifecycle.Service
 }
 
+// InProcess returns a store that lives in memory, ready for use, for one test.
+func InProcess(t *testing.T, opts store.Options) (*store.Store, *store.Embedded) {
+	t.Helper()
+	embedded, err := store.StartInProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(embedded.Close)
+	s := store.New(embedded.Client, opts, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s, embedded
+}
+
 // OnBoth runs a test against the in-process store and a private redis-server.
 func OnBoth(t *testing.T, opts lifecycle.Options, check func(t *testing.T, s *Service, rdb redis.UniversalClient)) {
 	t.Helper()
