@@ -10,6 +10,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -24,6 +25,8 @@ type call struct {
 	id      job.ID
 	header  store.JobHeader
 	payload map[string]any
+	// signature is what it was signed with; empty where it was not.
+	signature job.Signature
 	// name is the action that the path names.
 	name string
 	// unknown is what this endpoint says of a request it does not know.
@@ -51,10 +54,15 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 		return in, tooFast()
 	}
 	in.header = r.header
-	if sig == "" || r.header.Signed(sig) {
+	if sig == "" {
+		in.header = in.header.Unsigned()
 		return in, nil
 	}
-	return in, h.wrongSignature(in, sig)
+	in.signature, in.ctx = sig, lifecycle.WithSignature(in.ctx, sig)
+	if r.header.Signed(sig) {
+		return in, nil
+	}
+	return in, h.wrongSignature(in)
 }
 
 // takeHeaders reads the envelope of a call whose body is not its caller's to
@@ -128,25 +136,28 @@ func (h *Handler) refresh(in *call) (*request, error) {
 }
 
 // wrongSignature makes sure that the signature is wrong by what the store knows now,
-// for a job that is retried has a new secret, and that the request is still open.
-func (h *Handler) wrongSignature(in *call, sig job.Signature) error {
+// for each turn has a new secret, and that the request is still open.
+func (h *Handler) wrongSignature(in *call) error {
 	r, err := h.refresh(in)
 	if err != nil {
 		return err
 	}
-	if r.header.Signed(sig) {
-		in.header = r.header
-		return nil
+	if !r.header.Signed(in.signature) {
+		return lifecycle.WrongSignature()
 	}
-	return job.Errorf(job.Forbidden, "Invalid signature").
-		WithHint("Send the HMAC_SIGNATURE of your callback configuration as hmac, unchanged.")
+	in.header = r.header
+	return nil
 }
 
 // wrongPayload answers a payload that breaks its schema; but a request that is
-// no longer open is told that instead.
+// no longer open, or a turn that is over, is told that instead.
 func (h *Handler) wrongPayload(in *call, details []job.Detail) error {
-	if _, err := h.refresh(in); err != nil {
+	r, err := h.refresh(in)
+	if err != nil {
 		return err
+	}
+	if in.signature != "" && !r.header.Signed(in.signature) {
+		return lifecycle.WrongSignature()
 	}
 	e := job.Errorf(job.Invalid, invalidPayload).
 		WithHint("Correct each of these in the payload file and send the whole payload again.")

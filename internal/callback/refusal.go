@@ -35,6 +35,8 @@ func (in *call) refused(outcome lifecycle.Outcome) error {
 			WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
 	case lifecycle.Outcome(job.Pending):
 		return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
+	case lifecycle.BadSignature:
+		return lifecycle.WrongSignature()
 	case lifecycle.Accepted, lifecycle.Repeated, lifecycle.Stale, lifecycle.Asked, lifecycle.Started, lifecycle.Known, lifecycle.Unapproved:
 		return job.Errorf(job.Internal, "Unexpected outcome %s", outcome)
 	}

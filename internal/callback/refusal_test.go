@@ -156,6 +156,79 @@ func TestWhatRanBeforeARetryCannotCallBack(t *testing.T) {
 	now.want(200, "result", object{"title": "x"})
 }
 
+// Each turn has a secret of its own: what is still there of the turn before, on a node
+// that was paused, changes nothing and is told to stop. The handler has that turn's
+// signature in its cache, as the node has.
+func TestWhatRanInTheTurnBeforeIsToldToStop(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string]struct {
+		endpoint string
+		payload  object
+	}{
+		"a result":                 {"result", object{"title": "stale"}},
+		"suggestions":              {"suggestions", object{"title": "stale"}},
+		"a payload that is wrong":  {"result", object{"title": 5}},
+		"a failure":                {"failure", object{"error": "I cannot"}},
+		"a failure to be retried":  {"failure", object{"error": "I cannot", "retryable": true}},
+		"progress":                 {"progress", object{"message": "stale"}},
+		"a question":               {"checkpoints", object{"type": "information_request", "message": "stale?"}},
+		"the question of before":   {"checkpoints", object{"type": "information_request", "message": "Which?"}},
+		"a call of a tool":         {"tool-calls", object{"tool_name": "Read", "tool_input": object{"file_path": "a"}, "tool_use_id": "t"}},
+		"a call that is asked for": {"tool-calls", object{"tool_name": "Bash", "tool_input": object{"command": "make"}, "tool_use_id": "t"}},
+		"a call that is allowed":   {"tool-calls", object{"tool_name": "Bash", "tool_input": object{"command": "ls x"}, "tool_use_id": "t"}},
+		"a call that is denied":    {"tool-calls", object{"tool_name": "Bash", "tool_input": object{"command": "rm x"}, "tool_use_id": "t"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kindName := "note"
+			if call.endpoint == "tool-calls" {
+				kindName = "careful"
+			}
+			now := startServer(t, callback.Options{}).start(kindName)
+			now.want(200, "progress", object{"message": "x"})
+			now.want(200, "checkpoints", object{"type": "information_request", "message": "Which?"})
+			before := *now
+			now.reply(givenText("this one"))
+			now.resume()
+			if a := before.call(call.endpoint, call.payload); a.Status != 403 || !strings.Contains(a.text("hint"), "stop now") {
+				t.Errorf("the turn before was answered %d %v", a.Status, a.Body)
+			}
+			if j := now.job(); j.State != job.Running || j.Result != nil || j.Activity.Message != "x" {
+				t.Errorf("the turn before has changed the job: %+v", j)
+			}
+			now.want(200, "progress", object{"message": "y"})
+			if a := before.call(call.endpoint, call.payload); a.Status != 403 {
+				t.Errorf("after the new turn has called, the turn before was answered %d %v", a.Status, a.Body)
+			}
+		})
+	}
+}
+
+// The turn before changes no action's fate, nor any batch.
+func TestActionsAndBatchesOfTheTurnBefore(t *testing.T) {
+	t.Parallel()
+	for kindName, call := range map[string]struct {
+		endpoint string
+		payload  object
+	}{
+		"release":          {"actions/look", object{"input": object{}}},
+		"meal-suggestions": {"suggestions/batch", object{"batch": 1, "suggestions": meals(3)}},
+	} {
+		t.Run(kindName, func(t *testing.T) {
+			t.Parallel()
+			now := startServer(t, callback.Options{}).start(kindName)
+			now.want(200, "checkpoints", object{"type": "information_request", "message": "Which?"})
+			before := *now
+			now.reply(givenText("this one"))
+			now.resume()
+			if a := before.call(call.endpoint, call.payload); a.Status != 403 || now.ran.Load() != 0 {
+				t.Errorf("the turn before was answered %d %v", a.Status, a.Body)
+			}
+			now.want(200, call.endpoint, call.payload)
+		})
+	}
+}
+
 func TestCallbacksThatComeTooFast(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{Rate: 3})

@@ -6,6 +6,7 @@ import (
 	"ringback/internal/approval"
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/kind"
 )
 
@@ -75,10 +76,10 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 	return hookAnswer{}, nil
 }
 
-// stillRuns makes sure that the job has not ended: other callbacks store something,
+// stillRuns makes sure that neither the job nor the turn has ended: other callbacks store something,
 // which the store refuses then, but most verdicts on tool calls do not.
 func (h *Handler) stillRuns(in *call) error {
-	_, state, ok, err := h.store.Header(in.ctx, in.id)
+	header, state, ok, err := h.store.Header(in.ctx, in.id)
 	switch {
 	case err != nil:
 		return err
@@ -86,6 +87,8 @@ func (h *Handler) stillRuns(in *call) error {
 		return job.Errorf(job.NotFound, "%s", in.unknown)
 	case state.Terminal():
 		return late(state)
+	case !header.Signed(in.signature):
+		return lifecycle.WrongSignature()
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ const (
 	Started    Outcome = "started"
 	Known      Outcome = "known"      // the same has run, and Claude does not know yet how it ended
 	Unapproved Outcome = "unapproved" // nobody has allowed it, or not in time
+
+	BadSignature Outcome = "bad_signature" // it is signed for another turn
 )
 
 // Submission is a result that passed its schema.

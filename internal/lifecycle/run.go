@@ -29,6 +29,9 @@ func (s *Service) run(ctx context.Context, q Query, decide func(*State) error) e
 		if last != "" && st.hasCommit(last) {
 			return nil // it was committed, and only its answer was lost
 		}
+		if err := st.checkSignature(ctx); err != nil {
+			return err
+		}
 		if err := decide(st); err != nil {
 			return err
 		}

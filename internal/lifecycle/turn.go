@@ -147,10 +147,11 @@ func (st *State) moveWithFailure(j *Job, to job.State, phase job.Phase) error {
 	return err
 }
 
-// armSecret lets callbacks in for another turn: by the job's own secret or, where that
-// has run out, a new one.
+// armSecret lets callbacks in for another turn, by a secret of its own: those of the turn
+// before, whose process may still be there, are refused from now on. That of the first
+// turn is as old as the job, and nobody has used it.
 func (st *State) armSecret(j *Job, fresh job.Secret) {
-	if j.Secret == "" {
+	if j.Secret == "" || j.Turn > 0 {
 		j.Secret = fresh
 		j.Signature = fresh.Sign(j.ID).Digest()
 		st.do(RotateSecret{j.ID, j.UserID, fresh, st.Now})

@@ -8,20 +8,26 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// JobHeader is what never changes about a job while its secret lives. It may be
-// cached: a callback needs no read before its one script.
+// JobHeader is what never changes about a job during a turn. It may be cached: a callback
+// needs no read before its one script, which looks at the signature once more.
 type JobHeader struct {
 	Kind      string
 	UserID    string
 	SessionID string
 	// prefix begins the names of the job's events.
 	prefix string
-	// signature is the digest of the expected signature.
+	// signature is the digest of the expected signature; empty where none is expected.
 	signature string
 }
 
 // Signed reports, in constant time, whether sig is the request's signature.
 func (h JobHeader) Signed(sig job.Signature) bool { return sig.Matches(h.signature) }
+
+// Unsigned returns the header for a callback that was let in without a signature.
+func (h JobHeader) Unsigned() JobHeader {
+	h.signature = ""
+	return h
+}
 
 // Header reads what a callback must be checked against, and the job's state.
 // ok is false when the job is unknown.
@@ -58,7 +64,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string) (lifecycle.Outcome, error) {
 	now := s.clock.now()
 	event := frame{h.prefix + ":" + string(job.EventActivity), id, h.UserID, now.Format(timeLayout), activity, false}
-	answer, err := s.runJob(ctx, s.scripts.progress, id, string(activity), digest, h.UserID, now.UnixMilli(), event.rest())
+	answer, err := s.runJob(ctx, s.scripts.progress, id, string(activity), digest, h.UserID, now.UnixMilli(), event.rest(), h.signature)
 	if err != nil {
 		return "", err
 	}

@@ -3,13 +3,15 @@
 --
 -- ARGV[1] request id   ARGV[2] the activity, JSON   ARGV[3] digest of the report
 -- ARGV[4] user         ARGV[5] now, ms              ARGV[6] the event's frame from behind its id
--- Returns "ok", "unknown", or the terminal state.
+-- ARGV[7] digest of its signature; empty for none
+-- Returns "ok", "unknown", "bad_signature", or the terminal state.
 
 local id, digest = ARGV[1], ARGV[3]
 local key = P .. ':job:' .. id
-local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'seen')
+local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'seen', 'signature')
 if not f[1] then return 'unknown' end
 if f[3] then return f[1] end
+if ARGV[7] ~= '' and ARGV[7] ~= f[6] then return 'bad_signature' end
 if redis.call('EXISTS', P .. ':secret:' .. id) == 0 then return 'expired' end
 
 -- curl repeats a report whose answer it lost: the latest few are known by digest.
