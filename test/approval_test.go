@@ -91,7 +91,7 @@ func (g *gated) call(input any, confirmed bool) (string, object) {
 func (g *gated) say(text string) {
 	g.t.Helper()
 	g.n.want(g.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
-	g.n.await(g.t, g.id, "running")
+	g.n.renew(g.t, g.envelope)
 }
 
 // audit is what a job's audit log says, one word for each entry.
@@ -363,7 +363,7 @@ Wait.`)
 		t.Errorf("above the limit it was answered %v", answer)
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/reject", object{"reason": "too much"})
-	n.await(t, id, "running")
+	n.renew(t, envelope)
 	if status, unknown := n.do(t, "POST", "/api/claude/actions/nothing", with(envelope, object{"input": object{}})); status != 404 || !strings.Contains(fmt.Sprint(unknown["hint"]), "wait, fail") {
 		t.Errorf("an unknown action was answered %d %v", status, unknown)
 	}

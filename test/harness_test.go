@@ -337,6 +337,13 @@ func (n *node) manual(t testing.TB, job object) (id string, envelope object) {
 	return id, object{"requestId": id, "hmac": values["hmac"]}
 }
 
+// renew waits for the job's next turn, and puts its signature into an envelope: each
+// turn has one of its own.
+func (n *node) renew(t testing.TB, envelope object) {
+	t.Helper()
+	maps.Copy(envelope, n.envelope(t, envelope["requestId"].(string)))
+}
+
 // with adds fields to an envelope.
 func with(envelope, fields object) object {
 	all := maps.Clone(envelope)

@@ -56,7 +56,11 @@ func serveCommand() *cobra.Command {
 }
 
 func banner(w io.Writer, r server.Running) {
-	fmt.Fprintf(w, "Ringback listens on %s\n  store   %s\n  claude  %s\n", r.URL, r.Store, r.Claude)
+	fmt.Fprintf(w, "Ringback listens on %s\n", r.URL)
+	if r.CallbackURL != "" {
+		fmt.Fprintf(w, "  callbacks %s\n", r.CallbackURL)
+	}
+	fmt.Fprintf(w, "  store   %s\n  claude  %s\n", r.Store, r.Claude)
 	if r.EnvFile != "" {
 		fmt.Fprintf(w, "  env     %s\n", r.EnvFile)
 	}

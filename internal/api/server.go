@@ -91,7 +91,7 @@ const preflightAge = 7200
 
 // Register adds the routes.
 func (s *Server) Register(e *echo.Echo) {
-	e.GET("/healthz", s.health)
+	s.RegisterHealth(e)
 	e.GET("/readyz", s.ready)
 	if s.opts.Metrics != nil {
 		e.GET("/metrics", echo.WrapHandler(s.opts.Metrics))
@@ -143,6 +143,9 @@ func (s *Server) Register(e *echo.Echo) {
 		e.Add(r.method, r.path, r.handle, s.authenticate)
 	}
 }
+
+// RegisterHealth adds the route that says that the process lives.
+func (s *Server) RegisterHealth(e *echo.Echo) { e.GET("/healthz", s.health) }
 
 func (s *Server) health(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]string{"status": "ok", "version": s.opts.Version})

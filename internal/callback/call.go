@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -46,7 +47,7 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	if err != nil {
 		return in, err
 	}
-	r, err := h.lookUp(in)
+	r, fresh, err := h.lookUp(in)
 	if err != nil {
 		return in, err
 	}
@@ -54,12 +55,18 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 		return in, tooFast()
 	}
 	in.header = r.header
+	if !fresh && !ep.cached { // another turn may have begun, and this caller's be over
+		var known bool
+		if in.header, _, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
+			return in, cmp.Or(err, in.unknownRequest())
+		}
+	}
 	if sig == "" {
 		in.header = in.header.Unsigned()
 		return in, nil
 	}
 	in.signature, in.ctx = sig, lifecycle.WithSignature(in.ctx, sig)
-	if r.header.Signed(sig) {
+	if in.header.Signed(sig) {
 		return in, nil
 	}
 	return in, h.wrongSignature(in)
@@ -102,14 +109,15 @@ func (in *call) takeEnvelope(unsigned bool) (job.Signature, error) {
 
 // lookUp finds the request that a call names, in the cache or the store. What the
 // cache holds may be out of date: whatever is refused by it is looked up anew.
-func (h *Handler) lookUp(in *call) (*request, error) {
+func (h *Handler) lookUp(in *call) (r *request, fresh bool, err error) {
 	if r, cached := h.cache.Get(in.id); cached {
-		return r, nil
+		return r, false, nil
 	}
 	if !h.unknownLimiter.Allow() {
-		return nil, tooFast()
+		return nil, false, tooFast()
 	}
-	return h.refresh(in)
+	r, err = h.refresh(in)
+	return r, true, err
 }
 
 // refresh reads the request anew. A request that has ended without a result
@@ -120,8 +128,7 @@ func (h *Handler) refresh(in *call) (*request, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, job.Errorf(job.NotFound, "%s", in.unknown).
-			WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
+		return nil, in.unknownRequest()
 	}
 	if state.Terminal() && state != job.Received {
 		return nil, late(state)
@@ -133,6 +140,11 @@ func (h *Handler) refresh(in *call) (*request, error) {
 	r := &request{header: header, limiter: limiter}
 	h.cache.Add(in.id, r)
 	return r, nil
+}
+
+func (in *call) unknownRequest() error {
+	return job.Errorf(job.NotFound, "%s", in.unknown).
+		WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
 }
 
 // wrongSignature makes sure that the signature is wrong by what the store knows now,

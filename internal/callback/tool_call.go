@@ -6,8 +6,8 @@ import (
 	"ringback/internal/approval"
 	"ringback/internal/claude"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
 	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
 )
 
 // toolCall is one call of one of the CLI's tools, as its PreToolUse hook tells of it.

@@ -8,6 +8,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,38 +29,41 @@ import (
 // Config is everything that can be set from outside. .env.example explains
 // each variable.
 type Config struct {
-	ListenAddr      string        `env:"LISTEN_ADDR" envDefault:"127.0.0.1:3001"`
-	CallbackBaseURL string        `env:"CALLBACK_BASE_URL"` // empty: localhost at the port of ListenAddr
-	RedisURL        string        `env:"REDIS_URL"`
-	ClaudeBin       string        `env:"CLAUDE_BIN" envDefault:"claude"`
-	ClaudeArgs      string        `env:"CLAUDE_ARGS"`
-	CallbackTimeout time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
-	HumanTimeout    time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
-	Hold            time.Duration `env:"HOLD" envDefault:"45s"`
-	ApprovalTimeout time.Duration `env:"APPROVAL_TIMEOUT" envDefault:"1h"`
-	NLConfidence    float64       `env:"NL_CONFIDENCE" envDefault:"0.9"`
-	Retention       time.Duration `env:"RETENTION" envDefault:"168h"`
-	RetryBackoff    time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
-	NodeTimeout     time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
-	Workers         int           `env:"WORKERS"`    // 0: twice the CPUs
-	UserLimit       int           `env:"USER_LIMIT"` // 0: one less than WORKERS
-	UseCallback     bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
-	CallbackStrict  bool          `env:"CALLBACK_STRICT"`
-	CallbackRate    float64       `env:"CALLBACK_RATE" envDefault:"1000"`
-	PromptsDir      string        `env:"PROMPTS_DIR"`
-	SchemasDir      string        `env:"SCHEMAS_DIR"`
-	DataDir         string        `env:"DATA_DIR" envDefault:"./data"`
-	APIKeys         []string      `env:"API_KEYS"`
-	JWTSecret       string        `env:"JWT_SECRET"`
-	CORSOrigins     []string      `env:"CORS_ORIGINS"`
-	AllowedHosts    []string      `env:"ALLOWED_HOSTS"`
-	WebhookURL      string        `env:"WEBHOOK_URL"`
-	WebhookSecret   string        `env:"WEBHOOK_SECRET"`
-	WebhookPrivate  bool          `env:"WEBHOOK_PRIVATE"`
-	SlackURL        string        `env:"SLACK_WEBHOOK_URL"`
-	SlackSecret     string        `env:"SLACK_SIGNING_SECRET"`
-	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
-	LogFormat       string        `env:"LOG_FORMAT" envDefault:"auto"`
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:3001"`
+	// CallbackListenAddr is where callbacks are taken; empty, or ListenAddr's value: with
+	// everything else.
+	CallbackListenAddr string        `env:"CALLBACK_LISTEN_ADDR"`
+	CallbackBaseURL    string        `env:"CALLBACK_BASE_URL"` // empty: localhost at the port of the callbacks' listener
+	RedisURL           string        `env:"REDIS_URL"`
+	ClaudeBin          string        `env:"CLAUDE_BIN" envDefault:"claude"`
+	ClaudeArgs         string        `env:"CLAUDE_ARGS"`
+	CallbackTimeout    time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
+	HumanTimeout       time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
+	Hold               time.Duration `env:"HOLD" envDefault:"45s"`
+	ApprovalTimeout    time.Duration `env:"APPROVAL_TIMEOUT" envDefault:"1h"`
+	NLConfidence       float64       `env:"NL_CONFIDENCE" envDefault:"0.9"`
+	Retention          time.Duration `env:"RETENTION" envDefault:"168h"`
+	RetryBackoff       time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
+	NodeTimeout        time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
+	Workers            int           `env:"WORKERS"`    // 0: twice the CPUs
+	UserLimit          int           `env:"USER_LIMIT"` // 0: one less than WORKERS
+	UseCallback        bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
+	CallbackStrict     bool          `env:"CALLBACK_STRICT"`
+	CallbackRate       float64       `env:"CALLBACK_RATE" envDefault:"1000"`
+	PromptsDir         string        `env:"PROMPTS_DIR"`
+	SchemasDir         string        `env:"SCHEMAS_DIR"`
+	DataDir            string        `env:"DATA_DIR" envDefault:"./data"`
+	APIKeys            []string      `env:"API_KEYS"`
+	JWTSecret          string        `env:"JWT_SECRET"`
+	CORSOrigins        []string      `env:"CORS_ORIGINS"`
+	AllowedHosts       []string      `env:"ALLOWED_HOSTS"`
+	WebhookURL         string        `env:"WEBHOOK_URL"`
+	WebhookSecret      string        `env:"WEBHOOK_SECRET"`
+	WebhookPrivate     bool          `env:"WEBHOOK_PRIVATE"`
+	SlackURL           string        `env:"SLACK_WEBHOOK_URL"`
+	SlackSecret        string        `env:"SLACK_SIGNING_SECRET"`
+	LogLevel           slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
+	LogFormat          string        `env:"LOG_FORMAT" envDefault:"auto"`
 
 	Client
 	Simulation
@@ -107,8 +112,11 @@ func LoadFrom(vars map[string]string) (Config, error) {
 	if c.UserLimit == 0 {
 		c.UserLimit = max(1, c.Workers-1) // one is always left for somebody else
 	}
+	if c.CallbackListenAddr == "" && c.CallbackBaseURL == "" && !isLoopback(c.ListenAddr) {
+		c.CallbackListenAddr = besideOnLoopback(c.ListenAddr)
+	}
 	if c.CallbackBaseURL == "" {
-		c.CallbackBaseURL = defaultCallbackURL(c.ListenAddr)
+		c.CallbackBaseURL = defaultCallbackURL(cmp.Or(c.CallbackListenAddr, c.ListenAddr))
 	}
 	c.CallbackBaseURL = strings.TrimRight(c.CallbackBaseURL, "/")
 	return c, errors.Join(c.resolvePaths(), c.validate())
@@ -178,6 +186,8 @@ func (c Config) validate() error {
 	}
 	_, _, err := net.SplitHostPort(c.ListenAddr)
 	check(err == nil, "LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3001", c.ListenAddr)
+	_, _, err = net.SplitHostPort(c.CallbackListenAddr)
+	check(c.CallbackListenAddr == "" || err == nil, "CALLBACK_LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3002", c.CallbackListenAddr)
 	u, err := url.Parse(c.CallbackBaseURL)
 	check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
 		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
@@ -234,12 +244,11 @@ func isHost(text string) bool {
 	return text != "" && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Hosts are the names of its own under which the server answers, beside those of its
-// machine. restricted is false where it answers to all names: where nobody gets
-// anything from it without a key or token, it can be reached from other machines, and
-// ALLOWED_HOSTS does not say otherwise.
-func (c Config) Hosts() (names []string, restricted bool) {
-	if c.secured() && !isLoopback(c.ListenAddr) && len(c.AllowedHosts) == 0 {
+// Hosts are the names of its own under which the server answers at an address that it
+// listens on, beside those of its machine. restricted is false where it answers to all
+// names: other machines can reach the address, and ALLOWED_HOSTS names none.
+func (c Config) Hosts(addr string) (names []string, restricted bool) {
+	if !isLoopback(addr) && len(c.AllowedHosts) == 0 {
 		return nil, false
 	}
 	names = slices.Clone(c.AllowedHosts)
@@ -256,6 +265,27 @@ func isLoopback(addr string) bool {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Public reports whether other machines can reach the API.
+func (c Config) Public() bool { return !isLoopback(c.ListenAddr) }
+
+// OwnCallbackListener reports whether callbacks are taken at a place of their own, and
+// nowhere else.
+func (c Config) OwnCallbackListener() bool {
+	return c.CallbackListenAddr != "" && c.CallbackListenAddr != c.ListenAddr
+}
+
+// besideOnLoopback is where callbacks are taken when other machines can reach the API: on
+// loopback, at the next port. It is the same after a restart, for processes of Claude's
+// outlive one.
+func besideOnLoopback(listen string) string {
+	_, port, _ := net.SplitHostPort(listen)
+	n, err := strconv.Atoi(port)
+	if err != nil || n == 0 || n == 65535 {
+		return "127.0.0.1:0"
+	}
+	return "127.0.0.1:" + strconv.Itoa(n+1)
 }
 
 func defaultCallbackURL(listen string) string {

@@ -53,7 +53,19 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 			found = append(found, note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, for it works by callbacks (%s)", k.Name, needs))
 		}
 	}
+	found = append(found, checkListeners(c)...)
 	return append(append(found, checkCLI(ctx, c)...), checkRedis(ctx, c)...)
+}
+
+// checkListeners says where callbacks are taken, where that is not at loopback.
+func checkListeners(c config.Config) []Finding {
+	switch {
+	case c.OwnCallbackListener():
+		return []Finding{fine("callbacks are taken at %s alone, for CLIs that call %s", c.CallbackListenAddr, c.CallbackBaseURL)}
+	case c.Public():
+		return []Finding{note("LISTEN_ADDR %s takes callbacks too, where other machines can reach it: set CALLBACK_LISTEN_ADDR to an address that only CLIs reach", c.ListenAddr)}
+	}
+	return nil
 }
 
 // checkCLI starts the CLI and asks for its version.

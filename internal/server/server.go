@@ -14,16 +14,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/labstack/echo/v4"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/action"
-	"ringback/internal/api"
 	"ringback/internal/artifact"
-	"ringback/internal/callback"
 	"ringback/internal/checkpoint"
 	"ringback/internal/config"
-	"ringback/internal/guard"
 	"ringback/internal/hub"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -62,9 +58,11 @@ type Options struct {
 
 // Running says what a started server is.
 type Running struct {
-	URL    string
-	Store  string
-	Claude string
+	URL string
+	// CallbackURL is where callbacks are taken, if that is a place of their own.
+	CallbackURL string
+	Store       string
+	Claude      string
 	// EnvFile is the .env file that was read; empty for none.
 	EnvFile  string
 	Warnings []string
@@ -101,12 +99,19 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 		return fmt.Errorf("LISTEN_ADDR: %w", err)
 	}
 	defer listener.Close()
+	callbacks := listener
+	if o.Config.OwnCallbackListener() {
+		if callbacks, err = new(net.ListenConfig).Listen(ctx, "tcp", o.Config.CallbackListenAddr); err != nil {
+			return fmt.Errorf("CALLBACK_LISTEN_ADDR: %w", err)
+		}
+		defer callbacks.Close()
+	}
 	db, err := openStore(ctx, o.Config)
 	if err != nil {
 		return err
 	}
 	defer db.close()
-	n := &node{opts: o, log: log, kinds: kinds, listener: listener, db: db}
+	n := &node{opts: o, log: log, kinds: kinds, listener: listener, callbacks: callbacks, db: db}
 	return n.run(ctx)
 }
 
@@ -156,7 +161,9 @@ type node struct {
 	log      *slog.Logger
 	kinds    *kind.Registry
 	listener net.Listener
-	db       *database
+	// callbacks is where callbacks are taken: the same listener, or one of their own.
+	callbacks net.Listener
+	db        *database
 
 	store       *store.Store
 	hub         *hub.Hub
@@ -204,11 +211,11 @@ func (n *node) run(ctx context.Context) error {
 		running = n.runner.Running
 	}
 	m := metrics.New(n.hub.Clients, running, n.store.Stats)
-	handler, err := n.handler(m)
+	servers, err := n.servers(m)
 	if err != nil {
 		return err
 	}
-	return n.serve(ctx, handler, m)
+	return n.serve(ctx, servers, m)
 }
 
 // prepare waits for a Redis that is just starting.
@@ -286,30 +293,10 @@ func (n *node) newRunner() (*runner.Runner, error) {
 func (n *node) callbackBaseURL() string {
 	base := n.opts.Config.CallbackBaseURL
 	if rest, ok := strings.CutSuffix(base, ":0"); ok {
-		_, port, _ := net.SplitHostPort(n.listener.Addr().String())
+		_, port, _ := net.SplitHostPort(n.callbacks.Addr().String())
 		return rest + ":" + port
 	}
 	return base
-}
-
-func (n *node) handler(m *metrics.Metrics) (*echo.Echo, error) {
-	c := n.opts.Config
-	e := api.NewEcho(n.log)
-	if names, restricted := c.Hosts(); restricted {
-		e.Pre(guard.NewHosts(names).Middleware)
-	}
-	callbacks, err := callback.New(n.store, n.jobs, n.kinds, n.checkpoints, n.actions, callback.Options{
-		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
-	}, n.log)
-	if err != nil {
-		return nil, err
-	}
-	callbacks.Register(e)
-	api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
-		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins,
-		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
-	}, n.log).Register(e)
-	return e, nil
 }
 
 // problems says what keeps the node from working.
@@ -341,7 +328,7 @@ func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 	return all
 }
 
-func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metrics) error {
+func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) error {
 	background, stopBackground := context.WithCancel(context.Background())
 	defer stopBackground()
 	var parts sync.WaitGroup
@@ -352,13 +339,7 @@ func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metri
 	defer stopHub()
 	parts.Go(func() { n.hub.Run(hubCtx) })
 
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(n.listener) }()
+	failed := servers.start()
 
 	drainCtx, stopDraining := context.WithCancel(background)
 	defer stopDraining()
@@ -377,7 +358,7 @@ func (n *node) serve(ctx context.Context, handler http.Handler, m *metrics.Metri
 	n.stopTurns(&turns, stopDraining)
 	stopHub()
 	n.actions.Stop()
-	if shutdownErr := shutdown(server); err == nil {
+	if shutdownErr := servers.shutdown(); err == nil {
 		err = shutdownErr
 	}
 	stopBackground()
@@ -398,17 +379,11 @@ func (n *node) stopTurns(turns *sync.WaitGroup, stopDraining func()) {
 	turns.Wait()
 }
 
-func shutdown(server *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		return server.Close()
-	}
-	return nil
-}
-
 func (n *node) announce() {
 	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.kinds.Names(), Claude: n.claude.Bin, EnvFile: n.opts.Config.EnvFile}
+	if n.callbacks != n.listener {
+		r.CallbackURL = "http://" + n.callbacks.Addr().String()
+	}
 	if n.db.warning != "" {
 		r.Warnings = append(r.Warnings, n.db.warning)
 	}

@@ -3,8 +3,11 @@ package attack
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -175,4 +178,165 @@ func closeCode(t *testing.T, url, query string, header http.Header) int {
 		t.Fatalf("the WebSocket broke: %v", err)
 	}
 	return end.Code
+}
+
+// freePorts finds a port of which the next is free, too.
+func freePorts(t *testing.T) (one, next string) {
+	t.Helper()
+	for range 50 {
+		first, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := first.Addr().(*net.TCPAddr).Port
+		one, next = fmt.Sprint(port), fmt.Sprint(port+1)
+		second, err := net.Listen("tcp", "127.0.0.1:"+next)
+		first.Close()
+		if err == nil {
+			second.Close()
+			return one, next
+		}
+	}
+	t.Fatal("no two ports are free")
+	return "", ""
+}
+
+// Where other machines can reach the API, nothing that a callback does can be done there,
+// and nothing that the API does where callbacks arrive, not even with a key.
+func TestCallbacksHaveADoorOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	one, next := freePorts(t)
+	key := map[string]string{"Authorization": "Bearer " + backendKey}
+	s := harness.Start(t, harness.Vars{"LISTEN_ADDR": "0.0.0.0:" + one, "API_KEYS": backendKey, "HOLD": "0s"}, nil)
+	if want := "http://127.0.0.1:" + next; s.CallbackURL != want {
+		t.Fatalf("callbacks are taken at %q, want %q", s.CallbackURL, want)
+	}
+	s.URL = "http://127.0.0.1:" + one
+	_, envelope := s.Manual(t, key, nil)
+	callbacks := []string{
+		"/api/claude/progress", "/progress", "/api/claude/suggestions", "/suggestions", "/api/claude/result", "/api/claude/suggestions/batch",
+		"/api/claude/failure", "/api/claude/checkpoints", "/api/claude/tool-calls", "/api/claude/actions/deploy", "/API/claude/progress",
+		"/api//claude/progress", "/api/claude/../claude/progress", "/api/claude/progress/", "/%61pi/claude/progress", "/api/claude%2fprogress",
+	}
+	for _, path := range callbacks {
+		for _, header := range []map[string]string{nil, key} {
+			if status, answer := harness.Send(t, s.URL, harness.Request{Method: "POST", Path: path, Body: envelope, Header: header}); status != 404 {
+				t.Errorf("POST %s at the public listener was answered %d %v", path, status, answer)
+			}
+		}
+	}
+	for _, r := range documentedRoutes(t) {
+		if strings.Contains(r.Path, "/claude/") || r.Path == "/progress" || r.Path == "/suggestions" || r.Path == "/healthz" {
+			continue
+		}
+		r.Header, r.Body = key, harness.Object{}
+		if status, answer := harness.Send(t, s.CallbackURL, r); status != 404 {
+			t.Errorf("%s %s at the callbacks' listener was answered %d %v", r.Method, r.Path, status, answer)
+		}
+	}
+	for _, r := range []harness.Request{
+		{Method: "GET", Path: "/healthz"},
+		{Method: "POST", Path: "/api/claude/progress", Body: harness.Object{"requestId": envelope["requestId"], "hmac": envelope["hmac"], "message": "x"}},
+	} {
+		if status, answer := harness.Send(t, s.CallbackURL, r); status != 200 {
+			t.Errorf("%s at the callbacks' listener was answered %d %v", r.Path, status, answer)
+		}
+	}
+	if status, _ := harness.Send(t, s.CallbackURL, harness.Request{Method: "GET", Path: "/healthz", Host: "evil.example"}); status != 403 {
+		t.Errorf("a host of somebody else was answered %d", status)
+	}
+	// What runs by itself finds the way.
+	id := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: key, Body: harness.Object{"kind": "meal-suggestions", "input": mealInput}})["requestId"]
+	harness.Eventually(t, "the job to be done", func() bool {
+		return s.Want(t, 200, harness.Request{Method: "GET", Path: fmt.Sprint("/api/jobs/", id), Header: key})["status"] == "received"
+	})
+}
+
+// Where callbacks are taken is what the documents say.
+func TestWhereCallbacksAreTaken(t *testing.T) {
+	t.Parallel()
+	one, next := freePorts(t)
+	for name, c := range map[string]struct {
+		env      harness.Vars
+		own      bool
+		callback int // what a callback at the other listener is answered
+	}{
+		"on loopback":        {harness.Vars{"API_KEYS": backendKey}, false, 400},
+		"named, on loopback": {harness.Vars{"CALLBACK_LISTEN_ADDR": "127.0.0.1:" + one}, true, 404},
+		"a base URL":         {harness.Vars{"LISTEN_ADDR": "0.0.0.0:0", "API_KEYS": backendKey, "CALLBACK_BASE_URL": "http://balancer:80"}, false, 400},
+		"both the same":      {harness.Vars{"LISTEN_ADDR": "0.0.0.0:0", "CALLBACK_LISTEN_ADDR": "0.0.0.0:0", "API_KEYS": backendKey}, false, 400},
+		"everywhere":         {harness.Vars{"LISTEN_ADDR": "[::]:0", "CALLBACK_LISTEN_ADDR": "127.0.0.1:" + next, "API_KEYS": backendKey}, true, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := harness.Start(t, c.env, nil)
+			url := strings.Replace(s.URL, "[::]", "127.0.0.1", 1)
+			status, _ := harness.Send(t, url, harness.Request{Method: "POST", Path: "/api/claude/progress", Body: harness.Object{}})
+			if status != c.callback || (s.CallbackURL != "") != c.own {
+				t.Errorf("a callback was answered %d; a listener of their own: %q", status, s.CallbackURL)
+			}
+		})
+	}
+}
+
+var documentedRoute = regexp.MustCompile("`([A-Z]+) (/[^`?]*)`")
+
+// documentedRoutes are all routes there are, with something in place of their parameters:
+// a test of internal/server holds docs/api.md and the server together.
+func documentedRoutes(t *testing.T) []harness.Request {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	var all []harness.Request
+	for _, match := range documentedRoute.FindAllStringSubmatch(string(text), -1) {
+		if !seen[match[0]] {
+			path := strings.NewReplacer(":id", "nosuch", ":name", "nosuch", "*", "nosuch").Replace(match[2])
+			all = append(all, harness.Request{Method: match[1], Path: path})
+		}
+		seen[match[0]] = true
+	}
+	if len(all) < 40 {
+		t.Fatalf("only %d routes are documented", len(all))
+	}
+	return all
+}
+
+// A process that is left of the turn before, on a node that was paused, cannot deliver in
+// the name of the next: that one delivers, and is not told that it is too late.
+func TestSecretsOfEarlierTurns(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Vars{"HOLD": "0s"}, nil)
+	id, before := s.Manual(t, nil, harness.Object{"userId": "u1", "sessionId": "s1"})
+	ask := maps.Clone(before)
+	maps.Copy(ask, harness.Object{"type": "information_request", "message": "Which?"})
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/checkpoints", Body: ask})
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/to-llm", Body: harness.Object{"sessionId": "s1", "userId": "u1", "content": "blue"}})
+	var now harness.Object
+	harness.Eventually(t, "the next turn", func() bool {
+		now = s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
+		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})["status"] == "running" && now["hmac"] != before["hmac"]
+	})
+	dish := harness.Object{"date": "2026-03-02", "mealType": "dinner", "recipe": harness.Object{"name": "Soup", "source": "Own recipe"}}
+	result := harness.Object{"suggestions": []any{dish}, "reasoning": "stale"}
+	stale, _ := before["hmac"].(string)
+	live, _ := now["hmac"].(string)
+	for _, hmac := range []any{stale, strings.ToUpper(stale), strings.ToUpper(live), live + "0", live[:63], " " + live, live + "\n", "0x" + live, stale[:32] + live[32:], strings.Repeat("0", 64)} {
+		for path, payload := range map[string]harness.Object{
+			"/api/claude/result": result, "/api/claude/suggestions": result, "/suggestions": result, "/api/claude/progress": {"message": "stale"}, "/progress": {"message": "stale"},
+			"/api/claude/failure": {"error": "stale"}, "/api/claude/checkpoints": {"type": "information_request", "message": "stale?"},
+			"/api/claude/suggestions/batch": {"batch": 1, "suggestions": []any{}}, "/api/claude/tool-calls": {"tool_name": "Bash", "tool_input": harness.Object{}}, "/api/claude/actions/x": {"input": harness.Object{}},
+		} {
+			body := maps.Clone(payload)
+			body["requestId"], body["hmac"] = id, hmac
+			if status, answer := harness.Send(t, s.URL, harness.Request{Method: "POST", Path: path, Body: body}); status != 403 || !strings.Contains(fmt.Sprint(answer["hint"]), "stop now") {
+				t.Errorf("%s with %q was answered %d %v", path, hmac, status, answer)
+			}
+		}
+	}
+	body := maps.Clone(result)
+	body["requestId"], body["hmac"] = id, live
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/result", Body: body})
 }

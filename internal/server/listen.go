@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/api"
+	"ringback/internal/callback"
+	"ringback/internal/guard"
+	"ringback/internal/metrics"
+)
+
+// servers are what a node serves, each at its listener.
+type servers []served
+
+type served struct {
+	*http.Server
+	listener net.Listener
+}
+
+// servers sets up the API, and the callbacks with it or at a listener of their own. Such
+// a listener answers nothing else but whether the node lives: who can reach it can
+// neither create jobs nor answer questions, not even with a key.
+func (n *node) servers(m *metrics.Metrics) (servers, error) {
+	c := n.opts.Config
+	callbacks, err := callback.New(n.store, n.jobs, n.kinds, n.checkpoints, n.actions, callback.Options{
+		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
+	}, n.log)
+	if err != nil {
+		return nil, err
+	}
+	all := api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
+		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins,
+		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
+	}, n.log)
+	public := n.newEcho(c.ListenAddr)
+	all.Register(public)
+	if n.callbacks == n.listener {
+		callbacks.Register(public)
+		return servers{n.newServer(public, n.listener)}, nil
+	}
+	own := n.newEcho(c.CallbackListenAddr)
+	own.Use(guard.NewOrigins(nil).Middleware)
+	all.RegisterHealth(own)
+	callbacks.Register(own)
+	return servers{n.newServer(public, n.listener), n.newServer(own, n.callbacks)}, nil
+}
+
+func (n *node) newEcho(addr string) *echo.Echo {
+	e := api.NewEcho(n.log)
+	if names, restricted := n.opts.Config.Hosts(addr); restricted {
+		e.Pre(guard.NewHosts(names).Middleware)
+	}
+	return e
+}
+
+func (n *node) newServer(handler http.Handler, listener net.Listener) served {
+	return served{&http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
+	}, listener}
+}
+
+// start serves, and returns where the first failure is told.
+func (s servers) start() <-chan error {
+	failed := make(chan error, len(s))
+	for _, one := range s {
+		go func() { failed <- one.Serve(one.listener) }()
+	}
+	return failed
+}
+
+// shutdown lets what is under way be answered, for a while.
+func (s servers) shutdown() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var faults []error
+	for _, one := range s {
+		if one.Shutdown(ctx) != nil {
+			faults = append(faults, one.Close())
+		}
+	}
+	return errors.Join(faults...)
+}
