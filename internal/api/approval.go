@@ -38,18 +38,22 @@ func (s *Server) revokeApproval(c echo.Context) error {
 	}{true})
 }
 
-// audit exports a job's audit log as JSON lines, oldest first.
+// audit exports a job's audit log as JSON lines, oldest first, each with the bytes that
+// are stored: the next one's digest is of them. The head is of the same moment.
 func (s *Server) audit(c echo.Context) error {
 	j, err := s.find(c)
 	if err != nil {
 		return err
 	}
-	entries, err := s.store.Audit(c.Request().Context(), j.ID)
+	entries, head, err := s.store.Audit(c.Request().Context(), j.ID)
 	if err != nil {
 		return err
 	}
 	out := c.Response()
 	out.Header().Set(echo.HeaderContentType, "application/x-ndjson")
+	if head != nil {
+		out.Header().Set(job.AuditHeadHeader, head.String())
+	}
 	out.WriteHeader(http.StatusOK)
 	for _, entry := range entries {
 		if _, err := out.Write(append(entry, '\n')); err != nil {

@@ -249,7 +249,7 @@ func (t *turn) reply(given checkpoint.Reply) {
 // audit is what the job's audit log says, one word an entry.
 func (t *turn) audit() []string {
 	t.t.Helper()
-	entries, err := t.store.Audit(t.t.Context(), t.id)
+	entries, _, err := t.store.Audit(t.t.Context(), t.id)
 	if err != nil {
 		t.t.Fatal(err)
 	}

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,49 +73,4 @@ func (a *app) revokeCommand() *cobra.Command {
 			return show(a, cmd, done, func(p printer, _ client.Sent) { p.printf("Revoked.\n") })
 		},
 	}
-}
-
-func (a *app) auditCommand() *cobra.Command {
-	c, t := a.targeted(&cobra.Command{Use: "audit [requestId]", Short: "Show who allowed what, and what ran; as JSON lines with -o json"})
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
-		}
-		log, err := a.client().Audit(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		if a.json() {
-			_, err := cmd.OutOrStdout().Write(log)
-			return err
-		}
-		return a.printer(cmd.OutOrStdout()).audit(log)
-	}
-	return c
-}
-
-func (p printer) audit(log []byte) error {
-	var rows [][]string
-	for line := range bytes.Lines(log) {
-		var e job.AuditEntry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return err
-		}
-		rows = append(rows, []string{p.time(e.Time, time.DateTime), e.Event, e.Action + e.Tool, by(e.By), strings.TrimSpace(e.Outcome + " " + e.Detail), shortened(string(e.Input))})
-	}
-	if len(rows) == 0 {
-		p.printf("Nothing was asked, allowed or run.\n")
-		return nil
-	}
-	p.table([]string{"TIME", "EVENT", "WHAT", "WHO", "HOW", "INPUT"}, rows)
-	return nil
-}
-
-// by names who decided, and how it came in.
-func by(actor *job.Actor) string {
-	if actor == nil {
-		return ""
-	}
-	return strings.TrimSpace(actor.UserID + " via " + actor.Via + " " + actor.Address)
 }

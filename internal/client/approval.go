@@ -29,11 +29,6 @@ func (c *Client) Reject(ctx context.Context, id job.ID, reason string, seen Seen
 	}{reason, seen})
 }
 
-// Audit returns a job's audit log, one JSON object a line.
-func (c *Client) Audit(ctx context.Context, id job.ID) ([]byte, error) {
-	return c.fetch(ctx, http.MethodGet, jobPath(id, "/audit"), nil)
-}
-
 // Approvals are the standing approvals of a user.
 type Approvals struct {
 	Approvals []job.Approval `json:"approvals"`

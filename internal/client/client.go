@@ -69,23 +69,29 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 
 // fetch makes one request and returns the body of its answer.
 func (c *Client) fetch(ctx context.Context, method, path string, body any) ([]byte, error) {
+	text, _, err := c.exchange(ctx, method, path, body)
+	return text, err
+}
+
+// exchange makes one request and returns the body and the header of its answer.
+func (c *Client) exchange(ctx context.Context, method, path string, body any) ([]byte, http.Header, error) {
 	req, err := c.request(ctx, method, path, body)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.unreachable(ctx, err)
+		return nil, nil, c.unreachable(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return nil, refusal(resp)
+		return nil, nil, refusal(resp)
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, c.unreachable(ctx, err)
+		return nil, nil, c.unreachable(ctx, err)
 	}
-	return text, nil
+	return text, resp.Header, nil
 }
 
 func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {

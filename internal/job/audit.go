@@ -25,6 +25,9 @@ const (
 
 // AuditEntry is one line of a job's audit log, which is only ever added to.
 type AuditEntry struct {
+	// Previous is the digest of the entry before, as it is stored: hex SHA-256. It is
+	// empty for the first, and PreviousUnknown where the log was begun without.
+	Previous  string    `json:"previous,omitempty"`
 	Time      time.Time `json:"time"`
 	RequestID ID        `json:"requestId"`
 	// Event is what happened: asked, approve, deny, steer, cancel, answered,

@@ -64,6 +64,9 @@ type Job struct {
 	LastFailure *Failure `json:"lastFailure,omitempty"`
 	// Usage sums what all turns used.
 	Usage Usage `json:"usage"`
+	// Audit is the end of its audit log, by which a log that was tampered with is known;
+	// nil while nothing is in it.
+	Audit *AuditHead `json:"audit,omitempty"`
 	// CreatedAt is when the job was asked for.
 	CreatedAt time.Time `json:"createdAt"`
 	// UpdatedAt is when the record last changed.

@@ -64,7 +64,7 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 		ID: n.Run, JobID: j.ID, Action: n.AuditFields.Action, ApprovalKey: n.ApprovalKey, AuditFields: n.AuditFields,
 		ToolCallID: string(n.Run), State: RunRunning, StartedAt: st.Now, CallbackLeft: st.callbackLeft(j),
 	}
-	entry := job.AuditEntry{Time: st.Now, RequestID: j.ID, Event: "started", Run: string(n.Run), Operation: n.AuditFields}
+	entry := job.AuditEntry{Event: "started", Run: string(n.Run), Operation: n.AuditFields}
 	if n.Gated {
 		outcome := st.spend(j, n.ApprovalKey, n.AuditFields)
 		if outcome != "" {
@@ -80,7 +80,7 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	}
 	st.do(StartRun{r, st.Now.Add(RunLease)})
 	st.resumeCallbackClock(j, r.CallbackLeft+n.Timeout)
-	st.do(AppendAudit{entry})
+	st.audit(j, entry)
 	return Started, n.Run
 }
 
@@ -110,9 +110,7 @@ func (j *Job) forgetQuestion(c job.CheckpointID) {
 }
 
 func (st *State) refuseExpired(j *Job, a *approval.Decision, about job.Operation) {
-	st.do(AppendAudit{job.AuditEntry{
-		Time: st.Now, RequestID: j.ID, Event: "refused", Detail: "the approval has expired", CheckpointID: a.Checkpoint, Operation: about,
-	}})
+	st.audit(j, job.AuditEntry{Event: "refused", Detail: "the approval has expired", CheckpointID: a.Checkpoint, Operation: about})
 }
 
 // FinishAction books the end of a run. It returns the state that stands: a run that
@@ -137,12 +135,11 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 		return r.State
 	}
 	r.State, r.Result = state, result
-	st.do(SaveRun{r}, AppendAudit{job.AuditEntry{
-		Time: st.Now, RequestID: r.JobID, Event: "finished", Outcome: string(state), Run: string(r.ID), Operation: r.AuditFields,
-	}})
+	st.do(SaveRun{r})
 	if j == nil {
-		return state
+		return state // the job is deleted, and its log with it
 	}
+	st.audit(j, job.AuditEntry{Event: "finished", Outcome: string(state), Run: string(r.ID), Operation: r.AuditFields})
 	end, output := job.OutputError, result
 	if state == RunSucceeded {
 		end = job.OutputAvailable
@@ -209,20 +206,9 @@ func (st *State) useApproval(key string, about job.Operation) (job.Decision, job
 		return "", ""
 	case approval.Permitted:
 	}
-	st.do(AppendAudit{job.AuditEntry{Time: st.Now, RequestID: j.ID, Event: "started", CheckpointID: a.Checkpoint, Operation: about}})
+	st.audit(j, job.AuditEntry{Event: "started", CheckpointID: a.Checkpoint, Operation: about})
 	if c := st.Earlier; c != nil && c.ToolCallID != "" {
 		st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
 	}
 	return job.Approve, a.Checkpoint
-}
-
-// AppendAudit adds to a job's audit log what happened without a change of anything
-// else: event refused or allowed, and why.
-func (s *Service) AppendAudit(ctx context.Context, id job.ID, event, detail string, about job.Operation) error {
-	return s.run(ctx, Query{Job: id}, func(st *State) error {
-		if st.Job != nil {
-			st.do(AppendAudit{job.AuditEntry{Time: st.Now, RequestID: id, Event: event, Detail: detail, Operation: about}})
-		}
-		return nil
-	})
 }

@@ -150,19 +150,6 @@ func (st *State) steerAtOnce(j *Job, c *Checkpoint, n NewCheckpoint) error {
 	return st.resume(j, ResumeReason{Reason: Replied})
 }
 
-// auditReply adds what a person decided about a job to its audit log.
-func (st *State) auditReply(c *Checkpoint, event string, by job.Actor, r job.Reply, scope job.ApprovalScope) {
-	if c.JobID == "" {
-		return
-	}
-	entry := st.auditEntry(c, event)
-	entry.By, entry.Scope = &by, scope
-	if r.Decision == job.Deny || r.Decision == job.Steer {
-		entry.Detail = r.Reason // for a no, or what to do in another round
-	}
-	st.do(AppendAudit{entry})
-}
-
 // StopWaiting notes that the call which asked no longer waits, unless the reply came
 // at that very moment. It returns the checkpoint's status.
 func (s *Service) StopWaiting(ctx context.Context, id job.ID, c job.CheckpointID) (job.CheckpointStatus, error) {

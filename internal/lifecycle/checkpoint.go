@@ -31,7 +31,7 @@ func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 	c.MessageID = st.put(to, o.chat, EndedByPerson, "HITL_CHECKPOINT", "awaiting_human")
 	st.do(ListCheckpoint{c})
 	if c.JobID != "" {
-		st.do(AppendAudit{st.auditEntry(c, "asked")})
+		st.auditCheckpoint(st.Job, c, job.AuditEntry{Event: "asked"})
 		if !o.unasked {
 			// A channel of many is told of a question once: asking back is between two.
 			st.notify(st.Job, "opened|"+string(c.ID), o.again)
@@ -39,11 +39,6 @@ func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 	}
 	st.do(Count{c.Type, "opened", 1})
 	st.emit(to.Recipient, job.EventCheckpoint, c.View())
-}
-
-// auditEntry begins an entry of the audit log about a checkpoint.
-func (st *State) auditEntry(c *Checkpoint, event string) job.AuditEntry {
-	return job.AuditEntry{Time: st.Now, RequestID: c.JobID, Event: event, CheckpointID: c.ID, Type: c.Type, Operation: c.AuditFields}
 }
 
 // closeCheckpoint closes a checkpoint for good and tells of it.

@@ -149,9 +149,11 @@ type (
 		Ref   string
 		Time  time.Time
 	}
-	// AppendAudit adds to a job's audit log.
+	// AppendAudit adds to a job's audit log. Entry is a job.AuditEntry, chained to the
+	// one before by State.audit: what is stored are its very bytes.
 	AppendAudit struct {
-		Entry job.AuditEntry
+		JobID job.ID
+		Entry json.RawMessage
 	}
 	// Count adds to the counts of checkpoints.
 	Count struct {

@@ -71,7 +71,7 @@ func (st *State) endWaiting(j *Job, to job.State) error {
 	if to == job.Expired {
 		event, status = "expired", job.CheckpointExpired
 	}
-	st.do(AppendAudit{st.auditEntry(c, event)})
+	st.auditCheckpoint(j, c, job.AuditEntry{Event: event})
 	return st.closeCheckpoint(c, status)
 }
 

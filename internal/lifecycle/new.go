@@ -166,6 +166,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 		Manual: n.Options.Simulate == job.SimulateManual, Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,
 		Retention: opts.Retention, MaxAttempts: n.MaxAttempts, Interprets: n.Interprets, Conversation: 1,
+		AuditHead: new(job.AuditHead),
 	}, SecretAlive: true}
 	if n.Interprets.Checkpoint == "" {
 		for _, way := range opts.Notify {

@@ -127,6 +127,9 @@ type Record struct {
 	// steered.
 	Reviewed job.Decision `store:"reviewed"`
 	Steers   int          `store:"steers,steered"`
+	// AuditHead is the end of the audit log; nil for a job of an earlier version, whose
+	// entries are not chained yet. It is replaced, never written to: see State.audit.
+	AuditHead *job.AuditHead `store:"auditHead"`
 }
 
 // Round is one round of making sense of what a person replied to a checkpoint; the

@@ -199,7 +199,7 @@ func (a *team) endTurn(id job.ID) {
 // audit are the entries of a job's audit log.
 func (a *team) audit(id job.ID) []string {
 	a.t.Helper()
-	log, err := a.store.Audit(a.t.Context(), id)
+	log, _, err := a.store.Audit(a.t.Context(), id)
 	if err != nil {
 		a.t.Fatal(err)
 	}

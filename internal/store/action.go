@@ -42,20 +42,3 @@ func (s *Store) ActionRun(ctx context.Context, id job.ID, run lifecycle.RunID) (
 	result, _ := fields[1].(string)
 	return ActionRun{lifecycle.RunState(state), json.RawMessage(result)}, nil
 }
-
-// Audit returns a job's audit log, oldest entry first, each a JSON object.
-func (s *Store) Audit(ctx context.Context, id job.ID) ([]json.RawMessage, error) {
-	p, err := locate(id)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := s.rdb.LRange(ctx, p.key("audit", string(id)), 0, -1).Result()
-	if err != nil {
-		return nil, storeError(err)
-	}
-	entries := make([]json.RawMessage, len(texts))
-	for i, text := range texts {
-		entries[i] = json.RawMessage(text)
-	}
-	return entries, nil
-}

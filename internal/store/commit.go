@@ -247,7 +247,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 		}
 		c.do(words...)
 	case lifecycle.AppendAudit:
-		c.do("RPUSH", c.under("audit", e.Entry.RequestID), text(e.Entry))
+		c.do("RPUSH", c.under("audit", e.JobID), string(e.Entry))
 	case lifecycle.Count:
 		c.do("HINCRBY", c.key("stats"), string(e.Type)+":"+e.What, e.By)
 	case lifecycle.AddTask:

@@ -29,7 +29,7 @@ var keyPatterns = [...]keyPattern{
 	{"stderr:<job>:<turn>", "string", "the end of what it printed to standard error, at most StderrLimit bytes"},
 	{"asked:<job>", "list", "the job's checkpoints"},
 	{"told:<job>", "list", "ids of the messages that the job's next turn is told"},
-	{"audit:<job>", "list", "the job's audit log, each a job.AuditEntry, JSON"},
+	{"audit:<job>", "list", "the job's audit log, each a job.AuditEntry, JSON; each carries the digest of the one before"},
 	{"approvals:<job>", "hash", "approval key -> decision that nobody has used yet: approval.Decision, JSON"},
 	{"standing-of:<job>", "set", "ids of the standing approvals that go with the job"},
 	{"calls:<job>", "hash", "tool call in the chat -> who ends it: lifecycle.Call, see encodeCall"},

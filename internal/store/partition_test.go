@@ -42,7 +42,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 				"Act":             func() error { _, _, err := s.StartAction(ctx, lifecycle.NewRun{RequestID: id}); return err },
 				"Heard":           func() error { return s.AckActionResult(ctx, id, "s", "r") },
 				"Note":            func() error { return s.AppendAudit(ctx, id, "refused", "", job.Operation{}) },
-				"Audit":           func() error { _, err := s.Audit(ctx, id); return err },
+				"Audit":           func() error { _, _, err := s.Audit(ctx, id); return err },
 				"Answers":         func() error { _, err := s.Answers(ctx, id); return err },
 				"Reads":           func() error { _, err := s.Interprets(ctx, id); return err },
 				"Diff":            func() error { _, err := s.Diff(ctx, id); return err },

@@ -40,6 +40,9 @@ func view(r lifecycle.Record) job.Job {
 		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
 		LastFailure: r.LastFailure, Usage: job.Usage{InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD},
 	}
+	if r.AuditHead != nil && r.AuditHead.Count > 0 {
+		j.Audit = r.AuditHead
+	}
 	if j.Phase == job.NoPhase {
 		j.Phase = r.State.DefaultPhase() // it was stored before there were phases
 	}

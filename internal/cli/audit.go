@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	c, t := a.targeted(&cobra.Command{
+		Use: "audit [requestId]", Short: "Show who allowed what, and what ran; as JSON lines with -o json",
+		Long: "Show who allowed what, and what ran; as JSON lines with -o json.\n\n" +
+			"Each entry carries the digest of the one before (SHA-256 of its line), and the job's record that of the last. " +
+			"With --verify nothing is shown but whether the log is as it was written: an entry that was changed, removed, added or moved is found, and so is an end that was cut off. " +
+			"Who can write to Redis could write the whole log anew; a digest that was noted elsewhere, such as data.job.audit.digest of the webhook at a job's end, shows that, too: give it with --head.",
+	})
+	var verify bool
+	var known string
+	c.Flags().BoolVar(&verify, "verify", false, "say whether the log is as it was written; exit code 1 where it is not")
+	c.Flags().StringVar(&known, "head", "", "with --verify: a `digest` that the log had at its end at some time")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if known != "" && !verify {
+			return usagef("--head goes with --verify")
+		}
+		id, err := t.id(cmd, args)
+		if err != nil {
+			return err
+		}
+		log, err := a.client().Audit(cmd.Context(), id)
+		switch {
+		case err != nil:
+			return err
+		case verify:
+			return a.verifyAudit(cmd, id, log, known)
+		case a.json():
+			_, err := cmd.OutOrStdout().Write(log.Lines)
+			return err
+		}
+		return a.printer(cmd.OutOrStdout()).audit(log.Lines)
+	}
+	return c
+}
+
+// verifyAudit compares a log with its digests here, not on the server: with the very
+// bytes that anybody gets.
+func (a *app) verifyAudit(cmd *cobra.Command, id job.ID, log client.AuditLog, known string) error {
+	v := job.VerifyAudit(log.Entries(), log.Head, strings.ToLower(strings.TrimSpace(known)))
+	if len(v.Faults) > 0 {
+		return &job.Error{
+			Kind: job.Conflict, Message: "The audit log of " + string(id) + " is not as it was written", Details: v.Faults,
+			Hint: "Somebody, or something, other than Ringback has written to the store. Compare with a backup; do not rely on what this log says.",
+		}
+	}
+	if log.Head == nil {
+		return &job.Error{
+			Kind: job.Conflict, Message: "The audit log of " + string(id) + " cannot be verified: it carries no digests",
+			Hint: "An earlier version of Ringback has written it. Entries that are added from now on are chained.",
+		}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return show(a, cmd, client.Answer[job.AuditVerification]{Value: v, JSON: text}, printer.verified)
+}
+
+func (p printer) verified(v job.AuditVerification) {
+	if v.Entries == 0 {
+		p.printf("The audit log is as it was written: nothing is in it.\n")
+		return
+	}
+	p.printf("The audit log is as it was written. Entries: %d. Digest of the last: %s\n", v.Head.Count, v.Head.Digest)
+	if v.Unchained > 0 {
+		p.printf("Before them, of an earlier version and without digests: %d. Nobody can tell whether those were changed.\n", v.Unchained)
+	}
+}
+
+func (p printer) audit(log []byte) error {
+	var rows [][]string
+	for line := range bytes.Lines(log) {
+		var e job.AuditEntry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		rows = append(rows, []string{p.time(e.Time, time.DateTime), e.Event, e.Action + e.Tool, by(e.By), strings.TrimSpace(e.Outcome + " " + e.Detail), shortened(string(e.Input))})
+	}
+	if len(rows) == 0 {
+		p.printf("Nothing was asked, allowed or run.\n")
+		return nil
+	}
+	p.table([]string{"TIME", "EVENT", "WHAT", "WHO", "HOW", "INPUT"}, rows)
+	return nil
+}
+
+// by names who decided, and how it came in.
+func by(actor *job.Actor) string {
+	if actor == nil {
+		return ""
+	}
+	return strings.TrimSpace(actor.UserID + " via " + actor.Via + " " + actor.Address)
+}

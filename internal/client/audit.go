@@ -1,0 +1,37 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+
+	"ringback/internal/job"
+)
+
+// AuditLog is a job's audit log.
+type AuditLog struct {
+	// Lines is the log as it is stored, one JSON object a line.
+	Lines []byte
+	// Head is the end of its chain; nil for a log of an earlier version.
+	Head *job.AuditHead
+}
+
+// Entries are the lines of the log, byte for byte.
+func (l AuditLog) Entries() [][]byte {
+	if len(l.Lines) == 0 {
+		return nil
+	}
+	return bytes.Split(bytes.TrimSuffix(l.Lines, []byte("\n")), []byte("\n"))
+}
+
+// Audit returns a job's audit log.
+func (c *Client) Audit(ctx context.Context, id job.ID) (AuditLog, error) {
+	text, header, err := c.exchange(ctx, http.MethodGet, jobPath(id, "/audit"), nil)
+	log := AuditLog{Lines: text}
+	if told := header.Get(job.AuditHeadHeader); err == nil && told != "" {
+		if log.Head, err = job.ParseAuditHead(told); err != nil {
+			err = c.foreign(err)
+		}
+	}
+	return log, err
+}

@@ -1,0 +1,49 @@
+package lifecycle
+
+import (
+	"context"
+
+	"ringback/internal/job"
+)
+
+// audit adds an entry to a job's audit log. There is no other way: the entry carries the
+// digest of the one before, and the head of the log, which is in the job's record, goes
+// on with it. The record's version keeps two commits from following the same entry.
+func (st *State) audit(j *Job, e job.AuditEntry) {
+	e.Time, e.RequestID = st.Now, j.ID
+	text, head, err := j.AuditHead.Append(e)
+	if err != nil {
+		panic("lifecycle: " + err.Error()) // it is a type of ours
+	}
+	j.AuditHead = head
+	st.do(AppendAudit{j.ID, text})
+}
+
+// auditCheckpoint adds what became of a checkpoint of a job.
+func (st *State) auditCheckpoint(j *Job, c *Checkpoint, e job.AuditEntry) {
+	e.CheckpointID, e.Type, e.Operation = c.ID, c.Type, c.AuditFields
+	st.audit(j, e)
+}
+
+// auditReply adds what a person decided about a job.
+func (st *State) auditReply(c *Checkpoint, event string, by job.Actor, r job.Reply, scope job.ApprovalScope) {
+	if c.JobID == "" || st.Job == nil {
+		return
+	}
+	entry := job.AuditEntry{Event: event, By: &by, Scope: scope}
+	if r.Decision == job.Deny || r.Decision == job.Steer {
+		entry.Detail = r.Reason // for a no, or what to do in another round
+	}
+	st.auditCheckpoint(st.Job, c, entry)
+}
+
+// AppendAudit adds to a job's audit log what happened without a change of anything
+// else: event refused or allowed, and why.
+func (s *Service) AppendAudit(ctx context.Context, id job.ID, event, detail string, about job.Operation) error {
+	return s.run(ctx, Query{Job: id}, func(st *State) error {
+		if st.Job != nil {
+			st.audit(st.Job, job.AuditEntry{Event: event, Detail: detail, Operation: about})
+		}
+		return nil
+	})
+}
