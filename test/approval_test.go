@@ -347,7 +347,7 @@ func TestActionTellsAndEndsWithItsJob(t *testing.T) {
 actions:
   - name: wait
     confirm: never
-    command: [sh, -c, 'echo first; sleep 0.2; echo second; sleep 1000']
+    command: [sh, -c, 'echo first; sleep 0.2; echo second; sleep 1616']
   - name: fail
     confirm: "when: input.amount > 100"
     command: [sh, -c, 'echo "disk full" >&2; exit 4']
@@ -377,7 +377,7 @@ Wait.`)
 		}
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
-	eventually(t, "the action to end with its job", func() bool { return len(commandsLike("sleep 1000")) == 0 })
+	eventually(t, "the action to end with its job", func() bool { return len(commandsLike("sleep 1616")) == 0 })
 }
 
 // commandsLike finds running processes by their command line.

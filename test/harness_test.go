@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -21,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ringback/internal/store"
 
 	"github.com/gorilla/websocket"
 )
@@ -87,10 +90,25 @@ func startRedis(t testing.TB) *redisServer {
 	r.url = "redis://127.0.0.1:" + port
 	r.start(t, port)
 	t.Cleanup(func() {
+		r.wantKnownKeys(t)
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()
 	})
 	return r
+}
+
+// wantKnownKeys looks, at the end of a test, for keys and fields that no list names.
+func (r *redisServer) wantKnownKeys(t testing.TB) {
+	t.Helper()
+	client, err := store.Connect(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
+	defer s.Close()
+	if unknown, err := s.Unknown(context.Background()); err == nil && len(unknown) > 0 { // a test may have stopped it
+		t.Errorf("keys and fields that internal/store does not list: %q", unknown)
+	}
 }
 
 func (r *redisServer) start(t testing.TB, port string) {
