@@ -14,6 +14,7 @@ need() { command -v "$1" >/dev/null || missing+=("${@:2}"); }
 need redis-server redis-server
 need git git
 need curl curl ca-certificates
+need bwrap bubblewrap # what Claude might run is run in it
 need jq jq # the README shows it
 need gcc gcc libc6-dev # the race detector needs cgo
 need npm npm

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Verdict is what becomes of what Claude wants done.
@@ -55,20 +53,6 @@ func (r ToolRules) Tools() []string {
 	return names
 }
 
-// Fault says what is wrong with the first rule that is; empty where none is.
-func (r ToolRules) Fault() string {
-	for _, text := range slices.Concat(r.Allow, r.Ask, r.Deny) {
-		rule, err := parseToolRule(text)
-		if err != nil {
-			return err.Error()
-		}
-		if isFileTool(rule.tool) && rule.pattern != "" && !doublestar.ValidatePattern(rule.pattern) {
-			return fmt.Sprintf("%s: the pattern is not valid", text)
-		}
-	}
-	return ""
-}
-
 // Verdict judges a call, and returns the rule that decided. Of a call that is asked
 // for, it is the rule that a yes for more than once permits, as Standing stores it:
 // see standing.
@@ -88,7 +72,7 @@ func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
 			return Allow, rule.text
 		}
 	}
-	if isFileTool(c.Name) && matchPath("**", c) == whole {
+	if c.isFree() {
 		return Allow, "in the working directory"
 	}
 	return NoOpinion, ""
@@ -176,7 +160,7 @@ func first(rules []toolRule, c ToolCall, atLeast extent) *toolRule {
 // toolRule is a rule for a tool; "*" is every tool, an empty pattern every call.
 type toolRule struct{ text, tool, pattern string }
 
-var toolRuleText = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*|\*)(?:\((.+)\))?$`)
+var toolRuleText = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*|mcp__[A-Za-z0-9_-]*\*|\*)(?:\((.+)\))?$`)
 
 func parseToolRule(text string) (toolRule, error) {
 	m := toolRuleText.FindStringSubmatch(text)

@@ -31,6 +31,11 @@ type Options struct {
 	Rate float64
 	// Hold is how long a call waits for a person, and somewhat longer for an action.
 	Hold time.Duration
+	// WorkDir is where the processes of a job work; empty where that is not on this
+	// node. Nil: files are judged by their names alone.
+	WorkDir func(job.ID) string
+	// Home is the home directory that the CLI has; empty where it is not known.
+	Home string
 	// Observe is told how each callback ended and how long it took; may be nil.
 	Observe func(endpoint string, status int, took time.Duration)
 }

@@ -1,7 +1,9 @@
 package callback
 
 import (
+	"cmp"
 	"encoding/json"
+	"path/filepath"
 
 	"ringback/internal/approval"
 	"ringback/internal/claude"
@@ -60,6 +62,7 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 	if claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir) {
 		return hookAnswer{}, nil
 	}
+	h.locate(t)
 	verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool)
 	switch verdict {
 	case approval.Allow:
@@ -74,6 +77,25 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 	case approval.NoOpinion:
 	}
 	return hookAnswer{}, nil
+}
+
+// locate says where the files of a call lie. Where the job works on another node,
+// its working directory is all that is known, and links in it cannot be followed.
+func (h *Handler) locate(t *toolCall) {
+	if h.opts.WorkDir == nil {
+		return
+	}
+	t.tool.Home = h.opts.Home
+	if dir := h.opts.WorkDir(t.id); dir != "" {
+		t.tool.Root = dir
+		// The CLI tells of its directory without the links that lead there.
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			if _, inside := inDir(real, t.tool.Dir); inside {
+				t.tool.Root = real
+			}
+		}
+	}
+	t.tool.Resolve = resolveIn(cmp.Or(t.tool.Root, t.tool.Dir))
 }
 
 // stillRuns makes sure that neither the job nor the turn has ended: other callbacks store something,

@@ -31,6 +31,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	c := n.opts.Config
 	callbacks, err := callback.New(n.store, n.jobs, n.kinds, n.checkpoints, n.actions, callback.Options{
 		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
+		WorkDir: n.claudeDir, Home: n.home(),
 	}, n.log)
 	if err != nil {
 		return nil, err

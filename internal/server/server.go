@@ -31,6 +31,7 @@ import (
 	"ringback/internal/runner"
 	"ringback/internal/schema"
 	"ringback/internal/store"
+	"ringback/internal/workspace"
 )
 
 // Role is what a node does.
@@ -269,6 +270,24 @@ func (n *node) workDir(id job.ID) string {
 		return ""
 	}
 	return n.runner.WorkDir(id)
+}
+
+// claudeDir is where Claude works for a job, if that is on this node.
+func (n *node) claudeDir(id job.ID) string {
+	tree := workspace.Root{Dir: n.opts.Config.DataDir}.Of(string(id), nil).Dir()
+	if _, err := os.Stat(tree); err == nil {
+		return tree
+	}
+	return n.workDir(id)
+}
+
+// home is the home directory that the CLI has; empty where there is none.
+func (n *node) home() string {
+	home := ""
+	for _, variable := range process.Pick(n.opts.Config.Environ, process.Variables{"HOME"}) {
+		home = strings.TrimPrefix(variable, "HOME=")
+	}
+	return home
 }
 
 // files implements api.FilesFunc: of all nodes that share this one's DATA_DIR.
