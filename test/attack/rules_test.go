@@ -1,0 +1,186 @@
+package attack
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/test/harness"
+)
+
+// ruled is a job of a kind with rules for tools, that the test plays Claude for.
+type ruled struct {
+	*harness.Server
+	id, hmac, dir string
+}
+
+func startRuled(t *testing.T, tools string) *ruled {
+	t.Helper()
+	kinds := t.TempDir()
+	if err := os.WriteFile(filepath.Join(kinds, "ruled.md"), []byte("---\ntools:\n"+tools+"---\nBe careful."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := &ruled{Server: harness.Start(t, harness.Vars{"PROMPTS_DIR": kinds, "HOLD": "0s"}, nil)}
+	r.another(t)
+	return r
+}
+
+// another starts another job.
+func (r *ruled) another(t *testing.T) {
+	t.Helper()
+	id, envelope := r.Manual(t, nil, harness.Object{"kind": "ruled", "input": harness.Object{}, "userId": "u1"})
+	r.id, r.hmac = id, envelope["hmac"].(string)
+	r.dir = r.Dir
+	err := filepath.WalkDir(r.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && filepath.Base(filepath.Dir(path)) == id {
+			r.dir = path
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// calls asks as the CLI's hook does, and returns what it is answered and why.
+func (r *ruled) calls(t *testing.T, tool string, input harness.Object) (decision, reason string) {
+	t.Helper()
+	answer := r.Want(t, 200, harness.Request{
+		Method: "POST", Path: "/api/claude/tool-calls", Header: map[string]string{"X-Ringback-Request-Id": r.id, "X-Ringback-Signature": r.hmac},
+		Body: harness.Object{"hook_event_name": "PreToolUse", "tool_name": tool, "tool_use_id": "toolu_1", "cwd": r.dir, "tool_input": input},
+	})
+	output, _ := answer["hookSpecificOutput"].(harness.Object)
+	decision, _ = output["permissionDecision"].(string)
+	reason, _ = output["permissionDecisionReason"].(string)
+	return decision, reason
+}
+
+const allRules = `  ask: [Bash, Write, Grep, Glob, WebFetch]
+  allow: [Read, 'Bash(ls *)', 'Bash(go test *)', 'Bash(git *)', 'Bash(tar *)', 'Write(docs/**)', 'WebFetch(domain:good.example)']
+  deny: ['Bash(rm *)', 'Read(**/.env)', 'Read(//etc/**)', 'WebFetch(domain:evil.example)']
+`
+
+func TestWhatRulesAllowIsNoWayToMore(t *testing.T) {
+	t.Parallel()
+	r := startRuled(t, allRules)
+	if err := os.MkdirAll(filepath.Join(r.dir, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"passwd": "/etc/passwd", "docs/out": "..", "docs/etc": "/etc", "innocent": ".env", "loop": "loop"} {
+		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ tool, field, value string }{
+		{"Bash", "command", "ls -la"},
+		{"Bash", "command", "go test ./... 2>&1"},
+		{"Bash", "command", "git log --oneline"},
+		{"Bash", "command", "tar czf a.tgz ./docs"},
+		{"Write", "file_path", "docs/a.md"},
+		{"Write", "file_path", filepath.Join(r.dir, "docs/a.md")},
+		{"WebFetch", "url", "https://GOOD.example./"},
+		{"Read", "file_path", "main.go"},
+	} {
+		if decision, reason := r.calls(t, c.tool, harness.Object{c.field: c.value}); decision != "allow" {
+			t.Errorf("%s %s is answered %q %s", c.tool, c.value, decision, reason)
+		}
+	}
+	for class, attack := range map[string]struct {
+		tool, field string
+		spellings   []string
+	}{
+		"syntax": {"Bash", "command", []string{
+			"export PATH=.; ls", "declare -x PATH=.; ls", "typeset PATH=. && ls", "let 'a[$(id)]'; ls", "[[ -v 'a[$(id)]' ]]; ls", "((a[$(id)])); ls", "for i in a; do ls; done", "for ((;;)); do ls; done",
+			"ls() { id; }; ls", "select PATH in .; do ls; done", "coproc ls", "ls ${a[$(id)]}", "ls $(id)", "ls <(id)", "ls <<X\n$(id)\nX", "ls > .bashrc", "ls < /dev/tcp/evil.example/80", "a=$(id) ls", "ls\r\nid", "ls\u2028id",
+		}},
+		"programs": {"Bash", "command", []string{
+			"./evil/go test", "./go test", "../go test", "$'./go' test", "\"./go\" test", "/tmp/go test", "~/go test", "evil/../go test", "'go test'", "GO test", "go test -exec ./evil", "go test --toolexec=./evil ./...", "go -C evil test",
+		}},
+		"wrappers": {"Bash", "command", []string{
+			"git -c alias.x='!id' x", "git -c core.pager=id log", "git --exec-path=. log", "git -C evil status", "git evil", "git config core.fsmonitor ./evil", "git rebase -x id", "git fetch --upload-pack ./evil", "git grep -O./evil a",
+			"tar cf a --checkpoint=1 --checkpoint-action=exec=id .", "tar xf a --to-command=id", "tar cf a -I ./evil .", "tar cf a *", "tar xf a --use-comp=./evil", "taskset 1 id", "hash -p ./evil ls; ls", "enable -f ./x ls", "env ls", "ls | xargs id", "eval ls",
+		}},
+		"files": {"Write", "file_path", []string{
+			"docs/../main.go", "./docs/../../x", "docs/out/main.go", "docs/etc/cron.d/x", "Docs/a", "DOCS/a", "docs\\..\\a", " docs/a", "docs/a ", "~/docs/a", "~root/docs/a", "/docs/a", "file:///docs/a", "$HOME/docs/a", "docs/../docs/out/a", "main.go", "loop",
+		}},
+		"secrets": {"Read", "file_path", []string{
+			".env", "./.env", ".ENV", "a/../.env", "a//.env", "innocent", ".env ", "~/.env", "passwd", "/etc/passwd", "/etc/../etc/shadow", "//etc/passwd", "docs/etc/shadow", "docs/out/.env", "/ETC/passwd", "loop",
+		}},
+		"searches": {"Grep", "path", []string{"", ".", "docs", "docs/etc", "/etc", "/", "..", "~", "docs/..", "docs/out", ".env"}},
+		"addresses": {"WebFetch", "url", []string{
+			"https://good.example@evil.example/", "https://good.example.evil.example/", `https://evil.example\@good.example/`, `https:\\evil.example`, "https://evil.example./", "https://ｅvil.example/", "//good.example/", "https:good.example",
+			"ftp://good.example/", "file://good.example/etc/passwd", "https://www.good.example/", "https://good%2eexample/", "https://good.example..", "https://good.example:443@evil.example", "https://good.example\t.evil.example", "http://good。example/",
+		}},
+	} {
+		for _, spelling := range attack.spellings {
+			if decision, _ := r.calls(t, attack.tool, harness.Object{attack.field: spelling}); decision == "allow" {
+				t.Errorf("%s: %s %q is allowed", class, attack.tool, spelling)
+			}
+		}
+	}
+}
+
+func TestWhatIsDeniedIsDeniedHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	r := startRuled(t, "  allow: [Bash, Read, WebFetch]\n  deny: ['Bash(rm *)', 'Read(**/.env)', 'WebFetch(domain:evil.example)']\n")
+	for _, c := range []struct {
+		tool, field string
+		spellings   []string
+	}{
+		{"Bash", "command", []string{
+			"rm x", "/bin/rm x", "./rm x", "r\\m x", "'rm' x", "$'\\x72\\x6d' x", "\"r\"m x", "ls; rm x", "ls && (rm x)", "x=$(rm x)", "for f in a; do rm $f; done", "f() { rm x; }; f", "[[ -n $(rm x) ]]", "RM x", "export A=$(rm x)",
+		}},
+		{"Read", "file_path", []string{".env", "a/.env", "/x/.env", "../.env", "a/../.env", ".//.env", ".ENV", "~/.env", "/.env", "./a/./.env"}},
+		{"WebFetch", "url", []string{
+			"https://evil.example", "http://evil.example:8080/", "https://EVIL.example/", "https://evil.example./", "https://a:b@evil.example/", "https://good.example@evil.example/", "HTTPS://evil.EXAMPLE", "https://evil.example?x", "https://evil.example#x", "http://evil.example.:80",
+		}},
+	} {
+		for _, spelling := range c.spellings {
+			decision, reason := r.calls(t, c.tool, harness.Object{c.field: spelling})
+			if decision != "deny" || !strings.HasPrefix(reason, "This job may not do that") {
+				t.Errorf("%s %q is answered %q %s", c.tool, spelling, decision, reason)
+			}
+		}
+	}
+}
+
+// A yes to one command, given for always because it looked harmless, opens no other.
+func TestAStandingYesOpensNothingElse(t *testing.T) {
+	t.Parallel()
+	r := startRuled(t, "  ask: [Bash]\n  deny: ['Bash(rm *)']\n")
+	const harmless = "FOO=1 make"
+	if decision, _ := r.calls(t, "Bash", harness.Object{"command": harmless}); decision != "defer" {
+		t.Fatalf("it was answered %q", decision)
+	}
+	open := r.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints?status=open&userId=u1"})["checkpoints"].([]any)[0].(harness.Object)
+	shown := open["props"].(harness.Object)["rule"]
+	if shown != "Bash: "+harmless || !strings.Contains(open["message"].(string), "Bash: "+harmless) {
+		t.Errorf("the person is shown %v in %v", shown, open["message"])
+	}
+	reply := harness.Request{Method: "POST", Path: "/api/checkpoints/" + open["id"].(string) + "/reply", Body: harness.Object{"decision": "approve", "scope": "always", "values": harness.Object{"command": "id"}}}
+	r.Want(t, 400, reply)
+	reply.Body = harness.Object{"decision": "approve", "scope": "always"}
+	r.Want(t, 200, reply)
+	if stored := r.Want(t, 200, harness.Request{Method: "GET", Path: "/api/approvals?userId=u1"})["approvals"].([]any); len(stored) != 1 || stored[0].(harness.Object)["rule"] != shown {
+		t.Errorf("the person was shown %v, stored is %v", shown, stored)
+	}
+	for range 2 {
+		r.another(t)
+		if decision, reason := r.calls(t, "Bash", harness.Object{"command": harmless, "description": "Builds it"}); decision != "allow" {
+			t.Errorf("the same is answered %q %s", decision, reason)
+		}
+	}
+	for _, command := range []string{
+		`sh -c "rm -rf x"`, "FOO=2 make", "FOO=1 make ", "FOO=1 make all", "FOO=1 make; id", "FOO=1  make", "BAR=1 make", "make", "FOO=1 sh", "FOO=1 make\nid", "$x", "eval id", "FOO=$(id) make", "touch x", "FOO=1 make & id", "'FOO=1 make'",
+	} {
+		if decision, _ := r.calls(t, "Bash", harness.Object{"command": command}); decision == "allow" {
+			t.Errorf("%q is allowed, too", command)
+		}
+	}
+	if decision, _ := r.calls(t, "Bash", harness.Object{"command": harmless, "dangerouslyDisableSandbox": true}); decision == "allow" {
+		t.Error("the same without the CLI's sandbox is allowed, too")
+	}
+}
