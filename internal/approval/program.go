@@ -70,8 +70,8 @@ type risky struct {
 
 var riskyPrograms = map[string]risky{
 	"tar":    {long: setOf("checkpoint-action to-command use-compress-program rsh-command info-script new-volume-script"), short: "IF"},
-	"go":     {long: setOf("exec toolexec vettool overlay modfile C"), subcommands: setOf("run generate tool env")},
-	"git":    {long: setOf("upload-pack receive-pack exec ext-diff textconv open-files-in-pager config config-env exec-path template extcmd tool remote git-dir work-tree strategy")},
+	"go":     {long: setOf("exec toolexec vettool overlay modfile C ldflags gcflags gccgoflags asmflags compiler o"), subcommands: setOf("run generate tool env")},
+	"git":    {long: setOf("upload-pack receive-pack exec ext-diff textconv open-files-in-pager config config-env exec-path template extcmd tool remote git-dir work-tree strategy output edit-description")},
 	"npm":    {long: setOf("script-shell prefix node-options globalconfig userconfig call shell editor viewer git"), short: "Cc", subcommands: setOf("exec x explore edit init create config set")},
 	"pnpm":   {long: setOf("dir script-shell shell-mode"), short: "C", subcommands: setOf("exec dlx create config")},
 	"yarn":   {long: setOf("cwd script-shell use-yarnrc"), subcommands: setOf("exec dlx create config node")},

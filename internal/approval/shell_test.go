@@ -75,7 +75,7 @@ func TestProgramsThatRunOthers(t *testing.T) {
 		"git bisect run id", "git submodule foreach id", "git clone -u id a", "git fetch --upload-pack=id", "git grep -Oid a", "git grep --open-files=id a", "git diff --ext-diff", "git difftool -x id",
 		"hash -p ./evil ls", "enable -f ./evil.so ls", "alias ls=id", "trap id EXIT", "eval id", "exec id", "command id", "builtin eval id", "source a", ". ./a",
 		"printf -v PATH .", "printf %d 'a[$(id)]'", "test -v 'a[$(id)]'", "[ -v 'a[$(id)]' ]", "read PATH", "mapfile -C id a", "unset PATH", "set -a", "shopt -s expand_aliases",
-		"go run ./evil", "go generate", "sort --compress-program=id a", "split --filter=id a", "rsync -e id a b:", "rg --pre id a", "fd -x id", "npm exec id", "npm run a --script-shell=./evil",
+		"go run ./evil", "go generate", "go test -ldflags=-extld=./evil", "go build -o a", "git log --output=.bashrc", "git branch --edit-desc", "sort --compress-program=id a", "split --filter=id a", "rsync -e id a b:", "rg --pre id a", "fd -x id", "npm exec id", "npm run a --script-shell=./evil",
 		"find . -exec id +", "watch id", "make", "npx id", "noglob id", "repeat 3 id", "- id", "cargo run --config a",
 	} {
 		program, _, _ := strings.Cut(command, " ")
