@@ -87,7 +87,7 @@ func credentials(r *http.Request) (string, error) {
 		}
 		return strings.TrimSpace(credential), nil
 	}
-	if !websocket.IsWebSocketUpgrade(r) {
+	if r.URL.Path != webSocketPath || !websocket.IsWebSocketUpgrade(r) {
 		return "", nil
 	}
 	if token := r.URL.Query().Get("token"); token != "" {
@@ -114,7 +114,7 @@ func (s *Server) callerFor(credential string) (caller, error) {
 	case len(s.opts.APIKeys) > 0 && !looksLikeToken(credential):
 		return caller{}, errors.New("what was sent is malformed as a token, and none of API_KEYS")
 	}
-	return readToken(s.opts.JWTSecret, credential)
+	return readToken(s.opts.JWTSecret, credential, s.opts.TokenMaxAge)
 }
 
 func (s *Server) isAPIKey(credential string) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -24,6 +25,9 @@ type Options struct {
 	// neither, everyone may do everything.
 	APIKeys   []string
 	JWTSecret string
+	// TokenMaxAge is how long a user's token may still count when it is used; 0 for any
+	// time.
+	TokenMaxAge time.Duration
 	// SlackSecret verifies requests of Slack's; empty: none are taken.
 	SlackSecret string
 	// CORSOrigins are the origins whose pages may call us.
@@ -100,7 +104,7 @@ func (s *Server) Register(e *echo.Echo) {
 		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins, ExposeHeaders: exposed, MaxAge: preflightAge}))
 	}
 	e.Use(s.origins.Middleware)
-	e.GET("/ws", s.webSocket)
+	e.GET(webSocketPath, s.webSocket)
 	e.POST("/api/slack/commands", s.slackCommand)
 	// Not a group: its middleware would answer 404 for a wrong method.
 	for _, r := range []struct {

@@ -21,6 +21,9 @@ type slackAnswer struct {
 	Text string `json:"text"`
 }
 
+// slackUser begins the names of people who decide in Slack.
+const slackUser = "slack:"
+
 // slackCommand takes what somebody typed in Slack. Slack's own signature is what
 // lets it in; whoever may use the command in that workspace decides.
 func (s *Server) slackCommand(c echo.Context) error {
@@ -57,7 +60,7 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 	if err != nil {
 		return "", err
 	}
-	given := checkpoint.Reply{Text: command.Text, By: job.Actor{UserID: "slack:" + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address}}
+	given := checkpoint.Reply{Text: command.Text, By: job.Actor{UserID: slackUser + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address}}
 	switch command.Verb {
 	case "status":
 		return "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + ".", nil

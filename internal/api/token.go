@@ -20,7 +20,7 @@ func MintToken(secret, userID string, ttl time.Duration) (string, error) {
 	if userID == "" {
 		return "", job.Errorf(job.Invalid, "A token needs a user")
 	}
-	if err := checkUser(userID); err != nil {
+	if err := checkSubject(userID); err != nil {
 		return "", err
 	}
 	now := time.Now()
@@ -31,15 +31,17 @@ func MintToken(secret, userID string, ttl time.Duration) (string, error) {
 // readToken returns who a user's token lets in. The error says what is wrong with
 // it, in words for whoever made it; nothing is told of a token that we did not
 // sign.
-func readToken(secret, token string) (caller, error) {
+func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 	var claims jwt.RegisteredClaims
 	_, err := jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return []byte(secret), nil },
 		jwt.WithValidMethods([]string{signing.Alg()}), jwt.WithExpirationRequired())
 	switch {
 	case err == nil && claims.Subject == "":
 		return caller{}, errors.New("the token has no sub, which names the user")
-	case err == nil && checkUser(claims.Subject) != nil:
+	case err == nil && checkSubject(claims.Subject) != nil:
 		return caller{}, errors.New("the token's sub is no userId that can be used")
+	case err == nil && maxAge > 0 && time.Until(claims.ExpiresAt.Time) > maxAge+clockSkew:
+		return caller{}, fmt.Errorf("the token counts for more than %s (TOKEN_MAX_AGE): make one with an earlier exp", maxAge)
 	case err == nil:
 		return caller{userID: claims.Subject, until: claims.ExpiresAt.Time}, nil
 	case errors.Is(err, jwt.ErrTokenMalformed):
@@ -54,6 +56,18 @@ func readToken(secret, token string) (caller, error) {
 		return caller{}, fmt.Errorf("the token does not count before %s", claims.NotBefore.UTC().Format(time.RFC3339))
 	}
 	return caller{}, errors.New("the token's claims cannot be read")
+}
+
+// clockSkew is how far the clock of whoever makes tokens may be ahead of ours.
+const clockSkew = time.Minute
+
+// checkSubject refuses ids that mean something to us: whoever comes with a token is a
+// person of their own.
+func checkSubject(id string) error {
+	if id == anonymous || strings.HasPrefix(id, slackUser) {
+		return invalid("/userId", "this name stands for callers without a name of their own, or for people in Slack")
+	}
+	return checkUser(id)
 }
 
 // looksLikeToken tells a token from an API key: it has three parts.

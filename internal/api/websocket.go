@@ -11,6 +11,9 @@ import (
 	"ringback/internal/job"
 )
 
+// webSocketPath is the one place where a token may come in the URL, or as a subprotocol.
+const webSocketPath = "/ws"
+
 // webSocket connects a client to its events. What is wrong with the request is
 // said by a close code, for a page learns nothing of a refused handshake.
 func (s *Server) webSocket(c echo.Context) error {

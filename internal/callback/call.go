@@ -30,6 +30,8 @@ type call struct {
 	signature job.Signature
 	// name is the action that the path names.
 	name string
+	// address is where it comes from.
+	address string
 	// unknown is what this endpoint says of a request it does not know.
 	unknown string
 }
@@ -42,7 +44,7 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 		return nil, err
 	}
 	takeHeaders(c.Request(), body)
-	in := &call{ctx: c.Request().Context(), payload: body, unknown: ep.unknown, name: c.Param("name")}
+	in := &call{ctx: c.Request().Context(), payload: body, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP()}
 	sig, err := in.takeEnvelope(ep.unsigned)
 	if err != nil {
 		return in, err
@@ -109,11 +111,16 @@ func (in *call) takeEnvelope(unsigned bool) (job.Signature, error) {
 
 // lookUp finds the request that a call names, in the cache or the store. What the
 // cache holds may be out of date: whatever is refused by it is looked up anew.
-func (h *Handler) lookUp(in *call) (r *request, fresh bool, err error) {
+func (h *Handler) lookUp(in *call) (r *request, isFresh bool, err error) {
 	if r, cached := h.cache.Get(in.id); cached {
 		return r, false, nil
 	}
-	if !h.unknownLimiter.Allow() {
+	fresh := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
+	limiter, known, _ := h.unknownLimiters.PeekOrAdd(in.address, fresh)
+	if !known {
+		limiter = fresh
+	}
+	if !limiter.Allow() {
 		return nil, false, tooFast()
 	}
 	r, err = h.refresh(in)

@@ -52,9 +52,10 @@ type Handler struct {
 	schemas     schemas
 	// cache holds what never changes about a request, and its limiter.
 	cache *lru.Cache[job.ID, *request]
-	// unknownLimiter limits callers that name a request which is not in the cache: each
-	// of them costs a read of the store.
-	unknownLimiter *rate.Limiter
+	// unknownLimiters limit the addresses from which requests are named that are not in
+	// the cache: each such call costs a read of the store, and who makes many up slows
+	// nobody at another address down.
+	unknownLimiters *lru.Cache[string, *rate.Limiter]
 }
 
 // request is one job as its callbacks see it.
@@ -79,13 +80,17 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, checkpoi
 	if err != nil {
 		return nil, err
 	}
+	unknown, err := lru.New[string, *rate.Limiter](1 << 12)
+	if err != nil {
+		return nil, err
+	}
 	compiled, err := compileSchemas()
 	if err != nil {
 		return nil, err
 	}
 	return &Handler{
 		store: s, jobs: jobs, kinds: kinds, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
-		unknownLimiter: rate.NewLimiter(rate.Limit(opts.Rate), int(opts.Rate)),
+		unknownLimiters: unknown,
 	}, nil
 }
 

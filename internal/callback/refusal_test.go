@@ -1,7 +1,9 @@
 package callback_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -251,6 +253,36 @@ func TestCallbacksThatComeTooFast(t *testing.T) {
 	wrong.signature = "x"
 	if got := statuses(&wrong); got[7] != 429 {
 		t.Errorf("with wrong signatures: %v", got)
+	}
+}
+
+// Who makes up requestIds slows nobody at another address down: a job's first callback,
+// which no cache holds yet, is taken all the same.
+func TestMadeUpRequestsSlowOnlyTheirOwnAddressDown(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{Rate: 3})
+	first := s.start("note")
+	from := func(address string, body object) int {
+		text, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/progress", bytes.NewReader(text))
+		r.Header.Set("Content-Type", "application/json")
+		r.RemoteAddr = address
+		out := httptest.NewRecorder()
+		s.http.ServeHTTP(out, r)
+		return out.Code
+	}
+	slowed := false
+	for range 30 {
+		slowed = from("203.0.113.9:1", object{"requestId": "req_00_made_up", "hmac": "x", "message": "x"}) == 429 || slowed
+	}
+	if !slowed {
+		t.Error("the flood was not slowed down")
+	}
+	if status := from("192.0.2.7:1", first.signed(object{"message": "x"})); status != 200 {
+		t.Errorf("a real job's first callback was answered %d", status)
 	}
 }
 

@@ -55,6 +55,8 @@ type Config struct {
 	DataDir            string        `env:"DATA_DIR" envDefault:"./data"`
 	APIKeys            []string      `env:"API_KEYS"`
 	JWTSecret          string        `env:"JWT_SECRET"`
+	TokenMaxAge        time.Duration `env:"TOKEN_MAX_AGE" envDefault:"24h"`
+	TrustedProxies     []string      `env:"TRUSTED_PROXIES"`
 	CORSOrigins        []string      `env:"CORS_ORIGINS"`
 	AllowedHosts       []string      `env:"ALLOWED_HOSTS"`
 	WebhookURL         string        `env:"WEBHOOK_URL"`
@@ -214,6 +216,10 @@ func (c Config) validate() error {
 	}
 	check(c.secured() || !slices.Contains(c.CORSOrigins, "*"),
 		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS nor JWT_SECRET is set: name the origins")
+	check(c.TokenMaxAge >= time.Minute, "TOKEN_MAX_AGE %s: want at least 1m", c.TokenMaxAge)
+	for _, proxy := range c.TrustedProxies {
+		check(isNetwork(proxy), "TRUSTED_PROXIES: %q is no address and no network: want such as 10.0.0.5 or 10.0.0.0/24", proxy)
+	}
 	for _, host := range c.AllowedHosts {
 		check(isHost(host), "ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com", host)
 	}
@@ -234,6 +240,12 @@ func (c Config) secured() bool { return len(c.APIKeys) > 0 || c.JWTSecret != "" 
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme != "" && u.Host != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
+}
+
+// isNetwork reports whether a text is an IP address or a network of them.
+func isNetwork(text string) bool {
+	_, _, err := net.ParseCIDR(text)
+	return err == nil || net.ParseIP(text) != nil
 }
 
 // isHost reports whether a text is a host's name or address with nothing beside it.

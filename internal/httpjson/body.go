@@ -73,6 +73,11 @@ func Into(object map[string]any, into any) error {
 	if err != nil {
 		return err
 	}
+	if key, path := miscased(object, reflect.TypeOf(into)); key != "" {
+		e := job.Errorf(job.Invalid, "Invalid request")
+		e.Details = []job.Detail{{Path: path, Message: "is not a known field; upper and lower case count: " + key}}
+		return e
+	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {

@@ -66,6 +66,37 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 	}
 }
 
+// encoding/json takes name and NAME for one field; two readers of a body must not see
+// two things in it.
+func TestIntoTakesKeysAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	type target struct {
+		RequestID string `json:"requestId"`
+		Inner     *struct {
+			Count int `json:"count"`
+		} `json:"inner"`
+		Free map[string]any `json:"free"`
+	}
+	for body, path := range map[string]string{
+		`{"REQUESTID": "x"}`: "/REQUESTID", `{"requestid": "x"}`: "/requestid", `{"RequestId": "x"}`: "/RequestId", `{"requestID": "x"}`: "/requestID",
+		`{"requestId": "x", "requestID": "y"}`: "/requestID", `{"inner": {"Count": 1}}`: "/inner/Count", `{"Inner": {}}`: "/Inner",
+		"{\"reque\u017ftId\": \"x\"}": "/reque\u017ftId", "{\"inner\": {\"\u0043OUNT\": 1}}": "/inner/COUNT", `{"FREE": {}}`: "/FREE",
+		`{"requestId": "x", "free": {"RequestID": 1, "requestid": 2}}`: "",
+	} {
+		object, err := httpjson.Decode([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e *job.Error
+		switch err := httpjson.Into(object, new(target)); {
+		case path == "" && err != nil:
+			t.Errorf("%s: %v", body, err)
+		case path != "" && (!errors.As(err, &e) || len(e.Details) != 1 || e.Details[0].Path != path):
+			t.Errorf("%s: %+v, want a detail at %s", body, e, path)
+		}
+	}
+}
+
 // FuzzDecode holds the strict reader to the lenient one: what it accepts, it
 // reads alike.
 func FuzzDecode(f *testing.F) {

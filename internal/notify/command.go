@@ -28,7 +28,7 @@ type SlackCommand struct {
 }
 
 // SlackHelp says what can be typed.
-const SlackHelp = `approve [job] · reject [job] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
+const SlackHelp = `approve <job> · reject [job] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
 
 // slackAge is how old a request of Slack's may be.
 const slackAge = 5 * time.Minute
@@ -88,6 +88,9 @@ func (c *SlackCommand) check() error {
 			return errors.New(`steer needs a prompt: steer "<prompt>"`)
 		}
 	case "approve", "cancel":
+		if c.RequestID == "" && c.Text == "" && c.Verb == "approve" {
+			return errors.New("approve needs the job that you have looked at: approve <job>")
+		}
 		if c.Text != "" {
 			return errors.New(c.Verb + " takes nothing but a job")
 		}

@@ -47,13 +47,12 @@ func TestSlackCommands(t *testing.T) {
 	t.Parallel()
 	const id = "req_07_abcdefghijklmnopqrstuvwxyz"
 	for text, want := range map[string]notify.SlackCommand{
-		"approve":                          {Verb: "approve"},
 		"Approve " + id:                    {Verb: "approve", RequestID: id},
 		"reject " + id + " the tests fail": {Verb: "reject", RequestID: id, Text: "the tests fail"},
 		"reject not now":                   {Verb: "reject", Text: "not now"},
 		"steer “add a test”":               {Verb: "steer", Text: "add a test"},
 		"steer add a test":                 {Verb: "steer", Text: "add a test"},
-		"`approve`":                        {Verb: "approve"},
+		"`approve` " + id:                  {Verb: "approve", RequestID: id},
 		"":                                 {Verb: "help"},
 	} {
 		got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode()))
@@ -61,7 +60,7 @@ func TestSlackCommands(t *testing.T) {
 			t.Errorf("%q: %v %s", text, err, diff)
 		}
 	}
-	for _, text := range []string{"steer", "dance", "approve everything", "yes approve"} {
+	for _, text := range []string{"steer", "dance", "approve everything", "yes approve", "approve", "Approve", " approve ", "`approve`"} {
 		if got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode())); err == nil {
 			t.Errorf("%q was read as %+v", text, got)
 		}

@@ -37,7 +37,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 		return nil, err
 	}
 	all := api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
-		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, CORSOrigins: c.CORSOrigins,
+		SlackSecret: c.SlackSecret, APIKeys: c.APIKeys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
 		CallbackBaseURL: n.callbackBaseURL(), Ready: n.problems, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
@@ -55,6 +55,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 
 func (n *node) newEcho(addr string) *echo.Echo {
 	e := api.NewEcho(n.log)
+	e.IPExtractor = guard.Addresses(n.opts.Config.TrustedProxies)
 	if names, restricted := n.opts.Config.Hosts(addr); restricted {
 		e.Pre(guard.NewHosts(names).Middleware)
 	}

@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
@@ -339,4 +341,89 @@ func TestSecretsOfEarlierTurns(t *testing.T) {
 	body := maps.Clone(result)
 	body["requestId"], body["hmac"] = id, live
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/result", Body: body})
+}
+
+// token is a user's token with these claims.
+func token(t *testing.T, secret string, claims jwt.MapClaims) string {
+	t.Helper()
+	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Every route there is, to whoever has no business there. A new route is in the
+// reference, and so in this list.
+func TestEveryRouteToEveryStranger(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Vars{"API_KEYS": backendKey, "JWT_SECRET": tokenSecret}, nil)
+	key := map[string]string{"Authorization": "Bearer " + backendKey}
+	id, _ := s.Manual(t, key, harness.Object{"userId": "alice", "sessionId": "s1"})
+	at := func(in time.Duration) int64 { return time.Now().Add(in).Unix() }
+	bearer := func(credential string) map[string]string {
+		return map[string]string{"Authorization": "Bearer " + credential}
+	}
+	strangers := map[string]struct {
+		header map[string]string
+		host   string
+		want   []int
+	}{
+		"no token":            {nil, "", []int{401}},
+		"an empty token":      {bearer(""), "", []int{401}},
+		"another scheme":      {map[string]string{"Authorization": "Basic " + backendKey}, "", []int{401}},
+		"a key cut short":     {bearer(backendKey[:20]), "", []int{401}},
+		"an expired token":    {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "alice", "exp": at(-time.Hour)})), "", []int{401}},
+		"a token for ever":    {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "alice", "exp": at(1000 * time.Hour)})), "", []int{401}},
+		"a token without end": {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "alice"})), "", []int{401}},
+		"another secret":      {bearer(token(t, "another-secret-of-32-characters!!", jwt.MapClaims{"sub": "alice", "exp": at(time.Hour)})), "", []int{401}},
+		"nobody's token":      {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "anonymous", "exp": at(time.Hour)})), "", []int{401}},
+		"a token of Slack's":  {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "slack:T1/U1", "exp": at(time.Hour)})), "", []int{401}},
+		"another host":        {key, "evil.example", []int{403}},
+		"another user":        {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "bob", "exp": at(time.Hour)})), "", []int{400, 403, 404, 409}},
+	}
+	for _, r := range documentedRoutes(t) {
+		claude := strings.HasPrefix(r.Path, "/api/claude/") || r.Path == "/progress" || r.Path == "/suggestions"
+		open := r.Path == "/healthz" || r.Path == "/readyz" || r.Path == "/metrics"
+		r.Path = strings.Replace(r.Path, "/api/jobs/nosuch", "/api/jobs/"+id, 1)
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			r.Body = harness.Object{}
+		}
+		for name, who := range strangers {
+			r.Header, r.Host = who.header, who.host
+			status, _ := harness.Send(t, s.URL, r)
+			mine := name == "another user" && (!strings.Contains(r.Path, "/:") && !strings.Contains(r.Path, id)) // a list, or something of their own
+			switch {
+			case who.host != "":
+				if status != 403 {
+					t.Errorf("%s: %s %s was answered %d", name, r.Method, r.Path, status)
+				}
+			case open || mine:
+			case r.Path == "/ws" && status == 400: // a plain GET, let in as bob
+			case claude || r.Path == "/api/slack/commands":
+				if status < 400 || status >= 500 {
+					t.Errorf("%s: %s %s was answered %d", name, r.Method, r.Path, status)
+				}
+			case !slices.Contains(who.want, status):
+				t.Errorf("%s: %s %s was answered %d, want one of %v", name, r.Method, r.Path, status, who.want)
+			}
+		}
+		r.Header, r.Host = map[string]string{"Authorization": "Bearer " + backendKey, "Origin": "https://evil.example"}, ""
+		if status, _ := harness.Send(t, s.URL, r); r.Body != nil && status != 403 {
+			t.Errorf("a foreign page: %s %s was answered %d", r.Method, r.Path, status)
+		}
+	}
+	// A token in the URL is for the WebSocket alone.
+	alice := token(t, tokenSecret, jwt.MapClaims{"sub": "alice", "exp": at(time.Hour)})
+	upgrade := map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+	for _, path := range []string{"/api/jobs", "/api/jobs/" + id, "/api/jobs/" + id + "/transcript", "/api/checkpoints", "/api/sessions/s1/messages", "/api/stats"} {
+		for _, header := range []map[string]string{nil, upgrade} {
+			if status, _ := harness.Send(t, s.URL, harness.Request{Method: "GET", Path: path + "?token=" + alice, Header: header}); status != 401 {
+				t.Errorf("a token in the URL of %s was answered %d", path, status)
+			}
+		}
+	}
+	if code := closeCode(t, s.URL, "token="+alice, nil); code != 0 {
+		t.Errorf("a token in the URL of /ws was closed with %d", code)
+	}
 }
