@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -53,9 +54,7 @@ func startAudited(t *testing.T, env harness.Vars) *audited {
 		t.Fatal(err)
 	}
 	all := harness.Vars{"REDIS_URL": url, "PROMPTS_DIR": kinds, "HOLD": "0s"}
-	for name, value := range env {
-		all[name] = value
-	}
+	maps.Copy(all, env)
 	a.s = harness.Start(t, all, nil)
 	a.id, a.envelope = a.s.Manual(t, nil, harness.Object{"kind": "gated", "input": harness.Object{}, "userId": "u1", "sessionId": "s1"})
 	records, err := a.rdb.Keys(t.Context(), "*:job:"+a.id).Result()
@@ -70,9 +69,7 @@ func startAudited(t *testing.T, env harness.Vars) *audited {
 func (a *audited) deploy(name string) {
 	a.t.Helper()
 	call := harness.Object{"input": harness.Object{"name": name}}
-	for key, value := range a.envelope {
-		call[key] = value
-	}
+	maps.Copy(call, a.envelope)
 	action := harness.Request{Method: "POST", Path: "/api/claude/actions/deploy", Body: call}
 	a.s.Want(a.t, 200, action)
 	asked := a.s.Want(a.t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + a.id})

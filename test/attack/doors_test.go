@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -191,7 +192,7 @@ func freePorts(t *testing.T) (one, next string) {
 			t.Fatal(err)
 		}
 		port := first.Addr().(*net.TCPAddr).Port
-		one, next = fmt.Sprint(port), fmt.Sprint(port+1)
+		one, next = strconv.Itoa(port), strconv.Itoa(port+1)
 		second, err := net.Listen("tcp", "127.0.0.1:"+next)
 		first.Close()
 		if err == nil {
