@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -106,7 +107,9 @@ func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 	f = f.known()
 	m := meaning{Action: "unclear"}
 	if read.State == job.Received {
-		if err := json.Unmarshal(read.Result, &m); err != nil {
+		dec := json.NewDecoder(bytes.NewReader(read.Result))
+		dec.UseNumber() // what the person said is taken with all of its digits
+		if err := dec.Decode(&m); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func readError(err error, limit int64) error {
 }
 
 // Into moves a decoded object into a struct. Unknown fields and wrong types
-// are refused by name.
+// are refused by name; numbers keep their digits where the struct holds any value.
 func Into(object map[string]any, into any) error {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -80,6 +80,7 @@ func Into(object map[string]any, into any) error {
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
+	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
 		return bindError(err, object)
 	}

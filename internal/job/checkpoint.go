@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -187,4 +188,12 @@ type Reply struct {
 	Exchange []Utterance `json:"exchange,omitempty"`
 	// MessageID is the person's message in the session.
 	MessageID int64 `json:"messageId,omitempty"`
+}
+
+// UnmarshalJSON lets the numbers among the values keep their digits, as json.Number.
+func (r *Reply) UnmarshalJSON(text []byte) error {
+	type plain Reply
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return dec.Decode((*plain)(r))
 }
