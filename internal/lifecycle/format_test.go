@@ -3,8 +3,11 @@ package lifecycle_test
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -36,6 +39,10 @@ func restore(t *testing.T, rdb redis.UniversalClient) map[string]job.ID {
 		t.Fatal(err)
 	}
 	for key, k := range stored.Keys {
+		if strings.Contains(key, ":approvals:") { // what was allowed then is allowed still
+			later := []byte("|" + strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 10) + `"`)
+			k.Value = regexp.MustCompile(`\|\d+"`).ReplaceAll(k.Value, later)
+		}
 		if err := put(t, rdb, key, k.Type, k.Value); err != nil {
 			t.Fatalf("%s: %v", key, err)
 		}
