@@ -55,6 +55,7 @@ func TestOldShapesOfToolOutput(t *testing.T) {
 		t.Errorf("the shape of version 4 was answered %d", status)
 	}
 	g.n.await(t, g.id, "running")
+	g.n.renew(t, g.envelope)
 	if status, refused := send(object{"type": "tool-result", "toolCallId": call, "output": "approved"}); status != 409 {
 		t.Errorf("a second output was answered %d %v", status, refused)
 	}

@@ -149,15 +149,26 @@ func (st *State) moveWithFailure(j *Job, to job.State, phase job.Phase) error {
 
 // armSecret lets callbacks in for another turn, by a secret of its own: those of the turn
 // before, whose process may still be there, are refused from now on. That of the first
-// turn is as old as the job, and nobody has used it.
+// turn is as old as the job, and nobody has used it. A turn that goes on with a call of
+// a tool keeps it: the CLI continues from that call before Claude sees the new values,
+// and the process that made the call is gone.
 func (st *State) armSecret(j *Job, fresh job.Secret) {
-	if j.Secret == "" || j.Turn > 0 {
+	if j.Secret == "" || j.Turn > 0 && !j.resumesToolCall() {
 		j.Secret = fresh
 		j.Signature = fresh.Sign(j.ID).Digest()
 		st.do(RotateSecret{j.ID, j.UserID, fresh, st.Now})
 	}
 	j.SecretAlive = true
 	st.do(KeepSecret{j.ID, j.CallbackTimeout})
+}
+
+// resumesToolCall reports whether the next turn goes on with a call of a tool that a
+// person has decided on.
+func (j *Job) resumesToolCall() bool {
+	if j.ResumeReason == nil || j.ResumeReason.Reason != Replied || len(j.Answers) == 0 {
+		return false
+	}
+	return j.Answers[len(j.Answers)-1].Type == job.ToolApproval
 }
 
 // BeginConversation notes that the CLI has begun the job's conversation.
