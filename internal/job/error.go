@@ -84,6 +84,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// Contended is the error where a job is changed by so many at once that a command found
+// no moment for it.
+func Contended() *Error {
+	return Errorf(Unavailable, "The job is changed by many at once").
+		WithHint("Nothing was changed. Send the same request again in a few seconds.")
+}
+
 // NoJob is the error for a job that does not exist.
 func NoJob(id ID) error {
 	return Errorf(NotFound, "No job has the requestId %q", string(id)).

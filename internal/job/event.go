@@ -26,6 +26,9 @@ const (
 	EventRejected   EventType = "rejected"
 )
 
+// EventTimeLayout is how times are written in events: RFC 3339 with milliseconds, in UTC.
+const EventTimeLayout = "2006-01-02T15:04:05.000Z"
+
 // Event is something that happened to a job, as WebSocket clients receive it.
 type Event struct {
 	// ID orders the events of one user: digits, always 16 of them, each event one

@@ -176,6 +176,7 @@ type Code string
 // The codes of jobs that ended without a result.
 const (
 	CodeCallbackTimeout Code = "callback_timeout" // no result within CALLBACK_TIMEOUT of the turn's start
+	CodeQueueTimeout    Code = "queue_timeout"    // no worker became free in time
 	CodeHumanTimeout    Code = "human_timeout"    // nobody answered within HUMAN_TIMEOUT
 	CodeSpawnFailed     Code = "spawn_failed"     // the CLI could not be started
 	CodeNoCallback      Code = "exited_without_callback"

@@ -61,7 +61,7 @@ func (s *Service) Answer(ctx context.Context, c job.Checkpoint, r Resolution) (i
 func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.CheckpointID) (int64, error) {
 	c := st.Checkpoint
 	switch {
-	case c == nil:
+	case c == nil || c.JobID != "" && st.Job == nil: // it goes with its job
 		return 0, job.NoCheckpoint(understood.ID)
 	case c.Status != understood.Status || c.Round != understood.Round:
 		return 0, job.ClosedCheckpoint(c.ID, c.Status)

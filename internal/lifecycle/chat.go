@@ -42,7 +42,6 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 		return Stored, message, ""
 	}
 	j.PendingMessages++
-	st.touch(j)
 	st.do(AddPending{j.ID, message, j.Retention})
 	if j.State.Terminal() {
 		st.addTask(j.ID, TaskContinue, string(j.ID))
@@ -88,8 +87,5 @@ func (st *State) appendAssistantMessages(turn int, said []AssistantMessage) {
 	}
 	j.Output = OutputPosition{turn, until}
 }
-
-// touch counts a change of what lies under a job's id but not in its record.
-func (st *State) touch(j *Job) { j.UpdatedAt = st.Now }
 
 func itoa(n int) string { return strconv.Itoa(n) }

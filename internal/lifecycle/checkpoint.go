@@ -77,16 +77,14 @@ func (st *State) withdrawInterpreter(c *Checkpoint) error {
 // stopHolding notes that the call which asked no longer waits: the reply starts
 // another turn.
 func (st *State) stopHolding(j *Job) error {
-	if j.Phase == job.Held {
-		st.do(StopClock{HoldClock, string(j.ID)})
-	}
 	if c := st.waitsAt(j); c != nil {
 		c.Held = false
 	}
-	if j.Phase == job.Held {
-		return st.movePhase(j, job.NoPhase)
+	if j.Phase != job.Held {
+		return nil
 	}
-	return nil
+	st.do(StopClock{HoldClock, string(j.ID)})
+	return st.movePhase(j, job.NoPhase)
 }
 
 // waitsAt is the checkpoint that a job waits at; nil for none.

@@ -130,3 +130,54 @@ func TestWhichAnswersAreUsedUp(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A turn that goes on with a decided call of a tool keeps its secret; every other one
+// gets a new one.
+func TestWhichTurnsKeepTheirSecret(t *testing.T) {
+	t.Parallel()
+	answered := func(asked job.CheckpointType) func(*Job) {
+		return func(j *Job) {
+			j.ResumeReason, j.Answers = &ResumeReason{Reason: Replied}, Answers{{ID: "chk_00_a", Type: asked}}
+		}
+	}
+	for name, row := range map[string]struct {
+		before func(*Job)
+		keeps  bool
+	}{
+		"the first":                                {func(j *Job) { j.Turn = 0 }, true},
+		"after an answer about a tool call":        {answered(job.ToolApproval), true},
+		"after an answer about an action":          {answered(job.Confirmation), false},
+		"after a review":                           {answered(job.Review), false},
+		"after a question":                         {answered(job.InformationRequest), false},
+		"retried, with an earlier answer":          {func(j *Job) { answered(job.ToolApproval)(j); j.ResumeReason.Reason = Retried }, false},
+		"of a lost node, with an earlier answer":   {func(j *Job) { answered(job.ToolApproval)(j); j.ResumeReason.Reason = Lost }, false},
+		"unfinished":                               {func(j *Job) { j.ResumeReason = &ResumeReason{Reason: Unfinished} }, false},
+		"about a tool call, its secret ran out":    {func(j *Job) { answered(job.ToolApproval)(j); j.Secret = "" }, false},
+		"of a follow-up, which begins with turn 0": {func(j *Job) { j.Turn = 0; j.Answers = Answers{{Type: job.ToolApproval}} }, true},
+	} {
+		st := jobIn("pending")
+		st.Job.Secret = "old"
+		row.before(st.Job)
+		if _, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, Taken{"req_00_a", job.Interactive, "2-0"}, "new"); err != nil {
+			t.Fatal(err)
+		}
+		if got := st.Job.Secret == "old"; got != row.keeps {
+			t.Errorf("the turn %s keeps the secret: %t, want %t", name, got, row.keeps)
+		}
+	}
+}
+
+// A checkpoint goes with its job: a reply to one that is left finds nothing, whatever
+// the store still holds of it.
+func TestReplyToACheckpointWhoseJobIsGone(t *testing.T) {
+	t.Parallel()
+	for _, to := range []job.CheckpointStatus{job.Answered, job.Interpreting, job.Superseded} {
+		st := jobIn("parked")
+		st.Job, st.Session = nil, nil
+		body := job.Text(job.FromUser, "yes")
+		_, err := st.answer(job.Checkpoint{ID: "chk_00_a", Status: job.Open}, Resolution{To: to, Message: &body, Again: &NewCheckpoint{}}, "chk_00_b")
+		if refused, ok := errors.AsType[*job.Error](err); !ok || refused.Kind != job.NotFound || len(st.Effects) > 0 {
+			t.Errorf("%s: %v, with %d effects", to, err, len(st.Effects))
+		}
+	}
+}

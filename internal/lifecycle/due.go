@@ -21,9 +21,9 @@ type expiry struct {
 }
 
 var expiries = map[Clock]expiry{
-	CallbackClock: {"callback_timeout", "Claude did not respond in time", "Request timed out. Please try again."},
-	QueueClock:    {"queue_timeout", "No worker became free in time", "The server was too busy. Please try again later."},
-	HumanClock:    {"human_timeout", "Nobody answered in time", "Nobody answered in time. Please start again."},
+	CallbackClock: {job.CodeCallbackTimeout, "Claude did not respond in time", "Request timed out. Please try again."},
+	QueueClock:    {job.CodeQueueTimeout, "No worker became free in time", "The server was too busy. Please try again later."},
+	HumanClock:    {job.CodeHumanTimeout, "Nobody answered in time", "Nobody answered in time. Please start again."},
 }
 
 // Fire does what a clock that has run down is for, once, whoever calls it and how

@@ -77,11 +77,9 @@ func (j *Job) failure() *failureData {
 // stamp is a time as events have it: RFC 3339 with milliseconds.
 type stamp time.Time
 
-const stampLayout = "2006-01-02T15:04:05.000Z"
-
 // MarshalText implements encoding.TextMarshaler.
 func (s stamp) MarshalText() ([]byte, error) {
-	return []byte(time.Time(s).UTC().Format(stampLayout)), nil
+	return []byte(time.Time(s).UTC().Format(job.EventTimeLayout)), nil
 }
 
 // IsZero makes omitzero work.

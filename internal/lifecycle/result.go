@@ -183,7 +183,6 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 		return Stale, 0
 	}
 	total := j.BatchItems + b.Count
-	j.UpdatedAt = st.Now
 	st.do(KeepBatch{j.ID, b.Index, Batch{b.Digest, b.Count, total, b.Items}})
 	st.emit(j.recipient(), job.EventPartial, partialData{b.Items, total})
 	return Accepted, total

@@ -45,10 +45,7 @@ func (s *Service) run(ctx context.Context, q Query, decide func(*State) error) e
 			return err
 		}
 	}
-	return &job.Error{
-		Kind: job.Unavailable, Message: "The job is changed by many at once",
-		Hint: "Nothing was changed. Send the same request again in a few seconds.",
-	}
+	return job.Contended()
 }
 
 // hasCommit reports whether the last commit to what a command is about has that name.

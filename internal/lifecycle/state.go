@@ -119,7 +119,7 @@ type State struct {
 // Job is a job with what lies under its id.
 type Job struct {
 	Record
-	// View is the job as people saw it when it was loaded.
+	// View is the job as people saw it when it was loaded; loaded with Query.Running.
 	View job.Job
 	// Loaded is the record as it was loaded; empty for a new job. The commit writes
 	// the difference.

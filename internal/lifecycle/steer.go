@@ -62,7 +62,6 @@ func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underRevi
 	}
 	body := job.Text(job.FromUser, SteerMessage(steer.Reply.Reason))
 	steer.Reply.MessageID = st.addMessage(j.chat(), j.chat().about(body), EndedByTurn)
-	st.touch(j)
 	st.do(QueueSteer{id, steer})
 	return false, nil
 }

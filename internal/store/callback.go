@@ -63,7 +63,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 // repeated one makes no second event.
 func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string) (lifecycle.Outcome, error) {
 	now := s.clock.now()
-	event := frame{h.prefix + ":" + string(job.EventActivity), id, h.UserID, now.Format(timeLayout), activity, false}
+	event := frame{h.prefix + ":" + string(job.EventActivity), id, h.UserID, now.Format(job.EventTimeLayout), activity, false}
 	answer, err := s.runJob(ctx, s.scripts.progress, id, string(activity), digest, h.UserID, now.UnixMilli(), event.rest(), h.signature)
 	if err != nil {
 		return "", err

@@ -100,8 +100,7 @@ func (c *commit) job(j *lifecycle.Job) {
 	}
 	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
 		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id
-		set, remove = changes(j.Loaded, j.Record, recordFields)
-		c.write(key, set, remove)
+		c.write(key, append(set, "updated", score(c.now), "version", j.Version, "commit", c.id), remove)
 	}
 }
 
@@ -116,10 +115,8 @@ func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
 		loaded = *p.Loaded
 	}
 	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
-		p.Version++
-		p.Commit = c.id
-		set, remove = changes(loaded, *p, checkpointFields)
-		c.write(key, set, remove)
+		p.Version, p.Commit = p.Version+1, c.id
+		c.write(key, append(set, "version", p.Version, "commit", c.id), remove)
 	}
 }
 
@@ -201,8 +198,6 @@ type frame struct {
 	Simulated bool            `json:"simulated,omitempty"`
 }
 
-const timeLayout = "2006-01-02T15:04:05.000Z"
-
 // rest is the frame's JSON from behind the id, which the script puts before it.
 func (f frame) rest() string {
 	text, err := json.Marshal(f)
@@ -213,7 +208,7 @@ func (f frame) rest() string {
 }
 
 func (c *commit) emit(e lifecycle.Emit) {
-	f := frame{e.To.EventPrefix + ":" + string(e.Type), e.To.JobID, e.To.UserID, e.Time.UTC().Format(timeLayout), e.Data, e.To.Simulated}
+	f := frame{e.To.EventPrefix + ":" + string(e.Type), e.To.JobID, e.To.UserID, e.Time.UTC().Format(job.EventTimeLayout), e.Data, e.To.Simulated}
 	c.events = append(c.events, []any{e.To.UserID, string(e.To.JobID), string(e.Type), toMillis(e.To.Retention), f.rest()})
 }
 

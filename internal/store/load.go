@@ -31,7 +31,7 @@ func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, 
 		}
 		return l.st, err
 	}
-	return nil, storeError(errTorn)
+	return nil, job.Contended()
 }
 
 // errTorn says that a record has changed while what it leads to was read.
@@ -311,7 +311,9 @@ func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (e
 	}
 	j.Loaded = j.Record
 	l.store.chats.Add(id, chatOf{j.UserID, j.SessionID})
-	j.View, err = decodeRecord(id, h)
+	if l.q.Running {
+		j.View, err = viewOf(j.Record, h)
+	}
 	return err
 }
 

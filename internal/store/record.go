@@ -17,6 +17,11 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 	if err := decodeValues(&r, recordFields, h); err != nil {
 		return job.Job{}, fmt.Errorf("%s: %w", id, err)
 	}
+	return viewOf(r, h)
+}
+
+// viewOf is the job that people see: its record, and what is stored beside that.
+func viewOf(r lifecycle.Record, h map[string]string) (job.Job, error) {
 	j := view(r)
 	j.Input = json.RawMessage(h["input"])
 	if h["result"] != "" {
@@ -27,7 +32,7 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(h[field]), into); err != nil {
-			return job.Job{}, fmt.Errorf("reading %s of %s: %w", field, id, err)
+			return job.Job{}, fmt.Errorf("reading %s of %s: %w", field, r.ID, err)
 		}
 	}
 	return j, nil
