@@ -9,8 +9,12 @@
 // What a program forks may leave its process group. So every program carries a
 // marker in its environment, which its children inherit: by it a Sweeper ends those
 // that outlived a turn, and EndOrphans those whose server has died (Linux only; see
-// Marked). A pid alone says nothing, since the system gives it away again: whoever
-// keeps one keeps the StartTime beside it.
+// Marked). One that has even got rid of the marker is found by EndStrays, as a child of
+// ours. A pid alone says nothing, since the system gives it away again, and each
+// container counts its own: whoever keeps one keeps the StartTime and the place beside
+// it.
+//
+// Protect keeps the server's own memory and environment from what it starts.
 //
 // Pick says what a program may see of the server's own environment.
 package process

@@ -42,6 +42,7 @@ var (
 	Remotes = Variables{
 		"SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND",
 		"GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", // the operator's own, where jobs cannot write
 	}
 	// Toolchains say where compilers and package managers are, and keep what they
 	// have fetched and built.

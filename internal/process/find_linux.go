@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,22 +49,74 @@ func AwaitExit(pid int, started string) {
 }
 
 // Marked finds every process that carries a marker that is wanted.
-func Marked(wanted func(marker string) bool) []int {
+func Marked(wanted func(marker string) bool) (found []int) {
+	eachMarked(func(pid int, marker string) {
+		if wanted(marker) {
+			found = append(found, pid)
+		}
+	})
+	return found
+}
+
+// endMarked ends every process that is wanted, and returns how many there were. What
+// was looked at is what is ended, whoever has its pid by then.
+func endMarked(wanted func(pid int, marker string) bool) int {
+	ended := 0
+	eachMarked(func(pid int, marker string) {
+		if !wanted(pid, marker) {
+			return
+		}
+		if kill(pid, func() bool { return markerOf(pid) == marker }) {
+			ended++
+		}
+	})
+	return ended
+}
+
+// kill ends a process if, once it is held, it is still the one that is meant.
+func kill(pid int, isMeant func() bool) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil { // gone, or a system without these descriptors
+		return isMeant() && unix.Kill(pid, unix.SIGKILL) == nil
+	}
+	defer unix.Close(fd)
+	return isMeant() && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+}
+
+func eachMarked(do func(pid int, marker string)) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return nil
+		return
 	}
-	var found []int
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if m := markerOf(pid); m != "" && wanted(m) {
-			found = append(found, pid)
+		if m := markerOf(pid); m != "" {
+			do(pid, m)
 		}
 	}
-	return found
+}
+
+// carries reports whether a process has this marker.
+func carries(pid int, marker string) bool { return markerOf(pid) == marker }
+
+// place is where our pids mean something: this boot of the system, and this namespace
+// of pids, which each container has of its own.
+var place = sync.OnceValue(func() string { return placeOf(os.Getpid()) })
+
+// placeOf is place for another process; "" where it may not be looked at.
+func placeOf(pid int) string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	namespace, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(boot)) + "." + strings.Trim(strings.TrimPrefix(namespace, "pid:"), "[]")
 }
 
 // markerOf reads the marker from a process's environment; "" when it has none.

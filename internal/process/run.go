@@ -56,14 +56,14 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
+	if err := running.start(cmd, c.Marker); err != nil {
 		return Ended{Code: -1}, err
 	}
 	group := -cmd.Process.Pid
 	done := make(chan struct{})
 	var ending sync.WaitGroup
 	ending.Go(func() { endWith(ctx, group, done) })
-	err := cmd.Wait()
+	err := running.wait(cmd)
 	close(done)
 	ending.Wait()
 	_ = syscall.Kill(group, syscall.SIGKILL) // whoever is left

@@ -87,7 +87,7 @@ func Start(d Detached) (*Process, error) {
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	p := newProcess(d.Marker, d.Files)
-	if err := cmd.Start(); err != nil {
+	if err := running.start(cmd, d.Marker); err != nil {
 		return nil, err
 	}
 	p.PID = cmd.Process.Pid
@@ -122,7 +122,7 @@ func unnamedFile(text string) (*os.File, error) {
 }
 
 func (p *Process) wait(cmd *exec.Cmd) {
-	err := cmd.Wait()
+	err := running.wait(cmd)
 	p.exit = Exit{Known: true, Code: cmd.ProcessState.ExitCode()}
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -137,12 +137,15 @@ type identity struct {
 	PID int `json:"pid"`
 	// Started is its StartTime; a later process with its pid has another.
 	Started string `json:"started"`
-	Marker  string `json:"marker"`
+	// Place is where the pid means something: another boot, or another container, counts
+	// its own.
+	Place  string `json:"place"`
+	Marker string `json:"marker"`
 }
 
 // record writes down who the process is, for a server that restarts.
 func (p *Process) record() error {
-	text, err := json.Marshal(identity{PID: p.PID, Started: StartTime(p.PID), Marker: p.Marker})
+	text, err := json.Marshal(identity{PID: p.PID, Started: StartTime(p.PID), Place: place(), Marker: p.Marker})
 	if err != nil {
 		return err
 	}
@@ -150,7 +153,8 @@ func (p *Process) record() error {
 }
 
 // Adopt finds the process that an earlier server started with this marker and these
-// files. It returns nil when it is gone, or its pid belongs to another by now.
+// files. It returns nil when it is gone, or its pid belongs to another by now: one that
+// started at another time or place, or does not carry the marker.
 func Adopt(f Files, marker string) (*Process, error) {
 	text, err := os.ReadFile(f.Record)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +167,7 @@ func Adopt(f Files, marker string) (*Process, error) {
 	// A record cut short by the server's death matches nothing; the process is then
 	// ended by its marker.
 	_ = json.Unmarshal(text, &who)
-	if who.Marker != marker || who.Started == "" || StartTime(who.PID) != who.Started {
+	if !who.lives() || who.Marker != marker || !carries(who.PID, marker) {
 		return nil, nil
 	}
 	p := newProcess(marker, f)
@@ -173,6 +177,12 @@ func Adopt(f Files, marker string) (*Process, error) {
 		close(p.done)
 	}()
 	return p, nil
+}
+
+// lives reports whether the process is there that was recorded. Records of earlier
+// servers have no place.
+func (who identity) lives() bool {
+	return who.PID > 1 && who.Started != "" && (who.Place == "" || who.Place == place()) && StartTime(who.PID) == who.Started
 }
 
 // Done is closed when the process is gone; its children may still be there.

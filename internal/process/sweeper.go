@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -64,13 +63,13 @@ func (s *Sweeper) Sweep() {
 		return
 	}
 	for range 10 { // a process may fork while we look
-		pids := Marked(func(marker string) bool { return markers[marker] })
-		if len(pids) == 0 {
+		if endMarked(func(pid int, marker string) bool {
+			if markers[marker] {
+				s.log.Warn("ended a process that outlived its turn", "pid", pid)
+			}
+			return markers[marker]
+		}) == 0 {
 			return
-		}
-		for _, pid := range pids {
-			s.log.Warn("ended a process that outlived its turn", "pid", pid)
-			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		time.Sleep(10 * time.Millisecond) // the system needs a moment to reap them
 	}

@@ -111,7 +111,8 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 		change(&opts)
 	}
 	log := slog.New(slog.DiscardHandler)
-	client := redis.NewClient(&redis.Options{Addr: f.redis.Client.(*redis.Client).Options().Addr, DisableIdentity: true})
+	own := f.redis.Client.(*redis.Client).Options()
+	client := redis.NewClient(&redis.Options{Addr: own.Addr, Password: own.Password, DisableIdentity: true})
 	client.AddHook(&f.outages)
 	db := store.New(client, storeOptions, log)
 	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})

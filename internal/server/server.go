@@ -86,6 +86,14 @@ func KindSources(c config.Config) []kind.Source {
 // requests finish, turns are handed over or drained, connections close.
 func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	store.LogClient(log)
+	if err := process.Protect(); err != nil {
+		return err
+	}
+	// What is needed of the rest stands in the configuration.
+	kept := process.Pick(o.Config.Environ, process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies)
+	if err := config.ReduceEnvironment(kept); err != nil {
+		return err
+	}
 	if o.Role != API {
 		if err := o.Config.CheckClaude(); err != nil {
 			return err
@@ -353,6 +361,7 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 	var parts sync.WaitGroup
 	parts.Go(func() { n.store.Subscribe(background, n.subscribers(m)...) })
 	parts.Go(func() { n.outbox.Run(background) })
+	parts.Go(func() { process.EndStrays(background, n.log) })
 
 	hubCtx, stopHub := context.WithCancel(background)
 	defer stopHub()

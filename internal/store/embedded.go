@@ -2,10 +2,14 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -15,7 +19,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Embedded is a Redis that belongs to this process.
+// Embedded is a Redis that belongs to this process: its password is made at the start and
+// is in the memory of the two alone.
 type Embedded struct {
 	// Client speaks to it.
 	Client redis.UniversalClient
@@ -43,6 +48,8 @@ func StartEmbedded(ctx context.Context, dir string) (*Embedded, error) {
 // StartInProcess starts a store that lives in memory only.
 func StartInProcess() (*Embedded, error) {
 	m := miniredis.NewMiniRedis()
+	password := rand.Text()
+	m.RequireAuth(password) // it listens on a port that every program here could open
 	if err := m.Start(); err != nil {
 		return nil, fmt.Errorf("starting the in-process store: %w", err)
 	}
@@ -50,7 +57,7 @@ func StartInProcess() (*Embedded, error) {
 	var ticking sync.WaitGroup
 	ticking.Go(func() { expireKeys(m, done) })
 	return &Embedded{
-		Client:      redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{m.Addr()}, DisableIdentity: true, PoolSize: 64}),
+		Client:      redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{m.Addr()}, Password: password, DisableIdentity: true, PoolSize: 64}),
 		Description: "in-process, memory only: jobs are lost when the server stops (install redis-server to keep them)",
 		stop: func() {
 			close(done)
@@ -93,17 +100,16 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: []string{socket}, DisableIdentity: true, PoolSize: 64, DialerRetries: 1,
-	})
-	if err := endOrphan(ctx, client, socket); err != nil {
+	if err := endOrphan(ctx, socket); err != nil {
 		return nil, err
 	}
-	// With "everysec", Redis puts off writing while its disk is busy with the fsync
-	// before, and a kill at that moment loses what was answered already.
-	cmd := exec.Command(bin, "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", dir,
-		"--appendonly", "yes", "--appendfsync", "always", "--save", "", "--daemonize", "no",
-		"--logfile", filepath.Join(dir, "redis.log"))
+	password := rand.Text()
+	client := redis.NewUniversalClient(&redis.UniversalOptions{
+		Addrs: []string{socket}, Password: password, DisableIdentity: true, PoolSize: 64, DialerRetries: 1,
+	})
+	cmd := exec.Command(bin, "-") // what stands on a command line, or in a file, others read
+	cmd.Stdin = strings.NewReader(serverConfig(dir, socket, password))
+	cmd.Env = []string{"LC_ALL=C"} // nothing of ours
 	cmd.SysProcAttr = childAttr()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", bin, err)
@@ -128,23 +134,54 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 	}, nil
 }
 
-// endOrphan stops the Redis of a server that was killed. We hold the lock, so
-// nobody else uses it.
-func endOrphan(ctx context.Context, client redis.UniversalClient, socket string) error {
+// serverConfig is what the server reads from its standard input.
+func serverConfig(dir, socket, password string) string {
+	// With "everysec", Redis puts off writing while its disk is busy with the fsync
+	// before, and a kill at that moment loses what was answered already.
+	settings := [][2]string{
+		{"port", "0"},
+		{"unixsocket", socket},
+		{"unixsocketperm", "700"},
+		{"requirepass", password},
+		{"dir", dir},
+		{"appendonly", "yes"},
+		{"appendfsync", "always"},
+		{"save", ""},
+		{"daemonize", "no"},
+		{"logfile", filepath.Join(dir, "redis.log")},
+	}
+	var text strings.Builder
+	for _, s := range settings {
+		fmt.Fprintf(&text, "%s %s\n", s[0], strconv.Quote(s[1]))
+	}
+	return text.String()
+}
+
+// endOrphan stops the Redis of a server that was killed. We hold the lock, so nobody
+// else uses it. Its password died with its server: the system says which process it is.
+func endOrphan(ctx context.Context, socket string) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	for answers(ctx, client, socket) {
-		_ = client.ShutdownSave(ctx).Err() // it answers by hanging up
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+		if err != nil {
+			return ctx.Err() // nobody listens there
+		}
+		pid, err := listenerPID(conn.(*net.UnixConn))
+		_ = conn.Close()
+		if err != nil || pid <= 1 {
+			return fmt.Errorf("a program that this server did not start listens on %s: stop it", socket)
+		}
+		_ = syscall.Kill(pid, syscall.SIGTERM) // Redis writes what it has, and ends
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
-	return nil
 }
 
-// answers reports whether a server listens on the socket.
+// answers reports whether our server listens on the socket.
 func answers(ctx context.Context, client redis.UniversalClient, socket string) bool {
 	if _, err := os.Stat(socket); err != nil {
 		return false

@@ -25,7 +25,7 @@ type git struct {
 	env []string
 }
 
-var baseEnv = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C.UTF-8"}
+var baseEnv = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8"}
 
 // local is a git that touches nothing but files.
 func local(environ []string, dir string) git {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -20,8 +22,8 @@ type PublishOptions struct {
 	Trees Trees
 	// Message is the commit's.
 	Message string
-	// Commands, a kind's finalize:, run by sh in each repository that has changed, once
-	// its branch is pushed; the last address that they print is the pull request's.
+	// Commands, a kind's finalize:, run by sh in a clone of each repository that has
+	// changed, once its branch is pushed; the last address that they print is the pull request's.
 	Commands []string
 	// PullRequest is whether to open one where the repository is on GitHub and gh is
 	// on PATH.
@@ -65,20 +67,47 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 	if o.PullRequest {
 		w.openPullRequest(ctx, r, o, &done)
 	}
+	done.URL, err = w.finalize(ctx, r, o, done.URL)
+	return done, err
+}
+
+// finalize runs the commands in a clone of what was approved. Not where Claude worked:
+// the configuration of git there, its hooks, and files that nobody was shown are Claude's,
+// and the commands have the user's credentials. It returns the last address printed, or
+// the one given.
+func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOptions, url string) (string, error) {
+	if len(o.Commands) == 0 {
+		return url, nil
+	}
+	parent, err := os.MkdirTemp(w.dir, "publish-")
+	if err != nil {
+		return url, err
+	}
+	defer os.RemoveAll(parent)
+	dir := filepath.Join(parent, r.Name)
+	if _, err := local(w.root.Environ, w.dir).run(ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.Branch(), "--", w.trustedRepo(r), dir); err != nil {
+		return url, err
+	}
+	if err := w.setUpClone(ctx, r, dir); err != nil {
+		return url, err
+	}
 	for _, command := range o.Commands {
-		address, err := w.runFinalizer(ctx, r, o, command)
-		done.URL = cmp.Or(address, done.URL)
+		address, err := w.runFinalizer(ctx, r, o, dir, command)
+		url = cmp.Or(address, url)
 		if err != nil {
-			return done, err
+			return url, err
 		}
 	}
-	return done, nil
+	return url, nil
 }
 
 // push brings a commit to the job's branch. An earlier push may still be running,
 // left by a server that died; the branch with this commit on it is as good as our
 // own push.
 func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions, commit string) error {
+	if err := resetConfig(ctx, w.root.Environ, w.trustedRepo(r)); err != nil {
+		return err
+	}
 	g := remote(w.root.Environ, w.trustedRepo(r))
 	return repeat(ctx, "Pushing "+r.Name, o.Report, pushRefused, func() error {
 		// The branch is ours alone: what an earlier try has pushed may be replaced.
@@ -90,7 +119,7 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 // commit makes the commit, or finds the one that was made before; "" when nothing
 // has changed.
 func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptions) (string, error) {
-	if err := removeLocks(w.trustedRepo(r)); err != nil {
+	if err := errors.Join(removeLocks(w.trustedRepo(r)), resetConfig(ctx, w.root.Environ, w.trustedRepo(r))); err != nil {
 		return "", err
 	}
 	g, done, err := w.index(ctx, r)
@@ -135,11 +164,11 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 
 var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
 
-func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o PublishOptions, command string) (url string, err error) {
+func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o PublishOptions, dir, command string) (url string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
-		Args: []string{"sh", "-c", command}, Dir: w.worktree(r), Marker: o.Marker, OutputLimit: verifierOutput,
+		Args: []string{"sh", "-c", command}, Dir: dir, Marker: o.Marker, OutputLimit: verifierOutput,
 		Env: append(w.finalizerEnv(), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
 			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+o.Message),
 	})

@@ -112,13 +112,21 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if _, err := local(env, w.dir).run(ctx, append(args, source, w.worktree(r))...); err != nil {
 		return err
 	}
-	g := local(env, w.worktree(r))
+	if err := w.setUpClone(ctx, r, w.worktree(r)); err != nil {
+		return err
+	}
+	return os.WriteFile(w.ready(r), nil, 0o600)
+}
+
+// setUpClone says in a clone where it came from, and who commits.
+func (w *Workspace) setUpClone(ctx context.Context, r job.Repository, dir string) error {
+	g := local(w.root.Environ, dir)
 	for _, set := range [][]string{{"remote", "set-url", "origin", plainURL(r.URL)}, {"config", "user.name", author}, {"config", "user.email", authorEmail}} {
 		if _, err := g.run(ctx, set...); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(w.ready(r), nil, 0o600)
+	return nil
 }
 
 // Who commits.
@@ -142,7 +150,10 @@ func (root Root) mirror(ctx context.Context, r job.Repository) (string, error) {
 		if err := removeLocks(dir); err != nil {
 			return "", err
 		}
-		_, err := remote(root.Environ, dir).run(ctx, "fetch", "--quiet", "--prune", "--force", "origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+		if err := resetConfig(ctx, root.Environ, dir); err != nil {
+			return "", err
+		}
+		_, err := remote(root.Environ, dir).run(ctx, "fetch", "--quiet", "--prune", "--force", "--", r.URL, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 		return dir, err
 	}
 	if err := os.RemoveAll(dir); err != nil {

@@ -455,3 +455,92 @@ func BenchmarkSecondClone(b *testing.B) {
 		}
 	}
 }
+
+// Where no sandbox keeps a job from our own repositories, it plants there what git is to
+// run, and waits for the git that has the credentials.
+func TestPlantedConfigurationRunsNothing(t *testing.T) {
+	t.Parallel()
+	ran := func(dir string) string { return filepath.Join(dir, "ran") }
+	program := func(dir string) string { return "touch " + ran(dir) + "; false" }
+	for name, config := range map[string]func(dir string) string{
+		"core.sshCommand":           func(d string) string { return "[core]\n\tsshCommand = " + program(d) },
+		"credential.helper":         func(d string) string { return "[credential]\n\thelper = !" + program(d) },
+		"core.gitProxy":             func(d string) string { return "[core]\n\tgitProxy = " + program(d) },
+		"core.askPass":              func(d string) string { return "[core]\n\taskPass = " + program(d) },
+		"url.insteadOf":             func(d string) string { return "[url \"ext::sh -c '" + program(d) + "' \"]\n\tinsteadOf = /" },
+		"url.pushInsteadOf":         func(d string) string { return "[url \"/nowhere\"]\n\tpushInsteadOf = /" },
+		"include.path":              func(d string) string { return "[include]\n\tpath = " + filepath.Join(d, "more") },
+		"includeIf":                 func(d string) string { return "[includeIf \"gitdir:/**\"]\n\tpath = " + filepath.Join(d, "more") },
+		"core.hooksPath":            func(d string) string { return "[core]\n\thooksPath = " + d },
+		"a configuration in pieces": func(string) string { return "[core\n\tbare = perhaps" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			remote := repo(t, map[string]string{"a": "1\n"})
+			w := open(t, remote)
+			write(t, filepath.Join(w.Dir(), "service", "a"), "2\n")
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "more"), "[core]\n\tsshCommand = "+program(dir)+"\n[url \"/nowhere\"]\n\tinsteadOf = /\n")
+			hook := filepath.Join(dir, "pre-push")
+			write(t, hook, "#!/bin/sh\n"+program(dir)+"\n")
+			if err := os.Chmod(hook, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			_, trees, err := w.Diff(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			root := filepath.Dir(filepath.Dir(filepath.Dir(w.Dir())))
+			planted := 0
+			for _, pattern := range []string{"workspaces/*/git/service/config", "mirrors/*/config"} {
+				files, _ := filepath.Glob(filepath.Join(root, pattern))
+				for _, file := range files {
+					write(t, file, config(dir)+"\n")
+					planted++
+				}
+			}
+			if planted != 2 {
+				t.Fatalf("planted in %d places, want 2", planted)
+			}
+			done := w.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Trees: trees, Message: "Change"})
+			if done[0].Error != "" || done[0].Commit == "" {
+				t.Errorf("publishing: %+v", done[0])
+			}
+			if _, err := os.Stat(ran(dir)); err == nil {
+				t.Error("what was planted ran")
+			}
+		})
+	}
+}
+
+// Finalizers have the user's credentials, so they do not run where Claude has been.
+func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, map[string]string{"a": "1\n", ".gitignore": "ignored\n"}))
+	dir := filepath.Join(w.Dir(), "service")
+	write(t, filepath.Join(dir, "a"), "2\n")
+	write(t, filepath.Join(dir, "ignored"), "nobody was shown this\n")
+	ran := filepath.Join(t.TempDir(), "ran")
+	run(t, dir, "git", "config", "alias.status", "!touch "+ran)
+	run(t, dir, "git", "config", "core.fsmonitor", "touch "+ran+"; false")
+	run(t, dir, "git", "config", "diff.external", "touch "+ran)
+	hook := filepath.Join(dir, ".git", "hooks", "post-commit")
+	write(t, hook, "#!/bin/sh\ntouch "+ran+"\n")
+	if err := os.Chmod(hook, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, trees, err := w.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := w.Publish(t.Context(), workspace.PublishOptions{
+		RequestID: "req_1", Trees: trees, Message: "Change",
+		Commands: []string{"git status && git diff HEAD~1 && git commit --quiet --allow-empty -m x && cat a && ! cat ignored && git remote get-url origin"},
+	})
+	if done[0].Error != "" {
+		t.Errorf("finalizing: %s", done[0].Error)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("what Claude had planted ran")
+	}
+}

@@ -1,0 +1,46 @@
+package process
+
+import (
+	"maps"
+	"os/exec"
+	"sync"
+)
+
+// running are the programs that this process has started, each in a session of its own,
+// and not waited for yet. There is one list since a process has one set of children:
+// whoever looks through them must know all of ours.
+var running = children{markers: map[int]string{}}
+
+type children struct {
+	mu sync.Mutex
+	// markers are those of the programs, by pid.
+	markers map[int]string
+}
+
+// start starts a program; nobody sees it before it is on the list.
+func (c *children) start(cmd *exec.Cmd, marker string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c.markers[cmd.Process.Pid] = marker
+	return nil
+}
+
+// wait waits for a program's end.
+func (c *children) wait(cmd *exec.Cmd) error {
+	err := cmd.Wait()
+	c.mu.Lock()
+	delete(c.markers, cmd.Process.Pid)
+	c.mu.Unlock()
+	return err
+}
+
+// now returns the list, after looking at what is there while nothing is being started.
+func (c *children) now(look func()) map[int]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	look()
+	return maps.Clone(c.markers)
+}

@@ -1,0 +1,189 @@
+package attack
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ringback/test/harness"
+)
+
+// secrets are variables of a server under attack, each with a value that holds mark.
+func secrets(mark string) harness.Vars {
+	vars := harness.Vars{}
+	for _, name := range []string{"API_KEYS", "JWT_SECRET", "WEBHOOK_SECRET", "SLACK_SIGNING_SECRET", "GH_TOKEN", "ANTHROPIC_API_KEY", "OTHER_PASSWORD"} {
+		vars[name] = mark + "-" + strings.ToLower(name) + "-0123456789abcdef"
+	}
+	return vars
+}
+
+// nobody is an ordinary user.
+const nobody = 65534
+
+// attacked is a server whose jobs run what an attacker wrote.
+type attacked struct {
+	*harness.Server
+	t *testing.T
+	// mark is in each of the server's secrets, and in no other's.
+	mark     string
+	id       string
+	envelope harness.Object
+}
+
+// attack starts a server, as root or as an ordinary user, with an action that runs any
+// script without asking.
+func attack(t *testing.T, ordinary bool, env harness.Vars) *attacked {
+	t.Helper()
+	if ordinary && os.Getuid() != 0 {
+		t.Skip("only root can run a server as somebody else")
+	}
+	dir, err := os.MkdirTemp("", "attack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	kind := "---\nactions:\n- name: attack\n  description: Attacks.\n  confirm: never\n  timeout: 20s\n  command: [sh, -c, '{{input.script}}']\n" +
+		"  input: {type: object, properties: {script: {type: string}}}\n---\nAttack.\n"
+	vars := harness.Vars{"DATA_DIR": filepath.Join(dir, "data"), "PROMPTS_DIR": filepath.Join(dir, "prompts"), "HOME": filepath.Join(dir, "home")}
+	for _, name := range []string{"data", "prompts", "home"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "prompts", "attack.md"), []byte(kind), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mark := "planted-" + rand.Text()
+	maps.Copy(vars, secrets(mark))
+	maps.Copy(vars, env)
+	if ordinary {
+		chown(t, dir)
+	}
+	s := harness.Start(t, vars, func(cmd *exec.Cmd) {
+		cmd.Dir = dir
+		if ordinary {
+			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		}
+	})
+	a := &attacked{Server: s, t: t, mark: mark}
+	a.id, a.envelope = s.Manual(t, map[string]string{"Authorization": "Bearer " + vars["API_KEYS"]}, harness.Object{"kind": "attack", "userId": "u1", "input": harness.Object{}})
+	return a
+}
+
+func chown(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err == nil {
+			err = os.Lchown(path, nobody, nobody)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a script as an action, and returns what it could print.
+func (a *attacked) run(script string) string {
+	a.t.Helper()
+	// What it prints comes back as the result; a script may not be stopped by its failures.
+	wrapped := "{ " + script + "\necho\n} 2>&1 | tr -d '\\000' | head -c 200000 | base64 -w0 | sed 's/^/{\"out\":\"/; s/$/\"}/'"
+	body := harness.Object{"input": harness.Object{"script": wrapped}}
+	for k, v := range a.envelope {
+		body[k] = v
+	}
+	status, answer := harness.Send(a.t, a.URL, harness.Request{Method: "POST", Path: "/api/claude/actions/attack", Body: body})
+	out, ok := answer["out"].(string)
+	if !ok {
+		a.t.Fatalf("the action answered %d %v", status, answer)
+	}
+	text, err := base64.StdEncoding.DecodeString(out)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Whatever the sandbox mode, an ordinary user's server keeps its environment and memory
+// to itself. Without a sandbox, root is not kept from anything: docs/operations.md says so.
+func TestTheServersSecretsAreNotRead(t *testing.T) {
+	t.Parallel()
+	a := attack(t, true, nil)
+	server := strconv.Itoa(a.Cmd.Process.Pid)
+	for _, script := range []string{
+		"env", "cat /proc/$PPID/environ", "cat /proc/SERVER/environ", "cat /proc/SERVER/task/*/environ", "cat /proc/[0-9]*/environ", "strings /proc/SERVER/environ",
+		"dd if=/proc/SERVER/environ", "cat /proc/SERVER/mem", "cat /proc/SERVER/maps && echo MARK", "cat /proc/SERVER/cmdline", "cat /proc/[0-9]*/cmdline",
+		"ls /proc/SERVER/fd/ && cat /proc/SERVER/fd/*", "cat /proc/SERVER/cwd/../proc/SERVER/environ", "cat /proc/SERVER/root/proc/SERVER/environ",
+		"ln -s /proc/SERVER/environ e; cat e", "setsid cat /proc/SERVER/environ", "cat /proc/SERVER/auxv && echo MARK", "cat /dev/shm/* /tmp/ringback*",
+		"gcore SERVER; cat core*", "kill -STOP SERVER; kill -CONT SERVER; cat /proc/SERVER/environ",
+	} {
+		script = strings.NewReplacer("SERVER", server, "MARK", a.mark).Replace(script)
+		if got := a.run(script); strings.Contains(got, a.mark) {
+			t.Errorf("%s shows a secret of the server", script)
+		}
+	}
+}
+
+// The embedded Redis answers nobody but its server, whoever opens its socket.
+func TestTheEmbeddedRedisIsNotRead(t *testing.T) {
+	t.Parallel()
+	for name, ordinary := range map[string]bool{"root": false, "ordinary": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := attack(t, ordinary, nil)
+			socket := filepath.Join(a.Dir, "redis", "redis.sock")
+			for _, args := range []string{
+				"keys '*'", "info", "config get requirepass", "config set requirepass ''", "auth ''", "-a '' keys '*'", "--user default -a default keys '*'",
+				"acl list", "client list", "monitor", "debug sleep 0", "save", "--scan", "-a foobared keys '*'", "shutdown nosave",
+			} {
+				got := a.run("timeout 2 redis-cli -s " + socket + " " + args)
+				if strings.Contains(got, a.id) || strings.Contains(got, "redis_version") || strings.Contains(got, "requirepass") || strings.TrimSpace(got) == "OK" {
+					t.Errorf("redis-cli %s was answered %.200q", args, got)
+				}
+			}
+			if got := a.run("ps -o args= --ppid " + strconv.Itoa(a.Cmd.Process.Pid)); strings.Contains(got, "requirepass") {
+				t.Error("a command line shows the password's setting")
+			}
+		})
+	}
+}
+
+// A process that hides from its group, its session and its marker still ends with what
+// started it.
+func TestNothingOutlivesItsJob(t *testing.T) {
+	t.Parallel()
+	for name, ordinary := range map[string]bool{"root": false, "ordinary": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := attack(t, ordinary, nil)
+			for i, spelling := range []string{
+				"SLEEP &", "nohup SLEEP &", "setsid SLEEP &", "env -i SLEEP &", "setsid env -i SLEEP &", "env -i setsid SLEEP &", "setsid -f env -i SLEEP",
+				"(setsid sh -c 'env -i SLEEP &' &)", "setsid sh -c 'setsid env -i SLEEP & exec true' &", "env -u RINGBACK_PROCESS setsid SLEEP &",
+				"RINGBACK_PROCESS=another/1 setsid SLEEP &", "RINGBACK_PROCESS= setsid -f SLEEP", "sh -c 'trap \"\" TERM HUP INT; exec setsid env -i SLEEP' &",
+				"setsid -f setsid -f setsid -f env -i SLEEP", "cd / && umask 0 && setsid -f env -i sh -c 'SLEEP; true' >/dev/null 2>&1",
+			} {
+				length := fmt.Sprintf("%d.%d", 100000+i, a.Cmd.Process.Pid)
+				a.run(strings.ReplaceAll(spelling, "SLEEP", "sleep "+length+" </dev/null >/dev/null 2>&1") + "\n sleep 0.1")
+				harness.Eventually(t, "the end of "+spelling, func() bool { return !isRunning(length) })
+			}
+		})
+	}
+}
+
+// isRunning reports whether a process has this word on its command line.
+func isRunning(word string) bool {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	return slices.ContainsFunc(lines, func(file string) bool {
+		text, _ := os.ReadFile(file)
+		return slices.Contains(strings.Split(string(text), "\x00"), word)
+	})
+}
