@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
-	"ringback/internal/apikey"
 	"ringback/internal/checkpoint"
 	"ringback/internal/guard"
 	"ringback/internal/httpjson"
@@ -22,9 +21,9 @@ import (
 
 // Options say how the API behaves.
 type Options struct {
-	// Keys let back ends in, JWTSecret verifies the tokens of browsers. With neither
-	// (nil, empty), everyone may do everything.
-	Keys      *apikey.Set
+	// APIKeys let back ends in, JWTSecret verifies the tokens of browsers. With
+	// neither, everyone may do everything.
+	APIKeys   []string
 	JWTSecret string
 	// TokenMaxAge is how long a user's token may still count when it is used; 0 for any
 	// time.
@@ -37,9 +36,8 @@ type Options struct {
 	CallbackBaseURL string
 	// BodyLimit is the most bytes of a request body; default 1 MiB.
 	BodyLimit int64
-	// Ready says what keeps the server from working, and what does not but is not as
-	// it should be; empty when nothing is.
-	Ready func(context.Context) (problems, warnings []string)
+	// Ready says what keeps the server from working; empty when nothing does.
+	Ready func(context.Context) []string
 	// Files finds the files that a job made.
 	Files FilesFunc
 	// DiffPage reads a part of what was captured of a job's change.
@@ -157,16 +155,10 @@ func (s *Server) health(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]string{"status": "ok", "version": s.opts.Version})
 }
 
-// readiness answers GET /readyz.
-type readiness struct {
-	Status   string   `json:"status"`
-	Warnings []string `json:"warnings,omitempty"`
-}
-
 func (s *Server) ready(c echo.Context) error {
-	problems, warnings := s.opts.Ready(c.Request().Context())
+	problems := s.opts.Ready(c.Request().Context())
 	if len(problems) == 0 {
-		return c.JSON(http.StatusOK, readiness{"ready", warnings})
+		return c.JSON(http.StatusOK, map[string]string{"status": "ready"})
 	}
 	e := job.Errorf(job.Unavailable, "Not ready")
 	for _, problem := range problems {

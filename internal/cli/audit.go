@@ -103,9 +103,5 @@ func by(actor *job.Actor) string {
 	if actor == nil {
 		return ""
 	}
-	who := actor.UserID
-	if actor.Key != "" {
-		who = strings.TrimSpace(who + " (key " + actor.Key + ")")
-	}
-	return strings.TrimSpace(who + " via " + actor.Via + " " + actor.Address)
+	return strings.TrimSpace(actor.UserID + " via " + actor.Via + " " + actor.Address)
 }

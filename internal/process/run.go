@@ -43,10 +43,11 @@ const grace = 3 * time.Second
 
 // Run runs a program in a session of its own, and returns when it has ended. When
 // ctx ends, the whole group is ended, and so it is when the program leaves
-// children behind. The error says why it could not be started, or is ctx's.
+// children behind. Secrets among its variables are blanked out of what it prints. The error says why it could not be started, or is ctx's.
 func Run(ctx context.Context, c Command) (Ended, error) {
-	out := &output{limit: c.OutputLimit, line: c.Line}
-	errs := &output{limit: c.OutputLimit}
+	secrets := SecretsOf(c.Env)
+	out := &output{limit: c.OutputLimit, line: c.Line, secrets: secrets}
+	errs := &output{limit: c.OutputLimit, secrets: secrets}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // ctx ends the whole group
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, bytes.NewReader(c.Stdin), out, errs
 	cmd.Env = append(c.Env, MarkerVar+"="+c.Marker)
@@ -96,14 +97,17 @@ func endWith(ctx context.Context, group int, done <-chan struct{}) {
 	}
 }
 
-// output keeps the beginning and the end of what is written to it.
+// output keeps the beginning and the end of what is written to it, without secrets.
 type output struct {
-	limit int
-	line  func(string)
+	limit   int
+	line    func(string)
+	secrets Secrets
 
-	mu         sync.Mutex
+	mu sync.Mutex
+	// tail is longer than what is shown of it by the longest secret: one that was cut in
+	// two would not be known.
 	head, tail []byte
-	dropped    int
+	total      int
 	partial    []byte
 	lastLine   string
 }
@@ -132,13 +136,14 @@ func (o *output) Write(text []byte) (int, error) {
 func (o *output) keep(text []byte) (lines []string) {
 	half := o.half()
 	rest := text
+	o.total += len(text)
 	if room := half - len(o.head); room > 0 {
 		n := min(room, len(rest))
 		o.head, rest = append(o.head, rest[:n]...), rest[n:]
 	}
 	o.tail = append(o.tail, rest...)
-	if over := len(o.tail) - half; over > 0 {
-		o.tail, o.dropped = append([]byte(nil), o.tail[over:]...), o.dropped+over
+	if over := len(o.tail) - half - o.secrets.Longest(); over > 0 {
+		o.tail = append([]byte(nil), o.tail[over:]...)
 	}
 	for _, b := range bytes.SplitAfter(text, []byte("\n")) {
 		if len(o.partial) < maxLine {
@@ -147,7 +152,7 @@ func (o *output) keep(text []byte) (lines []string) {
 		if !bytes.HasSuffix(b, []byte("\n")) {
 			continue
 		}
-		if line := string(bytes.TrimSpace(o.partial)); line != "" {
+		if line := o.hiddenLine(); line != "" {
 			o.lastLine, lines = line, append(lines, line)
 		}
 		o.partial = o.partial[:0]
@@ -165,19 +170,25 @@ func (o *output) half() int {
 func (o *output) last() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if line := string(bytes.TrimSpace(o.partial)); line != "" {
+	if line := o.hiddenLine(); line != "" {
 		return line
 	}
 	return o.lastLine
 }
 
+func (o *output) hiddenLine() string { return string(bytes.TrimSpace(o.secrets.Hide(o.partial))) }
+
 // String is what was kept, with a line in the place of what was not.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	text := string(bytes.ToValidUTF8(o.head, []byte("\uFFFD")))
-	if o.dropped > 0 {
-		text += "\n… " + plural(o.dropped, "byte") + " left out …\n"
+	valid := func(text []byte) string { return string(bytes.ToValidUTF8(text, []byte("\uFFFD"))) }
+	if half := o.half(); o.total > 2*half {
+		head := o.secrets.Hide(o.head)
+		head = head[:len(head)-o.secrets.Open(head)]
+		tail := o.secrets.Hide(o.tail)
+		tail = tail[len(tail)-half:]
+		return valid(head) + "\n… " + plural(o.total-len(head)-len(tail), "byte") + " left out …\n" + valid(tail)
 	}
-	return text + string(bytes.ToValidUTF8(o.tail, []byte("\uFFFD")))
+	return valid(o.secrets.Hide(append(bytes.Clone(o.head), o.tail...)))
 }

@@ -8,6 +8,7 @@ import (
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/process"
 )
 
 // maxPart is how much of a tool's input or output a message holds, in bytes;
@@ -19,6 +20,8 @@ type conversation struct {
 	// tools are the names of the tools in use, by the id of the use; those by which
 	// Claude only calls back are left out.
 	tools map[string]string
+	// secrets are blanked out.
+	secrets process.Secrets
 }
 
 // expect names the tools whose calls an earlier turn stopped at: their results
@@ -86,7 +89,7 @@ func (c *conversation) message(m claude.Message) (job.MessageBody, bool) {
 func (c *conversation) part(role string, b claude.Block) (job.Part, bool) {
 	switch {
 	case b.Type == "text" && role == "assistant":
-		text := string(maskSignatures([]byte(b.Text)))
+		text := string(mask([]byte(b.Text), c.secrets))
 		return job.Part{Type: job.TextPart, Text: text}, strings.TrimSpace(text) != ""
 	case b.Type == "tool_use":
 		return c.call(b)
@@ -106,7 +109,7 @@ func (c *conversation) call(b claude.Block) (job.Part, bool) {
 		return job.Part{}, false
 	}
 	c.tools[b.ToolUseID] = b.Name
-	return job.Part{Type: job.ToolCallPart, ToolCallID: b.ToolUseID, ToolName: b.Name, State: job.InputAvailable, Input: shown(b.Input)}, true
+	return job.Part{Type: job.ToolCallPart, ToolCallID: b.ToolUseID, ToolName: b.Name, State: job.InputAvailable, Input: c.shown(b.Input)}, true
 }
 
 func (c *conversation) result(b claude.Block) (job.Part, bool) {
@@ -122,15 +125,15 @@ func (c *conversation) result(b claude.Block) (job.Part, bool) {
 	case b.IsError:
 		state = job.OutputError
 	}
-	return job.Part{Type: job.ToolResultPart, ToolCallID: b.ToolUseID, ToolName: name, State: state, Output: shown(b.Output)}, true
+	return job.Part{Type: job.ToolResultPart, ToolCallID: b.ToolUseID, ToolName: name, State: state, Output: c.shown(b.Output)}, true
 }
 
 // shown is a tool's input or output as a message holds it.
-func shown(text json.RawMessage) json.RawMessage {
+func (c *conversation) shown(text json.RawMessage) json.RawMessage {
 	if len(text) == 0 {
 		return json.RawMessage("null")
 	}
-	masked := maskSignatures(text)
+	masked := mask(text, c.secrets)
 	if len(masked) <= maxPart {
 		return masked
 	}

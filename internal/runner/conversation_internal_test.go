@@ -84,12 +84,12 @@ func TestLongInputIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := shown(long)
+	got := new(conversation).shown(long)
 	var text string
 	if err := json.Unmarshal(got, &text); err != nil || len(got) > maxPart+200 || !strings.HasPrefix(text, `{"content":"éé`) {
 		t.Errorf("%d bytes, %v: %.40s", len(got), err, got)
 	}
-	if got := string(shown(nil)); got != "null" {
+	if got := string(new(conversation).shown(nil)); got != "null" {
 		t.Errorf("nothing is shown as %s", got)
 	}
 }

@@ -2,9 +2,8 @@ package runner
 
 import (
 	"bytes"
-	"net/url"
-	"regexp"
-	"strings"
+
+	"ringback/internal/process"
 )
 
 // signatureDigits is the length of a signature: Claude writes it into payload
@@ -48,36 +47,5 @@ func digits(text []byte) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// secretName tells variables whose values are secrets.
-var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|credential|headers`)
-
-// secretsIn are the values of an environment that nobody may read in what a
-// program prints: those of variables that are named as secrets, and passwords of
-// proxies.
-func secretsIn(environ []string) []string {
-	const least = 8 // shorter ones are words that stand for nothing
-	var secrets []string
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		if u, err := url.Parse(value); err == nil && u.User != nil {
-			if password, ok := u.User.Password(); ok {
-				secrets = append(secrets, password)
-			}
-		}
-		if secretName.MatchString(name) && len(value) >= least {
-			secrets = append(secrets, value)
-		}
-	}
-	return secrets
-}
-
-// mask blanks out signatures and the given secrets, keeping the length.
-func mask(text []byte, secrets []string) []byte {
-	masked := maskSignatures(text)
-	for _, secret := range secrets {
-		if secret != "" {
-			masked = bytes.ReplaceAll(masked, []byte(secret), bytes.Repeat([]byte{'*'}, len(secret)))
-		}
-	}
-	return masked
-}
+// mask blanks out signatures and secrets, keeping the length.
+func mask(text []byte, secrets process.Secrets) []byte { return secrets.Hide(maskSignatures(text)) }

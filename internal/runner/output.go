@@ -24,8 +24,8 @@ type output struct {
 	offset       int64
 	reader       *claude.Reader
 	conversation conversation
-	// secrets are blanked out of standard error, of which errSize bytes were kept.
-	secrets []string
+	// secrets are blanked out. errSize is how much of standard error was kept.
+	secrets process.Secrets
 	errSize int64
 	// noted is whether the store knows of the conversation; ending is set by finish.
 	noted, ending bool
@@ -39,8 +39,11 @@ type summary struct {
 	Stderr string
 }
 
-func newOutput(s *store.Store, jobs *lifecycle.Service, j job.Job, f process.Files, secrets []string) *output {
-	o := &output{store: s, jobs: jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: secrets, reader: claude.NewReader()}
+func newOutput(s *store.Store, jobs *lifecycle.Service, j job.Job, f process.Files, secrets process.Secrets) *output {
+	o := &output{
+		store: s, jobs: jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: secrets, reader: claude.NewReader(),
+		conversation: conversation{secrets: secrets},
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if answers, err := s.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
@@ -80,7 +83,7 @@ func (o *output) followStderr() int64 {
 // stderr is the end of what was printed to standard error, at most n bytes of it.
 // More is read, so that no half of a secret stands at its beginning.
 func (o *output) stderr(n int64) []byte {
-	const longest = 4 << 10
+	longest := max(signatureDigits, int64(o.secrets.Longest()))
 	text := mask(tail(o.files.Stderr, n+longest), o.secrets)
 	return text[max(0, int64(len(text))-n):]
 }
@@ -100,7 +103,7 @@ func (o *output) followStdout() int64 {
 		size = info.Size()
 	}
 	if !o.ending || o.offset+int64(len(chunk)) < size {
-		chunk = chunk[:len(chunk)-openDigits(chunk)] // it may be half a signature
+		chunk = chunk[:len(chunk)-max(openDigits(chunk), o.secrets.Open(chunk))] // it may be half a signature
 	}
 	if len(chunk) > 0 {
 		o.take(chunk)
@@ -115,7 +118,7 @@ func (o *output) take(chunk []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	// Telemetry: a gap is no harm.
-	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.offset, maskSignatures(chunk))
+	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.offset, mask(chunk, o.secrets))
 	if messages := o.conversation.messages(o.reader.Messages()); len(messages) > 0 {
 		_ = o.jobs.AppendAssistantMessages(ctx, o.id, o.turn, messages)
 	}

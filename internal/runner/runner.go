@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ringback/internal/checkpoint"
-	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -86,8 +85,9 @@ type Runner struct {
 	opts    Options
 	log     *slog.Logger
 	nodeDir *nodeDir
-	// secrets are the values that the CLI knows and nobody may read.
-	secrets []string
+	// secrets are the values of this server's variables that nobody may read in what a
+	// turn prints: Claude knows some, and may come by others.
+	secrets process.Secrets
 	sweeper *process.Sweeper
 	review  *review.Workflow
 
@@ -120,7 +120,7 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 	r := &Runner{
 		store: s, jobs: jobs, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
-		due: make(chan struct{}, 1), secrets: secretsIn(claude.Environ(opts.Environ, 0)),
+		due: make(chan struct{}, 1), secrets: process.SecretsOf(opts.Environ),
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)
