@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"ringback/test/scan"
 )
 
 // TestFaults runs jobs on three nodes while nodes, CLIs, Redis and connections
@@ -87,7 +89,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		t: t, rand: rand.New(rand.NewPCG(seed, 1)), redis: startRedis(t), dir: t.TempDir(),
 		faults: map[string]int{}, last: map[string]string{}, seen: map[string]bool{},
 	}
-	w.port = strings.TrimPrefix(w.redis.url, "redis://127.0.0.1:")
+	w.port = w.redis.port
 	w.toDB = startProxy(t, "127.0.0.1:"+w.port)
 	self, err := os.Executable()
 	if err != nil {
@@ -100,7 +102,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		address := "127.0.0.1:" + freePort(t)
 		addresses = append(addresses, address)
 		w.env[i] = vars{
-			"LISTEN_ADDR": address, "DATA_DIR": t.TempDir(), "REDIS_URL": "redis://" + w.toDB.addr, "CLAUDE_BIN": self, playChaos: w.dir,
+			"LISTEN_ADDR": address, "DATA_DIR": t.TempDir(), "REDIS_URL": "redis://:" + scan.RedisPassword + "@" + w.toDB.addr, "CLAUDE_BIN": self, playChaos: w.dir,
 			"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas, "NODE_TIMEOUT": "2s", "RETRY_BACKOFF": "100ms", "WORKERS": "6", "USER_LIMIT": "4",
 			"CALLBACK_TIMEOUT": "90s", "LOG_LEVEL": "WARN",
 		}
@@ -241,7 +243,7 @@ func (w *world) restartRedis() {
 	_ = w.redis.cmd.Process.Kill()
 	_ = w.redis.cmd.Wait()
 	w.sleep(500)
-	w.redis.start(w.t, w.port)
+	w.redis.start(w.t)
 }
 
 func (w *world) slow(p *proxy) {

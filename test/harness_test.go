@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"ringback/internal/store"
+	"ringback/test/scan"
 
 	"github.com/gorilla/websocket"
 )
@@ -72,12 +73,18 @@ func runTests(m *testing.M) int {
 
 // redisServer is a private Redis.
 type redisServer struct {
-	url string
-	dir string
-	cmd *exec.Cmd
+	url, port string
+	dir       string
+	cmd       *exec.Cmd
 }
 
 func startRedis(t testing.TB) *redisServer {
+	t.Helper()
+	return startScannedRedis(t, scan.Suite)
+}
+
+// startScannedRedis is startRedis for tests of the scan itself.
+func startScannedRedis(t testing.TB, s *scan.Scan) *redisServer {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("CI") != "" {
@@ -85,14 +92,14 @@ func startRedis(t testing.TB) *redisServer {
 		}
 		t.Skip("redis-server is not installed: run make deps")
 	}
-	r := &redisServer{dir: t.TempDir()}
-	port := freePort(t)
-	r.url = "redis://127.0.0.1:" + port
-	r.start(t, port)
+	r := &redisServer{dir: t.TempDir(), port: freePort(t)}
+	r.url = "redis://:" + scan.RedisPassword + "@127.0.0.1:" + r.port
+	r.start(t)
 	t.Cleanup(func() {
 		r.wantKnownKeys(t)
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()
+		s.WantStore(t, r.dir)
 	})
 	return r
 }
@@ -111,21 +118,24 @@ func (r *redisServer) wantKnownKeys(t testing.TB) {
 	}
 }
 
-func (r *redisServer) start(t testing.TB, port string) {
+func (r *redisServer) start(t testing.TB) {
 	t.Helper()
-	r.cmd = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", r.dir, "--appendonly", "yes",
-		"--appendfsync", "always", "--save", "", "--logfile", "redis.log")
+	r.cmd = exec.Command("redis-server", "-", "--port", r.port, "--bind", "127.0.0.1", "--dir", r.dir, "--appendonly", "yes",
+		"--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--save", "", "--logfile", "redis.log")
+	r.cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\n")
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "Redis to accept connections", func() bool {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		conn, err := net.Dial("tcp", "127.0.0.1:"+r.port)
 		if err != nil {
 			return false
 		}
 		defer conn.Close()
-		fmt.Fprint(conn, "PING\r\n")
-		line, _ := bufio.NewReader(conn).ReadString('\n')
+		fmt.Fprint(conn, "AUTH "+scan.RedisPassword+"\r\nPING\r\n")
+		in := bufio.NewReader(conn)
+		_, _ = in.ReadString('\n')
+		line, _ := in.ReadString('\n')
 		return strings.HasPrefix(line, "+PONG")
 	})
 }
@@ -149,6 +159,8 @@ type node struct {
 	cmd *exec.Cmd
 	log *logBuffer
 	env vars // what it was started with
+	// secrets are looked for while it runs, and when it has ended.
+	secrets *scan.Server
 	// exited is closed when the process is gone.
 	exited chan struct{}
 }
@@ -166,16 +178,24 @@ func startNode(t testing.TB, env vars, args ...string) *node {
 // startNodeIn is startNode in a working directory; "" is this process's own.
 func startNodeIn(t testing.TB, cwd string, env vars, args ...string) *node {
 	t.Helper()
+	return startScannedNode(t, scan.Suite, cwd, env, args...)
+}
+
+// startScannedNode is startNodeIn for tests of the scan itself.
+func startScannedNode(t testing.TB, s *scan.Scan, cwd string, env vars, args ...string) *node {
+	t.Helper()
 	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"], cwd: cwd, env: env}
 	all := vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
 		"CLAUDE_BIN": "no-claude-here", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66",
 	}
+	maps.Copy(all, scan.Secrets)
 	if n.dir == "" {
 		n.dir = t.TempDir()
 		all["DATA_DIR"] = n.dir
 	}
 	maps.Copy(all, env)
+	s.PlantVariables(all)
 	n.cmd = exec.Command(binary, append([]string{"serve"}, args...)...)
 	n.cmd.Dir = cwd
 	for name, value := range all {
@@ -189,6 +209,7 @@ func startNodeIn(t testing.TB, cwd string, env vars, args ...string) *node {
 	if err := n.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	n.secrets = s.Server(n.cmd.Process.Pid, n.dir, n.log)
 	n.exited = make(chan struct{})
 	exited := n.exited
 	go func() {
@@ -206,6 +227,7 @@ func startNodeIn(t testing.TB, cwd string, env vars, args ...string) *node {
 		if strings.Contains(n.log.String(), "DATA RACE") {
 			t.Error("the server has a data race")
 		}
+		n.secrets.Want(t)
 		if t.Failed() {
 			t.Logf("server log:\n%s", n.log)
 		}
@@ -314,6 +336,7 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.secrets.Look(t, scan.Answer(path), text)
 	var answer object
 	if err := json.Unmarshal(text, &answer); err != nil {
 		t.Fatalf("%s %s answered %d with something other than a JSON object: %s", method, path, resp.StatusCode, text)
@@ -417,7 +440,12 @@ func (n *node) listen(t testing.TB, query string) *listener {
 	go func() {
 		for {
 			var frame object
-			if err := conn.ReadJSON(&frame); err != nil {
+			_, text, err := conn.ReadMessage()
+			if err == nil {
+				n.secrets.Look(t, scan.Place{Where: scan.Frame}, text)
+				err = json.Unmarshal(text, &frame)
+			}
+			if err != nil {
 				l.closed <- err
 				return
 			}

@@ -305,7 +305,7 @@ func TestRedisAway(t *testing.T) {
 		t.Errorf("/healthz answered %d", status)
 	}
 
-	redis.start(t, strings.TrimPrefix(redis.url, "redis://127.0.0.1:"))
+	redis.start(t)
 	eventually(t, "the server to recover", func() bool {
 		status, _ := n.do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 		return status == http.StatusOK

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ringback/test/scan"
 )
 
 // Patience is how long a condition is awaited before a test fails.
@@ -63,6 +65,7 @@ type Server struct {
 	Dir         string // its DATA_DIR
 	Log         *Log
 	Cmd         *exec.Cmd
+	secrets     *scan.Server
 }
 
 // Start starts a server with the given variables over sensible ones for tests, and
@@ -78,7 +81,9 @@ func Start(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
 		s.Dir = t.TempDir()
 		all["DATA_DIR"] = s.Dir
 	}
+	maps.Copy(all, scan.Secrets)
 	maps.Copy(all, env)
+	scan.Suite.PlantVariables(all)
 	for name, value := range all {
 		s.Cmd.Env = append(s.Cmd.Env, name+"="+value)
 	}
@@ -90,6 +95,7 @@ func Start(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
 	if err := s.Cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.secrets = scan.Suite.Server(s.Cmd.Process.Pid, s.Dir, s.Log)
 	exited := make(chan struct{})
 	go func() {
 		_ = s.Cmd.Wait()
@@ -127,6 +133,7 @@ func (s *Server) stop(t testing.TB, exited <-chan struct{}) {
 		t.Error("the server did not stop within 20 seconds of SIGTERM")
 		_ = s.Cmd.Process.Kill()
 	}
+	s.secrets.Want(t)
 	if t.Failed() {
 		t.Logf("server log:\n%s", s.Log)
 	}
@@ -204,6 +211,9 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, leak := range scan.Suite.Look(scan.Answer(r.Path), text) {
+		t.Errorf("a secret is where it may not be: %s", leak)
 	}
 	answer := Object{}
 	_ = json.Unmarshal(text, &answer)

@@ -1,0 +1,137 @@
+package scan
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// Store goes through the append-only files of a Redis below dir: they hold all that ever
+// was stored, deleted or not. It returns what it found where it may not be, and, of the
+// turns whose secrets were stored, what anything that was looked at before holds of them.
+// So it comes last, once everything else was looked at.
+func (s *Scan) Store(dir string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "appendonlydir", "*.aof"))
+	if err != nil {
+		return nil, err
+	}
+	history := history{scan: s, secrets: map[job.Secret]job.ID{}, pieces: map[string][]byte{}}
+	for _, file := range files {
+		if err := history.read(file); err != nil {
+			return nil, err
+		}
+	}
+	for key, text := range history.pieces {
+		history.leaks = append(history.leaks, s.Look(Place{Stored, key}, text)...)
+	}
+	leaks := append(history.leaks, s.turns(history.secrets)...)
+	slices.Sort(leaks)
+	return slices.Compact(leaks), nil
+}
+
+// history is what the commands of append-only files say.
+type history struct {
+	scan    *Scan
+	leaks   []string
+	secrets map[job.Secret]job.ID
+	// pieces are values that were written piece by piece: a secret may lie across two.
+	pieces map[string][]byte
+}
+
+func (h *history) read(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<16)
+	for {
+		command, err := readCommand(in)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // Redis was killed while it wrote
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		h.take(command)
+	}
+}
+
+func (h *history) take(command [][]byte) {
+	if len(command) < 2 {
+		return
+	}
+	key := keyName(string(command[1]))
+	if strings.EqualFold(string(command[0]), "SETRANGE") && len(command) == 4 {
+		h.pieces[key] = append(h.pieces[key], command[3]...)
+		return
+	}
+	h.leaks = append(h.leaks, h.scan.Look(Place{Stored, key}, bytes.Join(command[1:], []byte{0}))...)
+	id, ok := strings.CutPrefix(key, "secret:")
+	if !ok || !strings.EqualFold(string(command[0]), "HSET") {
+		return
+	}
+	for i := 2; i+1 < len(command); i += 2 {
+		if string(command[i]) == "secret" {
+			h.secrets[job.Secret(command[i+1])] = job.ID(id)
+		}
+	}
+}
+
+// keyName is a key without the prefix of its partition.
+func keyName(key string) string {
+	if rest, ok := strings.CutPrefix(key, "rb:{"); ok {
+		if _, name, ok := strings.Cut(rest, "}:"); ok {
+			return name
+		}
+	}
+	return key
+}
+
+var errNoCommand = errors.New("an append-only file holds something other than commands")
+
+// readCommand reads one command, in Redis' own notation.
+func readCommand(in *bufio.Reader) ([][]byte, error) {
+	count, err := readNumber(in, '*')
+	if err != nil {
+		return nil, err
+	}
+	command := make([][]byte, count)
+	for i := range command {
+		length, err := readNumber(in, '$')
+		if err != nil {
+			return nil, err
+		}
+		command[i] = make([]byte, length)
+		if _, err := io.ReadFull(in, command[i]); err != nil {
+			return nil, err
+		}
+		if _, err := in.Discard(2); err != nil {
+			return nil, err
+		}
+	}
+	return command, nil
+}
+
+func readNumber(in *bufio.Reader, mark byte) (int, error) {
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return 0, err
+	}
+	if line[0] == '#' { // a note
+		return readNumber(in, mark)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(line[1:]))
+	if err != nil || line[0] != mark {
+		return 0, errNoCommand
+	}
+	return n, nil
+}

@@ -1,0 +1,209 @@
+package scan
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ringback/internal/process"
+)
+
+// watchInterval is how often processes are looked at: often enough to see most that run
+// a program, seldom enough for nobody to notice.
+const watchInterval = 10 * time.Millisecond
+
+// watcher looks at the command lines and environments of what servers start (Linux).
+type watcher struct {
+	mu      sync.Mutex
+	running bool
+	// servers are those whose descendants are looked at, by pid.
+	servers map[int]*watchedServer
+	// known are all processes that there are; nil for those of nobody's.
+	known map[int]*child
+	ticks int
+}
+
+type watchedServer struct {
+	cmdline []byte
+	leaks   []string
+}
+
+// child is a process that descends from a server.
+type child struct {
+	server *watchedServer
+	// parent is the descendant that started it; nil for the server itself.
+	parent  *child
+	who     string
+	cmdline []byte
+	since   time.Time
+}
+
+// Watch looks at the descendants of a server from now on. found returns what was found so
+// far in their command lines and environments where it may not be; stop ends it. What
+// lives for some milliseconds only may be missed.
+func (s *Scan) Watch(pid int) (found func() []string, stop func()) {
+	w := &s.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.servers == nil {
+		w.servers, w.known = map[int]*watchedServer{}, map[int]*child{}
+	}
+	server := &watchedServer{cmdline: readProc(pid, "cmdline")}
+	w.servers[pid] = server
+	if !w.running {
+		w.running = true
+		go s.watchAll()
+	}
+	found = func() []string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return slices.Clone(server.leaks)
+	}
+	stop = func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.servers, pid)
+	}
+	return found, stop
+}
+
+// watchAll looks at all descendants again and again, while a server is watched.
+func (s *Scan) watchAll() {
+	w := &s.watch
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for range ticker.C {
+		w.mu.Lock()
+		if len(w.servers) == 0 {
+			w.running = false
+			clear(w.known)
+			w.mu.Unlock()
+			return
+		}
+		s.watchOnce()
+		w.mu.Unlock()
+	}
+}
+
+func (s *Scan) watchOnce() {
+	w := &s.watch
+	w.ticks++
+	alive := map[int]bool{}
+	for _, pid := range processes() {
+		alive[pid] = true
+		c, seen := w.known[pid]
+		if !seen {
+			c = w.adopt(pid)
+			w.known[pid] = c
+		}
+		if c != nil {
+			s.lookAt(pid, c)
+		}
+	}
+	for pid := range w.known {
+		if !alive[pid] {
+			delete(w.known, pid)
+		}
+	}
+}
+
+// adopt decides whether a process that is new descends from a server; nil if not.
+func (w *watcher) adopt(pid int) *child {
+	parent := parentOf(pid)
+	server := w.servers[parent]
+	between := w.known[parent]
+	if server == nil && between != nil {
+		server = between.server
+	}
+	if server == nil || w.servers[pid] != nil {
+		return nil
+	}
+	return &child{server: server, parent: between, since: time.Now()}
+}
+
+// lookAt looks at a descendant if it runs a program that was not looked at yet. Of one
+// that has run for a while, that is found out only now and then.
+func (s *Scan) lookAt(pid int, c *child) {
+	const young, seldom = time.Second, 20
+	if time.Since(c.since) > young && (s.watch.ticks+pid)%seldom != 0 {
+		return
+	}
+	cmdline := readProc(pid, "cmdline")
+	environ := readProc(pid, "environ")
+	// A process that was forked shows its server's until it runs its own program.
+	if len(cmdline) == 0 || bytes.Equal(cmdline, c.cmdline) || bytes.Equal(cmdline, c.server.cmdline) || !bytes.Equal(cmdline, readProc(pid, "cmdline")) {
+		return
+	}
+	c.cmdline = cmdline
+	c.who = owner(cmdline, environ)
+	if c.parent != nil && c.parent.who == "git" { // a push carries no marker, nor does what it starts
+		c.who = "git"
+	}
+	who := c.who
+	c.server.leaks = append(c.server.leaks, s.Look(Place{Argv, who}, cmdline)...)
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		name, _, _ := bytes.Cut(entry, []byte("="))
+		c.server.leaks = append(c.server.leaks, s.Look(Place{Environ, who + " " + string(name)}, entry)...)
+	}
+}
+
+// owner says what a process runs for: turn (the CLI of a turn, and what it starts), git,
+// step (a verifier or finalizer of a change), action, or the name of its program.
+func owner(cmdline, environ []byte) string {
+	program, _, _ := bytes.Cut(cmdline, []byte{0})
+	name := filepath.Base(string(program))
+	_, rest, marked := bytes.Cut(append([]byte{0}, environ...), []byte("\x00"+process.MarkerVar+"="))
+	text, _, _ := bytes.Cut(rest, []byte{0})
+	marker := string(text)
+	switch last := marker[strings.LastIndexByte(marker, '/')+1:]; {
+	case !marked:
+		return name
+	case strings.HasPrefix(marker, "req_"):
+		return "turn"
+	case last == "git":
+		return "git"
+	case strings.HasPrefix(last, "req_"):
+		return "step"
+	}
+	return "action"
+}
+
+// processes are the pids of all processes that can be seen.
+func processes() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids) // parents first
+	return pids
+}
+
+func parentOf(pid int) int {
+	stat := readProc(pid, "stat")
+	// The name in parentheses may hold anything; fields count from behind it.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(string(fields[1]))
+	return parent
+}
+
+// readProc reads what /proc says of a process; nothing where that is not for us.
+func readProc(pid int, file string) []byte {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + file)
+	return text
+}

@@ -1,0 +1,103 @@
+package test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/test/scan"
+)
+
+// The end of each test looks for secrets where none may be. Here they are planted there:
+// in the record, an event, the answer to a request, the transcript, the log, a file, and
+// the command lines and environments of children.
+func TestSecretsThatArePlantedAreFound(t *testing.T) {
+	t.Parallel()
+	s := scan.New()
+	server := startScannedRedis(t, s)
+	const secret = "planted/secret+of&<nobody>" // which the server does not know, so it cannot hide it
+	s.Plant(scan.OfServer, "PLANTED", secret)
+	n := startScannedNode(t, s, "", vars{"REDIS_URL": server.url, "HOLD": "0s", "CLAUDE_BIN": script(t, `
+		echo '`+secret+`'; echo '`+secret+`' > note.txt
+		bash -c 'sleep 100; true # `+secret+`' & HIDDEN='`+secret+`' sleep 100 & wait`)})
+	events := n.listen(t, "userId=u1")
+	id := n.create(t, object{"userId": "u1"})
+	n.await(t, id, "running")
+
+	options, err := redis.ParseURL(server.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rdb := redis.NewClient(options)
+	defer rdb.Close()
+	keys, err := rdb.Keys(t.Context(), "*:secret:"+id).Result()
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("the turn's secret is in %v (%v)", keys, err)
+	}
+	ofTurn := rdb.HGet(t.Context(), keys[0], "secret").Val()
+	for _, text := range []string{secret, ofTurn} {
+		n.want(t, 200, "POST", "/api/claude/progress", object{"requestId": id, "message": "see " + text})
+		events.until("recipes:suggestions:activity")
+	}
+	n.want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)
+	_, _ = n.log.Write([]byte("calling with " + ofTurn + " and " + secret))
+	eventually(t, "the transcript", func() bool { return strings.Contains(n.text(t, "/api/jobs/"+id+"/transcript"), "planted") })
+	eventually(t, "the children to be looked at", func() bool {
+		text := strings.Join(n.secrets.InProcesses(), "\n")
+		return strings.Contains(text, "argv turn: PLANTED") && strings.Contains(text, "environment turn HIDDEN: PLANTED")
+	})
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	n.kill(t)
+	leaks, err := n.secrets.Leaks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inStore, err := s.Store(server.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := strings.Join(append(leaks, inStore...), "\n")
+	for _, want := range []string{
+		"frame : PLANTED", "answer /api/jobs/" + id + "/events: PLANTED", "log : PLANTED", "store transcript:" + id + ":1: PLANTED",
+		"store events:u1: PLANTED", "store job:" + id + ": PLANTED", "/work/note.txt: PLANTED",
+		"frame : the secret", "answer /api/jobs/" + id + "/events: the secret", "log : the secret", "store events:u1: the secret",
+	} {
+		if !strings.Contains(found, want) {
+			t.Errorf("%q is not found", want)
+		}
+	}
+	if strings.Contains(found, "store secret:") {
+		t.Error("a turn's secret is taken for a leak at home")
+	}
+	if t.Failed() {
+		t.Log(found)
+	}
+}
+
+// What Claude prints of the secrets that it knows, or has come by, is in no transcript,
+// no message and no record: the end of the test looks for them.
+func TestSecretsThatClaudePrintsAreHidden(t *testing.T) {
+	t.Parallel()
+	read := strings.ReplaceAll(scan.Secrets["WEBHOOK_SECRET"], "&", `\u0026`) // from a file, say
+	n := startNode(t, vars{
+		"REDIS_URL": startRedis(t).url, "PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick."),
+		"CLAUDE_BIN": script(t, `
+			echo '{"type":"system","subtype":"init","session_id":"x"}'
+			echo '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"The key is '"$ANTHROPIC_API_KEY"', the secret `+read+`"}]}}'
+			echo '{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"echo '"$ANTHROPIC_API_KEY"'"}}]}}'
+			echo '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"'"$ANTHROPIC_API_KEY"'"}]}}'
+			printf '{"type":"user","more":"%s' "${ANTHROPIC_API_KEY:0:12}"; sleep 1; printf '%s"}\n' "${ANTHROPIC_API_KEY:12}"
+			echo '{"type":"result","subtype":"success","is_error":true,"result":"API Error: '"$ANTHROPIC_API_KEY"' is invalid"}'
+			echo "it is $ANTHROPIC_API_KEY" >&2; exit 1`),
+	})
+	id := n.create(t, object{"kind": "quick", "userId": "u1", "sessionId": "s1"})
+	n.await(t, id, "failed")
+	said := flat(n.want(t, 200, "GET", "/api/sessions/s1/messages?userId=u1", nil))
+	stars := strings.Repeat("*", len(scan.Secrets["ANTHROPIC_API_KEY"]))
+	for place, text := range map[string]string{"messages": said, "transcript": n.text(t, "/api/jobs/"+id+"/transcript")} {
+		if strings.Count(text, stars) < 3 {
+			t.Errorf("the %s: %s", place, text)
+		}
+	}
+}
