@@ -428,7 +428,12 @@ func TestReviewInSlack(t *testing.T) {
 	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id) || !strings.Contains(second, "two.go") {
 		t.Errorf("after the iteration, the channel was told %s", second)
 	}
-	if answer := typed("approve " + id); answer["text"] != "ana: approve "+id {
+	for _, older := range []string{"approve", "approve " + id, "approve " + id + " 0", "approve " + id + " 2", "approve " + reviewed(t, first), "approve " + id + " 01", "approve " + id + " 1 please", "approve 1"} {
+		if answer := typed(older); answer["response_type"] != "ephemeral" {
+			t.Errorf("%q, which does not name what is under review, was answered %v", older, answer)
+		}
+	}
+	if answer := typed("approve " + id + " 1"); answer["text"] != "ana: approve "+id {
 		t.Errorf("approve was answered %v", answer)
 	}
 	if end := next(t, posts)["text"].(string); !strings.Contains(end, "is received") || !strings.Contains(end, "pushed to ringback/"+id) {
@@ -437,6 +442,16 @@ func TestReviewInSlack(t *testing.T) {
 	if log := n.audit(t, id); !cmp.Equal([]string{"asked", "steer", "asked", "approve", "finished"}, log) {
 		t.Errorf("the audit log says %v", log)
 	}
+}
+
+// reviewed is the checkpoint that a message in Slack says how to approve.
+func reviewed(t *testing.T, message string) string {
+	t.Helper()
+	_, checkpoint, found := strings.Cut(message, "/ringback approve ")
+	if !found || !strings.HasPrefix(checkpoint, "chk_") {
+		t.Fatalf("the message does not say how to approve it: %s", message)
+	}
+	return checkpoint
 }
 
 func next(t *testing.T, posts <-chan object) object {

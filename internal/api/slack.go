@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -46,7 +47,7 @@ func (s *Server) slackCommand(c echo.Context) error {
 	}
 	text, err := s.slackDo(c.Request().Context(), command, c.RealIP())
 	if known, ok := errors.AsType[*job.Error](err); ok {
-		return c.JSON(http.StatusOK, slackAnswer{"ephemeral", known.Message + ". " + known.Hint})
+		return c.JSON(http.StatusOK, slackAnswer{"ephemeral", inSlack(known)})
 	}
 	if err != nil {
 		return err
@@ -73,11 +74,34 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 	case "steer":
 		return command.UserName + ": steer " + string(j.ID), s.checkpoints.Steer(ctx, j, command.Text, given.By)
 	}
-	if j.Checkpoint == nil {
-		return "", job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
+	return command.UserName + ": " + command.Verb + " " + string(j.ID), s.slackDecide(ctx, j, command, given)
+}
+
+// slackDecide answers the question that is named, else the one that the job waits at.
+func (s *Server) slackDecide(ctx context.Context, j job.Job, command notify.SlackCommand, given checkpoint.Reply) error {
+	asked := j.Checkpoint
+	if command.CheckpointID != "" {
+		named, err := s.store.Checkpoint(ctx, command.CheckpointID)
+		if err != nil {
+			return err
+		}
+		asked = &named
 	}
-	_, err = s.checkpoints.Reply(ctx, *j.Checkpoint, given)
-	return command.UserName + ": " + command.Verb + " " + string(j.ID), err
+	if asked == nil {
+		return job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
+	}
+	given.Seen.Iteration = command.Iteration
+	_, err := s.checkpoints.Reply(ctx, *asked, given)
+	return err
+}
+
+// inSlack words a refusal in one text.
+func inSlack(e *job.Error) string {
+	text := e.Message
+	for _, d := range e.Details {
+		text += "; " + strings.TrimPrefix(d.Path, "/") + ": " + d.Message
+	}
+	return strings.TrimSpace(text + ". " + e.Hint)
 }
 
 // slackJob is the job that is meant: the one that is named, else the only one
@@ -85,6 +109,13 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 func (s *Server) slackJob(ctx context.Context, command notify.SlackCommand) (job.Job, error) {
 	if command.RequestID != "" {
 		return s.store.Get(ctx, command.RequestID)
+	}
+	if command.CheckpointID != "" {
+		named, err := s.store.Checkpoint(ctx, command.CheckpointID)
+		if err != nil {
+			return job.Job{}, err
+		}
+		return s.store.Get(ctx, named.RequestID)
 	}
 	open, _, err := s.store.Checkpoints(ctx, store.CheckpointQuery{Status: job.Open, Type: job.Review, Limit: 2})
 	if err != nil {

@@ -21,6 +21,11 @@ type SlackCommand struct {
 	Verb string
 	// RequestID is the job; empty where none was named.
 	RequestID job.ID
+	// CheckpointID is the question that a decision is about; empty where none was named.
+	CheckpointID job.CheckpointID
+	// Iteration is the round of a change that an approval is about; nil where none was
+	// named.
+	Iteration *int
 	// Text is the prompt of steer, or the reason of reject.
 	Text string
 	// UserID, UserName and TeamID say who it was.
@@ -28,7 +33,7 @@ type SlackCommand struct {
 }
 
 // SlackHelp says what can be typed.
-const SlackHelp = `approve <job> · reject [job] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
+const SlackHelp = `approve <checkpoint>, or approve <job> <iteration> · reject [job or checkpoint] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
 
 // slackAge is how old a request of Slack's may be.
 const slackAge = 5 * time.Minute
@@ -56,6 +61,8 @@ func VerifySlack(secret string, header http.Header, body []byte, now time.Time) 
 
 var (
 	slackJob  = regexp.MustCompile(`^req_[0-9a-f]{2}_[a-z2-7]{26}$`)
+	slackAsk  = regexp.MustCompile(`^chk_[0-9a-f]{2}_[a-z2-7]{26}$`)
+	iteration = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})$`)
 	typesetAs = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "`", "")
 )
 
@@ -71,6 +78,12 @@ func ParseSlack(body []byte) (SlackCommand, error) {
 	c.Verb = strings.ToLower(c.Verb)
 	if word, after := cutWord(rest); slackJob.MatchString(word) {
 		c.RequestID, rest = job.ID(word), after
+	} else if slackAsk.MatchString(word) {
+		c.CheckpointID, rest = job.CheckpointID(word), after
+	}
+	if c.Verb == "approve" && c.RequestID != "" && iteration.MatchString(rest) {
+		n, _ := strconv.Atoi(rest) // at most four digits
+		c.Iteration, rest = &n, ""
 	}
 	c.Text = rest
 	if len(rest) >= 2 && rest[0] == '"' && rest[len(rest)-1] == '"' {
@@ -87,18 +100,26 @@ func (c *SlackCommand) check() error {
 		if c.Text == "" {
 			return errors.New(`steer needs a prompt: steer "<prompt>"`)
 		}
-	case "approve", "cancel":
-		if c.RequestID == "" && c.Text == "" && c.Verb == "approve" {
-			return errors.New("approve needs the job that you have looked at: approve <job>")
-		}
+	case "approve":
+		return c.checkApproval()
+	case "cancel":
 		if c.Text != "" {
-			return errors.New(c.Verb + " takes nothing but a job")
+			return errors.New("cancel takes nothing but a job")
 		}
 	case "reject", "status", "help":
 	default:
 		return errors.New("unknown command " + strconv.Quote(c.Verb))
 	}
 	return nil
+}
+
+// checkApproval refuses an approval that does not say what it allows. One that named a job
+// alone would allow whatever the job asks by the time it arrives, or arrives again.
+func (c *SlackCommand) checkApproval() error {
+	if c.Text == "" && (c.CheckpointID != "" || c.Iteration != nil) {
+		return nil
+	}
+	return errors.New("approve needs what you have looked at, and nothing else: approve <checkpoint>, as the question shows it, or approve <job> <iteration> for a change")
 }
 
 func cutWord(text string) (word, rest string) {

@@ -33,6 +33,9 @@ func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 	if c.Type != job.Review {
 		text += "\n\nJob " + string(c.RequestID) + " waits for the answer."
 	}
+	if c.Type.Binding() {
+		text += "\n\nIn Slack, allow exactly this with: /ringback approve " + string(c.ID)
+	}
 	return slackMessage(text)
 }
 

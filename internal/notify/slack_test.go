@@ -45,14 +45,17 @@ func TestSlackSignature(t *testing.T) {
 
 func TestSlackCommands(t *testing.T) {
 	t.Parallel()
-	const id = "req_07_abcdefghijklmnopqrstuvwxyz"
+	const id, asked = "req_07_abcdefghijklmnopqrstuvwxyz", "chk_07_abcdefghijklmnopqrstuvwxyz"
+	two := 2
 	for text, want := range map[string]notify.SlackCommand{
-		"Approve " + id:                    {Verb: "approve", RequestID: id},
+		"Approve " + id + " 2":             {Verb: "approve", RequestID: id, Iteration: &two},
+		"approve " + asked:                 {Verb: "approve", CheckpointID: asked},
+		"reject " + asked + " not yet":     {Verb: "reject", CheckpointID: asked, Text: "not yet"},
 		"reject " + id + " the tests fail": {Verb: "reject", RequestID: id, Text: "the tests fail"},
 		"reject not now":                   {Verb: "reject", Text: "not now"},
 		"steer “add a test”":               {Verb: "steer", Text: "add a test"},
 		"steer add a test":                 {Verb: "steer", Text: "add a test"},
-		"`approve` " + id:                  {Verb: "approve", RequestID: id},
+		"`approve` `" + asked + "`":        {Verb: "approve", CheckpointID: asked},
 		"":                                 {Verb: "help"},
 	} {
 		got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode()))
@@ -60,7 +63,11 @@ func TestSlackCommands(t *testing.T) {
 			t.Errorf("%q: %v %s", text, err, diff)
 		}
 	}
-	for _, text := range []string{"steer", "dance", "approve everything", "yes approve", "approve", "Approve", " approve ", "`approve`"} {
+	for _, text := range []string{
+		"steer", "dance", "approve everything", "yes approve", "approve", "Approve", " approve ", "`approve`",
+		"approve " + id, "approve " + id + " two", "approve " + id + " -1", "approve " + id + " +1", "approve " + id + " 01", "approve " + id + " 1.0", "approve " + id + " 1 2", "approve " + id + " 99999",
+		"approve 1", "approve 1 " + id, "approve " + id + " " + asked, "approve " + asked + " " + id, "approve " + asked + " 1", "approve " + asked + " yes", "approve " + asked[:20], "approve x" + asked, "approve " + id + " ١",
+	} {
 		if got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode())); err == nil {
 			t.Errorf("%q was read as %+v", text, got)
 		}
@@ -111,6 +118,7 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			want += "\n\nIn Slack, allow exactly this with: /ringback approve "
 			if got := strings.Join(blocksOf(t, text), ""); got != want {
 				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", len(got), len(want), strings.Count(got, "\uFFFD"))
 			}

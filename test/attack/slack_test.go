@@ -1,0 +1,81 @@
+package attack
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/test/harness"
+)
+
+const slackSecret = "the signing secret of an app"
+
+// slackRequest is a slash command as Slack would send it.
+func slackRequest(text string) harness.Request {
+	body := url.Values{"text": {text}, "user_id": {"U1"}, "user_name": {"ana"}, "team_id": {"T1"}}.Encode()
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(slackSecret))
+	mac.Write([]byte("v0:" + stamp + ":" + body))
+	return harness.Request{Method: "POST", Path: "/api/slack/commands", Body: body, Header: map[string]string{
+		"Content-Type": "application/x-www-form-urlencoded", "X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": "v0=" + hex.EncodeToString(mac.Sum(nil)),
+	}}
+}
+
+// An approval in Slack allows the question that it names. One without a name, of a
+// question before, or sent again allows nothing.
+func TestApprovalsInSlackAllowWhatTheyName(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Vars{"HOLD": "0s", "SLACK_SIGNING_SECRET": slackSecret}, nil)
+	ship := harness.Object{"kind": "ship", "userId": "u1", "input": harness.Object{"prompt": "Ship it"}}
+	id, envelope := s.Manual(t, nil, ship)
+	other, otherEnvelope := s.Manual(t, nil, ship)
+	ask := func(id string, envelope harness.Object, version string) string {
+		t.Helper()
+		body := harness.Object{"requestId": id, "hmac": envelope["hmac"], "input": harness.Object{"projectName": "web-" + version, "reason": "It is ready"}}
+		if answer := s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/actions/deployToShipperCloud", Body: body}); answer["status"] != "pending_confirmation" {
+			t.Fatalf("asking was answered %v", answer)
+		}
+		checkpoint, _ := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})["checkpoint"].(harness.Object)
+		return fmt.Sprint(checkpoint["id"])
+	}
+	first, foreign := ask(id, envelope, "1.0.0"), ask(other, otherEnvelope, "9.9.9")
+	approved := slackRequest("approve " + first)
+	if _, answer := harness.Send(t, s.URL, approved); answer["response_type"] != "in_channel" {
+		t.Fatalf("an approval was answered %v", answer)
+	}
+	harness.Eventually(t, "the next turn", func() bool {
+		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})["status"] == "running"
+	})
+	envelope["hmac"] = s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})["hmac"]
+	second := ask(id, envelope, "2.0.0")
+	if second == first {
+		t.Fatal("another input is the same question")
+	}
+	attempts := []harness.Request{approved}
+	for _, text := range []string{
+		"approve", "Approve", "APPROVE ", " `approve` ", "approve " + id, "approve " + id + " 0", "approve " + id + " 1", "approve " + first, "approve " + first + " ", "approve " + strings.ToUpper(second),
+		"approve " + second[:len(second)-1], "approve " + second + "x", "approve " + second + " " + second, "approve " + id + " " + second, "approve " + second + " 0", "approve 0", "approve 2.0.0", "approve yes", "yes", "ok " + second, "approve\n" + second + "\nfoo",
+		"“approve” " + id, "approve all", "approve *", "approve " + strings.Replace(second, "chk", "req", 1), "approve " + strings.Replace(id, "req", "chk", 1),
+	} {
+		attempts = append(attempts, slackRequest(text))
+	}
+	for _, attempt := range attempts {
+		if _, answer := harness.Send(t, s.URL, attempt); answer["response_type"] != "ephemeral" {
+			t.Errorf("%s was answered %v", attempt.Body, answer)
+		}
+	}
+	for _, asked := range []string{second, foreign} {
+		if status := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + asked})["status"]; status != "open" {
+			t.Errorf("%s is %v", asked, status)
+		}
+	}
+	if _, answer := harness.Send(t, s.URL, slackRequest("approve "+second)); answer["response_type"] != "in_channel" {
+		t.Errorf("an approval of what is asked was answered %v", answer)
+	}
+}
