@@ -14,7 +14,8 @@ import (
 // internal/server and cmd put things together.
 var allowed = map[string][]string{
 	"internal/action":            {"job", "kind", "lifecycle", "process", "store"},
-	"internal/api":               {"artifact", "checkpoint", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
+	"internal/api":               {"apikey", "artifact", "checkpoint", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
+	"internal/apikey":            {},
 	"internal/approval":          {"job"},
 	"internal/artifact":          {},
 	"internal/callback":          {"action", "approval", "checkpoint", "claude", "httpjson", "job", "kind", "lifecycle", "schema", "store"},
@@ -24,7 +25,7 @@ var allowed = map[string][]string{
 	"internal/claude/simulated":  {"claude", "job", "schema"},
 	"internal/cli":               {"client", "job", "schema"},
 	"internal/client":            {"job"},
-	"internal/config":            {},
+	"internal/config":            {"apikey"},
 	"internal/excerpt":           {},
 	"internal/guard":             {"job"},
 	"internal/httpjson":          {"job"},

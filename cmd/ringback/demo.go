@@ -17,11 +17,7 @@ import (
 )
 
 // runDemo shows a newcomer a whole job.
-func runDemo(ctx context.Context, url string, c config.Config, out io.Writer) {
-	token := c.Token
-	if token == "" && len(c.APIKeys) > 0 {
-		token = c.APIKeys[0]
-	}
+func runDemo(ctx context.Context, url, token string, c config.Config, out io.Writer) {
 	from := time.Now()
 	input, err := json.Marshal(map[string]any{
 		"dateRangeStart": from.Format(time.DateOnly), "dateRangeEnd": from.AddDate(0, 0, 4).Format(time.DateOnly),
@@ -49,8 +45,8 @@ func commandFor(url string, c config.Config) string {
 	if url != client.DefaultURL {
 		words = append(words, "RINGBACK_URL="+url)
 	}
-	if c.Token == "" && len(c.APIKeys) > 0 { // the key itself is not for the screen
-		words = append(words, `RINGBACK_TOKEN="<one of API_KEYS>"`)
+	if c.Token == "" && c.Secured() { // the key itself is not for the screen
+		words = append(words, `RINGBACK_TOKEN="<an API key>"`)
 	}
 	return strings.Join(append(words, cli.Quoted(program())), " ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"ringback/internal/apikey"
 	"ringback/internal/cli"
 	"ringback/internal/config"
 	"ringback/internal/server"
@@ -36,12 +37,18 @@ func serveCommand() *cobra.Command {
 			if demo && c.LogLevel == slog.LevelInfo {
 				c.LogLevel = slog.LevelWarn // the job is what there is to see
 			}
+			token := c.Token
+			if demo && token == "" && c.Secured() {
+				var key apikey.Key
+				token, key = apikey.New("demo", time.Time{})
+				o.Keys = append(o.Keys, key)
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			o.Started = func(r server.Running) {
 				banner(cmd.ErrOrStderr(), r)
 				if demo {
-					go runDemo(ctx, r.URL, c, cmd.OutOrStdout())
+					go runDemo(ctx, r.URL, token, c, cmd.OutOrStdout())
 				}
 			}
 			return server.Serve(ctx, o, newLogger(c, os.Stderr))

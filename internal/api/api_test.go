@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"ringback/internal/api"
+	"ringback/internal/apikey"
 	"ringback/internal/checkpoint"
 	"ringback/internal/hub"
 	"ringback/internal/job"
@@ -31,7 +33,20 @@ const (
 )
 
 // locked lets in back ends and people.
-var locked = api.Options{APIKeys: []string{apiKey}, JWTSecret: jwtSecret}
+var locked = api.Options{Keys: keysOf(apiKey), JWTSecret: jwtSecret}
+
+// keysOf are keys that let back ends in.
+func keysOf(texts ...string) *apikey.Set {
+	var keys []apikey.Key
+	for i, text := range texts {
+		keys = append(keys, apikey.Of("key-"+strconv.Itoa(i+1), text))
+	}
+	set, err := apikey.Open("", keys...)
+	if err != nil {
+		panic(err)
+	}
+	return set
+}
 
 // server is the API on a store of its own.
 type server struct {
@@ -62,7 +77,7 @@ func startServer(t *testing.T, opts api.Options) *server {
 	s := &server{t: t, store: db}
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
 	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
-	opts.Ready = func(context.Context) []string { return nil }
+	opts.Ready = func(context.Context) (problems, warnings []string) { return nil, nil }
 	e := api.NewEcho(log)
 	api.New(s.store, kinds, s.jobs, hub.New(s.store, hub.Options{}, log), s.checkpoints, opts, log).Register(e)
 	s.http = e

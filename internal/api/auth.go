@@ -1,8 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,8 +19,10 @@ import (
 type caller struct {
 	// userID is the person, for a token; empty for a back end, which acts for anyone.
 	userID string
-	// until is when the token expires; zero for a back end.
-	until time.Time
+	// key is the name of a back end's key; empty in open mode.
+	key string
+	// until says until when the token or the key counts; nil in open mode.
+	until hub.UntilFunc
 }
 
 // service reports whether the caller may act for any user.
@@ -40,9 +40,9 @@ func callerOf(c echo.Context) caller {
 
 // open reports whether everyone may do everything: such a server listens on
 // loopback only.
-func (s *Server) open() bool { return len(s.opts.APIKeys) == 0 && s.opts.JWTSecret == "" }
+func (s *Server) open() bool { return s.opts.Keys == nil && s.opts.JWTSecret == "" }
 
-// authenticate lets in who has an API key or a token.
+// authenticate lets in who has an API key or a token, and logs who changed something.
 func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who, err := s.identify(c)
@@ -50,8 +50,29 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		c.Set(callerKey, who)
-		return next(c)
+		err = next(c)
+		s.logChange(c, who, err)
+		return err
 	}
+}
+
+// logChange logs a call that changes something, or would have; err says why not.
+func (s *Server) logChange(c echo.Context, who caller, err error) {
+	method := c.Request().Method
+	if method == http.MethodGet || method == http.MethodHead {
+		return
+	}
+	attributes := []any{"method", method, "path", c.Request().URL.Path, "address", c.RealIP()}
+	if who.key != "" {
+		attributes = append(attributes, "key", who.key)
+	}
+	if who.userID != "" {
+		attributes = append(attributes, "userId", who.userID)
+	}
+	if err != nil {
+		attributes = append(attributes, "refused", err)
+	}
+	s.log.Info("API call", attributes...)
 }
 
 // identify finds out who sends a request. The error says why nobody is let in; the
@@ -104,32 +125,26 @@ func credentials(r *http.Request) (string, error) {
 // callerFor returns who a key or token lets in, or what is wrong with it, in words
 // that hold nothing of it.
 func (s *Server) callerFor(credential string) (caller, error) {
+	if s.opts.Keys != nil {
+		if key, known, err := s.opts.Keys.Find(credential); known {
+			return caller{key: key.Name, until: func() (time.Time, bool) { return s.opts.Keys.Until(key) }}, err
+		}
+	}
 	switch {
-	case s.isAPIKey(credential):
-		return caller{}, nil
 	case s.opts.JWTSecret == "" && looksLikeToken(credential):
 		return caller{}, errors.New("users' tokens are not taken here, for JWT_SECRET is not set")
 	case s.opts.JWTSecret == "":
-		return caller{}, errors.New("the key is none of API_KEYS")
-	case len(s.opts.APIKeys) > 0 && !looksLikeToken(credential):
-		return caller{}, errors.New("what was sent is malformed as a token, and none of API_KEYS")
+		return caller{}, errors.New("the key is none of " + s.opts.Keys.Where())
+	case s.opts.Keys != nil && !looksLikeToken(credential):
+		return caller{}, errors.New("what was sent is malformed as a token, and none of " + s.opts.Keys.Where())
 	}
 	return readToken(s.opts.JWTSecret, credential, s.opts.TokenMaxAge)
 }
 
-func (s *Server) isAPIKey(credential string) bool {
-	given := sha256.Sum256([]byte(credential))
-	found := 0
-	for _, key := range s.opts.APIKeys { // all of them: the time tells nothing
-		want := sha256.Sum256([]byte(key))
-		found |= subtle.ConstantTimeCompare(given[:], want[:])
-	}
-	return found == 1
-}
-
 // actorOf says who a request comes from, and from where.
 func actorOf(c echo.Context, via string) job.Actor {
-	return job.Actor{UserID: callerOf(c).userID, Via: via, Address: c.RealIP()}
+	who := callerOf(c)
+	return job.Actor{UserID: who.userID, Key: who.key, Via: via, Address: c.RealIP()}
 }
 
 // actAs decides for whom a caller acts: a person for themselves only, a back

@@ -31,7 +31,7 @@ func TestWhoIsLetIn(t *testing.T) {
 	soon, past := time.Now().Add(time.Hour).Unix(), time.Now().Add(-time.Hour).Unix()
 	hs := jwt.SigningMethodHS256
 	token := func(claims jwt.MapClaims) string { return signed(t, hs, jwtSecret, claims) }
-	open, keys, tokens := api.Options{}, api.Options{APIKeys: []string{"before", apiKey, "behind"}}, api.Options{JWTSecret: jwtSecret}
+	open, keys, tokens := api.Options{}, api.Options{Keys: keysOf("before", apiKey, "behind")}, api.Options{JWTSecret: jwtSecret}
 	for name, row := range map[string]struct {
 		opts       api.Options
 		credential string

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
+	"ringback/internal/apikey"
 	"ringback/internal/checkpoint"
 	"ringback/internal/guard"
 	"ringback/internal/httpjson"
@@ -21,9 +22,9 @@ import (
 
 // Options say how the API behaves.
 type Options struct {
-	// APIKeys let back ends in, JWTSecret verifies the tokens of browsers. With
-	// neither, everyone may do everything.
-	APIKeys   []string
+	// Keys let back ends in, JWTSecret verifies the tokens of browsers. With neither
+	// (nil, empty), everyone may do everything.
+	Keys      *apikey.Set
 	JWTSecret string
 	// TokenMaxAge is how long a user's token may still count when it is used; 0 for any
 	// time.
@@ -36,8 +37,9 @@ type Options struct {
 	CallbackBaseURL string
 	// BodyLimit is the most bytes of a request body; default 1 MiB.
 	BodyLimit int64
-	// Ready says what keeps the server from working; empty when nothing does.
-	Ready func(context.Context) []string
+	// Ready says what keeps the server from working, and what does not but is not as
+	// it should be; empty when nothing is.
+	Ready func(context.Context) (problems, warnings []string)
 	// Files finds the files that a job made.
 	Files FilesFunc
 	// DiffPage reads a part of what was captured of a job's change.
@@ -155,10 +157,16 @@ func (s *Server) health(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]string{"status": "ok", "version": s.opts.Version})
 }
 
+// readiness answers GET /readyz.
+type readiness struct {
+	Status   string   `json:"status"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
 func (s *Server) ready(c echo.Context) error {
-	problems := s.opts.Ready(c.Request().Context())
+	problems, warnings := s.opts.Ready(c.Request().Context())
 	if len(problems) == 0 {
-		return c.JSON(http.StatusOK, map[string]string{"status": "ready"})
+		return c.JSON(http.StatusOK, readiness{"ready", warnings})
 	}
 	e := job.Errorf(job.Unavailable, "Not ready")
 	for _, problem := range problems {

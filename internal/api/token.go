@@ -43,7 +43,8 @@ func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 	case err == nil && maxAge > 0 && time.Until(claims.ExpiresAt.Time) > maxAge+clockSkew:
 		return caller{}, fmt.Errorf("the token counts for more than %s (TOKEN_MAX_AGE): make one with an earlier exp", maxAge)
 	case err == nil:
-		return caller{userID: claims.Subject, until: claims.ExpiresAt.Time}, nil
+		until := claims.ExpiresAt.Time
+		return caller{userID: claims.Subject, until: func() (time.Time, bool) { return until, time.Now().Before(until) }}, nil
 	case errors.Is(err, jwt.ErrTokenMalformed):
 		return caller{}, errors.New("the token is malformed: it is no JWT with sub as text and exp as a number")
 	case errors.Is(err, jwt.ErrTokenUnverifiable), errors.Is(err, jwt.ErrTokenSignatureInvalid):

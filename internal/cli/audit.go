@@ -103,5 +103,9 @@ func by(actor *job.Actor) string {
 	if actor == nil {
 		return ""
 	}
-	return strings.TrimSpace(actor.UserID + " via " + actor.Via + " " + actor.Address)
+	who := actor.UserID
+	if actor.Key != "" {
+		who = strings.TrimSpace(who + " (key " + actor.Key + ")")
+	}
+	return strings.TrimSpace(who + " via " + actor.Via + " " + actor.Address)
 }

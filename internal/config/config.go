@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+
+	"ringback/internal/apikey"
 )
 
 // Config is everything that can be set from outside. .env.example explains
@@ -53,7 +55,8 @@ type Config struct {
 	PromptsDir         string        `env:"PROMPTS_DIR"`
 	SchemasDir         string        `env:"SCHEMAS_DIR"`
 	DataDir            string        `env:"DATA_DIR" envDefault:"./data"`
-	APIKeys            []string      `env:"API_KEYS"`
+	APIKeys            []string      `env:"API_KEYS"` // as digests in Keys; LoadFrom leaves none here
+	APIKeysFile        string        `env:"API_KEYS_FILE"`
 	JWTSecret          string        `env:"JWT_SECRET"`
 	TokenMaxAge        time.Duration `env:"TOKEN_MAX_AGE" envDefault:"24h"`
 	TrustedProxies     []string      `env:"TRUSTED_PROXIES"`
@@ -70,6 +73,8 @@ type Config struct {
 	Client
 	Simulation
 
+	// Keys are those of API_KEYS, named by their place there.
+	Keys []apikey.Key `env:"-"`
 	// EnvFile is the .env file that was read; empty for none.
 	EnvFile string `env:"-"`
 	// Environ is every variable, those of EnvFile included, known to us or not: what
@@ -121,14 +126,19 @@ func LoadFrom(vars map[string]string) (Config, error) {
 		c.CallbackBaseURL = defaultCallbackURL(cmp.Or(c.CallbackListenAddr, c.ListenAddr))
 	}
 	c.CallbackBaseURL = strings.TrimRight(c.CallbackBaseURL, "/")
-	return c, errors.Join(c.resolvePaths(), c.validate())
+	err = errors.Join(c.resolvePaths(), c.validate())
+	for i, key := range c.APIKeys {
+		c.Keys = append(c.Keys, apikey.Of("API_KEYS/"+strconv.Itoa(i+1), key))
+	}
+	c.APIKeys = nil
+	return c, err
 }
 
 // resolvePaths makes every path absolute: what the server starts works in other
 // directories than its own. A CLAUDE_BIN without a separator is a name to be found
 // on PATH.
 func (c *Config) resolvePaths() error {
-	paths := map[string]*string{"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir}
+	paths := map[string]*string{"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir, "API_KEYS_FILE": &c.APIKeysFile}
 	if strings.ContainsRune(c.ClaudeBin, os.PathSeparator) {
 		paths["CLAUDE_BIN"] = &c.ClaudeBin
 	}
@@ -214,8 +224,8 @@ func (c Config) validate() error {
 	for _, origin := range c.CORSOrigins {
 		check(origin == "*" || isOrigin(origin), "CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com", origin)
 	}
-	check(c.secured() || !slices.Contains(c.CORSOrigins, "*"),
-		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS nor JWT_SECRET is set: name the origins")
+	check(c.Secured() || !slices.Contains(c.CORSOrigins, "*"),
+		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: name the origins")
 	check(c.TokenMaxAge >= time.Minute, "TOKEN_MAX_AGE %s: want at least 1m", c.TokenMaxAge)
 	for _, proxy := range c.TrustedProxies {
 		check(isNetwork(proxy), "TRUSTED_PROXIES: %q is no address and no network: want such as 10.0.0.5 or 10.0.0.0/24", proxy)
@@ -227,13 +237,17 @@ func (c Config) validate() error {
 		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")
 	}
 	check(c.LogFormat == "auto" || c.LogFormat == "text" || c.LogFormat == "json", "LOG_FORMAT %q: want auto, text or json", c.LogFormat)
-	check(c.secured() || isLoopback(c.ListenAddr),
-		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS nor JWT_SECRET is set: "+
+	check(c.Secured() || isLoopback(c.ListenAddr),
+		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: "+
 			"set one of them, or listen on 127.0.0.1", c.ListenAddr)
 	return errors.Join(faults...)
 }
 
-func (c Config) secured() bool { return len(c.APIKeys) > 0 || c.JWTSecret != "" }
+// HasKeys reports whether back ends are let in by keys.
+func (c Config) HasKeys() bool { return len(c.APIKeys)+len(c.Keys) > 0 || c.APIKeysFile != "" }
+
+// Secured reports whether anybody needs a key or a token.
+func (c Config) Secured() bool { return c.HasKeys() || c.JWTSecret != "" }
 
 // isOrigin reports whether a text is an origin as browsers send it: no path, not
 // even a slash.
@@ -323,10 +337,10 @@ const simulate = "simulate"
 // CheckClaude refuses to make results up unbidden: where access is secured, real
 // users rely on them.
 func (c Config) CheckClaude() error {
-	if !c.secured() || c.ClaudeBin == simulate || !c.FindClaude().Simulated {
+	if !c.Secured() || c.ClaudeBin == simulate || !c.FindClaude().Simulated {
 		return nil
 	}
-	return fmt.Errorf("CLAUDE_BIN: no Claude CLI (%s) is on PATH, and with API_KEYS or JWT_SECRET set, jobs do not run on the simulated Claude by themselves: "+
+	return fmt.Errorf("CLAUDE_BIN: no Claude CLI (%s) is on PATH, and with API_KEYS, API_KEYS_FILE or JWT_SECRET set, jobs do not run on the simulated Claude by themselves: "+
 		"install the CLI, set CLAUDE_BIN to its path, or set CLAUDE_BIN=%s if made-up results are wanted", c.ClaudeBin, simulate)
 }
 
@@ -352,6 +366,6 @@ func (c Config) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("listen", c.ListenAddr), slog.String("callbacks", c.CallbackBaseURL),
 		slog.Int("workers", c.Workers), slog.Duration("callbackTimeout", c.CallbackTimeout),
-		slog.Int("apiKeys", len(c.APIKeys)), slog.Bool("jwt", c.JWTSecret != ""),
+		slog.Int("apiKeys", len(c.Keys)), slog.String("apiKeysFile", c.APIKeysFile), slog.Bool("jwt", c.JWTSecret != ""),
 	)
 }

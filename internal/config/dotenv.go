@@ -38,6 +38,7 @@ func LoadServer(dir string) (Config, error) {
 	}
 	maps.Copy(vars, real)
 	c, err := LoadFrom(vars)
+	delete(vars, "API_KEYS") // their digests are all that is kept
 	c.EnvFile, c.Environ = file, environ(vars)
 	if err != nil && file != "" {
 		err = fmt.Errorf("%w\n(%s was read too)", err, file)

@@ -32,7 +32,9 @@ type client struct {
 	// only holds the jobs whose events are wanted, nil for all; muted those that
 	// are not.
 	only, muted map[job.ID]bool
-	// expiry ends the connection with the caller's token; nil for never.
+	// until says how long the caller's credential counts; nil for ever. expiry is when
+	// that is looked at again.
+	until  UntilFunc
 	expiry *time.Timer
 }
 
@@ -49,12 +51,16 @@ type Request struct {
 	// events are sent.
 	Since  job.Seq
 	Resume bool
-	// Until is when the caller's token expires, and the connection with it; zero for
-	// never.
-	Until time.Time
+	// Until says how long the caller's key or token counts, and the connection with
+	// it; nil for ever.
+	Until UntilFunc
 	// Reply takes a reply to a checkpoint that the client sends.
 	Reply ReplyFunc
 }
+
+// UntilFunc says until when a credential counts, as things are now: zero for ever. ok is
+// false once it does not count any more.
+type UntilFunc func() (until time.Time, ok bool)
 
 // ReplyFunc takes the frame of the user's reply to a checkpoint, and returns the
 // checkpoint as it is then.
@@ -80,15 +86,13 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	if conn == nil {
 		return err
 	}
-	c := &client{hub: h, userID: want.UserID, conn: conn, flush: buffered.flush, reply: want.Reply, readTo: want.Since}
+	c := &client{hub: h, userID: want.UserID, conn: conn, flush: buffered.flush, reply: want.Reply, until: want.Until, readTo: want.Since}
 	c.space = sync.NewCond(&c.mu)
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
 	}
-	if !want.Until.IsZero() {
-		c.expiry = time.AfterFunc(time.Until(want.Until), func() { c.end(CloseUnauthorized, "the token has expired, connect with a new one") })
-	}
 	room := h.join(c)
+	c.checkCredential() // from here on CheckCredentials finds it
 	if h.ctx.Err() != nil {
 		c.end(CloseRestart, "the server restarts, connect again")
 	}
@@ -252,6 +256,9 @@ func (c *client) endLocked(code CloseCode, reason string) {
 		return
 	}
 	c.ended = true
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
 	c.queue = nil
 	c.space.Broadcast()
 	wait := time.Second
@@ -266,6 +273,35 @@ func (c *client) endLocked(code CloseCode, reason string) {
 	}()
 }
 
+// checkCredential ends the connection if its credential does not count any more, and
+// else sees to it that it is looked at again when it expires.
+func (c *client) checkCredential() {
+	if c.until == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	until, ok := c.until()
+	if !ok {
+		reason := "the token or key has expired, connect with a new one"
+		if until.IsZero() {
+			reason = "the key was removed, connect with another one"
+		}
+		c.endLocked(CloseUnauthorized, reason)
+		return
+	}
+	if c.expiry != nil {
+		c.expiry.Stop()
+		c.expiry = nil
+	}
+	if !until.IsZero() {
+		c.expiry = time.AfterFunc(time.Until(until), c.checkCredential)
+	}
+}
+
 func (c *client) isEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -276,9 +312,6 @@ func (c *client) isEnded() bool {
 func (c *client) read(ctx context.Context, r *room) {
 	defer c.hub.leave(r, c)
 	defer c.end(websocket.CloseNormalClosure, "")
-	if c.expiry != nil {
-		defer c.expiry.Stop()
-	}
 	c.conn.SetReadLimit(64 << 10)
 	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.hub.opts.DeadAfter)) }
 	c.conn.SetPongHandler(alive)

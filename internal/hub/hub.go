@@ -96,6 +96,13 @@ func (h *Hub) Resubscribed() {
 	}
 }
 
+// CheckCredentials ends the connections whose key or token does not count any more.
+func (h *Hub) CheckCredentials() {
+	for _, r := range h.all() {
+		r.each(func(c *client) { c.checkCredential() })
+	}
+}
+
 // Clients counts the connections.
 func (h *Hub) Clients() int {
 	n := 0

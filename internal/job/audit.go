@@ -9,6 +9,8 @@ import (
 type Actor struct {
 	// UserID is the person; empty for a back end that named none.
 	UserID string `json:"userId,omitempty"`
+	// Key is the name of the key by which a back end was let in; empty without one.
+	Key string `json:"key,omitempty"`
 	// Via is how it came in: one of the Via constants.
 	Via string `json:"via"`
 	// Address is where it came from: an IP address.

@@ -53,7 +53,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 			found = append(found, note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, for it works by callbacks (%s)", k.Name, needs))
 		}
 	}
-	found = append(found, checkListeners(c)...)
+	found = append(append(found, checkListeners(c)...), checkKeys(c)...)
 	return append(append(found, checkCLI(ctx, c)...), checkRedis(ctx, c)...)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/action"
+	"ringback/internal/apikey"
 	"ringback/internal/artifact"
 	"ringback/internal/checkpoint"
 	"ringback/internal/config"
@@ -48,6 +49,8 @@ const (
 type Options struct {
 	Config config.Config
 	Role   Role
+	// Keys let back ends in beside those of the configuration.
+	Keys []apikey.Key
 	// Drain makes a stopping node wait for its turns, at most DrainTimeout.
 	Drain        bool
 	DrainTimeout time.Duration
@@ -103,6 +106,10 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	if err := schema.Join(problems); err != nil {
 		return fmt.Errorf("the kinds have problems (ringback check tells more):\n%w", err)
 	}
+	keys, err := openKeys(o)
+	if err != nil {
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Config.ListenAddr)
 	if err != nil {
 		return fmt.Errorf("LISTEN_ADDR: %w", err)
@@ -120,7 +127,7 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 		return err
 	}
 	defer db.close()
-	n := &node{opts: o, log: log, kinds: kinds, listener: listener, callbacks: callbacks, db: db}
+	n := &node{opts: o, log: log, kinds: kinds, listener: listener, callbacks: callbacks, db: db, keys: keys}
 	return n.run(ctx)
 }
 
@@ -173,6 +180,8 @@ type node struct {
 	// callbacks is where callbacks are taken: the same listener, or one of their own.
 	callbacks net.Listener
 	db        *database
+	// keys are those of back ends; nil without any.
+	keys *apikey.Set
 
 	store       *store.Store
 	hub         *hub.Hub
@@ -326,18 +335,17 @@ func (n *node) callbackBaseURL() string {
 	return base
 }
 
-// problems says what keeps the node from working.
-func (n *node) problems(ctx context.Context) []string {
+// ready says what keeps the node from working, and what is not as it should be.
+func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	var problems []string
 	if err := n.store.Ping(ctx); err != nil {
 		problems = append(problems, "the store is not reachable")
 	}
 	if problem := n.opts.Config.FindClaude().Problem; problem != "" && n.runner != nil {
 		problems = append(problems, problem)
 	}
-	return problems
+	return problems, n.keyWarnings()
 }
 
 // subscribers are the parts of the node that hear what the store publishes, each of
@@ -362,6 +370,7 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 	parts.Go(func() { n.store.Subscribe(background, n.subscribers(m)...) })
 	parts.Go(func() { n.outbox.Run(background) })
 	parts.Go(func() { process.EndStrays(background, n.log) })
+	parts.Go(func() { n.watchKeys(background) })
 
 	hubCtx, stopHub := context.WithCancel(background)
 	defer stopHub()
@@ -424,6 +433,7 @@ func (n *node) announce() {
 	if n.claude.Problem != "" {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")
 	}
+	r.Warnings = append(r.Warnings, checkKeyFile(n.opts.Config)...)
 	for _, k := range n.kinds.All() {
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
 			r.Warnings = append(r.Warnings, p.Error())

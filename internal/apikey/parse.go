@@ -1,0 +1,102 @@
+package apikey
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	digestPrefix  = "sha256:"
+	expiresPrefix = "expires="
+)
+
+var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// CheckName refuses a name that could not be told apart in logs.
+func CheckName(name string) error {
+	if !keyName.MatchString(name) {
+		return errors.New("the name is not in order: want 1 to 64 letters, digits, dots, hyphens and underscores, the first of them a letter or a digit")
+	}
+	return nil
+}
+
+// Parse reads a file of keys, and tells all that is wrong with it, by line. What stands
+// in the file is not shown, for somebody may have written a key itself into it.
+func Parse(text []byte) ([]Key, error) {
+	if !utf8.Valid(text) {
+		return nil, errors.New("it is not text in UTF-8")
+	}
+	var keys []Key
+	var faults []error
+	names, digests := map[string]int{}, map[[sha256.Size]byte]int{}
+	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		k, err := parseLine(fields)
+		switch {
+		case err != nil:
+		case names[k.Name] > 0:
+			err = fmt.Errorf("the name stands in line %d, too: give each key one of its own", names[k.Name])
+		case digests[k.Digest] > 0:
+			err = fmt.Errorf("the digest stands in line %d, too: nobody could tell the two keys apart", digests[k.Digest])
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("line %d: %w", i+1, err))
+			continue
+		}
+		names[k.Name], digests[k.Digest] = i+1, i+1
+		keys = append(keys, k)
+	}
+	return keys, errors.Join(faults...)
+}
+
+// mistaken are digests of what is no key: of nothing, as an unset variable gives it, and
+// of the end of a line.
+var mistaken = [][sha256.Size]byte{sha256.Sum256(nil), sha256.Sum256([]byte("\n"))}
+
+func parseLine(fields []string) (Key, error) {
+	k := Key{Name: fields[0]}
+	if err := CheckName(k.Name); err != nil {
+		return k, err
+	}
+	if len(fields) < 2 || len(fields) > 3 {
+		return k, errors.New("want a name, " + digestPrefix + "<64 hex digits>, and at most " + expiresPrefix + "<date>")
+	}
+	digits, ok := strings.CutPrefix(fields[1], digestPrefix)
+	if !ok || hex.DecodedLen(len(digits)) != len(k.Digest) || len(digits)%2 != 0 {
+		return k, errors.New("the digest is not in order: want " + digestPrefix + "<64 hex digits>, the SHA-256 of the key")
+	}
+	if _, err := hex.Decode(k.Digest[:], []byte(digits)); err != nil {
+		return k, errors.New("the digest is not in order: want hex digits behind " + digestPrefix)
+	}
+	for _, digest := range mistaken {
+		if k.Digest == digest {
+			return k, errors.New("the digest is that of an empty key")
+		}
+	}
+	if len(fields) == 2 {
+		return k, nil
+	}
+	return k, k.parseExpires(fields[2])
+}
+
+// parseExpires reads a day, whose beginning in UTC it is, or a time.
+func (k *Key) parseExpires(field string) error {
+	text, ok := strings.CutPrefix(field, expiresPrefix)
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); ok && err == nil {
+			k.Expires = at.UTC()
+			return nil
+		}
+	}
+	return errors.New("the third field is not in order: want " + expiresPrefix + " and a date, such as " + expiresPrefix + "2027-01-31 or " + expiresPrefix + "2027-01-31T18:00:00Z")
+}
