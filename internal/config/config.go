@@ -65,6 +65,8 @@ type Config struct {
 	WebhookURL         string        `env:"WEBHOOK_URL"`
 	WebhookSecret      string        `env:"WEBHOOK_SECRET"`
 	WebhookPrivate     bool          `env:"WEBHOOK_PRIVATE"`
+	RepositoryPrivate  bool          `env:"REPOSITORY_PRIVATE"`
+	RepositoryPaths    []string      `env:"REPOSITORY_PATHS"`
 	SlackURL           string        `env:"SLACK_WEBHOOK_URL"`
 	SlackSecret        string        `env:"SLACK_SIGNING_SECRET"`
 	LogLevel           slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
@@ -232,6 +234,9 @@ func (c Config) validate() error {
 	}
 	for _, host := range c.AllowedHosts {
 		check(isHost(host), "ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com", host)
+	}
+	for _, dir := range c.RepositoryPaths {
+		check(filepath.IsAbs(dir), "REPOSITORY_PATHS: %q leads from nowhere: want absolute paths of directories", dir)
 	}
 	for _, key := range c.APIKeys {
 		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")

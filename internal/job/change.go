@@ -14,6 +14,10 @@ type Repository struct {
 	Depth int `json:"depth,omitempty" yaml:"depth"`
 	// Name is its directory; empty: the last part of the URL.
 	Name string `json:"name,omitempty" yaml:"name"`
+	// FromRequest is whether it came with the job's input, and not with its kind.
+	FromRequest bool `json:"-" yaml:"-"`
+	// Logins is whether the kind lets the server's own logins be used for it.
+	Logins bool `json:"-" yaml:"-"`
 }
 
 // Verifier is a check of the changes.

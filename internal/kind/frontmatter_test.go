@@ -154,6 +154,7 @@ func TestNoProblemSpeaksGo(t *testing.T) {
 		"actions: [{name: a, timeout: 5}]":       "actions: found a whole number; expected a duration such as 90s or 5m",
 		"actions: [{name: a, timeout: soon}]":    `actions: found "soon"; expected a duration such as 90s or 5m`,
 		"workspace: {repositories: [{url: []}]}": "workspace: found a list; expected text",
+		"workspace: {credentials: ['*']}":        `workspace: credentials: found "*"; expected a host, "github.com", or a part of one, "github.com/org"`,
 		"verifiers: [{a: []}]":                   "verifiers: found a list; expected text",
 		"review: maybe":                          "review: found text; expected true or false",
 		"actions: [{name: a, command: [x], confirm: 'when: input + 1'}]": "actions: a: confirm: invalid operation: + (mismatched types object and int) (1:7)",

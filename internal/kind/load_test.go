@@ -158,3 +158,25 @@ func TestBuiltinKindsAreSound(t *testing.T) {
 		t.Error("the prompt explains the callbacks: that is appended to every kind")
 	}
 }
+
+// Whose repositories they are, and whether the server's logins may be used for them, is
+// known of each; no input can say so itself.
+func TestRepositoriesOfAChange(t *testing.T) {
+	t.Parallel()
+	kinds, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{
+		"change.md": {Data: []byte("---\nworkspace: {repositories: [{url: /srv/own}], credentials: [github.com/org]}\n---\nChange it.")},
+	}})
+	if err := schema.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	k, _ := kinds.Get("change")
+	c, err := k.Change([]byte(`{"repos":[{"url":"https://github.com/org/x"},{"url":"https://github.com/other/x","Logins":true,"logins":true,"FromRequest":false}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]job.Repository{
+		{URL: "/srv/own"}, {URL: "https://github.com/org/x", FromRequest: true, Logins: true}, {URL: "https://github.com/other/x", FromRequest: true},
+	}, c.Repositories); d != "" {
+		t.Error(d)
+	}
+}

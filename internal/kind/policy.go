@@ -97,6 +97,10 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
 	}
 	switch key {
+	case "workspace":
+		if p.Workspace != nil {
+			return p.Workspace.fault()
+		}
 	case "tools":
 		return p.Tools.Fault()
 	case "max_steering_iterations":

@@ -10,12 +10,27 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"ringback/internal/job"
+	"ringback/internal/outbound"
 )
 
 // Workspace says which repositories a kind works on: these, and those that the
 // job's input names in its field repos.
 type Workspace struct {
 	Repositories []job.Repository `yaml:"repositories"`
+	// Credentials are the hosts, "github.com", or parts of them, "github.com/org", for
+	// whose repositories a job may use the server's own logins though its input named
+	// them. Those of Repositories always may.
+	Credentials []string `yaml:"credentials"`
+}
+
+// fault says what is wrong with the hosts whose logins may be used; empty when nothing is.
+func (w *Workspace) fault() string {
+	for _, host := range w.Credentials {
+		if fault := outbound.HostFault(host); fault != "" {
+			return fmt.Sprintf("credentials: found %q; %s", host, fault)
+		}
+	}
+	return ""
 }
 
 // Verifiers are checks of a change.
@@ -59,6 +74,9 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 	}
 	if err := json.NewDecoder(bytes.NewReader(input)).Decode(&asked); err != nil {
 		return nil, fmt.Errorf("reading the input: %w", err)
+	}
+	for i, r := range asked.Repos {
+		asked.Repos[i].FromRequest, asked.Repos[i].Logins = true, outbound.Covers(p.Workspace.Credentials, r.URL)
 	}
 	c := &job.Change{
 		Repositories: slices.Concat(p.Workspace.Repositories, asked.Repos), Verifiers: slices.Concat(p.Verifiers, asked.Verifiers),

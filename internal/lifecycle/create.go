@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 			return job.Job{}, err
 		}
 	}
-	input, err := checkInput(k, r)
+	input, err := s.checkInput(k, r)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -86,7 +87,7 @@ func checkOptions(r Request) error {
 }
 
 // checkInput returns the input as it is stored.
-func checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
+func (s *Service) checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
 	values := r.Input
 	if values == nil {
 		values = map[string]any{}
@@ -101,14 +102,14 @@ func checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
 	}
 	input, err := json.Marshal(values)
 	if err == nil && k.Policy.Workspace != nil {
-		err = checkChange(r, input)
+		err = s.checkChange(k, r, input)
 	}
 	return input, err
 }
 
 // checkChange refuses requests for work on repositories that cannot be done, or not
 // for whoever asks.
-func checkChange(r Request, input json.RawMessage) error {
+func (s *Service) checkChange(k *kind.Kind, r Request, input json.RawMessage) error {
 	if !r.ByBackEnd {
 		if err := checkByPerson(input); err != nil {
 			return err
@@ -117,6 +118,26 @@ func checkChange(r Request, input json.RawMessage) error {
 	if r.Options.Simulate == job.SimulateManual {
 		return job.InvalidField("/options/simulate", "manual does not go with a kind that works on repositories: "+
 			"without a turn of the server's nothing is cloned, shown for review or published; leave it out, or use success")
+	}
+	return s.checkRepositories(k, input)
+}
+
+// checkRepositories refuses repositories that a request may not name, before anything of
+// them is stored.
+func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
+	change, err := k.Change(input)
+	if err != nil {
+		return job.InvalidField("/input", "repos and verifiers must be lists of objects")
+	}
+	i := 0
+	for _, r := range change.Repositories {
+		if !r.FromRequest {
+			continue
+		}
+		if fault := s.opts.Repositories.Fault(r.URL, r.Logins); fault != "" {
+			return job.InvalidField(fmt.Sprintf("/input/repos/%d/url", i), fault)
+		}
+		i++
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/outbound"
 )
 
 // Options say how jobs are made where their kind does not.
@@ -27,6 +28,8 @@ type Options struct {
 	// Structured is whether results are taken from the CLI's structured output: kinds
 	// that need callbacks are refused then.
 	Structured bool
+	// Repositories says which ones a request may name.
+	Repositories outbound.Policy
 }
 
 // Service creates, follows, steers, retries and cancels jobs. It is safe for

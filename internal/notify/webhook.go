@@ -14,6 +14,8 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"ringback/internal/outbound"
 )
 
 // Webhook posts signed bodies.
@@ -71,7 +73,7 @@ func (e *CallError) permanent() bool {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return false
 	}
-	return errors.Is(e.Cause, errForbidden) || e.Status >= 300 && e.Status < 500
+	return errors.Is(e.Cause, outbound.ErrForbidden) || e.Status >= 300 && e.Status < 500
 }
 
 const (
@@ -87,11 +89,11 @@ const (
 func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, &CallError{Host: "the webhook", Cause: fmt.Errorf("%w: its address is no URL", errForbidden)}
+		return nil, &CallError{Host: "the webhook", Cause: fmt.Errorf("%w: its address is no URL", outbound.ErrForbidden)}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, &CallError{Host: u.Host, Cause: errForbidden}
+		return nil, &CallError{Host: u.Host, Cause: outbound.ErrForbidden}
 	}
 	now := time.Now()
 	req.Header.Set("Content-Type", "application/json")

@@ -16,6 +16,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/outbound"
 	"ringback/internal/review"
 	"ringback/internal/schema"
 	"ringback/internal/store"
@@ -49,7 +50,7 @@ func newTeam(t *testing.T) *team {
 		t.Fatal(err)
 	}
 	db, embedded := storetest.InProcess(t, store.Options{})
-	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
+	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	people := checkpoint.New(db, jobs, checkpoint.Options{}, quiet)
 	all := &team{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, people: people, remote: filepath.Join(t.TempDir(), "service.git")}
 	all.flow = all.machine(t.TempDir())
@@ -63,7 +64,7 @@ func newTeam(t *testing.T) *team {
 
 // machine is the workflow of a node whose workspaces lie in dir.
 func (a *team) machine(dir string) *review.Workflow {
-	root := workspace.Root{Dir: dir, Environ: os.Environ()}
+	root := workspace.Root{Dir: dir, Environ: os.Environ(), Requests: outbound.Policy{Open: true}}
 	return review.New(a.store, a.jobs, a.people, root, "n", slog.New(slog.DiscardHandler))
 }
 

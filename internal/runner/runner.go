@@ -13,6 +13,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/outbound"
 	"ringback/internal/process"
 	"ringback/internal/review"
 	"ringback/internal/store"
@@ -37,6 +38,8 @@ type Options struct {
 	Structured bool
 	// Environ is the server's environment, of which the CLI sees an allowlist.
 	Environ []string
+	// Repositories says which ones a request may name.
+	Repositories outbound.Policy
 	// Dir is where processes keep their files.
 	Dir string
 	// Workers is how many processes run at once on this node.
@@ -219,7 +222,7 @@ func (r *Runner) checkAll() {
 
 // workspaces is where the jobs of this data directory have their repositories.
 func (r *Runner) workspaces() workspace.Root {
-	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ}
+	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, Requests: r.opts.Repositories}
 }
 
 // WorkDir is where a job's processes work; empty when that is not on this node.

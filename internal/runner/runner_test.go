@@ -21,6 +21,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/outbound"
 	"ringback/internal/process"
 	"ringback/internal/runner"
 	"ringback/internal/schema"
@@ -54,7 +55,7 @@ func newFarm(t *testing.T) *farm {
 		t.Fatal(err)
 	}
 	db, embedded := storetest.InProcess(t, storeOptions)
-	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
+	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	f := &farm{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, dir: t.TempDir(), notes: t.TempDir()}
 	t.Cleanup(f.endStrays)
 	return f
@@ -104,7 +105,7 @@ type node struct {
 func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *node {
 	f.t.Helper()
 	opts := runner.Options{
-		ClaudeBin: claude, Environ: os.Environ(), Dir: f.dir, Workers: 2, CallbackBaseURL: "http://127.0.0.1:1",
+		ClaudeBin: claude, Environ: os.Environ(), Dir: f.dir, Repositories: outbound.Policy{Open: true}, Workers: 2, CallbackBaseURL: "http://127.0.0.1:1",
 		Linger: 100 * time.Millisecond, Grace: time.Second, Heartbeat: time.Hour, Backoff: 10 * time.Millisecond,
 	}
 	if change != nil {
@@ -115,7 +116,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	client := redis.NewClient(&redis.Options{Addr: own.Addr, Password: own.Password, DisableIdentity: true})
 	client.AddHook(&f.outages)
 	db := store.New(client, storeOptions, log)
-	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
+	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	r, err := runner.New(db, jobs, f.kinds, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log)
 	if err != nil {
 		f.t.Fatal(err)

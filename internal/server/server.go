@@ -27,6 +27,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/metrics"
 	"ringback/internal/notify"
+	"ringback/internal/outbound"
 	"ringback/internal/outbox"
 	"ringback/internal/process"
 	"ringback/internal/runner"
@@ -209,7 +210,7 @@ func (n *node) run(ctx context.Context) error {
 	}
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
-		UserLimit: c.UserLimit, Notify: notified(c).Ways(), Structured: !c.UseCallback,
+		UserLimit: c.UserLimit, Notify: notified(c).Ways(), Structured: !c.UseCallback, Repositories: n.repositories(),
 	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
 		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
@@ -281,6 +282,13 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 	return nil
 }
 
+// repositories says which ones a request may name. A node that does only one half of the
+// work cannot tell who asked, so it is not open.
+func (n *node) repositories() outbound.Policy {
+	c := n.opts.Config
+	return outbound.Policy{Open: !c.Secured() && n.opts.Role == All, Private: c.RepositoryPrivate, Paths: c.RepositoryPaths, Data: c.DataDir}
+}
+
 // workDir is where a job's files are, if they are on this node.
 func (n *node) workDir(id job.ID) string {
 	if n.runner == nil {
@@ -320,7 +328,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	c := n.opts.Config
 	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Dir: c.DataDir,
+		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Dir: c.DataDir, Repositories: n.repositories(),
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ringback/internal/excerpt"
+	"ringback/internal/outbound"
 	"ringback/internal/process"
 )
 
@@ -23,18 +24,22 @@ import (
 type git struct {
 	dir string
 	env []string
+	// flags go behind safeGitFlags.
+	flags []string
+	// guarded is the remote that this git may reach, and no other; nil: any.
+	guarded *outbound.Repository
 }
 
 var baseEnv = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8"}
 
 // local is a git that touches nothing but files.
 func local(environ []string, dir string) git {
-	return git{dir, slices.Concat(process.Pick(environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
+	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
 }
 
 // remote is a git that may talk to others.
 func remote(environ []string, dir string) git {
-	return git{dir, slices.Concat(process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes), baseEnv)}
+	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes), baseEnv)}
 }
 
 // with adds to the environment.
@@ -50,7 +55,7 @@ var safeGitFlags = []string{
 }
 
 func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", slices.Concat(safeGitFlags, args)...)
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(safeGitFlags, g.flags, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, 5*time.Second
 	// A git that outlives its server is ended by the next one. Not so a push: to kill
 	// what writes to somebody's repository would leave its locks there.
@@ -93,6 +98,14 @@ func (g git) feed(ctx context.Context, input []byte, args ...string) error {
 }
 
 func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
+	g, done, err := g.guard(ctx)
+	if err != nil {
+		return err
+	}
+	return done(g.exec(ctx, in, out, args...))
+}
+
+func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
 	cmd := g.command(ctx, args...)
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &errs
@@ -123,10 +136,10 @@ type gitError struct {
 
 func (e *gitError) Error() string { return "git " + e.command + ": " + e.output }
 
-var withPassword = regexp.MustCompile(`([a-z][a-z0-9+.-]*://)[^/@\s]+@`)
+var userinfo = regexp.MustCompile(`([a-z][a-z0-9+.-]*://)[^/@\s]+@`)
 
 // redacted drops user names and passwords from the URLs of a text.
-func redacted(text string) string { return withPassword.ReplaceAllString(text, "$1") }
+func redacted(text string) string { return userinfo.ReplaceAllString(text, "$1") }
 
 // plainURL is an address without user name and password.
 func plainURL(address string) string {

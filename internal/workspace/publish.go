@@ -108,10 +108,13 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 	if err := resetConfig(ctx, w.root.Environ, w.trustedRepo(r)); err != nil {
 		return err
 	}
-	g := remote(w.root.Environ, w.trustedRepo(r))
+	g, address, err := w.root.connect(r, w.trustedRepo(r))
+	if err != nil {
+		return err
+	}
 	return repeat(ctx, "Pushing "+r.Name, o.Report, pushRefused, func() error {
 		// The branch is ours alone: what an earlier try has pushed may be replaced.
-		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", r.URL, commit+":refs/heads/"+o.Branch())
+		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", address, commit+":refs/heads/"+o.Branch())
 		return err
 	})
 }
@@ -169,7 +172,7 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o Publis
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
 		Args: []string{"sh", "-c", command}, Dir: dir, Marker: o.Marker, OutputLimit: verifierOutput,
-		Env: append(w.finalizerEnv(), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
+		Env: append(w.finalizerEnv(r), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
 			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+o.Message),
 	})
 	url = lastAddress(ended.Stdout)

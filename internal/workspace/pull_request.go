@@ -49,8 +49,8 @@ func compareURL(address, branch string) string {
 func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o PublishOptions, done *job.Finalized) {
 	host, path := hosted(r.URL)
 	gh, err := lookPath(w.root.Environ, "gh")
-	if host == "github.com" && err == nil {
-		g := github{w: w, bin: gh, repository: host + "/" + path, opts: o}
+	if host == "github.com" && err == nil && w.root.mayLogIn(r) {
+		g := github{w: w, of: r, bin: gh, repository: host + "/" + path, opts: o}
 		err = repeat(ctx, "Opening a pull request of "+r.Name, o.Report, g.refused, func() (err error) {
 			done.URL, err = g.pullRequest(ctx, r.Branch)
 			return err
@@ -83,6 +83,7 @@ func lookPath(environ []string, name string) (string, error) {
 // github opens pull requests by gh, GitHub's command line.
 type github struct {
 	w          *Workspace
+	of         job.Repository
 	bin        string
 	repository string // host/owner/name
 	opts       PublishOptions
@@ -139,7 +140,7 @@ func (g github) run(ctx context.Context, input string, args ...string) (string, 
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
 		Args: append([]string{g.bin}, args...), Dir: g.w.dir, Marker: g.opts.Marker, Stdin: []byte(input), OutputLimit: verifierOutput,
-		Env: append(g.w.finalizerEnv(), "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_COLOR=1", "GIT_DIR=/nonexistent"),
+		Env: append(g.w.finalizerEnv(g.of), "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_COLOR=1", "GIT_DIR=/nonexistent"),
 	})
 	if err != nil {
 		return "", err

@@ -32,7 +32,7 @@ func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, 
 	t.Helper()
 	bare, home := repo(t, map[string]string{"a": "a\n"}), t.TempDir()
 	fake = t.TempDir()
-	write(t, filepath.Join(home, ".gitconfig"), "[url \""+bare+"\"]\n\tinsteadOf = "+address+"\n")
+	write(t, filepath.Join(home, ".gitconfig"), "[url \""+bare+"\"]\n\tinsteadOf = "+strings.Replace(address, "user:secret@", "", 1)+"\n") // git is given no password
 	path := os.Getenv("PATH")
 	if withGH { // gh gets nothing of the server's variables that would say where
 		write(t, filepath.Join(fake, "gh"), strings.ReplaceAll(fakeGH, "$FAKE", fake))

@@ -30,8 +30,11 @@ func (w *Workspace) verifierEnv() []string {
 }
 
 // finalizerEnv is what finalizers get: they push and open pull requests, so the
-// user's credentials too.
-func (w *Workspace) finalizerEnv() []string {
+// user's credentials too, where these may be used for the repository.
+func (w *Workspace) finalizerEnv(r job.Repository) []string {
+	if !w.root.mayLogIn(r) {
+		return w.verifierEnv()
+	}
 	return process.Pick(w.root.Environ, append(slices.Clone(toolVariables), process.Remotes)...)
 }
 

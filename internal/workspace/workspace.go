@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"ringback/internal/job"
+	"ringback/internal/outbound"
 )
 
 // Root is where the workspaces of a node lie, or of several that share it.
@@ -20,6 +21,8 @@ type Root struct {
 	Dir string
 	// Environ is the server's environment, of which git and verifiers see little.
 	Environ []string
+	// Requests says which repositories a request may name.
+	Requests outbound.Policy
 }
 
 // Workspace is where one job works.
@@ -135,9 +138,19 @@ const (
 	authorEmail = "ringback@localhost"
 )
 
+// mirrorDir is where the copy of a repository lies. What a remote shows to the server's
+// logins is not for those who may not use them: they have a copy of their own.
+func (root Root) mirrorDir(r job.Repository) string {
+	name := r.URL
+	if r.FromRequest && !r.Logins {
+		name += "\x00of a request"
+	}
+	return filepath.Join(root.Dir, "mirrors", job.Digest([]byte(name))[:24])
+}
+
 // mirror brings the copy of a repository up to date that all jobs clone from.
 func (root Root) mirror(ctx context.Context, r job.Repository) (string, error) {
-	dir := filepath.Join(root.Dir, "mirrors", job.Digest([]byte(r.URL))[:24])
+	dir := root.mirrorDir(r)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return "", err
 	}
@@ -153,13 +166,21 @@ func (root Root) mirror(ctx context.Context, r job.Repository) (string, error) {
 		if err := resetConfig(ctx, root.Environ, dir); err != nil {
 			return "", err
 		}
-		_, err := remote(root.Environ, dir).run(ctx, "fetch", "--quiet", "--prune", "--force", "--", r.URL, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+		g, address, err := root.connect(r, dir)
+		if err != nil {
+			return "", err
+		}
+		_, err = g.run(ctx, "fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 		return dir, err
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	if _, err := remote(root.Environ, filepath.Dir(dir)).run(ctx, "clone", "--quiet", "--bare", "--template=", "--", r.URL, dir); err != nil {
+	g, address, err := root.connect(r, filepath.Dir(dir))
+	if err != nil {
+		return "", err
+	}
+	if _, err := g.run(ctx, "clone", "--quiet", "--bare", "--template=", "--", address, dir); err != nil {
 		return "", err
 	}
 	return dir, os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600)

@@ -1,0 +1,206 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/outbound"
+	"ringback/internal/process"
+)
+
+// connect returns a git for the remote of a repository, which works in dir, and the
+// address to give it, which holds no password: arguments can be seen by others.
+//
+// A repository of the kind's own is the operator's, and so is the git that reaches it:
+// with their settings and logins. One that a request named is somebody else's.
+func (root Root) connect(r job.Repository, dir string) (g git, address string, err error) {
+	if !r.FromRequest {
+		g, address = withPassword(remote(root.Environ, dir), r.URL)
+		return g, address, nil
+	}
+	if fault := root.Requests.Fault(r.URL, r.Logins); fault != "" {
+		return git{}, "", errors.New("url: " + fault)
+	}
+	named, err := outbound.ParseRepository(r.URL)
+	if err != nil {
+		return git{}, "", err
+	}
+	if named.Transport == outbound.Path {
+		return ofPath(root.Environ, dir), r.URL, nil
+	}
+	if root.mayLogIn(r) && named.Transport != outbound.HTTP {
+		logins := process.Remotes
+		if named.Transport == outbound.SSH {
+			logins = sshLogins
+		}
+		g = git{dir: dir, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person, process.Certificates, logins), baseEnv)}
+	} else {
+		g = withoutLogins(root.Environ, dir)
+	}
+	g.flags = guardedFlags
+	if root.Requests.Private {
+		g.env = slices.Concat(g.env, process.Pick(root.Environ, process.Proxies))
+		return g, r.URL, nil
+	}
+	g.guarded = &named
+	return g, r.URL, nil
+}
+
+// mayLogIn reports whether the server's own logins may be used for a repository: those
+// of a kind's, and of whoever asks where that is the person at this machine.
+func (root Root) mayLogIn(r job.Repository) bool {
+	return !r.FromRequest || r.Logins || root.Requests.Open
+}
+
+// sshLogins are those of process.Remotes that ssh, which git starts, has a use for.
+var sshLogins = process.Variables{"SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND"}
+
+// guardedFlags keep git from going anywhere but where it was told to, whatever its
+// remote answers.
+var guardedFlags = []string{
+	"-c", "http.followRedirects=false", "-c", "submodule.recurse=false", "-c", "fetch.recurseSubmodules=false", "-c", "push.recurseSubmodules=no",
+	"-c", "transfer.bundleURI=false",
+}
+
+// ofPath is a git that reaches other directories of this machine only.
+func ofPath(environ []string, dir string) git {
+	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
+}
+
+// withoutLogins is a git that has nobody's settings and nobody's logins: no home, no
+// helpers, no agent, no ticket of Kerberos.
+func withoutLogins(environ []string, dir string) git {
+	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics, process.Certificates), baseEnv, []string{
+		"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=http:https", "KRB5CCNAME=/nonexistent",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=credential.helper", "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=http.emptyAuth", "GIT_CONFIG_VALUE_1=false",
+	})}
+}
+
+// withPassword takes the password out of an address and has git ask for it: what stands
+// in the arguments of a process, and in those of git's own helpers, anyone can read.
+func withPassword(g git, address string) (git, string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User == nil {
+		return g, address
+	}
+	password, has := u.User.Password()
+	if !has || u.Scheme != "https" && u.Scheme != "http" {
+		return g, address
+	}
+	g = g.with("RINGBACK_GIT_USERNAME="+u.User.Username(), "RINGBACK_GIT_PASSWORD="+password)
+	u.User = nil
+	const helper = `!f() { test "$1" != get || printf 'username=%s\npassword=%s\n' "$RINGBACK_GIT_USERNAME" "$RINGBACK_GIT_PASSWORD"; }; f`
+	g.flags = []string{"-c", "credential.helper=", "-c", "credential." + u.Scheme + "://" + u.Host + ".helper=" + helper}
+	return g, u.String()
+}
+
+// guard makes ready what git needs to reach its remote and nothing else: a tunnel for
+// https, an address that was looked at for ssh. done is called with what git ended with,
+// and says it better where the guard knows why.
+func (g git) guard(ctx context.Context) (_ git, done func(error) error, err error) {
+	done = func(err error) error { return err }
+	switch {
+	case g.guarded == nil:
+		return g, done, nil
+	case g.guarded.Transport == outbound.SSH:
+		g, err = g.pinned(ctx)
+		return g, done, err
+	}
+	tunnel, err := outbound.OpenTunnel(g.guarded.Address())
+	if err != nil {
+		return g, done, err
+	}
+	g.flags = slices.Concat(g.flags, []string{"-c", "http.proxy=" + tunnel.URL()})
+	return g, func(err error) error {
+		tunnel.Close()
+		if refusal := tunnel.Refused(); err != nil && refusal != nil {
+			return notReached(g.guarded.Host, refusal)
+		}
+		return err
+	}, nil
+}
+
+// notReached says why a host was not called. What it resolves to is not repeated: whoever
+// asks may want to learn about a network that is not theirs.
+func notReached(host string, err error) error {
+	switch {
+	case errors.Is(err, outbound.ErrForbidden):
+		return fmt.Errorf("%w: %s is not public (REPOSITORY_PRIVATE=true allows it)", outbound.ErrForbidden, host)
+	case isUnknown(err):
+		return fmt.Errorf("the host %s is not known", host)
+	}
+	return fmt.Errorf("the host %s cannot be reached", host)
+}
+
+func isUnknown(err error) bool {
+	failed, ok := errors.AsType[*net.DNSError](err)
+	return ok && failed.IsNotFound
+}
+
+// pinned has ssh connect to an address that was looked at, whatever the name resolves to
+// by then. Which host an alias stands for is the ssh configuration's to say, which is
+// the operator's.
+func (g git) pinned(ctx context.Context) (git, error) {
+	ssh := g.sshCommand(ctx)
+	host, port, err := g.sshTarget(ctx, ssh)
+	if err != nil {
+		return g, err
+	}
+	ip, err := outbound.Resolve(ctx, host)
+	if err != nil {
+		return g, notReached(g.guarded.Host, err)
+	}
+	known := host
+	if port != "22" {
+		known = "[" + host + "]:" + port
+	}
+	return g.with("GIT_SSH_VARIANT=ssh", "GIT_SSH_COMMAND="+ssh+" -o HostName="+ip.String()+" -o HostKeyAlias="+known), nil
+}
+
+// sshCommand is the ssh that git would run, a line for the shell.
+func (g git) sshCommand(ctx context.Context) string {
+	for _, entry := range slices.Backward(g.env) {
+		if command, ok := strings.CutPrefix(entry, "GIT_SSH_COMMAND="); ok && command != "" {
+			return command
+		}
+	}
+	plain := g
+	plain.guarded = nil
+	if command, err := plain.run(ctx, "config", "--get", "core.sshCommand"); err == nil && strings.TrimSpace(command) != "" {
+		return strings.TrimSpace(command)
+	}
+	return "ssh"
+}
+
+// sshTarget asks ssh which host and port it would connect to.
+func (g git) sshTarget(ctx context.Context, ssh string) (host, port string, err error) {
+	args := " -G"
+	if g.guarded.Port != 22 {
+		args += fmt.Sprintf(" -p %d", g.guarded.Port)
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", ssh+args+` "$1"`, "ssh", g.guarded.Host)
+	cmd.Dir, cmd.Env = g.dir, g.env
+	settings, err := cmd.Output()
+	if err != nil {
+		return "", "", fmt.Errorf("asking ssh for the host of %s: %w", g.guarded.Host, err)
+	}
+	for line := range strings.Lines(string(settings)) {
+		switch name, value, _ := strings.Cut(strings.TrimSpace(line), " "); name {
+		case "hostname":
+			host = value
+		case "port":
+			port = value
+		}
+	}
+	if host == "" || port == "" {
+		return "", "", errors.New("ssh does not say which host it would connect to")
+	}
+	return host, port, nil
+}
