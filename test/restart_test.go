@@ -269,12 +269,15 @@ func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
 }
 
 func childrenOf(pid int) []int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	var pids []int
-	for field := range strings.FieldsSeq(string(text)) {
-		var child int
-		_, _ = fmt.Sscan(field, &child)
-		pids = append(pids, child)
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread)
+		for field := range strings.FieldsSeq(string(text)) {
+			var child int
+			_, _ = fmt.Sscan(field, &child)
+			pids = append(pids, child)
+		}
 	}
 	return pids
 }

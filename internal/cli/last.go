@@ -48,13 +48,16 @@ func sameServer(address string) string {
 }
 
 // rememberRun is a convenience: that it fails is no reason to fail a run.
-func (a *app) rememberRun(id job.ID) {
+func (a *app) rememberRun(id job.ID) error {
 	file, err := a.lastFile()
-	if err != nil || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
-		return
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
 	}
 	forgetStale(filepath.Dir(file))
-	_ = os.WriteFile(file, []byte(id), 0o600)
+	return os.WriteFile(file, []byte(id), 0o600)
 }
 
 // forgetStale removes what terminals that are gone have left.

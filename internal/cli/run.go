@@ -70,7 +70,9 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	a.rememberRun(created.Value.RequestID)
+	if err := a.rememberRun(created.Value.RequestID); err != nil && !a.json() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "This run cannot be remembered (%v): name it where you mean it, such as ringback status %s\n", err, created.Value.RequestID)
+	}
 	if f.noWait || f.job.Options.Simulate == job.SimulateManual {
 		return show(a, cmd, created, func(p printer, c client.Created) { p.created(c, f.job.Options.Simulate) })
 	}

@@ -54,6 +54,9 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 		}
 	}
 	found = append(append(found, checkListeners(c)...), checkKeys(c)...)
+	if err := checkDataDir(c.DataDir); err != nil {
+		found = append(found, problem("%v", err))
+	}
 	return append(append(found, checkCLI(ctx, c)...), checkRedis(ctx, c)...)
 }
 
@@ -102,6 +105,9 @@ func firstLine(text string) string {
 // checkRedis asks a Redis of one's own whether jobs can be kept in it.
 func checkRedis(ctx context.Context, c config.Config) []Finding {
 	if c.RedisURL == "" {
+		if !store.HasServer() {
+			return []Finding{note("no redis-server or valkey-server on PATH, and REDIS_URL is not set: jobs would be kept in memory only, and lost when the server stops")}
+		}
 		return nil
 	}
 	where := "REDIS_URL: the Redis at " + hostOf(c.RedisURL)

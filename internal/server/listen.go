@@ -3,9 +3,11 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -15,6 +17,25 @@ import (
 	"ringback/internal/guard"
 	"ringback/internal/metrics"
 )
+
+// listen listens at what a variable says. Its error says what to do.
+func listen(ctx context.Context, variable, addr string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	host, _, _ := net.SplitHostPort(addr)
+	switch {
+	case err == nil:
+		return listener, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s %s is in use, perhaps by another ringback: stop that, or set %s to another port, such as %s for any that is free",
+			variable, addr, variable, net.JoinHostPort(host, "0"))
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("%s %s: this user may not listen there. Ports below 1024 are for root; set %s to another, such as %s",
+			variable, addr, variable, net.JoinHostPort(host, "3001"))
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("%s %s: this machine has no such address. Set %s to one of its own, such as 127.0.0.1:3001", variable, addr, variable)
+	}
+	return nil, fmt.Errorf("%s %s: %w", variable, addr, err)
+}
 
 // servers are what a node serves, each at its listener.
 type servers []served

@@ -111,15 +111,20 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Config.ListenAddr)
+	if o.Role != API || o.Config.RedisURL == "" {
+		if err := checkDataDir(o.Config.DataDir); err != nil {
+			return err
+		}
+	}
+	listener, err := listen(ctx, "LISTEN_ADDR", o.Config.ListenAddr)
 	if err != nil {
-		return fmt.Errorf("LISTEN_ADDR: %w", err)
+		return err
 	}
 	defer listener.Close()
 	callbacks := listener
 	if o.Config.OwnCallbackListener() {
-		if callbacks, err = new(net.ListenConfig).Listen(ctx, "tcp", o.Config.CallbackListenAddr); err != nil {
-			return fmt.Errorf("CALLBACK_LISTEN_ADDR: %w", err)
+		if callbacks, err = listen(ctx, "CALLBACK_LISTEN_ADDR", o.Config.CallbackListenAddr); err != nil {
+			return err
 		}
 		defer callbacks.Close()
 	}
@@ -138,6 +143,8 @@ type database struct {
 	description string
 	warning     string
 	stop        func()
+	// failed is told why an embedded store has ended by itself; nil for another.
+	failed <-chan error
 }
 
 func (d *database) close() {
@@ -157,7 +164,7 @@ func openStore(ctx context.Context, c config.Config) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &database{client: embedded.Client, description: embedded.Description, stop: embedded.Close}
+	d := &database{client: embedded.Client, description: embedded.Description, stop: embedded.Close, failed: embedded.Failed}
 	if !embedded.Durable {
 		d.warning = "The store is in memory only: jobs are lost when the server stops."
 	}
@@ -372,6 +379,8 @@ func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 }
 
 func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	background, stopBackground := context.WithCancel(context.Background())
 	defer stopBackground()
 	var parts sync.WaitGroup
@@ -398,7 +407,13 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
+	case err = <-n.db.failed: // without it, nothing can be waited for
+		if full := checkDataDir(n.opts.Config.DataDir); full != nil {
+			err = full
+		}
+		stopDraining()
 	}
+	stop()
 	n.log.Info("stopping")
 	n.stopTurns(&turns, stopDraining)
 	stopHub()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,7 +29,9 @@ type Embedded struct {
 	Durable bool
 	// Description says to people what it is.
 	Description string
-	stop        func()
+	// Failed is told why it has ended by itself; nil where it cannot.
+	Failed <-chan error
+	stop   func()
 }
 
 // Close stops it. The client must be closed before.
@@ -37,12 +40,23 @@ func (e *Embedded) Close() { e.stop() }
 // StartEmbedded starts a redis-server or valkey-server found on PATH, with an
 // append-only file in dir, or an in-process store when there is none.
 func StartEmbedded(ctx context.Context, dir string) (*Embedded, error) {
-	for _, name := range []string{"redis-server", "valkey-server"} {
-		if bin, err := exec.LookPath(name); err == nil {
-			return startServer(ctx, bin, dir)
-		}
+	if bin := findServer(); bin != "" {
+		return startServer(ctx, bin, dir)
 	}
 	return StartInProcess()
+}
+
+// HasServer reports whether there is a program to run: else the embedded store is in
+// memory only.
+func HasServer() bool { return findServer() != "" }
+
+func findServer() string {
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if bin, err := exec.LookPath(name); err == nil {
+			return bin
+		}
+	}
+	return ""
 }
 
 // StartInProcess starts a store that lives in memory only.
@@ -93,7 +107,11 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 		return nil, fmt.Errorf("DATA_DIR: %w", err)
 	}
 	lock := flock.New(filepath.Join(dir, "lock"))
-	if mine, err := lock.TryLock(); err != nil || !mine {
+	mine, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("DATA_DIR: the store in %s cannot be locked: %w", dir, err)
+	}
+	if !mine {
 		return nil, fmt.Errorf("another ringback already uses the store in %s: stop it, or set DATA_DIR or REDIS_URL", dir)
 	}
 	socket, cleanup, err := socketPath(dir)
@@ -114,10 +132,11 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", bin, err)
 	}
-	exited := make(chan struct{})
+	exited, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(exited)
 		_ = cmd.Wait() // its log says why it ended
+		failed <- fmt.Errorf("the embedded Redis has ended: %s", lastWords(dir))
 	}()
 	stop := func() {
 		stopServer(cmd, exited)
@@ -129,9 +148,24 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 		return nil, err
 	}
 	return &Embedded{
-		Client: client, Durable: true, stop: stop,
+		Client: client, Durable: true, stop: stop, Failed: failed,
 		Description: fmt.Sprintf("embedded %s, durable in %s", filepath.Base(bin), dir),
 	}, nil
+}
+
+// logPrefix is what stands before each message in Redis' log: pid, role, time and weight.
+var logPrefix = regexp.MustCompile(`^\d+:[A-Z] .* [.#*-] `)
+
+// lastWords is the last message of the server's log.
+func lastWords(dir string) string {
+	log := filepath.Join(dir, "redis.log")
+	text, _ := os.ReadFile(log) // without it, there is nothing to say
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	last := logPrefix.ReplaceAllString(lines[len(lines)-1], "")
+	if last == "" {
+		return "its log " + log + " is empty"
+	}
+	return last + " (" + log + ")"
 }
 
 // serverConfig is what the server reads from its standard input.
@@ -213,7 +247,7 @@ func awaitServer(ctx context.Context, client redis.UniversalClient, exited <-cha
 		}
 		select {
 		case <-exited:
-			return fmt.Errorf("the embedded Redis ended at once: see %s", filepath.Join(dir, "redis.log"))
+			return fmt.Errorf("the embedded Redis ended at once: %s", lastWords(dir))
 		case <-ctx.Done():
 			return fmt.Errorf("the embedded Redis did not answer within a minute: see %s", filepath.Join(dir, "redis.log"))
 		case <-ticker.C:

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"ringback/test/harness"
@@ -25,9 +24,6 @@ func secrets(mark string) harness.Vars {
 	}
 	return vars
 }
-
-// nobody is an ordinary user.
-const nobody = 65534
 
 // attacked is a server whose jobs run what an attacker wrote.
 type attacked struct {
@@ -43,14 +39,7 @@ type attacked struct {
 // script without asking.
 func attack(t *testing.T, ordinary bool, env harness.Vars) *attacked {
 	t.Helper()
-	if ordinary && os.Getuid() != 0 {
-		t.Skip("only root can run a server as somebody else")
-	}
-	dir, err := os.MkdirTemp("", "attack")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := harness.Ordinary().Dir(t)
 	kind := "---\nactions:\n- name: attack\n  description: Attacks.\n  confirm: never\n  timeout: 20s\n  command: [sh, -c, '{{input.script}}']\n" +
 		"  input: {type: object, properties: {script: {type: string}}}\n---\nAttack.\n"
 	vars := harness.Vars{"DATA_DIR": filepath.Join(dir, "data"), "PROMPTS_DIR": filepath.Join(dir, "prompts"), "HOME": filepath.Join(dir, "home")}
@@ -66,30 +55,17 @@ func attack(t *testing.T, ordinary bool, env harness.Vars) *attacked {
 	maps.Copy(vars, secrets(mark))
 	maps.Copy(vars, env)
 	if ordinary {
-		chown(t, dir)
+		harness.Ordinary().Own(t, dir)
 	}
 	s := harness.Start(t, vars, func(cmd *exec.Cmd) {
 		cmd.Dir = dir
 		if ordinary {
-			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+			harness.Ordinary().Run(cmd)
 		}
 	})
 	a := &attacked{Server: s, t: t, mark: mark}
 	a.id, a.envelope = s.Manual(t, map[string]string{"Authorization": "Bearer " + vars["API_KEYS"]}, harness.Object{"kind": "attack", "userId": "u1", "input": harness.Object{}})
 	return a
-}
-
-func chown(t *testing.T, dir string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if err == nil {
-			err = os.Lchown(path, nobody, nobody)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // run runs a script as an action, and returns what it could print.

@@ -29,8 +29,8 @@ type watcher struct {
 }
 
 type watchedServer struct {
-	cmdline []byte
-	leaks   []string
+	pid   int
+	leaks []string
 }
 
 // child is a process that descends from a server.
@@ -53,7 +53,7 @@ func (s *Scan) Watch(pid int) (found func() []string, stop func()) {
 	if w.servers == nil {
 		w.servers, w.known = map[int]*watchedServer{}, map[int]*child{}
 	}
-	server := &watchedServer{cmdline: readProc(pid, "cmdline")}
+	server := &watchedServer{pid: pid}
 	w.servers[pid] = server
 	if !w.running {
 		w.running = true
@@ -136,7 +136,7 @@ func (s *Scan) lookAt(pid int, c *child) {
 	cmdline := readProc(pid, "cmdline")
 	environ := readProc(pid, "environ")
 	// A process that was forked shows its server's until it runs its own program.
-	if len(cmdline) == 0 || bytes.Equal(cmdline, c.cmdline) || bytes.Equal(cmdline, c.server.cmdline) || !bytes.Equal(cmdline, readProc(pid, "cmdline")) {
+	if len(cmdline) == 0 || bytes.Equal(cmdline, c.cmdline) || bytes.Equal(cmdline, readProc(c.server.pid, "cmdline")) || !bytes.Equal(cmdline, readProc(pid, "cmdline")) {
 		return
 	}
 	c.cmdline = cmdline

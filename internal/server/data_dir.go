@@ -1,0 +1,64 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// checkDataDir says why this server cannot keep its files in dir, and what to do. It finds
+// out by writing one, which goes again; a directory that is not there yet is not made.
+func checkDataDir(dir string) error {
+	for _, name := range []string{".", "nodes", "redis", "workspaces", "mirrors"} {
+		part := filepath.Join(dir, name)
+		if _, err := os.Lstat(part); name != "." && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := tryToWrite(nearest(part)); err != nil {
+			return fmt.Errorf("DATA_DIR: nothing can be written to %s: %s", part, whyNotWritable(err))
+		}
+	}
+	return nil
+}
+
+// nearest is dir, or the nearest above it that is there.
+func nearest(dir string) string {
+	for {
+		_, err := os.Stat(dir)
+		above := filepath.Dir(dir)
+		if !errors.Is(err, fs.ErrNotExist) || above == dir {
+			return dir
+		}
+		dir = above
+	}
+}
+
+// trial is how many bytes are written: less room would not last for one job.
+const trial = 64 << 10
+
+func tryToWrite(dir string) error {
+	f, err := os.CreateTemp(dir, ".ringback-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, trial))
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+func whyNotWritable(err error) string {
+	const elsewhere = ". Start ringback in a directory that you may write to, or set DATA_DIR to one"
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "this user may not" + elsewhere
+	case errors.Is(err, syscall.ENOTDIR):
+		return "it is not a directory" + elsewhere
+	case errors.Is(err, syscall.EROFS):
+		return "it is on a file system that is read-only" + elsewhere
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "no space is left there. Free some, or set DATA_DIR to a directory on another disk"
+	}
+	return err.Error()
+}

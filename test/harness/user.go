@@ -1,0 +1,79 @@
+package harness
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// User is whom a server, or another program of a test, runs as.
+type User struct{ uid int }
+
+// nobody is an ordinary user that each system has.
+const nobody = 65534
+
+// Ordinary is an ordinary user: the one who runs the tests, unless that is root.
+func Ordinary() User {
+	if uid := os.Getuid(); uid != 0 {
+		return User{uid}
+	}
+	return User{nobody}
+}
+
+// Root reports whether it is root.
+func (u User) Root() bool { return u.uid == 0 }
+
+// EachUser runs a test as an ordinary user, and where root runs the tests, as root too.
+func EachUser(t *testing.T, do func(t *testing.T, u User)) {
+	t.Helper()
+	users := map[string]User{"ordinary": Ordinary()}
+	if os.Getuid() == 0 {
+		users["root"] = User{0}
+	}
+	for name, u := range users {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			do(t, u)
+		})
+	}
+}
+
+// Dir makes a directory of the user's own, which goes with the test. Those of
+// testing.T.TempDir are for whoever runs the tests alone.
+func (u User) Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ringback-user") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	u.Own(t, dir)
+	return dir
+}
+
+// Own gives the user a directory with all that is in it.
+func (u User) Own(t testing.TB, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err == nil {
+			err = os.Lchown(path, u.uid, -1)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Run has a command run as the user.
+func (u User) Run(cmd *exec.Cmd) {
+	if u.uid == os.Getuid() {
+		return
+	}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.uid)}
+}

@@ -1,0 +1,279 @@
+package test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringback/test/harness"
+)
+
+// newcomer is an ordinary user with neither a Redis nor a Claude CLI, whose home cannot be
+// written to.
+type newcomer struct {
+	t    *testing.T
+	user harness.User
+	path string
+	bin  string
+}
+
+func newNewcomer(t *testing.T, programs ...string) newcomer {
+	t.Helper()
+	n := newcomer{t: t, user: harness.Ordinary()}
+	n.path = n.user.Dir(t)
+	for _, name := range append(programs, "sh", "env", "curl", "git") {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(program, filepath.Join(n.path, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.bin = filepath.Join(n.path, "ringback")
+	text, err := os.ReadFile(binary)
+	if err == nil {
+		err = os.WriteFile(n.bin, text, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.user.Own(t, n.path)
+	return n
+}
+
+func (n newcomer) command(dir string, env vars, args ...string) *exec.Cmd {
+	all := vars{"PATH": n.path, "HOME": "/nonexistent", "LISTEN_ADDR": "127.0.0.1:0", "RINGBACK_SIMULATE_PACE": "1ms", "GORACE": "exitcode=66"}
+	maps.Copy(all, env)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	n.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, n.bin, args...)
+	cmd.Dir = dir
+	for name, value := range all {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	n.user.Run(cmd)
+	return cmd
+}
+
+// types runs a command to its end.
+func (n newcomer) types(dir string, env vars, args ...string) (code int, out string) {
+	n.t.Helper()
+	cmd := n.command(dir, env, args...)
+	text, err := cmd.CombinedOutput()
+	if ended := new(exec.ExitError); err != nil && !errors.As(err, &ended) {
+		n.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(text)
+}
+
+// serves runs a server until it says what it is awaited to, does the rest, and ends it as
+// Ctrl-C does.
+func (n newcomer) serves(dir string, env vars, until string, then func(url string)) string {
+	n.t.Helper()
+	cmd, log := n.command(dir, env, "serve", "--demo"), &logBuffer{}
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		n.t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }()
+	eventually(n.t, "the server to say "+until+":\n"+log.String(), func() bool { return strings.Contains(log.String(), until) })
+	_, rest, _ := strings.Cut(log.String(), "Ringback listens on ")
+	url, _, _ := strings.Cut(rest, "\n")
+	then(url)
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	if err := cmd.Wait(); err != nil {
+		n.t.Errorf("it ended with %v:\n%s", err, log)
+	}
+	return log.String()
+}
+
+// filesIn are all files and directories below dir.
+func filesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, _ fs.DirEntry, err error) error {
+		names = append(names, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// What make run does, for somebody who has nothing but the program, in an empty directory.
+func TestANewcomerSeesAJob(t *testing.T) {
+	t.Parallel()
+	for name, dir := range map[string]string{"an empty directory": "empty", "spaces and letters": "a dir, ünïcode 日本 'x' $HOME"} {
+		for store, programs := range map[string][]string{"no Redis": nil, "a Redis": {"redis-server"}} {
+			t.Run(name+" and "+store, func(t *testing.T) {
+				t.Parallel()
+				n := newNewcomer(t, programs...)
+				dir := filepath.Join(n.user.Dir(t), dir)
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				n.user.Own(t, dir)
+				if code, out := n.types(dir, nil, "check"); code != 0 || !strings.Contains(out, "ok       kind meal-suggestions\n") || strings.Contains(out, "problem") {
+					t.Errorf("check ended with %d:\n%s", code, out)
+				}
+				if left := filesIn(t, dir); len(left) != 1 {
+					t.Errorf("check left %q", left)
+				}
+				said := n.serves(dir, nil, "The server stays up", func(url string) {
+					server := vars{"RINGBACK_URL": url}
+					code, out := n.types(dir, server, "run", "meal-suggestions", "--field", "dateRangeStart=2026-03-02", "--field", "dateRangeEnd=2026-03-03")
+					if code != 0 || !strings.Contains(out, "received after") || !strings.Contains(out, "This run cannot be remembered") || !strings.Contains(out, "ringback status req_") {
+						t.Errorf("run ended with %d:\n%s", code, out)
+					}
+					if code, out := n.types(dir, server, "list"); code != 0 || strings.Count(out, "received") != 2 {
+						t.Errorf("list ended with %d:\n%s", code, out)
+					}
+				})
+				for _, word := range []string{"ERROR", "panic", "permission denied", "Error:", "no such file"} {
+					if strings.Contains(said, word) {
+						t.Errorf("it says %q:\n%s", word, said)
+					}
+				}
+				if left := filesIn(t, dir); slices.ContainsFunc(left, func(f string) bool { return f != "." && f != "data" && !strings.HasPrefix(f, "data/") }) {
+					t.Errorf("beside its data it left %q", left)
+				}
+			})
+		}
+	}
+}
+
+// What cannot work is said at once, in words that name the setting and what to do.
+func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
+	t.Parallel()
+	n := newNewcomer(t, "redis-server")
+	own, foreign := n.user.Dir(t), t.TempDir()
+	file := filepath.Join(own, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	readOnly, partly := filepath.Join(own, "read-only"), filepath.Join(own, "partly")
+	for _, dir := range []string{readOnly, partly, filepath.Join(partly, "redis")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.user.Own(t, own)
+	for _, dir := range []string{readOnly, filepath.Join(partly, "redis")} {
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	const mayNot = ": this user may not. Start ringback in a directory that you may write to, or set DATA_DIR to one"
+	for name, c := range map[string]struct {
+		env  vars
+		want string
+		// check is whether ringback check says it, too.
+		check bool
+	}{
+		"a read-only directory":  {vars{"DATA_DIR": filepath.Join(readOnly, "data")}, "DATA_DIR: nothing can be written to " + readOnly + "/data" + mayNot, true},
+		"somebody else's":        {vars{"DATA_DIR": filepath.Join(foreign, "x/y")}, "DATA_DIR: nothing can be written to " + foreign + "/x/y" + mayNot, true},
+		"a part of another mode": {vars{"DATA_DIR": partly}, "DATA_DIR: nothing can be written to " + partly + "/redis" + mayNot, true},
+		"a file":                 {vars{"DATA_DIR": file}, "DATA_DIR: nothing can be written to " + file + ": it is not a directory", true},
+		"below a file":           {vars{"DATA_DIR": filepath.Join(file, "x")}, "DATA_DIR: nothing can be written to " + file + "/x: it is not a directory", true},
+		"a port in use":          {vars{"LISTEN_ADDR": taken.Addr().String()}, "LISTEN_ADDR " + taken.Addr().String() + " is in use, perhaps by another ringback: stop that, or set LISTEN_ADDR", false},
+		"a port for callbacks":   {vars{"CALLBACK_LISTEN_ADDR": taken.Addr().String()}, "CALLBACK_LISTEN_ADDR " + taken.Addr().String() + " is in use", false},
+		"another's address":      {vars{"LISTEN_ADDR": "192.0.2.1:3001", "API_KEYS": "a-key-of-the-back-end", "CLAUDE_BIN": "simulate"}, "LISTEN_ADDR 192.0.2.1:3001: this machine has no such address", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n.t = t
+			dir := n.user.Dir(t)
+			code, out := n.types(dir, c.env, "serve", "--demo")
+			if line, _, _ := strings.Cut(out, "\n"); code != 1 || !strings.HasPrefix(line, "Error: "+c.want) || strings.TrimSpace(out) != line {
+				t.Errorf("it ended with %d:\n%s\nwant %s", code, out, c.want)
+			}
+			if code, out := n.types(dir, c.env, "check"); c.check && (code != 1 || !strings.Contains(out, "problem  "+c.want)) {
+				t.Errorf("check ended with %d:\n%s", code, out)
+			}
+			if left := filesIn(t, dir); len(left) != 1 {
+				t.Errorf("it left %q", left)
+			}
+		})
+	}
+}
+
+// A server cannot do without its Redis: it says why that has ended, and ends too, so that
+// whoever looks after it starts it again.
+func TestAServerWhoseRedisEndsSaysWhy(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	id := n.create(t, object{"userId": "u1"})
+	n.await(t, id, "received")
+	for _, pid := range childrenOf(n.cmd.Process.Pid) {
+		if name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); string(name) == "redis-server\n" {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	select {
+	case <-n.exited:
+	case <-time.After(patience):
+		t.Fatal("the server goes on without its store")
+	}
+	if code := n.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(n.log.String(), "Error: the embedded Redis has ended: ") {
+		t.Errorf("it ended with %d", code)
+	}
+	again := startNode(t, vars{"DATA_DIR": n.dir})
+	again.await(t, id, "received")
+}
+
+// onFullDisk runs a script of the newcomer's in a small file system of its own, at $disk,
+// of which so many kilobytes are free.
+func (n newcomer) onFullDisk(free int, script string) string {
+	n.t.Helper()
+	disk := n.user.Dir(n.t)
+	mount := fmt.Sprintf("mount -t tmpfs -o size=%dk,mode=1777 tmpfs '%s' && disk='%[2]s' && ", max(free, 4), disk)
+	if free == 0 {
+		mount += `head -c 4096 /dev/zero > "$disk/fill"; `
+	}
+	cmd := n.command(disk, nil)
+	cmd.Path, cmd.Args = "/usr/bin/unshare", []string{"unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount + script}
+	cmd.Env = append(cmd.Env, "PATH="+n.path+":/usr/sbin:/usr/bin:/sbin:/bin")
+	cmd.WaitDelay = time.Second
+	out, _ := cmd.CombinedOutput() // it fails, and says why
+	return string(out)
+}
+
+func TestAFullDiskIsSaid(t *testing.T) {
+	t.Parallel()
+	const full = ": no space is left there. Free some, or set DATA_DIR to a directory on another disk\n"
+	for name, programs := range map[string][]string{"no Redis": nil, "a Redis": {"redis-server"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNewcomer(t, programs...)
+			out := n.onFullDisk(0, `DATA_DIR="$disk/data" exec `+n.bin+` serve --demo`)
+			if !strings.HasPrefix(out, "Error: DATA_DIR: nothing can be written to ") || !strings.HasSuffix(out, full) {
+				t.Errorf("it says %s", out)
+			}
+		})
+	}
+	t.Run("while a job runs", func(t *testing.T) {
+		t.Parallel()
+		n := newNewcomer(t, "redis-server")
+		out := n.onFullDisk(80, `DATA_DIR="$disk/data" exec `+n.bin+` serve --demo`)
+		if !strings.Contains(out, "\nError: DATA_DIR: nothing can be written to ") || !strings.HasSuffix(out, full) {
+			t.Errorf("it says %s", out)
+		}
+	})
+}
