@@ -102,7 +102,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		address := "127.0.0.1:" + freePort(t)
 		addresses = append(addresses, address)
 		w.env[i] = vars{
-			"LISTEN_ADDR": address, "DATA_DIR": t.TempDir(), "REDIS_URL": "redis://:" + scan.RedisPassword + "@" + w.toDB.addr, "CLAUDE_BIN": self, playChaos: w.dir,
+			"LISTEN_ADDR": address, "DATA_DIR": t.TempDir(), "REDIS_URL": "redis://default:" + scan.RedisPassword + "@" + w.toDB.addr, "CLAUDE_BIN": self, playChaos: w.dir,
 			"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas, "NODE_TIMEOUT": "2s", "RETRY_BACKOFF": "100ms", "WORKERS": "6", "USER_LIMIT": "4",
 			"CALLBACK_TIMEOUT": "90s", "LOG_LEVEL": "WARN",
 		}

@@ -93,7 +93,7 @@ func startScannedRedis(t testing.TB, s *scan.Scan) *redisServer {
 		t.Skip("redis-server is not installed: run make deps")
 	}
 	r := &redisServer{dir: t.TempDir(), port: freePort(t)}
-	r.url = "redis://:" + scan.RedisPassword + "@127.0.0.1:" + r.port
+	r.url = "redis://default:" + scan.RedisPassword + "@127.0.0.1:" + r.port
 	r.start(t)
 	t.Cleanup(func() {
 		r.wantKnownKeys(t)

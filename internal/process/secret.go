@@ -34,7 +34,7 @@ func SecretsOf(environ []string) Secrets {
 				all[password] = true
 			}
 		}
-		if secretName.MatchString(name) {
+		if secretName.MatchString(name) && !strings.HasSuffix(strings.ToUpper(name), "_FILE") { // where it is, not what
 			all[value] = true
 			for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == '\n' }) {
 				all[strings.TrimSpace(part)] = true

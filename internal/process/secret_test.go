@@ -12,7 +12,7 @@ func TestSecretsOfAnEnvironmentAreHidden(t *testing.T) {
 	t.Parallel()
 	s := process.SecretsOf([]string{
 		"ANTHROPIC_API_KEY=sk-of-the-model", "API_KEYS=first-of-two-keys, second-of-two-keys", "HTTPS_PROXY=http://me:gr8-password@proxy:1", "PRIVATE_KEY=-----BEGIN\nMIIEvQIBADAN\n-----END",
-		`ODD_TOKEN=a "quoted" <token>`, "SHORT_KEY=short", "PATH=/usr/local/bin", "SLACK_WEBHOOK_URL=https://hooks.example/T1/B2/xyz",
+		`ODD_TOKEN=a "quoted" <token>`, "SHORT_KEY=short", "PATH=/usr/local/bin", "API_KEYS_FILE=/etc/ringback/keys", "SLACK_WEBHOOK_URL=https://hooks.example/T1/B2/xyz",
 	})
 	for _, secret := range []string{
 		"sk-of-the-model", "first-of-two-keys", "second-of-two-keys", "gr8-password", "MIIEvQIBADAN", `a "quoted" <token>`, `a \"quoted\" <token>`, `a \"quoted\" \u003ctoken\u003e`, "https://hooks.example/T1/B2/xyz",
@@ -21,7 +21,7 @@ func TestSecretsOfAnEnvironmentAreHidden(t *testing.T) {
 			t.Errorf("%s became %s", secret, got)
 		}
 	}
-	for _, plain := range []string{"", "short", "/usr/local/bin", "proxy", "sk-of-the-mode"} {
+	for _, plain := range []string{"", "short", "/usr/local/bin", "/etc/ringback/keys", "proxy", "sk-of-the-mode"} {
 		if got := string(s.Hide([]byte(plain))); got != plain {
 			t.Errorf("%q became %q", plain, got)
 		}

@@ -45,5 +45,5 @@ func Redis(t testing.TB) (url string, client *redis.Client) {
 		scan.Suite.WantStore(t, dir)
 	})
 	Eventually(t, "Redis to answer", func() bool { return client.Ping(t.Context()).Err() == nil })
-	return "redis://:" + scan.RedisPassword + "@" + address, client
+	return "redis://default:" + scan.RedisPassword + "@" + address, client
 }

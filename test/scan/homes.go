@@ -99,6 +99,9 @@ func sortOf(variable string) Sort {
 
 // secretive reports whether a variable is named like one that holds a secret.
 func secretive(name string) bool {
+	if strings.HasSuffix(name, "_FILE") { // where it is, not what
+		return false
+	}
 	for _, word := range []string{"KEY", "TOKEN", "SECRET", "PASSW", "SLACK_WEBHOOK_URL"} {
 		if strings.Contains(name, word) {
 			return true
