@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"internal/job":               {},
 	"internal/kind":              {"approval", "job", "outbound", "schema"},
 	"internal/lifecycle":         {"approval", "job", "kind", "outbound"},
-	"internal/metrics":           {"job", "store"},
+	"internal/metrics":           {"guard", "job", "store"},
 	"internal/notify":            {"job", "outbound"},
 	"internal/outbound":          {},
 	"internal/outbox":            {"job", "lifecycle", "notify", "store"},

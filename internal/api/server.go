@@ -44,6 +44,9 @@ type Options struct {
 	Files FilesFunc
 	// DiffPage reads a part of what was captured of a job's change.
 	DiffPage func(ctx context.Context, id job.ID, page DiffPage) ([]job.DiffOutput, error)
+	// Limit turns calls away where there are too many; nil for none. Health is not
+	// limited.
+	Limit echo.MiddlewareFunc
 	// Metrics serves GET /metrics.
 	Metrics http.Handler
 	// Version is what GET /healthz tells.
@@ -66,6 +69,9 @@ type Server struct {
 func New(s *store.Store, kinds *kind.Registry, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint.Service, opts Options, log *slog.Logger) *Server {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
+	}
+	if opts.Limit == nil {
+		opts.Limit = func(next echo.HandlerFunc) echo.HandlerFunc { return next }
 	}
 	return &Server{store: s, kinds: kinds, jobs: jobs, hub: h, checkpoints: people, origins: guard.NewOrigins(opts.CORSOrigins), opts: opts, log: log}
 }
@@ -98,16 +104,16 @@ const preflightAge = 7200
 // Register adds the routes.
 func (s *Server) Register(e *echo.Echo) {
 	s.RegisterHealth(e)
-	e.GET("/readyz", s.ready)
+	e.GET("/readyz", s.ready, s.opts.Limit)
 	if s.opts.Metrics != nil {
-		e.GET("/metrics", echo.WrapHandler(s.opts.Metrics))
+		e.GET("/metrics", echo.WrapHandler(s.opts.Metrics), s.opts.Limit)
 	}
 	if len(s.opts.CORSOrigins) > 0 {
 		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins, ExposeHeaders: exposed, MaxAge: preflightAge}))
 	}
 	e.Use(s.origins.Middleware)
-	e.GET(webSocketPath, s.webSocket)
-	e.POST("/api/slack/commands", s.slackCommand)
+	e.GET(webSocketPath, s.webSocket, s.opts.Limit)
+	e.POST("/api/slack/commands", s.slackCommand, s.opts.Limit)
 	// Not a group: its middleware would answer 404 for a wrong method.
 	for _, r := range []struct {
 		method, path string
@@ -146,7 +152,7 @@ func (s *Server) Register(e *echo.Echo) {
 		{http.MethodGet, "/api/kinds", s.listKinds},
 		{http.MethodGet, "/api/kinds/:name", s.getKind},
 	} {
-		e.Add(r.method, r.path, r.handle, s.authenticate)
+		e.Add(r.method, r.path, r.handle, s.opts.Limit, s.authenticate)
 	}
 }
 

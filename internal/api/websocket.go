@@ -50,7 +50,7 @@ func closeCode(err error) (hub.CloseCode, bool) {
 // subscription reads what a client wants to hear, and checks that it may. The
 // page's origin comes first: other sites learn nothing more.
 func (s *Server) subscription(c echo.Context) (hub.Request, error) {
-	want := hub.Request{RequestID: job.ID(c.QueryParam("requestId"))}
+	want := hub.Request{RequestID: job.ID(c.QueryParam("requestId")), Address: c.RealIP()}
 	if !s.origins.Trusts(c.Request()) {
 		return want, job.Errorf(job.Forbidden, "The page's origin is not one of CORS_ORIGINS")
 	}

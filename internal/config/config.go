@@ -55,7 +55,10 @@ type Config struct {
 	PromptsDir         string        `env:"PROMPTS_DIR"`
 	SchemasDir         string        `env:"SCHEMAS_DIR"`
 	DataDir            string        `env:"DATA_DIR" envDefault:"./data"`
-	APIKeys            []string      `env:"API_KEYS"` // as digests in Keys; LoadFrom leaves none here
+	WebSockets         int           `env:"WEBSOCKETS"`             // 0: what descriptors allow
+	WebSocketsPerUser  int           `env:"WEBSOCKETS_PER_USER"`    // 0: half of the node's
+	WebSocketsPerAddr  int           `env:"WEBSOCKETS_PER_ADDRESS"` // 0: three quarters of the node's
+	APIKeys            []string      `env:"API_KEYS"`               // as digests in Keys; LoadFrom leaves none here
 	APIKeysFile        string        `env:"API_KEYS_FILE"`
 	JWTSecret          string        `env:"JWT_SECRET"`
 	TokenMaxAge        time.Duration `env:"TOKEN_MAX_AGE" envDefault:"24h"`
@@ -215,6 +218,9 @@ func (c Config) validate() error {
 	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
 	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)
+	check(c.WebSockets >= 0, "WEBSOCKETS %d: want 0 or more", c.WebSockets)
+	check(c.WebSocketsPerUser >= 0, "WEBSOCKETS_PER_USER %d: want 0 or more", c.WebSocketsPerUser)
+	check(c.WebSocketsPerAddr >= 0, "WEBSOCKETS_PER_ADDRESS %d: want 0 or more", c.WebSocketsPerAddr)
 	check(c.CallbackRate > 0, "CALLBACK_RATE %g: want more than 0 per second", c.CallbackRate)
 	check(c.JWTSecret == "" || len(c.JWTSecret) >= 32, "JWT_SECRET: want at least 32 characters, for it signs for every user")
 	hook, err := url.Parse(c.WebhookURL)

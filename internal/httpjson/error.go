@@ -51,7 +51,9 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 		}
 		e, fault := asError(err, c)
 		status := Status(e.Kind)
-		if status >= http.StatusInternalServerError {
+		// What is refused for the time being is counted, not logged: whoever sends too much
+		// would fill the log, too.
+		if status >= http.StatusInternalServerError && (e.Kind != job.Unavailable || e.Cause != nil) {
 			log.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "error", err, "fault", fault)
 		}
 		if e.Kind == job.Unavailable || e.Kind == job.TooMany {

@@ -16,11 +16,12 @@ import (
 
 // client is one WebSocket connection.
 type client struct {
-	hub    *Hub
-	userID string
-	conn   *websocket.Conn
-	flush  func() error
-	reply  ReplyFunc
+	hub     *Hub
+	userID  string
+	address string
+	conn    *websocket.Conn
+	flush   func() error
+	reply   ReplyFunc
 
 	mu      sync.Mutex
 	space   *sync.Cond // signalled when the queue shrinks or the client ends
@@ -45,6 +46,8 @@ var pinger = &frame{control: websocket.PingMessage}
 type Request struct {
 	// UserID is whose events these are.
 	UserID string
+	// Address is where the client is.
+	Address string
 	// RequestID narrows them to one job; empty for all.
 	RequestID job.ID
 	// Since is the event after which to begin, if Resume is set; else only new
@@ -67,11 +70,21 @@ type UntilFunc func() (until time.Time, ok bool)
 type ReplyFunc func(ctx context.Context, frame json.RawMessage) (job.Checkpoint, error)
 
 // Serve upgrades a request to a WebSocket and returns; the connection lives on.
-// Whether it may is for the caller to say, see Refuse.
+// Whether it may is for the caller to say, see Refuse; whether there is a place for it,
+// Options.Limits say.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error {
 	if h.ctx.Err() != nil {
 		return job.Errorf(job.Unavailable, "The server is stopping").WithHint("Connect again.")
 	}
+	if err := h.admission.enter(want.UserID, want.Address); err != nil {
+		return err
+	}
+	served := false
+	defer func() {
+		if !served {
+			h.admission.leave(want.UserID, want.Address)
+		}
+	}()
 	if !want.Resume {
 		// Whatever happens once the client is connected, it hears of: so the place
 		// to begin at is read before.
@@ -86,7 +99,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	if conn == nil {
 		return err
 	}
-	c := &client{hub: h, userID: want.UserID, conn: conn, flush: buffered.flush, reply: want.Reply, until: want.Until, readTo: want.Since}
+	served = true
+	c := &client{hub: h, userID: want.UserID, address: want.Address, conn: conn, flush: buffered.flush, reply: want.Reply, until: want.Until, readTo: want.Since}
 	c.space = sync.NewCond(&c.mu)
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
@@ -310,6 +324,7 @@ func (c *client) isEnded() bool {
 
 // read handles what the client sends until the connection ends.
 func (c *client) read(ctx context.Context, r *room) {
+	defer c.hub.admission.leave(c.userID, c.address)
 	defer c.hub.leave(r, c)
 	defer c.end(websocket.CloseNormalClosure, "")
 	c.conn.SetReadLimit(64 << 10)

@@ -38,6 +38,10 @@ type Options struct {
 	DeadAfter time.Duration
 	// WriteTimeout is how long one write may take; default 10 s.
 	WriteTimeout time.Duration
+	// Limits are how many connections there may be; Refused is told which of them, user,
+	// address or node, turned one away. It may be nil.
+	Limits  Limits
+	Refused func(limit string)
 }
 
 func (o Options) withDefaults() Options {
@@ -58,9 +62,10 @@ func (o Options) withDefaults() Options {
 
 // Hub holds the WebSocket clients of this node.
 type Hub struct {
-	store *store.Store
-	opts  Options
-	log   *slog.Logger
+	store     *store.Store
+	opts      Options
+	admission *admission
+	log       *slog.Logger
 
 	mu    sync.Mutex
 	rooms map[string]*room // by user
@@ -76,7 +81,7 @@ type Hub struct {
 // store, see store.Subscriber.
 func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Hub{store: s, opts: opts.withDefaults(), log: log, rooms: map[string]*room{}, ctx: ctx, stop: stop}
+	return &Hub{store: s, opts: opts.withDefaults(), admission: newAdmission(opts.Limits, opts.Refused), log: log, rooms: map[string]*room{}, ctx: ctx, stop: stop}
 }
 
 // Event delivers an event to the clients of its user.

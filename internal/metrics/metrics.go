@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"ringback/internal/guard"
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
@@ -21,11 +22,20 @@ type Metrics struct {
 	registry  *prometheus.Registry
 	callbacks *prometheus.HistogramVec
 	events    *prometheus.CounterVec
+	refused   *prometheus.CounterVec
 }
 
-// New returns counters at zero. clients and running tell what the node holds now,
-// stats what became of the questions to people.
-func New(clients, running func() int, stats StatsFunc) *Metrics {
+// Node tells what a node holds now.
+type Node struct {
+	// Clients are its WebSockets, Running its turns.
+	Clients, Running func() int
+	// Connections are its connections: how many are open and may be, and how many were
+	// closed or refused because there were too many.
+	Connections func() guard.Stats
+}
+
+// New returns counters at zero. stats tells what became of the questions to people.
+func New(node Node, stats StatsFunc) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		callbacks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -36,14 +46,24 @@ func New(clients, running func() int, stats StatsFunc) *Metrics {
 			Name: "ringback_events_total",
 			Help: "Events of all nodes as seen by this one, by what happened: received against error is the success rate.",
 		}, []string{"happening"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ringback_websockets_refused_total", Help: "WebSockets that were turned away, by the limit: user, address or node.",
+		}, []string{"limit"}),
 	}
 	gauge := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 	}
-	m.registry.MustRegister(m.callbacks, m.events, checkpoints{stats}, collectors.NewGoCollector(),
+	count := func(name, help string, value func() int) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
+	}
+	m.registry.MustRegister(m.callbacks, m.events, m.refused, checkpoints{stats}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		gauge("ringback_websocket_clients", "WebSocket connections of this node.", clients),
-		gauge("ringback_running_turns", "CLI processes of this node.", running))
+		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
+		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
+		gauge("ringback_connections", "Open connections of this node, WebSockets among them.", func() int { return node.Connections().Open }),
+		gauge("ringback_connections_limit", "How many connections this node takes.", func() int { return node.Connections().Limit }),
+		count("ringback_connections_shed_total", "Connections without a request that were closed for others.", func() int { return node.Connections().Shed }),
+		count("ringback_calls_refused_total", "Calls of the API that were answered 503 because there were too many.", func() int { return node.Connections().Refused }))
 	return m
 }
 
@@ -56,6 +76,9 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Callback(endpoint string, status int, took time.Duration) {
 	m.callbacks.WithLabelValues(endpoint, strconv.Itoa(status)).Observe(took.Seconds())
 }
+
+// WebSocketRefused counts a WebSocket that was turned away by one of hub.Limits.
+func (m *Metrics) WebSocketRefused(limit string) { m.refused.WithLabelValues(limit).Inc() }
 
 // Event counts an event.
 func (m *Metrics) Event(e store.EventEnvelope) {

@@ -57,6 +57,9 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 	if err := checkDataDir(c.DataDir); err != nil {
 		found = append(found, problem("%v", err))
 	}
+	for _, warning := range checkDescriptors(c) {
+		found = append(found, note("%s", warning))
+	}
 	return append(append(found, checkCLI(ctx, c)...), checkRedis(ctx, c)...)
 }
 

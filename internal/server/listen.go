@@ -59,7 +59,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	}
 	all := api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
-		CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
+		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
 	all.Register(public)
@@ -85,10 +85,10 @@ func (n *node) newEcho(addr string) *echo.Echo {
 
 func (n *node) newServer(handler http.Handler, listener net.Listener) served {
 	return served{&http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		Handler: n.connections.Handler(handler), ConnContext: n.connections.Context, ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
-	}, listener}
+	}, n.connections.Listener(listener)}
 }
 
 // start serves, and returns where the first failure is told.

@@ -21,6 +21,7 @@ import (
 	"ringback/internal/artifact"
 	"ringback/internal/checkpoint"
 	"ringback/internal/config"
+	"ringback/internal/guard"
 	"ringback/internal/hub"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -192,6 +193,8 @@ type node struct {
 	keys *apikey.Set
 
 	store       *store.Store
+	metrics     *metrics.Metrics
+	connections *guard.Connections
 	hub         *hub.Hub
 	jobs        *lifecycle.Service
 	checkpoints *checkpoint.Service
@@ -210,7 +213,8 @@ func (n *node) run(ctx context.Context) error {
 	if err := n.prepare(ctx); err != nil {
 		return err
 	}
-	n.hub = hub.New(n.store, hub.Options{}, n.log)
+	n.connections = guard.NewConnections(budget(c))
+	n.hub = hub.New(n.store, hub.Options{Limits: webSocketLimits(c), Refused: func(limit string) { n.metrics.WebSocketRefused(limit) }}, n.log)
 	trusted, guarded, err := newWebhooks(c)
 	if err != nil {
 		return err
@@ -236,12 +240,12 @@ func (n *node) run(ctx context.Context) error {
 		}
 		running = n.runner.Running
 	}
-	m := metrics.New(n.hub.Clients, running, n.store.Stats)
-	servers, err := n.servers(m)
+	n.metrics = metrics.New(metrics.Node{Clients: n.hub.Clients, Running: running, Connections: n.connections.Stats}, n.store.Stats)
+	servers, err := n.servers(n.metrics)
 	if err != nil {
 		return err
 	}
-	return n.serve(ctx, servers, m)
+	return n.serve(ctx, servers, n.metrics)
 }
 
 // prepare waits for a Redis that is just starting.
@@ -456,7 +460,7 @@ func (n *node) announce() {
 	if n.claude.Problem != "" {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")
 	}
-	r.Warnings = append(r.Warnings, checkKeyFile(n.opts.Config)...)
+	r.Warnings = append(append(r.Warnings, checkKeyFile(n.opts.Config)...), checkDescriptors(n.opts.Config)...)
 	for _, k := range n.kinds.All() {
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
 			r.Warnings = append(r.Warnings, p.Error())

@@ -1,0 +1,207 @@
+package guard
+
+import (
+	"container/list"
+	"context"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+)
+
+// Connections keeps a node able to answer callbacks and to say that it lives, whoever
+// else connects: the system gives a process so many descriptors, and when they are used
+// up, nobody gets in at all.
+//
+// Over the limit, the connection goes that has waited longest without a request being
+// worked on: one that is kept alive for later, or never sent a whole request. Calls of
+// the API that are being worked on, and WebSockets, are kept from taking all there are;
+// the rest is for callbacks.
+type Connections struct {
+	budget Budget
+
+	mu sync.Mutex
+	// open are all connections; waiting those of them without a request, the one that
+	// has waited longest first.
+	open    int
+	waiting list.List
+	// calls are the calls of the API that are being worked on.
+	calls         int
+	shed, refused int
+}
+
+// NewConnections returns a guard that keeps to a budget.
+func NewConnections(b Budget) *Connections { return &Connections{budget: b} }
+
+// Listener returns a listener whose connections are counted here.
+func (t *Connections) Listener(l net.Listener) net.Listener { return &listener{l, t} }
+
+type listener struct {
+	net.Listener
+	table *Connections
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &connection{Conn: accepted, table: l.table}
+		if l.table.add(c) {
+			return c, nil
+		}
+		accepted.Close()
+	}
+}
+
+// connection is one that counts, until it is closed.
+type connection struct {
+	net.Conn
+	table *Connections
+	// place is where it stands among those that wait; nil while a request is worked on.
+	place *list.Element
+	// A connection that was closed, or became a WebSocket, waits no more.
+	closed, upgraded bool
+}
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.table.remove(c)
+	return c.Conn.Close()
+}
+
+// add counts a connection, and closes another one for it where there are too many; false
+// where none can be closed.
+func (t *Connections) add(c *connection) bool {
+	t.mu.Lock()
+	var oldest *connection
+	if t.open >= t.budget.Connections {
+		first := t.waiting.Front()
+		if first == nil {
+			t.shed++
+			t.mu.Unlock()
+			return false
+		}
+		oldest, _ = first.Value.(*connection)
+		t.shed++
+	}
+	t.open++
+	c.place = t.waiting.PushBack(c)
+	t.mu.Unlock()
+	if oldest != nil {
+		oldest.Close()
+	}
+	return true
+}
+
+func (t *Connections) remove(c *connection) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.closed = true
+	t.open--
+	t.stopWaiting(c)
+}
+
+// stopWaiting takes a connection from those that wait. t.mu is held.
+func (t *Connections) stopWaiting(c *connection) {
+	if c.place != nil {
+		t.waiting.Remove(c.place)
+		c.place = nil
+	}
+}
+
+type connectionKey struct{}
+
+// Context is the ConnContext of a server that serves a Listener.
+func (t *Connections) Context(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// Handler notes on which connections requests are being worked on. One whose handler has
+// returned waits: the rest of a body that nobody reads may never come.
+func (t *Connections) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, ok := r.Context().Value(connectionKey{}).(*connection)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		t.mu.Lock()
+		t.stopWaiting(c)
+		t.mu.Unlock()
+		defer t.wait(c)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (t *Connections) wait(c *connection) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !c.closed && !c.upgraded && c.place == nil {
+		c.place = t.waiting.PushBack(c)
+	}
+}
+
+// State is the ConnState of a server that serves a Listener: it tells of connections that
+// become WebSockets.
+func (t *Connections) State(c net.Conn, s http.ConnState) {
+	if mine, ok := c.(*connection); ok && s == http.StateHijacked {
+		t.mu.Lock()
+		mine.upgraded = true
+		t.mu.Unlock()
+	}
+}
+
+// Middleware refuses calls of the API beyond those that may be worked on at once.
+func (t *Connections) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !t.begin() {
+			c.Response().Header().Set("Connection", "close")
+			return job.Errorf(job.Unavailable, "The server has as many calls to answer as it can").
+				WithHint("Send the same again after Retry-After seconds.")
+		}
+		defer t.end()
+		return next(c)
+	}
+}
+
+func (t *Connections) begin() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.calls >= t.budget.Calls {
+		t.refused++
+		return false
+	}
+	t.calls++
+	return true
+}
+
+func (t *Connections) end() {
+	t.mu.Lock()
+	t.calls--
+	t.mu.Unlock()
+}
+
+// Stats are what operators watch.
+type Stats struct {
+	// Open are the connections there are, Limit those that there may be.
+	Open, Limit int
+	// Shed are connections that were closed because there were too many, Refused calls
+	// of the API that were turned away.
+	Shed, Refused int
+}
+
+// Stats returns the counts so far.
+func (t *Connections) Stats() Stats {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return Stats{Open: t.open, Limit: t.budget.Connections, Shed: t.shed, Refused: t.refused}
+}

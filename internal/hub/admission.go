@@ -1,0 +1,72 @@
+package hub
+
+import (
+	"sync"
+
+	"ringback/internal/job"
+)
+
+// admission counts the connections that there are, and keeps anybody from taking the
+// places of all others.
+type admission struct {
+	limits Limits
+	// refused is told why a connection was turned away.
+	refused func(reason string)
+
+	mu            sync.Mutex
+	all           int
+	users, places map[string]int // by user, by address
+}
+
+// Limits are how many connections there may be at once; 0 for any number.
+type Limits struct {
+	// Node is for all of them, User for those of one user, Address for those from one
+	// address.
+	Node, User, Address int
+}
+
+func newAdmission(limits Limits, refused func(string)) *admission {
+	if refused == nil {
+		refused = func(string) {}
+	}
+	return &admission{limits: limits, refused: refused, users: map[string]int{}, places: map[string]int{}}
+}
+
+// enter takes a place for a connection, or says why there is none.
+func (a *admission) enter(userID, address string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch full := func(n, limit int) bool { return limit > 0 && n >= limit }; {
+	case full(a.users[userID], a.limits.User):
+		a.refused("user")
+		return job.Errorf(job.TooMany, "This user has %d WebSockets open here, and may not have more", a.limits.User).
+			WithHint("Close some, or connect later. One WebSocket hears of all jobs of its user. WEBSOCKETS_PER_USER sets the limit.")
+	case full(a.places[address], a.limits.Address):
+		a.refused("address")
+		return job.Errorf(job.TooMany, "From this address %d WebSockets are open here, and there may not be more", a.limits.Address).
+			WithHint("Connect later. WEBSOCKETS_PER_ADDRESS sets the limit; behind a proxy, TRUSTED_PROXIES tells its clients apart.")
+	case full(a.all, a.limits.Node):
+		a.refused("node")
+		return job.Errorf(job.Unavailable, "The server has %d WebSockets open, and can take no more", a.limits.Node).
+			WithHint("Connect again after Retry-After seconds, to another node if there is one. WEBSOCKETS and the limit of open files (ulimit -n) say how many there may be.")
+	}
+	a.all++
+	a.users[userID]++
+	a.places[address]++
+	return nil
+}
+
+// leave gives the place of a connection back.
+func (a *admission) leave(userID, address string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all--
+	lower(a.users, userID)
+	lower(a.places, address)
+}
+
+func lower(counts map[string]int, name string) {
+	if counts[name]--; counts[name] <= 0 {
+		delete(counts, name)
+	}
+}

@@ -1,0 +1,240 @@
+package attack
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"ringback/internal/apikey"
+	"ringback/test/harness"
+)
+
+// withDescriptors has a server run with so many descriptors at most.
+func withDescriptors(n int) func(*exec.Cmd) {
+	return func(cmd *exec.Cmd) {
+		cmd.Args = append([]string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, n)}, cmd.Args...)
+		cmd.Path = "/bin/sh"
+	}
+}
+
+// once sends a request on a connection of its own, as curl does.
+func once(t *testing.T, method, url, key, body string) (status int, header http.Header, text string, err error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Close = true
+	req.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: harness.Patience}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, nil, "", err
+	}
+	defer resp.Body.Close()
+	all, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, resp.Header, string(all), err
+}
+
+// crowd holds connections until it is sent home.
+type crowd struct {
+	mu   sync.Mutex
+	held []io.Closer
+}
+
+func (c *crowd) hold(one io.Closer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = append(c.held, one)
+}
+
+func (c *crowd) goHome() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.held {
+		one.Close()
+	}
+	c.held = nil
+}
+
+// say connects and sends the beginning of something.
+func (c *crowd) say(address, text string) {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return // turned away, which is an answer
+	}
+	c.hold(conn)
+	_, _ = io.WriteString(conn, text)
+}
+
+// Whoever takes all connections that the API has to give takes none from callbacks: with
+// a limit of open files that is far below what they open, these and /healthz are answered,
+// and jobs run. When the crowd is gone, everything is as before.
+func TestCrowdsAtTheDoorOfTheAPI(t *testing.T) {
+	t.Parallel()
+	one, next := freePorts(t)
+	for name, env := range map[string]harness.Vars{
+		"one listener":            {},
+		"a listener of their own": {"LISTEN_ADDR": "127.0.0.1:" + one, "CALLBACK_LISTEN_ADDR": "127.0.0.1:" + next, "CALLBACK_BASE_URL": "http://127.0.0.1:" + next},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env["API_KEYS"], env["JWT_SECRET"], env["WORKERS"] = backendKey, tokenSecret, "2"
+			s := harness.Start(t, env, withDescriptors(256))
+			address := strings.TrimPrefix(s.URL, "http://")
+			callbacks := s.URL
+			if s.CallbackURL != "" {
+				callbacks = s.CallbackURL
+			}
+			_, envelope := s.Manual(t, map[string]string{"Authorization": "Bearer " + backendKey}, harness.Object{"userId": "u1"})
+			report := fmt.Sprintf(`{"requestId":%q,"hmac":%q,"message":"still here"}`, envelope["requestId"], envelope["hmac"])
+			works := func(what string) {
+				t.Helper()
+				for range 5 {
+					if status, _, text, err := once(t, "POST", callbacks+"/api/claude/progress", "", report); status != 200 {
+						t.Errorf("%s: a callback was answered %d %s %v", what, status, text, err)
+					}
+					if status, _, text, err := once(t, "GET", callbacks+"/healthz", "", ""); status != 200 {
+						t.Errorf("%s: /healthz was answered %d %s %v", what, status, text, err)
+					}
+				}
+			}
+			auth := "Authorization: Bearer " + backendKey + "\r\nHost: localhost\r\n"
+			for what, text := range map[string]string{
+				"silent":                  "",
+				"a byte":                  "G",
+				"half a head":             "GET /api/jobs HTTP/1.1\r\nHost: localhost\r\nX-",
+				"kept alive":              "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+				"kept alive, with a key":  "GET /api/jobs HTTP/1.1\r\n" + auth + "\r\n",
+				"half a body":             "POST /api/jobs HTTP/1.1\r\n" + auth + "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+				"half a body, no key":     "POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+				"a body in endless parts": "POST /to-llm HTTP/1.1\r\n" + auth + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+				"half a WebSocket":        "GET /ws?userId=u1 HTTP/1.1\r\n" + auth + "Connection: Upgrade\r\nUpgrade: websocket\r\n",
+				"WebSockets that say nothing": "GET /ws?userId=u1 HTTP/1.1\r\n" + auth +
+					"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+				"refused WebSockets": "GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+				"Slack":              "POST /api/slack/commands HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nt",
+				"TLS":                "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+			} {
+				var many crowd
+				for range 400 {
+					many.say(address, text)
+				}
+				works(what)
+				many.goHome()
+			}
+			harness.Eventually(t, "the API to answer again", func() bool {
+				status, _, _, _ := once(t, "GET", s.URL+"/api/jobs", backendKey, "")
+				return status == 200
+			})
+			status, answer := harness.Send(t, s.URL, with(backendKey, "POST", "/api/jobs", harness.Object{"kind": "meal-suggestions", "input": mealInput, "userId": "u2"}))
+			if status != 202 {
+				t.Fatalf("a job was answered %d %v", status, answer)
+			}
+			harness.Eventually(t, "a job to be done", func() bool {
+				_, _, text, _ := once(t, "GET", fmt.Sprint(s.URL, "/api/jobs/", answer["requestId"]), backendKey, "")
+				return strings.Contains(text, `"received"`)
+			})
+			if strings.Contains(s.Log.String(), "too many open files") {
+				t.Error("the server ran out of descriptors")
+			}
+		})
+	}
+}
+
+// open opens a WebSocket; where it is refused, the answer is returned.
+func open(t *testing.T, s *harness.Server, query string, header http.Header) (*websocket.Conn, int, http.Header, string) {
+	t.Helper()
+	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/ws?"+query, header)
+	if err == nil {
+		resp.Body.Close()
+		return conn, 101, nil, ""
+	}
+	if resp == nil {
+		t.Fatalf("connecting: %v", err)
+	}
+	text, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	return nil, resp.StatusCode, resp.Header, string(text)
+}
+
+// A user, or an address, has so many WebSockets and no more, whatever way they connect;
+// everybody else goes on. A place that is given back can be taken again.
+func TestWebSocketsHaveLimits(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Vars{
+		"WEBSOCKETS": "12", "WEBSOCKETS_PER_USER": "3", "WEBSOCKETS_PER_ADDRESS": "5", "JWT_SECRET": tokenSecret, "TRUSTED_PROXIES": "127.0.0.1", "CLAUDE_BIN": "simulate",
+		"API_KEYS_FILE": keyFile(t, apikey.Of("shop", shopKey)),
+	}, nil)
+	key := func(address string) http.Header {
+		return http.Header{"Authorization": {"Bearer " + shopKey}, "X-Forwarded-For": {address}}
+	}
+	var held []*websocket.Conn
+	must := func(query, address string) *websocket.Conn {
+		t.Helper()
+		conn, status, _, text := open(t, s, query, key(address))
+		if status != 101 {
+			t.Fatalf("/ws?%s from %s was answered %d %s", query, address, status, text)
+		}
+		held = append(held, conn)
+		return conn
+	}
+	refused := func(query, address string, want int, says string) {
+		t.Helper()
+		conn, status, header, text := open(t, s, query, key(address))
+		if conn != nil {
+			conn.Close()
+		}
+		if status != want || !strings.Contains(text, says) || header.Get("Retry-After") == "" {
+			t.Errorf("/ws?%s from %s was answered %d %s (Retry-After %q), want %d … %s", query, address, status, text, header.Get("Retry-After"), want, says)
+		}
+	}
+	for i := range 3 {
+		must("userId=u1", "10.0.0."+strconv.Itoa(i))
+	}
+	for i, query := range []string{"userId=u1", "userId=u1&since=0", "userId=u1&since=1", "userId=%751", "userId=u1&userId=u9", "userId=u1&x=y", "since=0&userId=u1", "userId=u1&token=x", "userId=u1#", "&userId=u1&", "userId=u1&requestId="} {
+		refused(query, "10.0.1."+strconv.Itoa(i), 429, "This user has 3 WebSockets")
+	}
+	for i := range 5 {
+		must("userId=v"+strconv.Itoa(i), "10.1.0.1")
+	}
+	refused("userId=w", "10.1.0.1", 429, "From this address 5 WebSockets")
+	refused("userId=w", "9.9.9.9, 10.1.0.1", 429, "From this address 5 WebSockets")
+	for i := range 4 {
+		must("userId=x"+strconv.Itoa(i), "10.2.0."+strconv.Itoa(i))
+	}
+	refused("userId=y", "10.3.0.1", 503, "The server has 12 WebSockets open")
+	if status, _ := harness.Send(t, s.URL, with(shopKey, "GET", "/api/jobs", nil)); status != 200 {
+		t.Errorf("a call of the API was answered %d", status)
+	}
+	_, _, text, _ := once(t, "GET", s.URL+"/metrics", "", "")
+	for _, want := range []string{`ringback_websockets_refused_total{limit="user"} 11`, `ringback_websockets_refused_total{limit="address"} 2`, `ringback_websockets_refused_total{limit="node"} 1`, "ringback_websocket_clients 12"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("/metrics does not say %s:\n%s", want, regexp.MustCompile(`(?m)^ringback_(web|conn|calls).*$`).FindAllString(text, -1))
+		}
+	}
+	held[0].Close()
+	harness.Eventually(t, "the place to be free", func() bool {
+		conn, status, _, _ := open(t, s, "userId=u1", key("10.4.0.1"))
+		if conn != nil {
+			t.Cleanup(func() { conn.Close() })
+		}
+		return status == 101
+	})
+	for _, conn := range held {
+		conn.Close()
+	}
+}
