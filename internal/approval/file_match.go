@@ -233,9 +233,29 @@ func (c ToolCall) place(path string, tree bool) filePlace {
 	place := filePlace{written: written, resolved: written, tree: tree, unclear: !ok}
 	if ok && c.Resolve != nil {
 		place.resolved, ok = c.Resolve(written)
-		place.unclear = !ok
+		place.unclear = !ok || c.climbsFromLink(path)
 	}
 	return place
+}
+
+// climbsFromLink reports whether a path goes up from a symbolic link: to programs that
+// shorten it first, that leads back to where the link lies, to the system to what lies
+// above the link's target.
+func (c ToolCall) climbsFromLink(path string) bool {
+	names := strings.Split(path, "/")
+	for i, name := range names {
+		if name != ".." {
+			continue
+		}
+		below, ok := c.absolute(strings.Join(names[:i], "/"))
+		if !ok || i == 0 {
+			continue
+		}
+		if resolved, ok := c.Resolve(below); !ok || resolved != below {
+			return true
+		}
+	}
+	return false
 }
 
 // absolute is a path as a whole; false where programs may read it otherwise.

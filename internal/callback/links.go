@@ -1,9 +1,11 @@
 package callback
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // mostLinks is how many symbolic links may lead from one to the next.
@@ -11,7 +13,7 @@ const mostLinks = 40
 
 // resolveIn returns what follows the symbolic links of paths in a directory: up to
 // where they leave it, for nothing outside is looked at. It cannot tell where the
-// directory is not on this machine.
+// directory is not on this machine, or this user may not look into one below it.
 //
 // Claude may change a link between the question and the run. Against that stands the
 // sandbox; here it is seen what a call does as things are.
@@ -30,8 +32,11 @@ func resolveIn(root string) func(path string) (string, bool) {
 			name, after, _ := strings.Cut(rest, "/")
 			at, rest = filepath.Join(at, name), after
 			target, err := os.Readlink(at)
-			if err != nil { // it is no link, or not there
+			if isNoLink(err) {
 				continue
+			}
+			if err != nil { // one that we may not look at may be ours to see when the call runs
+				return "", false
 			}
 			if links++; links > mostLinks {
 				return "", false
@@ -47,6 +52,11 @@ func resolveIn(root string) func(path string) (string, bool) {
 		}
 		return at, true
 	}
+}
+
+// isNoLink reports whether reading a link failed because there is none.
+func isNoLink(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // inDir is where in a directory a path lies; empty for the directory itself.

@@ -16,13 +16,14 @@ type ruled struct {
 	id, hmac, dir string
 }
 
-func startRuled(t *testing.T, tools string) *ruled {
+func startRuled(t *testing.T, u harness.User, tools string) *ruled {
 	t.Helper()
-	kinds := t.TempDir()
-	if err := os.WriteFile(filepath.Join(kinds, "ruled.md"), []byte("---\ntools:\n"+tools+"---\nBe careful."), 0o600); err != nil {
+	dir := u.Dir(t)
+	if err := os.WriteFile(filepath.Join(dir, "ruled.md"), []byte("---\ntools:\n"+tools+"---\nBe careful."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &ruled{Server: harness.Start(t, harness.Vars{"PROMPTS_DIR": kinds, "HOLD": "0s"}, nil)}
+	u.Own(t, dir)
+	r := &ruled{Server: harness.Start(t, harness.Vars{"PROMPTS_DIR": dir, "DATA_DIR": filepath.Join(dir, "data"), "HOME": dir, "HOLD": "0s"}, u.Run)}
 	r.another(t)
 	return r
 }
@@ -63,17 +64,29 @@ const allRules = `  ask: [Bash, Write, Grep, Glob, WebFetch]
   deny: ['Bash(rm *)', 'Read(**/.env)', 'Read(//etc/**)', 'WebFetch(domain:evil.example)']
 `
 
+// A path leads elsewhere for a server that may not look into all of its directories.
 func TestWhatRulesAllowIsNoWayToMore(t *testing.T) {
 	t.Parallel()
-	r := startRuled(t, allRules)
-	if err := os.MkdirAll(filepath.Join(r.dir, "docs"), 0o700); err != nil {
+	harness.EachUser(t, allowNoMore)
+}
+
+func allowNoMore(t *testing.T, u harness.User) {
+	r := startRuled(t, u, allRules)
+	docs := filepath.Join(r.dir, "docs")
+	if err := os.MkdirAll(docs, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"passwd": "/etc/passwd", "docs/out": "..", "docs/etc": "/etc", "innocent": ".env", "loop": "loop"} {
+	for name, target := range map[string]string{"passwd": "/etc/passwd", "docs/out": "..", "docs/etc": "/etc", "innocent": ".env", "loop": "loop", "docs/locked": "/root", "docs/proc": "/proc/1/cwd"} {
 		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	if !u.Root() { // links that the server may not look at, until somebody lets it
+		if decision, _ := r.calls(t, "Write", harness.Object{"file_path": "docs/out/main.go"}); decision == "allow" {
+			t.Error("what cannot be looked at is allowed")
+		}
+	}
+	u.Own(t, docs)
 	for _, c := range []struct{ tool, field, value string }{
 		{"Bash", "command", "ls -la"},
 		{"Bash", "command", "go test ./... 2>&1"},
@@ -104,12 +117,12 @@ func TestWhatRulesAllowIsNoWayToMore(t *testing.T) {
 			"tar cf a --checkpoint=1 --checkpoint-action=exec=id .", "tar xf a --to-command=id", "tar cf a -I ./evil .", "tar cf a *", "tar xf a --use-comp=./evil", "taskset 1 id", "hash -p ./evil ls; ls", "enable -f ./x ls", "env ls", "ls | xargs id", "eval ls",
 		}},
 		"files": {"Write", "file_path", []string{
-			"docs/../main.go", "./docs/../../x", "docs/out/main.go", "docs/etc/cron.d/x", "Docs/a", "DOCS/a", "docs\\..\\a", " docs/a", "docs/a ", "~/docs/a", "~root/docs/a", "/docs/a", "file:///docs/a", "$HOME/docs/a", "docs/../docs/out/a", "main.go", "loop",
+			"docs/../main.go", "./docs/../../x", "docs/out/main.go", "docs/etc/cron.d/x", "Docs/a", "DOCS/a", "docs\\..\\a", " docs/a", "docs/a ", "~/docs/a", "~root/docs/a", "/docs/a", "file:///docs/a", "$HOME/docs/a", "docs/../docs/out/a", "main.go", "loop", "docs/locked/a", "docs/locked/../root/a", "docs/proc/root/a", "docs/locked",
 		}},
 		"secrets": {"Read", "file_path", []string{
 			".env", "./.env", ".ENV", "a/../.env", "a//.env", "innocent", ".env ", "~/.env", "passwd", "/etc/passwd", "/etc/../etc/shadow", "//etc/passwd", "docs/etc/shadow", "docs/out/.env", "/ETC/passwd", "loop",
 		}},
-		"searches": {"Grep", "path", []string{"", ".", "docs", "docs/etc", "/etc", "/", "..", "~", "docs/..", "docs/out", ".env"}},
+		"searches": {"Grep", "path", []string{"", ".", "docs", "docs/etc", "/etc", "/", "..", "~", "docs/..", "docs/out", ".env", "docs/locked", "docs/locked/.ssh", "docs/proc"}},
 		"addresses": {"WebFetch", "url", []string{
 			"https://good.example@evil.example/", "https://good.example.evil.example/", `https://evil.example\@good.example/`, `https:\\evil.example`, "https://evil.example./", "https://ｅvil.example/", "//good.example/", "https:good.example",
 			"ftp://good.example/", "file://good.example/etc/passwd", "https://www.good.example/", "https://good%2eexample/", "https://good.example..", "https://good.example:443@evil.example", "https://good.example\t.evil.example", "http://good。example/",
@@ -125,7 +138,11 @@ func TestWhatRulesAllowIsNoWayToMore(t *testing.T) {
 
 func TestWhatIsDeniedIsDeniedHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
-	r := startRuled(t, "  allow: [Bash, Read, WebFetch]\n  deny: ['Bash(rm *)', 'Read(**/.env)', 'WebFetch(domain:evil.example)']\n")
+	harness.EachUser(t, denyAll)
+}
+
+func denyAll(t *testing.T, u harness.User) {
+	r := startRuled(t, u, "  allow: [Bash, Read, WebFetch]\n  deny: ['Bash(rm *)', 'Read(**/.env)', 'WebFetch(domain:evil.example)']\n")
 	for _, c := range []struct {
 		tool, field string
 		spellings   []string
@@ -150,7 +167,7 @@ func TestWhatIsDeniedIsDeniedHoweverItIsWritten(t *testing.T) {
 // A yes to one command, given for always because it looked harmless, opens no other.
 func TestAStandingYesOpensNothingElse(t *testing.T) {
 	t.Parallel()
-	r := startRuled(t, "  ask: [Bash]\n  deny: ['Bash(rm *)']\n")
+	r := startRuled(t, harness.Ordinary(), "  ask: [Bash]\n  deny: ['Bash(rm *)']\n")
 	const harmless = "FOO=1 make"
 	if decision, _ := r.calls(t, "Bash", harness.Object{"command": harmless}); decision != "defer" {
 		t.Fatalf("it was answered %q", decision)

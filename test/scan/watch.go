@@ -29,8 +29,18 @@ type watcher struct {
 }
 
 type watchedServer struct {
-	pid   int
-	leaks []string
+	pid int
+	// cmdline is its own, once that could be read.
+	cmdline []byte
+	leaks   []string
+}
+
+// runs reports whether a command line is the server's own, or may be.
+func (v *watchedServer) runs(cmdline []byte) bool {
+	if now := readProc(v.pid, "cmdline"); len(now) > 0 {
+		v.cmdline = now
+	}
+	return len(v.cmdline) == 0 || bytes.Equal(cmdline, v.cmdline)
 }
 
 // child is a process that descends from a server.
@@ -136,7 +146,7 @@ func (s *Scan) lookAt(pid int, c *child) {
 	cmdline := readProc(pid, "cmdline")
 	environ := readProc(pid, "environ")
 	// A process that was forked shows its server's until it runs its own program.
-	if len(cmdline) == 0 || bytes.Equal(cmdline, c.cmdline) || bytes.Equal(cmdline, readProc(c.server.pid, "cmdline")) || !bytes.Equal(cmdline, readProc(pid, "cmdline")) {
+	if len(cmdline) == 0 || bytes.Equal(cmdline, c.cmdline) || c.server.runs(cmdline) || !bytes.Equal(cmdline, readProc(pid, "cmdline")) {
 		return
 	}
 	c.cmdline = cmdline
