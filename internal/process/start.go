@@ -156,7 +156,7 @@ func (p *Process) record() error {
 // files. It returns nil when it is gone, or its pid belongs to another by now: one that
 // started at another time or place, or does not carry the marker.
 func Adopt(f Files, marker string) (*Process, error) {
-	text, err := os.ReadFile(f.Record)
+	text, err := readRecord(f.Record)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -62,7 +62,7 @@ func (o *output) follow() int64 { return o.followStdout() + o.followStderr() }
 
 // followStderr keeps the end of what stands in standard error, if that has grown.
 func (o *output) followStderr() int64 {
-	info, err := os.Stat(o.files.Stderr)
+	info, err := os.Lstat(o.files.Stderr)
 	if err != nil || info.Size() == o.errSize && !o.ending {
 		return o.errSize
 	}
@@ -89,7 +89,7 @@ func (o *output) stderr(n int64) []byte {
 }
 
 func (o *output) followStdout() int64 {
-	f, err := os.Open(o.files.Stdout)
+	f, err := process.OpenRegular(o.files.Stdout)
 	if err != nil {
 		return 0
 	}
@@ -150,7 +150,7 @@ func (o *output) finish() summary {
 
 // tail returns the last n bytes of a file.
 func tail(path string, n int64) []byte {
-	f, err := os.Open(path)
+	f, err := process.OpenRegular(path)
 	if err != nil {
 		return nil
 	}
