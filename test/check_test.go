@@ -49,7 +49,13 @@ Do it.`)
 		"an origin with a slash": {vars{"CORS_ORIGINS": "https://app.example/,https://b.example"}, 2, []string{
 			`CORS_ORIGINS: "https://app.example/" is no origin: want scheme://host[:port] and nothing behind it`,
 		}},
-		"without callbacks": {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, for it works by callbacks (actions)"}},
+		"a sandbox":                   {vars{"SANDBOX": "require"}, 0, []string{"ok       sandbox: bubblewrap"}},
+		"no sandbox":                  {vars{"PATH": pathWithout(t, "bwrap"), "PROMPTS_DIR": kindsDir(t, "own.md", "---\nnetwork: none\n---\nHello.")}, 0, []string{"note     sandbox: none: bwrap is not on PATH: install bubblewrap", "note     the kind own says network: none, which without a sandbox changes nothing"}},
+		"a sandbox that is asked for": {vars{"SANDBOX": "require", "PATH": pathWithout(t, "bwrap")}, 1, []string{"problem  SANDBOX=require: bwrap is not on PATH: install bubblewrap"}},
+		"a sandbox turned off":        {vars{"SANDBOX": "off"}, 0, []string{"note     sandbox: off (SANDBOX=off)"}},
+		"a word for a sandbox":        {vars{"SANDBOX": "yes"}, 2, []string{`SANDBOX "yes": want auto, require or off`}},
+		"a place that depends":        {vars{"SANDBOX_READABLE": "tools"}, 2, []string{`SANDBOX_READABLE: "tools" is no absolute path`}},
+		"without callbacks":           {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, for it works by callbacks (actions)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,7 +17,7 @@ func realClaude(t *testing.T, env vars, script messagesapi.Script) (*node, *mess
 	t.Helper()
 	bin := messagesapi.FindCLI(t)
 	api := messagesapi.Start(t, script)
-	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(t).url}
+	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(t).url, "SANDBOX": "auto"}
 	for _, entry := range api.Env(t) {
 		name, value, _ := strings.Cut(entry, "=")
 		all[name] = value

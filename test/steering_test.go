@@ -479,6 +479,7 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 	schemas := kindsDir(t, "gated-change.result.json", `{"type":"object","required":["summary"]}`)
 	n, api := realClaude(t, vars{
 		"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
+		"SANDBOX": "off", // the gates lie outside
 	}, playChanges(writes("service/x.go", "package service\n")))
 	id := n.create(t, object{"kind": "gated-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
 	restartAt := func(name string) {

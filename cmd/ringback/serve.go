@@ -67,7 +67,7 @@ func banner(w io.Writer, r server.Running) {
 	if r.CallbackURL != "" {
 		fmt.Fprintf(w, "  callbacks %s\n", r.CallbackURL)
 	}
-	fmt.Fprintf(w, "  store   %s\n  claude  %s\n", r.Store, r.Claude)
+	fmt.Fprintf(w, "  store   %s\n  claude  %s\n  sandbox %s\n", r.Store, r.Claude, r.Sandbox)
 	if r.EnvFile != "" {
 		fmt.Fprintf(w, "  env     %s\n", r.EnvFile)
 	}

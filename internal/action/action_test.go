@@ -261,6 +261,9 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 		"a variable that is set is there":   {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${SET}"}}, ""},
 		"a variable that is not":            {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${UNSET}"}}, "actions: ship: env: A: ${UNSET} is not set"},
 		"a variable that only begins so":    {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${SE}"}}, "actions: ship: env: A: ${SE} is not set"},
+		"a place that is there":             {kind.Action{Command: []string{"sh"}, Readable: []string{dir}, Writable: []string{dir + "/ship.sh"}}, ""},
+		"a place to read that is not":       {kind.Action{Command: []string{"sh"}, Readable: []string{dir + "/x"}}, "actions: ship: readable: " + dir + "/x is not there"},
+		"a place to write that is not":      {kind.Action{Command: []string{"sh"}, Writable: []string{dir + "/x"}}, "actions: ship: writable: " + dir + "/x is not there"},
 		"a webhook needs nothing from here": {kind.Action{Webhook: "https://ship.example"}, ""},
 	} {
 		t.Run(says, func(t *testing.T) {

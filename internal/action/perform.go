@@ -116,6 +116,7 @@ func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]
 	teller := &teller{store: s.store, run: r}
 	ended, err := process.Run(ctx, process.Command{
 		Args: args, Dir: dir, Env: s.environ(r), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
+		Sandbox: s.opts.Sandbox, Room: room(r, args[0], dir),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s did not finish: %w", r.Action.Name, err)
@@ -161,6 +162,22 @@ func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
 	}
 	dir, err = os.MkdirTemp("", "ringback-action-")
 	return dir, func() { _ = os.RemoveAll(dir) }, err
+}
+
+// room is what a command reaches in a sandbox: the directory it works in, its program,
+// what lies beside its kind, and what the kind names. Its home is empty, where Claude has
+// left nothing.
+func room(r Run, program, dir string) process.Room {
+	room := process.Room{
+		Writable: append([]string{dir}, r.Action.Writable...), Readable: slices.Clone(r.Action.Readable), NoNetwork: r.Action.Network == job.NoNetwork,
+	}
+	if r.Dir != "" {
+		room.Readable = append(room.Readable, r.Dir)
+	}
+	if filepath.IsAbs(program) {
+		room.Readable = append(room.Readable, program)
+	}
+	return room
 }
 
 // arguments fills in the input, each variable within its own argument.

@@ -10,6 +10,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/process"
 	"ringback/internal/store"
 )
 
@@ -18,6 +19,8 @@ type Options struct {
 	// Environ is the server's environment. A command sees little of it, and what
 	// its env: asks for by ${NAME}.
 	Environ []string
+	// Sandbox confines commands to the directory of their job.
+	Sandbox process.Sandbox
 	// Dir returns the working directory of a job; empty where it is not here.
 	Dir func(id job.ID) string
 	// Self is the path of this program, which commands call ringback.

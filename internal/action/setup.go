@@ -25,6 +25,13 @@ func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 				add([]string{"command"}, "Put it there and make it executable, or name another.", "command: %s", fault)
 			}
 		}
+		for key, places := range map[string][]string{"readable": a.Readable, "writable": a.Writable} {
+			for _, place := range places {
+				if _, err := os.Stat(place); err != nil {
+					add([]string{key}, "Make it, or take it out.", "%s: %s is not there", key, place)
+				}
+			}
+		}
 		for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 			for _, unset := range unsetIn(a.Env[name], environ) {
 				add([]string{"env", name}, "Set it for the server, or take it out.", "env: %s: ${%s} is not set", name, unset)

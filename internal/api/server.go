@@ -40,6 +40,8 @@ type Options struct {
 	// Ready says what keeps the server from working, and what does not but is not as
 	// it should be; empty when nothing is.
 	Ready func(context.Context) (problems, warnings []string)
+	// Sandbox says what confines what runs for jobs.
+	Sandbox string
 	// Files finds the files that a job made.
 	Files FilesFunc
 	// DiffPage reads a part of what was captured of a job's change.
@@ -166,13 +168,14 @@ func (s *Server) health(c echo.Context) error {
 // readiness answers GET /readyz.
 type readiness struct {
 	Status   string   `json:"status"`
+	Sandbox  string   `json:"sandbox"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 func (s *Server) ready(c echo.Context) error {
 	problems, warnings := s.opts.Ready(c.Request().Context())
 	if len(problems) == 0 {
-		return c.JSON(http.StatusOK, readiness{"ready", warnings})
+		return c.JSON(http.StatusOK, readiness{"ready", s.opts.Sandbox, warnings})
 	}
 	e := job.Errorf(job.Unavailable, "Not ready")
 	for _, problem := range problems {

@@ -72,6 +72,8 @@ type Config struct {
 	RepositoryPaths    []string      `env:"REPOSITORY_PATHS"`
 	SlackURL           string        `env:"SLACK_WEBHOOK_URL"`
 	SlackSecret        string        `env:"SLACK_SIGNING_SECRET"`
+	Sandbox            Sandbox       `env:"SANDBOX" envDefault:"auto"`
+	SandboxReadable    []string      `env:"SANDBOX_READABLE"`
 	LogLevel           slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
 	LogFormat          string        `env:"LOG_FORMAT" envDefault:"auto"`
 
@@ -86,6 +88,16 @@ type Config struct {
 	// a job's processes may see is picked from it.
 	Environ []string `env:"-"`
 }
+
+// Sandbox says whether what runs for jobs is confined.
+type Sandbox string
+
+// The modes: where it can be had, always, never.
+const (
+	SandboxAuto     Sandbox = "auto"
+	SandboxRequired Sandbox = "require"
+	SandboxOff      Sandbox = "off"
+)
 
 // Client is what the client commands can be told from outside.
 type Client struct {
@@ -246,6 +258,10 @@ func (c Config) validate() error {
 	}
 	for _, key := range c.APIKeys {
 		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")
+	}
+	check(c.Sandbox == SandboxAuto || c.Sandbox == SandboxRequired || c.Sandbox == SandboxOff, "SANDBOX %q: want auto, require or off", c.Sandbox)
+	for _, place := range c.SandboxReadable {
+		check(filepath.IsAbs(place), "SANDBOX_READABLE: %q is no absolute path", place)
 	}
 	check(c.LogFormat == "auto" || c.LogFormat == "text" || c.LogFormat == "json", "LOG_FORMAT %q: want auto, text or json", c.LogFormat)
 	check(c.Secured() || isLoopback(c.ListenAddr),

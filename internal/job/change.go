@@ -1,6 +1,9 @@
 package job
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // The JSON names of this file are those that docs/steering.md shows.
 
@@ -34,6 +37,8 @@ const DefaultIterations = 5
 type Change struct {
 	Repositories []Repository
 	Verifiers    []Verifier
+	// Network is what verifiers reach.
+	Network Network
 	// Review is whether a person must approve the change.
 	Review bool
 	// MaxIterations is how often it may be steered.
@@ -43,6 +48,23 @@ type Change struct {
 	Finalize []string
 	// PullRequest is whether a pull request is opened where that can be done.
 	PullRequest bool
+}
+
+// Network is what a program in a sandbox reaches; FullNetwork where nothing is said.
+type Network string
+
+// The networks. Without a sandbox, each is the full one.
+const (
+	FullNetwork Network = "full"
+	NoNetwork   Network = "none"
+)
+
+// Fault says what is wrong with a value that was written by a person; "" for nothing.
+func (n Network) Fault() string {
+	if n == "" || n == FullNetwork || n == NoNetwork {
+		return ""
+	}
+	return fmt.Sprintf("found %q; allowed: full, none", string(n))
 }
 
 // FileStatus is what became of a file.

@@ -48,6 +48,12 @@ type Action struct {
 	Webhook string   `yaml:"webhook"`
 	// Env are further environment variables of the command.
 	Env map[string]string `yaml:"env"`
+	// Network is what the command reaches in a sandbox: full (default) or none.
+	Network job.Network `yaml:"network"`
+	// Readable and Writable are files and directories, as absolute paths, that the
+	// command reaches in a sandbox, beside the job's directory and the kind's.
+	Readable []string `yaml:"readable"`
+	Writable []string `yaml:"writable"`
 	// Timeout is how long it may take; default 5 minutes.
 	Timeout time.Duration `yaml:"timeout"`
 
@@ -178,7 +184,7 @@ func (a *Action) complete() (faults []actionFault) {
 	if a.schema == nil {
 		return faults
 	}
-	for key, fault := range map[string]func() string{"confirm": a.confirmFault, "command": a.runFault} {
+	for key, fault := range map[string]func() string{"confirm": a.confirmFault, "command": a.runFault, "network": a.networkFault, "readable": a.readableFault, "writable": a.writableFault} {
 		if text := fault(); text != "" {
 			faults = append(faults, actionFault{path: []string{key}, message: text})
 		}
@@ -209,6 +215,26 @@ func (a *Action) confirmFault() string {
 	for _, path := range a.confirm.Fields() {
 		if message, hint := a.schema.FieldFault(path); message != "" {
 			return strings.TrimSpace("confirm: input." + path + ": " + message + ". " + hint)
+		}
+	}
+	return ""
+}
+
+func (a *Action) networkFault() string {
+	if fault := a.Network.Fault(); fault != "" {
+		return "network: " + fault
+	}
+	return ""
+}
+
+func (a *Action) readableFault() string { return placesFault("readable", a.Readable) }
+
+func (a *Action) writableFault() string { return placesFault("writable", a.Writable) }
+
+func placesFault(key string, places []string) string {
+	for _, place := range places {
+		if !path.IsAbs(place) || path.Clean(place) == "/" {
+			return fmt.Sprintf("%s: found %q; expected absolute paths, such as /srv/www", key, place)
 		}
 	}
 	return ""

@@ -63,7 +63,7 @@ func TestParsePrompt(t *testing.T) {
 
 func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 	t.Parallel()
-	keys := "Known keys: description, events, allowed_tools, model, max_turns, max_budget_usd, timeout, max_attempts, priority, actions, workspace, verifiers, review, max_steering_iterations, finalize, pull_request, tools."
+	keys := "Known keys: description, events, allowed_tools, model, max_turns, max_budget_usd, timeout, max_attempts, priority, actions, workspace, verifiers, network, review, max_steering_iterations, finalize, pull_request, tools."
 	for _, tc := range []struct {
 		name, text string
 		want       []kind.Problem
@@ -92,6 +92,18 @@ func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 		{
 			"twice", "---\nmodel: a\nmodel: b\n---\nHello",
 			[]kind.Problem{{Line: 3, Message: `mapping key "model" already defined at [1:1]`}},
+		},
+		{
+			"network", "---\nnetwork: host\n---\nHello",
+			[]kind.Problem{{Line: 2, Message: `network: found "host"; allowed: full, none`}},
+		},
+		{
+			"network that is switched off", "---\nnetwork: off\n---\nHello",
+			[]kind.Problem{{Line: 2, Message: `network: found "off"; allowed: full, none`}},
+		},
+		{
+			"networks", "---\nnetwork: [none]\n---\nHello",
+			[]kind.Problem{{Line: 2, Message: "network: found [none]; expected text"}},
 		},
 		{
 			"no mapping", "---\n- a\n---\nHello",

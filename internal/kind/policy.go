@@ -3,6 +3,7 @@ package kind
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"ringback/internal/approval"
@@ -40,6 +41,9 @@ type Policy struct {
 	Workspace *Workspace `yaml:"workspace"`
 	// Verifiers check each change: a list of "name: command".
 	Verifiers Verifiers `yaml:"verifiers"`
+	// Network is what verifiers reach in a sandbox: full (default), since many fetch
+	// what they build with, or none.
+	Network job.Network `yaml:"network"`
 	// Review has a person approve each change, or steer another round.
 	Review bool `yaml:"review"`
 	// MaxSteeringIterations is how many such rounds there may be; default 5.
@@ -60,6 +64,11 @@ func (p Policy) ToolRules() approval.ToolRules {
 	t := p.Tools
 	t.Allow = append(append([]string{}, t.Allow...), p.AllowedTools...)
 	return t
+}
+
+// AsksForNoNetwork reports whether verifiers, or an action, are to run without a network.
+func (p Policy) AsksForNoNetwork() bool {
+	return p.Network == job.NoNetwork || slices.ContainsFunc(p.Actions, func(a *Action) bool { return a.Network == job.NoNetwork })
 }
 
 func (p Policy) withDefaults(name string) Policy {
@@ -101,6 +110,8 @@ func (p *Policy) fault(key string) string {
 		if p.Workspace != nil {
 			return p.Workspace.fault()
 		}
+	case "network":
+		return p.Network.Fault()
 	case "tools":
 		return p.Tools.Fault()
 	case "max_steering_iterations":

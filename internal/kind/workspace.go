@@ -80,7 +80,7 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 	}
 	c := &job.Change{
 		Repositories: slices.Concat(p.Workspace.Repositories, asked.Repos), Verifiers: slices.Concat(p.Verifiers, asked.Verifiers),
-		Review: p.Review, MaxIterations: p.MaxSteeringIterations, Finalize: p.Finalize, PullRequest: p.PullRequest,
+		Network: p.Network, Review: p.Review, MaxIterations: p.MaxSteeringIterations, Finalize: p.Finalize, PullRequest: p.PullRequest,
 	}
 	if asked.Review != nil {
 		c.Review = *asked.Review

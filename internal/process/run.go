@@ -20,7 +20,10 @@ type Command struct {
 	Env  []string
 	// Marker is passed on in MarkerVar.
 	Marker string
-	Stdin  []byte
+	// Sandbox confines the program to Room.
+	Sandbox Sandbox
+	Room    Room
+	Stdin   []byte
 	// OutputLimit is how many bytes of each stream are kept, half of them from its
 	// beginning and half from its end; default 64 KiB.
 	OutputLimit int
@@ -48,7 +51,11 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	secrets := SecretsOf(c.Env)
 	out := &output{limit: c.OutputLimit, line: c.Line, secrets: secrets}
 	errs := &output{limit: c.OutputLimit, secrets: secrets}
-	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // ctx ends the whole group
+	args, err := c.Sandbox.wrap(c.Args, c.Dir, c.Room)
+	if err != nil {
+		return Ended{Code: -1}, err
+	}
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // ctx ends the whole group
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, bytes.NewReader(c.Stdin), out, errs
 	cmd.Env = append(c.Env, MarkerVar+"="+c.Marker)
 	cmd.SysProcAttr = attributes()
@@ -64,7 +71,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	done := make(chan struct{})
 	var ending sync.WaitGroup
 	ending.Go(func() { endWith(ctx, group, done) })
-	err := running.wait(cmd)
+	err = running.wait(cmd)
 	close(done)
 	ending.Wait()
 	_ = syscall.Kill(group, syscall.SIGKILL) // whoever is left

@@ -71,7 +71,7 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 	if len(s.Verifiers) > 0 {
 		s.ShowPhase(ctx, job.Verifying)
 	}
-	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), s.Verifiers)
+	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), s.Network, s.Verifiers)
 	return c, context.Cause(ctx) // verifiers that were cut off say nothing of the change
 }
 

@@ -65,6 +65,9 @@ func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
 // Dir is where Claude works: it holds a directory for each repository.
 func (c *Change) Dir() string { return c.workspace.Dir() }
 
+// Caches is where package managers keep what they fetch for the job.
+func (c *Change) Caches() string { return c.workspace.Caches() }
+
 // Decision is what a person said last of a job's change, and, where that is to steer
 // it, the prompt; "" when nobody has said anything.
 func Decision(answers []job.Checkpoint, id job.ID) (d job.Decision, prompt string) {

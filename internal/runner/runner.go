@@ -40,6 +40,8 @@ type Options struct {
 	Environ []string
 	// Repositories says which ones a request may name.
 	Repositories outbound.Policy
+	// Sandbox confines what runs for a job, except Claude and git.
+	Sandbox process.Sandbox
 	// Dir is where processes keep their files.
 	Dir string
 	// Workers is how many processes run at once on this node.
@@ -222,7 +224,7 @@ func (r *Runner) checkAll() {
 
 // workspaces is where the jobs of this data directory have their repositories.
 func (r *Runner) workspaces() workspace.Root {
-	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, Requests: r.opts.Repositories}
+	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, Sandbox: r.opts.Sandbox, Requests: r.opts.Repositories}
 }
 
 // WorkDir is where a job's processes work; empty when that is not on this node.

@@ -60,6 +60,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 	for _, warning := range checkDescriptors(c) {
 		found = append(found, note("%s", warning))
 	}
+	found = append(found, checkSandbox(ctx, c, kinds)...)
 	return append(append(found, checkCLI(ctx, c)...), checkRedis(ctx, c)...)
 }
 

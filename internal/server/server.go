@@ -69,6 +69,8 @@ type Running struct {
 	CallbackURL string
 	Store       string
 	Claude      string
+	// Sandbox says what confines what runs for jobs.
+	Sandbox string
 	// EnvFile is the .env file that was read; empty for none.
 	EnvFile  string
 	Warnings []string
@@ -134,7 +136,11 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 		return err
 	}
 	defer db.close()
-	n := &node{opts: o, log: log, kinds: kinds, listener: listener, callbacks: callbacks, db: db, keys: keys}
+	confined, err := findSandbox(ctx, o.Config)
+	if err != nil {
+		return err
+	}
+	n := &node{opts: o, log: log, kinds: kinds, listener: listener, callbacks: callbacks, db: db, keys: keys, sandbox: confined}
 	return n.run(ctx)
 }
 
@@ -190,7 +196,8 @@ type node struct {
 	callbacks net.Listener
 	db        *database
 	// keys are those of back ends; nil without any.
-	keys *apikey.Set
+	keys    *apikey.Set
+	sandbox sandbox
 
 	store       *store.Store
 	metrics     *metrics.Metrics
@@ -289,7 +296,7 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 	if left := process.EndOrphans(); left > 0 {
 		n.log.Warn("ended what a server that died had left running", "processes", left)
 	}
-	n.actions = action.New(n.store, n.jobs, action.Options{Environ: n.opts.Config.Environ, Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
+	n.actions = action.New(n.store, n.jobs, action.Options{Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox, Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
 	return nil
 }
 
@@ -339,7 +346,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	c := n.opts.Config
 	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Dir: c.DataDir, Repositories: n.repositories(),
+		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Dir: c.DataDir, Repositories: n.repositories(),
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
 }
@@ -444,12 +451,15 @@ func (n *node) stopTurns(turns *sync.WaitGroup, stopDraining func()) {
 }
 
 func (n *node) announce() {
-	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.kinds.Names(), Claude: n.claude.Bin, EnvFile: n.opts.Config.EnvFile}
+	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.kinds.Names(), Claude: n.claude.Bin, Sandbox: n.sandbox.description, EnvFile: n.opts.Config.EnvFile}
 	if n.callbacks != n.listener {
 		r.CallbackURL = "http://" + n.callbacks.Addr().String()
 	}
 	if n.db.warning != "" {
 		r.Warnings = append(r.Warnings, n.db.warning)
+	}
+	if n.sandbox.warning != "" {
+		r.Warnings = append(r.Warnings, n.sandbox.warning)
 	}
 	if n.claude.Simulated {
 		r.Claude = "simulated"
@@ -470,7 +480,7 @@ func (n *node) announce() {
 		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output. "+
 			"Claude cannot report progress, ask or act, so jobs of these kinds are refused: "+strings.Join(needCallbacks(n.kinds), ", ")+".")
 	}
-	n.log.Info("listening", "config", n.opts.Config, "store", r.Store, "claude", r.Claude, "envFile", r.EnvFile)
+	n.log.Info("listening", "config", n.opts.Config, "store", r.Store, "claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile)
 	if n.opts.Started != nil {
 		n.opts.Started(r)
 	}

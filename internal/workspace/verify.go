@@ -42,9 +42,9 @@ var toolVariables = []process.Variables{
 	process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Toolchains,
 }
 
-// Verify runs each verifier in each repository and returns how they ended, in
-// that order.
-func (w *Workspace) Verify(ctx context.Context, marker string, verifiers []job.Verifier) []job.VerifierOutput {
+// Verify runs each verifier in each repository, in the sandbox if there is one, and
+// returns how they ended, in that order.
+func (w *Workspace) Verify(ctx context.Context, marker string, network job.Network, verifiers []job.Verifier) []job.VerifierOutput {
 	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
 	slots := make(chan struct{}, maxParallel)
 	var running sync.WaitGroup
@@ -53,7 +53,7 @@ func (w *Workspace) Verify(ctx context.Context, marker string, verifiers []job.V
 			running.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				outputs[i*len(verifiers)+k] = w.verify(ctx, marker, r, v)
+				outputs[i*len(verifiers)+k] = w.verify(ctx, marker, network, r, v)
 			})
 		}
 	}
@@ -61,11 +61,12 @@ func (w *Workspace) Verify(ctx context.Context, marker string, verifiers []job.V
 	return outputs
 }
 
-func (w *Workspace) verify(ctx context.Context, marker string, r job.Repository, v job.Verifier) job.VerifierOutput {
+func (w *Workspace) verify(ctx context.Context, marker string, network job.Network, r job.Repository, v job.Verifier) job.VerifierOutput {
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
 		Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: marker, OutputLimit: verifierOutput,
+		Sandbox: w.root.Sandbox, Room: process.Room{Writable: []string{w.Dir()}, Caches: w.Caches(), NoNetwork: network == job.NoNetwork},
 	})
 	out := job.VerifierOutput{
 		Verifier: r.Name + ":" + v.Name, Repository: r.Name, ExitCode: ended.Code, Stdout: ended.Stdout, Stderr: ended.Stderr,

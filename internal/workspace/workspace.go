@@ -13,6 +13,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/outbound"
+	"ringback/internal/process"
 )
 
 // Root is where the workspaces of a node lie, or of several that share it.
@@ -23,6 +24,8 @@ type Root struct {
 	Environ []string
 	// Requests says which repositories a request may name.
 	Requests outbound.Policy
+	// Sandbox confines verifiers to the repositories of their job.
+	Sandbox process.Sandbox
 }
 
 // Workspace is where one job works.
@@ -40,6 +43,9 @@ func (root Root) Of(id string, repositories []job.Repository) *Workspace {
 
 // Dir is what Claude works in: it holds a directory for each repository.
 func (w *Workspace) Dir() string { return filepath.Join(w.dir, "tree") }
+
+// Caches is where package managers keep what they fetch for the job, in a sandbox.
+func (w *Workspace) Caches() string { return filepath.Join(w.dir, "caches") }
 
 // worktree is where the files of a repository lie that Claude and verifiers write.
 func (w *Workspace) worktree(r job.Repository) string { return filepath.Join(w.Dir(), r.Name) }

@@ -12,8 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
+	"ringback/internal/process"
 	"ringback/internal/workspace"
 )
+
+func TestMain(m *testing.M) {
+	process.RunHelper(os.Args)
+	os.Exit(m.Run())
+}
 
 // repo is a bare repository with one commit, as a remote.
 func repo(t testing.TB, files map[string]string) string {
@@ -397,7 +403,7 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	got := w.Verify(t.Context(), "test", []job.Verifier{
+	got := w.Verify(t.Context(), "test", job.FullNetwork, []job.Verifier{
 		{Name: "env", Command: "env; git log --oneline"}, {Name: "fail", Command: "echo out; echo err >&2; exit 3"}, {Name: "gone", Command: "no-such-program"},
 	})
 	if !got[0].Success || strings.Contains(got[0].Stdout, "secret") || !strings.Contains(got[0].Stdout, "Begin") {
@@ -408,6 +414,56 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 	}
 	if got[2].Success || got[2].ExitCode != 127 {
 		t.Errorf("got %+v", got[2])
+	}
+}
+
+// What verifiers run was written by Claude, and nobody has seen it.
+func TestVerifiersInTheSandbox(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, home := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(home, ".netrc"), "secret")
+	write(t, filepath.Join(data, "workspaces", "req_2", "tree", "a"), "secret")
+	sandbox, err := process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Home: home, Hidden: []string{data}, Readable: []string{self}})
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"a": "a\n"})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	environ := append(os.Environ(), "HOME="+home, "API_KEYS=secret")
+	w := workspace.Root{Dir: data, Environ: environ, Sandbox: sandbox}.Of("req_1", named)
+	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	verifiers := []job.Verifier{
+		{Name: "its repository", Command: "git log --oneline && git status --short && echo x > built && test -w a"},
+		{Name: "other jobs", Command: "! cat " + data + "/workspaces/req_2/tree/a"},
+		{Name: "the home", Command: "! cat ~/.netrc && ! cat " + home + "/.netrc"},
+		{Name: "our own repository", Command: "! ls " + data + "/workspaces/req_1/git " + data + "/mirrors"},
+		{Name: "the environment", Command: "! cat /proc/*/environ | grep -q secret"},
+		{Name: "caches", Command: "mkdir -p ~/.cache/x && ! touch /etc/x"},
+		{Name: "a stray", Command: "setsid env -i sleep 123.25 >/dev/null 2>&1 &"},
+	}
+	for _, network := range []job.Network{job.FullNetwork, job.NoNetwork} {
+		for _, got := range w.Verify(t.Context(), "test", network, verifiers) {
+			if !got.Success || strings.Contains(got.Stdout, "secret") {
+				t.Errorf("network %s: %+v", network, got)
+			}
+		}
+	}
+	if out, err := exec.Command("pgrep", "-fx", "sleep 123.25").Output(); err == nil {
+		t.Errorf("left running: %s", out)
+	}
+	if got := w.Verify(t.Context(), "test", job.NoNetwork, []job.Verifier{{Name: "network", Command: "cat /proc/net/route | wc -l"}}); got[0].Stdout != "1\n" {
+		t.Errorf("without a network: %+v", got[0])
 	}
 }
 

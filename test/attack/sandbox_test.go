@@ -28,7 +28,8 @@ func secrets(mark string) harness.Vars {
 // attacked is a server whose jobs run what an attacker wrote.
 type attacked struct {
 	*harness.Server
-	t *testing.T
+	t        *testing.T
+	ordinary bool
 	// mark is in each of the server's secrets, and in no other's.
 	mark     string
 	id       string
@@ -40,10 +41,15 @@ type attacked struct {
 func attack(t *testing.T, ordinary bool, env harness.Vars) *attacked {
 	t.Helper()
 	dir := harness.Ordinary().Dir(t)
-	kind := "---\nactions:\n- name: attack\n  description: Attacks.\n  confirm: never\n  timeout: 20s\n  command: [sh, -c, '{{input.script}}']\n" +
+	if !ordinary {
+		if err := os.Chown(dir, os.Getuid(), os.Getgid()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kind := "---\nactions:\n- name: attack\n  description: Attacks.\n  confirm: never\n  timeout: 20s\n  readable: [" + filepath.Join(dir, "readable") + "]\n  writable: [" + filepath.Join(dir, "writable") + "]\n  command: [sh, -c, '{{input.script}}']\n" +
 		"  input: {type: object, properties: {script: {type: string}}}\n---\nAttack.\n"
 	vars := harness.Vars{"DATA_DIR": filepath.Join(dir, "data"), "PROMPTS_DIR": filepath.Join(dir, "prompts"), "HOME": filepath.Join(dir, "home")}
-	for _, name := range []string{"data", "prompts", "home"} {
+	for _, name := range []string{"data", "prompts", "home", "readable", "writable"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +69,7 @@ func attack(t *testing.T, ordinary bool, env harness.Vars) *attacked {
 			harness.Ordinary().Run(cmd)
 		}
 	})
-	a := &attacked{Server: s, t: t, mark: mark}
+	a := &attacked{Server: s, t: t, ordinary: ordinary, mark: mark}
 	a.id, a.envelope = s.Manual(t, map[string]string{"Authorization": "Bearer " + vars["API_KEYS"]}, harness.Object{"kind": "attack", "userId": "u1", "input": harness.Object{}})
 	return a
 }
@@ -89,11 +95,37 @@ func (a *attacked) run(script string) string {
 	return string(text)
 }
 
+// modes are how a server under attack may be run.
+var modes = map[string]struct {
+	ordinary bool
+	sandbox  string
+}{
+	"root, no sandbox": {false, "off"}, "ordinary, no sandbox": {true, "off"}, "root, sandbox": {false, "require"}, "ordinary, sandbox": {true, "require"},
+}
+
+// inEach attacks a server in each mode.
+func inEach(t *testing.T, do func(a *attacked, confined bool)) {
+	t.Helper()
+	for name, mode := range modes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			do(attack(t, mode.ordinary, harness.Vars{"SANDBOX": mode.sandbox}), mode.sandbox == "require")
+		})
+	}
+}
+
 // Whatever the sandbox mode, an ordinary user's server keeps its environment and memory
 // to itself. Without a sandbox, root is not kept from anything: docs/operations.md says so.
 func TestTheServersSecretsAreNotRead(t *testing.T) {
 	t.Parallel()
-	a := attack(t, true, nil)
+	inEach(t, func(a *attacked, confined bool) {
+		if confined || a.ordinary {
+			readSecrets(a)
+		}
+	})
+}
+
+func readSecrets(a *attacked) {
 	server := strconv.Itoa(a.Cmd.Process.Pid)
 	for _, script := range []string{
 		"env", "cat /proc/$PPID/environ", "cat /proc/SERVER/environ", "cat /proc/SERVER/task/*/environ", "cat /proc/[0-9]*/environ", "strings /proc/SERVER/environ",
@@ -104,7 +136,7 @@ func TestTheServersSecretsAreNotRead(t *testing.T) {
 	} {
 		script = strings.NewReplacer("SERVER", server, "MARK", a.mark).Replace(script)
 		if got := a.run(script); strings.Contains(got, a.mark) {
-			t.Errorf("%s shows a secret of the server", script)
+			a.t.Errorf("%s shows a secret of the server", script)
 		}
 	}
 }
@@ -112,47 +144,39 @@ func TestTheServersSecretsAreNotRead(t *testing.T) {
 // The embedded Redis answers nobody but its server, whoever opens its socket.
 func TestTheEmbeddedRedisIsNotRead(t *testing.T) {
 	t.Parallel()
-	for name, ordinary := range map[string]bool{"root": false, "ordinary": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := attack(t, ordinary, nil)
-			socket := filepath.Join(a.Dir, "redis", "redis.sock")
-			for _, args := range []string{
-				"keys '*'", "info", "config get requirepass", "config set requirepass ''", "auth ''", "-a '' keys '*'", "--user default -a default keys '*'",
-				"acl list", "client list", "monitor", "debug sleep 0", "save", "--scan", "-a foobared keys '*'", "shutdown nosave",
-			} {
-				got := a.run("timeout 2 redis-cli -s " + socket + " " + args)
-				if strings.Contains(got, a.id) || strings.Contains(got, "redis_version") || strings.Contains(got, "requirepass") || strings.TrimSpace(got) == "OK" {
-					t.Errorf("redis-cli %s was answered %.200q", args, got)
-				}
+	inEach(t, func(a *attacked, _ bool) {
+		socket := filepath.Join(a.Dir, "redis", "redis.sock")
+		for _, args := range []string{
+			"keys '*'", "info", "config get requirepass", "config set requirepass ''", "auth ''", "-a '' keys '*'", "--user default -a default keys '*'",
+			"acl list", "client list", "monitor", "debug sleep 0", "save", "--scan", "-a foobared keys '*'", "shutdown nosave",
+		} {
+			got := a.run("timeout 2 redis-cli -s " + socket + " " + args)
+			if strings.Contains(got, a.id) || strings.Contains(got, "redis_version") || strings.Contains(got, "requirepass") || strings.TrimSpace(got) == "OK" {
+				a.t.Errorf("redis-cli %s was answered %.200q", args, got)
 			}
-			if got := a.run("ps -o args= --ppid " + strconv.Itoa(a.Cmd.Process.Pid)); strings.Contains(got, "requirepass") {
-				t.Error("a command line shows the password's setting")
-			}
-		})
-	}
+		}
+		if got := a.run("ps -o args= --ppid " + strconv.Itoa(a.Cmd.Process.Pid)); strings.Contains(got, "requirepass") {
+			a.t.Error("a command line shows the password's setting")
+		}
+	})
 }
 
 // A process that hides from its group, its session and its marker still ends with what
 // started it.
 func TestNothingOutlivesItsJob(t *testing.T) {
 	t.Parallel()
-	for name, ordinary := range map[string]bool{"root": false, "ordinary": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := attack(t, ordinary, nil)
-			for i, spelling := range []string{
-				"SLEEP &", "nohup SLEEP &", "setsid SLEEP &", "env -i SLEEP &", "setsid env -i SLEEP &", "env -i setsid SLEEP &", "setsid -f env -i SLEEP",
-				"(setsid sh -c 'env -i SLEEP &' &)", "setsid sh -c 'setsid env -i SLEEP & exec true' &", "env -u RINGBACK_PROCESS setsid SLEEP &",
-				"RINGBACK_PROCESS=another/1 setsid SLEEP &", "RINGBACK_PROCESS= setsid -f SLEEP", "sh -c 'trap \"\" TERM HUP INT; exec setsid env -i SLEEP' &",
-				"setsid -f setsid -f setsid -f env -i SLEEP", "cd / && umask 0 && setsid -f env -i sh -c 'SLEEP; true' >/dev/null 2>&1",
-			} {
-				length := fmt.Sprintf("%d.%d", 100000+i, a.Cmd.Process.Pid)
-				a.run(strings.ReplaceAll(spelling, "SLEEP", "sleep "+length+" </dev/null >/dev/null 2>&1") + "\n sleep 0.1")
-				harness.Eventually(t, "the end of "+spelling, func() bool { return !isRunning(length) })
-			}
-		})
-	}
+	inEach(t, func(a *attacked, _ bool) {
+		for i, spelling := range []string{
+			"SLEEP &", "nohup SLEEP &", "setsid SLEEP &", "env -i SLEEP &", "setsid env -i SLEEP &", "env -i setsid SLEEP &", "setsid -f env -i SLEEP",
+			"(setsid sh -c 'env -i SLEEP &' &)", "setsid sh -c 'setsid env -i SLEEP & exec true' &", "env -u RINGBACK_PROCESS setsid SLEEP &",
+			"RINGBACK_PROCESS=another/1 setsid SLEEP &", "RINGBACK_PROCESS= setsid -f SLEEP", "sh -c 'trap \"\" TERM HUP INT; exec setsid env -i SLEEP' &",
+			"setsid -f setsid -f setsid -f env -i SLEEP", "cd / && umask 0 && setsid -f env -i sh -c 'SLEEP; true' >/dev/null 2>&1",
+		} {
+			length := fmt.Sprintf("%d.%d", 100000+i, a.Cmd.Process.Pid)
+			a.run(strings.ReplaceAll(spelling, "SLEEP", "sleep "+length+" </dev/null >/dev/null 2>&1") + "\n sleep 0.1")
+			harness.Eventually(a.t, "the end of "+spelling, func() bool { return !isRunning(length) })
+		}
+	})
 }
 
 // isRunning reports whether a process has this word on its command line.
@@ -161,5 +185,75 @@ func isRunning(word string) bool {
 	return slices.ContainsFunc(lines, func(file string) bool {
 		text, _ := os.ReadFile(file)
 		return slices.Contains(strings.Split(string(text), "\x00"), word)
+	})
+}
+
+// In a sandbox, an action has its own directory, and nothing else can be written.
+func TestNothingIsWrittenOutsideTheRoom(t *testing.T) {
+	t.Parallel()
+	inEach(t, func(a *attacked, confined bool) {
+		if !confined {
+			return // docs/operations.md: a program of the same user can write that user's files
+		}
+		base := filepath.Dir(a.Dir)
+		for _, script := range []string{
+			"echo x > BASE/out", "echo x > DATA/out", "echo x >> BASE/prompts/attack.md", "mkdir -p BASE/home/.ssh && echo x > BASE/home/.ssh/authorized_keys",
+			"git config --global core.sshCommand x", "git config --system core.sshCommand x", "echo x > DATA/redis/redis.sock", "rm -rf DATA/redis DATA/nodes", "mv DATA DATA2",
+			"ln -s BASE/out l; echo x > l", "ln DATA/redis/lock hard", "mount -o remount,rw /; echo x > BASE/out", "mount --bind / /mnt; echo x > /mnt/out",
+			"unshare -Urm sh -c 'mount -o remount,rw /; echo x > BASE/out'", "echo x > /proc/1/root/BASE/out", "echo x > /proc/1/cwd/../out", "chmod 777 BASE; touch BASE/out",
+			"echo x > /etc/out", "echo x > /usr/local/bin/out", "echo x > /dev/shm/../../BASE/out", "umount DATA; umount -l DATA; echo x > DATA/out", "touch $HOME/out", "echo x > BASE/readable/out", "echo x > BASE/writable/out",
+		} {
+			a.run(strings.NewReplacer("BASE", base, "DATA", a.Dir).Replace(script))
+		}
+		if _, err := os.Stat(base + "/writable/out"); err != nil {
+			a.t.Errorf("what its kind says is writable is not: %v", err)
+		}
+		for _, place := range []string{base + "/readable/out", base + "/out", a.Dir + "/out", a.Dir + "2", base + "/home/.ssh", base + "/home/.gitconfig", base + "/home/out", "/etc/out", "/usr/local/bin/out", "/out", "/mnt/out"} {
+			if _, err := os.Lstat(place); err == nil {
+				a.t.Errorf("%s was written", place)
+			}
+		}
+		if _, err := os.Stat(a.Dir + "/redis/lock"); err != nil {
+			a.t.Error(err)
+		}
+		if text, err := os.ReadFile(base + "/prompts/attack.md"); err != nil || strings.HasSuffix(string(text), "x\n") {
+			a.t.Errorf("the kind was changed: %v", err)
+		}
+	})
+}
+
+// In a sandbox, neither the server's directories nor the home nor its processes are
+// there.
+func TestNothingIsSeenOutsideTheRoom(t *testing.T) {
+	t.Parallel()
+	inEach(t, func(a *attacked, confined bool) {
+		if !confined {
+			return // docs/operations.md: a program of the same user can read that user's files
+		}
+		base := filepath.Dir(a.Dir)
+		for path, text := range map[string]string{
+			filepath.Join(base, "home", ".netrc"): a.mark, filepath.Join(a.Dir, "nodes", "other"): a.mark, filepath.Join(base, ".env"): "LOG_FORMAT=" + a.mark,
+		} {
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil { //nolint:gosec // the attacker's user reads it
+				a.t.Fatal(err)
+			}
+		}
+		for _, script := range []string{
+			"cat BASE/home/.netrc", "cat ~/.netrc", "cat $HOME/.netrc", "find DATA", "cat DATA/nodes/other", "cat DATA/nodes/*/jobs/*/*", "find / -xdev -name redis.sock -path '*DATA*'",
+			"ls DATA/redis", "cat DATA/redis/appendonlydir/*", "cat /proc/1/root/DATA/nodes/other", "cat /proc/*/cwd/../../../../nodes/other", "cd BASE/home && cat .netrc",
+			"cat DATA/../data/nodes/other", "umount DATA; cat DATA/nodes/other", "unshare -Urm sh -c 'umount DATA; cat DATA/nodes/other'", "nsenter -t 1 -m cat DATA/nodes/other",
+			"cat /proc/[0-9]*/environ",
+		} {
+			got := a.run(strings.NewReplacer("BASE", base, "DATA", a.Dir).Replace(script))
+			if strings.Contains(got, a.mark) || strings.Contains(got, "redis.sock\n") || strings.Contains(got, "appendonly.aof") {
+				a.t.Errorf("%s shows %.200q", script, got)
+			}
+		}
+		if got := a.run("kill -9 " + strconv.Itoa(a.Cmd.Process.Pid) + " 2>/dev/null; for p in /proc/[0-9]*; do echo $p; done | wc -l"); !slices.Contains([]string{"3", "4", "5", "6", "7", "8", "9", "10", "11", "12"}, strings.TrimSpace(got)) {
+			a.t.Errorf("it sees %s processes", got)
+		}
+		if status, _ := harness.Send(a.t, a.URL, harness.Request{Method: "GET", Path: "/healthz"}); status != 200 {
+			a.t.Errorf("the server answers %d", status)
+		}
 	})
 }

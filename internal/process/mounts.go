@@ -1,0 +1,116 @@
+package process
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mounts are bubblewrap's arguments that make a place, by the place. For each file, the
+// nearest place above it counts.
+type mounts map[string][]string
+
+// tmpfsSize is how many bytes fit into an empty directory, which is kept in memory.
+const tmpfsSize = 1 << 30
+
+// empty puts an empty directory in place of one.
+func (m mounts) empty(place string) {
+	place = resolved(place)
+	if info, err := os.Stat(place); err == nil && info.IsDir() && place != "/" {
+		m[place] = []string{"--size", strconv.Itoa(tmpfsSize), "--tmpfs", place}
+	}
+}
+
+// bind puts something there, by one of bubblewrap's options.
+func (m mounts) bind(option, source, place string) {
+	place = resolved(place)
+	m[place] = []string{option, resolved(source), place}
+}
+
+// args are the arguments, in an order in which no place hides one within it.
+func (m mounts) args() (all []string) {
+	for _, place := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, m[place]...)
+	}
+	return all
+}
+
+// program shows a program where it would be hidden, with what lies beside it: a script
+// may need its package. A link to it stays one.
+func (m mounts) program(name string) {
+	found, err := exec.LookPath(name)
+	if err != nil || !filepath.IsAbs(found) {
+		return
+	}
+	found = filepath.Join(resolved(filepath.Dir(found)), filepath.Base(found))
+	file := resolved(found)
+	if dir := filepath.Dir(file); m.hides(file) {
+		if m.holdsHidden(dir) {
+			dir = file // the home itself, or the like
+		}
+		m[dir] = []string{"--ro-bind", dir, dir}
+	}
+	if found != file && m.hides(found) {
+		m[found] = []string{"--symlink", file, found}
+	}
+}
+
+// hides reports whether something lies within an empty directory.
+func (m mounts) hides(file string) bool {
+	for dir := file; ; dir = filepath.Dir(dir) {
+		if words, ok := m[dir]; ok {
+			return slices.Contains(words, "--tmpfs")
+		}
+		if dir == "/" {
+			return false
+		}
+	}
+}
+
+// holdsHidden reports whether a directory is, or holds, one that is emptied.
+func (m mounts) holdsHidden(dir string) bool {
+	for place, words := range m {
+		if slices.Contains(words, "--tmpfs") && (place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// homeTools are what a home holds of programs, without credentials.
+var homeTools = []string{
+	".asdf", ".bun/bin", ".cargo/bin", ".deno/bin", ".local/bin", ".local/lib", ".local/share/claude", ".local/share/mise",
+	".nvm", ".pyenv", ".rustup", ".sdkman", ".volta", "go/bin", "sdk",
+}
+
+// homeCaches are where package managers and compilers keep what they have fetched and
+// built.
+var homeCaches = []string{
+	".cache", ".cargo/git", ".cargo/registry", ".gradle", ".ivy2", ".local/share/pnpm", ".m2", ".npm", ".nuget", ".yarn", "go/pkg",
+}
+
+// home leaves programs of a home directory, and puts caches into it.
+func (m mounts) home(home, caches string) {
+	if home == "" || resolved(home) == "/" {
+		return
+	}
+	m.empty(home)
+	for _, tool := range homeTools {
+		place := filepath.Join(home, tool)
+		m.bind("--ro-bind-try", place, place)
+	}
+	if caches == "" {
+		return
+	}
+	for _, name := range homeCaches {
+		// One directory for each: what a job makes of one leads nowhere else.
+		source := filepath.Join(caches, strings.ReplaceAll(name, "/", "-"))
+		if os.MkdirAll(source, 0o700) == nil {
+			m.bind("--bind", source, filepath.Join(home, name))
+		}
+	}
+}

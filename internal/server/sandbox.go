@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"ringback/internal/config"
+	"ringback/internal/kind"
+	"ringback/internal/process"
+)
+
+// sandbox is what confines verifiers and commands of actions.
+type sandbox struct {
+	process.Sandbox
+	// description says what is in force, and warning what somebody should know of it.
+	description, warning string
+}
+
+// findSandbox makes of SANDBOX what can be had here. It fails where one is required
+// and there is none.
+func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
+	if c.Sandbox == config.SandboxOff {
+		return sandbox{description: "off (SANDBOX=off)"}, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return sandbox{}, err
+	}
+	found, err := process.FindSandbox(ctx, sandboxOptions(c, self))
+	switch {
+	case err == nil:
+		return sandbox{Sandbox: found, description: "bubblewrap, for verifiers and commands of actions"}, nil
+	case c.Sandbox == config.SandboxRequired:
+		return sandbox{}, fmt.Errorf("SANDBOX=require: %w", err)
+	}
+	return sandbox{
+		description: "none: " + err.Error(),
+		warning: "What runs for jobs is not confined: " + err.Error() +
+			". SANDBOX=require refuses to start like this, SANDBOX=off says that it is meant.",
+	}, nil
+}
+
+// sandboxOptions hide what is the server's. self is this program.
+func sandboxOptions(c config.Config, self string) process.SandboxOptions {
+	o := process.SandboxOptions{Helper: self, Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable)}
+	if home, err := os.UserHomeDir(); err == nil {
+		o.Home = home
+	}
+	for _, file := range []string{c.EnvFile, c.APIKeysFile} {
+		if file != "" {
+			o.HiddenFiles = append(o.HiddenFiles, file)
+		}
+	}
+	return o
+}
+
+// checkSandbox says what would be in force, and which kinds ask for more than that.
+func checkSandbox(ctx context.Context, c config.Config, kinds *kind.Registry) []Finding {
+	s, err := findSandbox(ctx, c)
+	switch {
+	case err != nil:
+		return []Finding{problem("%v", err)}
+	case s.InForce():
+		return []Finding{fine("sandbox: %s", s.description)}
+	}
+	found := []Finding{note("sandbox: %s", s.description)}
+	for _, k := range kinds.All() {
+		if k.Policy.AsksForNoNetwork() {
+			found = append(found, note("the kind %s says network: none, which without a sandbox changes nothing", k.Name))
+		}
+	}
+	return found
+}
