@@ -1,32 +1,22 @@
 package test
 
 import (
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
+	"ringback/test/scan"
 )
 
 // text reads what an endpoint answers.
 func (n *node) text(t testing.TB, path string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+	text := harness.Text(t, n.url+path)
+	n.secrets.Look(t, scan.Answer(path), []byte(text))
+	return text
 }
 
 func TestStandardErrorIsKept(t *testing.T) {

@@ -89,7 +89,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		t: t, rand: rand.New(rand.NewPCG(seed, 1)), redis: startRedis(t), dir: t.TempDir(),
 		faults: map[string]int{}, last: map[string]string{}, seen: map[string]bool{},
 	}
-	w.port = w.redis.port
+	w.port = w.redis.Port
 	w.toDB = startProxy(t, "127.0.0.1:"+w.port)
 	self, err := os.Executable()
 	if err != nil {
@@ -240,10 +240,10 @@ func (w *world) pauseCLI() {
 }
 
 func (w *world) restartRedis() {
-	_ = w.redis.cmd.Process.Kill()
-	_ = w.redis.cmd.Wait()
+	_ = w.redis.Cmd.Process.Kill()
+	_ = w.redis.Cmd.Wait()
 	w.sleep(500)
-	w.redis.start(w.t)
+	w.redis.Start(w.t)
 }
 
 func (w *world) slow(p *proxy) {

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,19 +16,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"ringback/internal/store"
+	"ringback/test/harness"
 	"ringback/test/scan"
 
 	"github.com/gorilla/websocket"
 )
 
 // patience is how long a condition is awaited before a test fails.
-const patience = 30 * time.Second
+const patience = harness.Patience
 
 var binary string
 
@@ -73,9 +71,8 @@ func runTests(m *testing.M) int {
 
 // redisServer is a private Redis.
 type redisServer struct {
-	url, port string
-	dir       string
-	cmd       *exec.Cmd
+	*harness.RedisServer
+	url string
 }
 
 func startRedis(t testing.TB) *redisServer {
@@ -86,28 +83,14 @@ func startRedis(t testing.TB) *redisServer {
 // startScannedRedis is startRedis for tests of the scan itself.
 func startScannedRedis(t testing.TB, s *scan.Scan) *redisServer {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("redis-server is not installed: run make deps")
-		}
-		t.Skip("redis-server is not installed: run make deps")
-	}
-	r := &redisServer{dir: t.TempDir(), port: freePort(t)}
-	r.url = "redis://default:" + scan.RedisPassword + "@127.0.0.1:" + r.port
-	r.start(t)
-	t.Cleanup(func() {
-		r.wantKnownKeys(t)
-		_ = r.cmd.Process.Kill()
-		_ = r.cmd.Wait()
-		s.WantStore(t, r.dir)
-	})
-	return r
+	r := harness.StartRedis(t, s, func(r *harness.RedisServer) { wantKnownKeys(t, r.URL) })
+	return &redisServer{r, r.URL}
 }
 
 // wantKnownKeys looks, at the end of a test, for keys and fields that no list names.
-func (r *redisServer) wantKnownKeys(t testing.TB) {
+func wantKnownKeys(t testing.TB, url string) {
 	t.Helper()
-	client, err := store.Connect(r.url)
+	client, err := store.Connect(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,37 +101,9 @@ func (r *redisServer) wantKnownKeys(t testing.TB) {
 	}
 }
 
-func (r *redisServer) start(t testing.TB) {
-	t.Helper()
-	r.cmd = exec.Command("redis-server", "-", "--port", r.port, "--bind", "127.0.0.1", "--dir", r.dir, "--appendonly", "yes",
-		"--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--save", "", "--logfile", "redis.log")
-	r.cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\n")
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "Redis to accept connections", func() bool {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+r.port)
-		if err != nil {
-			return false
-		}
-		defer conn.Close()
-		fmt.Fprint(conn, "AUTH "+scan.RedisPassword+"\r\nPING\r\n")
-		in := bufio.NewReader(conn)
-		_, _ = in.ReadString('\n')
-		line, _ := in.ReadString('\n')
-		return strings.HasPrefix(line, "+PONG")
-	})
-}
-
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	return harness.FreePort(t)
 }
 
 // node is a running server.
@@ -166,7 +121,7 @@ type node struct {
 }
 
 // vars are environment variables.
-type vars map[string]string
+type vars = harness.Vars
 
 // startNode starts a server with the given environment, over sensible ones for
 // tests, and stops it with the test.
@@ -275,36 +230,15 @@ func processesUnder(dir string) []int {
 }
 
 // logBuffer collects what a process prints.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logBuffer) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(b)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
+type logBuffer = harness.Log
 
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("gave up waiting for %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	harness.Eventually(t, what, ok)
 }
 
 // object is a JSON object.
-type object = map[string]any
+type object = harness.Object
 
 // do sends a request and returns the status and body of the answer.
 func (n *node) do(t testing.TB, method, path string, body any, headers ...string) (int, object) {

@@ -288,8 +288,8 @@ func TestRedisAway(t *testing.T) {
 	n := startNode(t, vars{"REDIS_URL": redis.url})
 	id, envelope := n.manual(t, object{"userId": "u1"})
 	events := n.listen(t, "userId=u1")
-	_ = redis.cmd.Process.Kill()
-	_ = redis.cmd.Wait()
+	_ = redis.Cmd.Process.Kill()
+	_ = redis.Cmd.Wait()
 
 	for path, body := range map[string]any{
 		"/api/jobs":               object{"kind": "meal-suggestions", "input": mealInput()},
@@ -308,7 +308,7 @@ func TestRedisAway(t *testing.T) {
 		t.Errorf("/healthz answered %d", status)
 	}
 
-	redis.start(t)
+	redis.Start(t)
 	eventually(t, "the server to recover", func() bool {
 		status, _ := n.do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 		return status == http.StatusOK

@@ -53,7 +53,7 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inStore, err := s.Store(server.dir)
+	inStore, err := s.Store(server.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package attack
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,25 +9,6 @@ import (
 
 	"ringback/test/harness"
 )
-
-// text is what a path answers, digit by digit.
-func text(t *testing.T, s *harness.Server, path string) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
-}
 
 // What a job is asked for with is what it gets: each number with all of its digits, or
 // the job is refused.
@@ -53,7 +33,7 @@ func TestInputsKeepTheirNumbers(t *testing.T) {
 			continue
 		}
 		id, _ := answer["requestId"].(string)
-		if record := text(t, s, "/api/jobs/"+id); !strings.Contains(record, `"accounts":[`+number+`]`) {
+		if record := harness.Text(t, s.URL+"/api/jobs/"+id); !strings.Contains(record, `"accounts":[`+number+`]`) {
 			t.Errorf("%s has become: %s", number, record)
 		}
 	}

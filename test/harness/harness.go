@@ -220,6 +220,25 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 	return resp.StatusCode, answer
 }
 
+// Text is what an address answers, letter by letter.
+func Text(t testing.TB, address string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
 // Want sends a request that must be answered with status.
 func (s *Server) Want(t testing.TB, status int, r Request) Object {
 	t.Helper()

@@ -12,38 +12,72 @@ import (
 	"ringback/test/scan"
 )
 
-// Redis starts a Redis for one test, and returns its URL and a client, by which the test
-// does what nobody but Ringback should.
-func Redis(t testing.TB) (url string, client *redis.Client) {
+// RedisServer is a private Redis, which keeps all that ever was stored.
+type RedisServer struct {
+	URL, Port, Dir string
+	Cmd            *exec.Cmd
+}
+
+// StartRedis starts a Redis for one test. When it has ended, the test fails of secrets
+// that were stored. Before is called while it still runs; nil for nothing.
+func StartRedis(t testing.TB, s *scan.Scan, before func(*RedisServer)) *RedisServer {
 	t.Helper()
-	bin, err := exec.LookPath("redis-server")
-	if err != nil {
+	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal("redis-server is not installed: run make deps")
 		}
 		t.Skip("redis-server is not installed: run make deps")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	r := &RedisServer{Dir: t.TempDir(), Port: FreePort(t)}
+	r.URL = "redis://default:" + scan.RedisPassword + "@127.0.0.1:" + r.Port
+	r.Start(t)
+	t.Cleanup(func() {
+		if before != nil {
+			before(r)
+		}
+		_ = r.Cmd.Process.Kill()
+		_ = r.Cmd.Wait()
+		s.WantStore(t, r.Dir)
+	})
+	return r
+}
+
+// Start starts it, again where it was killed, and waits until it answers.
+func (r *RedisServer) Start(t testing.TB) {
+	t.Helper()
+	r.Cmd = exec.Command("redis-server", "-", "--port", r.Port, "--bind", "127.0.0.1", "--dir", r.Dir, "--appendonly", "yes",
+		"--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--save", "", "--logfile", "redis.log")
+	r.Cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\n")
+	if err := r.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	client := r.client()
+	defer client.Close()
+	Eventually(t, "Redis to answer", func() bool { return client.Ping(t.Context()).Err() == nil })
+}
+
+func (r *RedisServer) client() *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + r.Port, Password: scan.RedisPassword})
+}
+
+// Redis starts a Redis for one test, and returns its URL and a client, by which the test
+// does what nobody but Ringback should.
+func Redis(t testing.TB) (url string, client *redis.Client) {
+	t.Helper()
+	r := StartRedis(t, scan.Suite, nil)
+	client = r.client()
+	t.Cleanup(func() { client.Close() })
+	return r.URL, client
+}
+
+// FreePort is a port that nobody listens on.
+func FreePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	listener.Close()
-	_, port, _ := net.SplitHostPort(address)
-	dir := t.TempDir()
-	cmd := exec.Command(bin, "-", "--port", port, "--bind", "127.0.0.1", "--dir", dir, "--appendonly", "yes",
-		"--auto-aof-rewrite-percentage", "0", "--save", "", "--logfile", "log")
-	cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\n")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	client = redis.NewClient(&redis.Options{Addr: address, Password: scan.RedisPassword})
-	t.Cleanup(func() {
-		client.Close()
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		scan.Suite.WantStore(t, dir)
-	})
-	Eventually(t, "Redis to answer", func() bool { return client.Ping(t.Context()).Err() == nil })
-	return "redis://default:" + scan.RedisPassword + "@" + address, client
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
 }
