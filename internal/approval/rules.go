@@ -53,6 +53,23 @@ func (r ToolRules) Tools() []string {
 	return names
 }
 
+// reaching are tools of the CLI by which a call runs something, or goes over the network,
+// other than the model's own search.
+var reaching = []string{"*", "Bash", "WebFetch", "Task", "Agent", "Skill"}
+
+// Reaching are the rules by which Claude runs commands, reaches the network or uses tools
+// of others (MCP) without that a person is asked. What a rule speaks of may be narrow: a
+// test that it allows runs what Claude wrote.
+func (r ToolRules) Reaching() []string {
+	var found []string
+	for _, rule := range parsed(r.Allow) {
+		if slices.Contains(reaching, rule.tool) || strings.HasPrefix(rule.tool, "mcp__") {
+			found = append(found, rule.text)
+		}
+	}
+	return found
+}
+
 // Verdict judges a call, and returns the rule that decided. Of a call that is asked
 // for, it is the rule that a yes for more than once permits, as Standing stores it:
 // see standing.

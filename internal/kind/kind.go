@@ -50,6 +50,16 @@ func (k *Kind) NeedsCallbacks() string {
 	return strings.Join(needs, ", ")
 }
 
+// Reaches says by what Claude, or what it wrote, runs commands or reaches the network in
+// jobs of the kind without that a person is asked; empty where it cannot.
+func (k *Kind) Reaches() string {
+	found := k.Policy.ToolRules().Reaching()
+	if len(k.Policy.Verifiers) > 0 {
+		found = append(found, "verifiers")
+	}
+	return strings.Join(found, ", ")
+}
+
 // CheckStructured returns why no job of the kind can take its result from the
 // CLI's structured output; nil when it can.
 func (k *Kind) CheckStructured() error {

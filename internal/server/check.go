@@ -57,7 +57,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 	if err := checkDataDir(c.DataDir); err != nil {
 		found = append(found, problem("%v", err))
 	}
-	for _, warning := range checkDescriptors(c) {
+	for _, warning := range append(checkDescriptors(c), checkOwnAnswers(c, kinds)...) {
 		found = append(found, note("%s", warning))
 	}
 	found = append(found, checkSandbox(ctx, c, kinds)...)

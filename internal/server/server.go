@@ -371,7 +371,7 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 	if problem := n.opts.Config.FindClaude().Problem; problem != "" && n.runner != nil {
 		problems = append(problems, problem)
 	}
-	return problems, n.keyWarnings()
+	return problems, append(n.keyWarnings(), checkOwnAnswers(n.opts.Config, n.kinds)...)
 }
 
 // subscribers are the parts of the node that hear what the store publishes, each of
@@ -471,6 +471,7 @@ func (n *node) announce() {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")
 	}
 	r.Warnings = append(append(r.Warnings, checkKeyFile(n.opts.Config)...), checkDescriptors(n.opts.Config)...)
+	r.Warnings = append(r.Warnings, checkOwnAnswers(n.opts.Config, n.kinds)...)
 	for _, k := range n.kinds.All() {
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
 			r.Warnings = append(r.Warnings, p.Error())
