@@ -71,12 +71,16 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 		if err := h.jobs.AppendAudit(in.ctx, in.id, "refused", "by the kind's rule "+rule, t.operation); err != nil {
 			return nil, err
 		}
-		return decide("deny", "This job may not do that ("+rule+")."), nil
+		return deniedByRule(rule), nil
 	case approval.Ask:
 		return h.askPerson(t, rule)
 	case approval.NoOpinion:
 	}
 	return hookAnswer{}, nil
+}
+
+func deniedByRule(rule string) hookAnswer {
+	return decide("deny", "This job may not do that ("+rule+").")
 }
 
 // locate says where the files of a call lie. Where the job works on another node,

@@ -77,7 +77,7 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 // recordedDecision uses up the recorded decision on exactly this call; nil when there
 // is none.
 func (h *Handler) recordedDecision(t *toolCall) (any, error) {
-	decision, id, err := h.jobs.UseApproval(t.ctx, t.id, approval.Key(t.operation), t.operation)
+	decision, id, err := h.jobs.UseApproval(t.ctx, t.id, approval.Key(t.operation), t.operation, t.denies)
 	if err != nil || decision == "" {
 		return nil, err
 	}
@@ -85,10 +85,25 @@ func (h *Handler) recordedDecision(t *toolCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if decision == job.Deny && c.Reply.Decision == job.Approve {
+		return deniedByRule(t.denies(c.Reply.Values)), nil
+	}
 	if decision == job.Deny {
 		return denied(*c.Reply), nil
 	}
 	return allowed(*c.Reply)
+}
+
+// denies returns the rule that denies the call with another input, as a person changed
+// it; empty where none does. What they have looked at and no rule denies is theirs to
+// allow.
+func (t *toolCall) denies(input map[string]any) string {
+	changed := t.tool
+	changed.Input = input
+	if verdict, rule := t.kind.Policy.ToolRules().Verdict(changed); verdict == approval.Deny {
+		return rule
+	}
+	return ""
 }
 
 // denied tells Claude why a person does not want a call, or what they want instead.

@@ -104,6 +104,9 @@ func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error
 	a.Message, a.By = &message, g.By
 	a = withExchange(a, f.exchangeWith(message.Content))
 	if a.Reply.Decision == job.Approve {
+		if rule := s.denying(f, a.Reply.Values); rule != "" {
+			return lifecycle.Resolution{}, refuse("/values", "the kind's rule "+rule+" denies the input as you have changed it")
+		}
 		if a.Approval, err = s.permission(f, g); err != nil {
 			return lifecycle.Resolution{}, err
 		}
@@ -112,6 +115,21 @@ func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error
 		InResponseTo: c.Type, ResolvesCheckpoint: true, CheckpointRunID: f.props.RunID, CheckpointMessageID: c.MessageID,
 	})
 	return a, err
+}
+
+// denying is the rule of the kind that denies a call of a tool as a person has changed
+// it; empty where none does, or the input is as it was. Paths are judged once more where
+// the call is made, for only there it is known where they lead.
+func (s *Service) denying(f form, changed map[string]any) string {
+	k, ok := s.jobs.Kind(f.props.Kind)
+	if !ok || len(changed) == 0 || f.checkpoint.Type != job.ToolApproval {
+		return ""
+	}
+	verdict, rule := k.Policy.ToolRules().Verdict(approval.ToolCall{Name: f.props.ToolName, Input: changed})
+	if verdict != approval.Deny {
+		return ""
+	}
+	return rule
 }
 
 // permission is what a yes permits, as it is stored.

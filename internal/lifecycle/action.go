@@ -181,34 +181,47 @@ func (s *Service) AckActionResult(ctx context.Context, id job.ID, approvalKey st
 }
 
 // UseApproval takes the decision on a call of a tool and uses it up. decision is
-// empty when there is none.
-func (s *Service) UseApproval(ctx context.Context, id job.ID, approvalKey string, about job.Operation) (decision job.Decision, c job.CheckpointID, err error) {
-	err = s.run(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) error {
-		decision, c = st.useApproval(approvalKey, about)
-		return nil
+// empty when there is none. A yes to an input that the person has changed is a Deny
+// where denies names a rule: what runs is that input, and so it stands in the audit log.
+func (s *Service) UseApproval(ctx context.Context, id job.ID, approvalKey string, about job.Operation, denies func(input map[string]any) (rule string)) (decision job.Decision, c job.CheckpointID, err error) {
+	err = s.run(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) (err error) {
+		decision, c, err = st.useApproval(approvalKey, about, denies)
+		return err
 	})
 	return decision, c, err
 }
 
-func (st *State) useApproval(key string, about job.Operation) (job.Decision, job.CheckpointID) {
+func (st *State) useApproval(key string, about job.Operation, denies func(input map[string]any) string) (job.Decision, job.CheckpointID, error) {
 	j := st.Job
 	if j == nil || j.Approval == nil {
-		return "", ""
+		return "", "", nil
 	}
 	a := j.Approval
 	st.do(SpendApproval{j.ID, key})
 	j.forgetQuestion(a.Checkpoint)
 	switch a.At(st.Now) {
 	case approval.Denied:
-		return job.Deny, a.Checkpoint
+		return job.Deny, a.Checkpoint, nil
 	case approval.Expired, approval.Missing:
 		st.refuseExpired(j, a, about)
-		return "", ""
+		return "", "", nil
 	case approval.Permitted:
 	}
-	st.audit(j, job.AuditEntry{Event: "started", CheckpointID: a.Checkpoint, Operation: about})
 	if c := st.Earlier; c != nil && c.ToolCallID != "" {
 		st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
 	}
-	return job.Approve, a.Checkpoint
+	started := job.AuditEntry{Event: "started", CheckpointID: a.Checkpoint, Operation: about}
+	if c := st.Earlier; c != nil && c.Reply != nil && len(c.Reply.Values) > 0 {
+		var err error
+		if started.Operation, err = approval.OfTool(about.Tool, c.Reply.Values); err != nil {
+			return "", "", err
+		}
+		if rule := denies(c.Reply.Values); rule != "" {
+			started.Event, started.Detail = "refused", "by the kind's rule "+rule
+			st.audit(j, started)
+			return job.Deny, a.Checkpoint, nil
+		}
+	}
+	st.audit(j, started)
+	return job.Approve, a.Checkpoint, nil
 }

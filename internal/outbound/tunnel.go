@@ -31,16 +31,18 @@ type Tunnel struct {
 // maxDial bounds how long a connection may take to be made.
 const maxDial = 30 * time.Second
 
-// OpenTunnel opens a tunnel to a host and port, until it is closed.
-func OpenTunnel(target string) (*Tunnel, error) { return openTunnel(target, Control) }
+// OpenTunnel opens a tunnel to a host and port, until it is closed or ctx ends.
+func OpenTunnel(ctx context.Context, target string) (*Tunnel, error) {
+	return openTunnel(ctx, target, Control)
+}
 
-func openTunnel(target string, control func(context.Context, string, string, syscall.RawConn) error) (*Tunnel, error) {
+func openTunnel(ctx context.Context, target string, control func(context.Context, string, string, syscall.RawConn) error) (*Tunnel, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is ended by Close
 	if err != nil {
 		return nil, err
 	}
 	t := &Tunnel{url: "http://" + l.Addr().String(), target: target, dialer: net.Dialer{Timeout: maxDial, ControlContext: control}}
-	ctx, end := context.WithCancel(context.Background())
+	ctx, end := context.WithCancel(ctx)
 	t.end = end
 	t.server = http.Server{Handler: t, ReadHeaderTimeout: maxDial, BaseContext: func(net.Listener) context.Context { return ctx }}
 	t.serving.Go(func() { _ = t.server.Serve(l) })

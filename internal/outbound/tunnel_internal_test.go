@@ -54,7 +54,7 @@ func TestTunnelLeadsToItsHostOnly(t *testing.T) {
 		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20))
 	}))
 	defer server.Close()
-	tunnel, err := openTunnel(server.Listener.Addr().String(), nil)
+	tunnel, err := openTunnel(t.Context(), server.Listener.Addr().String(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestTunnelLeadsToPublicAddressesOnly(t *testing.T) {
 		"10.0.0.1", "169.254.169.254", "192.168.0.1", "172.16.0.1", "100.64.0.1", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "255.255.255.255", "224.0.0.1",
 	} {
 		target := host + ":" + port
-		tunnel, err := OpenTunnel(target)
+		tunnel, err := OpenTunnel(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestGitGoesThroughATunnel(t *testing.T) {
 	const refs = "9daeafb9864cf43055ae93beb0afd6c7d144bfa4\trefs/heads/main\n"
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, refs) }))
 	defer server.Close()
-	tunnel, err := openTunnel(server.Listener.Addr().String(), nil)
+	tunnel, err := openTunnel(t.Context(), server.Listener.Addr().String(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func (g git) guard(ctx context.Context) (_ git, done func(error) error, err erro
 		g, err = g.pinned(ctx)
 		return g, done, err
 	}
-	tunnel, err := outbound.OpenTunnel(g.guarded.Address())
+	tunnel, err := outbound.OpenTunnel(ctx, g.guarded.Address())
 	if err != nil {
 		return g, done, err
 	}
