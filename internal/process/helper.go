@@ -34,7 +34,7 @@ func keep(bwrap string, args []string) int {
 	if err != nil {
 		return complain(err)
 	}
-	cmd := exec.CommandContext(context.Background(), bwrap, append([]string{"--info-fd", "3"}, args...)...) //nolint:gosec // what we were started for
+	cmd := exec.CommandContext(context.Background(), bwrap, append([]string{"--info-fd", "3"}, args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdin, os.Stdout, os.Stderr, []*os.File{tell}
 	// Signals to our group are for the program, and would end bubblewrap before it.
 	cmd.SysProcAttr = endsWithParent()

@@ -20,6 +20,10 @@ type Detached struct {
 	Env []string
 	// Marker is passed on in MarkerVar.
 	Marker string
+	// Sandbox confines the program to Room. The process is then the sandbox's: it ends
+	// with the program, and everything in the sandbox ends with it.
+	Sandbox Sandbox
+	Room    Room
 	// Stdin may hold secrets: nothing of it stays in the file system.
 	Stdin string
 	Files Files
@@ -66,6 +70,10 @@ func Start(d Detached) (*Process, error) {
 			return nil, err
 		}
 	}
+	args, err := d.Sandbox.wrap(d.Args, d.Dir, d.Room)
+	if err != nil {
+		return nil, err
+	}
 	stdin, err := unnamedFile(d.Stdin)
 	if err != nil {
 		return nil, err
@@ -82,7 +90,7 @@ func Start(d Detached) (*Process, error) {
 	}
 	defer stderr.Close()
 
-	cmd := exec.Command(d.Args[0], d.Args[1:]...) //nolint:noctx // it outlives whatever context there is
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it outlives whatever context there is
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = d.Dir, stdin, stdout, stderr
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -51,10 +51,11 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 			env = append(env, "RINGBACK_SIMULATE="+string(behaviour))
 		}
 	}
-	return process.Detached{
+	d := process.Detached{
 		Args: append([]string{bin}, args...), Dir: dir, Env: env, Stdin: prompt,
 		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
-	}, nil
+	}
+	return d, r.confine(&d, st, change, settings)
 }
 
 // settings writes the CLI's settings where the kind has calls of tools

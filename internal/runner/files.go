@@ -73,6 +73,7 @@ func (r *Runner) removeForgotten(ctx context.Context) {
 		}
 	}
 	r.removeWorkspaces(ctx)
+	r.removeConversations(ctx)
 }
 
 // forgotten reports whether a job has no record any more.

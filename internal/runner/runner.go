@@ -40,7 +40,7 @@ type Options struct {
 	Environ []string
 	// Repositories says which ones a request may name.
 	Repositories outbound.Policy
-	// Sandbox confines what runs for a job, except Claude and git.
+	// Sandbox confines what runs for a job, except git.
 	Sandbox process.Sandbox
 	// Dir is where processes keep their files.
 	Dir string

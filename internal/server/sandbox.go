@@ -11,7 +11,7 @@ import (
 	"ringback/internal/process"
 )
 
-// sandbox is what confines verifiers and commands of actions.
+// sandbox is what confines what runs for jobs.
 type sandbox struct {
 	process.Sandbox
 	// description says what is in force, and warning what somebody should know of it.
@@ -31,7 +31,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 	found, err := process.FindSandbox(ctx, sandboxOptions(c, self))
 	switch {
 	case err == nil:
-		return sandbox{Sandbox: found, description: "bubblewrap, for verifiers and commands of actions"}, nil
+		return sandbox{Sandbox: found, description: "bubblewrap, for turns, verifiers and commands of actions"}, nil
 	case c.Sandbox == config.SandboxRequired:
 		return sandbox{}, fmt.Errorf("SANDBOX=require: %w", err)
 	}

@@ -61,12 +61,13 @@ func (p Place) String() string { return string(p.Where) + " " + p.Name }
 var homes = map[Sort][]Place{
 	OfTurn: {{Stored, "secret:*"}},
 	Signature: {
-		{answer, "/api/jobs/*/callback"},       // for whoever plays Claude by hand
-		{File, "nodes/*/jobs/*/settings.json"}, // the CLI's hook sends it
-		{File, "nodes/*/jobs/*/turn-*"},        // what the CLI prints, before it is masked
-		{File, "nodes/*/jobs/*/work/*"},        // where Claude writes what it posts
-		{File, "workspaces/*/tree/*"},          // the same, beside a change
-		{Argv, "turn"},                         // Claude writes its own command lines
+		{answer, "/api/jobs/*/callback"},              // for whoever plays Claude by hand
+		{File, "nodes/*/jobs/*/settings.json"},        // the CLI's hook sends it
+		{File, "nodes/*/jobs/*/turn-*"},               // what the CLI prints, before it is masked
+		{File, "nodes/*/jobs/*/work/*"},               // where Claude writes what it posts
+		{File, "conversations/*/config/projects/*/*"}, // what Claude was told, as the CLI keeps it
+		{File, "workspaces/*/tree/*"},                 // the same, beside a change
+		{Argv, "turn"},                                // Claude writes its own command lines
 	},
 	OfModel:   {{Environ, "turn *"}, {File, "nodes/*/jobs/*/turn-*"}},
 	OfGit:     {{Environ, "git *"}, {Environ, "step *"}}, // finalizers push; a test holds that verifiers have none

@@ -1,0 +1,54 @@
+package claude_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ringback/internal/claude"
+)
+
+func TestConfigDirOfATurn(t *testing.T) {
+	t.Parallel()
+	home, dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "config"), filepath.Join(t.TempDir(), "outside")
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(home, ".claude.json"), `{"primaryApiKey":"k","projects":{"/other":{"history":["said"]}},"mcpServers":{"a":{}}}`)
+	write(filepath.Join(home, ".claude", ".credentials.json"), "login")
+	write(filepath.Join(home, ".claude", "projects", "x.jsonl"), "another conversation")
+	write(outside, "outside")
+	// What an earlier turn may have left.
+	write(filepath.Join(dir, "projects", "mine.jsonl"), "mine")
+	write(filepath.Join(dir, "hooks", "x"), "planted")
+	write(filepath.Join(dir, ".claude.json.link"), "")
+	for _, name := range []string{".claude.json", "settings.json", ".credentials.json"} {
+		if err := os.Symlink(outside, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := claude.PrepareConfigDir(dir, []string{"HOME=" + home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		filepath.Join(dir, ".claude.json"): `{"mcpServers":{"a":{}},"primaryApiKey":"k"}`, filepath.Join(dir, "settings.json"): "{}\n",
+		filepath.Join(dir, "projects", "mine.jsonl"): "mine", outside: "outside", filepath.Join(dir, ".credentials.json"): "",
+	} {
+		if text, err := os.ReadFile(file); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v, want %q", file, text, err, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "hooks")); err == nil {
+		t.Error("what an earlier turn has planted is there")
+	}
+	if got.Shown[filepath.Join(dir, ".credentials.json")] != filepath.Join(home, ".claude", ".credentials.json") || len(got.Shown) != 2 {
+		t.Errorf("shown are %v", got.Shown)
+	}
+}

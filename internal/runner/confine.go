@@ -1,0 +1,79 @@
+package runner
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"ringback/internal/claude"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/process"
+	"ringback/internal/review"
+)
+
+// confine puts a turn's process into the sandbox, if there is one: it has its working
+// directory, its conversation, and what package managers have fetched for its job.
+func (r *Runner) confine(d *process.Detached, st *lifecycle.Turn, change *review.Change, settings string) error {
+	if !r.opts.Sandbox.InForce() {
+		return nil
+	}
+	d.Sandbox = r.opts.Sandbox
+	d.Room = process.Room{Writable: []string{d.Dir}, Caches: filepath.Join(r.nodeDir.jobDir(st.Job.ID), "caches")}
+	if change != nil {
+		d.Room.Caches = change.Caches()
+	}
+	if settings != "" {
+		d.Room.Readable = append(d.Room.Readable, settings)
+	}
+	if st.Job.Simulated { // it keeps its conversation where it works
+		return nil
+	}
+	dir, err := r.conversationDir(st)
+	if err != nil {
+		return err
+	}
+	config, err := claude.PrepareConfigDir(dir, d.Env)
+	if err != nil {
+		return err
+	}
+	d.Env = append(d.Env, config.Env...)
+	d.Room.Writable = append(d.Room.Writable, dir)
+	d.Room.Readable = append(d.Room.Readable, config.Readable...)
+	d.Room.Shown = config.Shown
+	return nil
+}
+
+// conversations is where those lie that were led in a sandbox. A job may go on in one of
+// another job, on any node that shares the directory.
+func (r *Runner) conversations() string { return filepath.Join(r.opts.Dir, "conversations") }
+
+// conversationDir is where a conversation lies. Beside it stands which job leads it: it
+// goes with that job's record.
+func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
+	dir := filepath.Join(r.conversations(), st.Conversation)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "config"), os.WriteFile(filepath.Join(dir, jobFile), []byte(st.Job.ID), 0o600)
+}
+
+// jobFile names the job that leads a conversation.
+const jobFile = "job"
+
+// removeConversations removes those whose jobs' records are gone.
+func (r *Runner) removeConversations(ctx context.Context) {
+	files, err := filepath.Glob(filepath.Join(r.conversations(), "*", jobFile))
+	if err != nil {
+		return
+	}
+	for _, file := range files {
+		id, err := os.ReadFile(file)
+		if err != nil || !r.forgotten(ctx, job.ID(id)) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Dir(file)); err != nil {
+			r.log.Warn("could not remove a conversation", "requestId", string(id), "error", err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/test/messagesapi"
+)
+
+// Where a kind gives Claude a shell, it sees its job and nothing else; its conversation
+// goes on with the next turn.
+func TestRealCLIInTheSandbox(t *testing.T) {
+	t.Parallel()
+	prompts := kindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
+	schemas := kindsDir(t, "shell.result.json", `{"type":"object"}`)
+	data, home := t.TempDir(), t.TempDir()
+	for _, file := range []string{filepath.Join(data, "nodes", "9", "jobs", "req_x", "work", "f"), filepath.Join(home, ".netrc"), filepath.Join(home, ".claude", "projects", "x.jsonl")} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("another's"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	attacks := []string{
+		"cat " + data + "/nodes/9/jobs/req_x/work/f", "cat " + home + "/.netrc", "cat " + home + "/.claude/projects/x.jsonl", "cat ~/.netrc",
+		"ls " + data + "/redis", "echo x > " + home + "/written", "echo x > " + data + "/written",
+		"echo '{\"hooks\":{}}' > $CLAUDE_CONFIG_DIR/settings.json && echo another\"'\"s", "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c JWT_SECRET= | sed 's/^[1-9].*/another'\"'\"'s/'",
+	}
+	n, api := realClaude(t, vars{
+		"SANDBOX": "require", "HOME": home, "CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude"), "DATA_DIR": data, "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
+	}, func(r messagesapi.Request) messagesapi.Reply {
+		prompt, done := r.Text(), len(r.Results())
+		again := strings.Contains(prompt, "no result of yours was accepted")
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		switch {
+		case done < len(attacks) && !again:
+			return messagesapi.Bash(attacks[done])
+		case done == len(attacks) && !again:
+			return messagesapi.Bash("echo kept > note; ls /proc | grep -c '^[0-9]'")
+		case !again:
+			return messagesapi.Say("I have thought about it.")
+		}
+		switch strings.Count(flat(object{"r": r.Results()}), "\"success\"") {
+		default:
+			if !strings.Contains(flat(object{"r": r.Results()}), "payload is there") {
+				return messagesapi.Bash("cat note && echo '" + mustJSON(with(envelope, object{})) + "' > result.json && echo payload is there")
+			}
+			return messagesapi.Bash(curls(prompt)["result"])
+		case 1:
+			return messagesapi.Say("Submitted.")
+		}
+	})
+	record := n.await(t, n.create(t, object{"kind": "shell", "userId": "u1", "input": object{}}), "received")
+	if record["turn"] != 2.0 {
+		t.Errorf("it took %v turns, want 2", record["turn"])
+	}
+	last := api.Requests()[len(api.Requests())-1]
+	results := last.Results()
+	if len(results) < len(attacks) {
+		t.Fatalf("the second turn does not know the first: %d results", len(results))
+	}
+	for i, r := range results[:len(attacks)] {
+		if strings.Contains(r.Content, "another's") {
+			t.Errorf("%s: %s", attacks[i], r.Content)
+		}
+	}
+	for _, place := range []string{filepath.Join(home, "written"), filepath.Join(data, "written")} {
+		if _, err := os.Stat(place); err == nil {
+			t.Errorf("%s was written", place)
+		}
+	}
+}
+
+// A turn in the sandbox outlives its server and is adopted; cancelled, nothing is left of
+// it, wherever it has hidden.
+func TestSandboxedTurnIsAdoptedAndEndsAsAWhole(t *testing.T) {
+	t.Parallel()
+	prompts := kindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
+	schemas := kindsDir(t, "shell.result.json", `{"type":"object"}`)
+	begun, goOn := make(chan bool, 1), make(chan bool)
+	n, _ := realClaude(t, vars{
+		"SANDBOX": "require", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
+	}, func(r messagesapi.Request) messagesapi.Reply {
+		if len(r.Results()) == 0 {
+			return messagesapi.Bash("setsid env -i sleep 4242.5 >/dev/null 2>&1 & echo started")
+		}
+		begun <- true
+		select {
+		case <-goOn:
+		case <-time.After(time.Minute):
+		}
+		return messagesapi.Say("Done.")
+	})
+	id := n.create(t, object{"kind": "shell", "userId": "u1", "input": object{}})
+	<-begun
+	if len(commandsLike("sleep 4242.5")) == 0 {
+		t.Fatal("nothing has hidden")
+	}
+	n = n.again(t)
+	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.log.String(), "adopted a turn") })
+	if got := n.want(t, 200, "GET", "/api/jobs/"+id, nil); got["status"] != "running" || got["turn"] != 1.0 {
+		t.Errorf("after the restart: %v", got)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	eventually(t, "everything in the sandbox to end", func() bool { return len(commandsLike("sleep 4242.5")) == 0 && len(processesIn(n.dir)) == 0 })
+	close(goOn)
+}
