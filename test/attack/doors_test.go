@@ -358,7 +358,16 @@ func token(t *testing.T, secret string, claims jwt.MapClaims) string {
 // reference, and so in this list.
 func TestEveryRouteToEveryStranger(t *testing.T) {
 	t.Parallel()
-	s := harness.Start(t, harness.Vars{"API_KEYS": backendKey, "JWT_SECRET": tokenSecret}, nil)
+	expired := night
+	expired.Expires = time.Now().Add(-time.Hour)
+	file := keyFile(t, shop, expired)
+	s := harness.Start(t, harness.Vars{"API_KEYS": backendKey, "API_KEYS_FILE": file, "JWT_SECRET": tokenSecret}, nil)
+	s.Want(t, 200, with(shopKey, "GET", "/api/jobs", nil))
+	writeKeys(t, file, expired)
+	harness.Eventually(t, "a key to be revoked", func() bool {
+		status, _ := harness.Send(t, s.URL, with(shopKey, "GET", "/api/jobs", nil))
+		return status == 401
+	})
 	key := map[string]string{"Authorization": "Bearer " + backendKey}
 	id, _ := s.Manual(t, key, harness.Object{"userId": "alice", "sessionId": "s1"})
 	at := func(in time.Duration) int64 { return time.Now().Add(in).Unix() }
@@ -374,6 +383,8 @@ func TestEveryRouteToEveryStranger(t *testing.T) {
 		"an empty token":      {bearer(""), "", []int{401}},
 		"another scheme":      {map[string]string{"Authorization": "Basic " + backendKey}, "", []int{401}},
 		"a key cut short":     {bearer(backendKey[:20]), "", []int{401}},
+		"a revoked key":       {bearer(shopKey), "", []int{401}},
+		"an expired key":      {bearer(nightKey), "", []int{401}},
 		"an expired token":    {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "alice", "exp": at(-time.Hour)})), "", []int{401}},
 		"a token for ever":    {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "alice", "exp": at(1000 * time.Hour)})), "", []int{401}},
 		"a token without end": {bearer(token(t, tokenSecret, jwt.MapClaims{"sub": "alice"})), "", []int{401}},
