@@ -30,6 +30,9 @@ type SandboxOptions struct {
 	Home string
 	// Hidden are directories, and HiddenFiles files, that nobody gets to see.
 	Hidden, HiddenFiles []string
+	// Path is the value of PATH: what lies in its directories can be run, but for those
+	// that hold a hidden one, such as the home itself.
+	Path string
 	// Readable are directories and files that everybody gets to see, wherever they lie.
 	Readable []string
 }
@@ -118,6 +121,11 @@ func (s Sandbox) mounts(room Room) mounts {
 	m.home(s.opts.Home, room.Caches)
 	for _, place := range slices.Concat(resolvers, s.opts.Readable) {
 		m.bind("--ro-bind-try", place, place)
+	}
+	for _, dir := range filepath.SplitList(s.opts.Path) {
+		if filepath.IsAbs(dir) && !m.holdsHidden(resolved(dir)) && m.hides(resolved(dir)) {
+			m.bind("--ro-bind-try", dir, dir)
+		}
 	}
 	for _, place := range s.opts.Hidden {
 		m.empty(place)

@@ -33,7 +33,7 @@ func newSandbox(t testing.TB) sandboxed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{filepath.Join(s.hidden, "secret"), filepath.Join(s.home, ".netrc"), filepath.Join(s.home, ".cargo", "bin", "tool"), filepath.Join(s.home, ".cargo", "credentials.toml")} {
+	for _, file := range []string{filepath.Join(s.hidden, "secret"), filepath.Join(s.home, ".netrc"), filepath.Join(s.home, ".cargo", "bin", "tool"), filepath.Join(s.home, "tools", "own"), filepath.Join(s.home, ".cargo", "credentials.toml")} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func newSandbox(t testing.TB) sandboxed {
 			t.Fatal(err)
 		}
 	}
-	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Home: s.home, Hidden: []string{s.hidden}, Readable: []string{self}})
+	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Home: s.home, Hidden: []string{s.hidden}, Path: s.home + ":" + filepath.Join(s.home, "tools"), Readable: []string{self}})
 	if err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestWhatASandboxShows(t *testing.T) {
 		"no hidden part of what it may read": {
 			"cat " + s.hidden + "/secret", func(r *process.Room) { r.Readable = append(r.Readable, filepath.Dir(s.hidden)) }, "",
 		},
-		"a home with programs alone": {"cd $HOME && find . -type f", nil, "./.cargo/bin/tool\n"},
+		"a home with programs alone": {"cd $HOME && find . -type f | sort", nil, "./.cargo/bin/tool\n./tools/own\n"},
 		"a temporary directory":      {"mktemp -d | cut -c -5; ls /tmp /var/tmp | grep -v -e '^$' -e ':$' -e '^Test' -e '^go-build' -e '^tmp'", nil, "/tmp/\n"},
 		"its own processes":          {"ls -d /proc/[0-9]* | wc -l | tr -d ' ' | grep -x '[1-6]' >/dev/null && echo few", nil, "few\n"},
 		"nothing to write on":        {"touch /x /etc/x /usr/x /run/x 2>/dev/null; ls /x /etc/x /usr/x 2>/dev/null", nil, ""},
