@@ -547,13 +547,24 @@ func TestWorkspaceGoesWithItsJob(t *testing.T) {
 
 func TestRepositoryThatCannotBeCloned(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, vars{"RETRY_BACKOFF": "10ms"})
+	n := startNode(t, vars{"RETRY_BACKOFF": "10ms", "REPOSITORY_PRIVATE": "true"})
+	change := func(url string) object {
+		return object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": url}}}}
+	}
 	for url, says := range map[string]string{
-		"https://user:hunter2@127.0.0.1:1/service.git": "repository service: git clone",
-		"ext::sh -c touch% x":                          "this kind of address is not allowed",
-		"/no/such/repository":                          "does not exist",
+		"https://user:hunter2@127.0.0.1:1/service.git": "leave it out",
+		"ext::sh -c touch% x":                          "expected",
 	} {
-		id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": url}}}})
+		text := fmt.Sprint(n.want(t, 400, "POST", "/api/jobs", change(url)))
+		if !strings.Contains(text, "/input/repos/0/url") || !strings.Contains(text, says) || strings.Contains(text, "hunter2") {
+			t.Errorf("%s: %s", url, text)
+		}
+	}
+	for url, says := range map[string]string{
+		"https://127.0.0.1:1/service.git": "repository service: git clone",
+		"/no/such/repository":             "does not exist",
+	} {
+		id := n.create(t, change(url))
 		record := n.await(t, id, "failed")
 		if text := record["error"].(string); record["errorCode"] != "workspace" || !strings.Contains(text, says) || strings.Contains(text, "hunter2") {
 			t.Errorf("%s: %v %s", url, record["errorCode"], text)
@@ -572,7 +583,7 @@ func TestUsersBringNoCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remote := object{"url": "https://127.0.0.1:1/service.git"}
+	remote := object{"url": "https://git.invalid/service.git"}
 	for name, c := range map[string]struct {
 		input  object
 		status int

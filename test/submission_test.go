@@ -60,12 +60,13 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			open(t, gate) // the verifier's
 			claude := filepath.Join(t.TempDir(), "claude")
 			env["REDIS_URL"], env["NODE_TIMEOUT"], env["CLAUDE_BIN"] = startRedis(t).url, "10m", hangingCLI(t, claude)
+			remote := goRepository(t, "service")
+			env["REPOSITORY_PATHS"] = filepath.Dir(remote) // neither half knows that whoever asks is at this machine
 			apiEnv := maps.Clone(env)
 			apiEnv["DATA_DIR"] = t.TempDir()
 			api := startNode(t, apiEnv, "--role", "api")
 			env["LISTEN_ADDR"], env["CALLBACK_BASE_URL"] = "127.0.0.1:0", api.url
 			worker := startNode(t, env, "--role", "worker")
-			remote := goRepository(t, "service")
 			id := api.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote}}}})
 			eventually(t, "Claude to run", func() bool { return exists(claude + ".reached") })
 			worker = meanwhile(t, worker, func() {
