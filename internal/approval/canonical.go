@@ -41,11 +41,10 @@ type longNumbers []byte
 func (l *longNumbers) takeOut(path string, v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		exact := decimalOf(v.String())
-		if f, err := v.Float64(); err == nil && decimalOf(strconv.FormatFloat(f, 'e', -1, 64)) == exact {
+		if isFloat(v) {
 			return v
 		}
-		*l = fmt.Appendf(*l, "\x00%s=%s", path, exact)
+		*l = fmt.Appendf(*l, "\x00%s=%s", path, decimalOf(v.String()))
 		return nil
 	case map[string]any:
 		rest := make(map[string]any, len(v))
@@ -61,6 +60,13 @@ func (l *longNumbers) takeOut(path string, v any) any {
 		return rest
 	}
 	return v
+}
+
+// isFloat reports whether a 64-bit float holds a number exactly, or is what its digits
+// are short for, as 0.1 is.
+func isFloat(n json.Number) bool {
+	f, err := n.Float64()
+	return err == nil && decimalOf(strconv.FormatFloat(f, 'e', -1, 64)) == decimalOf(n.String())
 }
 
 var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -36,21 +37,41 @@ func ParseConfirm(text string) (Confirm, error) {
 	case !conditional:
 		return Confirm{}, fmt.Errorf(`found %q; allowed: always, never, "when: <expression over input>"`, text)
 	}
-	program, err := expr.Compile(strings.TrimSpace(condition), expr.Env(map[string]any{"input": map[string]any{}}), expr.AsBool())
+	var numbers literals
+	program, err := expr.Compile(strings.TrimSpace(condition), expr.Env(map[string]any{"input": map[string]any{}}), expr.AsBool(), expr.Patch(&numbers))
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
 		return Confirm{}, errors.New(strings.NewReplacer("map[string]interface {}", "object", "[]interface {}", "array", "interface {}", "any value").Replace(message))
 	}
+	if len(numbers.rounded) > 0 {
+		return Confirm{}, fmt.Errorf("found %d, which a 64-bit float rounds to another number; expected one of at most 9007199254740992", numbers.rounded[0])
+	}
 	return Confirm{when: program}, nil
 }
 
+// literals collects the whole numbers of an expression that no 64-bit float holds: they
+// would be compared as another number than the kind's author wrote.
+type literals struct{ rounded []int }
+
+// Visit implements the visitor of the expression library.
+func (l *literals) Visit(n *ast.Node) {
+	if whole, ok := (*n).(*ast.IntegerNode); ok && !isFloat(json.Number(strconv.Itoa(whole.Value))) {
+		l.rounded = append(l.rounded, whole.Value)
+	}
+}
+
 // Verdict is Ask or Allow. What the condition cannot decide, because a field is
-// missing or of another type, is asked.
+// missing or of another type, is asked, and so is an input with a number that no 64-bit
+// float holds exactly: conditions would compare another number than the one that runs.
 func (c Confirm) Verdict(input map[string]any) Verdict {
 	if c.never {
 		return Allow
 	}
 	if c.when == nil {
+		return Ask
+	}
+	var long longNumbers
+	if long.takeOut("", input); len(long) > 0 {
 		return Ask
 	}
 	result, err := expr.Run(c.when, map[string]any{"input": plainNumbers(input)})

@@ -1,6 +1,7 @@
 package approval_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -52,10 +53,13 @@ func TestWhenAnActionMustBeConfirmed(t *testing.T) {
 func TestConditionsThatAreNone(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"sometimes":                 `found "sometimes"; allowed: always, never, "when: <expression over input>"`,
-		"when: input.amount >":      "unexpected token EOF (1:14)",
-		"when: output.amount > 100": "unknown name output (1:1)",
-		"when:":                     "unexpected token EOF",
+		"sometimes":                              `found "sometimes"; allowed: always, never, "when: <expression over input>"`,
+		"when: input.amount >":                   "unexpected token EOF (1:14)",
+		"when: output.amount > 100":              "unknown name output (1:1)",
+		"when:":                                  "unexpected token EOF",
+		"when: input.amount != 9007199254740993": "found 9007199254740993, which a 64-bit float rounds to another number; expected one of at most 9007199254740992",
+		"when: input.amount in [1, 1234567890123456789]": "found 1234567890123456789, which a 64-bit float rounds to another number; expected one of at most 9007199254740992",
+		"when: not (input.a.b > -9007199254740993)":      "found 9007199254740993, which a 64-bit float rounds to another number; expected one of at most 9007199254740992",
 	} {
 		if _, err := approval.ParseConfirm(text); err == nil || err.Error() != want {
 			t.Errorf("%s: found %v, want %s", text, err, want)
@@ -81,6 +85,45 @@ func TestFieldsThatAConditionNames(t *testing.T) {
 		got := slices.Sorted(slices.Values(confirm.Fields()))
 		if !slices.Equal(got, want) {
 			t.Errorf("%s names %v, want %v", text, got, want)
+		}
+	}
+}
+
+// A number that a float would round is not compared as the one that it would be rounded
+// to: a person is asked.
+func TestConditionsDoNotRound(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		condition, amount string
+		want              approval.Verdict
+	}{
+		{"input.amount > 100", "100", approval.Allow},
+		{"input.amount > 100", "100.0", approval.Allow},
+		{"input.amount > 100", "1e2", approval.Allow},
+		{"input.amount > 100", "-0", approval.Allow},
+		{"input.amount > 100", "99.5", approval.Allow},
+		{"input.amount > 100", "100.1", approval.Ask},
+		{"input.amount > 100", "100.00000000000000000001", approval.Ask},
+		{"input.amount in [5, 7]", "5", approval.Ask},
+		{"input.amount in [5, 7]", "5.0", approval.Ask},
+		{"input.amount in 1..7", "5", approval.Ask},
+		{"input.amount not in [5, 7]", "5.000000000000000000001", approval.Ask},
+		{"input.amount > 1234567890123456800", "1234567890123456801", approval.Ask},
+		{"input.amount > 9007199254740992", "9007199254740993", approval.Ask},
+		{"input.amount > 9007199254740992", "9007199254740992.5", approval.Ask},
+		{"input.amount == 9007199254740992", "9007199254740993", approval.Ask},
+		{"input.amount != 9007199254740992", "9007199254740993", approval.Ask},
+		{"not (input.amount == 9007199254740992)", "9007199254740993", approval.Ask},
+		{"input.amount > 100", "1e400", approval.Ask},
+		{"input.amount > 100", "-1e400", approval.Ask},
+		{"input.amount < 0.1", "0.09999999999999999999999", approval.Ask},
+	} {
+		confirm, err := approval.ParseConfirm("when: " + c.condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := confirm.Verdict(map[string]any{"amount": json.Number(c.amount)}); got != c.want {
+			t.Errorf("%s of %s: %q, want %q", c.condition, c.amount, got, c.want)
 		}
 	}
 }
