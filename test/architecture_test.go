@@ -14,7 +14,7 @@ import (
 // internal/server and cmd put things together.
 var allowed = map[string][]string{
 	"internal/action":            {"job", "kind", "lifecycle", "process", "store"},
-	"internal/api":               {"apikey", "artifact", "checkpoint", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
+	"internal/api":               {"apikey", "artifact", "checkpoint", "doctor", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
 	"internal/apikey":            {},
 	"internal/approval":          {"job"},
 	"internal/artifact":          {},
@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"internal/excerpt":           {},
 	"internal/guard":             {"job"},
 	"internal/httpjson":          {"job"},
+	"internal/doctor":            {"job", "lifecycle", "store"},
 	"internal/hub":               {"job", "store"},
 	"internal/job":               {},
 	"internal/kind":              {"approval", "job", "outbound", "schema"},

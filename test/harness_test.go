@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/internal/job"
 	"ringback/internal/store"
 	"ringback/test/harness"
 	"ringback/test/scan"
@@ -83,12 +84,13 @@ func startRedis(t testing.TB) *redisServer {
 // startScannedRedis is startRedis for tests of the scan itself.
 func startScannedRedis(t testing.TB, s *scan.Scan) *redisServer {
 	t.Helper()
-	r := harness.StartRedis(t, s, func(r *harness.RedisServer) { wantKnownKeys(t, r.URL) })
+	r := harness.StartRedis(t, s, func(r *harness.RedisServer) { wantInOrder(t, r.URL) })
 	return &redisServer{r, r.URL}
 }
 
-// wantKnownKeys looks, at the end of a test, for keys and fields that no list names.
-func wantKnownKeys(t testing.TB, url string) {
+// wantInOrder looks, at the end of a test, for keys and fields that no list names, and for
+// what does not fit the records.
+func wantInOrder(t testing.TB, url string) {
 	t.Helper()
 	client, err := store.Connect(url)
 	if err != nil {
@@ -99,6 +101,9 @@ func wantKnownKeys(t testing.TB, url string) {
 	if unknown, err := s.Unknown(context.Background()); err == nil && len(unknown) > 0 { // a test may have stopped it
 		t.Errorf("keys and fields that internal/store does not list: %q", unknown)
 	}
+	_, _ = s.Inspect(context.Background(), false, func(f job.Finding) {
+		t.Errorf("the store is not in order: %s: %s %s", f.Problem, f.Key, f.Member)
+	})
 }
 
 func freePort(t testing.TB) string {

@@ -26,7 +26,7 @@ func main() {
 	root.SetVersionTemplate(builtFrom().String() + "\n")
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(serveCommand(), checkCommand(), tokenCommand(), keyCommand(), simulateCommand(), versionCommand())
-	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager), Terminal: terminal(), Browser: c.Browser})...)
+	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager), Terminal: terminal(), Browser: c.Browser, ExamineFunc: examineOffline})...)
 	os.Exit(cli.Execute(context.Background(), root, os.Args[1:]))
 }
 

@@ -50,6 +50,8 @@ func parseFields(text string) (selection, error) {
 	return sel, nil
 }
 
+func (s selection) shows(name string) bool { return slices.Contains(s.names, name) != s.without }
+
 // of is a job's record with the chosen fields, in their order.
 func (s selection) of(j job.Job) (json.RawMessage, error) {
 	text, err := json.Marshal(j)
@@ -61,7 +63,7 @@ func (s selection) of(j job.Job) (json.RawMessage, error) {
 		return nil, err
 	}
 	for name := range all {
-		if slices.Contains(s.names, name) == s.without {
+		if !s.shows(name) {
 			delete(all, name)
 		}
 	}

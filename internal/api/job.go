@@ -44,6 +44,7 @@ func (s *Server) listJobs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	q.Brief = !shown.shows("input") && !shown.shows("result")
 	q.UserID = c.QueryParam("userId")
 	if who := callerOf(c); !who.service() {
 		userID, err := actAs(who, q.UserID)

@@ -151,6 +151,8 @@ func (s *Server) Register(e *echo.Echo) {
 		{http.MethodPost, "/hitl/runs", s.startRun},
 		{http.MethodGet, "/hitl/runs/:id", s.getRun},
 		{http.MethodGet, "/api/stats", s.stats},
+		{http.MethodGet, "/api/doctor", s.examine(false)},
+		{http.MethodPost, "/api/doctor", s.examine(true)},
 		{http.MethodGet, "/api/kinds", s.listKinds},
 		{http.MethodGet, "/api/kinds/:name", s.getKind},
 	} {

@@ -29,6 +29,10 @@ func (s *Server) stats(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	jobs, err := s.store.JobCounts(c.Request().Context())
+	if err != nil {
+		return err
+	}
 	var total store.Stats
 	byType := map[job.CheckpointType]checkpointStats{}
 	for _, t := range job.CheckpointTypes {
@@ -36,9 +40,36 @@ func (s *Server) stats(c echo.Context) error {
 		byType[t] = derive(counts[t])
 	}
 	return c.JSON(http.StatusOK, struct {
+		Jobs        jobCounts                              `json:"jobs"`
 		Checkpoints map[job.CheckpointType]checkpointStats `json:"checkpoints"`
 		Total       checkpointStats                        `json:"total"`
-	}{byType, derive(total)})
+	}{countJobs(jobs), byType, derive(total)})
+}
+
+// jobCounts count the jobs that are kept, of all users. A status or kind of which there
+// are none may be missing.
+type jobCounts struct {
+	Total    int64                          `json:"total"`
+	ByStatus map[job.State]int64            `json:"byStatus"`
+	ByKind   map[string]map[job.State]int64 `json:"byKind"`
+}
+
+func countJobs(byKind map[string]map[job.State]int64) jobCounts {
+	counts := jobCounts{ByStatus: map[job.State]int64{}, ByKind: map[string]map[job.State]int64{}}
+	for kind, states := range byKind {
+		for state, n := range states {
+			if n == 0 {
+				continue
+			}
+			if counts.ByKind[kind] == nil {
+				counts.ByKind[kind] = map[job.State]int64{}
+			}
+			counts.ByKind[kind][state] = n
+			counts.ByStatus[state] += n
+			counts.Total += n
+		}
+	}
+	return counts
 }
 
 func derive(s store.Stats) checkpointStats {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/internal/client"
+	"ringback/internal/job"
 )
 
 // Defaults are the surroundings of the commands: what flags fall back to, and
@@ -41,6 +43,8 @@ type Defaults struct {
 	// TypedFunc reports whether a person types what a reader reads; nil asks the
 	// operating system.
 	TypedFunc func(io.Reader) bool
+	// ExamineFunc examines the store of the configuration here, without a server.
+	ExamineFunc func(ctx context.Context, mend bool) (job.Examination, error)
 	// ColumnsFunc returns how many columns the terminal behind a writer has, 0
 	// when there is none; nil asks the operating system.
 	ColumnsFunc func(io.Writer) int
@@ -88,7 +92,7 @@ func Commands(d Defaults) []*cobra.Command {
 		a.cancelCommand(), a.retryCommand(), a.kindsCommand(), a.callbackCommand(),
 		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
 		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(),
-		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(), a.openCommand(),
+		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(), a.openCommand(), a.doctorCommand(),
 	}
 	for _, c := range commands {
 		a.common(c)

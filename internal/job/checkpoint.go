@@ -58,6 +58,9 @@ const (
 	CheckpointCancelled CheckpointStatus = "cancelled" // the job ended otherwise
 )
 
+// CheckpointStatuses lists every status.
+var CheckpointStatuses = [...]CheckpointStatus{Open, Interpreting, Answered, Superseded, CheckpointExpired, CheckpointCancelled}
+
 // Waits reports whether a reply is still taken. One that is being read may be
 // followed by a further one, which supersedes that reading.
 func (s CheckpointStatus) Waits() bool { return s == Open || s == Interpreting }

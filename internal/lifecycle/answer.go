@@ -93,7 +93,6 @@ func (st *State) interpret(c *Checkpoint, r Resolution, message int64) error {
 	}
 	c.Round++
 	c.Status, c.ReplyMessageID, c.Exchange, c.Interpreter = job.Interpreting, message, r.Exchange, ""
-	st.do(UnlistOpen{c})
 	st.restartHumanClock(c)
 	st.addTask(c.JobID, TaskUnderstand, string(c.ID)+"|"+itoa(c.Round))
 	return nil

@@ -29,7 +29,7 @@ func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 	o.chat.CheckpointID, o.chat.RequestID = c.ID, c.JobID
 	c.Status, c.CreatedAt = job.Open, st.Now
 	c.MessageID = st.put(to, o.chat, EndedByPerson, "HITL_CHECKPOINT", "awaiting_human")
-	st.do(ListCheckpoint{c})
+	st.do(StartAsking{c})
 	if c.JobID != "" {
 		st.auditCheckpoint(st.Job, c, job.AuditEntry{Event: "asked"})
 		if !o.unasked {
@@ -46,7 +46,7 @@ func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) err
 	if err := st.withdrawInterpreter(c); err != nil {
 		return err
 	}
-	st.do(UnlistOpen{c}, StopAsking{c}, StopClock{LapseClock, string(c.ID)})
+	st.do(StopAsking{c}, StopClock{LapseClock, string(c.ID)})
 	if c.JobID == "" {
 		st.do(SetClock{ForgetClock, string(c.ID), st.Now.Add(c.Retention)})
 	}

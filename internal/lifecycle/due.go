@@ -26,6 +26,20 @@ var expiries = map[Clock]expiry{
 	HumanClock:    {job.CodeHumanTimeout, "Nobody answered in time", "Nobody answered in time. Please start again."},
 }
 
+// ClockOf is the clock that ends a state, if nothing else does.
+func ClockOf(state job.State) Clock {
+	switch state {
+	case job.Pending:
+		return QueueClock
+	case job.AwaitingApproval, job.AwaitingInput:
+		return HumanClock
+	case job.Running:
+		return CallbackClock
+	case job.Received, job.Cancelled, job.Rejected, job.Expired, job.Failed:
+	}
+	return PurgeClock
+}
+
 // Fire does what a clock that has run down is for, once, whoever calls it and how
 // often: whether the clock still stands there is read again.
 func (s *Service) Fire(ctx context.Context, d Due) error {
@@ -101,7 +115,6 @@ func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
 		return st.closeCheckpoint(c, job.CheckpointExpired)
 	case ForgetClock:
 		c.Deleted = true
-		st.do(DeleteCheckpoint{c})
 	case ApprovalClock: // whoever tries to use the approval now is refused
 		if j := st.Job; j != nil && c.ToolCallID != "" && j.Approval != nil && j.Approval.Checkpoint == c.ID {
 			st.failCall(j.chat(), c.ToolCallID, "expired")

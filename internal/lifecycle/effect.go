@@ -162,8 +162,6 @@ type (
 		By   int64
 	}
 
-	// ListJob shows a new job in the lists.
-	ListJob struct{ Job *Job }
 	// RememberKey keeps which job an idempotency key made; the commit fails where it
 	// made another meanwhile.
 	RememberKey struct {
@@ -191,10 +189,8 @@ type (
 		Retention time.Duration
 	}
 
-	// ListCheckpoint shows a new checkpoint in the lists.
-	ListCheckpoint struct{ Checkpoint *Checkpoint }
-	// UnlistOpen takes a checkpoint out of the open ones.
-	UnlistOpen struct{ Checkpoint *Checkpoint }
+	// StartAsking puts a new checkpoint to its session.
+	StartAsking struct{ Checkpoint *Checkpoint }
 	// StopAsking takes a checkpoint out of those to which a message of its session may
 	// reply.
 	StopAsking struct{ Checkpoint *Checkpoint }
@@ -259,8 +255,6 @@ type (
 	ForgetReports struct{ JobID job.ID }
 	// DeleteJob removes all that is stored for a job.
 	DeleteJob struct{ Job *Job }
-	// DeleteCheckpoint removes a checkpoint of something outside Ringback.
-	DeleteCheckpoint struct{ Checkpoint *Checkpoint }
 )
 
 func (Emit) effect()             {}
@@ -282,13 +276,11 @@ func (LeaveLimit) effect()       {}
 func (AddTask) effect()          {}
 func (AppendAudit) effect()      {}
 func (Count) effect()            {}
-func (ListJob) effect()          {}
 func (RememberKey) effect()      {}
 func (AddPending) effect()       {}
 func (TrimPending) effect()      {}
 func (MovePending) effect()      {}
-func (ListCheckpoint) effect()   {}
-func (UnlistOpen) effect()       {}
+func (StartAsking) effect()      {}
 func (StopAsking) effect()       {}
 func (GrantApproval) effect()    {}
 func (SpendApproval) effect()    {}
@@ -304,7 +296,6 @@ func (QueueSteer) effect()       {}
 func (DequeueSteer) effect()     {}
 func (ForgetReports) effect()    {}
 func (DeleteJob) effect()        {}
-func (DeleteCheckpoint) effect() {}
 
 // Batch is one batch of a large result, as it is stored.
 type Batch struct {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"strconv"
 
 	"ringback/internal/job"
@@ -108,6 +109,22 @@ func (st *State) release(j *Job) error {
 		return err
 	}
 	return st.startAfterExit(j)
+}
+
+// StartWaiting enqueues the next job of a user that waits for a place, where one is free
+// after all: whoever gives a place back does it. It returns whether one was free; without
+// mend it only looks.
+func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool, error) {
+	var free bool
+	err := s.run(ctx, Query{Job: id, Running: true, Waiting: true}, func(st *State) error {
+		j := st.Job
+		free = j != nil && j.Phase == job.WaitingForLimit && j.UserRunning < s.opts.UserLimit
+		if !free || !mend {
+			return nil
+		}
+		return st.startWaiting(j)
+	})
+	return free, err
 }
 
 // startWaiting enqueues the next job of the user that was over the limit. Those that

@@ -14,6 +14,7 @@ import (
 	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 )
 
@@ -92,6 +93,7 @@ func TestJobsOfFormat1GoOn(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx, jobs := t.Context(), restore(t, rdb)
+		upgrade(t, s, rdb)
 		for name, want := range map[string]job.State{
 			"work": job.Running, "parked": job.AwaitingApproval, "allowed": job.Running, "received": job.Received, "failed": job.Failed,
 		} {
@@ -143,4 +145,31 @@ func TestJobsOfFormat1GoOn(t *testing.T) {
 			t.Errorf("the answers so far are %+v, %v", answers, err)
 		}
 	})
+}
+
+// upgrade starts a server of this version on a store of an earlier one: the lists that
+// were not kept then are made, and what was kept then and is not now is gone.
+func upgrade(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+	t.Helper()
+	ctx := t.Context()
+	if err := rdb.Del(ctx, "rb:{00}:format").Err(); err != nil { // storetest has written it
+		t.Fatal(err)
+	}
+	if err := s.Prepare(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Upgrade(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []job.State{job.Running, job.AwaitingApproval, job.Received, job.Failed} {
+		if listed, _, err := s.List(ctx, store.Query{State: state, Limit: 10}); err != nil || len(listed) == 0 {
+			t.Errorf("no %s job is listed, %v", state, err)
+		}
+	}
+	if open, _, err := s.Checkpoints(ctx, store.CheckpointQuery{Status: job.Open, Limit: 10}); err != nil || len(open) == 0 {
+		t.Errorf("no open checkpoint is listed, %v", err)
+	}
+	if _, err := s.Inspect(ctx, false, func(f job.Finding) { t.Errorf("after the upgrade: %+v", f) }); err != nil {
+		t.Error(err)
+	}
 }

@@ -105,8 +105,6 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	}
 	if n.Interprets.Checkpoint != "" { // no list shows it: it is part of how the reply is taken
 		st.Interpreted.Interpreter = id
-	} else {
-		st.do(ListJob{j})
 	}
 	return id, st.begin(j, n.Request)
 }

@@ -150,7 +150,7 @@ type Job struct {
 	// Queued are the steers that wait for the end of the turn, oldest first.
 	Queued []QueuedSteer
 	// Checkpoints and Runs are those that are deleted with it.
-	Checkpoints []job.CheckpointID
+	Checkpoints []*Checkpoint
 	Runs        []RunID
 	// Deleted is whether the commit removes it.
 	Deleted bool

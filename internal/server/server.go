@@ -21,6 +21,7 @@ import (
 	"ringback/internal/artifact"
 	"ringback/internal/checkpoint"
 	"ringback/internal/config"
+	"ringback/internal/doctor"
 	"ringback/internal/guard"
 	"ringback/internal/hub"
 	"ringback/internal/job"
@@ -220,6 +221,9 @@ func (n *node) run(ctx context.Context) error {
 	if err := n.prepare(ctx); err != nil {
 		return err
 	}
+	if err := n.store.Upgrade(ctx); err != nil {
+		return err
+	}
 	n.connections = guard.NewConnections(budget(c))
 	n.hub = hub.New(n.store, hub.Options{Limits: webSocketLimits(c), Refused: func(limit string) { n.metrics.WebSocketRefused(limit) }}, n.log)
 	trusted, guarded, err := newWebhooks(c)
@@ -399,6 +403,7 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 	parts.Go(func() { n.outbox.Run(background) })
 	parts.Go(func() { process.EndStrays(background, n.log) })
 	parts.Go(func() { n.watchKeys(background) })
+	parts.Go(func() { doctor.New(n.store, n.jobs, n.log).Run(background) })
 
 	hubCtx, stopHub := context.WithCancel(background)
 	defer stopHub()

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -128,45 +129,31 @@ func (q CheckpointQuery) selects(c job.Checkpoint) bool {
 // Checkpoints returns checkpoints, newest first, and the cursor of the next
 // page, empty after the last one.
 func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Checkpoint, string, error) {
-	before, err := parseCursor(q.Cursor)
-	if err != nil {
-		return nil, "", err
-	}
 	if q.IDs != (job.IDPrefix{}) {
 		found, err := s.checkpointsLike(ctx, q)
 		return found, "", err
 	}
-	index := "checkpoints"
-	if q.Status == job.Open {
-		index = "open"
+	before, err := parseCursor(q.Cursor)
+	if err != nil {
+		return nil, "", err
 	}
-	found := []job.Checkpoint{}
-	for {
-		page, err := s.page(ctx, index, q.UserID, before, q.Limit+1)
-		if err != nil {
-			return nil, "", err
-		}
-		ids := make([]job.CheckpointID, len(page))
-		for i, at := range page {
+	keys, err := s.keys(ctx, q.group())
+	if err != nil {
+		return nil, "", err
+	}
+	return pageOf(ctx, s.lanes(keys, before, time.Time{}), q.Limit, func(places []place) ([]job.Checkpoint, error) {
+		ids := make([]job.CheckpointID, len(places))
+		for i, at := range places {
 			ids[i] = job.CheckpointID(at.id)
 		}
-		read, err := s.checkpoints(ctx, ids)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, c := range read {
-			if !q.selects(c) {
-				continue
-			}
-			if len(found) == q.Limit {
-				last := found[len(found)-1]
-				return found, place{last.CreatedAt.UnixMilli(), string(last.ID)}.cursor(), nil
-			}
-			found = append(found, c)
-		}
-		if len(page) <= q.Limit {
-			return found, "", nil
-		}
-		before = page[len(page)-1]
+		return s.checkpoints(ctx, ids)
+	}, q.selects, placeOfCheckpoint)
+}
+
+func (q CheckpointQuery) group() group {
+	g := group{of: "checkpoints", user: q.UserID, first: string(q.Status), second: string(q.Type)}
+	for _, status := range job.CheckpointStatuses {
+		g.firsts = append(g.firsts, string(status))
 	}
+	return g
 }

@@ -97,7 +97,9 @@ func (c *commit) job(j *lifecycle.Job) {
 	}
 	if j.Version == 0 && j.Loaded.State == "" {
 		c.is(key, "state", "") // it does not exist yet
+		c.do("SADD", c.key("kinds"), j.Kind)
 	}
+	c.relist(string(j.ID), j.CreatedAt, jobLists(j.Loaded), jobLists(j.Record))
 	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
 		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id
 		c.write(key, append(set, "updated", score(c.now), "version", j.Version, "commit", c.id), remove)
@@ -107,13 +109,15 @@ func (c *commit) job(j *lifecycle.Job) {
 func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
 	key := c.key("checkpoint", string(p.ID))
 	c.is(key, "version", version(p.Version))
-	if p.Deleted {
-		return
-	}
 	var loaded lifecycle.Checkpoint
 	if p.Loaded != nil {
 		loaded = *p.Loaded
 	}
+	if p.Deleted {
+		c.deleteCheckpoint(loaded)
+		return
+	}
+	c.relist(string(p.ID), p.CreatedAt, checkpointLists(loaded), checkpointLists(*p))
 	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
 		p.Version, p.Commit = p.Version+1, c.id
 		c.write(key, append(set, "version", p.Version, "commit", c.id), remove)
@@ -344,38 +348,23 @@ func waitingScore(priority job.Priority, entry string) string {
 // applyToLists translates the effects on what lists show.
 func (c *commit) applyToLists(e lifecycle.Effect) {
 	switch e := e.(type) {
-	case lifecycle.ListJob:
-		for _, key := range []string{c.key("jobs"), c.key("jobs", e.Job.UserID)} {
-			c.do("ZADD", key, score(c.now), string(e.Job.ID))
-		}
-		c.do("ZADD", c.key("ids"), 0, string(e.Job.ID))
 	case lifecycle.RememberKey:
 		key := c.key("idempotency", e.UserID)
 		c.is(key, e.Key, string(e.Was))
 		c.do("HSET", key, e.Key, string(e.JobID))
-	case lifecycle.ListCheckpoint:
-		c.listCheckpoint(e.Checkpoint)
-	case lifecycle.UnlistOpen:
-		c.do("ZREM", c.key("open"), string(e.Checkpoint.ID))
-		c.do("ZREM", c.key("open", e.Checkpoint.UserID), string(e.Checkpoint.ID))
+	case lifecycle.StartAsking:
+		c.startAsking(e.Checkpoint)
 	case lifecycle.StopAsking:
 		c.do("ZREM", c.key("asking", sessionKey(e.Checkpoint.UserID, e.Checkpoint.SessionID)), string(e.Checkpoint.ID))
 	case lifecycle.DeleteJob:
 		c.deleteJob(e.Job)
-	case lifecycle.DeleteCheckpoint:
-		c.deleteCheckpoint(e.Checkpoint.ID, e.Checkpoint.UserID)
 	default:
 		c.applyToApprovals(e)
 	}
 }
 
-func (c *commit) listCheckpoint(p *lifecycle.Checkpoint) {
+func (c *commit) startAsking(p *lifecycle.Checkpoint) {
 	id := string(p.ID)
-	for _, name := range []string{"checkpoints", "open"} {
-		c.do("ZADD", c.key(name), score(c.now), id)
-		c.do("ZADD", c.key(name, p.UserID), score(c.now), id)
-	}
-	c.do("ZADD", c.key("ids"), 0, id)
 	asking := c.key("asking", sessionKey(p.UserID, p.SessionID))
 	c.do("ZADD", asking, p.MessageID, id)
 	c.keep(asking, p.Retention)
@@ -461,19 +450,17 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 	}
 	c.do(keys...)
 	for _, p := range j.Checkpoints {
-		c.deleteCheckpoint(p, j.UserID)
+		c.deleteCheckpoint(*p.Loaded)
 	}
-	for _, key := range []string{c.key("jobs"), c.key("jobs", j.UserID), c.key("ids")} {
-		c.do("ZREM", key, id)
-	}
+	c.relist(id, j.CreatedAt, jobLists(j.Loaded), nil)
+	c.do("SREM", c.key("running", j.UserID), id)
+	c.do("ZREM", c.key("waiting", j.UserID), id)
 	if j.IdempotencyKey != "" {
 		c.do("HDEL", c.key("idempotency", j.UserID), j.IdempotencyKey)
 	}
 }
 
-func (c *commit) deleteCheckpoint(id job.CheckpointID, user string) {
-	c.do("DEL", c.key("checkpoint", string(id)))
-	for _, key := range []string{c.key("checkpoints"), c.key("checkpoints", user), c.key("ids")} {
-		c.do("ZREM", key, string(id))
-	}
+func (c *commit) deleteCheckpoint(p lifecycle.Checkpoint) {
+	c.do("DEL", c.key("checkpoint", string(p.ID)))
+	c.relist(string(p.ID), p.CreatedAt, checkpointLists(p), nil)
 }

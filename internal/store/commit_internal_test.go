@@ -29,13 +29,11 @@ var effects = []lifecycle.Effect{
 	lifecycle.AddTask{},
 	lifecycle.AppendAudit{},
 	lifecycle.Count{},
-	lifecycle.ListJob{Job: new(lifecycle.Job)},
 	lifecycle.RememberKey{},
 	lifecycle.AddPending{},
 	lifecycle.TrimPending{},
 	lifecycle.MovePending{},
-	lifecycle.ListCheckpoint{Checkpoint: new(lifecycle.Checkpoint)},
-	lifecycle.UnlistOpen{Checkpoint: new(lifecycle.Checkpoint)},
+	lifecycle.StartAsking{Checkpoint: new(lifecycle.Checkpoint)},
 	lifecycle.StopAsking{Checkpoint: new(lifecycle.Checkpoint)},
 	lifecycle.GrantApproval{},
 	lifecycle.SpendApproval{},
@@ -51,7 +49,6 @@ var effects = []lifecycle.Effect{
 	lifecycle.DequeueSteer{},
 	lifecycle.ForgetReports{},
 	lifecycle.DeleteJob{Job: new(lifecycle.Job)},
-	lifecycle.DeleteCheckpoint{Checkpoint: new(lifecycle.Checkpoint)},
 }
 
 func TestEachEffectIsTranslated(t *testing.T) {

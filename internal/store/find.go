@@ -49,11 +49,11 @@ func (s *Store) jobsLike(ctx context.Context, q Query) ([]job.Job, error) {
 	for i, id := range ids {
 		places[i].id = id
 	}
-	jobs, err := s.fetch(ctx, places)
+	jobs, err := s.fetch(ctx, places, q.Brief)
 	if err != nil {
 		return nil, err
 	}
-	return newest(jobs, q.Limit, q.selects, func(j job.Job) place { return place{j.CreatedAt.UnixMilli(), string(j.ID)} }), nil
+	return newest(jobs, q.Limit, q.selects, placeOfJob), nil
 }
 
 // checkpointsLike is jobsLike for checkpoints.
@@ -66,7 +66,7 @@ func (s *Store) checkpointsLike(ctx context.Context, q CheckpointQuery) ([]job.C
 	if err != nil {
 		return nil, err
 	}
-	return newest(found, q.Limit, q.selects, func(c job.Checkpoint) place { return place{c.CreatedAt.UnixMilli(), string(c.ID)} }), nil
+	return newest(found, q.Limit, q.selects, placeOfCheckpoint), nil
 }
 
 // newest keeps what is selected, newest first, limit at most.

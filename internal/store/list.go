@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -25,6 +22,8 @@ type Query struct {
 	Cursor string
 	// Limit is the most jobs to return.
 	Limit int
+	// Brief leaves out input and result, which may be large.
+	Brief bool
 }
 
 // selects reports whether a job is among those asked for.
@@ -33,8 +32,17 @@ func (q Query) selects(j job.Job) bool {
 		(q.UserID == "" || j.UserID == q.UserID) && !j.CreatedAt.Before(q.Since)
 }
 
-// List returns jobs, newest first, and the cursor of the next page, empty after
-// the last one.
+func (q Query) group() group {
+	g := group{of: "jobs", user: q.UserID, first: string(q.State), second: q.Kind}
+	for _, state := range job.States {
+		g.firsts = append(g.firsts, string(state))
+	}
+	return g
+}
+
+// List returns jobs, newest first, and the cursor of the next page, empty after the last
+// one. A job that moves while pages are read may be in one too many or too few of them;
+// all others are in exactly one.
 func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	if q.IDs != (job.IDPrefix{}) {
 		jobs, err := s.jobsLike(ctx, q)
@@ -44,104 +52,72 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	var found []job.Job
+	keys, err := s.keys(ctx, q.group())
+	if err != nil {
+		return nil, "", err
+	}
+	return pageOf(ctx, s.lanes(keys, before, q.Since), q.Limit, func(places []place) ([]job.Job, error) {
+		return s.fetch(ctx, places, q.Brief)
+	}, q.selects, placeOfJob)
+}
+
+// pageOf reads a page of records from lists. What has left its list since that was read
+// is left out, and the next takes its place.
+func pageOf[T any](ctx context.Context, l *lanes, limit int, fetch func([]place) ([]T, error), selects func(T) bool, at func(T) place) ([]T, string, error) {
+	found := []T{}
 	for {
-		page, err := s.page(ctx, "jobs", q.UserID, before, q.Limit+1)
+		places, err := l.next(ctx, limit+1-len(found))
+		if err != nil || len(places) == 0 {
+			return found, "", err
+		}
+		records, err := fetch(places)
 		if err != nil {
 			return nil, "", err
 		}
-		jobs, err := s.fetch(ctx, page)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, j := range jobs {
-			if j.CreatedAt.Before(q.Since) {
-				return found, "", nil // all others are older
-			}
-			if !q.selects(j) {
+		for _, record := range records {
+			if !selects(record) {
 				continue
 			}
-			if len(found) == q.Limit {
-				last := found[len(found)-1]
-				return found, place{last.CreatedAt.UnixMilli(), string(last.ID)}.cursor(), nil
+			if len(found) == limit {
+				return found, at(found[limit-1]).cursor(), nil
 			}
-			found = append(found, j)
-		}
-		if len(page) <= q.Limit {
-			return found, "", nil
-		}
-		before = page[len(page)-1]
-	}
-}
-
-// place is a position in a listing: by time of creation, then by id.
-type place struct {
-	millis int64
-	id     string
-}
-
-func (a place) compare(b place) int {
-	if a.millis != b.millis {
-		return int(b.millis - a.millis)
-	}
-	return strings.Compare(b.id, a.id)
-}
-
-func (a place) cursor() string { return strconv.FormatInt(a.millis, 10) + "." + a.id }
-
-func parseCursor(cursor string) (place, error) {
-	if cursor == "" {
-		return place{millis: time.Now().Add(24 * time.Hour).UnixMilli()}, nil
-	}
-	at, id, ok := strings.Cut(cursor, ".")
-	n, err := strconv.ParseInt(at, 10, 64)
-	if !ok || err != nil {
-		return place{}, job.Errorf(job.Invalid, "cursor is not one of ours").
-			WithHint("Pass nextCursor of the page before, unchanged.")
-	}
-	return place{n, id}, nil
-}
-
-// page returns the next n places after before, merged over the partitions.
-func (s *Store) page(ctx context.Context, index, userID string, before place, n int) ([]place, error) {
-	var keys []string
-	if userID != "" {
-		keys = []string{partitionOf(userID).key(index, userID)}
-	} else {
-		for p := range Partition(Partitions) {
-			keys = append(keys, p.key(index))
+			found = append(found, record)
 		}
 	}
+}
+
+func placeOfJob(j job.Job) place { return place{j.CreatedAt.UnixMilli(), string(j.ID)} }
+
+func placeOfCheckpoint(c job.Checkpoint) place {
+	return place{c.CreatedAt.UnixMilli(), string(c.ID)}
+}
+
+// briefFields are those of a job's record but the large ones.
+var briefFields = func() []string {
+	names := []string{"activity"}
+	for _, f := range recordFields {
+		if f.name != "input" && f.name != "result" {
+			names = append(names, f.name)
+		}
+		if f.earlier != "" {
+			names = append(names, f.earlier)
+		}
+	}
+	return names
+}()
+
+// fetch reads the records of jobs; brief leaves out input and result.
+func (s *Store) fetch(ctx context.Context, places []place, brief bool) ([]job.Job, error) {
 	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.ZSliceCmd, len(keys))
-	for i, key := range keys {
-		// Jobs of the very millisecond of before are few: read past them.
-		reads[i] = pipe.ZRevRangeByScoreWithScores(ctx, key, &redis.ZRangeBy{
-			Max: strconv.FormatInt(before.millis, 10), Min: "-inf", Count: int64(n + 256),
-		})
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
-	}
-	var places []place
-	for _, read := range reads {
-		for _, z := range read.Val() {
-			id, _ := z.Member.(string)
-			if at := (place{int64(z.Score), id}); before.compare(at) < 0 {
-				places = append(places, at)
-			}
-		}
-	}
-	slices.SortFunc(places, place.compare)
-	return places[:min(n, len(places))], nil
-}
-
-func (s *Store) fetch(ctx context.Context, places []place) ([]job.Job, error) {
-	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.MapStringStringCmd, len(places))
+	reads := make([]func() map[string]string, len(places))
 	for i, at := range places {
 		p, _ := partitionOfID(job.ID(at.id))
-		reads[i] = pipe.HGetAll(ctx, p.key("job", at.id))
+		if key := p.key("job", at.id); brief {
+			read := pipe.HMGet(ctx, key, briefFields...)
+			reads[i] = func() map[string]string { return hashOf(briefFields, read.Val()) }
+		} else {
+			reads[i] = pipe.HGetAll(ctx, key).Val
+		}
 	}
 	if len(places) > 0 {
 		if _, err := pipe.Exec(ctx); err != nil {
@@ -150,10 +126,11 @@ func (s *Store) fetch(ctx context.Context, places []place) ([]job.Job, error) {
 	}
 	jobs := make([]job.Job, 0, len(places))
 	for i, read := range reads {
-		if len(read.Val()) == 0 {
+		fields := read()
+		if fields["state"] == "" {
 			continue
 		}
-		j, err := decodeRecord(job.ID(places[i].id), read.Val())
+		j, err := decodeRecord(job.ID(places[i].id), fields)
 		if err != nil {
 			return nil, err
 		}
@@ -164,4 +141,49 @@ func (s *Store) fetch(ctx context.Context, places []place) ([]job.Job, error) {
 		parked[i] = &jobs[i]
 	}
 	return jobs, s.withCheckpoints(ctx, parked)
+}
+
+// hashOf is what HMGET has read, as HGETALL would have.
+func hashOf(names []string, values []any) map[string]string {
+	h := make(map[string]string, len(names))
+	for i, value := range values {
+		if text, ok := value.(string); ok {
+			h[names[i]] = text
+		}
+	}
+	return h
+}
+
+// JobCounts counts jobs by kind and state, over all users. What is zero may be missing.
+func (s *Store) JobCounts(ctx context.Context) (map[string]map[job.State]int64, error) {
+	kinds, err := s.seconds(ctx, "jobs", allPartitions())
+	if err != nil || len(kinds) == 0 {
+		return nil, err
+	}
+	pipe := s.rdb.Pipeline()
+	type group struct {
+		kind  string
+		state job.State
+	}
+	reads := map[group][]*redis.IntCmd{}
+	for _, kind := range kinds {
+		for _, state := range job.States {
+			for _, key := range listKeys(allPartitions(), []string{"jobs-by:" + string(state) + ":" + kind}, "") {
+				reads[group{kind, state}] = append(reads[group{kind, state}], pipe.ZCard(ctx, key))
+			}
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, storeError(err)
+	}
+	counts := map[string]map[job.State]int64{}
+	for of, parts := range reads {
+		if counts[of.kind] == nil {
+			counts[of.kind] = map[job.State]int64{}
+		}
+		for _, read := range parts {
+			counts[of.kind][of.state] += read.Val()
+		}
+	}
+	return counts, nil
 }

@@ -30,7 +30,13 @@ func (l *loading) underJob(id job.ID, j *lifecycle.Job) {
 		asked := l.pipe.LRange(l.ctx, l.p.key("asked", string(id)), 0, -1)
 		runs := l.pipe.LRange(l.ctx, l.p.key("actions", string(id)), 0, -1)
 		l.after(func() error {
-			j.Checkpoints = checkpointIDs(asked.Val())
+			for _, c := range asked.Val() {
+				l.checkpoint(job.CheckpointID(c), func(c *lifecycle.Checkpoint) {
+					if c != nil {
+						j.Checkpoints = append(j.Checkpoints, c)
+					}
+				})
+			}
 			for _, run := range runs.Val() {
 				j.Runs = append(j.Runs, lifecycle.RunID(run))
 			}

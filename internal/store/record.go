@@ -23,9 +23,10 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 // viewOf is the job that people see: its record, and what is stored beside that.
 func viewOf(r lifecycle.Record, h map[string]string) (job.Job, error) {
 	j := view(r)
-	j.Input = json.RawMessage(h["input"])
-	if h["result"] != "" {
-		j.Result = json.RawMessage(h["result"])
+	for field, into := range map[string]*json.RawMessage{"input": &j.Input, "result": &j.Result} {
+		if h[field] != "" {
+			*into = json.RawMessage(h[field])
+		}
 	}
 	for field, into := range map[string]any{"options": &j.Options, "activity": &j.Activity} {
 		if h[field] == "" {

@@ -26,7 +26,7 @@ func loadScripts() scripts {
 	return scripts{
 		commit:   script(readLua("event"), readLua("commit")),
 		progress: script(readLua("event"), readLua("progress")),
-		take:     script(readLua("take")),
+		take:     script(clock, readLua("take")),
 		due:      script(clock, readLua("due")),
 		lost:     script(clock, readLua("lost")),
 		tasks:    script(clock, readLua("tasks")),

@@ -118,8 +118,9 @@ func (s *Store) Prepare(ctx context.Context) error {
 }
 
 // storedFormat counts the ways in which contents were written. A server reads those of
-// earlier formats: 1 is that of versions which stored no number.
-const storedFormat = 2
+// earlier formats: 1 is that of versions which stored no number, 2 had no lists of jobs by
+// state and kind.
+const storedFormat = 3
 
 // ErrFormat says that the store was written by a newer version.
 var ErrFormat = errors.New("the store was written by a newer version of Ringback")
@@ -127,7 +128,11 @@ var ErrFormat = errors.New("the store was written by a newer version of Ringback
 // checkFormat notes in the store how it is written.
 func (s *Store) checkFormat(ctx context.Context) error {
 	key := Partition(0).key("format")
-	if err := s.rdb.SetNX(ctx, key, storedFormat, 0).Err(); err != nil {
+	written, err := s.writtenFormat(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.rdb.SetNX(ctx, key, written, 0).Err(); err != nil {
 		return storeError(err)
 	}
 	known, err := s.rdb.Get(ctx, key).Int()
@@ -137,10 +142,40 @@ func (s *Store) checkFormat(ctx context.Context) error {
 	if known > storedFormat {
 		return fmt.Errorf("%w: its format is %d, and this one reads up to %d; start the newer version, or use another REDIS_URL", ErrFormat, known, storedFormat)
 	}
-	if known < storedFormat {
-		return storeError(s.rdb.Set(ctx, key, storedFormat, 0).Err())
-	}
 	return nil
+}
+
+// writtenFormat is the format of a store that holds no number: 1 where there are jobs.
+func (s *Store) writtenFormat(ctx context.Context) (int, error) {
+	pipe := s.rdb.Pipeline()
+	reads := make([]*redis.IntCmd, Partitions)
+	for p := range Partition(Partitions) {
+		reads[p] = pipe.Exists(ctx, p.key("jobs"))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return 0, storeError(err)
+	}
+	for _, read := range reads {
+		if read.Val() > 0 {
+			return 1, nil
+		}
+	}
+	return storedFormat, nil
+}
+
+// Upgrade brings a store that an earlier version has written up to date: it makes the
+// lists that were not kept then. A store that is up to date costs one call.
+func (s *Store) Upgrade(ctx context.Context) error {
+	key := Partition(0).key("format")
+	known, err := s.rdb.Get(ctx, key).Int()
+	if err != nil || known >= storedFormat {
+		return storeError(err)
+	}
+	s.log.Info("bringing the store up to date", "format", known, "to", storedFormat)
+	if _, err := s.Inspect(ctx, true, func(job.Finding) {}); err != nil {
+		return err
+	}
+	return storeError(s.rdb.Set(ctx, key, storedFormat, 0).Err())
 }
 
 // Ping reports whether Redis answers.

@@ -14,7 +14,7 @@ func (s *Store) Take(ctx context.Context, p Partition, node string, batchFirst b
 	if batchFirst {
 		first, second = second, first
 	}
-	answer, err := s.run(ctx, s.scripts.take, p, node, string(first), string(second))
+	answer, err := s.run(ctx, s.scripts.take, p, node, string(first), string(second), toMillis(s.opts.NodeTimeout))
 	if err != nil {
 		return lifecycle.Taken{}, false, err
 	}

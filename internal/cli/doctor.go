@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var mend, offline bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "Look for what the store holds and no job accounts for", Args: atMost(0, ""),
+		Long: "Look for what the store holds and no job accounts for: places that nobody holds any more, jobs missing in a list, jobs that nothing will move on.\n\n" +
+			"The records of jobs are the truth. A server examines and mends its store when it starts and every quarter of an hour; this shows what it would find now. " +
+			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is examined without a server.",
+	}
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		examine := a.client().Examine
+		if offline {
+			examine = a.examineOffline
+		}
+		report, err := examine(cmd.Context(), mend)
+		if err != nil {
+			return err
+		}
+		if err := show(a, cmd, report, printer.report); err != nil {
+			return err
+		}
+		if left := report.Value.Found - report.Value.Mended; left > 0 {
+			return Problems(left)
+		}
+		return nil
+	}
+	c.Flags().BoolVar(&mend, "mend", false, "put right what is found")
+	c.Flags().BoolVar(&offline, "offline", false, "examine the store itself, where no server runs")
+	return c
+}
+
+// examineOffline examines the store of the configuration here.
+func (a *app) examineOffline(ctx context.Context, mend bool) (client.Answer[job.Examination], error) {
+	report, err := a.ExamineFunc(ctx, mend)
+	if err != nil {
+		return client.Answer[job.Examination]{}, err
+	}
+	text, err := json.Marshal(report)
+	return client.Answer[job.Examination]{Value: report, JSON: text}, err
+}
+
+func (p printer) report(r job.Examination) {
+	if r.Found == 0 {
+		p.printf("The store is in order.\n")
+		return
+	}
+	rows := make([][]string, len(r.Findings))
+	for i, f := range r.Findings {
+		mended := "no"
+		if f.Mended {
+			mended = "yes"
+		}
+		rows[i] = []string{f.Problem, f.RequestID.Short(), f.Key, f.Member, mended}
+	}
+	p.table([]string{"PROBLEM", "JOB", "KEY", "MEMBER", "MENDED"}, rows)
+	switch {
+	case r.Found > len(r.Findings):
+		p.printf("%s\n", p.paint(faint, "Found: "+itoa(r.Found)+"; the first "+itoa(len(r.Findings))+" are shown."))
+	case r.Mended == 0:
+		p.printf("%s\n", p.paint(faint, "Put it right with: ringback doctor --mend"))
+	}
+}

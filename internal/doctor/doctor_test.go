@@ -1,0 +1,170 @@
+package doctor_test
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/doctor"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+const user = "u1"
+
+// jobs are one job of each sort: with a limit of two, two of them hold a worker.
+type jobs struct {
+	ended, asking, running, waiting job.ID
+	question                        job.CheckpointID
+	// place is where they all are, rb:{0a}:
+	place string
+}
+
+func setUp(t *testing.T, s *storetest.Service) jobs {
+	t.Helper()
+	ctx := t.Context()
+	start := func() job.Job {
+		t.Helper()
+		j, err := s.Start(ctx, lifecycle.NewJob{
+			Kind: "note", UserID: user, EventPrefix: "note", Input: []byte("{}"), Priority: job.Interactive,
+			CallbackTimeout: time.Hour, MaxAttempts: 3, IdempotencyKey: fmt.Sprint(time.Now().UnixNano()),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken, ok, err := s.Take(ctx, store.PartitionOf(j.ID), "node", false)
+		if err != nil || !ok {
+			t.Fatal("nothing to take", err)
+		}
+		if _, err := s.StartTurn(ctx, lifecycle.Worker{Node: "node"}, taken); err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	var all jobs
+	all.ended = start().ID
+	if err := s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: all.ended, Turn: 1, Node: "node"}); err != nil {
+		t.Fatal(err)
+	}
+	asking := start()
+	all.asking = asking.ID
+	_, question, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{
+		RequestID: asking.ID, UserID: user, SessionID: asking.SessionID, Type: job.Confirmation, Message: "Do it?",
+		Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d", ApprovalKey: "action:a:1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.question = question
+	all.running, all.waiting = start().ID, start().ID
+	all.place = fmt.Sprintf("rb:{%02x}:", int(store.PartitionOf(all.running)))
+	return all
+}
+
+// TestEachInconsistencyIsFoundAndMended plants what no rule leaves behind.
+func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
+	t.Parallel()
+	type planting struct {
+		plant [][]any
+		// found are the problems, and about is part of their keys.
+		found []string
+		// mended are the problems while mending, where one mended is another less.
+		mended []string
+	}
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 2}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		all := setUp(t, s)
+		gone := string(all.running[:7]) + strings.Repeat("z", 26)
+		goneQuestion := "chk_" + string(all.running[4:7]) + strings.Repeat("z", 26)
+		d := doctor.New(s.Store, s.Service, slog.New(slog.DiscardHandler))
+		if r := examine(t, d, false); r.Found != 0 {
+			t.Fatalf("a store in order has %+v", r.Findings)
+		}
+		const missing, stranger, noJob = "a list misses it", "it does not belong into the list", "it names a job that is gone"
+		for name, p := range map[string]planting{
+			"a place that nobody holds":          {plant: [][]any{{"SADD", "running:" + user, string(all.ended)}}, found: []string{"a worker is counted that nobody holds"}},
+			"a place of a job that is gone":      {plant: [][]any{{"SADD", "running:" + user, gone}}, found: []string{noJob}},
+			"a place that is not counted":        {plant: [][]any{{"SREM", "running:" + user, string(all.asking)}}, found: []string{"a job holds a worker and is not counted", "a job waits for a place, and one is free"}, mended: []string{"a job holds a worker and is not counted"}},
+			"a job that waits no more":           {plant: [][]any{{"ZADD", "waiting:" + user, 1, string(all.ended)}}, found: []string{"a job is kept waiting that does not wait"}},
+			"a job missing in the list":          {plant: [][]any{{"ZREM", "jobs", string(all.ended)}}, found: []string{missing}},
+			"a job missing in all lists":         {plant: [][]any{{"DEL", "jobs"}, {"DEL", "jobs:" + user}, {"DEL", "ids"}, {"DEL", "kinds"}}, found: slices.Repeat([]string{missing}, 4*3+1+4)},
+			"a job in the list of its past":      {plant: [][]any{{"ZADD", "jobs-by:running:note", 1, string(all.ended)}}, found: []string{stranger}},
+			"a job that is gone in a list":       {plant: [][]any{{"ZADD", "jobs-by:failed:note:" + user, 1, gone}}, found: []string{noJob}},
+			"an id that is none":                 {plant: [][]any{{"ZADD", "jobs", 1, "nonsense"}}, found: []string{noJob}},
+			"a question missing in a list":       {plant: [][]any{{"ZREM", "checkpoints-by:open:confirmation", string(all.question)}}, found: []string{missing}},
+			"a question in the list of its past": {plant: [][]any{{"ZADD", "checkpoints-by:answered:confirmation", 1, string(all.question)}}, found: []string{stranger}},
+			"a question that is gone":            {plant: [][]any{{"ZADD", "checkpoints", 1, goneQuestion}}, found: []string{stranger}},
+			"a job without a clock":              {plant: [][]any{{"DEL", "deadlines"}}, found: []string{"no clock runs for a job that is cancelled", "no clock runs for a job that is pending"}},
+			"a key of a job that is gone":        {plant: [][]any{{"HSET", "idempotency:" + user, "k", gone}}, found: []string{noJob}},
+			"what is kept of a job that is gone": {plant: [][]any{{"RPUSH", "audit:" + gone, "{}"}, {"HSET", "change:" + gone, "diff", "{}"}}, found: []string{"it is kept for a job that is gone", "it is kept for a job that is gone"}},
+			"a run that is gone":                 {plant: [][]any{{"ZADD", "acting", 1, "run-1"}}, found: []string{"a run of an action is watched that does not run"}},
+		} {
+			for _, words := range p.plant {
+				words[1] = all.place + words[1].(string)
+				if err := rdb.Do(t.Context(), words...).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for step, mend := range []bool{false, true} {
+				var problems []string
+				for _, f := range examine(t, d, mend).Findings {
+					if f.Mended != mend {
+						t.Errorf("%s: mended: %t", name, f.Mended)
+					}
+					problems = append(problems, f.Problem)
+				}
+				slices.Sort(problems)
+				if mend && p.mended != nil {
+					p.found = p.mended
+				}
+				if want := slices.Sorted(slices.Values(p.found)); !slices.Equal(problems, want) {
+					t.Errorf("%s, examined %d times: found %q, want %q", name, step+1, problems, want)
+				}
+			}
+			if r := examine(t, d, false); r.Found != 0 {
+				t.Fatalf("%s: after mending there is %+v", name, r.Findings)
+			}
+		}
+	})
+}
+
+func examine(t *testing.T, d *doctor.Doctor, mend bool) job.Examination {
+	t.Helper()
+	r, err := d.Examine(t.Context(), mend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestALostPlaceIsGivenToTheJobThatWaits leaves a user's places taken by jobs that are
+// gone: the user's next jobs would wait for ever.
+func TestALostPlaceIsGivenToTheJobThatWaits(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 2}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		all := setUp(t, s)
+		for _, id := range []job.ID{all.asking, all.running} { // as if their records were lost
+			if err := rdb.Del(t.Context(), all.place+"job:"+string(id)).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := doctor.New(s.Store, s.Service, slog.New(slog.DiscardHandler))
+		examine(t, d, true)
+		j, err := s.Get(t.Context(), all.waiting)
+		if err != nil || j.Phase != job.Queued {
+			t.Errorf("the job that waits is %s/%s, %v", j.State, j.Phase, err)
+		}
+		if r := examine(t, d, true); r.Found != 0 {
+			t.Errorf("afterwards there is %+v", r.Findings)
+		}
+	})
+}

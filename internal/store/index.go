@@ -1,0 +1,288 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// Lists are sorted sets of ids by time of creation. In which of them a record belongs
+// follows from the record alone: whatever writes one moves it, and Inspect compares.
+
+// jobLists are the keys, behind the partition's prefix, of the lists in which a job
+// belongs. A job that reads a reply is in none: it is part of how the reply is taken.
+func jobLists(r lifecycle.Record) []string {
+	if r.State == "" || r.Interprets.Checkpoint != "" {
+		return nil
+	}
+	return withOwners("jobs", "jobs-by:"+string(r.State)+":"+r.Kind, r.UserID)
+}
+
+// checkpointLists is jobLists for a checkpoint.
+func checkpointLists(c lifecycle.Checkpoint) []string {
+	if c.Status == "" {
+		return nil
+	}
+	return withOwners("checkpoints", "checkpoints-by:"+string(c.Status)+":"+string(c.Type), c.UserID)
+}
+
+// withOwners are the lists over all users, and those of one.
+func withOwners(all, grouped, user string) []string {
+	return []string{all, grouped, all + ":" + user, grouped + ":" + user}
+}
+
+// relist moves an id from the lists in which it was to those in which it is.
+func (c *commit) relist(id string, created time.Time, was, is []string) {
+	for _, list := range was {
+		if !slices.Contains(is, list) {
+			c.do("ZREM", c.key(list), id)
+		}
+	}
+	for _, list := range is {
+		if !slices.Contains(was, list) {
+			c.do("ZADD", c.key(list), score(created), id)
+		}
+	}
+	switch {
+	case len(was) == 0 && len(is) > 0:
+		c.do("ZADD", c.key("ids"), 0, id)
+	case len(is) == 0 && len(was) > 0:
+		c.do("ZREM", c.key("ids"), id)
+	}
+}
+
+// place is a position in a list: by time of creation, then by id.
+type place struct {
+	millis int64
+	id     string
+}
+
+// compare sorts the newest first.
+func (a place) compare(b place) int {
+	return cmp.Or(cmp.Compare(b.millis, a.millis), strings.Compare(b.id, a.id))
+}
+
+func (a place) cursor() string { return strconv.FormatInt(a.millis, 10) + "." + a.id }
+
+func parseCursor(cursor string) (place, error) {
+	if cursor == "" {
+		return place{millis: time.Now().Add(24 * time.Hour).UnixMilli()}, nil
+	}
+	at, id, ok := strings.Cut(cursor, ".")
+	n, err := strconv.ParseInt(at, 10, 64)
+	if !ok || err != nil {
+		return place{}, job.Errorf(job.Invalid, "cursor is not one of ours").
+			WithHint("Pass nextCursor of the page before, unchanged.")
+	}
+	return place{n, id}, nil
+}
+
+// lane is what is left to read of one list.
+type lane struct {
+	key string
+	// read are the places that were read and not passed on, newest first; before is
+	// where reading goes on, count how much is read at once, and done whether that is all.
+	read   []place
+	before place
+	count  int64
+	done   bool
+}
+
+// firstRead is how many places are read of each list at first; each further time it is
+// twice as many, so that many short lists cost little, and a long one few round trips.
+const firstRead = 16
+
+// lanes are lists that are read as one, newest first.
+type lanes struct {
+	store *Store
+	lists []*lane
+	since time.Time
+}
+
+func (s *Store) lanes(keys []string, before place, since time.Time) *lanes {
+	l := &lanes{store: s, since: since}
+	for _, key := range keys {
+		l.lists = append(l.lists, &lane{key: key, before: before, count: firstRead})
+	}
+	return l
+}
+
+// next returns the next n places; fewer at the end.
+func (l *lanes) next(ctx context.Context, n int) ([]place, error) {
+	var places []place
+	for len(places) < n {
+		if err := l.fill(ctx); err != nil {
+			return nil, err
+		}
+		newest := l.newest(n - len(places))
+		if len(newest) == 0 {
+			break
+		}
+		places = append(places, newest...)
+	}
+	return places, nil
+}
+
+// newest takes what is newer than anything that is not read yet.
+func (l *lanes) newest(n int) []place {
+	var all []place
+	unread := place{millis: -1 << 62} // the newest that may not be read yet
+	for _, list := range l.lists {
+		all = append(all, list.read...)
+		if last := len(list.read) - 1; !list.done && list.read[last].compare(unread) < 0 {
+			unread = list.read[last]
+		}
+	}
+	slices.SortFunc(all, place.compare)
+	end, _ := slices.BinarySearchFunc(all, unread, place.compare)
+	if end < len(all) && all[end] == unread {
+		end++
+	}
+	all = all[:min(n, end)]
+	for _, list := range l.lists {
+		list.read = slices.DeleteFunc(list.read, func(p place) bool {
+			return len(all) > 0 && p.compare(all[len(all)-1]) <= 0
+		})
+	}
+	return all
+}
+
+// fill reads on in each list of which nothing is left that was read.
+func (l *lanes) fill(ctx context.Context) error {
+	for {
+		pipe := l.store.rdb.Pipeline()
+		reads := map[*lane]*redis.ZSliceCmd{}
+		for _, list := range l.lists {
+			if len(list.read) == 0 && !list.done {
+				reads[list] = pipe.ZRevRangeByScoreWithScores(ctx, list.key, &redis.ZRangeBy{
+					Max: strconv.FormatInt(list.before.millis, 10), Min: l.oldest(), Count: list.count,
+				})
+			}
+		}
+		if len(reads) == 0 {
+			return nil
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return storeError(err)
+		}
+		for list, read := range reads {
+			list.take(read.Val())
+		}
+	}
+}
+
+func (l *lanes) oldest() string {
+	if l.since.IsZero() {
+		return "-inf"
+	}
+	return score(l.since)
+}
+
+// take notes what was read. Those of the very millisecond at which reading went on come
+// again, and are left out.
+func (l *lane) take(read []redis.Z) {
+	l.done = int64(len(read)) < l.count
+	l.count *= 2
+	for _, z := range read {
+		id, _ := z.Member.(string)
+		if at := (place{int64(z.Score), id}); l.before.compare(at) < 0 {
+			l.read = append(l.read, at)
+		}
+	}
+	if len(l.read) > 0 {
+		l.before = l.read[len(l.read)-1]
+	}
+}
+
+// group is what lists beside those of everything are kept by: a job's state and kind, a
+// checkpoint's status and type. Empty selects all.
+type group struct {
+	// of is "jobs" or "checkpoints".
+	of   string
+	user string
+	// first is the state or status, of all firsts; second the kind or type.
+	first, second string
+	firsts        []string
+}
+
+// keys are the lists that hold a group, and nothing else.
+func (s *Store) keys(ctx context.Context, g group) ([]string, error) {
+	partitions := []Partition{partitionOf(g.user)}
+	if g.user == "" {
+		partitions = allPartitions()
+	}
+	if g.first == "" && g.second == "" {
+		return listKeys(partitions, []string{g.of}, g.user), nil
+	}
+	firsts, seconds := []string{g.first}, []string{g.second}
+	if g.first == "" {
+		firsts = g.firsts
+	}
+	if g.second == "" {
+		var err error
+		if seconds, err = s.seconds(ctx, g.of, partitions); err != nil {
+			return nil, err
+		}
+	}
+	var names []string
+	for _, first := range firsts {
+		for _, second := range seconds {
+			names = append(names, g.of+"-by:"+first+":"+second)
+		}
+	}
+	return listKeys(partitions, names, g.user), nil
+}
+
+func listKeys(partitions []Partition, names []string, user string) []string {
+	var keys []string
+	for _, p := range partitions {
+		for _, name := range names {
+			if user != "" {
+				name += ":" + user
+			}
+			keys = append(keys, p.key(name))
+		}
+	}
+	return keys
+}
+
+func allPartitions() []Partition {
+	all := make([]Partition, Partitions)
+	for p := range all {
+		all[p] = Partition(p)
+	}
+	return all
+}
+
+// seconds are the kinds of which there were jobs; the types of checkpoints are known.
+func (s *Store) seconds(ctx context.Context, of string, partitions []Partition) ([]string, error) {
+	if of == "checkpoints" {
+		types := make([]string, len(job.CheckpointTypes))
+		for i, t := range job.CheckpointTypes {
+			types[i] = string(t)
+		}
+		return types, nil
+	}
+	pipe := s.rdb.Pipeline()
+	reads := make([]*redis.StringSliceCmd, len(partitions))
+	for i, p := range partitions {
+		reads[i] = pipe.SMembers(ctx, p.key("kinds"))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, storeError(err)
+	}
+	var kinds []string
+	for _, read := range reads {
+		kinds = append(kinds, read.Val()...)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds), nil
+}

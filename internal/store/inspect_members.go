@@ -1,0 +1,220 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+func isNil(err error) bool { return errors.Is(err, redis.Nil) }
+
+func ignoreNil(err error) error {
+	if isNil(err) {
+		return nil
+	}
+	return err
+}
+
+// members looks at whether what a list, set or table names belongs there.
+func (i *inspection) members(k storedKey) error {
+	var cursor uint64
+	for {
+		members, next, err := i.scan(k, cursor)
+		if err != nil {
+			return storeError(err)
+		}
+		if err := i.strangers(k, members); err != nil {
+			return err
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// member is one of a list, set or table: what it is called there, and what it names.
+type member struct{ name, id string }
+
+func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) {
+	var texts []string
+	var next uint64
+	var err error
+	step := 2 // every second text is a score or value
+	switch k.name {
+	case "running":
+		texts, next, err = i.store.rdb.SScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
+		step = 1
+	case "idempotency":
+		texts, next, err = i.store.rdb.HScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
+	default:
+		texts, next, err = i.store.rdb.ZScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
+	}
+	var members []member
+	for n := 0; n+step-1 < len(texts); n += step {
+		m := member{texts[n], texts[n]}
+		if k.name == "idempotency" {
+			m.id = texts[n+1]
+		}
+		members = append(members, m)
+	}
+	return members, next, err
+}
+
+// strangers finds the members that do not belong.
+func (i *inspection) strangers(k storedKey, members []member) error {
+	if k.name == "acting" {
+		return i.runs(k, members)
+	}
+	var jobs, checkpoints []member
+	for _, m := range members {
+		if strings.HasPrefix(m.id, "chk_") {
+			checkpoints = append(checkpoints, m)
+		} else {
+			jobs = append(jobs, m)
+		}
+	}
+	if err := i.strangeCheckpoints(k, checkpoints); err != nil {
+		return err
+	}
+	ids := make([]string, len(jobs))
+	for n, m := range jobs {
+		ids[n] = m.id
+	}
+	records, err := i.records(ids)
+	if err != nil {
+		return err
+	}
+	for _, m := range jobs {
+		r, there := records[m.id]
+		if there && belongs(k, r) {
+			if k.name == "waiting" {
+				i.waits(r)
+			}
+			continue
+		}
+		f := i.stranger(k, m, there)
+		f.RequestID, f.guards = job.ID(m.id), unchanged(k.place, m.id, r)
+		if err := i.found(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waits notes one waiting job of each user.
+func (i *inspection) waits(r lifecycle.Record) {
+	if i.waitingUsers == nil {
+		i.waitingUsers = map[string]bool{}
+	}
+	if !i.waitingUsers[r.UserID] {
+		i.waitingUsers[r.UserID] = true
+		i.waiting = append(i.waiting, r.ID)
+	}
+}
+
+// belongs reports whether a job belongs into a list, set or table.
+func belongs(k storedKey, r lifecycle.Record) bool {
+	switch k.name {
+	case "running":
+		return r.Owner != "" && r.UserID == k.rest
+	case "waiting":
+		return r.Phase == job.WaitingForLimit && r.UserID == k.rest
+	case "idempotency":
+		return true
+	case "ids":
+		return len(jobLists(r)) > 0
+	default:
+		return slices.Contains(jobLists(r), k.short())
+	}
+}
+
+func (i *inspection) stranger(k storedKey, m member, there bool) finding {
+	f := finding{Finding: job.Finding{Problem: "it names a job that is gone", Key: k.short(), Member: m.name}, place: k.place}
+	if there {
+		f.Problem = map[string]string{
+			"running": "a worker is counted that nobody holds", "waiting": "a job is kept waiting that does not wait",
+		}[k.name]
+	}
+	if f.Problem == "" {
+		f.Problem = "it does not belong into the list"
+	}
+	remove := "ZREM"
+	f.still = func() (bool, error) {
+		err := i.store.rdb.ZScore(i.ctx, k.key(), m.name).Err()
+		return err == nil, ignoreNil(err)
+	}
+	switch k.name {
+	case "running":
+		remove = "SREM"
+		f.still = func() (bool, error) { return i.store.rdb.SIsMember(i.ctx, k.key(), m.name).Result() }
+	case "idempotency":
+		remove = "HDEL"
+		f.still = func() (bool, error) {
+			id, err := i.store.rdb.HGet(i.ctx, k.key(), m.name).Result()
+			return id == m.id, ignoreNil(err)
+		}
+	}
+	f.fix = [][]any{{remove, k.key(), m.name}}
+	return f
+}
+
+func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
+	pipe := i.store.rdb.Pipeline()
+	reads := make([]*redis.SliceCmd, len(members))
+	for n, m := range members {
+		reads[n] = pipe.HMGet(i.ctx, k.place.key("checkpoint", m.id), "version", "status", "type", "user")
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	if _, err := pipe.Exec(i.ctx); err != nil {
+		return storeError(err)
+	}
+	for n, m := range members {
+		h := hashOf([]string{"version", "status", "type", "user"}, reads[n].Val())
+		c := lifecycle.Checkpoint{Status: job.CheckpointStatus(h["status"]), Type: job.CheckpointType(h["type"]), UserID: h["user"]}
+		if lists := checkpointLists(c); k.name == "ids" && lists != nil || slices.Contains(lists, k.short()) {
+			continue
+		}
+		f := i.stranger(k, m, true)
+		f.guards = [][]any{{"is", k.place.key("checkpoint", m.id), "version", h["version"]}, {"is", k.place.key("checkpoint", m.id), "status", h["status"]}}
+		if err := i.found(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs looks for runs of actions that are watched and do not run.
+func (i *inspection) runs(k storedKey, members []member) error {
+	pipe := i.store.rdb.Pipeline()
+	states := make([]*redis.StringCmd, len(members))
+	for n, m := range members {
+		states[n] = pipe.HGet(i.ctx, k.place.key("action", m.id), "state")
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	if _, err := pipe.Exec(i.ctx); err != nil && !isNil(err) {
+		return storeError(err)
+	}
+	for n, m := range members {
+		state := states[n].Val()
+		if state == string(lifecycle.RunRunning) {
+			continue
+		}
+		err := i.found(finding{
+			Finding: job.Finding{Problem: "a run of an action is watched that does not run", Key: k.short(), Member: m.name}, place: k.place,
+			guards: [][]any{{"is", k.place.key("action", m.id), "state", state}}, fix: [][]any{{"ZREM", k.key(), m.name}},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

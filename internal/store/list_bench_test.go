@@ -1,0 +1,106 @@
+package store_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// jobsListed is how many jobs the lists are measured with.
+const jobsListed = 100_000
+
+// BenchmarkList reads pages of 50 jobs of 100,000, by every filter, and examines them all.
+// One job in ten thousand has failed, one in a hundred is of a rare kind, and their
+// inputs are of 1 kB.
+func BenchmarkList(b *testing.B) {
+	s := storeOfMany(b)
+	ctx := b.Context()
+	for _, q := range []struct {
+		name  string
+		query store.Query
+	}{
+		{"all", store.Query{}},
+		{"all brief", store.Query{Brief: true}},
+		{"kind", store.Query{Kind: "rare"}},
+		{"status", store.Query{State: job.Failed}},
+		{"status of most", store.Query{State: job.Received}},
+		{"nothing found", store.Query{State: job.Rejected}},
+		{"kind and status", store.Query{Kind: "rare", State: job.Failed}},
+		{"user, kind and status", store.Query{UserID: "user-7", Kind: "common", State: job.Received}},
+		{"all filters", store.Query{UserID: "user-7", Kind: "common", State: job.Received, Since: time.Now().Add(-time.Hour)}},
+		{"an old page", store.Query{State: job.Received, Cursor: fmt.Sprint(time.Now().Add(-20*time.Hour).UnixMilli(), ".x")}},
+	} {
+		q.query.Limit = 50
+		b.Run(q.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := s.List(ctx, q.query); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("counts", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.JobCounts(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("examination", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Inspect(ctx, false, func(f job.Finding) { b.Errorf("%+v", f) }); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// storeOfMany writes records as a server of format 2 did, and upgrades them.
+func storeOfMany(b *testing.B) *store.Store {
+	b.Helper()
+	rdb := storetest.PrivateRedis(b)
+	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
+	ctx, input := b.Context(), `{"text":"`+strings.Repeat("x", 1000)+`"}`
+	for i := 0; i < jobsListed; {
+		pipe := rdb.Pipeline()
+		for range 1000 {
+			user, kind, state := fmt.Sprint("user-", i%1000), "common", job.Received
+			if i%100 == 0 {
+				kind = "rare"
+			}
+			if i%10000 == 0 {
+				state = job.Failed
+			}
+			id := s.NewID("req", user)
+			place := "rb:{" + id[4:6] + "}:"
+			created := time.Now().Add(-time.Duration(jobsListed-i) * time.Second).UnixMilli()
+			pipe.HSet(ctx, place+"job:"+id, "kind", kind, "user", user, "session", id, "prefix", kind, "state", string(state), "version", 5,
+				"created", created, "updated", created, "finished", created, "retention", time.Hour.Milliseconds(), "input", input, "priority", "batch")
+			pipe.ZAdd(ctx, place+"deadlines", redisZ(float64(created)+3.6e6, "purge|"+id))
+			pipe.ZAdd(ctx, place+"jobs", redisZ(float64(created), id))
+			i++
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := s.Prepare(ctx); err != nil {
+		b.Fatal(err)
+	}
+	began := time.Now()
+	if err := s.Upgrade(ctx); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("making the lists of %d jobs took %s", jobsListed, time.Since(began).Round(time.Millisecond))
+	return s
+}
+
+func redisZ(score float64, member string) redis.Z { return redis.Z{Score: score, Member: member} }
