@@ -48,6 +48,9 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 		}
 		return j
 	}
+	if _, err := s.Heartbeat(ctx, "node"); err != nil {
+		t.Fatal(err)
+	}
 	var all jobs
 	all.ended = start().ID
 	if err := s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
@@ -106,10 +109,13 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 			"a job without a clock":              {plant: [][]any{{"DEL", "deadlines"}}, found: []string{"no clock runs for a job that is cancelled", "no clock runs for a job that is pending"}},
 			"a key of a job that is gone":        {plant: [][]any{{"HSET", "idempotency:" + user, "k", gone}}, found: []string{noJob}},
 			"what is kept of a job that is gone": {plant: [][]any{{"RPUSH", "audit:" + gone, "{}"}, {"HSET", "change:" + gone, "diff", "{}"}}, found: []string{"it is kept for a job that is gone", "it is kept for a job that is gone"}},
+			"a node that nobody knows":           {plant: [][]any{{"ZREM", "rb:{00}:nodes", "node"}}, found: []string{"jobs are held by a node that nobody knows"}},
 			"a run that is gone":                 {plant: [][]any{{"ZADD", "acting", 1, "run-1"}}, found: []string{"a run of an action is watched that does not run"}},
 		} {
 			for _, words := range p.plant {
-				words[1] = all.place + words[1].(string)
+				if key := words[1].(string); !strings.HasPrefix(key, "rb:") {
+					words[1] = all.place + key
+				}
 				if err := rdb.Do(t.Context(), words...).Err(); err != nil {
 					t.Fatal(err)
 				}

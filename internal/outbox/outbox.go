@@ -37,14 +37,14 @@ type Outbox struct {
 	log      *slog.Logger
 	// external are the tasks under way that call somebody else's server.
 	external sync.WaitGroup
-	// nudge says that there may be tasks.
-	nudge chan struct{}
+	// due says where there may be tasks.
+	due *store.Schedule
 }
 
 // New returns an outbox. It works while Run does, and hears at once of new tasks
-// where its Wake is subscribed to the store, see store.Subscriber.
+// where its Task is subscribed to the store, see store.Subscriber.
 func New(queue Queue, handlers Handlers, notifier Notifier, log *slog.Logger) *Outbox {
-	return &Outbox{queue: queue, handlers: handlers, notifier: notifier, log: log, nudge: make(chan struct{}, 1)}
+	return &Outbox{queue: queue, handlers: handlers, notifier: notifier, log: log, due: store.NewSchedule()}
 }
 
 const (
@@ -53,8 +53,8 @@ const (
 	lease = 20 * time.Second
 	// externalLease is that of a task that calls somebody else's server.
 	externalLease = time.Minute
-	// pollInterval is how long an outbox that nobody wakes sleeps at most.
-	pollInterval = time.Second
+	// retryInterval is how long an outbox waits for a store that is away.
+	retryInterval = time.Second
 	// maxTaken is how many tasks of one partition are taken at once.
 	maxTaken = 16
 )
@@ -63,32 +63,27 @@ const (
 // are under way. Any number of nodes may run an outbox on one queue.
 func (o *Outbox) Run(ctx context.Context) {
 	defer o.external.Wait()
-	for ctx.Err() == nil {
-		wait := pollInterval
-		for p := range store.Partition(store.Partitions) {
-			next, err := o.work(ctx, p)
-			if err != nil {
-				break // the store is away
-			}
-			if next >= 0 {
-				wait = min(wait, next+time.Millisecond)
-			}
+	for {
+		p, ok := o.due.Next(ctx)
+		if !ok {
+			return
 		}
-		select {
-		case <-ctx.Done():
-		case <-o.nudge:
-		case <-time.After(wait):
+		next, err := o.work(ctx, p)
+		switch {
+		case err != nil:
+			next = retryInterval
+		case next >= 0:
+			next += time.Millisecond
 		}
+		o.due.In(p, next)
 	}
 }
 
-// Queued makes the outbox look for tasks now.
-func (o *Outbox) Queued(store.Partition) {
-	select {
-	case o.nudge <- struct{}{}:
-	default:
-	}
-}
+// Task makes the outbox look for tasks in a partition now.
+func (o *Outbox) Task(p store.Partition) { o.due.Now(p) }
+
+// Resubscribed makes it look everywhere: it may have missed some.
+func (o *Outbox) Resubscribed() { o.due.All() }
 
 // work does the tasks of one partition that are due, and returns how long until the
 // next one is; negative when there is none.

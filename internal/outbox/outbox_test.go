@@ -212,7 +212,7 @@ func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
 		q.mu.Lock()
 		q.due[task{lifecycle.TaskRead, "req_2"}] = start
 		q.mu.Unlock()
-		o.Queued(0)
+		o.Task(0)
 		if took := (<-read).Sub(start); took > 0 {
 			t.Errorf("a task of ours waited %s", took)
 		}

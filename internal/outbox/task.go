@@ -39,6 +39,7 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task, l
 	case again:
 		log.Warn("a task failed and will be repeated", "in", after, "error", err)
 		err = o.queue.PostponeTask(ctx, p, t, after)
+		o.due.In(p, after+time.Millisecond) // before the lease ends, of which it was told
 	default:
 		log.Error("a task failed for good", "error", err)
 		err = o.queue.FinishTask(ctx, p, t)

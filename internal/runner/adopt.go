@@ -12,9 +12,9 @@ import (
 	"ringback/internal/store"
 )
 
-// reconcile makes up for what was missed, as often as the heart beats: wake-ups, turns
-// that the store thinks we have, files of jobs that are gone. It ends with ctx: a node
-// that takes no new turns adopts none either.
+// reconcile makes up for what was missed, with a heartbeat after a doubt and else now and
+// then: wake-ups, turns that the store thinks we have, files of jobs that are gone. It
+// ends with ctx: a node that takes no new turns adopts none either.
 func (r *Runner) reconcile(ctx, serving context.Context) {
 	ticker := time.NewTicker(r.opts.Heartbeat)
 	defer ticker.Stop()
@@ -24,16 +24,19 @@ func (r *Runner) reconcile(ctx, serving context.Context) {
 			return
 		case <-ticker.C:
 		}
-		r.ready.addAll()
-		r.reconcileTurns(ctx, serving, false)
-		if n%forgottenEvery == 0 {
+		doubtful := r.doubtful.Swap(false)
+		if doubtful || n%reconcileEvery == 0 {
+			r.ready.addAll()
+			r.reconcileTurns(ctx, serving, false)
+		}
+		if n%reconcileEvery == 0 {
 			r.removeForgotten(ctx)
 		}
 	}
 }
 
-// forgottenEvery is after how many heartbeats files of forgotten jobs are looked for.
-const forgottenEvery = 12
+// reconcileEvery is after how many heartbeats a node looks without a doubt.
+const reconcileEvery = 12
 
 // reconcileTurns compares what the store says this node runs with what it does run. A
 // turn that we do not know was left by an earlier start of this node, see adoptOrFail.
@@ -53,6 +56,7 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 			r.adoptOrFail(ctx, serving, h)
 		default:
 			unknown[h] = true
+			r.doubtful.Store(true)
 		}
 	}
 	r.unknownTurns = unknown
@@ -70,6 +74,7 @@ func (r *Runner) storedTurns(ctx context.Context) ([]store.OwnedTurn, bool) {
 	defer r.taking.Unlock()
 	held, unstarted, err := r.store.OwnedBy(ctx, r.nodeDir.node)
 	if err != nil {
+		r.doubtful.Store(true)
 		return nil, false
 	}
 	for _, taken := range unstarted {

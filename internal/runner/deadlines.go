@@ -7,34 +7,25 @@ import (
 	"ringback/internal/store"
 )
 
-// nudge tells that a deadline may have come closer.
-func (r *Runner) nudge() {
-	select {
-	case r.due <- struct{}{}:
-	default:
-	}
-}
+// Clock looks for what is due in a partition.
+func (r *Runner) Clock(p store.Partition) { r.clocks.Now(p) }
 
-// fireDeadlines fires what is due, on time for deadlines known here and within
-// a second for those that another node has set.
+// fireDeadlines fires what is due, whichever node has set it: each hears of a clock that
+// is the next to run down.
 func (r *Runner) fireDeadlines(ctx context.Context) {
 	for {
-		wait := time.Second
-		for p := range store.Partition(store.Partitions) {
-			next, err := r.fireDue(ctx, p)
-			if err != nil {
-				break // the store is away: deadlines keep in it
-			}
-			if next >= 0 {
-				wait = min(wait, next+time.Millisecond)
-			}
-		}
-		select {
-		case <-ctx.Done():
+		p, ok := r.clocks.Next(ctx)
+		if !ok {
 			return
-		case <-r.due:
-		case <-time.After(wait):
 		}
+		next, err := r.fireDue(ctx, p)
+		switch {
+		case err != nil:
+			next = time.Second // the store is away: deadlines keep in it
+		case next >= 0:
+			next += time.Millisecond
+		}
+		r.clocks.In(p, next)
 	}
 }
 

@@ -51,6 +51,7 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*lifecycle.Turn, bo
 		case ctx.Err() != nil && t == nil:
 			return nil, false
 		case err != nil:
+			r.doubtful.Store(true)
 			r.log.Error("taking a job", "error", err)
 			r.retryLater(ctx, p)
 		case more:

@@ -3,8 +3,6 @@ package runner
 import (
 	"context"
 	"time"
-
-	"ringback/internal/store"
 )
 
 // keepAlive says that this node lives, as long as it has turns, and has the turns of
@@ -14,10 +12,7 @@ func (r *Runner) keepAlive(serving context.Context) {
 	ticker := time.NewTicker(r.opts.Heartbeat)
 	defer ticker.Stop()
 	for {
-		if err := r.store.Heartbeat(serving, r.nodeDir.node); err != nil && serving.Err() == nil {
-			r.log.Warn("the heartbeat did not reach the store", "error", err)
-		}
-		r.recoverLost(serving)
+		r.beat(serving)
 		select {
 		case <-serving.Done():
 			return
@@ -27,9 +22,14 @@ func (r *Runner) keepAlive(serving context.Context) {
 	}
 }
 
-func (r *Runner) recoverLost(ctx context.Context) {
-	for p := range store.Partition(store.Partitions) {
-		lost, err := r.store.Lost(ctx, p)
+// beat gives a sign of life, and takes over what silent nodes have left.
+func (r *Runner) beat(ctx context.Context) {
+	silent, err := r.store.Heartbeat(ctx, r.nodeDir.node)
+	if err != nil && ctx.Err() == nil {
+		r.log.Warn("the heartbeat did not reach the store", "error", err)
+	}
+	for _, node := range silent {
+		lost, err := r.store.Lost(ctx, node)
 		if err != nil {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ringback/internal/checkpoint"
@@ -110,8 +111,10 @@ type Runner struct {
 	unknownTurns map[store.OwnedTurn]bool
 	// taking is held for reading from taking a queue entry until its turn has started.
 	taking sync.RWMutex
-	// due is nudged when a deadline may have come closer.
-	due chan struct{}
+	// doubtful is whether the store may have given us what we do not know of.
+	doubtful atomic.Bool
+	// clocks says where a deadline is due.
+	clocks *store.Schedule
 }
 
 // New returns a runner that keeps its files under opts.Dir. It fails when the
@@ -125,7 +128,7 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 	r := &Runner{
 		store: s, jobs: jobs, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
-		due: make(chan struct{}, 1), secrets: process.SecretsOf(opts.Environ),
+		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)
@@ -152,6 +155,7 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	// Turns go on, and what they need, while no new ones are taken.
 	serving, handOver := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer handOver(nil)
+	r.beat(serving) // before it takes anything: what a node holds that never gave a sign of life, nobody misses
 	r.reconcileTurns(ctx, serving, true)
 	var taking, keeping sync.WaitGroup
 	taking.Go(func() { r.dispatch(ctx, serving) })
@@ -209,6 +213,8 @@ func (r *Runner) Queued(p store.Partition) { r.ready.add(p) }
 // Resubscribed looks for work everywhere, and for jobs that ended unseen.
 func (r *Runner) Resubscribed() {
 	r.ready.addAll()
+	r.clocks.All()
+	r.doubtful.Store(true)
 	go r.checkAll() // the caller is waited for by everyone's events
 }
 

@@ -128,7 +128,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 		r.Resubscribed() // it looks for work as it starts
 	} else {
 		parts.Go(func() {
-			db.Subscribe(ctx, store.Subscriber{EventFunc: r.Event, QueuedFunc: r.Queued, ResubscribedFunc: r.Resubscribed})
+			db.Subscribe(ctx, store.Subscriber{EventFunc: r.Event, QueuedFunc: r.Queued, ClockFunc: r.Clock, ResubscribedFunc: r.Resubscribed})
 		})
 	}
 	stop := sync.OnceFunc(func() {

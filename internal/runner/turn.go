@@ -230,8 +230,6 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 		case err == nil:
 			if state.Terminal() {
 				r.removeJobFiles(e.ID)
-			} else {
-				r.nudge() // the next attempt may be due soon
 			}
 			return
 		case !isKind(err, job.Unavailable):

@@ -385,10 +385,10 @@ func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 		{EventFunc: n.hub.Event, ResubscribedFunc: n.hub.Resubscribed},
 		{EventFunc: m.Event},
 		{EventFunc: n.checkpoints.Event},
-		{QueuedFunc: n.outbox.Queued},
+		{TaskFunc: n.outbox.Task, ResubscribedFunc: n.outbox.Resubscribed},
 	}
 	if n.runner != nil {
-		all = append(all, store.Subscriber{EventFunc: n.runner.Event, QueuedFunc: n.runner.Queued, ResubscribedFunc: n.runner.Resubscribed})
+		all = append(all, store.Subscriber{EventFunc: n.runner.Event, QueuedFunc: n.runner.Queued, ClockFunc: n.runner.Clock, ResubscribedFunc: n.runner.Resubscribed})
 	}
 	return all
 }

@@ -41,6 +41,9 @@ type commit struct {
 	now                      time.Time
 	id                       string
 	guards, commands, events [][]any
+	// wakes are what was added to a zset of times: who waits for its first is woken
+	// where that is the first.
+	wakes [][]any
 	// touched are the jobs of which anything changes that lies under their ids.
 	touched map[string]bool
 }
@@ -54,6 +57,10 @@ func (c *commit) args() []any {
 	args = append(args, len(c.commands))
 	for _, words := range c.commands {
 		args = append(append(args, len(words)), words...)
+	}
+	args = append(args, len(c.wakes))
+	for _, w := range c.wakes {
+		args = append(args, w...)
 	}
 	args = append(args, len(c.events))
 	for _, e := range c.events {
@@ -75,6 +82,11 @@ func (c *commit) do(words ...any) { c.commands = append(c.commands, words) }
 
 // keep lets a key live for as long as what it belongs to.
 func (c *commit) keep(key string, retention time.Duration) { c.do("PEXPIRE", key, toMillis(retention)) }
+
+// wake tells the nodes where a member is the first of a zset of times.
+func (c *commit) wake(zset, member string) {
+	c.wakes = append(c.wakes, []any{c.key(zset), member, c.key("wake"), wakeClock})
+}
 
 // is lets the commit fail where a field has another value by now.
 func (c *commit) is(key, field, value string) {
@@ -235,6 +247,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.SetClock:
 		c.touched[e.Ref] = true
 		c.do("ZADD", c.key("deadlines"), score(e.Due), string(e.Clock)+"|"+e.Ref)
+		c.wake("deadlines", string(e.Clock)+"|"+e.Ref)
 	case lifecycle.StopClock:
 		c.touched[e.Ref] = true
 		c.do("ZREM", c.key("deadlines"), string(e.Clock)+"|"+e.Ref)
@@ -251,7 +264,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.do("HINCRBY", c.key("stats"), string(e.Type)+":"+e.What, e.By)
 	case lifecycle.AddTask:
 		c.do("ZADD", c.key("outbox"), "NX", score(e.Time), string(e.Kind)+"|"+e.Ref)
-		c.do("PUBLISH", c.key("wake"), "outbox")
+		c.do("PUBLISH", c.key("wake"), wakeTask)
 	case lifecycle.RotateSecret:
 		c.do("HSET", c.under("secret", e.JobID), "secret", string(e.Secret), "userId", e.UserID, "createdAt", score(e.Time))
 	case lifecycle.KeepSecret:
@@ -397,6 +410,7 @@ func (c *commit) applyToApprovals(e lifecycle.Effect) {
 		c.do("RPUSH", c.under("actions", e.Run.JobID), string(e.Run.ID))
 		c.do("HSET", c.under("runs", e.Run.JobID), e.Run.ApprovalKey, string(e.Run.ID))
 		c.do("ZADD", c.key("acting"), score(e.Lease), string(e.Run.ID))
+		c.wake("acting", string(e.Run.ID))
 	case lifecycle.SaveRun:
 		c.saveRun(e.Run)
 		c.do("ZREM", c.key("acting"), string(e.Run.ID))

@@ -27,9 +27,9 @@ type EventEnvelope struct {
 type Subscriber struct {
 	// EventFunc is called for each event of every user.
 	EventFunc func(EventEnvelope)
-	// QueuedFunc is called when a partition has something to do: a turn was queued, or
-	// a task.
-	QueuedFunc func(Partition)
+	// QueuedFunc is called when a turn was queued in a partition, TaskFunc when there is a
+	// task, and ClockFunc when a clock was set that is the next to run down.
+	QueuedFunc, TaskFunc, ClockFunc func(Partition)
 	// ResubscribedFunc is called after a (re)connection: anything may have been missed.
 	ResubscribedFunc func()
 }
@@ -45,13 +45,27 @@ func (to subscribers) event(e EventEnvelope) {
 	}
 }
 
-func (to subscribers) wake(p Partition) {
+// wake tells what there is to do in a partition: what was queued is named by its priority.
+func (to subscribers) wake(p Partition, what string) {
 	for _, one := range to {
-		if one.QueuedFunc != nil {
-			one.QueuedFunc(p)
+		call := one.QueuedFunc
+		switch what {
+		case wakeTask:
+			call = one.TaskFunc
+		case wakeClock:
+			call = one.ClockFunc
+		}
+		if call != nil {
+			call(p)
 		}
 	}
 }
+
+// What is published beside the priorities of the queues.
+const (
+	wakeTask  = "outbox"
+	wakeClock = "clock"
+)
 
 func (to subscribers) reset() {
 	for _, one := range to {
@@ -85,7 +99,7 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 			}
 		case *redis.Message:
 			if p, ok := wakes[m.Channel]; ok {
-				to.wake(p)
+				to.wake(p, m.Payload)
 			} else if event, ok := parsePublished(m.Payload); ok {
 				to.event(event)
 			}

@@ -137,6 +137,8 @@ func (i *inspection) keys(page []string) error {
 			checkpoints = append(checkpoints, k)
 		case "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked", "standing-of", "transcript", "stderr":
 			under = append(under, k)
+		case "queue":
+			err = i.holders(k)
 		case "open": // earlier versions kept a list of them
 			err = i.found(finding{Finding: job.Finding{Problem: "an earlier version kept it", Key: k.short()}, place: k.place, fix: [][]any{{"DEL", k.key()}}})
 		case "jobs", "jobs-by", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "idempotency", "acting":

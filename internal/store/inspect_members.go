@@ -218,3 +218,37 @@ func (i *inspection) runs(k storedKey, members []member) error {
 	}
 	return nil
 }
+
+// holders looks for nodes that hold entries of a queue and of which nobody knows: they
+// count as silent from now on, so that somebody takes over what they hold.
+func (i *inspection) holders(k storedKey) error {
+	consumers, err := i.store.rdb.XInfoConsumers(i.ctx, k.key(), "workers").Result()
+	if err != nil {
+		return storeError(err)
+	}
+	nodes := Partition(0).key("nodes")
+	for _, c := range consumers {
+		if c.Pending == 0 {
+			continue
+		}
+		unknown := func() (bool, error) {
+			err := i.store.rdb.ZScore(i.ctx, nodes, c.Name).Err()
+			return isNil(err), ignoreNil(err)
+		}
+		is, err := unknown()
+		if err != nil {
+			return storeError(err)
+		}
+		if !is {
+			continue
+		}
+		err = i.found(finding{
+			Finding: job.Finding{Problem: "jobs are held by a node that nobody knows", Key: k.short(), Member: c.Name},
+			fix:     [][]any{{"ZADD", nodes, "NX", 0, c.Name}}, still: unknown,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -14,14 +14,33 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Heartbeat tells the other nodes that node is alive.
-func (s *Store) Heartbeat(ctx context.Context, node string) error {
+// Heartbeat tells the other nodes that node is alive, and returns those that have been
+// silent for too long. What they held is for Lost to tell.
+func (s *Store) Heartbeat(ctx context.Context, node string) (silent []string, err error) {
+	answer, err := s.run(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout))
+	return stringsOf(answer), err
+}
+
+// Lost lists the queue entries that a silent node holds. One that holds none any more is
+// forgotten, until it gives a sign of life.
+func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.Taken, error) {
+	var lost []lifecycle.Taken
 	for p := range Partition(Partitions) {
-		if err := s.renew(ctx, p, "nodes", node, s.opts.NodeTimeout, ""); err != nil {
-			return err
+		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
+			answer, err := s.run(ctx, s.scripts.lost, p, string(priority), node)
+			if err != nil {
+				return lost, err
+			}
+			parts := stringsOf(answer)
+			for i := 0; i+1 < len(parts); i += 2 {
+				lost = append(lost, lifecycle.Taken{JobID: job.ID(parts[i]), Priority: priority, Entry: parts[i+1]})
+			}
 		}
 	}
-	return nil
+	if len(lost) > 0 {
+		return lost, nil
+	}
+	return nil, storeError(s.rdb.ZRem(ctx, Partition(0).key("nodes"), node).Err())
 }
 
 // renew sets anew when a member of a sorted set lapses, by Redis' clock. only is "XX" to

@@ -17,20 +17,21 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, take, due, lost, tasks, renew *redis.Script
+	commit, progress, take, due, lost, tasks, renew, heartbeat *redis.Script
 }
 
 func loadScripts() scripts {
 	keys, clock := readLua("keys"), readLua("time")
 	script := func(text ...string) *redis.Script { return redis.NewScript(keys + strings.Join(text, "")) }
 	return scripts{
-		commit:   script(readLua("event"), readLua("commit")),
-		progress: script(readLua("event"), readLua("progress")),
-		take:     script(clock, readLua("take")),
-		due:      script(clock, readLua("due")),
-		lost:     script(clock, readLua("lost")),
-		tasks:    script(clock, readLua("tasks")),
-		renew:    script(clock, readLua("renew")),
+		commit:    script(readLua("event"), readLua("commit")),
+		progress:  script(readLua("event"), readLua("progress")),
+		take:      script(readLua("take")),
+		due:       script(clock, readLua("due")),
+		lost:      script(readLua("lost")),
+		tasks:     script(clock, readLua("tasks")),
+		renew:     script(clock, readLua("renew")),
+		heartbeat: script(clock, readLua("heartbeat")),
 	}
 }
 

@@ -14,7 +14,7 @@ func (s *Store) Take(ctx context.Context, p Partition, node string, batchFirst b
 	if batchFirst {
 		first, second = second, first
 	}
-	answer, err := s.run(ctx, s.scripts.take, p, node, string(first), string(second), toMillis(s.opts.NodeTimeout))
+	answer, err := s.run(ctx, s.scripts.take, p, node, string(first), string(second))
 	if err != nil {
 		return lifecycle.Taken{}, false, err
 	}
@@ -23,22 +23,6 @@ func (s *Store) Take(ctx context.Context, p Partition, node string, batchFirst b
 		return lifecycle.Taken{}, false, nil
 	}
 	return lifecycle.Taken{JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2]}, true, nil
-}
-
-// Lost lists the queue entries of a partition that are those of lost nodes.
-func (s *Store) Lost(ctx context.Context, p Partition) ([]lifecycle.Taken, error) {
-	var lost []lifecycle.Taken
-	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
-		answer, err := s.run(ctx, s.scripts.lost, p, string(priority))
-		if err != nil {
-			return lost, err
-		}
-		parts := stringsOf(answer)
-		for i := 0; i+1 < len(parts); i += 2 {
-			lost = append(lost, lifecycle.Taken{JobID: job.ID(parts[i]), Priority: priority, Entry: parts[i+1]})
-		}
-	}
-	return lost, nil
 }
 
 func stringsOf(answer any) []string {

@@ -2,8 +2,10 @@
 -- one script for all transitions, and knows none of them: see commit.go.
 --
 -- ARGV: the number of guards, and for each its kind, key, field and value; the number
--- of commands, and for each the number of its words and they; the number of events, and
--- for each its user, job, type, how long it is kept (ms) and its JSON behind the id.
+-- of commands, and for each the number of its words and they; the number of wakes, and for
+-- each a zset, its member, and what to publish where that is the first; the number of
+-- events, and for each its user, job, type, how long it is kept (ms) and its JSON behind
+-- the id.
 -- Returns 1, or 0 where a guard does not hold: then nothing is changed.
 
 local at = 0
@@ -24,6 +26,10 @@ for _ = 1, tonumber(take()) do
   local n = tonumber(take())
   redis.call(unpack(ARGV, at + 1, at + n))
   at = at + n
+end
+for _ = 1, tonumber(take()) do
+  local zset, member, channel, what = take(), take(), take(), take()
+  if redis.call('ZRANGE', zset, 0, 0)[1] == member then redis.call('PUBLISH', channel, what) end
 end
 local kept = {}
 for _ = 1, tonumber(take()) do

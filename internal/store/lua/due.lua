@@ -2,20 +2,26 @@
 -- after the lease. What has fired is not due any more.
 --
 -- ARGV[1] lease, ms   ARGV[2] most to lease
--- Returns how many ms remain until the next is due, -1 when none is; and then, for each,
--- its zset and member, and the job of a run of an action.
+-- Returns how many ms remain until the next is due, or a lease ends, -1 when nothing is;
+-- and then, for each, its zset and member, and the job of a run of an action.
 
 local next_due, answer = -1, { -1 }
+local function sooner(ms)
+  if next_due < 0 or ms < next_due then next_due = math.max(0, ms) end
+end
 for _, name in ipairs({ 'deadlines', 'acting' }) do
   local zset = P .. ':' .. name
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', zset, '-inf', num(NOW), 'LIMIT', 0, ARGV[2])) do
+  local due = redis.call('ZRANGEBYSCORE', zset, '-inf', num(NOW), 'LIMIT', 0, ARGV[2])
+  for _, member in ipairs(due) do
     if redis.call('SET', P .. ':lease:' .. member, '1', 'NX', 'PX', ARGV[1]) then
       answer[#answer + 1] = name
       answer[#answer + 1] = member
       answer[#answer + 1] = name == 'acting' and redis.call('HGET', P .. ':action:' .. member, 'job') or ''
     end
+    sooner(redis.call('PTTL', P .. ':lease:' .. member))
   end
+  local first = redis.call('ZRANGEBYSCORE', zset, '(' .. num(NOW), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  if first[2] then sooner(tonumber(first[2]) - NOW) end
 end
-local first = redis.call('ZRANGEBYSCORE', P .. ':deadlines', '(' .. num(NOW), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-if first[2] then answer[1] = math.max(0, tonumber(first[2]) - NOW) end
+answer[1] = next_due
 return answer

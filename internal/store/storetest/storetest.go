@@ -13,7 +13,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
@@ -135,20 +134,4 @@ func (s *Service) FireDue(ctx context.Context, p store.Partition) error {
 		}
 	}
 	return nil
-}
-
-// RecoverLost takes the turns of lost nodes over, and returns their jobs.
-func (s *Service) RecoverLost(ctx context.Context, p store.Partition) ([]job.ID, error) {
-	lost, err := s.Lost(ctx, p)
-	var recovered []job.ID
-	for _, taken := range lost {
-		found, err := s.LoseNode(ctx, taken)
-		if err != nil {
-			return recovered, err
-		}
-		if found {
-			recovered = append(recovered, taken.JobID)
-		}
-	}
-	return recovered, err
 }

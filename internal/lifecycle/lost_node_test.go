@@ -1,0 +1,85 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// TestWhatASilentNodeHeldIsTakenOver lets a node die with a turn, and everything else
+// stand still for as long as named.
+func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
+	t.Parallel()
+	for name, silent := range map[string]time.Duration{"a minute": time.Minute, "three days": 72 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.OnBoth(t, lifecycle.Options{UserLimit: 1}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+				ctx := t.Context()
+				if _, err := s.Heartbeat(ctx, "dead"); err != nil {
+					t.Fatal(err)
+				}
+				j, waits := startedOn(t, s, "dead"), startedOn(t, s, "dead")
+				when := float64(time.Now().Add(-silent).UnixMilli())
+				if err := rdb.ZAdd(ctx, "rb:{00}:nodes", redis.Z{Score: when, Member: "dead"}).Err(); err != nil {
+					t.Fatal(err)
+				}
+				takeOver(t, s, "alive")
+				for _, id := range []job.ID{j, waits} {
+					if now, err := s.Get(ctx, id); err != nil || now.State != job.Pending {
+						t.Errorf("%s is %s/%s, %v", id, now.State, now.Phase, err)
+					}
+				}
+				if held, err := rdb.SCard(ctx, "rb:{"+string(j[4:6])+"}:running:u").Result(); err != nil || held != 0 {
+					t.Errorf("%d places are held, %v", held, err)
+				}
+				takeOver(t, s, "alive") // nothing is left of it, so it is forgotten
+				silent, err := s.Heartbeat(ctx, "alive")
+				if err != nil || len(silent) != 0 {
+					t.Errorf("then these are silent: %v, %v", silent, err)
+				}
+			})
+		})
+	}
+}
+
+// startedOn creates a job and lets a node start its turn, if it may.
+func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
+	t.Helper()
+	j, err := s.Start(t.Context(), newJob("u"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, ok, err := s.Take(t.Context(), store.PartitionOf(j.ID), node, false)
+	if err != nil || !ok {
+		t.Fatal("nothing to take", err)
+	}
+	if _, err := s.StartTurn(t.Context(), lifecycle.Worker{Node: node}, taken); err != nil {
+		t.Fatal(err)
+	}
+	return j.ID
+}
+
+func takeOver(t *testing.T, s *storetest.Service, node string) {
+	t.Helper()
+	silent, err := s.Heartbeat(t.Context(), node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range silent {
+		lost, err := s.Lost(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, taken := range lost {
+			if _, err := s.LoseNode(t.Context(), taken); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

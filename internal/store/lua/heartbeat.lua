@@ -1,0 +1,7 @@
+-- A node gives a sign of life.
+--
+-- ARGV[1] node   ARGV[2] for how many ms it counts
+-- Returns the nodes of which none counts any more.
+
+redis.call('ZADD', P .. ':nodes', num(NOW + ARGV[2]), ARGV[1])
+return redis.call('ZRANGEBYSCORE', P .. ':nodes', '-inf', num(NOW))

@@ -1,0 +1,73 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringback/internal/store"
+)
+
+// looked lets a node look at what the schedule says, until a time; next says in how long
+// more is due where it has looked.
+func looked(t *testing.T, s *store.Schedule, until time.Duration, next func(store.Partition) time.Duration) map[store.Partition]int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), until)
+	defer cancel()
+	times := map[store.Partition]int{}
+	for {
+		p, ok := s.Next(ctx)
+		if !ok {
+			return times
+		}
+		times[p]++
+		s.In(p, next(p))
+	}
+}
+
+func idle(store.Partition) time.Duration { return -1 }
+
+func TestScheduleLooksWhereSomethingIsDue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := store.NewSchedule()
+		if first := looked(t, s, time.Second, idle); len(first) != store.Partitions {
+			t.Errorf("%d partitions were looked at first", len(first))
+		}
+		if silent := looked(t, s, 30*time.Second, idle); len(silent) != 0 {
+			t.Errorf("nothing happened, and these were looked at: %v", silent)
+		}
+		time.AfterFunc(time.Second, func() { s.Now(3) })
+		if told := looked(t, s, 2*time.Second, idle); len(told) != 1 || told[3] != 1 {
+			t.Errorf("told of partition 3: %v", told)
+		}
+		s.In(5, 3*time.Second)
+		s.In(5, 10*time.Second) // it is due before that
+		if due := looked(t, s, 4*time.Second, idle); len(due) != 1 || due[5] != 1 {
+			t.Errorf("due in partition 5: %v", due)
+		}
+		if busy := looked(t, s, 10*time.Second+time.Millisecond, func(p store.Partition) time.Duration {
+			return time.Second
+		}); len(busy) != 0 {
+			t.Errorf("nobody told of any: %v", busy)
+		}
+		s.All()
+		if all := looked(t, s, time.Second, idle); len(all) != store.Partitions {
+			t.Errorf("%d partitions were looked at", len(all))
+		}
+	})
+}
+
+func TestScheduleLooksAnywayNowAndThen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := store.NewSchedule()
+		times := looked(t, s, 3*time.Minute+time.Second, idle)
+		for p, n := range times {
+			if n != 4 {
+				t.Errorf("partition %d was looked at %d times in three minutes", p, n)
+			}
+		}
+	})
+}

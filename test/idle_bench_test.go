@@ -1,0 +1,63 @@
+package test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// BenchmarkIdleNodes counts what nodes ask of Redis while nothing happens, and while jobs
+// wait that a person plays: calls per second, over 30 s. Connections that are kept open
+// cost nothing.
+func BenchmarkIdleNodes(b *testing.B) {
+	for _, nodes := range []int{1, 10, 50} {
+		b.Run(strconv.Itoa(nodes), func(b *testing.B) {
+			r := startRedis(b)
+			options, err := redis.ParseURL(r.url)
+			if err != nil {
+				b.Fatal(err)
+			}
+			client := redis.NewClient(options)
+			defer client.Close()
+			for range nodes {
+				startNode(b, vars{"REDIS_URL": r.url})
+			}
+			for b.Loop() {
+				time.Sleep(10 * time.Second) // what starting causes ends
+				before := calls(b, client)
+				time.Sleep(30 * time.Second)
+				after := calls(b, client)
+				total := 0
+				for name, n := range after {
+					if n -= before[name]; n > 0 && name != "info" {
+						total += n
+						b.Logf("%s: %.1f/s", name, float64(n)/30)
+					}
+				}
+				b.ReportMetric(float64(total)/30, "calls/s")
+			}
+		})
+	}
+}
+
+// calls are how often each command was called.
+func calls(b *testing.B, client *redis.Client) map[string]int {
+	b.Helper()
+	text, err := client.Info(b.Context(), "commandstats").Result()
+	if err != nil {
+		b.Fatal(err)
+	}
+	found := map[string]int{}
+	for line := range strings.Lines(text) {
+		var n int
+		name, rest, _ := strings.Cut(line, ":calls=")
+		if _, err := fmt.Sscanf(rest, "%d", &n); err == nil {
+			found[strings.TrimPrefix(name, "cmdstat_")] = n
+		}
+	}
+	return found
+}
