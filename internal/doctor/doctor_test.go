@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -34,7 +35,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 		t.Helper()
 		j, err := s.Start(ctx, lifecycle.NewJob{
 			Kind: "note", UserID: user, EventPrefix: "note", Input: []byte("{}"), Priority: job.Interactive,
-			CallbackTimeout: time.Hour, MaxAttempts: 3, IdempotencyKey: fmt.Sprint(time.Now().UnixNano()),
+			CallbackTimeout: time.Hour, MaxAttempts: 3, IdempotencyKey: rand.Text(),
 		})
 		if err != nil {
 			t.Fatal(err)
