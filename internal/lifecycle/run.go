@@ -10,8 +10,8 @@ import (
 )
 
 // maxCommits is how often a command is decided anew because something else was
-// committed meanwhile.
-const maxCommits = 12
+// committed meanwhile: of many who meet at one job, each time one gets through.
+const maxCommits = 40
 
 // run loads what a command needs, decides and commits; where anything that was
 // loaded has changed before the commit, all of it anew. A command that changes
@@ -38,6 +38,9 @@ func (s *Service) run(ctx context.Context, q Query, decide func(*State) error) e
 		last = rand.Text()
 		st.CommitID = last
 		committed, err := s.store.Commit(ctx, st)
+		if committed {
+			s.moved(st)
+		}
 		if err != nil || committed {
 			return err
 		}

@@ -28,6 +28,9 @@ type Options struct {
 	// Structured is whether results are taken from the CLI's structured output: kinds
 	// that need callbacks are refused then.
 	Structured bool
+	// MovedFunc is called for each job that this node has moved to another state; nil
+	// for nobody. It must not block.
+	MovedFunc func(Moved)
 	// Repositories says which ones a request may name.
 	Repositories outbound.Policy
 }

@@ -23,6 +23,7 @@ type Metrics struct {
 	callbacks *prometheus.HistogramVec
 	events    *prometheus.CounterVec
 	refused   *prometheus.CounterVec
+	ended     *prometheus.CounterVec
 }
 
 // Node tells what a node holds now.
@@ -49,6 +50,10 @@ func New(node Node, stats StatsFunc) *Metrics {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ringback_websockets_refused_total", Help: "WebSockets that were turned away, by the limit: user, address or node.",
 		}, []string{"limit"}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ringback_jobs_ended_total",
+			Help: "Jobs that this node has ended, by kind, status and error code: sum over the nodes.",
+		}, []string{"kind", "status", "code"}),
 	}
 	gauge := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
@@ -56,7 +61,7 @@ func New(node Node, stats StatsFunc) *Metrics {
 	count := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 	}
-	m.registry.MustRegister(m.callbacks, m.events, m.refused, checkpoints{stats}, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, checkpoints{stats}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
 		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
@@ -79,6 +84,11 @@ func (m *Metrics) Callback(endpoint string, status int, took time.Duration) {
 
 // WebSocketRefused counts a WebSocket that was turned away by one of hub.Limits.
 func (m *Metrics) WebSocketRefused(limit string) { m.refused.WithLabelValues(limit).Inc() }
+
+// Ended counts a job that this node has ended; code is empty for one with a result.
+func (m *Metrics) Ended(kind string, status job.State, code job.Code) {
+	m.ended.WithLabelValues(kind, string(status), string(code)).Inc()
+}
 
 // Event counts an event.
 func (m *Metrics) Event(e store.EventEnvelope) {

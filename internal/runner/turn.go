@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
+	"strings"
 	"time"
 
 	"ringback/internal/claude"
@@ -177,8 +179,13 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 	} else {
 		t.r.endTurn(serving, end)
 	}
-	t.r.log.Info("turn ended", "requestId", t.job.ID, "turn", t.job.Turn, "exit", exit.Code, "signal", exit.Signal,
-		"took", time.Since(t.proc.Since).Round(time.Millisecond))
+	level, fields := slog.LevelInfo, []any{
+		"requestId", t.job.ID, "turn", t.job.Turn, "exit", exit.Code, "signal", exit.Signal, "took", time.Since(t.proc.Since).Round(time.Millisecond),
+	}
+	if exit.Known && exit.Code != 0 && exit.Signal == "" { // it ended by itself, and not well: say what it said
+		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(printed.Stderr, "�"))
+	}
+	t.r.log.Log(serving, level, "turn ended", fields...)
 }
 
 // failedToStart books the end of a turn whose process never was there.

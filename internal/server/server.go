@@ -230,9 +230,10 @@ func (n *node) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.metrics = metrics.New(metrics.Node{Clients: n.hub.Clients, Running: n.running, Connections: n.connections.Stats}, n.store.Stats)
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
-		UserLimit: c.UserLimit, Notify: notified(c).Ways(), Structured: !c.UseCallback, Repositories: n.repositories(),
+		UserLimit: c.UserLimit, MovedFunc: n.moved, Notify: notified(c).Ways(), Structured: !c.UseCallback, Repositories: n.repositories(),
 	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
 		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
@@ -244,19 +245,24 @@ func (n *node) run(ctx context.Context) error {
 		return err
 	}
 	n.claude = c.FindClaude()
-	running := func() int { return 0 }
 	if n.opts.Role != API {
 		if n.runner, err = n.newRunner(); err != nil {
 			return err
 		}
-		running = n.runner.Running
 	}
-	n.metrics = metrics.New(metrics.Node{Clients: n.hub.Clients, Running: running, Connections: n.connections.Stats}, n.store.Stats)
 	servers, err := n.servers(n.metrics)
 	if err != nil {
 		return err
 	}
 	return n.serve(ctx, servers, n.metrics)
+}
+
+// running counts the turns of this node.
+func (n *node) running() int {
+	if n.runner == nil {
+		return 0
+	}
+	return n.runner.Running()
 }
 
 // prepare waits for a Redis that is just starting.

@@ -22,7 +22,7 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	for _, e := range st.Effects {
 		c.apply(e)
 	}
-	for _, j := range jobsOf(st) {
+	for _, j := range st.Jobs() {
 		c.job(j)
 	}
 	for _, checkpoint := range checkpointsOf(st) {
@@ -161,20 +161,6 @@ func (c *commit) session(s *lifecycle.Session) {
 	c.write(key, set, remove)
 }
 
-// jobsOf are the jobs of a state, each once.
-func jobsOf(st *lifecycle.State) []*lifecycle.Job {
-	var jobs []*lifecycle.Job
-	seen := map[*lifecycle.Job]bool{nil: true}
-	all := []*lifecycle.Job{st.Job, st.Latest, st.Before, st.Follower, st.Interpreter, st.Known}
-	for _, j := range append(all, st.Waiting...) {
-		if !seen[j] {
-			seen[j] = true
-			jobs = append(jobs, j)
-		}
-	}
-	return jobs
-}
-
 func checkpointsOf(st *lifecycle.State) []*lifecycle.Checkpoint {
 	var found []*lifecycle.Checkpoint
 	seen := map[*lifecycle.Checkpoint]bool{nil: true}
@@ -198,7 +184,7 @@ func sessionsOf(st *lifecycle.State) []*lifecycle.Session {
 		}
 	}
 	add(st.Session)
-	for _, j := range jobsOf(st) {
+	for _, j := range st.Jobs() {
 		add(j.Session)
 	}
 	return found

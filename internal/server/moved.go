@@ -1,0 +1,39 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// moved logs and counts what becomes of a job.
+func (n *node) moved(move lifecycle.Moved) {
+	level, message, fields := told(move)
+	n.log.Log(context.Background(), level, message, fields...)
+	if move.To.Terminal() && !strings.HasPrefix(move.UserID, job.ReservedUserPrefix) {
+		n.metrics.Ended(move.Kind, move.To, move.Code)
+	}
+}
+
+// told is the line of the log about a move: a warning where somebody may have to look.
+func told(m lifecycle.Moved) (slog.Level, string, []any) {
+	fields := []any{"requestId", m.ID, "kind", m.Kind, "userId", m.UserID, "status", m.To, "before", m.From, "turn", m.Turn}
+	if m.Code != "" {
+		fields = append(fields, "code", m.Code, "error", m.Error)
+	}
+	switch {
+	case m.Again():
+		return slog.LevelWarn, "a turn failed, and the job is tried again", append(fields, "attempt", strconv.Itoa(m.Attempt+1)+" of "+strconv.Itoa(m.MaxAttempts))
+	case m.To == job.Failed:
+		return slog.LevelWarn, "a job failed", fields
+	case m.To == job.Expired:
+		return slog.LevelWarn, "a job expired", fields
+	case m.From == "":
+		return slog.LevelInfo, "a job was created", fields
+	}
+	return slog.LevelInfo, "a job is " + string(m.To), fields
+}
