@@ -30,17 +30,21 @@ type watcher struct {
 
 type watchedServer struct {
 	pid int
-	// cmdline is its own, once that could be read.
-	cmdline []byte
-	leaks   []string
+	// cmdlines are its own, as they were read: its pid may have been another process
+	// before, and may be one after.
+	cmdlines [][]byte
+	leaks    []string
 }
 
 // runs reports whether a command line is the server's own, or may be.
 func (v *watchedServer) runs(cmdline []byte) bool {
-	if now := readProc(v.pid, "cmdline"); len(now) > 0 {
-		v.cmdline = now
+	known := func(now []byte) bool {
+		return slices.ContainsFunc(v.cmdlines, func(c []byte) bool { return bytes.Equal(c, now) })
 	}
-	return len(v.cmdline) == 0 || bytes.Equal(cmdline, v.cmdline)
+	if now := readProc(v.pid, "cmdline"); len(now) > 0 && !known(now) {
+		v.cmdlines = append(v.cmdlines, now)
+	}
+	return len(v.cmdlines) == 0 || known(cmdline)
 }
 
 // child is a process that descends from a server.
@@ -146,7 +150,11 @@ func (s *Scan) lookAt(pid int, c *child) {
 	cmdline := readProc(pid, "cmdline")
 	environ := readProc(pid, "environ")
 	// A process that was forked shows its server's until it runs its own program.
-	if len(cmdline) == 0 || bytes.Equal(cmdline, c.cmdline) || c.server.runs(cmdline) || !bytes.Equal(cmdline, readProc(pid, "cmdline")) {
+	if len(cmdline) == 0 || bytes.Equal(cmdline, c.cmdline) || c.server.runs(cmdline) {
+		return
+	}
+	// One that begins to run it just now shows a piece of each.
+	if !bytes.Equal(cmdline, readProc(pid, "cmdline")) || !bytes.Equal(environ, readProc(pid, "environ")) {
 		return
 	}
 	c.cmdline = cmdline
