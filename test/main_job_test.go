@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/store"
 )
 
-// onEachStore runs a test against a real Redis, the embedded one and the one
-// in process.
+// onEachStore runs a test against a real Redis, as a user with the rights that are
+// documented and no others, the embedded one and the one in process.
 func onEachStore(t *testing.T, check func(t *testing.T, env vars)) {
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		check(t, vars{"REDIS_URL": startRedis(t).url})
+		check(t, vars{"REDIS_URL": startRedis(t).restricted(t, store.Rights()...)})
 	})
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()

@@ -1,10 +1,8 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,7 +112,7 @@ func checkRedis(ctx context.Context, c config.Config) []Finding {
 		}
 		return nil
 	}
-	where := "REDIS_URL: the Redis at " + hostOf(c.RedisURL)
+	where := redisAt(c.RedisURL)
 	client, err := store.Connect(c.RedisURL)
 	if err != nil {
 		return []Finding{problem("%v", err)}
@@ -122,60 +120,19 @@ func checkRedis(ctx context.Context, c config.Config) []Finding {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if err := client.Ping(ctx).Err(); err != nil {
+	found, err := store.JudgeFitness(ctx, client)
+	if err != nil {
 		return []Finding{problem("%s does not answer: %v. Start it, or correct the address", where, err)}
 	}
-	if err := client.Eval(ctx, "return 1", nil).Err(); err != nil {
-		return []Finding{problem("%s runs no scripts: %v. Allow EVAL and EVALSHA to this user", where, err)}
+	var findings []Finding
+	for _, text := range found.Faults {
+		findings = append(findings, problem("%s %s", where, text))
 	}
-	info, err := client.Info(ctx).Result()
-	if err != nil {
-		return []Finding{note("%s does not say how it is set up: %v", where, err)}
+	for _, text := range found.Warnings {
+		findings = append(findings, note("%s %s", where, text))
 	}
-	found := unfit(where, parseInfo(info))
-	if len(found) == 0 {
-		found = []Finding{fine("%s answers", where)}
+	if len(findings) == 0 {
+		findings = append(findings, fine("%s answers", where))
 	}
-	return found
-}
-
-// unfit finds what of a Redis's setup would lose jobs, or keep them from running.
-func unfit(where string, info map[string]string) (found []Finding) {
-	const oldest = 6.2 // XAUTOCLAIM, GETDEL and the like
-	if version := majorMinor(info["redis_version"]); version > 0 && version < oldest {
-		found = append(found, problem("%s is version %s; at least %g is needed", where, info["redis_version"], oldest))
-	}
-	if info["role"] == "slave" {
-		found = append(found, problem("%s is a replica, which takes no writes: name its master, or use ?master_name=", where))
-	}
-	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" {
-		found = append(found, problem("%s may forget jobs when its memory is full (maxmemory-policy %s): set it to noeviction", where, policy))
-	}
-	if info["aof_enabled"] == "0" {
-		found = append(found, note("%s keeps no append-only file: what was answered is lost when it stops (appendonly yes)", where))
-	}
-	return found
-}
-
-func majorMinor(version string) float64 {
-	parts := strings.SplitN(version, ".", 3)
-	if len(parts) < 2 {
-		return 0
-	}
-	n, err := strconv.ParseFloat(parts[0]+"."+parts[1], 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// parseInfo reads the answer to INFO.
-func parseInfo(text string) map[string]string {
-	fields := map[string]string{}
-	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
-		if name, value, ok := strings.Cut(strings.TrimSpace(lines.Text()), ":"); ok {
-			fields[name] = value
-		}
-	}
-	return fields
+	return findings
 }

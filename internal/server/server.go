@@ -149,8 +149,10 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 type database struct {
 	client      redis.UniversalClient
 	description string
-	warning     string
-	stop        func()
+	// subject begins what is said of its setup; empty where there is nothing to judge.
+	subject string
+	warning string
+	stop    func()
 	// failed is told why an embedded store has ended by itself; nil for another.
 	failed <-chan error
 }
@@ -166,14 +168,16 @@ func openStore(ctx context.Context, c config.Config) (*database, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &database{client: client, description: "Redis at " + hostOf(c.RedisURL), stop: func() {}}, nil
+		return &database{client: client, description: "Redis at " + hostOf(c.RedisURL), subject: redisAt(c.RedisURL), stop: func() {}}, nil
 	}
 	embedded, err := store.StartEmbedded(ctx, c.DataDir)
 	if err != nil {
 		return nil, err
 	}
 	d := &database{client: embedded.Client, description: embedded.Description, stop: embedded.Close, failed: embedded.Failed}
-	if !embedded.Durable {
+	if embedded.Durable {
+		d.subject = "the embedded Redis"
+	} else {
 		d.warning = "The store is in memory only: jobs are lost when the server stops."
 	}
 	return d, nil
@@ -186,6 +190,9 @@ func hostOf(redisURL string) string {
 	host, _, _ = strings.Cut(host, "?")
 	return host
 }
+
+// redisAt names a Redis of one's own where something is said of its setup.
+func redisAt(redisURL string) string { return "REDIS_URL: the Redis at " + hostOf(redisURL) }
 
 // node is a server while it runs.
 type node struct {
@@ -201,6 +208,7 @@ type node struct {
 	sandbox sandbox
 
 	store       *store.Store
+	fitness     fitness
 	metrics     *metrics.Metrics
 	connections *guard.Connections
 	hub         *hub.Hub
@@ -270,8 +278,11 @@ func (n *node) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	for {
-		err := n.store.Prepare(ctx)
-		if err == nil || errors.Is(err, store.ErrFormat) {
+		err := n.judgeStore(ctx)
+		if err == nil {
+			err = n.store.Prepare(ctx)
+		}
+		if _, wrong := errors.AsType[unfit](err); err == nil || wrong || errors.Is(err, store.ErrFormat) {
 			return err
 		}
 		n.log.Warn("waiting for the store", "store", n.db.description, "error", err)
@@ -375,13 +386,16 @@ func (n *node) callbackBaseURL() string {
 func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
+	problems, notices := n.fitness.texts()
 	if err := n.store.Ping(ctx); err != nil {
-		problems = append(problems, "the store is not reachable")
+		problem, _ := whyUnusable(err)
+		problems = []string{problem}
 	}
 	if problem := n.opts.Config.FindClaude().Problem; problem != "" && n.runner != nil {
 		problems = append(problems, problem)
 	}
-	return problems, append(n.keyWarnings(), checkOwnAnswers(n.opts.Config, n.kinds)...)
+	warnings = append(n.keyWarnings(), notices...)
+	return problems, append(warnings, checkOwnAnswers(n.opts.Config, n.kinds)...)
 }
 
 // subscribers are the parts of the node that hear what the store publishes, each of
@@ -410,6 +424,7 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 	parts.Go(func() { process.EndStrays(background, n.log) })
 	parts.Go(func() { n.watchKeys(background) })
 	parts.Go(func() { doctor.New(n.store, n.jobs, n.log).Run(background) })
+	parts.Go(func() { n.watchStore(background) })
 
 	hubCtx, stopHub := context.WithCancel(background)
 	defer stopHub()
@@ -468,6 +483,9 @@ func (n *node) announce() {
 	}
 	if n.db.warning != "" {
 		r.Warnings = append(r.Warnings, n.db.warning)
+	}
+	for _, text := range n.fitness.last.Warnings {
+		r.Warnings = append(r.Warnings, n.db.subject+" "+text+".")
 	}
 	if n.sandbox.warning != "" {
 		r.Warnings = append(r.Warnings, n.sandbox.warning)

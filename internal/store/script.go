@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -74,18 +75,40 @@ func storeError(err error) error {
 	if errors.As(err, &answered) && !temporary(answered) {
 		return &job.Error{Kind: job.Internal, Message: "The store refused a command", Cause: err}
 	}
+	message := "The store is not reachable"
+	if answered != nil {
+		message = "The store cannot be used now"
+	}
 	return &job.Error{
-		Kind: job.Unavailable, Message: "The store is not reachable", Cause: err,
+		Kind: job.Unavailable, Message: message, Cause: err,
 		Hint: "Nothing was changed. Send the same request again in a few seconds.",
 	}
 }
 
-// temporary reports whether Redis itself says that it cannot answer just now.
+// temporary reports whether Redis itself says that it cannot answer just now, or that its
+// operator has to mend something first: nothing was done, and the same can be sent again.
 func temporary(err redis.Error) bool {
-	for _, prefix := range []string{"LOADING", "BUSY", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS"} {
-		if strings.HasPrefix(err.Error(), prefix) {
-			return true
-		}
+	switch errorCode(err) {
+	case "LOADING", "BUSY", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS",
+		"MISCONF", "NOPERM", "NOAUTH", "WRONGPASS":
+		return true
 	}
 	return false
+}
+
+// codeInScript finds the code in what Redis before 7 says of a command in a script.
+var codeInScript = regexp.MustCompile(`^ERR Error running script .*: -([A-Z]+) `)
+
+// errorCode is the word with which an answer of Redis says what is wrong; "" for an error
+// that is no answer of Redis.
+func errorCode(err error) string {
+	var answered redis.Error
+	if !errors.As(err, &answered) {
+		return ""
+	}
+	if found := codeInScript.FindStringSubmatch(answered.Error()); found != nil {
+		return found[1]
+	}
+	code, _, _ := strings.Cut(answered.Error(), " ")
+	return code
 }

@@ -92,10 +92,17 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	addrs = append(addrs, hosts[1:]...)
 	return redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs: addrs, DB: one.DB, Username: one.Username, Password: one.Password, TLSConfig: one.TLSConfig,
-		MasterName: master, ClientName: "ringback", DisableIdentity: true,
+		MasterName: master, DisableIdentity: true, OnConnect: nameConnection,
 		PoolSize: 64, MinIdleConns: 2, ContextTimeoutEnabled: true, DialerRetries: 1,
 		DialTimeout: 2 * time.Second, ReadTimeout: 3 * time.Second, WriteTimeout: 3 * time.Second,
 	}), nil
+}
+
+// nameConnection lets CLIENT LIST tell whose a connection is. It works without a name, so
+// a user need not be allowed it.
+func nameConnection(ctx context.Context, connection *redis.Conn) error {
+	_ = connection.ClientSetName(ctx, "ringback").Err()
+	return nil
 }
 
 // Prepare waits until Redis answers and creates what dispatch needs.

@@ -54,8 +54,33 @@ func OnBoth(t *testing.T, opts lifecycle.Options, check func(t *testing.T, s *Se
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		client := PrivateRedis(t)
-		check(t, prepared(t, client, opts), client)
+		rights := append(store.Rights(), "+scan", "+hkeys") // for Unknown
+		check(t, prepared(t, Restrict(t, client, rights...), opts), client)
 	})
+}
+
+// Restrict returns a client of a Redis whose user has just these rights, as ACL SETUSER
+// takes them.
+func Restrict(tb testing.TB, rdb redis.UniversalClient, rights ...string) redis.UniversalClient {
+	tb.Helper()
+	SetRights(tb, rdb, rights...)
+	own := *rdb.(*redis.Client).Options()
+	own.Username, own.Password = "ringback", "of-a-test"
+	client := redis.NewClient(&own)
+	tb.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// SetRights gives the user of Restrict just these rights.
+func SetRights(tb testing.TB, rdb redis.UniversalClient, rights ...string) {
+	tb.Helper()
+	words := []any{"acl", "setuser", "ringback", "reset", "on", ">of-a-test"}
+	for _, right := range rights {
+		words = append(words, right)
+	}
+	if err := rdb.Do(tb.Context(), words...).Err(); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 func prepared(t *testing.T, client redis.UniversalClient, opts lifecycle.Options) *Service {

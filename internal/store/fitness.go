@@ -1,0 +1,170 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Fitness is what was found of a Redis. Its texts go on where "the Redis at …" begins.
+type Fitness struct {
+	// Faults would lose jobs, or keep them from running.
+	Faults []string
+	// Warnings are what its operator should know.
+	Warnings []string
+}
+
+func (f *Fitness) fault(format string, args ...any) {
+	f.Faults = append(f.Faults, fmt.Sprintf(format, args...))
+}
+
+func (f *Fitness) warn(format string, args ...any) {
+	f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...))
+}
+
+// add takes over what was found of another server of the same Cluster, each text once.
+func (f *Fitness) add(other Fitness) {
+	for _, text := range other.Faults {
+		if !slices.Contains(f.Faults, text) {
+			f.Faults = append(f.Faults, text)
+		}
+	}
+	for _, text := range other.Warnings {
+		if !slices.Contains(f.Warnings, text) {
+			f.Warnings = append(f.Warnings, text)
+		}
+	}
+}
+
+// JudgeFitness looks whether jobs can be kept in a Redis, each primary of a Cluster. It
+// changes nothing. What a user may not ask is a warning. Error: it cannot be judged now,
+// since it is away or takes no writes for the time being.
+func JudgeFitness(ctx context.Context, rdb redis.UniversalClient) (Fitness, error) {
+	if err := rdb.Ping(ctx).Err(); err != nil {
+		return judgeRefusal(err)
+	}
+	cluster, ok := rdb.(*redis.ClusterClient)
+	if !ok {
+		return judgeServer(ctx, rdb, true)
+	}
+	var all Fitness
+	var mu sync.Mutex
+	err := cluster.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error {
+		found, err := judgeServer(ctx, primary, false)
+		mu.Lock()
+		defer mu.Unlock()
+		all.add(found)
+		return err
+	})
+	return all, err
+}
+
+// judgeRefusal tells a Redis that will never let us in from one that is away.
+func judgeRefusal(err error) (f Fitness, unjudged error) {
+	switch text := err.Error(); {
+	case errorCode(err) == "WRONGPASS" || errorCode(err) == "NOAUTH":
+		f.fault("does not let this user in (%s): correct user and password in REDIS_URL", errorCode(err))
+	case errorCode(err) == "NOPERM":
+		_, command, _ := strings.Cut(text, "'")
+		command, _, _ = strings.Cut(command, "'")
+		f.lack([]string{"+" + command})
+	case strings.Contains(text, "cluster support disabled"):
+		f.fault("is no Cluster, which several hosts in REDIS_URL stand for: name one, or Sentinels with ?master_name=")
+	default:
+		return f, err
+	}
+	return f, nil
+}
+
+// judgeServer judges one server. whole is whether it is to have all keys.
+func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool) (Fitness, error) {
+	text, err := c.Info(ctx).Result()
+	if answered := redis.Error(nil); err != nil && !errors.As(err, &answered) {
+		return Fitness{}, err
+	}
+	f := judgeInfo(parseInfo(text))
+	if len(f.Faults) > 0 {
+		return f, nil // a Sentinel, say, knows none of our commands
+	}
+	return f, f.judgeCommands(ctx, c, whole)
+}
+
+// oldest is the version of Redis from which on all works: major and minor.
+var oldest = [2]int{6, 2}
+
+// judgeInfo finds what of a server's setup would lose jobs, or keep them from running.
+// Valkey, KeyDB and Dragonfly name the version of Redis that they are like.
+func judgeInfo(info map[string]string) (f Fitness) {
+	if info["redis_mode"] == "sentinel" {
+		f.fault("is a Sentinel: name the group that it looks after, too: ?master_name=")
+		return f
+	}
+	version, known := parseVersion(info["redis_version"])
+	if known && slices.Compare(version[:], oldest[:]) < 0 {
+		f.fault("is version %s; at least %d.%d is needed", info["redis_version"], oldest[0], oldest[1])
+	}
+	if info["role"] == "slave" {
+		f.fault("%s", isReplica)
+	}
+	policy := info["maxmemory_policy"]
+	if policy != "" && policy != "noeviction" {
+		f.fault("may forget jobs when its memory is full (maxmemory-policy %s): set it to noeviction", policy)
+	}
+	if info["aof_enabled"] == "0" {
+		f.warn("keeps no append-only file: what was answered is lost when it stops (appendonly yes)")
+	}
+	var unknown []string
+	for _, field := range []struct {
+		name  string
+		known bool
+	}{
+		{"its version", known || info["valkey_version"] != ""},
+		{"whether it is a replica", info["role"] != ""},
+		{"maxmemory-policy", policy != ""},
+		{"appendonly", info["aof_enabled"] != ""},
+	} {
+		if !field.known {
+			unknown = append(unknown, field.name)
+		}
+	}
+	if len(unknown) > 0 {
+		f.warn("does not tell this user (INFO): %s. See to it that these are as docs/operations.md says", strings.Join(unknown, ", "))
+	}
+	return f
+}
+
+const isReplica = "is a replica, which takes no writes: name its primary, or use ?master_name="
+
+// parseVersion reads major and minor of a version such as 7.0.15.
+func parseVersion(text string) (version [2]int, ok bool) {
+	parts := strings.SplitN(text, ".", 3)
+	if len(parts) < 2 {
+		return version, false
+	}
+	for i := range version {
+		n, err := strconv.Atoi(parts[i])
+		if err != nil {
+			return version, false
+		}
+		version[i] = n
+	}
+	return version, true
+}
+
+// parseInfo reads the answer to INFO.
+func parseInfo(text string) map[string]string {
+	fields := map[string]string{}
+	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
+		if name, value, ok := strings.Cut(strings.TrimSpace(lines.Text()), ":"); ok {
+			fields[name] = value
+		}
+	}
+	return fields
+}

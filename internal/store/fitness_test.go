@@ -1,0 +1,142 @@
+package store_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+func judge(t *testing.T, rdb redis.UniversalClient) store.Fitness {
+	t.Helper()
+	f, err := store.JudgeFitness(t.Context(), rdb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Each right that is listed is needed, and is named where it is missing; tests of the
+// store and of the rules do all that they do with exactly these.
+func TestEachMissingRightIsNamed(t *testing.T) {
+	t.Parallel()
+	admin := storetest.PrivateRedis(t)
+	all := store.Rights()
+	user := storetest.Restrict(t, admin, append(slices.Clone(all), "+info")...)
+	if f := judge(t, user); len(f.Faults) > 0 {
+		t.Fatalf("with all rights: %q", f.Faults)
+	}
+	for i, right := range all {
+		storetest.SetRights(t, admin, append(slices.Delete(slices.Clone(all), i, i+1), "+info")...)
+		want := []string{"does not allow this user what is needed: give it " + right + " (ACL SETUSER)"}
+		if diff := cmp.Diff(want, judge(t, user).Faults); diff != "" {
+			t.Errorf("without %s: %s", right, diff)
+		}
+	}
+	for name, c := range map[string]struct{ rights, want []string }{
+		"two":                 {[]string{"~rb:*", "&rb:*", "+@all", "-hset", "-eval"}, []string{"give it +eval +hset (ACL"}},
+		"by kinds":            {[]string{"~*", "&*", "+@all", "-@scripting"}, []string{"give it +eval +evalsha (ACL"}},
+		"dangerous ones":      {[]string{"~*", "&*", "+@all", "-@dangerous"}, nil},
+		"some keys":           {[]string{"~rb:{*", "&rb:*", "+@all"}, []string{"give it ~rb:* (ACL"}},
+		"some partitions":     {[]string{"~rb:{00*", "~rb:session:*", "&rb:*", "+@all"}, []string{"give it ~rb:* (ACL"}},
+		"keys to read":        {[]string{"%R~rb:*", "&rb:*", "+@all"}, []string{"give it ~rb:* (ACL"}},
+		"a part of a command": {[]string{"~rb:*", "&rb:*", "+@all", "-xgroup|delconsumer"}, []string{"give it +xgroup (ACL"}},
+		"nothing":             {nil, []string{"give it +ping (ACL"}},
+	} {
+		storetest.SetRights(t, admin, c.rights...)
+		wantTexts(t, name, judge(t, user).Faults, c.want)
+	}
+	storetest.SetRights(t, admin, "~*", "&*", "+@all", "resetpass")
+	other := storetest.PrivateRedis(t).(*redis.Client)
+	wrong := *other.Options()
+	wrong.Username, wrong.Password = "nobody", "wrong"
+	stranger := redis.NewClient(&wrong)
+	t.Cleanup(func() { _ = stranger.Close() })
+	wantTexts(t, "a wrong password", judge(t, stranger).Faults, []string{"does not let this user in (WRONGPASS)"})
+	if keys := admin.Keys(t.Context(), "*").Val(); len(keys) > 0 {
+		t.Errorf("looking has left %q", keys)
+	}
+}
+
+func wantTexts(t *testing.T, name string, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %q, want %q", name, got, want)
+		return
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What people copy out of docs/operations.md are the rights that are needed.
+func TestRightsAreDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rights, _ := strings.Cut(string(text), "ACL SETUSER ringback on >password ")
+	rights, _, _ = strings.Cut(rights, "```")
+	if diff := cmp.Diff(store.Rights(), strings.Fields(rights)); diff != "" {
+		t.Errorf("the documented rights are not those needed: %s\nthey are: %s", diff, strings.Join(store.Rights(), " "))
+	}
+}
+
+func TestWhatIsFoundOfARedis(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set              []any
+		faults, warnings []string
+	}{
+		"as it is":         {nil, nil, []string{"keeps no append-only file"}},
+		"one that keeps":   {[]any{"config", "set", "appendonly", "yes"}, nil, nil},
+		"one that forgets": {[]any{"config", "set", "maxmemory-policy", "volatile-ttl"}, []string{"may forget jobs when its memory is full (maxmemory-policy volatile-ttl): set it to noeviction"}, []string{"append-only"}},
+		"a replica":        {[]any{"replicaof", "127.0.0.1", "1"}, []string{"is a replica"}, []string{"append-only"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rdb := storetest.PrivateRedis(t)
+			if c.set != nil {
+				if err := rdb.Do(t.Context(), c.set...).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f := judge(t, rdb)
+			wantTexts(t, "faults", f.Faults, c.faults)
+			wantTexts(t, "warnings", f.Warnings, c.warnings)
+			// Without INFO the same is found where it can be, and what cannot be is said.
+			f = judge(t, storetest.Restrict(t, rdb, store.Rights()...))
+			if name == "a replica" {
+				wantTexts(t, "faults without INFO", f.Faults, c.faults)
+			}
+			wantTexts(t, "warnings without INFO", f.Warnings, []string{"does not tell this user (INFO): its version, whether it is a replica, maxmemory-policy, appendonly."})
+		})
+	}
+}
+
+// What only waits for its operator is no fault of the kind that ends a start.
+func TestARedisThatCannotWriteNowIsNotJudged(t *testing.T) {
+	t.Parallel()
+	rdb := storetest.PrivateRedis(t)
+	if err := rdb.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := store.JudgeFitness(t.Context(), rdb); err == nil || !strings.HasPrefix(err.Error(), "NOREPLICAS") || len(f.Faults) > 0 {
+		t.Errorf("found %v, %v", f, err)
+	}
+	if err := rdb.Do(t.Context(), "shutdown", "nosave").Err(); err == nil {
+		t.Fatal("it did not stop")
+	}
+	if f, err := store.JudgeFitness(t.Context(), rdb); err == nil {
+		t.Errorf("one that is away: %v", f)
+	}
+}

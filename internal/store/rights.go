@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// needed are the commands that Ringback uses, by itself and in its scripts, each in a form
+// of which nothing would come even if it ran. % is a key, & a channel. docs/operations.md
+// lists them for people.
+const needed = `
+ping
+eval return 0
+evalsha 0 0
+time
+subscribe &
+publish & -
+exists %
+expire % 1
+pexpire % 1
+rename % %
+get %
+mget %
+getrange % 0 0
+set % - px 1
+setnx % -
+setrange % 0 -
+incr %
+hget % -
+hgetall %
+hmget % -
+hvals %
+hset % - -
+hincrby % - 0
+hdel % -
+llen %
+lrange % 0 0
+lpop %
+ltrim % 0 0
+rpush % -
+scard %
+smembers %
+sadd % -
+srem % -
+zrange % 0 0
+zrangebylex % - +
+zrangebyscore % 0 0
+zrevrange % 0 0
+zrevrangebyscore % 0 0
+zscore % -
+zadd % 0 -
+zrem % -
+zremrangebyscore % 0 0
+xrange % - +
+xpending % workers
+xadd % * - -
+xdel % 0-1
+xack % workers 0-1
+xgroup delconsumer % workers -
+xreadgroup group workers - streams % >
+del %
+`
+
+// Rights are what an ACL user needs, as ACL SETUSER takes them.
+func Rights() []string {
+	rights := []string{"~rb:*", "&rb:*", "+multi", "+exec"}
+	for _, line := range strings.Split(strings.TrimSpace(needed), "\n") {
+		name, _, _ := strings.Cut(line, " ")
+		rights = append(rights, "+"+name)
+	}
+	return rights
+}
+
+// judgeCommands looks whether each command may be used. Redis says so when a command is
+// queued in a transaction; this one ends with an unknown command, and so is never run.
+func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, whole bool) error {
+	pipe := c.TxPipeline()
+	for _, line := range strings.Split(strings.TrimSpace(needed), "\n") {
+		pipe.Do(ctx, probe(line)...)
+	}
+	for p := range Partition(Partitions) {
+		pipe.Do(ctx, "exists", p.key("probe"))
+	}
+	pipe.Do(ctx, "exists", sessionIndex("probe"))
+	pipe.Do(ctx, "ringback-ends-this-transaction")
+	answers, err := pipe.Exec(ctx)
+	if errorCode(err) == "NOPERM" { // the first command's: it was MULTI
+		f.lack([]string{"+multi"})
+		return nil
+	}
+	return f.judgeAnswers(answers[:len(answers)-1], whole, err)
+}
+
+func probe(line string) []any {
+	var words []any
+	for _, word := range strings.Fields(line) {
+		switch word {
+		case "%":
+			words = append(words, Partition(0).key("probe"))
+		case "&":
+			words = append(words, Partition(0).key("wake"))
+		default:
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// judgeAnswers reads what was answered when commands were queued. ended is what the whole
+// transaction was answered.
+func (f *Fitness) judgeAnswers(answers []redis.Cmder, whole bool, ended error) error {
+	var lacking, unknown []string
+	for _, cmd := range answers {
+		err := cmd.Err()
+		switch code := errorCode(err); {
+		case err == nil || code == "EXECABORT": // it may be run
+		case code == "NOPERM":
+			lacking = append(lacking, lacks(cmd))
+		case code == "READONLY":
+			f.fault("%s", isReplica)
+			return nil
+		case code == "MOVED" && whole:
+			f.fault("is one server of a Cluster: name several in REDIS_URL, separated by commas (its only address twice, if it has one)")
+			return nil
+		case code == "MOVED": // another one has that key
+		case strings.Contains(err.Error(), "unknown command"):
+			unknown = append(unknown, cmd.Name())
+		default:
+			return err
+		}
+	}
+	if errorCode(ended) == "EXECABORT" && strings.Contains(ended.Error(), "NOPERM") {
+		lacking = append(lacking, "+exec")
+	}
+	f.lack(lacking)
+	if len(unknown) > 0 {
+		f.fault("does not know commands that are needed: %s", strings.Join(unknown, ", "))
+	}
+	if errorCode(ended) == "EXECABORT" {
+		return nil
+	}
+	return ended
+}
+
+// lacks names the right that a refused command needs.
+func lacks(cmd redis.Cmder) string {
+	switch text := cmd.Err().Error(); {
+	case strings.Contains(text, " key"):
+		return "~rb:*"
+	case strings.Contains(text, " channel"):
+		return "&rb:*"
+	}
+	return "+" + cmd.Name()
+}
+
+func (f *Fitness) lack(rights []string) {
+	if len(rights) == 0 {
+		return
+	}
+	slices.Sort(rights)
+	f.fault("does not allow this user what is needed: give it %s (ACL SETUSER)", strings.Join(slices.Compact(rights), " "))
+}

@@ -1,0 +1,145 @@
+package test
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/internal/store"
+	"ringback/test/scan"
+)
+
+// do sends the Redis a command, as its operator does.
+func (r *redisServer) do(t testing.TB, words ...string) {
+	t.Helper()
+	out, err := exec.Command("redis-cli", append([]string{"-e", "-u", r.url}, words...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("redis-cli %q: %v %s", words, err, out)
+	}
+}
+
+// restricted is the address of the Redis for a user with just these rights.
+func (r *redisServer) restricted(t testing.TB, rights ...string) string {
+	t.Helper()
+	r.do(t, append([]string{"acl", "setuser", "ringback", "on", ">" + scan.RedisPassword}, rights...)...)
+	return strings.Replace(r.url, "default:", "ringback:", 1)
+}
+
+func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
+	t.Parallel()
+	forgetting, replica, poor := startRedis(t), startRedis(t), startRedis(t)
+	forgetting.do(t, "config", "set", "maxmemory-policy", "allkeys-lru")
+	replica.do(t, "replicaof", "127.0.0.1", "1")
+	rights := strings.Fields(strings.ReplaceAll(strings.Join(store.Rights(), " "), "+hset ", ""))
+	cluster, _, _ := strings.Cut(startCluster(t), ",")
+	for name, c := range map[string]struct{ url, says string }{
+		"one that forgets":        {forgetting.url, "may forget jobs when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction"},
+		"a replica":               {replica.url, "is a replica, which takes no writes: name its primary, or use ?master_name="},
+		"a user without a right":  {poor.restricted(t, rights...), "does not allow this user what is needed: give it +hset (ACL SETUSER)"},
+		"a database, not allowed": {poor.restricted(t) + "/1", "does not allow this user what is needed: give it +select (ACL SETUSER)"},
+		"a wrong password":        {strings.Replace(poor.url, "default:", "default:not-", 1), "does not let this user in (WRONGPASS): correct user and password in REDIS_URL"},
+		"one server of a Cluster": {cluster, "is one server of a Cluster: name several in REDIS_URL, separated by commas"},
+		"several, but no Cluster": {poor.url + "," + "127.0.0.1:" + poor.Port, "is no Cluster, which several hosts in REDIS_URL stand for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, command := range []string{"serve", "check"} {
+				code, out, _ := onOwn(t, vars{"REDIS_URL": c.url, "LISTEN_ADDR": "127.0.0.1:0", "CLAUDE_BIN": "simulate", "SANDBOX": "off"}, command)
+				if code != 1 || !strings.Contains(out, "REDIS_URL: the Redis at 127.0.0.1:") || !strings.Contains(out, c.says) {
+					t.Errorf("%s ended with %d: %s", command, code, out)
+				}
+				if strings.Contains(out, scan.RedisPassword) {
+					t.Errorf("%s shows the password", command)
+				}
+			}
+		})
+	}
+}
+
+// retryAfter sends a request and returns when it is to be sent again.
+func (n *node) retryAfter(t testing.TB, path string, body object) (status int, after string) {
+	t.Helper()
+	resp, err := http.Post(n.url+path, "application/json", strings.NewReader(flat(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode, resp.Header.Get("Retry-After")
+}
+
+// What was set at the start can be changed later.
+func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	n := startNode(t, vars{"REDIS_URL": r.restricted(t, append(store.Rights(), "+info")...)})
+	n.want(t, http.StatusOK, "GET", "/readyz", nil)
+	for _, c := range []struct {
+		spoil, mend []string
+		says        string
+	}{
+		{[]string{"config", "set", "maxmemory-policy", "volatile-lru"}, []string{"config", "set", "maxmemory-policy", "noeviction"}, "the store may forget jobs"},
+		{[]string{"acl", "setuser", "ringback", "-evalsha"}, []string{"acl", "setuser", "ringback", "+evalsha"}, "give it +evalsha"},
+		{[]string{"config", "set", "min-replicas-to-write", "1"}, []string{"config", "set", "min-replicas-to-write", "0"}, "the store cannot be used now: NOREPLICAS"},
+		{[]string{"replicaof", "127.0.0.1", "1"}, []string{"replicaof", "no", "one"}, "the store is a replica"},
+	} {
+		r.do(t, c.spoil...)
+		eventually(t, "the server to say: "+c.says, func() bool {
+			status, answer := n.do(t, "GET", "/readyz", nil)
+			return status == http.StatusServiceUnavailable && strings.Contains(flat(answer), c.says)
+		})
+		r.do(t, c.mend...)
+		eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
+	}
+	if got := strings.Count(n.log.String(), "would keep this server from starting"); got != 3 {
+		t.Errorf("three faults are logged %d times", got)
+	}
+	r.do(t, "config", "set", "appendonly", "no")
+	eventually(t, "the server to warn", func() bool {
+		return strings.Contains(flat(n.want(t, http.StatusOK, "GET", "/readyz", nil)), "the store keeps no append-only file")
+	})
+	r.do(t, "config", "set", "appendonly", "yes")
+}
+
+// A Redis that cannot save what it has refuses writes: whoever sent them sends them again.
+func TestARedisWhoseDiskFailsIsAnsweredFor(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	n := startNode(t, vars{"REDIS_URL": r.url})
+	id, envelope := n.manual(t, object{"kind": "meal-suggestions", "input": mealInput(), "userId": "u1"})
+	inTheWay := filepath.Join(r.Dir, "dump.rdb")
+	if err := os.Mkdir(inTheWay, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.do(t, "config", "set", "save", "3600 100000")
+	r.do(t, "bgsave")
+	eventually(t, "a new job to be refused for now", func() bool {
+		status, _ := n.do(t, "POST", "/api/suggestions?userId=u2", mealInput())
+		return status == http.StatusServiceUnavailable
+	})
+	for path, body := range map[string]object{
+		"/api/claude/suggestions":     with(envelope, mealResult("Soup")),
+		"/api/claude/progress":        with(envelope, object{"message": "Cooking"}),
+		"/api/jobs/" + id + "/cancel": {},
+	} {
+		if status, after := n.retryAfter(t, path, body); status != http.StatusServiceUnavailable || after == "" {
+			t.Errorf("%s is answered with %d, Retry-After %q", path, status, after)
+		}
+	}
+	eventually(t, "the server not to be ready", func() bool {
+		_, answer := n.do(t, "GET", "/readyz", nil)
+		return strings.Contains(flat(answer), "MISCONF")
+	})
+	if err := os.Remove(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	r.do(t, "bgsave")
+	eventually(t, "the result to be taken", func() bool {
+		status, _ := n.do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+		return status == http.StatusOK
+	})
+	n.await(t, id, "received")
+	n.create(t, object{"userId": "u2"})
+}
