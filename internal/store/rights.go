@@ -21,6 +21,7 @@ publish & -
 exists %
 expire % 1
 pexpire % 1
+pttl %
 rename % %
 get %
 mget %
@@ -33,6 +34,7 @@ hget % -
 hgetall %
 hmget % -
 hvals %
+hscan % 0
 hset % - -
 hincrby % - 0
 hdel % -
@@ -43,6 +45,8 @@ ltrim % 0 0
 rpush % -
 scard %
 smembers %
+sismember % -
+sscan % 0
 sadd % -
 srem % -
 zrange % 0 0
@@ -51,11 +55,14 @@ zrangebyscore % 0 0
 zrevrange % 0 0
 zrevrangebyscore % 0 0
 zscore % -
+zcard %
+zscan % 0
 zadd % 0 -
 zrem % -
 zremrangebyscore % 0 0
 xrange % - +
 xpending % workers
+xinfo consumers % workers
 xadd % * - -
 xdel % 0-1
 xack % workers 0-1
