@@ -90,18 +90,18 @@ func (s *Server) slackDecide(ctx context.Context, j job.Job, command notify.Slac
 	if asked == nil {
 		return job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
 	}
-	given.Seen.Iteration = command.Iteration
+	given.Iteration = command.Iteration
 	_, err := s.checkpoints.Reply(ctx, *asked, given)
 	return err
 }
 
 // inSlack words a refusal in one text.
 func inSlack(e *job.Error) string {
-	text := e.Message
+	parts := []string{e.Message}
 	for _, d := range e.Details {
-		text += "; " + strings.TrimPrefix(d.Path, "/") + ": " + d.Message
+		parts = append(parts, strings.TrimPrefix(d.Path, "/")+": "+d.Message)
 	}
-	return strings.TrimSpace(text + ". " + e.Hint)
+	return strings.TrimSpace(strings.Join(parts, "; ") + ". " + e.Hint)
 }
 
 // slackJob is the job that is meant: the one that is named, else the only one

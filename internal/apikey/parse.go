@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -76,12 +77,10 @@ func parseLine(fields []string) (Key, error) {
 		return k, errors.New("the digest is not in order: want " + digestPrefix + "<64 hex digits>, the SHA-256 of the key")
 	}
 	if _, err := hex.Decode(k.Digest[:], []byte(digits)); err != nil {
-		return k, errors.New("the digest is not in order: want hex digits behind " + digestPrefix)
+		return k, errors.New("the digest is not in order: want hex digits behind " + digestPrefix + " only")
 	}
-	for _, digest := range mistaken {
-		if k.Digest == digest {
-			return k, errors.New("the digest is that of an empty key")
-		}
+	if slices.Contains(mistaken, k.Digest) {
+		return k, errors.New("the digest is that of an empty key")
 	}
 	if len(fields) == 2 {
 		return k, nil

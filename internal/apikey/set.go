@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -53,7 +54,7 @@ func Open(file string, fixed ...Key) (*Set, error) {
 
 // with puts keys of the file behind the fixed ones, whose array stays as it is.
 func (s *Set) with(keys []Key, text []byte) *reading {
-	return &reading{keys: append(s.fixed[:len(s.fixed):len(s.fixed)], keys...), text: text}
+	return &reading{keys: append(slices.Clip(s.fixed), keys...), text: text}
 }
 
 // maxFile is the most bytes of a file of keys.

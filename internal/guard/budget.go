@@ -48,5 +48,5 @@ func Descriptors() int {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return unknown
 	}
-	return int(min(limit.Cur, uint64(most), math.MaxInt32)) //nolint:gosec // it is at most 1<<20
+	return int(min(limit.Cur, uint64(most), math.MaxInt32))
 }

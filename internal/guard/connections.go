@@ -94,7 +94,7 @@ func (t *Connections) add(c *connection) bool {
 	c.place = t.waiting.PushBack(c)
 	t.mu.Unlock()
 	if oldest != nil {
-		oldest.Close()
+		_ = oldest.Close()
 	}
 	return true
 }

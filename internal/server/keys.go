@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"ringback/internal/apikey"
@@ -17,7 +18,7 @@ func openKeys(o Options) (*apikey.Set, error) {
 	if !o.Config.HasKeys() && len(o.Keys) == 0 {
 		return nil, nil
 	}
-	return apikey.Open(o.Config.APIKeysFile, append(o.Config.Keys[:len(o.Config.Keys):len(o.Config.Keys)], o.Keys...)...)
+	return apikey.Open(o.Config.APIKeysFile, append(slices.Clip(o.Config.Keys), o.Keys...)...)
 }
 
 // watchKeys puts the keys of a changed file in force, and ends the WebSockets of those

@@ -21,7 +21,7 @@ func listenerPID(conn *net.UnixConn) (pid int, err error) {
 	}
 	var peer *unix.Ucred
 	if controlErr := raw.Control(func(fd uintptr) {
-		peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) //nolint:gosec // a descriptor is small
+		peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); controlErr != nil {
 		return 0, controlErr
 	}

@@ -42,8 +42,8 @@ func objectFormat(ctx context.Context, environ []string, dir string) (string, er
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	if format = strings.TrimSpace(format); err != nil || format != "sha256" {
-		return "sha1", nil
+	if err == nil && strings.TrimSpace(format) == "sha256" {
+		return "sha256", nil
 	}
-	return format, nil
+	return "sha1", nil
 }

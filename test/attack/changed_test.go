@@ -27,7 +27,7 @@ func TestAChangedInputIsDeniedAsAnyOther(t *testing.T) {
 	for _, command := range []string{
 		"rm x", "/bin/rm x", "./rm x", "r\\m x", "'rm' x", "$'\\x72\\x6d' x", "\"r\"m x", "make; rm x", "make && (rm x)", "x=$(rm x)", "for f in a; do rm $f; done", "f() { rm x; }; f", "RM x", "export A=$(rm x)",
 	} {
-		if said := allow(400, harness.Object{"command": command}); !strings.Contains(harness.Text(t, r.Server.URL+"/api/jobs/"+r.id), `"awaiting_approval"`) {
+		if said := allow(400, harness.Object{"command": command}); !strings.Contains(harness.Text(t, r.URL+"/api/jobs/"+r.id), `"awaiting_approval"`) {
 			t.Errorf("%q is answered %v", command, said)
 		}
 	}
@@ -46,7 +46,7 @@ func TestAChangedInputIsDeniedAsAnyOther(t *testing.T) {
 	if decision, reason := r.calls(t, "Read", harness.Object{"file_path": "a"}); decision != "deny" || !strings.Contains(reason, "//etc/**") {
 		t.Errorf("it was answered %q %s", decision, reason)
 	}
-	audit := harness.Text(t, r.Server.URL+"/api/jobs/"+r.id+"/audit")
+	audit := harness.Text(t, r.URL+"/api/jobs/"+r.id+"/audit")
 	if !strings.Contains(audit, `"refused"`) || !strings.Contains(audit, "innocent") || strings.Contains(audit, `"started"`) {
 		t.Errorf("the audit log says %s", audit)
 	}

@@ -80,9 +80,7 @@ func (a *attacked) run(script string) string {
 	// What it prints comes back as the result; a script may not be stopped by its failures.
 	wrapped := "{ " + script + "\necho\n} 2>&1 | tr -d '\\000' | head -c 200000 | base64 -w0 | sed 's/^/{\"out\":\"/; s/$/\"}/'"
 	body := harness.Object{"input": harness.Object{"script": wrapped}}
-	for k, v := range a.envelope {
-		body[k] = v
-	}
+	maps.Copy(body, a.envelope)
 	status, answer := harness.Send(a.t, a.URL, harness.Request{Method: "POST", Path: "/api/claude/actions/attack", Body: body})
 	out, ok := answer["out"].(string)
 	if !ok {
@@ -234,7 +232,7 @@ func TestNothingIsSeenOutsideTheRoom(t *testing.T) {
 		for path, text := range map[string]string{
 			filepath.Join(base, "home", ".netrc"): a.mark, filepath.Join(a.Dir, "nodes", "other"): a.mark, filepath.Join(base, ".env"): "LOG_FORMAT=" + a.mark,
 		} {
-			if err := os.WriteFile(path, []byte(text), 0o666); err != nil { //nolint:gosec // the attacker's user reads it
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 				a.t.Fatal(err)
 			}
 		}
