@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"internal/checkpoint/intent": {"job"},
 	"internal/claude":            {"job", "kind", "process"},
 	"internal/claude/simulated":  {"claude", "job", "schema"},
-	"internal/cli":               {"client", "job", "schema"},
+	"internal/cli":               {"client", "httpjson", "job", "schema"},
 	"internal/client":            {"job"},
 	"internal/config":            {"apikey"},
 	"internal/excerpt":           {},

@@ -44,7 +44,7 @@ func (l *longNumbers) takeOut(path string, v any) any {
 		if isFloat(v) {
 			return v
 		}
-		*l = fmt.Appendf(*l, "\x00%s=%s", path, decimalOf(v.String()))
+		*l = fmt.Appendf(*l, "\x00%s=%s", path, job.Decimal(v.String()))
 		return nil
 	case map[string]any:
 		rest := make(map[string]any, len(v))
@@ -66,30 +66,7 @@ func (l *longNumbers) takeOut(path string, v any) any {
 // are short for, as 0.1 is.
 func isFloat(n json.Number) bool {
 	f, err := n.Float64()
-	return err == nil && decimalOf(strconv.FormatFloat(f, 'e', -1, 64)) == decimalOf(n.String())
+	return err == nil && job.Decimal(strconv.FormatFloat(f, 'e', -1, 64)) == job.Decimal(n.String())
 }
 
 var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")
-
-// decimalOf writes a JSON number in one way, with all of its digits: "-123e4". One
-// whose exponent no program could compute with stays as it is.
-func decimalOf(number string) string {
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
-	e, err := strconv.Atoi(exponent)
-	if err != nil && exponent != "" {
-		return number
-	}
-	digits, negative := strings.CutPrefix(mantissa, "-")
-	digits, fraction, _ := strings.Cut(digits, ".")
-	digits = strings.TrimLeft(digits+fraction, "0")
-	significant := strings.TrimRight(digits, "0")
-	if significant == "" {
-		return "0"
-	}
-	e += len(digits) - len(significant) - len(fraction)
-	sign := ""
-	if negative {
-		sign = "-"
-	}
-	return sign + significant + "e" + strconv.Itoa(e)
-}

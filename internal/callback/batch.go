@@ -71,8 +71,7 @@ type batch struct {
 func readBatch(in *call, k *kind.Kind) *batch {
 	b := &batch{call: in, kind: k}
 	number, _ := in.payload["batch"].(json.Number)
-	index, _ := number.Int64()
-	b.index = int(index)
+	b.index, _ = job.Whole(number)
 	b.final, _ = in.payload["final"].(bool)
 	b.list, _ = in.payload["suggestions"].([]any)
 	return b

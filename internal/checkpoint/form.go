@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -23,9 +22,7 @@ type form struct {
 // parse reads the props of a checkpoint.
 func parse(c job.Checkpoint) (form, []job.Detail) {
 	f := form{checkpoint: c}
-	dec := json.NewDecoder(bytes.NewReader(c.Props))
-	dec.UseNumber()
-	if err := dec.Decode(&f.props); err != nil && len(c.Props) > 0 { // a type may need props all the same
+	if err := job.UnmarshalExact(c.Props, &f.props); err != nil && len(c.Props) > 0 { // a type may need props all the same
 		return f, []job.Detail{{Path: "/props", Message: wrongProps(err)}}
 	}
 	var details []job.Detail

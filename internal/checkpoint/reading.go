@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
@@ -107,9 +106,7 @@ func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 	f = f.known()
 	m := meaning{Action: "unclear"}
 	if read.State == job.Received {
-		dec := json.NewDecoder(bytes.NewReader(read.Result))
-		dec.UseNumber() // what the person said is taken with all of its digits
-		if err := dec.Decode(&m); err != nil {
+		if err := job.UnmarshalExact(read.Result, &m); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -105,10 +104,8 @@ func normal(values map[string]any) map[string]any {
 	if err != nil {
 		return values
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
 	var out map[string]any
-	if dec.Decode(&out) != nil {
+	if job.UnmarshalExact(text, &out) != nil {
 		return values
 	}
 	return out

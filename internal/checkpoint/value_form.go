@@ -44,7 +44,7 @@ func parseValueForm(source json.RawMessage) (*valueForm, []job.Detail) {
 		Properties map[string]property `json:"properties"`
 		Required   []string            `json:"required"`
 	}
-	if err := json.Unmarshal(source, &outline); err != nil {
+	if err := job.UnmarshalExact(source, &outline); err != nil {
 		return nil, []job.Detail{{Path: at, Message: "expected a JSON Schema of a flat object"}}
 	}
 	var details []job.Detail

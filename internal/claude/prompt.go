@@ -48,7 +48,7 @@ type Prompt struct {
 // and the input, fenced so that it cannot pose as instructions.
 func (p Prompt) First() (string, error) {
 	var input any
-	if err := json.Unmarshal(p.Input, &input); err != nil {
+	if err := job.UnmarshalExact(p.Input, &input); err != nil {
 		return "", fmt.Errorf("reading the input: %w", err)
 	}
 	system := kind.Render(p.Kind.Prompt, func(name string) string { return p.variable(name, input) })

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"ringback/internal/httpjson"
 )
 
 // object is a JSON object on a command line: whole by one flag, and field by
@@ -30,6 +32,9 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil || values == nil {
 		return nil, usagef("%s wants a JSON object%s", o.wholeFlag, o.fault(err))
+	}
+	if _, err := httpjson.Decode(text); err != nil { // a field that stands twice, say
+		return nil, err
 	}
 	if len(o.fields) == 0 {
 		return text, nil

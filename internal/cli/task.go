@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 
 	"ringback/internal/job"
 )
@@ -96,7 +98,7 @@ func (f taskFlags) task() (task, error) {
 		if err != nil {
 			return t, usagef("--file: %w", err)
 		}
-		if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&t); err != nil {
+		if err := t.read(text); err != nil {
 			return t, usagef("--file %s: %s", f.file, yamlFault(err))
 		}
 	}
@@ -126,6 +128,38 @@ func (f taskFlags) task() (task, error) {
 		return t, usagef("Where? Name a repository with --repo, or as repos: in the file")
 	}
 	return t, nil
+}
+
+// read takes the task from a YAML file.
+func (t *task) read(text []byte) error {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(nil), yaml.Strict())
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return dec.Decode(t)
+	}
+	body := file.Docs[0].Body
+	for _, pair := range pairsOf(body) {
+		if pair.Key.String() == "input" {
+			if err := replaceNode("input", &pair.Value); err != nil {
+				return err
+			}
+		}
+	}
+	return dec.DecodeFromNode(body, t)
+}
+
+// pairsOf are the members of a mapping.
+func pairsOf(node ast.Node) []*ast.MappingValueNode {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}
+	}
+	return nil
 }
 
 // yamlFault says what is wrong with a YAML file, and where.

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -196,7 +195,5 @@ type Reply struct {
 // UnmarshalJSON lets the numbers among the values keep their digits, as json.Number.
 func (r *Reply) UnmarshalJSON(text []byte) error {
 	type plain Reply
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	return dec.Decode((*plain)(r))
+	return UnmarshalExact(text, (*plain)(r))
 }

@@ -1,7 +1,6 @@
 package kind
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,7 +71,7 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 		Review     *bool            `json:"require_approval"`
 		Iterations *int             `json:"max_steering_iterations"`
 	}
-	if err := json.NewDecoder(bytes.NewReader(input)).Decode(&asked); err != nil {
+	if err := decodeWhole(input, &asked); err != nil {
 		return nil, fmt.Errorf("reading the input: %w", err)
 	}
 	for i, r := range asked.Repos {
@@ -92,4 +91,36 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 		c.MaxIterations = job.DefaultIterations
 	}
 	return c, nil
+}
+
+// decodeWhole reads an input into a struct whose numbers are whole. A schema takes 5.0 and
+// 5e0 for the integer that they are, encoding/json does not.
+func decodeWhole(input json.RawMessage, into any) error {
+	var v any
+	if err := job.UnmarshalExact(input, &v); err != nil {
+		return err
+	}
+	text, err := json.Marshal(plainIntegers(v))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+func plainIntegers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, ok := job.Whole(v); ok {
+			return n
+		}
+	case map[string]any:
+		for name, value := range v {
+			v[name] = plainIntegers(value)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = plainIntegers(value)
+		}
+	}
+	return v
 }

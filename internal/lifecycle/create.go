@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,6 +127,9 @@ func (s *Service) checkChange(k *kind.Kind, r Request, input json.RawMessage) er
 // them is stored.
 func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
 	change, err := k.Change(input)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return job.InvalidField("/input/"+strings.ReplaceAll(wrong.Field, ".", "/"), "found "+wrong.Value+", which a change cannot have there")
+	}
 	if err != nil {
 		return job.InvalidField("/input", "repos and verifiers must be lists of objects")
 	}

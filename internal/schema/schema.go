@@ -147,9 +147,7 @@ func (s *Schema) Validate(v any) []job.Detail {
 
 // DecodeArray reads a JSON array as Validate wants it.
 func DecodeArray(text []byte) ([]any, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
 	var list []any
-	err := dec.Decode(&list)
+	err := job.UnmarshalExact(text, &list)
 	return list, err
 }

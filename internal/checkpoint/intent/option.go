@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"ringback/internal/job"
 )
 
 // exact returns the option that a text is, word for word.
@@ -116,14 +118,17 @@ func mentions(options []any, tokens []token) []mention {
 	return found
 }
 
+// anyNumber is a number as an option may hold it, in lower case: text too, such as "007".
+var anyNumber = regexp.MustCompile(`^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$`)
+
 // names returns how many tokens name an option; 0 when they do not.
 func names(option any, tokens []token) int {
 	text := strings.ToLower(fmt.Sprint(option))
 	if m := ratio.FindStringSubmatch(text); m != nil {
 		return namesRatio(m[1], m[2], tokens)
 	}
-	if number, err := strconv.ParseFloat(text, 64); err == nil {
-		if v, ok := numberOf(tokens[0].word); ok && v == number {
+	if anyNumber.MatchString(text) {
+		if v, ok := numberOf(tokens[0].word); ok && v == job.Decimal(text) {
 			return 1
 		}
 		return 0
@@ -192,8 +197,7 @@ func ordinals(options []any, tokens []token) []mention {
 // hasNumbers reports whether an option is a plain number, which a number in a reply would mean.
 func hasNumbers(options []any) bool {
 	return slices.ContainsFunc(options, func(o any) bool {
-		_, err := strconv.ParseFloat(fmt.Sprint(o), 64)
-		return err == nil
+		return anyNumber.MatchString(strings.ToLower(fmt.Sprint(o)))
 	})
 }
 

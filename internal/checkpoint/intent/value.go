@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"ringback/internal/job"
 )
 
 // bare reads a sentence as the value of one field, whose name need not be said.
@@ -59,15 +60,12 @@ var small = map[string]string{
 
 var numeral = regexp.MustCompile(`^-?\d+(?:\.\d+)?$`)
 
-func numberOf(word string) (float64, bool) {
+// numberOf is the number that a word says, as job.Decimal writes it.
+func numberOf(word string) (string, bool) {
 	if n, ok := small[word]; ok {
 		word = n
 	}
-	if !numeral.MatchString(word) {
-		return 0, false
-	}
-	v, err := strconv.ParseFloat(word, 64)
-	return v, err == nil
+	return job.Decimal(word), numeral.MatchString(word)
 }
 
 // typed reads a numeral.

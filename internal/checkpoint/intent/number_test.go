@@ -1,0 +1,27 @@
+package intent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"ringback/internal/checkpoint/intent"
+	"ringback/internal/job"
+)
+
+// A number names the option that it is, however that is written, and none that a float
+// could not tell from it.
+func TestNumbersNameTheirOption(t *testing.T) {
+	t.Parallel()
+	options := []any{json.Number("9007199254740992"), json.Number("1e2"), json.Number("2.50"), "007"}
+	for text, want := range map[string]string{
+		"9007199254740992": "9007199254740992", "9007199254740993": "", "9007199254740991": "", "100": "1e2", "100.0": "1e2", "2.5": "2.50", "use 2.5": "2.50",
+		"2.5000000000000000001": "", "7": "007", "70": "",
+	} {
+		r := intent.Read(intent.Context{Type: job.ErrorRecovery, Field: "n", ValidValues: options}, text)
+		got, chosen := r.Values["n"]
+		if chosen != (want != "") || chosen && fmt.Sprint(got) != want {
+			t.Errorf("%s was read as %s %v, want %q", text, r.Outcome, r.Values, want)
+		}
+	}
+}

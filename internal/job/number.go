@@ -1,0 +1,63 @@
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// UnmarshalExact reads JSON as [json.Unmarshal] does, but numbers whose type is left open
+// become a json.Number, which has all of their digits: as 64-bit floats, account numbers
+// that differ in their last digit would be one.
+func UnmarshalExact(text []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something after the JSON value")
+	}
+	return nil
+}
+
+// Decimal writes a JSON number in one way, with all of its digits: "-123e4". One whose
+// exponent no program could compute with stays as it is.
+func Decimal(number string) string {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	e, err := strconv.Atoi(exponent)
+	if err != nil && exponent != "" {
+		return number
+	}
+	digits, negative := strings.CutPrefix(mantissa, "-")
+	digits, fraction, _ := strings.Cut(digits, ".")
+	digits = strings.TrimLeft(digits+fraction, "0")
+	significant := strings.TrimRight(digits, "0")
+	if significant == "" {
+		return "0"
+	}
+	e += len(digits) - len(significant) - len(fraction)
+	sign := ""
+	if negative {
+		sign = "-"
+	}
+	return sign + significant + "e" + strconv.Itoa(e)
+}
+
+// Whole is the value of a JSON number that is a whole one, however it is written: 1, 1.0
+// and 10e-1 are the same. It is false for a fraction, and for what no int holds.
+func Whole(number json.Number) (int, bool) {
+	digits, exponent, _ := strings.Cut(Decimal(number.String()), "e")
+	zeros := 0
+	if exponent != "" {
+		var err error
+		if zeros, err = strconv.Atoi(exponent); err != nil || zeros < 0 || zeros > 18 {
+			return 0, false
+		}
+	}
+	n, err := strconv.Atoi(digits + strings.Repeat("0", zeros))
+	return n, err == nil
+}
