@@ -59,7 +59,6 @@ zcard %
 zscan % 0
 zadd % 0 -
 zrem % -
-zremrangebyscore % 0 0
 xrange % - +
 xpending % workers
 xinfo consumers % workers
@@ -69,6 +68,7 @@ xack % workers 0-1
 xgroup delconsumer % workers -
 xreadgroup group workers - streams % >
 del %
+scan 0
 `
 
 // Rights are what an ACL user needs, as ACL SETUSER takes them.

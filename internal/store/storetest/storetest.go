@@ -54,7 +54,7 @@ func OnBoth(t *testing.T, opts lifecycle.Options, check func(t *testing.T, s *Se
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		client := PrivateRedis(t)
-		rights := append(store.Rights(), "+scan", "+hkeys") // for Unknown
+		rights := append(store.Rights(), "+hkeys") // for Unknown
 		check(t, prepared(t, Restrict(t, client, rights...), opts), client)
 	})
 }

@@ -1,0 +1,292 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// inspectedFields are those of a job's record that an inspection looks at, under all their
+// names.
+var inspectedFields = []string{
+	"version", "kind", "user", "interprets", "reads", "state", "phase", "phaseUntil", "owner", "priority", "created", "finished",
+	"deadline", "retention", "keep", "timeout", "queueTimeout", "human",
+}
+
+// records reads the records of jobs, as far as an inspection looks at them; those that
+// are gone, or are no ids, are missing.
+func (i *inspection) records(ids []string) (map[string]lifecycle.Record, error) {
+	pipe := i.store.rdb.Pipeline()
+	reads := map[string]*redis.SliceCmd{}
+	for _, id := range ids {
+		if p, ok := partitionOfID(job.ID(id)); ok {
+			reads[id] = pipe.HMGet(i.ctx, p.key("job", id), inspectedFields...)
+		}
+	}
+	if len(reads) == 0 {
+		return nil, nil
+	}
+	if _, err := pipe.Exec(i.ctx); err != nil {
+		return nil, storeError(err)
+	}
+	records := map[string]lifecycle.Record{}
+	for id, read := range reads {
+		h := hashOf(inspectedFields, read.Val())
+		if h["state"] == "" {
+			continue
+		}
+		r := lifecycle.Record{ID: job.ID(id)}
+		if err := decodeValues(&r, recordFields, h); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
+		if r.Phase == job.NoPhase {
+			r.Phase = r.State.DefaultPhase()
+		}
+		records[id] = r
+	}
+	return records, nil
+}
+
+// unchanged are the guards that a job is as it was read; version 0 is for none.
+func unchanged(p Partition, id string, r lifecycle.Record) [][]any {
+	key := p.key("job", id)
+	return [][]any{{"is", key, "version", version(r.Version)}, {"is", key, "state", string(r.State)}}
+}
+
+// jobs looks at whether jobs have what follows from their records.
+func (i *inspection) jobs(keys []storedKey) error {
+	ids := make([]string, len(keys))
+	for n, k := range keys {
+		ids[n] = k.rest
+	}
+	records, err := i.records(ids)
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	pipe := i.store.rdb.Pipeline()
+	checks := map[string][]check{}
+	for id, r := range records {
+		checks[id] = i.checksOf(pipe, r)
+	}
+	if _, err := pipe.Exec(i.ctx); err != nil && !isNil(err) {
+		return storeError(err)
+	}
+	for id, r := range records {
+		for _, c := range checks[id] {
+			if f := c(); f != nil {
+				f.place, f.RequestID, f.guards = PartitionOf(r.ID), r.ID, unchanged(PartitionOf(r.ID), id, r)
+				if err := i.found(*f); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return i.unqueued(records)
+}
+
+// check looks at what the pipeline has read; nil for nothing wrong.
+type check func() *finding
+
+func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check {
+	p, id := PartitionOf(r.ID), string(r.ID)
+	var checks []check
+	listed := jobLists(r)
+	if listed != nil {
+		checks = append(checks, i.listed(pipe, p, "ids", id, "0"))
+	}
+	for _, list := range listed {
+		checks = append(checks, i.listed(pipe, p, list, id, score(r.CreatedAt)))
+	}
+	known := pipe.SIsMember(i.ctx, p.key("kinds"), r.Kind)
+	checks = append(checks, func() *finding {
+		if known.Val() {
+			return nil
+		}
+		return &finding{Finding: job.Finding{Problem: "a list misses it", Key: "kinds", Member: r.Kind}, fix: [][]any{{"SADD", p.key("kinds"), r.Kind}}}
+	})
+	if r.Owner != "" {
+		held := pipe.SIsMember(i.ctx, p.key("running", r.UserID), id)
+		checks = append(checks, func() *finding {
+			if held.Val() {
+				return nil
+			}
+			return &finding{
+				Finding: job.Finding{Problem: "a job holds a worker and is not counted", Key: "running:" + r.UserID, Member: id},
+				fix:     [][]any{{"SADD", p.key("running", r.UserID), id}},
+			}
+		})
+	}
+	return append(checks, i.clocks(pipe, p, r))
+}
+
+// listed checks that a list has a member.
+func (i *inspection) listed(pipe redis.Pipeliner, p Partition, list, id, score string) check {
+	read := pipe.ZScore(i.ctx, p.key(list), id)
+	return func() *finding {
+		if read.Err() == nil {
+			return nil
+		}
+		return &finding{Finding: job.Finding{Problem: "a list misses it", Key: list, Member: id}, fix: [][]any{{"ZADD", p.key(list), score, id}}}
+	}
+}
+
+// clocks checks that something will move a job on, or delete it: a clock, or the end of
+// its process. Where there is none, it gets the clock of its state.
+func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r lifecycle.Record) check {
+	clock, of := lifecycle.ClockOf(r.State), lifecycle.JobClocks[:]
+	due := i.store.clock.now().Add(r.CallbackTimeout)
+	switch {
+	case r.State.Terminal():
+		of, due = []lifecycle.Clock{lifecycle.PurgeClock}, r.FinishedAt.Add(r.Retention)
+	case !r.Deadline.IsZero():
+		due = r.Deadline // it is what people see
+	case r.State == job.Pending:
+		due = i.store.clock.now().Add(r.QueueTimeout)
+	}
+	reads := make([]*redis.FloatCmd, len(of))
+	for n, c := range of {
+		reads[n] = pipe.ZScore(i.ctx, p.key("deadlines"), string(c)+"|"+string(r.ID))
+	}
+	return func() *finding {
+		for _, read := range reads {
+			if read.Err() == nil {
+				return nil
+			}
+		}
+		if !r.State.Terminal() && r.Owner != "" {
+			return nil
+		}
+		member := string(clock) + "|" + string(r.ID)
+		return &finding{
+			Finding: job.Finding{Problem: "no clock runs for a job that is " + string(r.State), Key: "deadlines", Member: member},
+			fix:     [][]any{{"ZADD", p.key("deadlines"), score(due), member}},
+		}
+	}
+}
+
+// unqueued looks for jobs that wait for a worker, and no worker will find them.
+func (i *inspection) unqueued(records map[string]lifecycle.Record) error {
+	queued := map[Partition]map[string]bool{}
+	for id, r := range records {
+		if r.State != job.Pending || r.Phase != job.Queued || !r.PhaseUntil.IsZero() || r.Owner != "" {
+			continue
+		}
+		p := PartitionOf(r.ID)
+		if queued[p] == nil {
+			ids, err := i.store.queued(i.ctx, p)
+			if err != nil {
+				return err
+			}
+			queued[p] = ids
+		}
+		if queued[p][id] {
+			continue
+		}
+		queue := "queue:" + string(r.Priority)
+		err := i.found(finding{
+			Finding: job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: queue, Member: id, RequestID: r.ID},
+			place:   p, guards: unchanged(p, id, r),
+			fix: [][]any{{"XADD", p.key(queue), "*", "id", id}, {"PUBLISH", p.key("wake"), string(r.Priority)}},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queued are the jobs in a partition's queues.
+func (s *Store) queued(ctx context.Context, p Partition) (map[string]bool, error) {
+	ids := map[string]bool{}
+	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
+		for from := "-"; ; {
+			entries, err := s.rdb.XRangeN(ctx, p.key("queue", string(priority)), from, "+", inspectPage).Result()
+			if err != nil {
+				return nil, storeError(err)
+			}
+			for _, entry := range entries {
+				id, _ := entry.Values["id"].(string)
+				ids[id] = true
+			}
+			if len(entries) < inspectPage {
+				break
+			}
+			from = "(" + entries[len(entries)-1].ID
+		}
+	}
+	return ids, nil
+}
+
+// checkpoints looks at whether checkpoints are in the lists in which they belong.
+func (i *inspection) checkpoints(keys []storedKey) error {
+	pipe := i.store.rdb.Pipeline()
+	reads := make([]*redis.MapStringStringCmd, len(keys))
+	for n, k := range keys {
+		reads[n] = pipe.HGetAll(i.ctx, k.key())
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	if _, err := pipe.Exec(i.ctx); err != nil {
+		return storeError(err)
+	}
+	pipe = i.store.rdb.Pipeline()
+	checks := make([][]check, len(keys))
+	versions := make([]int64, len(keys))
+	for n, k := range keys {
+		c := lifecycle.Checkpoint{ID: job.CheckpointID(k.rest)}
+		if err := decodeValues(&c, checkpointFields, reads[n].Val()); err != nil {
+			return fmt.Errorf("%s: %w", k.rest, err)
+		}
+		versions[n] = c.Version
+		for _, list := range checkpointLists(c) {
+			checks[n] = append(checks[n], i.listed(pipe, k.place, list, k.rest, score(c.CreatedAt)))
+		}
+		checks[n] = append(checks[n], i.listed(pipe, k.place, "ids", k.rest, "0"))
+	}
+	if _, err := pipe.Exec(i.ctx); err != nil && !isNil(err) {
+		return storeError(err)
+	}
+	for n, k := range keys {
+		for _, c := range checks[n] {
+			if f := c(); f != nil {
+				f.place, f.guards = k.place, [][]any{{"is", k.key(), "version", version(versions[n])}}
+				if err := i.found(*f); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// orphans looks for what is kept for jobs that are gone.
+func (i *inspection) orphans(keys []storedKey) error {
+	ids := make([]string, len(keys))
+	for n, k := range keys {
+		ids[n], _, _ = strings.Cut(k.rest, ":")
+	}
+	records, err := i.records(ids)
+	if err != nil {
+		return err
+	}
+	for n, k := range keys {
+		if _, ok := records[ids[n]]; ok {
+			continue
+		}
+		err := i.found(finding{
+			Finding: job.Finding{Problem: "it is kept for a job that is gone", Key: k.short(), RequestID: job.ID(ids[n])},
+			place:   k.place, guards: unchanged(k.place, ids[n], lifecycle.Record{}), fix: [][]any{{"DEL", k.key()}},
+			still: func() (bool, error) { n, err := i.store.rdb.Exists(i.ctx, k.key()).Result(); return n > 0, err },
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
