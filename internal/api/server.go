@@ -172,12 +172,18 @@ type readiness struct {
 	Status   string   `json:"status"`
 	Sandbox  string   `json:"sandbox"`
 	Warnings []string `json:"warnings,omitempty"`
+	// Limits are those of Claude's that keep jobs waiting, of all nodes.
+	Limits []job.Limit `json:"limits,omitempty"`
 }
 
 func (s *Server) ready(c echo.Context) error {
 	problems, warnings := s.opts.Ready(c.Request().Context())
 	if len(problems) == 0 {
-		return c.JSON(http.StatusOK, readiness{"ready", s.opts.Sandbox, warnings})
+		limits, err := s.store.Limits(c.Request().Context())
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, readiness{"ready", s.opts.Sandbox, warnings, limits})
 	}
 	e := job.Errorf(job.Unavailable, "Not ready")
 	for _, problem := range problems {

@@ -50,8 +50,11 @@ func TestCommandLine(t *testing.T) {
 	if diff := cmp.Diff(want, claude.Args(turn)); diff != "" {
 		t.Error(diff)
 	}
-	turn.Resume, turn.Structured = true, true
+	turn.Resume, turn.Structured, turn.Fallback = true, true, "haiku"
 	args := claude.Args(turn)
+	if at := slices.Index(claude.Args(turn), "--fallback-model"); at < 0 || claude.Args(turn)[at+1] != "haiku" {
+		t.Errorf("no model to fall back on: %q", claude.Args(turn))
+	}
 	if !slices.Contains(args, "--resume") || !slices.Contains(args, "--json-schema") || strings.Contains(strings.Join(args, " "), "curl") {
 		t.Errorf("arguments are %q", args)
 	}
@@ -244,8 +247,15 @@ func TestExplain(t *testing.T) {
 		"turns used up":       {failed(claude.Result{Subtype: "error_max_turns"}), job.CodeNoCallback, "Raise max_turns"},
 		"budget":              {failed(claude.Result{Subtype: "error_max_budget_usd"}), job.CodeBudget, "max_budget_usd"},
 		"wrong output":        {failed(claude.Result{Subtype: "error_max_structured_output_retries"}), job.CodeInvalidResult, "did not fit"},
-		"wrong key":           {failed(claude.Result{APIStatus: 401, Text: "API Error: 401"}), job.CodeCrashed, "Set ANTHROPIC_API_KEY"},
-		"too many":            {failed(claude.Result{APIStatus: 429, Text: "Too Many"}), job.CodeCrashed, "quota"},
+		"wrong key":           {failed(claude.Result{APIStatus: 401, Text: "API Error: 401"}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
+		"revoked":             {failed(claude.Result{APIStatus: 403, Text: "Failed to authenticate: OAuth token revoked. Please log in again."}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
+		"not logged in":       {failed(claude.Result{Text: "Not logged in · Please run /login"}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
+		"too many":            {failed(claude.Result{APIStatus: 429, Text: "Too Many"}), job.CodeRateLimit, "too many requests"},
+		"used up":             {failed(claude.Result{APIStatus: 429, APIError: "usage_limit_reached", Text: "You've hit"}), job.CodeUsageLimit, "usage limit"},
+		"used up, earlier":    {failed(claude.Result{Text: "Claude AI usage limit reached|1760000000"}), job.CodeUsageLimit, "usage limit"},
+		"no credit":           {failed(claude.Result{APIStatus: 400, APIErrorType: "invalid_request_error", Text: "Credit balance is too low"}), job.CodeUsageLimit, "Credit balance"},
+		"overloaded":          {failed(claude.Result{APIStatus: 529, APIErrorType: "overloaded_error"}), job.CodeOverloaded, "overloaded"},
+		"a user's words":      {claude.Exit{Known: true, Last: &claude.Result{Text: "It says: usage limit reached, run /login"}}, job.CodeNoCallback, "without submitting"},
 		"the API's own error": {failed(claude.Result{Text: "API Error: 500"}), job.CodeCrashed, "with an error: API Error: 500"},
 	} {
 		if code, message := claude.Explain(c.exit); code != c.code || !strings.Contains(message, c.says) {

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -324,11 +325,20 @@ func TestExplainWhatTheCLISays(t *testing.T) {
 		"no key": {
 			messagesapi.Say("hm"), func(s *session) {
 				s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") })
-			}, job.CodeCrashed, "Set ANTHROPIC_API_KEY",
+			}, job.CodeSignedOut, "Set ANTHROPIC_API_KEY",
 		},
-		"wrong key":     {messagesapi.Fail(401), func(*session) {}, job.CodeCrashed, "Set ANTHROPIC_API_KEY"},
+		"wrong key":     {messagesapi.Fail(401), func(*session) {}, job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
 		"unknown model": {messagesapi.Fail(404), func(s *session) { s.Kind.Policy.Model = "nonsense" }, job.CodeCrashed, "Check model"},
-		"overloaded":    {messagesapi.Fail(429), func(*session) {}, job.CodeCrashed, "too many requests"},
+		"too fast":      {messagesapi.Fail(429), func(*session) {}, job.CodeRateLimit, "too many requests"},
+		"overloaded":    {messagesapi.Fail(529), func(*session) {}, job.CodeOverloaded, "overloaded"},
+		"no room":       {messagesapi.Fail(503), func(*session) {}, job.CodeOverloaded, "overloaded"},
+		"a fault":       {messagesapi.Fail(500), func(*session) {}, job.CodeCrashed, "with an error"},
+		"used up": {
+			messagesapi.UsageLimit(time.Now().Add(time.Hour)), func(s *session) {
+				s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") })
+				s.env = append(s.env, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-none")
+			}, job.CodeUsageLimit, "You've hit your 5-hour limit",
+		},
 		"lost":          {messagesapi.Say("hm"), func(s *session) { s.Resume = true }, job.CodeCrashed, "No conversation found"},
 		"wrong option":  {messagesapi.Say("hm"), func(s *session) { s.Extra = []string{"--nonsense"} }, job.CodeCrashed, "unknown option '--nonsense'"},
 		"turns used up": {messagesapi.Bash("bash -c id"), func(s *session) { s.Kind.Policy.MaxTurns = 2 }, job.CodeNoCallback, "(Bash)"},

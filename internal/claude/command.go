@@ -23,6 +23,9 @@ type Turn struct {
 	Settings string
 	// Structured takes the result from the CLI's structured output, without curl.
 	Structured bool
+	// Fallback is the model that the CLI goes on with while the other is overloaded; empty
+	// for none.
+	Fallback string
 	// Extra is added at the end.
 	Extra []string
 }
@@ -54,6 +57,9 @@ func Args(t Turn) []string {
 	}
 	if p.Model != "" {
 		args = append(args, "--model", p.Model)
+	}
+	if t.Fallback != "" {
+		args = append(args, "--fallback-model", t.Fallback)
 	}
 	if p.MaxBudgetUSD > 0 {
 		args = append(args, "--max-budget-usd", strconv.FormatFloat(p.MaxBudgetUSD, 'f', -1, 64))

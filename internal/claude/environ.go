@@ -23,6 +23,14 @@ var quiet = process.Variables{
 // asks the user may take: a call back with all of curl's attempts.
 const commandTime = 2 * time.Minute
 
+// retries says how often the CLI repeats a request that the API refuses, and maxRetries how
+// often where the operator does not say: for a minute. Its own default is three minutes, of
+// a turn's five; a job that waits for the end of a limit needs no process.
+const (
+	retries    = "CLAUDE_CODE_MAX_RETRIES"
+	maxRetries = 7
+)
+
 // Environ returns what of a server's environment the CLI may see. Proxies are
 // passed on, but not used for this machine: callbacks would never arrive. hold
 // is how long a call that asks the user may take to answer.
@@ -43,6 +51,9 @@ func Environ(parent []string, hold time.Duration) []string {
 		if !slices.ContainsFunc(kept, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {
 			kept = append(kept, name+"=1")
 		}
+	}
+	if !slices.ContainsFunc(kept, func(entry string) bool { return strings.HasPrefix(entry, retries+"=") }) {
+		kept = append(kept, retries+"="+strconv.Itoa(maxRetries))
 	}
 	limit := strconv.FormatInt((commandTime + hold).Milliseconds(), 10)
 	return append(kept, "NO_PROXY="+direct, "no_proxy="+direct, "BASH_DEFAULT_TIMEOUT_MS="+limit)

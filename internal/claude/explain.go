@@ -2,7 +2,6 @@ package claude
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -50,23 +49,15 @@ func explainResult(r *Result) (job.Code, string) {
 		return job.CodeBudget, "Claude reached the spending limit of the kind (max_budget_usd)."
 	case r.IsError:
 		words := strings.Join(slices.Concat(r.Errors, []string{r.Text}), " ")
-		return job.CodeCrashed, advice(r.APIStatus, words) + quoteEnd(words)
+		if code := limitOf(r, words); code != "" {
+			return code, limitAdvice[code] + quoteEnd(words)
+		}
+		if strings.Contains(words, "selected model") {
+			return job.CodeCrashed, "Claude cannot use the model. Check model in the kind's prompt file. The CLI says" + quoteEnd(words)
+		}
+		return job.CodeCrashed, "Claude ended with an error" + quoteEnd(words)
 	}
 	return "", ""
-}
-
-// advice introduces the CLI's own words, with what to do where that is known.
-// Its words for people at a terminal ("run /login") don't help here.
-func advice(status int, words string) string {
-	switch {
-	case status == http.StatusUnauthorized, strings.Contains(words, "/login"), strings.Contains(words, "authenticate"):
-		return "Claude is not logged in. Set ANTHROPIC_API_KEY for the server, or run claude and log in as the user that the server runs as. The CLI says"
-	case strings.Contains(words, "selected model"):
-		return "Claude cannot use the model. Check model in the kind's prompt file. The CLI says"
-	case status == http.StatusTooManyRequests:
-		return "The model's API refused: too many requests, or the quota is used up. The CLI says"
-	}
-	return "Claude ended with an error"
 }
 
 // refused names the tools whose use was refused: it may be why nothing came.

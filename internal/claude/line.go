@@ -17,15 +17,27 @@ type Line struct {
 	Conversation string `json:"session_id"`
 	// Message stands in lines of type assistant and user.
 	Message *Message `json:"message"`
+	// RateLimit stands in lines of type rate_limit_event.
+	RateLimit *RateLimit `json:"rate_limit_info"`
 	// Result is the line itself when its type is result.
 	Result *Result `json:"-"`
+}
+
+// RateLimit is what the CLI tells of what its account may use.
+type RateLimit struct {
+	// Status is allowed, allowed_warning or rejected.
+	Status string `json:"status"`
+	// ResetsAt is when the account may go on, in seconds since 1970; 0: the API did not say.
+	ResetsAt int64 `json:"resetsAt"`
 }
 
 // Message is a message of the conversation, or a part of one: the CLI prints a
 // line for each block, with the same ID.
 type Message struct {
-	ID     string  `json:"id"`
-	Role   string  `json:"role"`
+	ID   string `json:"id"`
+	Role string `json:"role"`
+	// Model is synthetic where the CLI itself speaks: that a request has failed, say.
+	Model  string  `json:"model"`
 	Blocks []Block `json:"-"`
 	// Usage is that of the whole message, on each of its lines.
 	Usage *tokens `json:"usage"`
@@ -66,6 +78,9 @@ type Result struct {
 	Errors []string `json:"errors"`
 	// APIStatus is the HTTP status that the model's API failed with; 0: none.
 	APIStatus int `json:"api_error_status"`
+	// APIErrorType is the API's own name of that error, and APIError the CLI's.
+	APIErrorType string `json:"api_error_type"`
+	APIError     string `json:"api_error"`
 	// Denials are the uses of tools that were refused.
 	Denials []Denial `json:"permission_denials"`
 	// Deferred is the use of a tool that a hook put off; nil when there is none.

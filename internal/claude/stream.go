@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"time"
 
 	"ringback/internal/job"
 )
@@ -21,6 +22,8 @@ type Reader struct {
 	last     string // the id of the last message whose usage was counted
 	read     int64  // bytes, up to the end of the last line
 	messages []StreamMessage
+	resetsAt time.Time
+	answered bool
 }
 
 // StreamMessage is a message of the conversation, and where in the stream it ends.
@@ -69,7 +72,11 @@ func (r *Reader) line(text []byte) {
 	switch {
 	case l.Type == "system":
 		r.begun = r.begun || l.Subtype == "init"
+	case l.RateLimit != nil:
+		r.resetsAt = l.RateLimit.end()
+	case l.Type == "assistant" && l.Message != nil && l.Message.Model == synthetic: // Claude did not say it
 	case l.Type == "assistant" && l.Message != nil:
+		r.answered = true
 		r.count(l.Message)
 		r.messages = append(r.messages, StreamMessage{*l.Message, r.read})
 	case l.Type == "user" && l.Message != nil:
@@ -78,6 +85,24 @@ func (r *Reader) line(text []byte) {
 		r.result = l.Result
 	}
 }
+
+// synthetic is the model of messages that the CLI made up.
+const synthetic = "<synthetic>"
+
+// end is when a limit that was reached ends; zero where none was, or nobody knows.
+func (l *RateLimit) end() time.Time {
+	if l.Status != "rejected" || l.ResetsAt <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(l.ResetsAt, 0).UTC()
+}
+
+// ResetsAt is when the limit ends that the account has reached; zero where it has not, or
+// the API did not say.
+func (r *Reader) ResetsAt() time.Time { return r.resetsAt }
+
+// Answered reports whether the model has answered: the account is at no limit.
+func (r *Reader) Answered() bool { return r.answered }
 
 // count adds what a message used, once for all of its lines.
 func (r *Reader) count(m *Message) {

@@ -79,8 +79,11 @@ func (d eventData) phase(s job.State) string {
 
 // phaseInWords says what goes on within a state; "" for no phase.
 func phaseInWords(phase job.Phase, until time.Time) string {
-	if phase == job.Queued && !until.IsZero() {
+	switch {
+	case phase == job.Queued && !until.IsZero():
 		return "waiting for the next attempt"
+	case phase == job.WaitingForLimit && !until.IsZero():
+		return "waiting for the end of a limit of Claude's"
 	}
 	return oneLine(cmp.Or(phase.Words(), string(phase))) // a newer server may have more of them
 }
@@ -99,7 +102,10 @@ func failedBefore(attempt, most int, last *job.Failure) string {
 		return ""
 	}
 	which := fmt.Sprintf("turn %d failed", last.Turn)
-	if attempt > 0 {
+	switch {
+	case last.ErrorCode.IsLimit():
+		which = fmt.Sprintf("turn %d was cut off", last.Turn)
+	case attempt > 0:
 		which = fmt.Sprintf("attempt %d of %d failed", attempt, most)
 	}
 	if why := reason(job.Job{Error: oneLine(last.Error), ErrorCode: last.ErrorCode}); why != "" {

@@ -39,6 +39,7 @@ type Config struct {
 	RedisURL           string        `env:"REDIS_URL"`
 	ClaudeBin          string        `env:"CLAUDE_BIN" envDefault:"claude"`
 	ClaudeArgs         string        `env:"CLAUDE_ARGS"`
+	FallbackModel      string        `env:"CLAUDE_FALLBACK_MODEL"`
 	CallbackTimeout    time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
 	HumanTimeout       time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
 	Hold               time.Duration `env:"HOLD" envDefault:"45s"`
@@ -220,6 +221,8 @@ func (c Config) validate() error {
 	u, err := url.Parse(c.CallbackBaseURL)
 	check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
 		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
+	check(!strings.HasPrefix(c.FallbackModel, "-") && !strings.ContainsAny(c.FallbackModel, " \t\n"),
+		"CLAUDE_FALLBACK_MODEL %q: want the name of a model, such as sonnet", c.FallbackModel)
 	check(c.CallbackTimeout >= time.Second, "CALLBACK_TIMEOUT %s: want at least 1s", c.CallbackTimeout)
 	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
 	check(c.Hold >= 0 && c.Hold <= 5*time.Minute, "HOLD %s: want 0 to 5m", c.Hold)

@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -192,6 +193,21 @@ const (
 	CodeWorkspace       Code = "workspace"       // a repository could not be cloned
 	CodeFinalize        Code = "finalize_failed" // the change could not be published
 )
+
+// The codes of turns that ended at a limit of Claude's, which is no failure of their jobs.
+// A job has one in LastFailure while it waits for the limit's end.
+const (
+	CodeUsageLimit Code = "usage_limit"  // what the account may use is used up
+	CodeRateLimit  Code = "rate_limited" // too many requests at once
+	CodeOverloaded Code = "overloaded"   // the model's API has no room
+	CodeSignedOut  Code = "signed_out"   // the API does not know the key, or the sign-in has expired
+)
+
+// LimitCodes are the codes of limits of Claude's.
+var LimitCodes = [...]Code{CodeUsageLimit, CodeRateLimit, CodeOverloaded, CodeSignedOut}
+
+// IsLimit reports whether a code is that of a limit of Claude's.
+func (c Code) IsLimit() bool { return slices.Contains(LimitCodes[:], c) }
 
 // ReservedUserPrefix begins the names of users that no caller may be: what
 // Ringback does on its own behalf belongs to them.

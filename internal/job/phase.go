@@ -9,7 +9,8 @@ const (
 	NoPhase Phase = ""
 	// Queued is waiting for a worker; where Job.PhaseUntil is set, not before then.
 	Queued Phase = "queued"
-	// WaitingForLimit is waiting for another job of the same user to end its turn.
+	// WaitingForLimit is waiting for another job of the same user to end its turn; where
+	// Job.PhaseUntil is set, for the end of a limit of Claude's.
 	WaitingForLimit Phase = "waiting_for_limit"
 	// WaitingForExit is waiting for the process of the turn before to be gone.
 	WaitingForExit Phase = "waiting_for_exit"
@@ -38,7 +39,7 @@ type PhaseRow struct {
 // Phases lists every phase in the order of a job's life.
 var Phases = [...]PhaseRow{
 	{Queued, []State{Pending}, "waits for a worker; with `phaseUntil`, for the next attempt, which is not made before then", "waiting for a worker"},
-	{WaitingForLimit, []State{Pending}, "waits because its user has as many turns running as one user may have", "waiting for another job of the user"},
+	{WaitingForLimit, []State{Pending}, "waits because its user has as many turns running as one user may have; with `phaseUntil`, because Claude is at a limit, as `lastFailure` says", "waiting for another job of the user"},
 	{WaitingForExit, []State{Pending}, "waits until the process of the turn before is gone", "waiting for the previous process to exit"},
 	{Preparing, []State{Running}, "gets its workspace: repositories are cloned, or a change is restored", "preparing the workspace"},
 	{AtWork, []State{Running}, "has Claude at work", "Claude is on it"},

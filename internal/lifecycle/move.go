@@ -181,19 +181,25 @@ func (st *State) resume(j *Job, why ResumeReason) error {
 // startOver tries a turn again that failed, after a delay. Until then the job is
 // queued, but not in a queue.
 func (st *State) startOver(j *Job, code job.Code, message string, delay time.Duration) error {
+	return st.tryAt(j, job.Queued, code, message, st.Now.Add(delay))
+}
+
+// tryAt tries a turn again that ended without a result. Until then the job waits in a
+// phase, and is in no queue.
+func (st *State) tryAt(j *Job, phase job.Phase, code job.Code, message string, at time.Time) error {
 	st.noteFailure(j, code, message)
 	st.stopClocks(j)
-	event, err := st.enter(j, job.Pending, job.Queued)
+	event, err := st.enter(j, job.Pending, phase)
 	if err != nil {
 		return err
 	}
 	data := stateData{Status: j.State, Phase: j.Phase, failureData: j.failure()}
-	if delay > 0 {
-		j.PhaseUntil = st.Now.Add(delay)
-		data.PhaseUntil = stamp(j.PhaseUntil)
+	if at.After(st.Now) {
+		j.PhaseUntil = at
+		data.PhaseUntil = stamp(at)
 	}
 	st.emit(j.recipient(), event, data)
-	st.setClock(j, RetryClock, delay)
+	st.do(SetClock{RetryClock, string(j.ID), at})
 	return nil
 }
 

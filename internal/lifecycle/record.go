@@ -86,6 +86,9 @@ type Record struct {
 	FailureCode    job.Code     `store:"failureCode,gaveUpCode"`
 	FailureMessage string       `store:"failureMessage,gaveUp"`
 	LastFailure    *job.Failure `store:"lastFailure"`
+	// LimitedSince is since when each turn has ended at a limit of Claude's; zero where the
+	// latest has not.
+	LimitedSince time.Time `store:"limitedSince"`
 
 	// Root is the job that began the conversation, empty for the job itself;
 	// Conversation counts the conversations there were, and Begun is whether the CLI
@@ -163,6 +166,7 @@ type Reason string
 const (
 	Unfinished Reason = "unfinished" // the turn ended without a result
 	Lost       Reason = "lost"       // the process was lost with its server
+	Limited    Reason = "limited"    // the turn ended at a limit of Claude's
 	Retried    Reason = "retried"    // a person asked for a retry
 	Replied    Reason = "replied"    // a person answered a checkpoint
 )

@@ -230,6 +230,8 @@ type TurnEnd struct {
 	Backoff time.Duration
 	// ResumeReason goes to the next attempt.
 	ResumeReason ResumeReason
+	// Limit is set where the turn ended at a limit of Claude's: that is no attempt.
+	Limit *Limit
 }
 
 // EndTurn books the end of a turn's process and gives the worker back. A job
@@ -257,10 +259,16 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j.State != job.Running {
 		return j.State, nil
 	}
+	if e.Limit == nil {
+		j.LimitedSince = time.Time{}
+	}
 	// What Claude itself said is better than what its exit tells.
 	code, message := e.Code, e.Message
 	if j.FailureTurn == j.Turn && j.FailureCode != "" {
 		code, message = j.FailureCode, j.FailureMessage
+	} else if e.Limit != nil {
+		err := st.awaitLimitEnd(j, *e.Limit, code, message)
+		return j.State, err
 	}
 	// A conversation that could not be resumed is lost, not an attempt: the next turn
 	// gets the history in its prompt.

@@ -35,8 +35,9 @@ type Node struct {
 	Connections func() guard.Stats
 }
 
-// New returns counters at zero. stats tells what became of the questions to people.
-func New(node Node, stats StatsFunc) *Metrics {
+// New returns counters at zero. stats tells what became of the questions to people,
+// limited at which limits Claude is.
+func New(node Node, stats StatsFunc, limited LimitsFunc) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		callbacks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -61,7 +62,7 @@ func New(node Node, stats StatsFunc) *Metrics {
 	count := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 	}
-	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, checkpoints{stats}, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, checkpoints{stats}, limits{limited}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
 		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
@@ -121,6 +122,10 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	}
 	r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
 	end.Code, end.Message = job.CodeCrashed, "Claude was lost with its server, again and again."
+	if code, message := claude.Explain(claude.Exit{Last: printed.Last}); code.IsLimit() && !j.Simulated {
+		end.Code, end.Message = code, string(mask([]byte(message), r.secrets))
+		end.Limit = r.reach(serving, j.ID, end.Code, end.Message, printed.ResetsAt)
+	}
 	r.endTurn(serving, end)
 }
 

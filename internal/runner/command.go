@@ -39,7 +39,7 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	}
 	bin, args := r.opts.ClaudeBin, claude.Args(claude.Turn{
 		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
-		Hold: r.opts.Hold, Settings: settings, Structured: r.opts.Structured, Extra: r.opts.ClaudeArgs,
+		Hold: r.opts.Hold, Settings: settings, Structured: r.opts.Structured, Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
 	})
 	env, dir := claude.Environ(r.opts.Environ, r.opts.Hold), r.nodeDir.workDir(st.Job.ID)
 	if change != nil {
@@ -106,7 +106,7 @@ func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, c
 		return p.Written()
 	}
 	switch st.ResumeReason.Reason {
-	case lifecycle.Lost:
+	case lifecycle.Lost, lifecycle.Limited:
 		return p.Lost()
 	case lifecycle.Retried:
 		return p.Retried()

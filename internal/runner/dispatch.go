@@ -46,7 +46,7 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*lifecycle.Turn, bo
 			}
 			continue
 		}
-		t, more, err := r.take(ctx, p, batchFirst)
+		t, more, err := r.take(ctx, p, batchFirst, r.awaitLimit(ctx))
 		switch {
 		case ctx.Err() != nil && t == nil:
 			return nil, false
@@ -64,14 +64,22 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*lifecycle.Turn, bo
 }
 
 // take takes the next entry of a partition's queues and starts its turn; nil where the
-// entry's job is not to run now. more is whether there may be further entries.
-func (r *Runner) take(ctx context.Context, p store.Partition, batchFirst bool) (t *lifecycle.Turn, more bool, err error) {
+// entry's job is not to run now. more is whether there may be further entries. isTry is
+// whether its turn is to try if a limit of Claude's has ended.
+func (r *Runner) take(ctx context.Context, p store.Partition, batchFirst, isTry bool) (t *lifecycle.Turn, more bool, err error) {
 	r.taking.RLock()
 	defer r.taking.RUnlock()
 	whole := context.WithoutCancel(ctx) // what was taken is started, also while the server stops
 	taken, more, err := r.store.Take(whole, p, r.nodeDir.node, batchFirst)
 	if err != nil || !more {
 		return nil, false, err
+	}
+	if isTry {
+		if ok, err := r.tryLimit(whole, taken.JobID); err != nil { // the entry is put back with the next heartbeat
+			return nil, true, err
+		} else if !ok {
+			return nil, true, r.jobs.PutBack(whole, taken)
+		}
 	}
 	t, err = r.startTurn(whole, taken)
 	for isKind(err, job.Unavailable) && ctx.Err() == nil { // else the next start puts it back
@@ -80,6 +88,9 @@ func (r *Runner) take(ctx context.Context, p store.Partition, batchFirst bool) (
 		case <-time.After(pollInterval):
 			t, err = r.startTurn(whole, taken)
 		}
+	}
+	if t == nil || t.Job.Simulated {
+		r.stopTrying(taken.JobID)
 	}
 	return t, true, err
 }

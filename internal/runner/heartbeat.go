@@ -18,6 +18,7 @@ func (r *Runner) keepAlive(serving context.Context) {
 			return
 		case <-ticker.C:
 			r.checkAll()
+			r.keepTrying(serving)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"time"
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
@@ -37,6 +38,8 @@ type summary struct {
 	Begun  bool
 	Last   *claude.Result
 	Stderr string
+	// ResetsAt is claude.Reader's.
+	ResetsAt time.Time
 }
 
 func newOutput(s *store.Store, jobs *lifecycle.Service, j job.Job, f process.Files, secrets process.Secrets) *output {
@@ -145,7 +148,7 @@ func (o *output) finish() summary {
 	}
 	o.followStderr()
 	o.reader.Close()
-	return summary{Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: string(o.stderr(2000))}
+	return summary{Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: string(o.stderr(2000)), ResetsAt: o.reader.ResetsAt()}
 }
 
 // tail returns the last n bytes of a file.

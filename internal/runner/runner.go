@@ -26,6 +26,8 @@ type Options struct {
 	// ClaudeBin is the CLI and ClaudeArgs what is added to its command line.
 	ClaudeBin  string
 	ClaudeArgs []string
+	// FallbackModel is claude.Turn's Fallback.
+	FallbackModel string
 	// Simulator is this very program, which stands in for the CLI in jobs that are
 	// simulated; Simulate makes all be that this node takes.
 	Simulator string
@@ -115,6 +117,8 @@ type Runner struct {
 	doubtful atomic.Bool
 	// clocks says where a deadline is due.
 	clocks *store.Schedule
+	// limits are those of Claude's account.
+	limits *limits
 }
 
 // New returns a runner that keeps its files under opts.Dir. It fails when the
@@ -129,6 +133,7 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 		store: s, jobs: jobs, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
+		limits: newLimits(opts),
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)

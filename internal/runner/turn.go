@@ -34,6 +34,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 		}
 		if change != nil {
 			if step := change.Next(st.Answers); step != nil {
+				r.stopTrying(st.Job.ID)
 				r.runStep(serving, st.Job, change, step, lifecycle.TurnEnd{
 					ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Begun: st.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Replied},
 				})
@@ -123,6 +124,9 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 				t.finish(serving, job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped.")
 				return
 			}
+			if t.out.reader.Answered() {
+				t.r.answered(t.job.ID)
+			}
 		}
 	}
 }
@@ -173,6 +177,12 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 	end := lifecycle.TurnEnd{
 		ID: t.job.ID, Turn: t.job.Turn, Node: t.r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Code: code, Message: message,
 		Again: code != job.CodeBudget, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: message},
+	}
+	switch {
+	case code.IsLimit() && !t.job.Simulated:
+		end.Limit = t.r.reach(serving, t.job.ID, code, message, printed.ResetsAt)
+	case t.out.reader.Answered():
+		t.r.answered(t.job.ID)
 	}
 	if t.change != nil {
 		t.r.runStep(serving, t.job, t.change, t.change.Submission(), end)
@@ -228,6 +238,7 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 // store counts the turn as ours. The files of a job that has ended go. When serving
 // has ended, one try is enough: the next start finds the turn in the store.
 func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
+	r.stopTrying(e.ID)
 	e.Backoff = r.opts.Backoff
 	for {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -238,7 +239,7 @@ func (n *node) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.metrics = metrics.New(metrics.Node{Clients: n.hub.Clients, Running: n.running, Connections: n.connections.Stats}, n.store.Stats)
+	n.metrics = metrics.New(metrics.Node{Clients: n.hub.Clients, Running: n.running, Connections: n.connections.Stats}, n.store.Stats, n.store.Limits)
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
 		UserLimit: c.UserLimit, MovedFunc: n.moved, Notify: notified(c).Ways(), Structured: !c.UseCallback, Repositories: n.repositories(),
@@ -366,7 +367,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	}
 	c := n.opts.Config
 	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
-		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), Simulator: self, Simulate: n.claude.Simulated,
+		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self, Simulate: n.claude.Simulated,
 		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Dir: c.DataDir, Repositories: n.repositories(),
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
@@ -394,8 +395,7 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 	if problem := n.opts.Config.FindClaude().Problem; problem != "" && n.runner != nil {
 		problems = append(problems, problem)
 	}
-	warnings = append(n.keyWarnings(), notices...)
-	return problems, append(warnings, checkOwnAnswers(n.opts.Config, n.kinds)...)
+	return problems, slices.Concat(n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.kinds))
 }
 
 // subscribers are the parts of the node that hear what the store publishes, each of

@@ -123,7 +123,7 @@ func belongs(k storedKey, r lifecycle.Record) bool {
 	case "running":
 		return r.Owner != "" && r.UserID == k.rest
 	case "waiting":
-		return r.Phase == job.WaitingForLimit && r.UserID == k.rest
+		return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && r.UserID == k.rest
 	case "idempotency":
 		return true
 	case "ids":

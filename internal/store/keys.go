@@ -68,6 +68,8 @@ var keyPatterns = [...]keyPattern{
 	{"outbox", "zset", "<kind>|<reference> of what is to be done outside, by when it is due: lifecycle.TaskKind"},
 	{"attempts", "hash", "the same -> how often it was tried"},
 	{"stats", "hash", "<type>:<what> -> count of checkpoints, see Stats"},
+	{"limit:<account>", "hash", "a limit of Claude's that an account has reached, see lua/limit.lua; partition 00 only"},
+	{"limits", "set", "the accounts; partition 00 only"},
 	{"examination", "string", "somebody has examined the store lately; partition 00 only"},
 	{"format", "string", "how the store's contents are written, see storedFormat; partition 00 only"},
 	{"{session id}", "set", "users who have a session of that name; under rb:session, in a slot of its own"},

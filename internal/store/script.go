@@ -18,7 +18,7 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, take, due, lost, tasks, renew, heartbeat *redis.Script
+	commit, progress, take, due, lost, tasks, renew, heartbeat, limit *redis.Script
 }
 
 func loadScripts() scripts {
@@ -33,6 +33,7 @@ func loadScripts() scripts {
 		tasks:     script(clock, readLua("tasks")),
 		renew:     script(clock, readLua("renew")),
 		heartbeat: script(clock, readLua("heartbeat")),
+		limit:     script(clock, readLua("limit")),
 	}
 }
 

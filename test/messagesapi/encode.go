@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
 )
 
 // object is a JSON object.
@@ -85,6 +86,14 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 }
 
 func writeError(w http.ResponseWriter, r Reply) {
+	if !r.resetsAt.IsZero() {
+		for name, value := range map[string]string{
+			"status": "rejected", "reset": strconv.FormatInt(r.resetsAt.Unix(), 10), "representative-claim": "five_hour",
+			"overage-status": "rejected", "overage-disabled-reason": "org_level_disabled",
+		} {
+			w.Header().Set("anthropic-ratelimit-unified-"+name, value)
+		}
+	}
 	writeJSON(w, r.status, object{"type": "error", "error": object{"type": errorType(r.status), "message": r.Text}})
 }
 
@@ -94,6 +103,8 @@ func errorType(status int) string {
 		return "authentication_error"
 	case http.StatusTooManyRequests:
 		return "rate_limit_error"
+	case 529:
+		return "overloaded_error"
 	}
 	if status >= http.StatusInternalServerError {
 		return "api_error"

@@ -1,6 +1,9 @@
 package messagesapi
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // Script answers each request of the CLI's conversation. It is called for one
 // request at a time, so it may keep state.
@@ -22,7 +25,9 @@ type Reply struct {
 	Usage Usage
 
 	status int // of an HTTP error, else 0
-	hang   bool
+	// resetsAt is when the usage limit of an account ends that is the error.
+	resetsAt time.Time
+	hang     bool
 }
 
 // Tool is the use of a tool.
@@ -58,6 +63,13 @@ func Structured(result map[string]any) Reply { return Use("StructuredOutput", re
 // 401, 429 and 5xx: CLAUDE_CODE_MAX_RETRIES says how often.
 func Fail(status int) Reply {
 	return Reply{Text: http.StatusText(status), status: status}
+}
+
+// UsageLimit is what the API answers an account that has used up what it may use until a
+// moment. The CLI heeds it where it is signed in by a token of an account (see
+// CLAUDE_CODE_OAUTH_TOKEN), and does not try again.
+func UsageLimit(resetsAt time.Time) Reply {
+	return Reply{Text: "This request would exceed your account's rate limit.", status: http.StatusTooManyRequests, resetsAt: resetsAt}
 }
 
 // Hang is no reply at all: the request stays open until the CLI goes away or

@@ -1,0 +1,101 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// limited is the end of a turn at a limit of Claude's.
+func limited(l Limit) TurnEnd {
+	return TurnEnd{
+		ID: "req_00_a", Turn: 1, Node: "n", Begun: true, Again: true, Backoff: time.Second,
+		Code: job.CodeUsageLimit, Message: "used up", Limit: &l,
+	}
+}
+
+func TestATurnThatEndsAtALimit(t *testing.T) {
+	t.Parallel()
+	hour := now.Add(time.Hour)
+	for name, c := range map[string]struct {
+		prepare func(*Job)
+		limit   Limit
+		state   job.State
+		phase   job.Phase
+		attempt int
+		code    job.Code
+		reason  Reason
+	}{
+		"the first":              {func(*Job) {}, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
+		"the last attempt":       {func(j *Job) { j.Attempt = 1 }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 1, job.CodeUsageLimit, Limited},
+		"the answer is repeated": {func(j *Job) { j.ResumeReason = &ResumeReason{Reason: Replied} }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Replied},
+		"Claude gave up before": {
+			func(j *Job) { j.FailureTurn, j.FailureCode, j.FailureMessage = 1, job.CodeGaveUp, "no" },
+			Limit{hour, true},
+			job.Pending, job.Queued, 1, job.CodeGaveUp, "",
+		},
+		"a conversation that was lost": {func(j *Job) { j.Begun = true }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
+		"for long, and nobody knows":   {func(j *Job) { j.LimitedSince = now.Add(-time.Hour) }, Limit{hour, false}, job.Expired, "", 0, "", ""},
+		"for long, with an end":        {func(j *Job) { j.LimitedSince = now.Add(-time.Hour) }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
+		"cancelled meanwhile":          {func(j *Job) { j.State, j.Phase = job.Cancelled, "" }, Limit{hour, true}, job.Cancelled, "", 0, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := jobIn("running")
+			j := st.Job
+			c.prepare(j)
+			e := limited(c.limit)
+			if name == "a conversation that was lost" {
+				e.Begun = false
+			}
+			if _, err := st.endTurn(e); err != nil {
+				t.Fatal(err)
+			}
+			if j.State != c.state || j.Phase != c.phase || j.Attempt != c.attempt {
+				t.Errorf("the job is %s/%s with attempt %d, want %s/%s and %d", j.State, j.Phase, j.Attempt, c.state, c.phase, c.attempt)
+			}
+			if c.code != "" && (j.LastFailure == nil || j.LastFailure.ErrorCode != c.code) {
+				t.Errorf("the last failure is %+v, want %s", j.LastFailure, c.code)
+			}
+			if c.reason != "" && (j.ResumeReason == nil || j.ResumeReason.Reason != c.reason) {
+				t.Errorf("the next turn is told %+v, want %s", j.ResumeReason, c.reason)
+			}
+			if c.phase == job.WaitingForLimit && !j.PhaseUntil.Equal(c.limit.Until) {
+				t.Errorf("it waits until %s", j.PhaseUntil)
+			}
+		})
+	}
+}
+
+// What counts is a row of limits: a turn that ends otherwise begins another.
+func TestATurnThatEndsOtherwiseEndsTheRowOfLimits(t *testing.T) {
+	t.Parallel()
+	st := jobIn("running")
+	st.Job.LimitedSince = now.Add(-time.Minute)
+	e := limited(Limit{})
+	e.Limit, e.Code = nil, job.CodeCrashed
+	if _, err := st.endTurn(e); err != nil || !st.Job.LimitedSince.IsZero() || st.Job.Attempt != 1 {
+		t.Errorf("limited since %s, attempt %d, %v", st.Job.LimitedSince, st.Job.Attempt, err)
+	}
+}
+
+func TestWhenALimitHasEndedTheJobIsQueued(t *testing.T) {
+	t.Parallel()
+	st := jobIn("running")
+	if _, err := st.endTurn(limited(Limit{now.Add(time.Hour), true})); err != nil {
+		t.Fatal(err)
+	}
+	st.Now, st.Due, st.Effects = now.Add(time.Hour), now.Add(time.Hour), nil
+	if err := st.fireForJob(RetryClock, st.Job.ID); err != nil {
+		t.Fatal(err)
+	}
+	enqueued := false
+	for _, e := range st.Effects {
+		_, isTurn := e.(EnqueueTurn)
+		enqueued = enqueued || isTurn
+	}
+	if j := st.Job; j.Phase != job.Queued || !j.PhaseUntil.IsZero() || !enqueued {
+		t.Errorf("the job is %s/%s until %s, enqueued: %t", j.State, j.Phase, j.PhaseUntil, enqueued)
+	}
+}

@@ -1,0 +1,26 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// limitWarnings say at which limits Claude's accounts are: jobs are accepted, but wait.
+func (n *node) limitWarnings(ctx context.Context) []string {
+	limits, err := n.store.Limits(ctx)
+	if err != nil {
+		return nil // that the store is away is said anyway
+	}
+	var warnings []string
+	for _, l := range limits {
+		until := " At " + l.Until.Format(time.RFC3339) + " one job tries again."
+		if l.Code == job.CodeSignedOut {
+			warnings = append(warnings, "No job is started, for Claude is signed out. "+l.Error+until)
+			continue
+		}
+		warnings = append(warnings, "No job is started, for Claude is at a limit. "+l.Error+until)
+	}
+	return warnings
+}

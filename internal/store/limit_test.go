@@ -1,0 +1,174 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// hit is a limit of which the API does not say when it ends.
+var hit = store.ReachedLimit{
+	Code: job.CodeRateLimit, Message: "too many requests",
+	Pauses: store.Pauses{First: 100 * time.Millisecond, Longest: 250 * time.Millisecond},
+}
+
+// atLimit is a store of which one account is at a limit, reached by the turn of job "a".
+func atLimit(t *testing.T, s *storetest.Service, l store.ReachedLimit) lifecycle.Limit {
+	t.Helper()
+	return reach(t, s, "a", l, true)
+}
+
+func reach(t *testing.T, s *storetest.Service, id job.ID, l store.ReachedLimit, wantNew bool) lifecycle.Limit {
+	t.Helper()
+	until, isNew, err := s.ReachLimit(t.Context(), "account", id, l)
+	if err != nil || isNew != wantNew {
+		t.Fatalf("job %s reaches the limit: %v, new: %t, want %t", id, err, isNew, wantNew)
+	}
+	return until
+}
+
+// ended waits until a turn may try.
+func ended(t *testing.T, s *storetest.Service) {
+	t.Helper()
+	for {
+		wait, isTried, err := s.LimitWait(t.Context(), "account")
+		if err != nil || isTried || wait < 0 {
+			t.Fatalf("waiting for the end of the limit: %s, tried: %t, %v", wait, isTried, err)
+		}
+		if wait == 0 {
+			return
+		}
+		time.Sleep(wait)
+	}
+}
+
+func try(t *testing.T, s *storetest.Service, id job.ID, wantOK, wantTry bool) {
+	t.Helper()
+	ok, isTry, err := s.TryLimit(t.Context(), "account", id)
+	if err != nil || ok != wantOK || isTry != wantTry {
+		t.Fatalf("job %s tries: %t, %t, %v; want %t, %t", id, ok, isTry, err, wantOK, wantTry)
+	}
+}
+
+func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		if wait, _, err := s.LimitWait(t.Context(), "account"); err != nil || wait >= 0 {
+			t.Fatalf("without a limit: %s, %v", wait, err)
+		}
+		try(t, s, "a", true, false)
+		first := atLimit(t, s, hit)
+		try(t, s, "b", false, false)
+		// Turns that ran at the same time end there, too: that is no further try.
+		if again := reach(t, s, "b", hit, false); !again.Until.Equal(first.Until) {
+			t.Errorf("a second turn moved the end from %s to %s", first.Until, again.Until)
+		}
+		ended(t, s)
+		try(t, s, "b", true, true)
+		try(t, s, "c", false, false)
+		try(t, s, "b", true, true) // its answer was lost
+		if _, isTried, err := s.LimitWait(t.Context(), "account"); err != nil || !isTried {
+			t.Errorf("nobody is told that one tries: %v", err)
+		}
+		// What another turn says of the limit, or a late one, changes nothing of the try.
+		reach(t, s, "c", hit, false)
+		if ended, err := s.EndLimit(t.Context(), "account", "c"); ended || err != nil {
+			t.Errorf("a turn that does not try ends the limit: %v", err)
+		}
+		try(t, s, "c", false, false)
+		// In vain: it is tried later and later, up to a longest pause.
+		last := time.Duration(0)
+		for range 4 {
+			before := time.Now()
+			pause := reach(t, s, "b", hit, false).Until.Sub(before)
+			if pause < last-50*time.Millisecond || pause > hit.Pauses.Longest+50*time.Millisecond {
+				t.Errorf("a pause of %s after one of %s", pause, last)
+			}
+			last = pause
+			ended(t, s)
+			try(t, s, "b", true, true)
+		}
+		if ended, err := s.EndLimit(t.Context(), "account", "b"); !ended || err != nil {
+			t.Errorf("the turn that tried got through: %t, %v", ended, err)
+		}
+		try(t, s, "c", true, false)
+		if limits, err := s.Limits(t.Context()); err != nil || len(limits) > 0 {
+			t.Errorf("afterwards there are limits %v, %v", limits, err)
+		}
+	})
+}
+
+func TestATryEndsWithItsTurnOrItsLease(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		atLimit(t, s, hit)
+		ended(t, s)
+		try(t, s, "a", true, true)
+		if err := s.StopTrying(t.Context(), "account", "b"); err != nil {
+			t.Fatal(err)
+		}
+		try(t, s, "b", false, false) // it was not b's to end
+		if err := s.StopTrying(t.Context(), "account", "a"); err != nil {
+			t.Fatal(err)
+		}
+		try(t, s, "b", true, true)
+		// b's node is gone: its lease runs out.
+		if err := rdb.HSet(t.Context(), "rb:{00}:limit:account", "lease", time.Now().Add(-time.Second).UnixMilli()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		try(t, s, "c", true, true)
+		if err := s.KeepTrying(t.Context(), "account", "b"); err != nil { // b was only paused
+			t.Fatal(err)
+		}
+		if ended, err := s.EndLimit(t.Context(), "account", "b"); ended || err != nil {
+			t.Errorf("a try that was taken over ends the limit: %v", err)
+		}
+	})
+}
+
+func TestWhatTheAPISaysOfALimitsEnd(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		at := func(after time.Duration) store.ReachedLimit {
+			l := hit
+			l.Code, l.ResetsAt = job.CodeUsageLimit, time.Now().Add(after).Truncate(time.Second)
+			return l
+		}
+		hour, week := at(time.Hour), at(7*24*time.Hour)
+		if until := atLimit(t, s, hour); !until.Until.Equal(hour.ResetsAt) || !until.Stated {
+			t.Errorf("until %+v, want %s", until, hour.ResetsAt)
+		}
+		if until := reach(t, s, "b", hit, false); !until.Until.Equal(hour.ResetsAt) || !until.Stated {
+			t.Errorf("a limit without an end moved it to %+v", until)
+		}
+		if until := reach(t, s, "b", week, false); !until.Until.Equal(week.ResetsAt) {
+			t.Errorf("until %+v, want the later end %s", until, week.ResetsAt)
+		}
+		if until := reach(t, s, "b", hour, false); !until.Until.Equal(week.ResetsAt) {
+			t.Errorf("until %+v, want the later end %s", until, week.ResetsAt)
+		}
+		for name, l := range map[string]store.ReachedLimit{"past": at(-time.Hour), "1970": {Pauses: hit.Pauses, ResetsAt: time.Unix(1, 0)}} {
+			until, _, err := s.ReachLimit(t.Context(), name, "a", l)
+			if wait := time.Until(until.Until); err != nil || until.Stated || wait <= 0 || wait > time.Second {
+				t.Errorf("%s: until %+v, %v", name, until, err)
+			}
+		}
+		until, _, err := s.ReachLimit(t.Context(), "far", "a", at(1000*24*time.Hour))
+		if wait := time.Until(until.Until); err != nil || wait > 9*24*time.Hour {
+			t.Errorf("years ahead: until %+v, %v", until, err)
+		}
+		limits, err := s.Limits(t.Context())
+		if err != nil || len(limits) != 4 {
+			t.Errorf("there are %d limits, want one of each account; %v", len(limits), err)
+		}
+		if unknown, err := s.Unknown(t.Context()); err != nil || len(unknown) > 0 {
+			t.Errorf("the store has keys that no list names: %v, %v", unknown, err)
+		}
+	})
+}

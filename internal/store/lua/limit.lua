@@ -1,0 +1,67 @@
+-- A limit of Claude's that an account has reached: until when no turn is started, and
+-- which job's turn tries next whether it has ended. A job has one turn at a time, so its id
+-- says whose try it is.
+--
+-- ARGV[1] account   ARGV[2] job   ARGV[3] what
+-- "wait": returns how many ms until the next turn may be tried; -1 where there is no limit,
+--   -2 where another job's turn is trying.
+-- "try": ARGV[4] lease, ms. Returns 1 where the job's turn may try, 0 where not, 2 where
+--   there is no limit.
+-- "renew": ARGV[4] lease, ms.   "release": the turn said nothing of the limit.
+-- "clear": the turn got through. Returns 1 where it was the one that tries.
+-- "reach": ARGV[4] code   ARGV[5] message   ARGV[6] when it ends, ms since 1970, 0 for
+--   unknown   ARGV[7] first pause, ms   ARGV[8] longest pause, ms   ARGV[9] longest that is
+--   believed, ms. Returns when the next turn may be tried, 1 where the API said so, and 1
+--   where the account was at no limit before.
+
+local key, holder, what = P .. ':limit:' .. ARGV[1], ARGV[2], ARGV[3]
+local ends = tonumber(redis.call('HGET', key, 'until') or '0')
+local trying = redis.call('HGET', key, 'job')
+local lease = tonumber(redis.call('HGET', key, 'lease') or '0')
+local mine = trying == holder
+local taken = trying and not mine and lease > NOW
+
+local function release() redis.call('HDEL', key, 'job', 'lease') end
+
+if what == 'wait' then
+  if ends == 0 then return -1 end
+  if ends > NOW then return ends - NOW end
+  return trying and lease > NOW and -2 or 0
+elseif what == 'try' then
+  if ends == 0 then return 2 end
+  if ends > NOW or taken then return 0 end
+  redis.call('HSET', key, 'job', holder, 'lease', num(NOW + ARGV[4]))
+  return 1
+elseif what == 'renew' then
+  if mine then redis.call('HSET', key, 'lease', num(NOW + ARGV[4])) end
+  return 0
+elseif what == 'release' then
+  if mine then release() end
+  return 0
+elseif what == 'clear' then
+  if not mine then return 0 end
+  redis.call('DEL', key)
+  redis.call('SREM', P .. ':limits', ARGV[1])
+  return 1
+end
+
+-- What the API says is believed within bounds: clocks differ, and it may have passed.
+local stated = math.min(tonumber(ARGV[6]), NOW + ARGV[9])
+if stated <= NOW then stated = 0 end
+local known = redis.call('HGET', key, 'stated') == '1'
+if taken then -- whether it has ended is about to be known
+  return { math.max(ends, NOW + ARGV[7]), 0, 0 }
+end
+if not mine and ends > NOW and stated <= ends then -- it ends there, too: turns ran at the same time
+  return { ends, known and 1 or 0, 0 }
+end
+local tries = 0
+if mine then tries = redis.call('HINCRBY', key, 'tries', 1) end
+local pause = math.min(ARGV[7] * 2 ^ math.min(tries, 20), tonumber(ARGV[8]))
+local next_try = stated > 0 and stated or NOW + pause
+if ends == 0 then redis.call('HSET', key, 'since', num(NOW)) end
+redis.call('HSET', key, 'until', num(next_try), 'stated', stated > 0 and '1' or '0', 'code', ARGV[4], 'message', ARGV[5])
+release()
+redis.call('PEXPIRE', key, num(next_try - NOW + 86400000))
+redis.call('SADD', P .. ':limits', ARGV[1])
+return { next_try, stated > 0 and 1 or 0, ends == 0 and 1 or 0 }

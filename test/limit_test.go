@@ -1,0 +1,127 @@
+package test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringback/test/messagesapi"
+)
+
+// submit is a script that submits a result.
+func submit(r messagesapi.Request) messagesapi.Reply {
+	prompt := r.Text()
+	switch len(r.Results()) {
+	case 0:
+		return writeFile("result.json", with(object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}, mealResult("Soup")))
+	case 1:
+		return messagesapi.Bash(curls(prompt)["suggestions"])
+	}
+	return messagesapi.Say("Submitted.")
+}
+
+// atLimit answers with a limit until it is lifted, and counts who has run into it.
+type atLimit struct {
+	reply  messagesapi.Reply
+	lifted atomic.Bool
+	mu     sync.Mutex
+	met    []string // conversations, in order, each request
+}
+
+func (l *atLimit) script(r messagesapi.Request) messagesapi.Reply {
+	if l.lifted.Load() {
+		return submit(r)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.met = append(l.met, r.Conversation)
+	return l.reply
+}
+
+// conversations are those that have met the limit.
+func (l *atLimit) conversations() map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found := map[string]bool{}
+	for _, c := range l.met {
+		found[c] = true
+	}
+	return found
+}
+
+// limited waits until a job waits for the end of a limit.
+func (n *node) limited(t *testing.T, id string) (record object) {
+	t.Helper()
+	eventually(t, "the job to wait for the end of the limit", func() bool {
+		record = n.want(t, 200, "GET", "/api/jobs/"+id, nil)
+		return record["phase"] == "waiting_for_limit"
+	})
+	return record
+}
+
+// TestRealCLIAtALimitCostsNoAttempt: each limit of Claude's, as the real CLI reports it.
+func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	account := vars{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-none", "ANTHROPIC_API_KEY": ""}
+	resets := time.Now().Add(15 * time.Second).Truncate(time.Second)
+	for name, c := range map[string]struct {
+		reply messagesapi.Reply
+		env   vars
+		code  string
+	}{
+		"used up":    {messagesapi.UsageLimit(resets), account, "usage_limit"},
+		"too fast":   {messagesapi.Fail(429), nil, "rate_limited"},
+		"overloaded": {messagesapi.Fail(529), nil, "overloaded"},
+		"signed out": {messagesapi.Fail(401), account, "signed_out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limit := &atLimit{reply: c.reply}
+			env := vars{"RETRY_BACKOFF": "100ms"}
+			for name, value := range c.env {
+				env[name] = value
+			}
+			n, _ := realClaude(t, env, limit.script)
+			events := n.listen(t, "userId=u1")
+			first := n.create(t, object{"userId": "u1"})
+			record := n.limited(t, first)
+			failure, _ := record["lastFailure"].(object)
+			if record["status"] != "pending" || record["attempt"] != nil || failure["errorCode"] != c.code {
+				t.Errorf("the job waits with %v", record)
+			}
+			until, err := time.Parse(time.RFC3339, fmt.Sprint(record["phaseUntil"]))
+			if err != nil || c.code == "usage_limit" && !until.Equal(resets) {
+				t.Errorf("it waits until %v, want %v", record["phaseUntil"], resets)
+			}
+
+			second := n.create(t, object{"userId": "u2"}) // is not started against the limit
+			ready := n.want(t, 200, "GET", "/readyz", nil)
+			if !strings.Contains(flat(ready), c.code) || !strings.Contains(flat(ready), "No job is started") {
+				t.Errorf("/readyz says %v", ready)
+			}
+			if resp, body := n.raw(t, "GET", "/metrics"); resp.StatusCode != http.StatusOK || !strings.Contains(body, `ringback_claude_limited{code="`+c.code+`"} 1`) {
+				t.Errorf("/metrics says nothing of the limit")
+			}
+			limit.lifted.Store(true)
+			if met := limit.conversations(); len(met) != 1 {
+				t.Errorf("%d jobs ran into the limit, want one", len(met))
+			}
+			for _, id := range []string{first, second} {
+				if record := n.await(t, id, "received"); record["attempt"] != nil {
+					t.Errorf("it cost attempts: %v", record)
+				}
+			}
+			told := fmt.Sprint(events.until("recipes:suggestions:received"))
+			if !strings.Contains(told, "waiting_for_limit") || !strings.Contains(told, c.code) || !strings.Contains(told, "phaseUntil") {
+				t.Errorf("the user was told %s", told)
+			}
+			if ready := n.want(t, 200, "GET", "/readyz", nil); ready["limits"] != nil {
+				t.Errorf("afterwards /readyz says %v", ready)
+			}
+		})
+	}
+}
