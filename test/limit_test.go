@@ -26,7 +26,8 @@ func submit(r messagesapi.Request) messagesapi.Reply {
 
 // atLimit answers with a limit until it is lifted, and counts who has run into it.
 type atLimit struct {
-	reply  messagesapi.Reply
+	// reply is what it answers.
+	reply  func() messagesapi.Reply
 	lifted atomic.Bool
 	mu     sync.Mutex
 	met    []string // conversations, in order, each request
@@ -39,7 +40,7 @@ func (l *atLimit) script(r messagesapi.Request) messagesapi.Reply {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.met = append(l.met, r.Conversation)
-	return l.reply
+	return l.reply()
 }
 
 // conversations are those that have met the limit.
@@ -67,21 +68,24 @@ func (n *node) limited(t *testing.T, id string) (record object) {
 func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	account := vars{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-none", "ANTHROPIC_API_KEY": ""}
-	resets := time.Now().Add(15 * time.Second).Truncate(time.Second)
+	resets := sync.OnceValue(func() time.Time { return time.Now().Add(15 * time.Second).Truncate(time.Second) })
+	fail := func(status int) func() messagesapi.Reply {
+		return func() messagesapi.Reply { return messagesapi.Fail(status) }
+	}
 	for name, c := range map[string]struct {
-		reply messagesapi.Reply
+		reply func() messagesapi.Reply
 		env   vars
 		code  string
 	}{
-		"used up":    {messagesapi.UsageLimit(resets), account, "usage_limit"},
-		"too fast":   {messagesapi.Fail(429), nil, "rate_limited"},
-		"overloaded": {messagesapi.Fail(529), nil, "overloaded"},
-		"signed out": {messagesapi.Fail(401), account, "signed_out"},
+		"used up":    {func() messagesapi.Reply { return messagesapi.UsageLimit(resets()) }, account, "usage_limit"},
+		"too fast":   {fail(429), nil, "rate_limited"},
+		"overloaded": {fail(529), nil, "overloaded"},
+		"signed out": {fail(401), account, "signed_out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := &atLimit{reply: c.reply}
-			env := vars{"RETRY_BACKOFF": "100ms"}
+			env := vars{"RETRY_BACKOFF": "600ms"}
 			for name, value := range c.env {
 				env[name] = value
 			}
@@ -94,8 +98,8 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 				t.Errorf("the job waits with %v", record)
 			}
 			until, err := time.Parse(time.RFC3339, fmt.Sprint(record["phaseUntil"]))
-			if err != nil || c.code == "usage_limit" && !until.Equal(resets) {
-				t.Errorf("it waits until %v, want %v", record["phaseUntil"], resets)
+			if err != nil || c.code == "usage_limit" && !until.Equal(resets()) {
+				t.Errorf("it waits until %v, want %v", record["phaseUntil"], resets())
 			}
 
 			second := n.create(t, object{"userId": "u2"}) // is not started against the limit
