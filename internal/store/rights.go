@@ -74,7 +74,7 @@ scan 0
 // Rights are what an ACL user needs, as ACL SETUSER takes them.
 func Rights() []string {
 	rights := []string{"~rb:*", "&rb:*", "+multi", "+exec"}
-	for _, line := range strings.Split(strings.TrimSpace(needed), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(needed), "\n") {
 		name, _, _ := strings.Cut(line, " ")
 		rights = append(rights, "+"+name)
 	}
@@ -85,7 +85,7 @@ func Rights() []string {
 // queued in a transaction; this one ends with an unknown command, and so is never run.
 func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, whole bool) error {
 	pipe := c.TxPipeline()
-	for _, line := range strings.Split(strings.TrimSpace(needed), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(needed), "\n") {
 		pipe.Do(ctx, probe(line)...)
 	}
 	for p := range Partition(Partitions) {
@@ -103,7 +103,7 @@ func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, wh
 
 func probe(line string) []any {
 	var words []any
-	for _, word := range strings.Fields(line) {
+	for word := range strings.FieldsSeq(line) {
 		switch word {
 		case "%":
 			words = append(words, Partition(0).key("probe"))
