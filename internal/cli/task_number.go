@@ -51,8 +51,7 @@ func replaceNode(path string, node *ast.Node) error {
 // tagged refuses the tags by which the library makes a number of anything, and looks into
 // what other tags stand before.
 func tagged(path string, n *ast.TagNode) error {
-	switch token.ReservedTagKeyword(n.Start.Value) {
-	case token.IntegerTag, token.FloatTag:
+	if tag := token.ReservedTagKeyword(n.Start.Value); tag == token.IntegerTag || tag == token.FloatTag {
 		return numberFault(n.GetToken(), path, n.Start.Value)
 	}
 	switch n.Value.(type) {

@@ -74,7 +74,7 @@ func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() 
 		"exact.md": exactKind, "exact.result.json": `{"type":"object","properties":{"list":{"type":"array"},"suggestions":{"type":"array","items":{"type":["array","number"]}}}}`,
 		"claude": "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.0 && exit\ncat > " + prompt + "\nexit 1\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // one is a program
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
