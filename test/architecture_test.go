@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"internal/hub":               {"job", "store"},
 	"internal/job":               {},
 	"internal/kind":              {"approval", "job", "outbound", "schema"},
+	"internal/limit":             {},
 	"internal/lifecycle":         {"approval", "job", "kind", "outbound"},
 	"internal/metrics":           {"guard", "job", "store"},
 	"internal/notify":            {"job", "outbound"},
@@ -52,7 +53,7 @@ var allowed = map[string][]string{
 }
 
 // everywhere may be imported by all: it knows nothing of Ringback.
-var everywhere = []string{"excerpt"}
+var everywhere = []string{"excerpt", "limit"}
 
 func TestDependenciesPointOneWay(t *testing.T) {
 	t.Parallel()

@@ -116,7 +116,7 @@ func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]
 	teller := &teller{store: s.store, run: r}
 	ended, err := process.Run(ctx, process.Command{
 		Args: args, Dir: dir, Env: s.environ(r), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
-		Sandbox: s.opts.Sandbox, Room: room(r, args[0], dir),
+		Sandbox: s.opts.Sandbox, Room: room(r, args[0], dir), Limits: r.Action.Limits,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s did not finish: %w", r.Action.Name, err)
@@ -126,7 +126,7 @@ func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]
 		return nil, fmt.Errorf("%s ended with exit code %d: %s", r.Action.Name, ended.Code, lastWords(ended))
 	}
 	if ended.Code != 0 {
-		return fields, errors.New(firstText(fields["message"], fields["error"], fmt.Sprintf("%s ended with exit code %d", r.Action.Name, ended.Code)))
+		return fields, errors.New(firstText(fields["message"], fields["error"], ended.Limit, fmt.Sprintf("%s ended with exit code %d", r.Action.Name, ended.Code)))
 	}
 	return fields, nil
 }
@@ -148,10 +148,10 @@ func lastWords(ended process.Ended) string {
 	if text == "" {
 		text = strings.TrimSpace(ended.Stdout)
 	}
-	if text == "" {
+	if text == "" && ended.Limit == "" {
 		return "it printed nothing"
 	}
-	return excerpt.Tail(text, 500)
+	return strings.TrimSpace(excerpt.Tail(text, 500) + "\n" + ended.Limit)
 }
 
 // workDir is where a command runs: the job's own directory if it is on this

@@ -3,6 +3,8 @@ package job
 import (
 	"fmt"
 	"time"
+
+	"ringback/internal/limit"
 )
 
 // The JSON names of this file are those that docs/steering.md shows.
@@ -28,6 +30,8 @@ type Verifier struct {
 	Name string `json:"name" yaml:"name"`
 	// Command is run by sh in each repository.
 	Command string `json:"command" yaml:"command"`
+	// Limits are what it may take. They are the kind's to say, not a request's.
+	Limits limit.Limits `json:"-" yaml:"limits"`
 }
 
 // DefaultIterations is how often a job may be steered where nothing else is said.
@@ -48,6 +52,8 @@ type Change struct {
 	Finalize []string
 	// PullRequest is whether a pull request is opened where that can be done.
 	PullRequest bool
+	// Limits are what each of Finalize may take.
+	Limits limit.Limits
 }
 
 // Network is what a program in a sandbox reaches; FullNetwork where nothing is said.

@@ -17,6 +17,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/internal/limit"
 	"ringback/internal/schema"
 )
 
@@ -54,6 +55,8 @@ type Action struct {
 	// command reaches in a sandbox, beside the job's directory and the kind's.
 	Readable []string `yaml:"readable"`
 	Writable []string `yaml:"writable"`
+	// Limits are what the command may take; by default what its kind says.
+	Limits limit.Limits `yaml:"limits"`
 	// Timeout is how long it may take; default 5 minutes.
 	Timeout time.Duration `yaml:"timeout"`
 
@@ -184,7 +187,7 @@ func (a *Action) complete() (faults []actionFault) {
 	if a.schema == nil {
 		return faults
 	}
-	for key, fault := range map[string]func() string{"confirm": a.confirmFault, "command": a.runFault, "network": a.networkFault, "readable": a.readableFault, "writable": a.writableFault} {
+	for key, fault := range map[string]func() string{"confirm": a.confirmFault, "command": a.runFault, "network": a.networkFault, "limits": a.limitsFault, "readable": a.readableFault, "writable": a.writableFault} {
 		if text := fault(); text != "" {
 			faults = append(faults, actionFault{path: []string{key}, message: text})
 		}
@@ -223,6 +226,13 @@ func (a *Action) confirmFault() string {
 func (a *Action) networkFault() string {
 	if fault := a.Network.Fault(); fault != "" {
 		return "network: " + fault
+	}
+	return ""
+}
+
+func (a *Action) limitsFault() string {
+	if fault := a.Limits.Fault(); fault != "" {
+		return "limits: " + fault
 	}
 	return ""
 }

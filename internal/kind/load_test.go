@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/limit"
 	"ringback/internal/schema"
 )
 
@@ -41,7 +42,7 @@ func TestLoadFillsWhatIsLeftOut(t *testing.T) {
 	if !ok || len(r.All()) != 1 {
 		t.Fatalf("got %v", r.Names())
 	}
-	want := kind.Policy{Events: "plain", MaxTurns: 10, MaxAttempts: 3, Priority: job.Interactive}
+	want := kind.Policy{Events: "plain", MaxTurns: 10, MaxAttempts: 3, Priority: job.Interactive, Limits: limit.Defaults}
 	if diff := cmp.Diff(want, k.Policy); diff != "" {
 		t.Error(diff)
 	}

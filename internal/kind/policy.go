@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/internal/limit"
 )
 
 // Policy is a kind's front matter: how its jobs may run. Every key may be left
@@ -44,6 +45,10 @@ type Policy struct {
 	// Network is what verifiers reach in a sandbox: full (default), since many fetch
 	// what they build with, or none.
 	Network job.Network `yaml:"network"`
+	// Limits are what each program may take that runs for a job: turns of the CLI,
+	// verifiers, finalizers and commands of actions. Verifiers and actions may have
+	// their own.
+	Limits limit.Limits `yaml:"limits"`
 	// Review has a person approve each change, or steer another round.
 	Review bool `yaml:"review"`
 	// MaxSteeringIterations is how many such rounds there may be; default 5.
@@ -71,6 +76,13 @@ func (p Policy) AsksForNoNetwork() bool {
 	return p.Network == job.NoNetwork || slices.ContainsFunc(p.Actions, func(a *Action) bool { return a.Network == job.NoNetwork })
 }
 
+// LimitsProcesses reports whether the kind says how many processes something may be.
+func (p Policy) LimitsProcesses() bool {
+	limited := func(l limit.Limits) bool { return l.Processes != limit.Defaults.Processes }
+	return limited(p.Limits) || slices.ContainsFunc(p.Verifiers, func(v job.Verifier) bool { return limited(v.Limits) }) ||
+		slices.ContainsFunc(p.Actions, func(a *Action) bool { return limited(a.Limits) })
+}
+
 func (p Policy) withDefaults(name string) Policy {
 	if p.Events == "" {
 		p.Events = name
@@ -83,6 +95,15 @@ func (p Policy) withDefaults(name string) Policy {
 	}
 	if p.Priority == "" {
 		p.Priority = job.Interactive
+	}
+	p.Limits = p.Limits.Or(limit.Defaults)
+	for _, a := range p.Actions {
+		if a != nil { // then it is a problem of the file
+			a.Limits = a.Limits.Or(p.Limits)
+		}
+	}
+	for i := range p.Verifiers {
+		p.Verifiers[i].Limits = p.Verifiers[i].Limits.Or(p.Limits)
 	}
 	return p
 }
@@ -112,6 +133,10 @@ func (p *Policy) fault(key string) string {
 		}
 	case "network":
 		return p.Network.Fault()
+	case "limits":
+		return p.Limits.Fault()
+	case "verifiers":
+		return p.Verifiers.fault()
 	case "tools":
 		return p.Tools.Fault()
 	case "max_steering_iterations":

@@ -35,26 +35,53 @@ func (w *Workspace) fault() string {
 // Verifiers are checks of a change.
 type Verifiers []job.Verifier
 
-// UnmarshalYAML reads a list of "name: command", or of names and commands by these
-// names.
+// UnmarshalYAML reads a list of "name: command", or of names, commands and limits by
+// these names.
 func (v *Verifiers) UnmarshalYAML(text []byte) error {
-	var entries []map[string]string
+	var entries []verifierEntry
 	if err := yaml.Unmarshal(text, &entries); err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		if entry["command"] != "" {
-			*v = append(*v, job.Verifier{Name: entry["name"], Command: entry["command"]})
-			continue
-		}
-		for name, command := range entry {
-			*v = append(*v, job.Verifier{Name: name, Command: command})
-		}
+		*v = append(*v, entry...)
 	}
 	if slices.ContainsFunc(*v, func(v job.Verifier) bool { return v.Name == "" || v.Command == "" }) {
 		return errors.New("each verifier needs a name and a command")
 	}
 	return nil
+}
+
+// verifierEntry is one item of the list: a single verifier, or some by their names.
+type verifierEntry []job.Verifier
+
+// UnmarshalYAML takes the entry for a single one where it has a command.
+func (e *verifierEntry) UnmarshalYAML(text []byte) error {
+	var keys map[string]any
+	if err := yaml.Unmarshal(text, &keys); err != nil {
+		return err
+	}
+	if _, single := keys["command"].(string); single && keys["command"] != "" {
+		*e = make(verifierEntry, 1)
+		return yaml.UnmarshalWithOptions(text, &(*e)[0], yaml.Strict())
+	}
+	var named map[string]string
+	if err := yaml.Unmarshal(text, &named); err != nil {
+		return err
+	}
+	for name, command := range named {
+		*e = append(*e, job.Verifier{Name: name, Command: command})
+	}
+	return nil
+}
+
+// fault says what is wrong with their limits; empty when nothing is.
+func (v Verifiers) fault() string {
+	for _, verifier := range v {
+		if fault := verifier.Limits.Fault(); fault != "" {
+			return fmt.Sprintf("%s: limits: %s", verifier.Name, fault)
+		}
+	}
+	return ""
 }
 
 // Change is how a job of this kind, with this input, works on repositories; nil
@@ -77,9 +104,13 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 	for i, r := range asked.Repos {
 		asked.Repos[i].FromRequest, asked.Repos[i].Logins = true, outbound.Covers(p.Workspace.Credentials, r.URL)
 	}
+	for i := range asked.Verifiers {
+		asked.Verifiers[i].Limits = p.Limits
+	}
 	c := &job.Change{
 		Repositories: slices.Concat(p.Workspace.Repositories, asked.Repos), Verifiers: slices.Concat(p.Verifiers, asked.Verifiers),
 		Network: p.Network, Review: p.Review, MaxIterations: p.MaxSteeringIterations, Finalize: p.Finalize, PullRequest: p.PullRequest,
+		Limits: p.Limits,
 	}
 	if asked.Review != nil {
 		c.Review = *asked.Review

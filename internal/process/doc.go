@@ -14,6 +14,9 @@
 // container counts its own: whoever keeps one keeps the StartTime and the place beside
 // it.
 //
+// A Sandbox confines programs and sees to their limits: a helper, which is the server's own
+// program, limits itself and then becomes the program, so that it never runs without.
+//
 // Protect keeps the server's own memory and environment from what it starts.
 //
 // Pick says what a program may see of the server's own environment.

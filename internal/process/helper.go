@@ -19,8 +19,11 @@ const keepSandbox = "keep-sandbox"
 // then. Else it does nothing. Programs that make a Sandbox with themselves as its helper
 // call it before anything else.
 func RunHelper(args []string) {
-	if len(args) > 2 && args[1] == keepSandbox {
+	switch {
+	case len(args) > 2 && args[1] == keepSandbox:
 		os.Exit(keep(args[2], args[3:]))
+	case len(args) > 3 && args[1] == runLimited:
+		os.Exit(become(args[2], args[3:]))
 	}
 }
 
@@ -95,6 +98,6 @@ func passOn(received <-chan os.Signal, to inSandbox, exited <-chan struct{}) {
 }
 
 func complain(err error) int {
-	fmt.Fprintln(os.Stderr, "ringback: the sandbox could not be started:", err)
+	fmt.Fprintln(os.Stderr, "ringback: the program could not be started:", err)
 	return 126
 }

@@ -2,5 +2,16 @@
 
 package process
 
-// Protect does nothing here: only Linux can close a process to its own user.
-func Protect() error { return nil }
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Protect forbids core dumps: only Linux can close a process to its own user.
+func Protect() error {
+	if err := lower(unix.RLIMIT_CORE, 0); err != nil {
+		return fmt.Errorf("forbidding core dumps: %w", err)
+	}
+	return nil
+}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"ringback/internal/limit"
 )
 
 // Command is a program to run to its end.
@@ -23,7 +25,9 @@ type Command struct {
 	// Sandbox confines the program to Room.
 	Sandbox Sandbox
 	Room    Room
-	Stdin   []byte
+	// Limits are what it may take, if Sandbox has a helper.
+	Limits limit.Limits
+	Stdin  []byte
 	// OutputLimit is how many bytes of each stream are kept, half of them from its
 	// beginning and half from its end; default 64 KiB.
 	OutputLimit int
@@ -38,7 +42,10 @@ type Ended struct {
 	Stdout, Stderr string
 	// LastLine is the last line of standard output that is not empty, whole.
 	LastLine string
-	Took     time.Duration
+	// Limit says in words which of its limits the program reached, if it failed; "" for
+	// none.
+	Limit string
+	Took  time.Duration
 }
 
 // grace is how long a program that is told to end may take.
@@ -51,7 +58,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	secrets := SecretsOf(c.Env)
 	out := &output{limit: c.OutputLimit, line: c.Line, secrets: secrets}
 	errs := &output{limit: c.OutputLimit, secrets: secrets}
-	args, err := c.Sandbox.wrap(c.Args, c.Dir, c.Room)
+	args, err := c.Sandbox.wrap(c.Args, c.Dir, c.Room, c.Limits)
 	if err != nil {
 		return Ended{Code: -1}, err
 	}
@@ -77,6 +84,9 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	_ = syscall.Kill(group, syscall.SIGKILL) // whoever is left
 	ended := Ended{
 		Code: cmd.ProcessState.ExitCode(), Stdout: out.String(), Stderr: errs.String(), LastLine: out.last(), Took: time.Since(begin),
+	}
+	if ended.Code != 0 {
+		ended.Limit = c.Sandbox.Reached(c.Limits, ended.Code, signalOf(err), ended.Stderr)
 	}
 	if ctx.Err() != nil {
 		return ended, context.Cause(ctx)

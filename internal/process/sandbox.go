@@ -11,11 +11,14 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"ringback/internal/limit"
 )
 
 // Sandbox runs programs by bubblewrap: with processes, /tmp, /run, /dev and a home of
 // their own, a file system that they can only read, and nothing of the server's
-// directories but what a Room opens. The zero Sandbox confines nothing.
+// directories but what a Room opens. It also sees to their limits. The zero Sandbox confines
+// and limits nothing.
 type Sandbox struct {
 	// bwrap is bubblewrap's program; empty where nothing is confined.
 	bwrap string
@@ -64,7 +67,7 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	s := Sandbox{bwrap: bwrap, opts: o}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	args := s.bubblewrap([]string{"true"}, "/", Room{})
+	args := s.bubblewrap([]string{"true"}, "/", Room{}, limit.Limits{})
 	cmd := exec.CommandContext(ctx, bwrap, args...)
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -77,18 +80,29 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	return s, nil
 }
 
+// Unconfined confines nothing, but sees to limits. helper is a program that calls
+// RunHelper first of all.
+func Unconfined(helper string) Sandbox { return Sandbox{opts: SandboxOptions{Helper: helper}} }
+
+// Unconfined is for programs that run outside, within limits.
+func (s Sandbox) Unconfined() Sandbox { return Unconfined(s.opts.Helper) }
+
 // InForce reports whether programs are confined.
 func (s Sandbox) InForce() bool { return s.bwrap != "" }
 
-// wrap is the command line that runs a program in a room.
-func (s Sandbox) wrap(program []string, dir string, room Room) ([]string, error) {
-	if !s.InForce() {
+// wrap is the command line that runs a program in a room, within limits.
+func (s Sandbox) wrap(program []string, dir string, room Room, l limit.Limits) ([]string, error) {
+	if s.opts.Helper == "" {
 		return program, nil
 	}
-	if _, err := exec.LookPath(program[0]); err != nil { // the same error as without a sandbox
+	path, err := exec.LookPath(program[0]) // the same error whoever starts it
+	if err != nil {
 		return nil, err
 	}
-	return slices.Concat([]string{s.opts.Helper, keepSandbox, s.bwrap}, s.bubblewrap(program, dir, room)), nil
+	if !s.InForce() {
+		return s.limit(program, path, l), nil
+	}
+	return slices.Concat([]string{s.opts.Helper, keepSandbox, s.bwrap}, s.bubblewrap(program, dir, room, l)), nil
 }
 
 // outside are variables that name places which a sandbox does not have, or in which
@@ -96,7 +110,7 @@ func (s Sandbox) wrap(program []string, dir string, room Room) ([]string, error)
 var outside = []string{"TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTMPDIR"}
 
 // bubblewrap are the arguments of bubblewrap.
-func (s Sandbox) bubblewrap(program []string, dir string, room Room) []string {
+func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Limits) []string {
 	args := []string{
 		"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
 	}
@@ -109,7 +123,7 @@ func (s Sandbox) bubblewrap(program []string, dir string, room Room) []string {
 	mounts := s.mounts(room)
 	mounts.program(program[0])
 	args = append(args, mounts.args()...)
-	return append(append(args, "--chdir", resolved(dir), "--"), program...)
+	return append(append(args, "--chdir", resolved(dir), "--"), s.limit(program, "", l)...)
 }
 
 // mounts are what a program finds where. What is said later counts for the same place.
@@ -140,6 +154,9 @@ func (s Sandbox) mounts(room Room) mounts {
 	}
 	for _, place := range room.Writable {
 		m.bind("--bind", place, place)
+	}
+	if s.opts.Helper != "" && m.hides(resolved(s.opts.Helper)) { // it sees to the limits in there
+		m.bind("--ro-bind", s.opts.Helper, s.opts.Helper)
 	}
 	for place, source := range room.Shown {
 		m.bind("--ro-bind", source, place)

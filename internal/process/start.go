@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"ringback/internal/limit"
 )
 
 // Detached is a program that outlives the server that starts it.
@@ -24,6 +26,8 @@ type Detached struct {
 	// with the program, and everything in the sandbox ends with it.
 	Sandbox Sandbox
 	Room    Room
+	// Limits are what it may take, if Sandbox has a helper.
+	Limits limit.Limits
 	// Stdin may hold secrets: nothing of it stays in the file system.
 	Stdin string
 	Files Files
@@ -70,7 +74,7 @@ func Start(d Detached) (*Process, error) {
 			return nil, err
 		}
 	}
-	args, err := d.Sandbox.wrap(d.Args, d.Dir, d.Room)
+	args, err := d.Sandbox.wrap(d.Args, d.Dir, d.Room, d.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +135,18 @@ func unnamedFile(text string) (*os.File, error) {
 
 func (p *Process) wait(cmd *exec.Cmd) {
 	err := running.wait(cmd)
-	p.exit = Exit{Known: true, Code: cmd.ProcessState.ExitCode()}
+	p.exit = Exit{Known: true, Code: cmd.ProcessState.ExitCode(), Signal: signalOf(err)}
+	close(p.done)
+}
+
+// signalOf is the name of the signal that ended a program; "" for none.
+func signalOf(err error) string {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			p.exit.Signal = status.Signal().String()
+			return status.Signal().String()
 		}
 	}
-	close(p.done)
+	return ""
 }
 
 // identity is the record of a process.

@@ -68,7 +68,7 @@ func (c *Change) publish(ctx context.Context) error {
 			continue
 		}
 		one := c.flow.root.Of(string(j.ID), []job.Repository{repository}).Publish(ctx, workspace.PublishOptions{
-			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, PullRequest: c.PullRequest,
+			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, Limits: c.Limits, PullRequest: c.PullRequest,
 			Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) },
 		})
 		if ctx.Err() != nil {

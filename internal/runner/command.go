@@ -54,6 +54,7 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	d := process.Detached{
 		Args: append([]string{bin}, args...), Dir: dir, Env: env, Stdin: prompt,
 		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
+		Limits: turnLimits(k),
 	}
 	return d, r.confine(&d, st, change, settings)
 }

@@ -7,7 +7,9 @@ import (
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/limit"
 	"ringback/internal/process"
 	"ringback/internal/review"
 )
@@ -15,10 +17,10 @@ import (
 // confine puts a turn's process into the sandbox, if there is one: it has its working
 // directory, its conversation, and what package managers have fetched for its job.
 func (r *Runner) confine(d *process.Detached, st *lifecycle.Turn, change *review.Change, settings string) error {
-	if !r.opts.Sandbox.InForce() {
+	d.Sandbox = r.opts.Sandbox
+	if !d.Sandbox.InForce() {
 		return nil
 	}
-	d.Sandbox = r.opts.Sandbox
 	d.Room = process.Room{Writable: []string{d.Dir}, Caches: filepath.Join(r.nodeDir.jobDir(st.Job.ID), "caches")}
 	if change != nil {
 		d.Room.Caches = change.Caches()
@@ -42,6 +44,18 @@ func (r *Runner) confine(d *process.Detached, st *lifecycle.Turn, change *review
 	d.Room.Readable = append(d.Room.Readable, config.Readable...)
 	d.Room.Shown = config.Shown
 	return nil
+}
+
+// turnLimits are what a turn may take.
+func turnLimits(k *kind.Kind) limit.Limits { return k.Policy.Limits.AtLeast(limit.CLI) }
+
+// reachedLimit says in words which limit the process of a turn has reached; "" for none.
+func (t *claudeTurn) reachedLimit(exit process.Exit, printed summary) string {
+	k, err := t.r.kindOf(t.job.Kind)
+	if err != nil || exit.Known && exit.Code == 0 {
+		return ""
+	}
+	return t.r.opts.Sandbox.Reached(turnLimits(k), exit.Code, exit.Signal, printed.Stderr)
 }
 
 // conversations is where those lie that were led in a sandbox. A job may go on in one of

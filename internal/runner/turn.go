@@ -167,6 +167,9 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 		code, message = claude.Explain(claude.Exit{
 			Known: exit.Known, Code: exit.Code, Signal: exit.Signal, Last: printed.Last, Stderr: printed.Stderr,
 		})
+		if reached := t.reachedLimit(exit, printed); reached != "" {
+			message += " " + reached
+		}
 		message = string(mask([]byte(message), t.r.secrets))
 	}
 	if t.r.opts.Structured && printed.Last != nil && len(printed.Last.StructuredOutput) > 0 {

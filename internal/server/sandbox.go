@@ -22,12 +22,12 @@ type sandbox struct {
 // findSandbox makes of SANDBOX what can be had here. It fails where one is required
 // and there is none.
 func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
-	if c.Sandbox == config.SandboxOff {
-		return sandbox{description: "off (SANDBOX=off)"}, nil
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return sandbox{}, err
+	}
+	if c.Sandbox == config.SandboxOff {
+		return sandbox{Sandbox: process.Unconfined(self), description: "off (SANDBOX=off)"}, nil
 	}
 	found, err := process.FindSandbox(ctx, sandboxOptions(c, self))
 	switch {
@@ -37,7 +37,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 		return sandbox{}, fmt.Errorf("SANDBOX=require: %w", err)
 	}
 	return sandbox{
-		description: "none: " + err.Error(),
+		Sandbox: process.Unconfined(self), description: "none: " + err.Error(),
 		warning: "What runs for jobs is not confined: " + err.Error() +
 			". SANDBOX=require refuses to start like this, SANDBOX=off says that it is meant.",
 	}, nil
@@ -67,10 +67,19 @@ func checkSandbox(ctx context.Context, c config.Config, kinds *kind.Registry) []
 	case err != nil:
 		return []Finding{problem("%v", err)}
 	case s.InForce():
-		return []Finding{fine("sandbox: %s", s.description)}
+		found := []Finding{fine("sandbox: %s", s.description)}
+		for _, k := range kinds.All() {
+			if os.Geteuid() == 0 && k.Policy.LimitsProcesses() {
+				found = append(found, note("the kind %s limits processes, which changes nothing as long as the server runs as root", k.Name))
+			}
+		}
+		return found
 	}
 	found := []Finding{note("sandbox: %s", s.description)}
 	for _, k := range kinds.All() {
+		if k.Policy.LimitsProcesses() {
+			found = append(found, note("the kind %s limits processes, which without a sandbox changes nothing", k.Name))
+		}
 		if k.Policy.AsksForNoNetwork() {
 			found = append(found, note("the kind %s says network: none, which without a sandbox changes nothing", k.Name))
 		}

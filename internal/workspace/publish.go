@@ -12,6 +12,7 @@ import (
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/limit"
 	"ringback/internal/process"
 )
 
@@ -25,6 +26,8 @@ type PublishOptions struct {
 	// Commands, a kind's finalize:, run by sh in a clone of each repository that has
 	// changed, once its branch is pushed; the last address that they print is the pull request's.
 	Commands []string
+	// Limits are what each of Commands may take.
+	Limits limit.Limits
 	// PullRequest is whether to open one where the repository is on GitHub and gh is
 	// on PATH.
 	PullRequest bool
@@ -174,6 +177,7 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o Publis
 		Args: []string{"sh", "-c", command}, Dir: dir, Marker: o.Marker, OutputLimit: verifierOutput,
 		Env: append(w.finalizerEnv(r), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
 			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+o.Message),
+		Sandbox: w.root.Sandbox.Unconfined(), Limits: o.Limits,
 	})
 	url = lastAddress(ended.Stdout)
 	if err != nil {
@@ -181,7 +185,7 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o Publis
 	}
 	if ended.Code != 0 {
 		output := excerpt.Tail(redacted(strings.TrimSpace(ended.Stderr+"\n"+ended.Stdout)), 1000)
-		return url, fmt.Errorf("%s ended with exit code %d: %s", command, ended.Code, output)
+		return url, fmt.Errorf("%s ended with exit code %d: %s", command, ended.Code, strings.TrimSpace(output+"\n"+ended.Limit))
 	}
 	return url, nil
 }

@@ -67,10 +67,14 @@ func (w *Workspace) verify(ctx context.Context, marker string, network job.Netwo
 	ended, err := process.Run(ctx, process.Command{
 		Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: marker, OutputLimit: verifierOutput,
 		Sandbox: w.root.Sandbox, Room: process.Room{Writable: []string{w.Dir()}, Caches: w.Caches(), NoNetwork: network == job.NoNetwork},
+		Limits: v.Limits,
 	})
 	out := job.VerifierOutput{
 		Verifier: r.Name + ":" + v.Name, Repository: r.Name, ExitCode: ended.Code, Stdout: ended.Stdout, Stderr: ended.Stderr,
 		Success: err == nil && ended.Code == 0, DurationMS: ended.Took.Milliseconds(), TimedOut: errors.Is(err, errTooLong),
+	}
+	if ended.Limit != "" {
+		out.Stderr = strings.TrimSpace(out.Stderr + "\n" + ended.Limit)
 	}
 	if err != nil {
 		out.ExitCode = -1

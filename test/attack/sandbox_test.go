@@ -40,13 +40,20 @@ type attacked struct {
 // script without asking.
 func attack(t *testing.T, ordinary bool, env harness.Vars) *attacked {
 	t.Helper()
+	return attackKind(t, ordinary, env, "", "")
+}
+
+// attackKind adds to the front matter of that action's kind. A kind named change, which
+// works on a repository, has the front matter change.
+func attackKind(t *testing.T, ordinary bool, env harness.Vars, front, change string) *attacked {
+	t.Helper()
 	dir := harness.Ordinary().Dir(t)
 	if !ordinary {
 		if err := os.Chown(dir, os.Getuid(), os.Getgid()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kind := "---\nactions:\n- name: attack\n  description: Attacks.\n  confirm: never\n  timeout: 20s\n  readable: [" + filepath.Join(dir, "readable") + "]\n  writable: [" + filepath.Join(dir, "writable") + "]\n  command: [sh, -c, '{{input.script}}']\n" +
+	kind := "---\n" + front + "actions:\n- name: attack\n  description: Attacks.\n  confirm: never\n  timeout: 20s\n  readable: [" + filepath.Join(dir, "readable") + "]\n  writable: [" + filepath.Join(dir, "writable") + "]\n  command: [sh, -c, '{{input.script}}']\n" +
 		"  input: {type: object, properties: {script: {type: string}}}\n---\nAttack.\n"
 	vars := harness.Vars{"DATA_DIR": filepath.Join(dir, "data"), "PROMPTS_DIR": filepath.Join(dir, "prompts"), "HOME": filepath.Join(dir, "home")}
 	for _, name := range []string{"data", "prompts", "home", "readable", "writable"} {
@@ -56,6 +63,11 @@ func attack(t *testing.T, ordinary bool, env harness.Vars) *attacked {
 	}
 	if err := os.WriteFile(filepath.Join(dir, "prompts", "attack.md"), []byte(kind), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if change != "" {
+		if err := os.WriteFile(filepath.Join(dir, "prompts", "change.md"), []byte("---\n"+change+"---\nChange it.\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	mark := "planted-" + rand.Text()
 	maps.Copy(vars, secrets(mark))

@@ -1,0 +1,176 @@
+package attack
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/test/harness"
+)
+
+// Words of what is said when a limit of these tests is reached.
+const (
+	fileLimit    = "1 MiB"
+	memoryLimit  = "128 MiB of memory"
+	processLimit = "32 processes"
+)
+
+// takesTooMuch are scripts that take more than the kind of these tests allows, and what
+// is then said.
+var takesTooMuch = map[string]string{
+	"head -c 2000000 /dev/zero > f":      fileLimit,
+	"truncate -s 1G f":                   fileLimit,
+	"dd if=/dev/zero of=f bs=1M count=3": fileLimit,
+	"fallocate -l 2M f":                  fileLimit,
+	"yes > f":                            fileLimit,
+	"for i in 1 2 3 4; do head -c 400000 /dev/zero >> f; done":                     fileLimit,
+	"head -c 2000000 /dev/zero > /tmp/f.$$":                                        fileLimit,
+	"ulimit -f unlimited; yes > f":                                                 fileLimit,
+	"trap '' XFSZ; cat /dev/zero > f":                                              fileLimit,
+	"python3 -c 'open(\"f\", \"w\").write(\"x\" * 2000000)'":                       fileLimit,
+	"python3 -c 'x = bytearray(1 << 28)'":                                          memoryLimit,
+	"ulimit -d unlimited; python3 -c 'x = \"a\" * (1 << 28)'":                      memoryLimit,
+	"perl -e '$x = \"a\" x (1 << 28)'":                                             memoryLimit,
+	"dd if=/dev/zero of=/dev/null bs=256M count=1":                                 memoryLimit,
+	"awk 'BEGIN { x = \"a\"; while (1) x = x x }'":                                 memoryLimit,
+	"python3 -c 'import mmap; m = mmap.mmap(-1, 1 << 28, flags=mmap.MAP_PRIVATE)'": memoryLimit,
+	"sort -S 1G /dev/zero":                                                         memoryLimit,
+}
+
+// bombs are scripts that start more processes than the kind allows.
+var bombs = []string{
+	"for i in $(seq 99); do sleep 3 & done; wait", "bomb() { bomb | bomb & }; bomb; sleep 1; exit 1", "for i in $(seq 99); do setsid -f sleep 3; done",
+	"exec dash -c 'while :; do (sleep 3) & done'", "python3 -c 'import os\nwhile os.fork(): pass\nimport time; time.sleep(3)'",
+	"python3 -c 'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()'",
+	"perl -e 'while (1) { defined(my $pid = fork) or die \"cannot fork: $!\"; if (!$pid) { sleep 3; exit } }'", "while :; do sleep 3 | cat & done",
+	"ulimit -u unlimited; for i in $(seq 99); do nohup sleep 3 & done; wait", "unshare -Ur sh -c 'for i in $(seq 99); do sleep 3 & done; wait' || { echo Cannot fork >&2; exit 1; }",
+	"env -i setsid sh -c 'for i in 1 2 3 4 5 6 7 8 9; do for k in 1 2 3 4 5 6 7 8 9; do sleep 3 & done; done; wait'",
+}
+
+// What a job runs is bounded, and which limit it has reached is said: of a command of an
+// action, and of a verifier, which has limits of its own.
+func TestWhatAJobTakesIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, mode := range modes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scripts := maps.Clone(takesTooMuch)
+			if mode.ordinary && mode.sandbox == "require" { // docs/operations.md: processes are not counted else
+				for _, script := range bombs {
+					scripts[script] = processLimit
+				}
+			}
+			const front = "limits: {memory: 128MiB, processes: 32, file_size: 1MiB}\n"
+			change := front + "workspace: {repositories: [{url: '" + repository(t, mode.ordinary) + "'}]}\nverifiers:\n" +
+				"- {name: file, command: 'yes > f', limits: {memory: 1GiB}}\n- {name: memory, command: dd if=/dev/zero of=/dev/null bs=256M count=1, limits: {file_size: 2MiB}}\n" +
+				"- {name: own, command: 'head -c 1500000 /dev/zero > f2', limits: {file_size: 2MiB}}\n- {name: core, command: 'test $(ulimit -Hc) = 0'}\n"
+			a := attackKind(t, mode.ordinary, harness.Vars{"SANDBOX": mode.sandbox}, front, change)
+			for script, want := range scripts {
+				if got := a.fail(script); !strings.Contains(got, want) {
+					t.Errorf("%s: it is said %q, want %q", script, got, want)
+				}
+			}
+			a.checkVerifiers(map[string]string{"file": fileLimit, "memory": memoryLimit, "own": "", "core": ""})
+		})
+	}
+}
+
+// key is the key of the server's API.
+func (a *attacked) key() string { return secrets(a.mark)["API_KEYS"] }
+
+// fail runs a script as an action that must fail, and returns what Claude is told.
+func (a *attacked) fail(script string) string {
+	a.t.Helper()
+	body := harness.Object{"input": harness.Object{"script": script}}
+	maps.Copy(body, a.envelope)
+	_, answer := harness.Send(a.t, a.URL, harness.Request{Method: "POST", Path: "/api/claude/actions/attack", Body: body})
+	if answer["status"] != "error" {
+		a.t.Errorf("%s: the action answered %v", script, answer)
+	}
+	return fmt.Sprint(answer["message"])
+}
+
+// checkVerifiers runs a whole job, and looks at what is said of each verifier; "" for one
+// that ends well.
+func (a *attacked) checkVerifiers(want map[string]string) {
+	a.t.Helper()
+	header := map[string]string{"Authorization": "Bearer " + a.key()}
+	id, _ := a.Want(a.t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{"kind": "change", "userId": "u1", "input": harness.Object{"prompt": "x"}}})["requestId"].(string)
+	var record harness.Object
+	harness.Eventually(a.t, "the job's end", func() bool {
+		record = a.Want(a.t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: header})
+		return record["status"] == "received" || record["status"] == "failed" || record["status"] == "expired"
+	})
+	var logs []struct {
+		Verifier, Stderr string
+		Success          bool
+	}
+	_, _, text, err := once(a.t, "GET", a.URL+"/api/jobs/"+id+"/logs", a.key(), "")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &logs)
+	}
+	if err != nil || len(logs) != len(want) {
+		a.t.Fatalf("the logs are %s, %v, of %v", text, err, record)
+	}
+	for _, log := range logs {
+		_, name, _ := strings.Cut(log.Verifier, ":")
+		if log.Success != (want[name] == "") || !strings.Contains(log.Stderr, want[name]) {
+			a.t.Errorf("the verifier %s ended as %+v, want %q", name, log, want[name])
+		}
+	}
+}
+
+// repository makes a repository of the server's user.
+func repository(t *testing.T, ordinary bool) string {
+	t.Helper()
+	dir := filepath.Join(ownDir(t, ordinary), "service")
+	for _, args := range [][]string{{"init", "--quiet", "-b", "main", dir}, {"-C", dir, "-c", "user.name=u", "-c", "user.email=u@example.com", "commit", "--quiet", "--allow-empty", "-m", "Begin"}} {
+		if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s %v", out, err)
+		}
+	}
+	if ordinary {
+		harness.Ordinary().Own(t, dir)
+	}
+	return dir
+}
+
+// ownDir makes a directory of the server's user.
+func ownDir(t *testing.T, ordinary bool) string {
+	t.Helper()
+	if !ordinary {
+		return t.TempDir()
+	}
+	return harness.Ordinary().Dir(t)
+}
+
+// A turn is bounded, too, and its failure says so.
+func TestWhatATurnTakesIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, mode := range modes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cli := filepath.Join(ownDir(t, mode.ordinary), "claude")
+			// The limits of the kind are too small for the CLI, which gets more.
+			if err := os.WriteFile(cli, []byte("#!/bin/sh\n[ \"$1\" = --version ] && { echo '2.1.0 (Claude Code)'; exit; }\nhead -c 2000000 /dev/zero > f || exit 7\nexec truncate -s 300M f\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			a := attackKind(t, mode.ordinary, harness.Vars{"SANDBOX": mode.sandbox, "CLAUDE_BIN": cli}, "max_attempts: 1\nlimits: {memory: 128MiB, processes: 32, file_size: 1MiB}\n", "")
+			header := map[string]string{"Authorization": "Bearer " + a.key()}
+			id, _ := a.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{"kind": "attack", "userId": "u1", "input": harness.Object{}}})["requestId"].(string)
+			var record harness.Object
+			harness.Eventually(t, "the job to fail", func() bool {
+				record = a.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: header})
+				return record["status"] == "failed"
+			})
+			if said := fmt.Sprint(record["error"]); !strings.Contains(said, "256 MiB (file_size") {
+				t.Errorf("it failed with %q", said)
+			}
+		})
+	}
+}
