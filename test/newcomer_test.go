@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,30 +211,6 @@ func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A server cannot do without its Redis: it says why that has ended, and ends too, so that
-// whoever looks after it starts it again.
-func TestAServerWhoseRedisEndsSaysWhy(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, nil)
-	id := n.create(t, object{"userId": "u1"})
-	n.await(t, id, "received")
-	for _, pid := range childrenOf(n.cmd.Process.Pid) {
-		if name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); string(name) == "redis-server\n" {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
-	select {
-	case <-n.exited:
-	case <-time.After(patience):
-		t.Fatal("the server goes on without its store")
-	}
-	if code := n.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(n.log.String(), "Error: the embedded Redis has ended: ") {
-		t.Errorf("it ended with %d", code)
-	}
-	again := startNode(t, vars{"DATA_DIR": n.dir})
-	again.await(t, id, "received")
 }
 
 // onFullDisk runs a script of the newcomer's in a small file system of its own, at $disk,

@@ -16,7 +16,7 @@ import (
 func Examine(ctx context.Context, c config.Config, mend bool) (job.Examination, error) {
 	quiet := slog.New(slog.DiscardHandler)
 	store.LogClient(quiet)
-	db, err := openStore(ctx, c)
+	db, err := openStore(ctx, c, quiet)
 	if err != nil {
 		return job.Examination{}, err
 	}

@@ -133,7 +133,7 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 		}
 		defer callbacks.Close()
 	}
-	db, err := openStore(ctx, o.Config)
+	db, err := openStore(ctx, o.Config, log)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ type database struct {
 	subject string
 	warning string
 	stop    func()
-	// failed is told why an embedded store has ended by itself; nil for another.
+	// failed is told why an embedded store cannot be kept running; nil for another.
 	failed <-chan error
 }
 
@@ -163,7 +163,7 @@ func (d *database) close() {
 	d.stop()
 }
 
-func openStore(ctx context.Context, c config.Config) (*database, error) {
+func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*database, error) {
 	if c.RedisURL != "" {
 		client, err := store.Connect(c.RedisURL)
 		if err != nil {
@@ -171,7 +171,9 @@ func openStore(ctx context.Context, c config.Config) (*database, error) {
 		}
 		return &database{client: client, description: "Redis at " + hostOf(c.RedisURL), subject: redisAt(c.RedisURL), stop: func() {}}, nil
 	}
-	embedded, err := store.StartEmbedded(ctx, c.DataDir)
+	embedded, err := store.StartEmbedded(ctx, store.Embedding{
+		Dir: c.DataDir, WritableFunc: func() error { return checkDataDir(c.DataDir) }, Log: log,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -445,9 +447,6 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 	case <-ctx.Done():
 	case err = <-failed:
 	case err = <-n.db.failed: // without it, nothing can be waited for
-		if full := checkDataDir(n.opts.Config.DataDir); full != nil {
-			err = full
-		}
 		stopDraining()
 	}
 	stop()

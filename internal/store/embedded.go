@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -29,7 +30,7 @@ type Embedded struct {
 	Durable bool
 	// Description says to people what it is.
 	Description string
-	// Failed is told why it has ended by itself; nil where it cannot.
+	// Failed is told why it cannot be kept running; nil where it cannot end by itself.
 	Failed <-chan error
 	stop   func()
 }
@@ -37,11 +38,20 @@ type Embedded struct {
 // Close stops it. The client must be closed before.
 func (e *Embedded) Close() { e.stop() }
 
+// Embedding is where the embedded Redis lives.
+type Embedding struct {
+	// Dir is a directory for its files, DATA_DIR.
+	Dir string
+	// WritableFunc says why nothing can be written there; nil where it can.
+	WritableFunc func() error
+	Log          *slog.Logger
+}
+
 // StartEmbedded starts a redis-server or valkey-server found on PATH, with an
-// append-only file in dir, or an in-process store when there is none.
-func StartEmbedded(ctx context.Context, dir string) (*Embedded, error) {
+// append-only file, and keeps it running; or an in-process store when there is none.
+func StartEmbedded(ctx context.Context, e Embedding) (*Embedded, error) {
 	if bin := findServer(); bin != "" {
-		return startServer(ctx, bin, dir)
+		return startServer(ctx, bin, e)
 	}
 	return StartInProcess()
 }
@@ -98,8 +108,8 @@ func expireKeys(m *miniredis.Miniredis, done <-chan struct{}) {
 	}
 }
 
-func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
-	dir, err := filepath.Abs(filepath.Join(dir, "redis"))
+func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error) {
+	dir, err := filepath.Abs(filepath.Join(e.Dir, "redis"))
 	if err != nil {
 		return nil, err
 	}
@@ -125,31 +135,26 @@ func startServer(ctx context.Context, bin, dir string) (*Embedded, error) {
 	client := redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs: []string{socket}, Password: password, DisableIdentity: true, PoolSize: 64, DialerRetries: 1,
 	})
-	cmd := exec.Command(bin, "-") // what stands on a command line, or in a file, others read
-	cmd.Stdin = strings.NewReader(serverConfig(dir, socket, password))
-	cmd.Env = []string{"LC_ALL=C"} // nothing of ours
-	cmd.SysProcAttr = childAttr()
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", bin, err)
-	}
-	exited, failed := make(chan struct{}), make(chan error, 1)
-	go func() {
-		defer close(exited)
-		_ = cmd.Wait() // its log says why it ended
-		failed <- fmt.Errorf("the embedded Redis has ended: %s", lastWords(dir))
-	}()
-	stop := func() {
-		stopServer(cmd, exited)
-		cleanup()
-		_ = lock.Unlock()
-	}
-	if err := awaitServer(ctx, client, exited, socket, dir); err != nil {
-		stop()
+	s := newSupervisor(bin, dir, serverConfig(dir, socket, password), e)
+	process, err := s.start()
+	if err != nil {
 		return nil, err
 	}
+	if err := awaitServer(ctx, client, process.exited, socket, dir); err != nil {
+		process.stop()
+		cleanup()
+		_ = lock.Unlock()
+		return nil, err
+	}
+	go s.run(process)
 	return &Embedded{
-		Client: client, Durable: true, stop: stop, Failed: failed,
+		Client: client, Durable: true, Failed: s.failed,
 		Description: fmt.Sprintf("embedded %s, durable in %s", filepath.Base(bin), dir),
+		stop: func() {
+			s.stop()
+			cleanup()
+			_ = lock.Unlock()
+		},
 	}, nil
 }
 
@@ -252,15 +257,5 @@ func awaitServer(ctx context.Context, client redis.UniversalClient, exited <-cha
 			return fmt.Errorf("the embedded Redis did not answer within a minute: see %s", filepath.Join(dir, "redis.log"))
 		case <-ticker.C:
 		}
-	}
-}
-
-func stopServer(cmd *exec.Cmd, exited <-chan struct{}) {
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-exited:
-	case <-time.After(10 * time.Second):
-		_ = cmd.Process.Kill()
-		<-exited
 	}
 }

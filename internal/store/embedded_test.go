@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,7 +107,9 @@ func startEmbedded(t *testing.T, dir string) *store.Embedded {
 	if _, err := exec.LookPath("redis-server"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("redis-server is not installed: run make deps")
 	}
-	embedded, err := store.StartEmbedded(context.WithoutCancel(t.Context()), dir)
+	embedded, err := store.StartEmbedded(context.WithoutCancel(t.Context()), store.Embedding{
+		Dir: dir, WritableFunc: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,223 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// redisOf is the process of a server's embedded Redis; 0 while there is none.
+func redisOf(server int) int {
+	for _, pid := range childrenOf(server) {
+		// Its own name is there only once it has begun.
+		if name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); string(name) == "redis-server\n" {
+			return pid
+		}
+	}
+	return 0
+}
+
+// killRedis ends the embedded Redis as a crash would, and waits for the next one, which
+// it returns; 0 where the server has ended.
+func (n *node) killRedis(t testing.TB) (next int) {
+	t.Helper()
+	old := redisOf(n.cmd.Process.Pid)
+	_ = syscall.Kill(old, syscall.SIGKILL)
+	eventually(t, "the embedded Redis to be started again", func() bool {
+		select {
+		case <-n.exited:
+			return true
+		default:
+		}
+		next = redisOf(n.cmd.Process.Pid)
+		return next != 0 && next != old
+	})
+	return next
+}
+
+// reporter sends progress, each message until it is answered with 200.
+type reporter struct {
+	n        *node
+	envelope object
+	stop     chan struct{}
+	mu       sync.Mutex
+	accepted []string
+	refused  int
+	wrong    []string
+}
+
+func (r *reporter) run(name string) {
+	for i := 0; ; i++ {
+		select {
+		case <-r.stop:
+			return
+		default:
+		}
+		message := fmt.Sprint(name, " ", i)
+		for !r.send(message) {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+func (r *reporter) send(message string) bool {
+	body, _ := json.Marshal(with(r.envelope, object{"message": message}))
+	resp, err := http.Post(r.n.url+"/api/claude/progress", "application/json", strings.NewReader(string(body)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.wrong = append(r.wrong, err.Error())
+		return true
+	}
+	resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK:
+		r.accepted = append(r.accepted, message)
+		return true
+	case http.StatusServiceUnavailable:
+		r.refused++
+		if resp.Header.Get("Retry-After") == "" {
+			r.wrong = append(r.wrong, "503 without Retry-After")
+		}
+		return false
+	}
+	r.wrong = append(r.wrong, resp.Status)
+	return true
+}
+
+// What was answered with 200 survives the Redis that is killed in the middle, and what
+// runs meanwhile goes on.
+func TestTheEmbeddedRedisIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := startNode(t, vars{"CLAUDE_BIN": patientCLI(t, dir)})
+	running := n.create(t, object{"userId": "u1"})
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	id, envelope := n.manual(t, object{"userId": "u2"})
+	listener := n.listen(t, "userId=u2")
+	r := &reporter{n: n, envelope: envelope, stop: make(chan struct{})}
+	var reporting sync.WaitGroup
+	for i := range 4 {
+		reporting.Go(func() { r.run(fmt.Sprint("from ", i)) })
+	}
+	for range 3 {
+		time.Sleep(300 * time.Millisecond) // so that reports are under way
+		n.killRedis(t)
+	}
+	eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
+	close(r.stop)
+	reporting.Wait()
+	letGo(t, dir)
+	if record := n.await(t, running, "received"); record["turn"] != 1.0 || len(starts(dir)) != 1 {
+		t.Errorf("the turn was started over: %v", record)
+	}
+	n.want(t, http.StatusOK, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+	kept := map[string]int{}
+	for _, e := range listener.until("recipes:suggestions:received") {
+		if message, ok := e["data"].(object)["message"].(string); ok {
+			kept[message]++
+		}
+	}
+	for _, message := range r.accepted {
+		if kept[message] != 1 {
+			t.Errorf("%q was answered with 200, and heard %d times", message, kept[message])
+		}
+	}
+	if len(r.wrong) > 0 || len(r.accepted) == 0 {
+		t.Errorf("%d were accepted; answered besides: %q", len(r.accepted), slices.Compact(r.wrong))
+	}
+	n.await(t, id, "received")
+	t.Logf("%d reports were accepted, %d refused for the time being", len(r.accepted), r.refused)
+	if got := strings.Count(n.log.String(), "the embedded Redis has ended: it is started again"); got != 3 || !strings.Contains(n.log.String(), "signal: killed") {
+		t.Errorf("three ends are logged %d times", got)
+	}
+}
+
+// Where starting it again does not help, the server says why, and ends too, so that
+// whoever looks after it starts it again.
+func TestAServerWhoseRedisKeepsEndingSaysWhy(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	id := n.create(t, object{"userId": "u1"})
+	n.await(t, id, "received")
+	for kills := 1; n.killRedis(t) != 0; kills++ {
+		if kills == 5 {
+			t.Fatal("it was started again five times")
+		}
+	}
+	if code := n.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(n.log.String(), "Error: the embedded Redis has ended: 5 times within 1m0s, at last: signal: killed") {
+		t.Errorf("it ended with %d", code)
+	}
+	again := startNode(t, vars{"DATA_DIR": n.dir})
+	again.await(t, id, "received")
+}
+
+// A disk that is full for a while costs nothing but time.
+func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
+	t.Parallel()
+	disk := t.TempDir()
+	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+		"mount -t tmpfs -o size=8m,mode=1777 tmpfs '"+disk+"' && exec '"+binary+"' serve")
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DATA_DIR=" + disk + "/data", "LISTEN_ADDR=127.0.0.1:0",
+		"CLAUDE_BIN=simulate", "SANDBOX=off", "RINGBACK_SIMULATE_PACE=1ms", "LOG_FORMAT=text",
+	}
+	log := &logBuffer{}
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(exited)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(terminate)
+		<-exited
+		if t.Failed() {
+			t.Logf("server log:\n%s", log)
+		}
+	})
+	listening := regexp.MustCompile(`Ringback listens on (http://\S+)`)
+	eventually(t, "the server to listen", func() bool { return listening.MatchString(log.String()) })
+	url := listening.FindStringSubmatch(log.String())[1]
+	ask := func() (status int, after string) {
+		resp, err := http.Post(url+"/api/suggestions?userId=u1", "application/json", strings.NewReader(flat(mealInput())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode, resp.Header.Get("Retry-After")
+	}
+	if status, _ := ask(); status != http.StatusAccepted {
+		t.Fatalf("with room, a job is answered with %d", status)
+	}
+	fill := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "root", disk, "fill")
+	if err := os.WriteFile(fill, make([]byte, 16<<20), 0o600); err == nil {
+		t.Fatal("the disk does not get full")
+	}
+	eventually(t, "a job to be refused for now", func() bool {
+		status, after := ask()
+		if status != http.StatusAccepted && (status != http.StatusServiceUnavailable || after == "") {
+			t.Fatalf("with a full disk, it is answered with %d, Retry-After %q", status, after)
+		}
+		return status == http.StatusServiceUnavailable
+	})
+	eventually(t, "the reason to be logged", func() bool { return strings.Contains(log.String(), "no space is left there") })
+	if err := os.Remove(fill); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "jobs to be taken again", func() bool { status, _ := ask(); return status == http.StatusAccepted })
+}
