@@ -91,7 +91,7 @@ func (p Prompt) again(why string) (string, error) {
 }
 
 // variable returns the value of a template variable. A field of the input that
-// is absent becomes "(not given)".
+// is absent becomes "(not given)", any other is data: see inserted.
 func (p Prompt) variable(name string, input any) string {
 	switch name {
 	case kind.VarRequestID:
@@ -101,22 +101,19 @@ func (p Prompt) variable(name string, input any) string {
 	case kind.VarSignature:
 		return p.Callback.Signature
 	}
-	for field := range strings.SplitSeq(strings.TrimPrefix(name, "input."), ".") {
+	path := strings.TrimPrefix(name, "input.")
+	for field := range strings.SplitSeq(path, ".") {
 		object, _ := input.(map[string]any)
 		input = object[field]
 	}
 	if input == nil {
 		return "(not given)"
 	}
-	text, isText := input.(string)
-	if isText && len(text) <= 100 && !strings.ContainsAny(text, "\n`#@") && !strings.HasPrefix(text, "/") {
-		return text
-	}
-	quoted, err := json.Marshal(input) // longer text stays recognisable as data
+	text, err := p.inserted(path, input)
 	if err != nil {
 		return "(not given)"
 	}
-	return escapeFence(quoted)
+	return text
 }
 
 // promptData is what the template sees.

@@ -4,6 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+
+	"ringback/internal/schema"
 )
 
 // variable finds template variables in a prompt.
@@ -65,4 +68,18 @@ func variableFault(k *Kind, name string) (message, hint string) {
 		return k.Input.FieldFault(path)
 	}
 	return "is not a known variable", "There are {{REQUEST_ID}}, {{CALLBACK_BASE_URL}}, {{HMAC_SIGNATURE}} and {{input.<field>}}."
+}
+
+// Bounds reports whether the input schema leaves a text of the field at path no room for
+// sentences: it is one of the author's own words, or a single word that a format or a
+// pattern holds to a shape.
+func (k *Kind) Bounds(path, text string) bool {
+	switch k.Input.TextBound(path) {
+	case schema.Listed:
+		return true
+	case schema.Shaped:
+		return !strings.ContainsFunc(text, unicode.IsSpace)
+	case schema.Free:
+	}
+	return false
 }

@@ -58,3 +58,31 @@ func (s *Schema) anyField(at *node) bool {
 	}
 	return at.get("properties") == nil
 }
+
+// Bound is what a schema holds the text of a field to.
+type Bound int
+
+// The bounds, from the loosest.
+const (
+	Free   Bound = iota // any words
+	Shaped              // a format or a pattern
+	Listed              // one of its author's own words: enum, const
+)
+
+// TextBound says how free the text of the field at path is, names joined by points.
+func (s *Schema) TextBound(path string) Bound {
+	if s == nil {
+		return Free
+	}
+	at := s.resolve(s.node)
+	for field := range strings.SplitSeq(path, ".") {
+		at = s.resolve(s.fieldAt(at, field))
+	}
+	switch {
+	case at.get("enum") != nil, at.get("const") != nil:
+		return Listed
+	case at.get("format") != nil, at.get("pattern") != nil:
+		return Shaped
+	}
+	return Free
+}
