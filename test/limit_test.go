@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -86,9 +87,7 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 			t.Parallel()
 			limit := &atLimit{reply: c.reply}
 			env := vars{"RETRY_BACKOFF": "600ms"}
-			for name, value := range c.env {
-				env[name] = value
-			}
+			maps.Copy(env, c.env)
 			n, _ := realClaude(t, env, limit.script)
 			events := n.listen(t, "userId=u1")
 			first := n.create(t, object{"userId": "u1"})

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 )
@@ -25,18 +26,17 @@ func Account(environ []string) string {
 		name, value, _ := strings.Cut(entry, "=")
 		vars[name] = value
 	}
-	text, signedIn := "", false
+	digest, signedIn := sha256.New(), false
 	for _, name := range signIns {
 		if vars[name] != "" {
-			text += name + "=" + vars[name] + "\n"
+			fmt.Fprintf(digest, "%s=%s\n", name, vars[name])
 			signedIn = signedIn || name != "ANTHROPIC_BASE_URL"
 		}
 	}
 	if !signedIn {
-		text += loggedIn(userOf(environ).account)
+		fmt.Fprint(digest, loggedIn(userOf(environ).account))
 	}
-	digest := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(digest[:8])
+	return hex.EncodeToString(digest.Sum(nil)[:8])
 }
 
 // loggedIn is the account of a user's login; where it is not known, one of this machine's.

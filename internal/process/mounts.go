@@ -93,9 +93,10 @@ var homeCaches = []string{
 	".cache", ".cargo/git", ".cargo/registry", ".gradle", ".ivy2", ".local/share/pnpm", ".m2", ".npm", ".nuget", ".yarn", "go/pkg",
 }
 
-// home leaves programs of a home directory, and puts caches into it.
+// home leaves programs of a home directory, and puts caches into it. One that is not
+// there, as accounts of services have it, holds nothing and takes nothing.
 func (m mounts) home(home, caches string) {
-	if home == "" || resolved(home) == "/" {
+	if info, err := os.Stat(home); err != nil || !info.IsDir() || resolved(home) == "/" {
 		return
 	}
 	m.empty(home)

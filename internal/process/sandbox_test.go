@@ -114,6 +114,25 @@ func TestCachesAreKeptForTheJob(t *testing.T) {
 	}
 }
 
+// TestAHomeThatIsNotThere is that of accounts of services.
+func TestAHomeThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Home: "/nonexistent", Readable: []string{self}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.command("echo works")
+	c.Room.Caches = t.TempDir()
+	if ended, err := process.Run(t.Context(), c); err != nil || ended.Stdout != "works\n" {
+		t.Errorf("got %+v, %v", ended, err)
+	}
+}
+
 func TestNetworkOfASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
