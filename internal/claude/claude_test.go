@@ -93,7 +93,7 @@ func TestCLISeesNoneOfOurSecrets(t *testing.T) {
 	}, 45*time.Second)
 	want := []string{
 		"PATH=/bin", "HOME=/home/x", "LC_ALL=C", "ANTHROPIC_API_KEY=k", "CLAUDE_CONFIG_DIR=/c", "HTTPS_PROXY=p",
-		"NO_PROXY=corp.example,localhost,127.0.0.1,::1", "no_proxy=corp.example,localhost,127.0.0.1,::1",
+		"CLAUDE_CODE_MAX_RETRIES=7", "NO_PROXY=corp.example,localhost,127.0.0.1,::1", "no_proxy=corp.example,localhost,127.0.0.1,::1",
 		"BASH_DEFAULT_TIMEOUT_MS=165000",
 	}
 	got = slices.DeleteFunc(got, func(entry string) bool { return strings.Contains(entry, "DISABLE_") }) // traffic_test.go
