@@ -79,7 +79,7 @@ func TestCLIThatDoesNotDeliver(t *testing.T) {
 		{"is killed", script(t, `kill -9 $$`), "cli_failed", "killed"},
 		{"prints garbage", script(t, `head -c 100000 /dev/urandom; echo; echo '{"type":'; echo '[]'`), "exited_without_callback", "without submitting"},
 		{"prints 100 MB", script(t, `head -c 100000000 /dev/zero; sleep 60`), "output_limit", "printed more than is allowed"},
-		{"reports an error", script(t, `echo '{"type":"result","is_error":true,"subtype":"success","result":"Invalid API key"}'; exit 1`), "cli_failed", "Invalid API key"},
+		{"reports an error", script(t, `echo '{"type":"result","is_error":true,"subtype":"success","result":"The model is gone"}'; exit 1`), "cli_failed", "The model is gone"},
 		{"used up its turns", script(t, `echo '{"type":"result","is_error":true,"subtype":"error_max_turns","num_turns":10}'; exit 1`), "exited_without_callback", "max_turns"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,8 +15,8 @@ import (
 )
 
 // maxReadings is how often a state is read anew that has changed between two rounds of
-// reading it.
-const maxReadings = 5
+// reading it: as often as many at one job may change it meanwhile.
+const maxReadings = 40
 
 // Load reads what a query asks for. Error: NotFound for text that was never an id.
 func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, error) {
@@ -27,11 +28,24 @@ func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, 
 		l := s.newLoading(ctx, p, q)
 		err := l.run()
 		if errors.Is(err, errTorn) {
+			if err := pause(ctx); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		return l.st, err
 	}
 	return nil, job.Contended()
+}
+
+// pause keeps those who read while others write from meeting them again.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(rand.N(5 * time.Millisecond)): //nolint:gosec // it only spreads them
+		return nil
+	}
 }
 
 // errTorn says that a record has changed while what it leads to was read.
