@@ -12,7 +12,7 @@ LDFLAGS    = -X main.version=$(VERSION) -X main.commit=$(shell git describe --al
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## start a server and run one job on it, so that you see something
@@ -22,9 +22,10 @@ run: build ## start a server and run one job on it, so that you see something
 build: ## build ./bin/ringback
 	$(GO) build -ldflags "$(LDFLAGS)" -o bin/ringback ./cmd/ringback
 
+# Tests wait more than they compute, so more of them run at a time than there are cores.
 .PHONY: test
 test: deps ## run all tests, with the race detector
-	$(GO) test -race -timeout 15m $(PACKAGES)
+	$(GO) test -race -timeout 25m -parallel 5 $(PACKAGES)
 
 .PHONY: deps
 deps: ## install what the tests need: redis-server, the Claude CLI
@@ -34,9 +35,18 @@ deps: ## install what the tests need: redis-server, the Claude CLI
 bench: ## measure the callback path, fan-out and job start
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
 
-.PHONY: soak
-soak: deps ## kill, pause, cut and delay everything for as long as asked: make soak FAULT_JOBS=5000
-	FAULT_JOBS=$(or $(FAULT_JOBS),2000) $(GO) test -race -count 1 -timeout 24h -run TestFaults -v ./test
+.PHONY: screenshots
+screenshots: deps ## take pictures of every page of the console, into ./screenshots, and those of the README
+	@mkdir -p screenshots
+	SCREENSHOTS=$(CURDIR)/screenshots $(GO) test -count 1 -run TestScreenshots ./test/console
+	@mkdir -p docs/images
+	@cp screenshots/overview-desktop-light.png docs/images/overview.png
+	@cp screenshots/review-desktop-dark.png docs/images/review.png
+	@cp screenshots/question-tool-phone-light.png docs/images/question.png
+
+.PHONY: faults
+faults: deps ## kill, pause, cut and delay everything, on each store: make faults FAULT_JOBS=500
+	FAULT_JOBS=$(or $(FAULT_JOBS),2000) $(GO) test -count 1 -timeout 24h -parallel 5 -run TestFaults -v ./test/fault
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser of outside bytes for a while
@@ -52,15 +62,17 @@ fmt: ## format the code
 	$(GOFUMPT) -w .
 
 .PHONY: generate
-generate: ## regenerate the schemas of the built-in kinds
+generate: ## regenerate the schemas of the built-in kinds, what docs/ has of the code, the types of the client
 	$(GO) generate $(PACKAGES)
+	@scripts/install-npm-packages.sh
+	@npm run --silent generate
 
 # It asks no git: files that are not committed yet are nobody's fault.
 .PHONY: verify
 verify: ## what is generated is up to date, and go.mod is tidy
-	@before=$$(mktemp -d) && trap 'rm -rf "$$before"' EXIT && cp -R schemas docs "$$before" && $(MAKE) --no-print-directory generate && \
-		diff -ru "$$before/schemas" schemas && diff -ru "$$before/docs" docs || \
-		{ echo "schemas/ or docs/ was out of date: commit what make generate has written now"; exit 1; }
+	@before=$$(mktemp -d) && trap 'rm -rf "$$before"' EXIT && cp -R schemas docs clients/typescript/src "$$before" && $(MAKE) --no-print-directory generate && \
+		diff -ru "$$before/schemas" schemas && diff -ru "$$before/docs" docs && diff -ru "$$before/src" clients/typescript/src || \
+		{ echo "schemas/, docs/ or clients/ was out of date: commit what make generate has written now"; exit 1; }
 	$(GO) mod tidy -diff
 
 .PHONY: vuln

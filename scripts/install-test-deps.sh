@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests need, if it is missing: a few Debian packages, and the
-# Claude CLI and the AI SDK (npm packages, into .tools). Quick when all is there.
+# Installs what the tests need, if it is missing: a few Debian packages, the Claude
+# CLI, the AI SDK, validators and axe (npm packages, into .tools), and what the clients
+# are built with (into node_modules). Quick when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,10 +15,14 @@ need() { command -v "$1" >/dev/null || missing+=("${@:2}"); }
 need redis-server redis-server
 need git git
 need curl curl ca-certificates
+need python3 python3 # attacks are written in it
 need bwrap bubblewrap # what Claude might run is run in it
+need ip iproute2 # several hosts are network namespaces
+need nsenter util-linux
 need jq jq # the README shows it
 need gcc gcc libc6-dev # the race detector needs cgo
 need npm npm
+need chromium chromium # the console is tested in it
 
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(sudo)
@@ -36,7 +41,7 @@ claude=.tools/node_modules/.bin/claude
 
 # The copy of the lock file in .tools says what is installed there: it comes last.
 install_npm() {
-  echo "installing the Claude CLI and the AI SDK from npm …"
+  echo "installing the Claude CLI, the AI SDK, validators and axe from npm …"
   mkdir -p .tools
   rm -f .tools/installed-lock.json
   cp scripts/npm/package.json scripts/npm/package-lock.json .tools/
@@ -47,5 +52,7 @@ install_npm() {
   cp scripts/npm/package-lock.json .tools/installed-lock.json
 }
 [ -x $claude ] && cmp -s scripts/npm/package-lock.json .tools/installed-lock.json || install_npm
+
+scripts/install-npm-packages.sh
 
 echo "test dependencies: $(redis-server --version | cut -d' ' -f1-3), Claude CLI $($claude --version)"

@@ -156,7 +156,7 @@ func TestReviewIsAskedBackInOneSentence(t *testing.T) {
 		}
 		posts <- post
 	}))
-	n, _ := realClaude(t, vars{"SLACK_WEBHOOK_URL": channel}, playChanges(
+	n, _ := realClaude(t, vars{"SLACK_WEBHOOK_URL": channel + "/services/planted"}, playChanges(
 		writes("service/one.go", "package service\n"), writes("service/two.go", "package service\n"),
 	))
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "x", "repos": []any{object{"url": goRepository(t, "service")}}}})

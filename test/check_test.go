@@ -49,6 +49,7 @@ Do it.`)
 		"an origin with a slash": {vars{"CORS_ORIGINS": "https://app.example/,https://b.example"}, 2, []string{
 			`CORS_ORIGINS: "https://app.example/" is no origin: want scheme://host[:port] and nothing behind it`,
 		}},
+		"an embedded store":           {vars{}, 0, []string{"ok       embedded store: redis-server "}},
 		"a sandbox":                   {vars{"SANDBOX": "require"}, 0, []string{"ok       sandbox: bubblewrap"}},
 		"limits without a sandbox":    {vars{"SANDBOX": "off", "PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {processes: 99}\n---\nHello.")}, 0, []string{"note     the kind own limits processes, which without a sandbox changes nothing"}},
 		"wrong limits":                {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {memory: 4GB}\n---\nHello.")}, 1, []string{"found 4GB; expected a size such as 512MiB or 4GiB"}},

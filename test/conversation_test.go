@@ -505,11 +505,11 @@ func TestSeveralJobsShareASession(t *testing.T) {
 	}
 }
 
-// The reply comes to a machine that does not have the CLI's conversation: its
+// The reply comes to a machine that has neither the CLI's conversation nor a copy of it: its
 // story is told in the prompt, and nothing is asked again.
 func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
 	t.Parallel()
-	first, api := realClaude(t, vars{"HOLD": "0s", "NODE_TIMEOUT": "1s"}, playMedia)
+	first, api := realClaude(t, vars{"HOLD": "0s", "NODE_TIMEOUT": "1s", "CONVERSATION_LIMIT": "0"}, playMedia)
 	id := first.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
 	first.openCheckpoint(t, id, "awaiting_input")
 	eventually(t, "the process to end", func() bool { return len(processesIn(first.dir)) == 0 })

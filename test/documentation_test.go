@@ -3,13 +3,11 @@ package test
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -26,49 +24,24 @@ var insteadOf = map[string]string{
 // repository.
 func documents(t *testing.T) map[string]markdown.Document {
 	t.Helper()
-	all := map[string]markdown.Document{}
-	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && path != "." && (strings.HasPrefix(e.Name(), ".") || slices.Contains(noDocuments, e.Name())):
-			return fs.SkipDir
-		case e.IsDir() || filepath.Ext(path) != ".md" || path == "CHANGELOG.md":
-			return nil
-		}
-		source, err := os.ReadFile(filepath.Join("..", path))
-		if err != nil {
-			return err
-		}
-		if all[path], err = markdown.Parse(source); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		return nil
-	})
+	all, err := markdown.Documents("..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-// noDocuments are directories whose Markdown nobody follows: the prompts of kinds,
-// what tests compare with, and what is made here or comes from elsewhere.
-var noDocuments = []string{"prompts", "testdata", "node_modules", "bin", "data"}
-
 // Whoever types what a document tells, from its first block to its last, in a
 // fresh directory and with nothing but the defaults, sees what it shows.
 func TestDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
-	last := 20000 + os.Getpid()%8000
 	for name, d := range documents(t) {
 		if !slices.ContainsFunc(d.Blocks, func(b markdown.Block) bool { return b.Language == "sh" }) {
 			continue
 		}
-		port := freePortAfter(t, last)
-		last, _ = strconv.Atoi(port)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newReader(t, name, port)
+			r := newReader(t, name, freePort(t))
 			for i, b := range d.Blocks {
 				r.follow(t, b, turnsAway(d.Blocks[i:]))
 			}
@@ -108,6 +81,7 @@ func TestDocumentedBlocksAreValid(t *testing.T) {
 			at := fmt.Sprintf("%s:%d", name, b.Line)
 			switch b.Language {
 			case "sh": // TestDocumentedCommandsWork types it
+			case "ts", "tsx": // test/clients has the compiler read it
 			case "json":
 				if text := withoutElisions(b.Text); !json.Valid([]byte(text)) {
 					t.Errorf("%s: this is no JSON: %s", at, text)

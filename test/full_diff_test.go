@@ -80,6 +80,12 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 	if seen["iteration"] != 0.0 || now["iteration"] != 1.0 || seen["tree"] == now["tree"] {
 		t.Fatalf("seen was iteration %v tree %v, now it is %v %v", seen["iteration"], seen["tree"], now["iteration"], now["tree"])
 	}
+	if later := mustJSON(n.list(t, "/api/jobs/"+id+"/diff?since=0")[0]); !strings.Contains(later, "+- more") || strings.Contains(later, "+- begin") {
+		t.Errorf("since the first round there is %s", later)
+	}
+	for query, status := range map[string]int{"since=7": 404, "since=-1": 400, "since=x": 400, "context=0": 400} {
+		n.want(t, status, "GET", "/api/jobs/"+id+"/diff?"+query, nil)
+	}
 	for _, verb := range []string{"approve", "reject"} {
 		for name, body := range map[string]object{
 			"iteration":                   {"iteration": 0},

@@ -20,7 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"ringback/internal/job"
+	"ringback/internal/doctor"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/test/harness"
 	"ringback/test/scan"
@@ -40,9 +41,6 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(playBare); url != "" {
 		playBareServer(url)
 		os.Exit(1)
-	}
-	if dir := os.Getenv(playChaos); dir != "" {
-		os.Exit(playChaosCLI(dir))
 	}
 	os.Exit(runTests(m))
 }
@@ -84,7 +82,13 @@ func startRedis(t testing.TB) *redisServer {
 // startScannedRedis is startRedis for tests of the scan itself.
 func startScannedRedis(t testing.TB, s *scan.Scan) *redisServer {
 	t.Helper()
-	r := harness.StartRedis(t, s, func(r *harness.RedisServer) { wantInOrder(t, r.URL) })
+	return startRedisAt(t, s, "127.0.0.1")
+}
+
+// startRedisAt starts a Redis at an address of this machine.
+func startRedisAt(t testing.TB, s *scan.Scan, addr string) *redisServer {
+	t.Helper()
+	r := harness.StartRedisAt(t, s, addr, func(r *harness.RedisServer) { wantInOrder(t, r.URL) })
 	return &redisServer{r, r.URL}
 }
 
@@ -101,9 +105,10 @@ func wantInOrder(t testing.TB, url string) {
 	if unknown, err := s.Unknown(context.Background()); err == nil && len(unknown) > 0 { // a test may have stopped it
 		t.Errorf("keys and fields that internal/store does not list: %q", unknown)
 	}
-	_, _ = s.Inspect(context.Background(), false, func(f job.Finding) {
-		t.Errorf("the store is not in order: %s: %s %s", f.Problem, f.Key, f.Member)
-	})
+	report, _ := doctor.New(s, lifecycle.New(s, nil, lifecycle.Options{UserLimit: 1}), slog.New(slog.DiscardHandler)).Examine(context.Background(), false)
+	for _, f := range report.Findings {
+		t.Errorf("the store is not in order: %s: %s %s %s", f.Problem, f.Key, f.Member, f.RequestID)
+	}
 }
 
 func freePort(t testing.TB) string {
@@ -118,7 +123,8 @@ type node struct {
 	cwd string // its working directory
 	cmd *exec.Cmd
 	log *logBuffer
-	env vars // what it was started with
+	env vars   // what it was started with
+	key string // sent with each request, if it is not empty
 	// secrets are looked for while it runs, and when it has ended.
 	secrets *scan.Server
 	// exited is closed when the process is gone.
@@ -141,8 +147,20 @@ func startNodeIn(t testing.TB, cwd string, env vars, args ...string) *node {
 	return startScannedNode(t, scan.Suite, cwd, env, args...)
 }
 
+// startNodeOn is startNode on a host of a network.
+func startNodeOn(t testing.TB, h *harness.Host, env vars, args ...string) *node {
+	t.Helper()
+	return startNodeSomewhere(t, scan.Suite, h.Run, "", env, args...)
+}
+
 // startScannedNode is startNodeIn for tests of the scan itself.
 func startScannedNode(t testing.TB, s *scan.Scan, cwd string, env vars, args ...string) *node {
+	t.Helper()
+	return startNodeSomewhere(t, s, func(*exec.Cmd) {}, cwd, env, args...)
+}
+
+// startNodeSomewhere starts a server by a command that place has run where it belongs.
+func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd string, env vars, args ...string) *node {
 	t.Helper()
 	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"], cwd: cwd, env: env}
 	all := vars{
@@ -167,6 +185,7 @@ func startScannedNode(t testing.TB, s *scan.Scan, cwd string, env vars, args ...
 	}
 	n.cmd.Stderr, n.cmd.Stdout = n.log, n.log
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	place(n.cmd)
 	if err := n.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -221,18 +240,7 @@ func endStrays(dir string) {
 func processesIn(dir string) []int { return processesUnder(dir + "/nodes") }
 
 // processesUnder finds the processes whose working directory lies under dir.
-func processesUnder(dir string) []int {
-	entries, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	var pids []int
-	for _, entry := range entries {
-		cwd, err := os.Readlink(entry)
-		var pid int
-		if _, scanErr := fmt.Sscanf(entry, "/proc/%d/cwd", &pid); err == nil && scanErr == nil && strings.HasPrefix(cwd, dir) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
+func processesUnder(dir string) []int { return harness.ProcessesUnder(dir) }
 
 // logBuffer collects what a process prints.
 type logBuffer = harness.Log
@@ -264,6 +272,9 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if n.key != "" {
+		req.Header.Set("Authorization", "Bearer "+n.key)
+	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}

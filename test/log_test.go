@@ -1,12 +1,14 @@
 package test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestTheLogTellsTheStoryOfJobs reads, at the level that is the default, what an operator
@@ -40,9 +42,9 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 		"what its CLI said":         {"WARN", "turn ended", failed, "the disk of the CLI is full"},
 		"one that failed":           {"WARN", "a job failed", failed, "code="},
 	} {
-		if !anyLineHas(n.log.String(), words) {
-			t.Errorf("the log does not tell of %s: no line has all of %q", what, words)
-		}
+		eventually(t, fmt.Sprintf("the log to tell of %s: a line with all of %q", what, words), func() bool { // it follows the event
+			return anyLineHas(n.log.String(), words)
+		})
 	}
 	resp, err := http.Get(n.url + "/metrics")
 	if err != nil {
@@ -72,4 +74,61 @@ func anyLineHas(text string, words []string) bool {
 		}
 	}
 	return false
+}
+
+// Whatever a callback or a call of the API is refused for, one line of the log tells it, with
+// the reason; where the job is known, with its requestId.
+func TestEveryRefusalIsInTheLog(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end", "HOLD": "0s", "CLAUDE_BIN": "simulate"})
+	n.key = "a-key-of-the-back-end"
+	live, envelope := n.manual(t, object{"userId": "u1"})
+	done, doneEnvelope := n.manual(t, object{"userId": "u1"})
+	n.want(t, http.StatusOK, "POST", "/api/claude/result", with(doneEnvelope, mealResult("Soup")))
+	wrong := object{"requestId": live, "hmac": strings.Repeat("0", 64)}
+	big := strings.Repeat("x", 2<<20)
+	type refusal struct {
+		method, path string
+		body         any
+		headers      []string
+		status       int
+		says         []string
+	}
+	refusals := map[string]refusal{
+		"another body for an accepted result":  {"POST", "/api/claude/result", with(doneEnvelope, mealResult("Stew")), nil, 409, []string{"callback", done}},
+		"a question of a job that has ended":   {"POST", "/api/claude/checkpoints", with(doneEnvelope, object{"type": "information_request", "message": "x"}), nil, 404, []string{"callback", done}},
+		"no key":                               {"POST", "/api/jobs", object{}, []string{"Authorization", ""}, 401, []string{"request refused", "no key"}},
+		"no key to read":                       {"GET", "/api/jobs", nil, []string{"Authorization", ""}, 401, []string{"request refused", "no key"}},
+		"a wrong key":                          {"POST", "/to-llm", object{}, []string{"Authorization", "Bearer nonsense"}, 401, []string{"request refused", "Not authorized"}},
+		"a body that is too large for the API": {"POST", "/api/jobs", object{"x": big}, nil, 413, []string{"API call"}},
+		"a body of the API that is no JSON":    {"POST", "/api/jobs", "{", nil, 400, []string{"API call"}},
+		"a kind that is not there":             {"POST", "/api/jobs", object{"kind": "nope", "userId": "u1"}, nil, 404, []string{"API call", "kind"}},
+		"a job that is not there":              {"POST", "/api/jobs/req_nope/cancel", nil, nil, 404, []string{"API call"}},
+		"a page of others":                     {"POST", "/api/jobs", object{}, []string{"Origin", "https://evil.example"}, 403, []string{"/api/jobs", "status=403"}},
+	}
+	for _, path := range []string{
+		"/api/claude/progress", "/api/claude/result", "/api/claude/suggestions", "/api/claude/suggestions/batch", "/api/claude/failure", "/api/claude/checkpoints",
+		"/api/claude/tool-calls", "/api/claude/actions/nosuch", "/progress", "/suggestions",
+	} {
+		shortened := strings.TrimSuffix(path, "nosuch")
+		refusals["a signature that is wrong at "+path] = refusal{"POST", path, with(wrong, object{"message": "x"}), nil, 403, []string{"callback", live, shortened}}
+		refusals["a body that is too large at "+path] = refusal{"POST", path, with(envelope, object{"message": big}), nil, 413, []string{"callback", shortened, "too large"}}
+		refusals["a body that is no JSON at "+path] = refusal{"POST", path, "{", nil, 400, []string{"callback", shortened}}
+		refusals["another content type at "+path] = refusal{"POST", path, "x=1", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, []string{"callback", shortened}}
+		refusals["a job that is not there at "+path] = refusal{"POST", path, object{"requestId": "req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", "hmac": strings.Repeat("0", 64), "message": "x"}, nil, 404, []string{"callback", shortened, "req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa"}}
+		refusals["a page of others at "+path] = refusal{"POST", path, with(envelope, object{"message": "x"}), []string{"Origin", "https://evil.example"}, 403, []string{path, "status=403"}}
+	}
+	for what, r := range refusals {
+		before := len(n.log.String())
+		status, answer := n.do(t, r.method, r.path, r.body, r.headers...)
+		if status != r.status {
+			t.Errorf("%s: %s was answered %d %v, want %d", what, r.path, status, answer, r.status)
+		}
+		said := func() bool { return anyLineHas(n.log.String()[before:], append([]string{"refused="}, r.says...)) }
+		for end := time.Now().Add(2 * time.Second); !said() && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		}
+		if !said() {
+			t.Errorf("%s: %s is refused (%d), and no line says so with %q:\n%s", what, r.path, status, r.says, n.log.String()[before:])
+		}
+	}
 }

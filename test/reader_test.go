@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +24,9 @@ type reader struct {
 	document string
 	dir      string
 	env      []string
-	// port stands for 3001, which may be taken on this machine.
-	port      string
-	terminals map[string]*readerTerminal
+	// port stands for 3001, and site for 8080: both may be taken on this machine.
+	port, site string
+	terminals  map[string]*readerTerminal
 }
 
 // readerTerminal is a terminal and the command that was typed last.
@@ -37,13 +35,15 @@ type readerTerminal struct {
 	command markdown.Command
 }
 
-// newReader makes a home and a place to work: an empty directory, and for the
-// README, which begins with make, a copy of this repository.
+// newReader makes a home and a place to work: an empty directory, and for the README, which
+// begins with make, and for those of examples a copy of this repository.
 func newReader(t *testing.T, document, port string) *reader {
 	t.Helper()
-	r := &reader{document: document, dir: t.TempDir(), port: port, terminals: map[string]*readerTerminal{}}
-	if document == "README.md" {
+	r := &reader{document: document, dir: shortTempDir(t), port: port, site: freePort(t), terminals: map[string]*readerTerminal{}}
+	if isExample := strings.HasPrefix(document, "examples/"); isExample || document == "README.md" {
 		copyRepository(t, r.dir)
+		linkPackages(t, r.dir)
+		r.dir = filepath.Join(r.dir, filepath.Dir(document))
 	}
 	home, bin := t.TempDir(), pathWithout(t, "claude", "gh", "ringback")
 	if document != "README.md" { // which says how to build it
@@ -86,23 +86,6 @@ func goSettings(t *testing.T, home string) {
 	write(t, filepath.Join(home, ".config", "go", "env"), strings.Join(settings, "\n"))
 }
 
-// freePortAfter finds a free port below those that the system hands out, so that
-// no other test gets it before the server does.
-func freePortAfter(t *testing.T, last int) string {
-	t.Helper()
-	for port := last + 1; port < 32000; port++ {
-		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
-			continue
-		}
-		defer l.Close()
-		_, found, _ := net.SplitHostPort(l.Addr().String())
-		return found
-	}
-	t.Fatal("no free port")
-	return ""
-}
-
 // copyRepository copies what a clone of this repository holds.
 func copyRepository(t *testing.T, to string) {
 	t.Helper()
@@ -112,7 +95,7 @@ func copyRepository(t *testing.T, to string) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || name == "bin" || name == "data" {
+		if strings.HasPrefix(name, ".") || name == "bin" || name == "data" || name == "node_modules" {
 			continue
 		}
 		from := filepath.Join("..", name)
@@ -125,6 +108,41 @@ func copyRepository(t *testing.T, to string) {
 			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// shortTempDir is t.TempDir where the name of the test, which may be long, is not in the
+// path: the sockets of an embedded store have to fit below it.
+func shortTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "reader") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// linkPackages gives a copy of this repository the npm packages that are installed here, if
+// there are some, but those that are part of it from its own directories.
+func linkPackages(t *testing.T, to string) {
+	t.Helper()
+	installed, err := filepath.Abs("../node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, _ := os.ReadDir(installed)
+	for _, e := range entries {
+		target := filepath.Join(installed, e.Name())
+		if e.Type()&fs.ModeSymlink != 0 { // ../clients/…
+			if target, err = os.Readlink(target); err != nil {
+				t.Fatal(err)
+			}
+		}
+		link := filepath.Join(to, "node_modules", e.Name())
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o750), os.Symlink(target, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,9 +240,9 @@ func (r *reader) fail(t *testing.T, terminal *readerTerminal, expected string) {
 
 // here and there exchange the documented port and the one that is used.
 func (r *reader) here(text string) string {
-	return strings.NewReplacer("localhost:3001", "localhost:"+r.port, "127.0.0.1:3001", "127.0.0.1:"+r.port).Replace(text)
+	return strings.NewReplacer("localhost:3001", "localhost:"+r.port, "127.0.0.1:3001", "127.0.0.1:"+r.port, "localhost:8080", "localhost:"+r.site).Replace(text)
 }
 
 func (r *reader) there(text string) string {
-	return strings.NewReplacer("localhost:"+r.port, "localhost:3001", "127.0.0.1:"+r.port, "127.0.0.1:3001").Replace(text)
+	return strings.NewReplacer("localhost:"+r.port, "localhost:3001", "127.0.0.1:"+r.port, "127.0.0.1:3001", "localhost:"+r.site, "localhost:8080").Replace(text)
 }

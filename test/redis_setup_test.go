@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/internal/store"
+	"ringback/test/harness"
 	"ringback/test/scan"
 )
 
@@ -34,7 +35,7 @@ func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 	forgetting.do(t, "config", "set", "maxmemory-policy", "allkeys-lru")
 	replica.do(t, "replicaof", "127.0.0.1", "1")
 	rights := strings.Fields(strings.ReplaceAll(strings.Join(store.Rights(), " "), "+hset ", ""))
-	cluster, _, _ := strings.Cut(startCluster(t), ",")
+	cluster, _, _ := strings.Cut(harness.StartCluster(t, 0).URL, ",")
 	for name, c := range map[string]struct{ url, says string }{
 		"one that forgets":        {forgetting.url, "may forget jobs when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction"},
 		"a replica":               {replica.url, "is a replica, which takes no writes: name its primary, or use ?master_name="},

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
 )
 
 // patientCLI waits for a file and then posts the result, with the curl of the
@@ -268,19 +270,7 @@ func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
 	second.await(t, id, "received")
 }
 
-func childrenOf(pid int) []int {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	var pids []int
-	for _, thread := range threads {
-		text, _ := os.ReadFile(thread)
-		for field := range strings.FieldsSeq(string(text)) {
-			var child int
-			_, _ = fmt.Sscan(field, &child)
-			pids = append(pids, child)
-		}
-	}
-	return pids
-}
+func childrenOf(pid int) []int { return harness.ChildrenOf(pid) }
 
 func TestRedisAway(t *testing.T) {
 	t.Parallel()

@@ -407,7 +407,7 @@ func TestReviewInSlack(t *testing.T) {
 		posts <- post
 	}))
 	const secret = "the signing secret of an app"
-	n, _ := realClaude(t, vars{"SLACK_WEBHOOK_URL": channel, "SLACK_SIGNING_SECRET": secret}, playChanges(
+	n, _ := realClaude(t, vars{"SLACK_WEBHOOK_URL": channel + "/services/planted", "SLACK_SIGNING_SECRET": secret}, playChanges(
 		writes("service/one.go", "package service\n"), writes("service/two.go", "package service\n"),
 	))
 	typed := func(text string) object { return typeInSlack(t, n, secret, text) }

@@ -259,6 +259,9 @@ func TestOneUserCannotTakeAllWorkers(t *testing.T) {
 		return len(page["jobs"].([]any))
 	}
 	eventually(t, "two jobs to run", func() bool { return running() == 2 })
+	for _, id := range ids[2:] { // else one that a worker still looks at lets the other pass
+		eventually(t, "the others to wait", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "waiting_for_limit" })
+	}
 	n.want(t, 200, "POST", "/api/jobs/"+ids[0]+"/cancel", nil)
 	n.await(t, ids[2], "running")
 	for _, id := range append(ids[1:], modest) {

@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -118,9 +119,16 @@ func TestListeningToOneJob(t *testing.T) {
 
 func TestSlowClientIsCutOffAndNobodyElseNotices(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, vars{"CALLBACK_RATE": "100000"})
+	n := startNode(t, vars{"CALLBACK_RATE": "100000", "CALLBACK_TIMEOUT": "30m"})
 	_, envelope := n.manual(t, object{"userId": "u1"})
-	slow, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
+	dialer := websocket.Dialer{NetDial: func(network, addr string) (net.Conn, error) {
+		conn, err := net.Dial(network, addr)
+		if err == nil { // what is not read fills it soon
+			err = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+		}
+		return conn, err
+	}}
+	slow, resp, err := dialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,6 +73,14 @@ func start(t *testing.T, opts action.Options) *jobs {
 // begin starts a run as a callback does: noted first, then run.
 func (s *jobs) begin(a *kind.Action, input map[string]any) lifecycle.RunID {
 	s.t.Helper()
+	run := s.note(a, input)
+	s.actions.Start(action.Run{ID: run, RequestID: s.id, Header: s.header, Kind: "note", Dir: s.t.TempDir(), Action: a, Input: input})
+	return run
+}
+
+// note notes that a run is to begin.
+func (s *jobs) note(a *kind.Action, input map[string]any) lifecycle.RunID {
+	s.t.Helper()
 	op, err := approval.OfAction(a.Name, input)
 	if err != nil {
 		s.t.Fatal(err)
@@ -86,8 +94,47 @@ func (s *jobs) begin(a *kind.Action, input map[string]any) lifecycle.RunID {
 	if err != nil || outcome != lifecycle.Started {
 		s.t.Fatalf("the run was answered %s %v", outcome, err)
 	}
-	s.actions.Start(action.Run{ID: run, RequestID: s.id, Header: s.header, Kind: "note", Dir: s.t.TempDir(), Action: a, Input: input})
 	return run
+}
+
+// A server that stood still between noting a run and beginning it does not begin it when
+// the run was given up meanwhile: people were told that its outcome is not known.
+func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	a := &kind.Action{Name: "ship", Title: "Ship", Command: sh("touch started")}
+	run := s.note(a, map[string]any{})
+	if _, err := s.jobs.FinishAction(t.Context(), s.id, run, lifecycle.RunUnknown, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.actions.Start(action.Run{ID: run, RequestID: s.id, Header: s.header, Kind: "note", Dir: t.TempDir(), Action: a, Input: map[string]any{}})
+	s.actions.Stop() // it has ended then
+	if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
+		t.Error("it began")
+	}
+}
+
+// One that is given up while it runs is ended.
+func TestARunThatIsGivenUpEnds(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: sh("touch started; sleep 600; touch done")}, map[string]any{})
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it did not start")
+		}
+	}
+	if _, err := s.jobs.FinishAction(t.Context(), s.id, run, lifecycle.RunUnknown, nil); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	s.actions.Wait()
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it went on for %s", took)
+	}
 }
 
 // outcome waits for the end of a run.
@@ -164,7 +211,7 @@ func TestARunEndsWithItsTimeItsJobAndItsServer(t *testing.T) {
 	}{
 		"its time": {time.Second, func(*jobs) {}, lifecycle.RunFailed, "it took longer than its timeout"},
 		"its job": {time.Minute, func(s *jobs) {
-			if err := s.jobs.End(context.Background(), s.id, job.Cancelled, job.CodeCancelled, "Cancelled", 0); err != nil {
+			if err := s.jobs.End(context.Background(), s.id, job.Cancelled, job.CodeCancelled, "Cancelled", lifecycle.Holder{}); err != nil {
 				s.t.Error(err)
 			}
 		}, lifecycle.RunFailed, "its job has ended"},

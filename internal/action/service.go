@@ -51,8 +51,11 @@ func New(s *store.Store, jobs *lifecycle.Service, opts Options, log *slog.Logger
 // Stop ends what runs: its outcome is unknown then.
 func (s *Service) Stop() {
 	s.stop()
-	s.running.Wait()
+	s.Wait()
 }
+
+// Wait returns when nothing runs any more.
+func (s *Service) Wait() { s.running.Wait() }
 
 // Run is one run of an action.
 type Run struct {
@@ -79,13 +82,44 @@ func (s *Service) Start(r Run) {
 		defer expired()
 		go s.watch(ctx, r, cancel)
 		begin := time.Now()
+		if err := s.mayBegin(ctx, r); err != nil {
+			s.log.Warn("an action did not begin", "requestId", r.RequestID, "action", r.Action.Name, "run", r.ID, "error", err)
+			return
+		}
 		state, result := s.perform(ctx, r)
 		s.log.Info("action ended", "requestId", r.RequestID, "action", r.Action.Name, "run", r.ID, "outcome", state, "took", time.Since(begin))
 		s.book(r, state, result)
 	})
 }
 
-// watch gives signs of life, and ends the run with its job.
+// errGivenUp is that a run was booked as unknown: its server was silent for too long.
+var errGivenUp = errors.New("the run was given up")
+
+// goodFor is how old the knowledge may be that a run is still to happen when it begins. It
+// is far less than what a run may be silent for.
+const goodFor = time.Second / 2
+
+// mayBegin returns nil where the run is still to happen, as the store knew half a second ago
+// at the most: a server that stood still meanwhile looks again.
+func (s *Service) mayBegin(ctx context.Context, r Run) error {
+	for {
+		begin := time.Now()
+		known, err := s.store.ActionRun(ctx, r.RequestID, r.ID)
+		switch {
+		case err == nil && known.State != lifecycle.RunRunning:
+			return errGivenUp
+		case err == nil && time.Since(begin) < goodFor && time.Since(begin.Round(0)) < goodFor:
+			return nil
+		}
+		select { // while the store is away, the run's lease runs out
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(goodFor / 10):
+		}
+	}
+}
+
+// watch gives signs of life, and ends the run with its job, or where it was given up.
 func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFunc) {
 	ticker := time.NewTicker(lifecycle.RunHeartbeat)
 	defer ticker.Stop()
@@ -98,6 +132,10 @@ func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFu
 		state, err := s.store.RenewRunLease(ctx, r.RequestID, r.ID)
 		if err == nil && state.Terminal() {
 			cancel(errJobEnded)
+			return
+		}
+		if known, err := s.store.ActionRun(ctx, r.RequestID, r.ID); err == nil && known.State != lifecycle.RunRunning {
+			cancel(errGivenUp)
 			return
 		}
 	}

@@ -18,9 +18,17 @@ func (s *Server) listApprovals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, struct {
-		Approvals []job.Approval `json:"approvals"`
-	}{list})
+	return c.JSON(http.StatusOK, approvalList{list})
+}
+
+// approvalList is what a user has allowed for more than once.
+type approvalList struct {
+	Approvals []job.Approval `json:"approvals"`
+}
+
+// done says that something was done.
+type done struct {
+	Success bool `json:"success"`
 }
 
 // revokeApproval takes back what a user has allowed.
@@ -33,9 +41,7 @@ func (s *Server) revokeApproval(c echo.Context) error {
 		return err
 	}
 	s.log.Info("an approval was revoked", "approval", c.Param("id"), "userId", userID, "address", c.RealIP())
-	return c.JSON(http.StatusOK, struct {
-		Success bool `json:"success"`
-	}{true})
+	return c.JSON(http.StatusOK, done{true})
 }
 
 // audit exports a job's audit log as JSON lines, oldest first, each with the bytes that

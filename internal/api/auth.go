@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/httpjson"
 	"ringback/internal/hub"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -62,6 +64,7 @@ func (s *Server) logChange(c echo.Context, who caller, err error) {
 	if method == http.MethodGet || method == http.MethodHead {
 		return
 	}
+	httpjson.Told(c)
 	attributes := []any{"method", method, "path", c.Request().URL.Path, "address", c.RealIP()}
 	if who.key != "" {
 		attributes = append(attributes, "key", who.key)
@@ -98,8 +101,40 @@ func (s *Server) identify(c echo.Context) (caller, error) {
 		WithHint("Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=. ringback token --user <id> makes one.")
 }
 
+// Cookie is the name of the cookie that holds the key or token of somebody who is signed
+// in to the console. Of the API, only the WebSocket takes it: all else would have to tell
+// the console's own pages from those of other sites first.
+const Cookie = "ringback_token"
+
+// Identity is who a key or token lets in.
+type Identity struct {
+	// UserID is the person; empty for a back end, which acts for anyone.
+	UserID string
+	// Key is the name of a back end's key.
+	Key string
+	// Until is when the credential ends; zero for never.
+	Until time.Time
+}
+
+// Open reports whether everyone may do everything, so that nobody has to sign in.
+func (s *Server) Open() bool { return s.open() }
+
+// Identify returns who a key or token lets in. The error says what is wrong with it, in
+// words that hold nothing of it.
+func (s *Server) Identify(credential string) (Identity, error) {
+	who, err := s.callerFor(credential)
+	if err != nil {
+		return Identity{}, err
+	}
+	id := Identity{UserID: who.userID, Key: who.key}
+	if who.until != nil {
+		id.Until, _ = who.until()
+	}
+	return id, nil
+}
+
 // credentials finds the key or token; empty for none. Browsers cannot set headers
-// on a WebSocket, so there it may come in the URL or as a subprotocol.
+// on a WebSocket, so there it may come in the URL, as a subprotocol or as a cookie.
 func credentials(r *http.Request) (string, error) {
 	if header := r.Header.Get(echo.HeaderAuthorization); header != "" {
 		scheme, credential, _ := strings.Cut(header, " ")
@@ -118,6 +153,9 @@ func credentials(r *http.Request) (string, error) {
 		if protocol != hub.Subprotocol {
 			return protocol, nil
 		}
+	}
+	if cookie, err := r.Cookie(Cookie); err == nil {
+		return cookie.Value, nil
 	}
 	return "", nil
 }
@@ -141,9 +179,20 @@ func (s *Server) callerFor(credential string) (caller, error) {
 	return readToken(s.opts.JWTSecret, credential, s.opts.TokenMaxAge)
 }
 
+// consoleKey marks the context of what somebody does in the console.
+type consoleKey struct{}
+
+// ByConsole marks the requests that the console makes for somebody.
+func ByConsole(ctx context.Context) context.Context {
+	return context.WithValue(ctx, consoleKey{}, true)
+}
+
 // actorOf says who a request comes from, and from where.
 func actorOf(c echo.Context, via string) job.Actor {
 	who := callerOf(c)
+	if c.Request().Context().Value(consoleKey{}) != nil {
+		via = job.ViaConsole
+	}
 	return job.Actor{UserID: who.userID, Key: who.key, Via: via, Address: c.RealIP()}
 }
 
@@ -171,6 +220,18 @@ func mayAct(who caller, what string) error {
 		return nil
 	}
 	return lifecycle.ForBackEnds(what)
+}
+
+// forBackEnds refuses what only back ends may do; act begins the sentence that says so.
+func forBackEnds(act string) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if err := mayAct(callerOf(c), act); err != nil {
+				return err
+			}
+			return next(c)
+		}
+	}
 }
 
 // checkUser refuses ids that could not be told apart in keys and events.

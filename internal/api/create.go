@@ -15,18 +15,37 @@ import (
 
 // newJob is the body of POST /api/jobs.
 type newJob struct {
-	Kind           string         `json:"kind"`
-	Input          map[string]any `json:"input"`
-	UserID         string         `json:"userId"`
-	SessionID      string         `json:"sessionId"`
-	IdempotencyKey string         `json:"idempotencyKey"`
-	Options        job.Options    `json:"options"`
+	// Kind is what sort of job it is to be, and Input what is asked of it: by the kind's
+	// input schema.
+	Kind  string         `json:"kind"`
+	Input map[string]any `json:"input,omitempty"`
+	requester
+	Options job.Options `json:"options,omitzero"`
 }
 
-// created answers POST /api/jobs.
-type created struct {
+// requester says who asks for a job, and in which chat.
+type requester struct {
+	// UserID is whose job it is: a back end may name any user, a person only themselves.
+	UserID string `json:"userId,omitempty" jsonschema:"maxLength=128"`
+	// SessionID is the chat that its messages go to; a new one where none is named.
+	SessionID string `json:"sessionId,omitempty" jsonschema:"maxLength=256"`
+	// IdempotencyKey makes the request repeatable: the same key of the same user gives the
+	// same job, for as long as that is kept.
+	IdempotencyKey string `json:"idempotencyKey,omitempty" jsonschema:"maxLength=256"`
+}
+
+// createdJob answers POST /api/jobs.
+type createdJob struct {
+	// RequestID is the job's id.
 	RequestID job.ID    `json:"requestId"`
 	SessionID string    `json:"sessionId"`
+	State     job.State `json:"status"`
+}
+
+// createdSuggestions answers POST /api/suggestions.
+type createdSuggestions struct {
+	// RequestID is the job's id.
+	RequestID job.ID    `json:"requestId"`
 	State     job.State `json:"status"`
 }
 
@@ -53,8 +72,11 @@ func (s *Server) createJob(c echo.Context) error {
 		return err
 	}
 	setLocation(c, "/api/jobs/", j.ID)
-	return c.JSON(http.StatusAccepted, created{j.ID, j.SessionID, j.State})
+	return c.JSON(http.StatusAccepted, createdJob{j.ID, j.SessionID, j.State})
 }
+
+// suggestionsKind is the kind of the jobs of POST /api/suggestions.
+const suggestionsKind = "meal-suggestions"
 
 // createSuggestions asks for meal suggestions: its body is the input of that kind.
 // Beside it, userId, sessionId and idempotencyKey may stand.
@@ -63,7 +85,7 @@ func (s *Server) createSuggestions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	n := newJob{Kind: "meal-suggestions", Input: body}
+	n := newJob{Kind: suggestionsKind, Input: body}
 	for field, into := range map[string]*string{
 		"userId": &n.UserID, "sessionId": &n.SessionID, "idempotencyKey": &n.IdempotencyKey,
 	} {
@@ -86,10 +108,7 @@ func (s *Server) createSuggestions(c echo.Context) error {
 		return err
 	}
 	setLocation(c, "/api/jobs/", j.ID)
-	return c.JSON(http.StatusAccepted, struct {
-		RequestID job.ID    `json:"requestId"`
-		State     job.State `json:"status"`
-	}{j.ID, j.State})
+	return c.JSON(http.StatusAccepted, createdSuggestions{j.ID, j.State})
 }
 
 // setLocation says where what was just asked for can be watched.

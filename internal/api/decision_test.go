@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"ringback/internal/api"
@@ -128,6 +129,10 @@ func TestTheInbox(t *testing.T) {
 			list, _ := s.as(row.credential, "GET", "/api/checkpoints"+row.query, nil).Body["checkpoints"].([]any)
 			if len(list) != row.want {
 				t.Errorf("it shows %d, want %d", len(list), row.want)
+			}
+			counted := s.as(row.credential, "GET", "/api/checkpoints/count"+row.query, nil).Body["count"]
+			if !strings.Contains(row.query, "idPrefix") && counted != float64(row.want) {
+				t.Errorf("it counts %v, want %d", counted, row.want)
 			}
 		})
 	}

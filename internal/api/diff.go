@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -15,28 +16,48 @@ type DiffPage struct {
 	File string
 	// From is the first line, from 1, and Lines how many.
 	From, Lines int
+	// Context is how many unchanged lines are shown around changed ones; 0: as captured.
+	Context int
+	// Since is the round since which changes are shown; nil: from the beginning.
+	Since *int
 }
 
 // The lines of a page.
 const (
 	defaultPageLines = 1000
 	maxPageLines     = 10_000
+	// lastLine is the highest line that may be asked for: no diff is that long.
+	lastLine = 1 << 40
+	// maxContext is more unchanged lines around a change than any file has.
+	maxContext = 1_000_000
+	// lastRound is the highest round that may be named.
+	lastRound = 1_000_000
 )
 
 // diff answers what was captured of a change: its beginning, or the part that is
 // asked for.
 func (s *Server) diff(c echo.Context) error {
 	q := c.QueryParams()
-	if !q.Has("repository") && !q.Has("file") && !q.Has("from") && !q.Has("max_lines") {
-		return s.captured(s.store.Diff)(c)
+	if !slices.ContainsFunc([]string{"repository", "file", "from", "max_lines", "context", "since"}, q.Has) {
+		return s.captured(c, s.store.Diff)
 	}
 	page := DiffPage{Repository: q.Get("repository"), File: q.Get("file")}
 	var err error
-	if page.From, err = numberOf(c, "from", 1, 1<<40); err != nil {
+	if page.From, err = numberOf(c, "from", 1, lastLine); err != nil {
 		return err
 	}
 	if page.Lines, err = numberOf(c, "max_lines", defaultPageLines, maxPageLines); err != nil {
 		return err
+	}
+	if page.Context, err = numberOf(c, "context", 0, maxContext); err != nil {
+		return err
+	}
+	if q.Has("since") {
+		round, err := strconv.Atoi(q.Get("since"))
+		if err != nil || round < 0 || round > lastRound {
+			return invalid("/since", "expected the number of a round, from 0 to "+strconv.Itoa(lastRound))
+		}
+		page.Since = &round
 	}
 	j, _, err := s.changeOf(c)
 	if err != nil {

@@ -14,6 +14,7 @@
 //   - Errors are *job.Error; package httpjson writes them. Paths in their details are
 //     those of the request that was sent, see fieldNames.
 //
-// To add an endpoint: a handler, its line in Register, and a row in docs/api.md, which
-// a test holds against the routes.
+// To add an endpoint: a handler, and its entry in the tables of route.go, which says what
+// it takes and answers. The router, the contracts (package contract) and the tables of
+// docs/api.md are made of these: run make generate.
 package api

@@ -10,15 +10,14 @@ import (
 
 // examine reports what in the store does not fit the records of jobs; with mend it puts
 // that right.
-func (s *Server) examine(mend bool) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if err := mayAct(callerOf(c), "Examining the store"); err != nil {
-			return err
-		}
-		report, err := doctor.New(s.store, s.jobs, s.log).Examine(c.Request().Context(), mend)
-		if err != nil {
-			return err
-		}
-		return c.JSON(http.StatusOK, report)
+func (s *Server) examine(c echo.Context, mend bool) error {
+	report, err := doctor.New(s.store, s.jobs, s.log).Examine(c.Request().Context(), mend)
+	if err != nil {
+		return err
 	}
+	return c.JSON(http.StatusOK, report)
 }
+
+func (s *Server) inspect(c echo.Context) error { return s.examine(c, false) }
+
+func (s *Server) mend(c echo.Context) error { return s.examine(c, true) }

@@ -49,11 +49,14 @@ func (s *Server) listFiles(c echo.Context) error {
 			views = append(views, fileView{f.Path, f.Size, media, f.ModTime, fileURL(j.ID, f.Path)})
 		}
 	}
-	return c.JSON(http.StatusOK, struct {
-		Files []fileView `json:"files"`
-		// Truncated is whether there are more, which cannot be listed.
-		Truncated bool `json:"truncated,omitempty"`
-	}{views, more})
+	return c.JSON(http.StatusOK, fileList{views, more})
+}
+
+// fileList is the files that a job made.
+type fileList struct {
+	Files []fileView `json:"files"`
+	// Truncated is whether there are more, which cannot be listed.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // filesOf returns a job and where its files are.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -32,7 +33,33 @@ func (s *Server) getJob(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, j)
+	jobs := []job.Job{j}
+	if err := s.showWall(c.Request().Context(), jobs); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, jobs[0])
+}
+
+// showWall shows of jobs that are queued, and that no node starts since Claude is at a
+// limit, that they wait for its end. It is not written into their records: there may be very
+// many.
+func (s *Server) showWall(ctx context.Context, jobs []job.Job) error {
+	waits := func(j job.Job) bool {
+		return j.State == job.Pending && j.Phase == job.Queued && j.PhaseUntil.IsZero() && !j.Simulated
+	}
+	if !slices.ContainsFunc(jobs, waits) {
+		return nil
+	}
+	until, isClosed, err := s.store.Wall(ctx)
+	if err != nil || !isClosed {
+		return err
+	}
+	for i := range jobs {
+		if waits(jobs[i]) {
+			jobs[i].Phase, jobs[i].PhaseUntil = job.WaitingForLimit, until
+		}
+	}
+	return nil
 }
 
 func (s *Server) listJobs(c echo.Context) error {
@@ -57,16 +84,23 @@ func (s *Server) listJobs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.showWall(c.Request().Context(), jobs); err != nil {
+		return err
+	}
 	records := make([]json.RawMessage, len(jobs))
 	for i, j := range jobs {
 		if records[i], err = shown.of(j); err != nil {
 			return err
 		}
 	}
-	return c.JSON(http.StatusOK, struct {
-		Jobs       []json.RawMessage `json:"jobs"`
-		NextCursor string            `json:"nextCursor,omitempty"`
-	}{records, next})
+	return c.JSON(http.StatusOK, jobPage[json.RawMessage]{records, next})
+}
+
+// jobPage is a page of jobs, newest first, each with the fields that were asked for.
+type jobPage[T any] struct {
+	Jobs []T `json:"jobs"`
+	// NextCursor is what to pass as cursor for the next page; absent on the last.
+	NextCursor string `json:"nextCursor,omitempty"`
 }
 
 // jobQuery reads what GET /api/jobs selects by.
@@ -147,7 +181,7 @@ func (s *Server) jobEvents(c echo.Context) error {
 		return err
 	}
 	const most = 1000
-	events, err := s.store.JobEvents(c.Request().Context(), j, since, most)
+	events, missed, err := s.store.JobEvents(c.Request().Context(), j, since, most)
 	if err != nil {
 		return err
 	}
@@ -155,9 +189,14 @@ func (s *Server) jobEvents(c echo.Context) error {
 	for i, e := range events {
 		frames[i] = e.Frame
 	}
-	return c.JSON(http.StatusOK, struct {
-		Events []json.RawMessage `json:"events"`
-	}{frames})
+	return c.JSON(http.StatusOK, eventPage[json.RawMessage]{frames, missed && since > 0})
+}
+
+// eventPage is the events of one job, oldest first.
+type eventPage[T any] struct {
+	Events []T `json:"events"`
+	// Resync is whether since is not in the store's past: read the record anew.
+	Resync bool `json:"resync,omitempty"`
 }
 
 func sinceOf(c echo.Context) (job.Seq, error) {
@@ -183,9 +222,6 @@ func (s *Server) transcript(c echo.Context) error {
 
 // callbackValues tells a person who plays Claude what to send.
 func (s *Server) callbackValues(c echo.Context) error {
-	if err := mayAct(callerOf(c), "Playing Claude"); err != nil {
-		return err
-	}
 	j, err := s.find(c)
 	if err != nil {
 		return err
@@ -201,9 +237,14 @@ func (s *Server) callbackValues(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, struct {
-		RequestID       job.ID        `json:"requestId"`
-		CallbackBaseURL string        `json:"callbackBaseUrl"`
-		HMAC            job.Signature `json:"hmac"`
-	}{j.ID, s.opts.CallbackBaseURL, signature})
+	return c.JSON(http.StatusOK, callbackConfiguration{j.ID, s.opts.CallbackBaseURL, signature})
+}
+
+// callbackConfiguration is what Claude finds in its prompt.
+type callbackConfiguration struct {
+	RequestID job.ID `json:"requestId"`
+	// CallbackBaseURL is where callbacks are sent.
+	CallbackBaseURL string `json:"callbackBaseUrl"`
+	// HMAC is the signature of this turn's callbacks.
+	HMAC job.Signature `json:"hmac"`
 }

@@ -12,11 +12,13 @@ import (
 
 // kindView is a kind as callers see it.
 type kindView struct {
-	Name         string          `json:"name"`
-	Description  string          `json:"description"`
-	Events       string          `json:"events"`
-	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
-	ResultSchema json.RawMessage `json:"resultSchema,omitempty"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Events is the prefix of its events' names.
+	Events string `json:"events"`
+	// InputSchema and ResultSchema are JSON Schemas; a list of kinds leaves them out.
+	InputSchema  json.RawMessage `json:"inputSchema,omitempty" jsonschema:"type=object"`
+	ResultSchema json.RawMessage `json:"resultSchema,omitempty" jsonschema:"type=object"`
 	// Actions are what the server does for Claude; Confirm says when a person must
 	// allow it.
 	Actions []actionView `json:"actions,omitempty"`
@@ -27,11 +29,16 @@ type actionView struct {
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	Confirm     string          `json:"confirm"`
-	InputSchema json.RawMessage `json:"inputSchema"`
+	InputSchema json.RawMessage `json:"inputSchema" jsonschema:"type=object"`
 }
 
 func viewOf(k *kind.Kind) kindView {
 	return kindView{Name: k.Name, Description: k.Policy.Description, Events: k.Policy.Events}
+}
+
+// kindList is what can be asked for.
+type kindList struct {
+	Kinds []kindView `json:"kinds"`
 }
 
 func (s *Server) listKinds(c echo.Context) error {
@@ -41,7 +48,7 @@ func (s *Server) listKinds(c echo.Context) error {
 			views = append(views, viewOf(k))
 		}
 	}
-	return c.JSON(http.StatusOK, map[string][]kindView{"kinds": views})
+	return c.JSON(http.StatusOK, kindList{views})
 }
 
 func (s *Server) getKind(c echo.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -11,6 +12,7 @@ import (
 
 	"ringback/internal/apikey"
 	"ringback/internal/checkpoint"
+	"ringback/internal/contract"
 	"ringback/internal/guard"
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
@@ -53,6 +55,8 @@ type Options struct {
 	Metrics http.Handler
 	// Version is what GET /healthz tells.
 	Version string
+	// Contracts are what GET /openapi.json and GET /asyncapi.json tell.
+	Contracts Contracts
 }
 
 // Server holds what the handlers share.
@@ -105,72 +109,59 @@ const preflightAge = 7200
 
 // Register adds the routes.
 func (s *Server) Register(e *echo.Echo) {
-	s.RegisterHealth(e)
-	e.GET("/readyz", s.ready, s.opts.Limit)
-	if s.opts.Metrics != nil {
-		e.GET("/metrics", echo.WrapHandler(s.opts.Metrics), s.opts.Limit)
-	}
 	if len(s.opts.CORSOrigins) > 0 {
 		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins, ExposeHeaders: exposed, MaxAge: preflightAge}))
 	}
 	e.Use(s.origins.Middleware)
-	e.GET(webSocketPath, s.webSocket, s.opts.Limit)
-	e.POST("/api/slack/commands", s.slackCommand, s.opts.Limit)
 	// Not a group: its middleware would answer 404 for a wrong method.
-	for _, r := range []struct {
-		method, path string
-		handle       echo.HandlerFunc
-	}{
-		{http.MethodPost, "/api/suggestions", s.createSuggestions},
-		{http.MethodPost, "/api/jobs", s.createJob},
-		{http.MethodGet, "/api/jobs", s.listJobs},
-		{http.MethodGet, "/api/jobs/:id", s.getJob},
-		{http.MethodPost, "/api/jobs/:id/cancel", s.cancelJob},
-		{http.MethodPost, "/api/jobs/:id/retry", s.retryJob},
-		{http.MethodGet, "/api/jobs/:id/events", s.jobEvents},
-		{http.MethodGet, "/api/jobs/:id/transcript", s.transcript},
-		{http.MethodGet, "/api/jobs/:id/callback", s.callbackValues},
-		{http.MethodGet, "/api/jobs/:id/files", s.listFiles},
-		{http.MethodGet, "/api/jobs/:id/files/*", s.getFile},
-		{http.MethodHead, "/api/jobs/:id/files/*", s.getFile},
-		{http.MethodGet, "/api/jobs/:id/diff", s.diff},
-		{http.MethodGet, "/api/jobs/:id/logs", s.captured(s.store.Logs)},
-		{http.MethodGet, "/api/jobs/:id/steering", s.steering},
-		{http.MethodPost, "/api/jobs/:id/steer", s.steer},
-		{http.MethodGet, "/api/jobs/:id/audit", s.audit},
-		{http.MethodGet, "/api/approvals", s.listApprovals},
-		{http.MethodDelete, "/api/approvals/:id", s.revokeApproval},
-		{http.MethodPost, "/api/jobs/:id/approve", s.decideJob(job.Approve)},
-		{http.MethodPost, "/api/jobs/:id/reject", s.decideJob(job.Deny)},
-		{http.MethodGet, "/api/checkpoints", s.listCheckpoints},
-		{http.MethodGet, "/api/checkpoints/:id", s.getCheckpoint},
-		{http.MethodPost, "/api/checkpoints/:id/reply", s.replyToCheckpoint},
-		{http.MethodGet, "/api/sessions/:id/messages", s.sessionMessages},
-		{http.MethodPost, "/from-llm", s.fromLLM},
-		{http.MethodPost, "/to-llm", s.toLLM},
-		{http.MethodPost, "/hitl/runs", s.startRun},
-		{http.MethodGet, "/hitl/runs/:id", s.getRun},
-		{http.MethodGet, "/api/stats", s.stats},
-		{http.MethodGet, "/api/doctor", s.examine(false)},
-		{http.MethodPost, "/api/doctor", s.examine(true)},
-		{http.MethodGet, "/api/kinds", s.listKinds},
-		{http.MethodGet, "/api/kinds/:name", s.getKind},
-	} {
-		e.Add(r.method, r.path, r.handle, s.opts.Limit, s.authenticate)
+	for _, r := range slices.Concat(jobRoutes, peopleRoutes, serverRoutes) {
+		e.Add(r.Method, r.Path, func(c echo.Context) error { return r.handle(s, c) }, s.before(r)...)
 	}
 }
 
-// RegisterHealth adds the route that says that the process lives.
-func (s *Server) RegisterHealth(e *echo.Echo) { e.GET("/healthz", s.health) }
+// before is what a call of a route has to pass.
+func (s *Server) before(r route) []echo.MiddlewareFunc {
+	var all []echo.MiddlewareFunc
+	if !r.unlimited {
+		all = append(all, s.opts.Limit)
+	}
+	if r.Access == contract.Anyone || r.identifies {
+		return all
+	}
+	all = append(all, s.authenticate)
+	if r.Access == contract.BackEnd {
+		all = append(all, forBackEnds(r.Act))
+	}
+	return all
+}
+
+// HealthPath is the route that says that the process lives.
+const HealthPath = "/healthz"
+
+// RegisterHealth adds that route.
+func (s *Server) RegisterHealth(e *echo.Echo) { e.GET(HealthPath, s.health) }
 
 func (s *Server) health(c echo.Context) error {
-	return c.JSON(http.StatusOK, map[string]string{"status": "ok", "version": s.opts.Version})
+	return c.JSON(http.StatusOK, health{"ok", s.opts.Version})
+}
+
+// health answers GET /healthz.
+type health struct {
+	Status  string `json:"status"`
+	Version string `json:"version"`
+}
+
+func (s *Server) metrics(c echo.Context) error {
+	s.opts.Metrics.ServeHTTP(c.Response(), c.Request())
+	return nil
 }
 
 // readiness answers GET /readyz.
 type readiness struct {
-	Status   string   `json:"status"`
-	Sandbox  string   `json:"sandbox"`
+	Status string `json:"status"`
+	// Sandbox says what confines what runs for jobs.
+	Sandbox string `json:"sandbox"`
+	// Warnings are what is not as it should be.
 	Warnings []string `json:"warnings,omitempty"`
 	// Limits are those of Claude's that keep jobs waiting, of all nodes.
 	Limits []job.Limit `json:"limits,omitempty"`

@@ -18,8 +18,19 @@ import (
 
 // slackAnswer is what Slack shows.
 type slackAnswer struct {
-	Type string `json:"response_type"`
+	// Type is in_channel where all may read it, ephemeral for whoever asked alone.
+	Type string `json:"response_type" jsonschema:"enum=in_channel,enum=ephemeral"`
 	Text string `json:"text"`
+}
+
+// slackForm is what Slack sends of a command, as far as it is read.
+type slackForm struct {
+	// Text is what stood behind the command: a verb, the job or question, words.
+	Text string `json:"text,omitempty"`
+	// TeamID, UserID and UserName say who typed it.
+	TeamID   string `json:"team_id,omitempty"`
+	UserID   string `json:"user_id,omitempty"`
+	UserName string `json:"user_name,omitempty"`
 }
 
 // slackUser begins the names of people who decide in Slack.

@@ -14,22 +14,39 @@ import (
 type checkpointStats struct {
 	store.Stats
 	// SecondsToAnswer is the mean time from question to answer.
-	SecondsToAnswer *float64 `json:"meanSecondsToAnswer"`
+	SecondsToAnswer *float64 `json:"meanSecondsToAnswer" jsonschema:"nullable"`
 	// HeldShare is the share of answers that came while the call still waited.
-	HeldShare *float64 `json:"answeredWhileHeldShare"`
+	HeldShare *float64 `json:"answeredWhileHeldShare" jsonschema:"nullable"`
 	// ApprovalRate is the share of approvals among the decisions.
-	ApprovalRate *float64 `json:"approvalRate"`
+	ApprovalRate *float64 `json:"approvalRate" jsonschema:"nullable"`
+}
+
+// statistics count what is kept, of all users.
+type statistics struct {
+	Jobs jobCounts `json:"jobs"`
+	// Checkpoints are questions to people by type, Total those of all types.
+	Checkpoints map[job.CheckpointType]checkpointStats `json:"checkpoints"`
+	Total       checkpointStats                        `json:"total"`
+	// Limits are those of Claude's that keep jobs waiting.
+	Limits []job.Limit `json:"limits,omitempty"`
+	// Days are the last 30 (UTC), the oldest first.
+	Days []store.Day `json:"days"`
 }
 
 func (s *Server) stats(c echo.Context) error {
-	if err := mayAct(callerOf(c), "Reading statistics"); err != nil {
-		return err
-	}
 	counts, err := s.store.Stats(c.Request().Context())
 	if err != nil {
 		return err
 	}
 	jobs, err := s.store.JobCounts(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	limits, err := s.store.Limits(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	days, err := s.store.Daily(c.Request().Context())
 	if err != nil {
 		return err
 	}
@@ -39,11 +56,7 @@ func (s *Server) stats(c echo.Context) error {
 		total = total.Plus(counts[t])
 		byType[t] = derive(counts[t])
 	}
-	return c.JSON(http.StatusOK, struct {
-		Jobs        jobCounts                              `json:"jobs"`
-		Checkpoints map[job.CheckpointType]checkpointStats `json:"checkpoints"`
-		Total       checkpointStats                        `json:"total"`
-	}{countJobs(jobs), byType, derive(total)})
+	return c.JSON(http.StatusOK, statistics{countJobs(jobs), byType, derive(total), limits, days})
 }
 
 // jobCounts count the jobs that are kept, of all users. A status or kind of which there

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -60,6 +62,12 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 	}
 	c.Set(callerKey, who)
 	want.Until = who.until
+	if want.All = c.QueryParam("userId") == allUsers; want.All {
+		want.Reply = func(context.Context, json.RawMessage) (job.Checkpoint, error) {
+			return job.Checkpoint{}, job.Errorf(job.Forbidden, "A WebSocket of all users takes no replies").WithHint("POST /api/checkpoints/:id/reply takes them.")
+		}
+		return want, allListener(c, who)
+	}
 	if want.UserID, err = actAs(who, c.QueryParam("userId")); err != nil {
 		return want, inReason(err)
 	}
@@ -71,6 +79,18 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 		}
 	}
 	return want, s.checkListener(c, want)
+}
+
+// allUsers is the userId of a WebSocket that hears of all users.
+const allUsers = "*"
+
+// allListener refuses to let anybody but a back end hear of all users, and from another
+// time than now: each user's events are counted on their own.
+func allListener(c echo.Context, who caller) error {
+	if c.QueryParams().Has("since") || c.QueryParams().Has("requestId") {
+		return job.Errorf(job.Invalid, "userId=* hears of all users from now on: leave since and requestId out")
+	}
+	return mayAct(who, "Hearing of all users")
 }
 
 // inReason puts what a body would say in details into the message, which is all

@@ -141,14 +141,12 @@ func (s *Set) Watch(ctx context.Context, every time.Duration, changed func()) {
 	if s.file == "" {
 		return
 	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
 	before := reading{text: s.now.Load().text}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-time.After(every): // in full, also where this one is late: two looks in a row may see one half-written file
 		}
 		text, keys, err := s.read()
 		seen := reading{keys: keys, text: text, fault: err}

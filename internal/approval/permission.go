@@ -30,16 +30,24 @@ type Request struct {
 	Changed bool
 }
 
+// ScopeFault says what is wrong with a scope that somebody has named; empty for nothing.
+func ScopeFault(scope job.ApprovalScope) string {
+	switch scope {
+	case "", job.Once, job.ForJob, job.Always:
+		return ""
+	}
+	return fmt.Sprintf("found %q; allowed: once, job, always", scope)
+}
+
 // Permit says what a yes to a request permits, for a scope that may be empty: once.
 // fault says why it cannot reach that far; empty where it can.
 func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permission, fault string) {
 	p = Permission{Scope: job.Once, Life: life}
-	switch scope {
-	case "", job.Once:
+	if fault := ScopeFault(scope); fault != "" {
+		return p, fault
+	}
+	if scope == "" || scope == job.Once {
 		return p, ""
-	case job.ForJob, job.Always:
-	default:
-		return p, fmt.Sprintf("found %q; allowed: once, job, always", scope)
 	}
 	if r.Type != job.ToolApproval {
 		return p, "only calls of tools can be allowed for more than once"

@@ -129,7 +129,8 @@ func unknownOutcome(name string) json.RawMessage {
 }
 
 // response is an answer that is written in full before what follows from it is
-// stored: where Claude has not heard how an action ended, the same call asks again.
+// stored: where Claude has not heard how an action ended, or what a person has replied, the
+// same call asks again.
 type response struct {
 	json.RawMessage
 	afterWrite func()

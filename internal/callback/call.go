@@ -32,6 +32,8 @@ type call struct {
 	name string
 	// address is where it comes from.
 	address string
+	// limiter bounds how fast its turn may call.
+	limiter *rate.Limiter
 	// unknown is what this endpoint says of a request it does not know.
 	unknown string
 }
@@ -45,37 +47,43 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	}
 	takeHeaders(c.Request(), body)
 	in := &call{ctx: c.Request().Context(), payload: body, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP()}
+	return in, h.admit(in, ep)
+}
+
+// admit checks a call from its envelope to its signature.
+func (h *Handler) admit(in *call, ep endpoint) error {
 	sig, err := in.takeEnvelope(ep.unsigned)
 	if err != nil {
-		return in, err
+		return err
 	}
 	r, fresh, err := h.lookUp(in)
 	if err != nil {
-		return in, err
+		return err
 	}
-	if !r.limiter.Allow() {
-		return in, tooFast()
+	in.limiter = r.limiter
+	if !in.limiter.Allow() {
+		return tooFast()
 	}
 	in.header = r.header
 	if !fresh && !ep.cached { // another turn may have begun, and this caller's be over
 		var known bool
 		if in.header, _, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
-			return in, cmp.Or(err, in.unknownRequest())
+			return cmp.Or(err, in.unknownRequest())
 		}
 	}
 	if sig == "" {
 		in.header = in.header.Unsigned()
-		return in, nil
+		return nil
 	}
 	in.signature, in.ctx = sig, lifecycle.WithSignature(in.ctx, sig)
 	if in.header.Signed(sig) {
-		return in, nil
+		return nil
 	}
-	return in, h.wrongSignature(in)
+	return h.wrongSignature(in)
 }
 
 // takeHeaders reads the envelope of a call whose body is not its caller's to
-// write: the CLI's hook.
+// write: the CLI's hook, and what it sends over MCP.
 func takeHeaders(r *http.Request, body map[string]any) {
 	for field, header := range map[string]string{"requestId": claude.HeaderRequestID, "hmac": claude.HeaderSignature} {
 		if value := r.Header.Get(header); value != "" {
@@ -179,7 +187,7 @@ func (h *Handler) wrongPayload(in *call, details []job.Detail) error {
 		return lifecycle.WrongSignature()
 	}
 	e := job.Errorf(job.Invalid, invalidPayload).
-		WithHint("Correct each of these in the payload file and send the whole payload again.")
+		WithHint("Correct each of these and send the whole payload again.")
 	e.Details = details
 	return e
 }

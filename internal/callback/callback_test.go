@@ -47,10 +47,24 @@ actions:
     webhook: https://look.example
 ---
 Release.`)},
+		"errand.md": {Data: []byte(`---
+callback: mcp
+actions:
+  - name: deploy
+    input: {type: object, required: [name], properties: {name: {$ref: '#/$defs/name'}}, $defs: {name: {type: string, minLength: 2}}}
+    webhook: https://deploy.example
+  - name: look
+    description: Looks around.
+    confirm: never
+    webhook: https://look.example
+---
+Run an errand.`)},
 		"careful.md": {Data: []byte("---\ntools: {ask: [Bash], allow: ['Bash(ls *)'], deny: ['Bash(rm *)']}\n---\nBe careful.")},
 	},
 	Schemas: fstest.MapFS{
-		"fix.result.json":  {Data: []byte(`{"type": "object", "required": ["summary"], "properties": {"summary": {"type": "string"}}}`)},
+		"fix.result.json": {Data: []byte(`{"type": "object", "required": ["summary"], "properties": {"summary": {"type": "string"}}}`)},
+		"errand.result.json": {Data: []byte(`{"required": ["suggestions"], "properties": {"suggestions": {"type": "array", "maxItems": 5, "items": {"type": "string"}},
+			"reasoning": {"type": "string"}, "seen": {"type": "boolean", "readOnly": true, "default": false}}, "additionalProperties": false}`)},
 		"note.result.json": {Data: []byte(`{"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}`)},
 	},
 }
@@ -267,7 +281,7 @@ func (t *turn) audit() []string {
 // end ends the job.
 func (t *turn) end(state job.State) {
 	t.t.Helper()
-	if err := t.jobs.End(t.t.Context(), t.id, state, job.CodeCrashed, "It broke.", 0); err != nil {
+	if err := t.jobs.End(t.t.Context(), t.id, state, job.CodeCrashed, "It broke.", lifecycle.Holder{}); err != nil {
 		t.t.Fatal(err)
 	}
 }

@@ -79,9 +79,7 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 		if c.Reply.Decision == job.Cancel {
 			return nil, late(job.Cancelled)
 		}
-		// If this is not booked, the same question is answered the same once more.
-		_ = h.jobs.AckReply(in.ctx, in.id, id)
-		return answeredCheckpoint{"answered", c.Reply}, nil
+		return h.acked(in, id, answeredCheckpoint{"answered", c.Reply})
 	case job.CheckpointExpired:
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:
@@ -89,4 +87,15 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 	case job.Open, job.Interpreting, job.Superseded:
 	}
 	return parkedCheckpoint{"parked", stopNow}, nil
+}
+
+// acked is an answer that tells Claude a person's reply: that Claude was given it is
+// booked once it is written. Where it is not, the same question is answered the same once
+// more, and nobody is asked twice.
+func (h *Handler) acked(in *call, id job.CheckpointID, answer any) (any, error) {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
+	}
+	return response{text, func() { _ = h.jobs.AckReply(in.ctx, in.id, id) }}, nil
 }

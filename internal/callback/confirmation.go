@@ -82,8 +82,11 @@ func (h *Handler) confirm(a *actionCall) (any, error) {
 	}
 	switch c.Status {
 	case job.Answered:
-		_ = h.jobs.AckReply(a.ctx, a.id, asked.ID) // if this is not booked, the same is answered once more
-		return a.decided(c)
+		answer, err := a.decided(c)
+		if err != nil {
+			return nil, err
+		}
+		return h.acked(a.call, asked.ID, answer)
 	case job.CheckpointExpired:
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:

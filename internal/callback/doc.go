@@ -19,7 +19,10 @@
 // stored, and the same callback twice is answered the same twice: Claude may send
 // again whatever it has heard no answer to.
 //
+// Over MCP (mcp.go), the same callbacks are tools: the envelope stands in headers, the
+// payload is the tool's arguments, and what is wrong with it is the tool's result.
+//
 // To add a callback: a handler func(*call) (any, error) in a file of its own, an
-// entry in Register, its payload's schema beside it and in compileSchemas, and the
-// file that Claude posts in package claude.
+// entry in endpoints, its payload's schema beside it and in compileSchemas, the file
+// that Claude posts in package claude, and the tool that it is over MCP in toolsOf.
 package callback

@@ -1,7 +1,7 @@
 package callback
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -14,6 +14,7 @@ import (
 
 	"ringback/internal/action"
 	"ringback/internal/checkpoint"
+	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -50,6 +51,9 @@ type Handler struct {
 	opts        Options
 	log         *slog.Logger
 	schemas     schemas
+	// tools are the callbacks as tools of an MCP server, by the name of each kind that calls
+	// back so.
+	tools map[string][]tool
 	// cache holds what never changes about a request, and its limiter.
 	cache *lru.Cache[job.ID, *request]
 	// unknownLimiters limit the addresses from which requests are named that are not in
@@ -88,43 +92,19 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, checkpoi
 	if err != nil {
 		return nil, err
 	}
+	tools := map[string][]tool{}
+	for _, k := range kinds.All() {
+		if !k.OverMCP() {
+			continue
+		}
+		if tools[k.Name], err = toolsOf(k); err != nil {
+			return nil, err
+		}
+	}
 	return &Handler{
-		store: s, jobs: jobs, kinds: kinds, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
+		tools: tools, store: s, jobs: jobs, kinds: kinds, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
 		unknownLimiters: unknown,
 	}, nil
-}
-
-// Register adds the callback routes, with the short paths as aliases.
-func (h *Handler) Register(e *echo.Echo) {
-	progress := endpoint{handle: h.progress, unknown: "Unknown request", unsigned: !h.opts.Strict, cached: true}
-	for path, ep := range map[string]endpoint{
-		"/api/claude/progress":          progress,
-		"/progress":                     progress,
-		"/api/claude/suggestions":       {handle: h.suggestions},
-		"/suggestions":                  {handle: h.suggestions},
-		"/api/claude/result":            {handle: h.result},
-		"/api/claude/suggestions/batch": {handle: h.batch},
-		"/api/claude/failure":           {handle: h.failure},
-		"/api/claude/checkpoints":       {handle: h.checkpoint},
-		"/api/claude/tool-calls":        {handle: h.toolCalls},
-		"/api/claude/actions/:name":     {handle: h.action},
-	} {
-		ep.path, ep.unknown = path, cmp.Or(ep.unknown, unknownOrExpired)
-		e.POST(path, h.serve(ep))
-	}
-}
-
-// endpoint is one of the callbacks.
-type endpoint struct {
-	path   string
-	handle func(*call) (any, error)
-	// unknown is what is said of a request that is not known.
-	unknown string
-	// unsigned is whether the signature may be left out; one that is there is checked.
-	unsigned bool
-	// cached is whether what the cache holds will do: the endpoint is called so often that
-	// a read counts, and its script looks at the signature itself.
-	cached bool
 }
 
 func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
@@ -133,10 +113,11 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 		in, err := h.open(c, ep)
 		var answer any
 		if err == nil {
-			answer, err = ep.handle(in)
+			answer, err = ep.handle(h, in)
 		}
 		failure := err
 		if err != nil {
+			httpjson.Told(c)
 			c.Error(err)
 		} else {
 			err = c.JSON(http.StatusOK, answer)
@@ -144,38 +125,45 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 		if r, ok := answer.(response); ok && err == nil {
 			r.afterWrite()
 		}
-		h.report(c, ep.path, in, failure, time.Since(begin))
+		h.report(c.Request().Context(), ended{ep.Path, c.Response().Status, failure, time.Since(begin)}, in)
 		return err
 	}
+}
+
+// ended is how a callback ended.
+type ended struct {
+	endpoint string
+	status   int
+	failure  error
+	took     time.Duration
 }
 
 // report logs a callback for debugging, taken or refused; the store's own faults
 // are warnings. Neither the payload nor the signature is in it: of a refused
 // payload, only the places that were wrong.
-func (h *Handler) report(c echo.Context, endpoint string, in *call, failure error, took time.Duration) {
-	status := c.Response().Status
-	h.opts.Observe(endpoint, status, took)
+func (h *Handler) report(ctx context.Context, o ended, in *call) {
+	h.opts.Observe(o.endpoint, o.status, o.took)
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError {
+	if o.status >= http.StatusInternalServerError {
 		level = slog.LevelWarn
 	}
-	if !h.log.Enabled(c.Request().Context(), level) {
+	if !h.log.Enabled(ctx, level) {
 		return
 	}
-	fields := []any{"endpoint", endpoint, "status", status, "took", took}
+	fields := []any{"endpoint", o.endpoint, "status", o.status, "took", o.took}
 	if in != nil {
 		fields = append(fields, "requestId", in.id, "kind", in.header.Kind)
 		if in.name != "" {
 			fields = append(fields, "action", in.name)
 		}
 	}
-	if e, ok := errors.AsType[*job.Error](failure); ok {
+	if e, ok := errors.AsType[*job.Error](o.failure); ok {
 		fields = append(fields, "refused", e.Message)
 		if len(e.Details) > 0 {
 			fields = append(fields, "wrong", pathsOf(e.Details))
 		}
 	}
-	h.log.Log(c.Request().Context(), level, "callback", fields...)
+	h.log.Log(ctx, level, "callback", fields...)
 }
 
 func pathsOf(details []job.Detail) string {

@@ -18,9 +18,7 @@ const progressSchema = `{
 }`
 
 type success struct {
-	Success  bool `json:"success"`
-	Received *int `json:"received,omitempty"`
-	Total    *int `json:"total,omitempty"`
+	Success bool `json:"success"`
 }
 
 // progress stores what Claude is doing and tells the user.

@@ -45,5 +45,5 @@ func (in *call) refused(outcome lifecycle.Outcome) error {
 
 func tooFast() error {
 	return job.Errorf(job.TooMany, "Too many callbacks").
-		WithHint("Wait a second, then send it again (curl --retry does).")
+		WithHint("Wait a second, then send it again.")
 }

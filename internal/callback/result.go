@@ -14,8 +14,13 @@ func (h *Handler) suggestions(in *call) (any, error) {
 	if _, err := h.result(in); err != nil {
 		return nil, err
 	}
-	received := len(list)
-	return success{Success: true, Received: &received}, nil
+	return receivedResult{true, len(list)}, nil
+}
+
+// receivedResult says how many suggestions a result held.
+type receivedResult struct {
+	Success  bool `json:"success"`
+	Received int  `json:"received"`
 }
 
 // result accepts a result of any kind.

@@ -22,6 +22,22 @@ type toolCall struct {
 	operation  job.Operation
 }
 
+// toolCallBody is the JSON of the CLI's PreToolUse hook, as far as it is read. The envelope
+// may come in headers, for the body is the CLI's to write.
+type toolCallBody struct {
+	// RequestID and HMAC are the envelope, where it does not come in the headers
+	// X-Ringback-Request-Id and X-Ringback-Signature.
+	RequestID job.ID        `json:"requestId,omitempty"`
+	HMAC      job.Signature `json:"hmac,omitempty"`
+	// ToolName is the tool, ToolInput what it is to be called with.
+	ToolName  string         `json:"tool_name"`
+	ToolInput map[string]any `json:"tool_input"`
+	// ToolUseID is what the CLI calls this call.
+	ToolUseID string `json:"tool_use_id,omitempty"`
+	// CWD is the directory where the tool would run.
+	CWD string `json:"cwd,omitempty"`
+}
+
 // hookAnswer is the answer to the hook. Without an output, the CLI decides by its
 // own allowlist, which holds nothing but what calling back needs.
 type hookAnswer struct {
@@ -125,13 +141,24 @@ func (h *Handler) readToolCall(in *call) (*toolCall, error) {
 		return nil, err
 	}
 	t := &toolCall{call: in, kind: k}
-	text := func(name string) string { s, _ := in.payload[name].(string); return s }
+	e := job.Errorf(job.Invalid, invalidPayload)
+	wrong := func(field string) {
+		e.Details = append(e.Details, job.Detail{Path: "/" + field, Message: "expected the JSON of the CLI's PreToolUse hook: tool_name, tool_input, tool_use_id, cwd"})
+	}
+	text := func(field string) string {
+		s, ok := in.payload[field].(string)
+		if !ok && in.payload[field] != nil {
+			wrong(field)
+		}
+		return s
+	}
 	t.toolCallID, t.tool.Name, t.tool.Dir = text("tool_use_id"), text("tool_name"), text("cwd")
 	var ok bool
 	t.tool.Input, ok = in.payload["tool_input"].(map[string]any)
 	if t.tool.Name == "" || !ok {
-		e := job.Errorf(job.Invalid, invalidPayload)
-		e.Details = []job.Detail{{Path: "/tool_name", Message: "expected the JSON of the CLI's PreToolUse hook: tool_name, tool_input, tool_use_id"}}
+		wrong("tool_name")
+	}
+	if e.Details != nil {
 		return nil, e
 	}
 	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input)

@@ -15,11 +15,13 @@ import (
 
 // Reply is a reply as it comes in: at least one of its fields is set.
 type Reply struct {
-	Decision job.Decision   `json:"decision"`
-	Values   map[string]any `json:"values"`
-	Text     string         `json:"text"`
+	// Decision is a yes or no, where one is asked for; Values are those that were asked
+	// for, by name; Text is the reply in words.
+	Decision job.Decision   `json:"decision,omitempty"`
+	Values   map[string]any `json:"values,omitempty"`
+	Text     string         `json:"text,omitempty" jsonschema:"maxLength=20000"`
 	// Scope is how far an approval of a tool call goes: once, job or always.
-	Scope job.ApprovalScope `json:"scope"`
+	Scope job.ApprovalScope `json:"scope,omitempty"`
 	// Seen is what they have looked at.
 	Seen
 	// By is who replies.
@@ -82,6 +84,9 @@ func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error
 	}
 	if len(g.Text) > maxText {
 		return lifecycle.Resolution{}, refuse("/text", fmt.Sprintf("found %d bytes; at most %d are read", len(g.Text), maxText))
+	}
+	if fault := approval.ScopeFault(g.Scope); fault != "" {
+		return lifecycle.Resolution{}, refuse("/scope", fault)
 	}
 	var a lifecycle.Resolution
 	err := f.checkSeen(g.Seen)

@@ -14,6 +14,8 @@ import (
 type Request struct {
 	// RequestID is the job of ours that asks; empty for none of ours.
 	RequestID job.ID
+	// Holder is the node that asks, see lifecycle.NewCheckpoint.
+	Holder lifecycle.Holder
 	// RunID is what an outside orchestrator calls its run.
 	RunID     string
 	UserID    string
@@ -72,7 +74,7 @@ func compose(f form, a Request) (lifecycle.NewCheckpoint, error) {
 	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, cmp.Or(a.LogID, run), cmp.Or(a.Destination, "user")
 	chat.Parts = append(chat.Parts, a.Parts...)
 	return lifecycle.NewCheckpoint{
-		RequestID: a.RequestID, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
+		RequestID: a.RequestID, Holder: a.Holder, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
 		Chat: chat, Digest: digestOf(a), ApprovalKey: a.ApprovalKey, AuditFields: a.AuditFields, ToolCallID: a.ToolCallID,
 		MaxIterations: a.MaxIterations,
 	}, nil

@@ -13,19 +13,26 @@ import (
 // Incoming is a message from outside, as POST /from-llm and POST /to-llm take
 // it, see docs/people.md.
 type Incoming struct {
-	SessionID string     `json:"sessionId"`
-	UserID    string     `json:"userId"`
-	Sender    job.Sender `json:"sender"`
-	Content   string     `json:"content"`
+	// SessionID is the chat, UserID whose it is.
+	SessionID string `json:"sessionId" jsonschema:"minLength=1,maxLength=256"`
+	UserID    string `json:"userId,omitempty" jsonschema:"maxLength=128"`
+	// Sender is user or assistant, as the endpoint has it.
+	Sender job.Sender `json:"sender,omitempty"`
+	// Content is the message as text.
+	Content string `json:"content,omitempty" jsonschema:"maxLength=65536"`
 	// Role says the same as Sender in the AI SDK's word, and may be tool in a message
 	// of the user.
-	Role job.Sender `json:"role"`
-	// Parts may be given in the place of Content, see TakeParts.
-	Parts       json.RawMessage `json:"parts"`
-	MessageType job.MessageType `json:"messageType"`
-	Destination string          `json:"destination"`
-	LogID       string          `json:"logId"`
-	Props       json.RawMessage `json:"props"`
+	Role job.Sender `json:"role,omitempty"`
+	// Parts may be given in the place of Content, as the AI SDK has them.
+	Parts json.RawMessage `json:"parts,omitempty" jsonschema:"type=array"`
+	// MessageType is what sort of message it is.
+	MessageType job.MessageType `json:"messageType,omitempty"`
+	// Destination is whom an orchestrator outside sends it to.
+	Destination string `json:"destination,omitempty" jsonschema:"maxLength=64"`
+	// LogID is the sender's own id of the run.
+	LogID string `json:"logId,omitempty" jsonschema:"maxLength=256"`
+	// Props is a JSON object of further facts.
+	Props json.RawMessage `json:"props,omitempty" jsonschema:"type=object"`
 	// By is who sent it.
 	By job.Actor `json:"-"`
 	// ToolOutput is what the Parts say of a call that waits; nil where they do not.

@@ -192,7 +192,7 @@ func TestCallThatAsksWaitsForTheReply(t *testing.T) {
 				p.say(text)
 			}
 			if c.replies == nil {
-				if err := p.jobs.End(t.Context(), id, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+				if err := p.jobs.End(t.Context(), id, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
 					t.Error(err)
 				}
 			}

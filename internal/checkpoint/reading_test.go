@@ -150,7 +150,7 @@ func TestReadingThatFailsIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, true)
 	asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
-	if err := p.jobs.End(t.Context(), reader, job.Failed, job.CodeCrashed, "It broke.", 0); err != nil {
+	if err := p.jobs.End(t.Context(), reader, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.FinishReading(t.Context(), reader); err != nil {

@@ -140,6 +140,7 @@ func TestReplyThatDoesNotFitChangesNothing(t *testing.T) {
 		{"a round more than there may be", last, steer("shorter"), job.Conflict, ""},
 		{"giving up a change, which is to be rejected", change, decision(job.Cancel), job.Invalid, "/decision"},
 		{"yes for ever to what is confirmed once", deploy, scoped(job.Always), job.Invalid, "/scope"},
+		{"words with a scope that there is not", free, checkpoint.Reply{Text: "Whatever", Scope: "a while"}, job.Invalid, "/scope"},
 		{"yes for a while", call, scoped("a while"), job.Invalid, "/scope"},
 		{"an iteration that is not under review", change, having(iteration(0)), job.Conflict, "/iteration"},
 		{"a tree that is not under review", change, having(tree("def")), job.Conflict, "/trees/shop"},

@@ -12,9 +12,9 @@ import (
 // named must be what is under review; what is not named is not checked.
 type Seen struct {
 	// Iteration is how often the change had been steered.
-	Iteration *int `json:"iteration"`
+	Iteration *int `json:"iteration,omitempty"`
 	// Trees are git's ids of what was shown, by repository, as the diff tells them.
-	Trees map[string]string `json:"trees"`
+	Trees map[string]string `json:"trees,omitempty"`
 }
 
 // checkSeen refuses a decision on something else than what is asked: with a

@@ -11,6 +11,9 @@ import (
 // the CLI's own allowlist holds exactly these calls. dir is the working directory;
 // empty where it is not known.
 func IsCallbackCall(tool string, input map[string]any, dir string) bool {
+	if strings.HasPrefix(tool, MCPTool("")) {
+		return true
+	}
 	switch tool {
 	case "Bash":
 		command, _ := input["command"].(string)

@@ -30,6 +30,8 @@ func TestWhichToolCallsOnlyCallBack(t *testing.T) {
 		{"Write", "main.go", "/work", false, "it is another file"},
 		{"Edit", "/anywhere/result.json", "", true, "the directory is not known"},
 		{"NotebookEdit", "result.json", "/work", false, "no payload is written by it"},
+		{"mcp__ringback__submit_result", "", "/work", true, "it is a callback's tool"},
+		{"mcp__ringbackup__submit_result", "", "/work", false, "it is another server's"},
 		{"StructuredOutput", "", "/work", true, "the CLI hands over a result by it"},
 	} {
 		t.Run(row.tool+" "+row.about, func(t *testing.T) {

@@ -300,3 +300,56 @@ func TestPromptSaysWhichYesIsUsedUp(t *testing.T) {
 		t.Errorf("the prompt reads:\n%s", text)
 	}
 }
+
+func TestCommandLineOverMCP(t *testing.T) {
+	t.Parallel()
+	registry, problems := kind.Load(kind.Source{
+		Prompts: fstest.MapFS{
+			"plain.md":   {Data: []byte("---\ncallback: mcp\nactions: [{name: deploy, webhook: 'https://deploy.example'}]\n---\nDo it.")},
+			"own.md":     {Data: []byte("---\ncallback: mcp\nallowed_tools: [WebFetch]\n---\nDo it.")},
+			"others.md":  {Data: []byte("---\ncallback: mcp\nallowed_tools: [mcp__recipes__find]\n---\nDo it.")},
+			"careful.md": {Data: []byte("---\ncallback: mcp\ntools: {ask: [Bash], allow: [Read]}\nallowed_tools: [Glob]\n---\nDo it.")},
+			"code.md":    {Data: []byte("---\ncallback: mcp\nworkspace: {repositories: [{url: /srv/service.git}]}\n---\nDo it.")},
+		},
+		Schemas: fstest.MapFS{"code.result.json": {Data: []byte(`{"properties":{"suggestions":{"type":"array","items":{"type":"string"}}}}`)}},
+	})
+	if err := schema.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	const callbacks = "mcp__ringback__report_progress,mcp__ringback__submit_result,mcp__ringback__report_failure,mcp__ringback__ask_user"
+	for name, want := range map[string][]string{
+		"plain":   {"--tools", "Read", "--mcp-config", "/jobs/1/mcp.json", "--strict-mcp-config", "--allowedTools", callbacks + ",mcp__ringback__deploy"},
+		"own":     {"--tools", "Read,WebFetch", "--mcp-config", "/jobs/1/mcp.json", "--strict-mcp-config", "--allowedTools", "WebFetch," + callbacks},
+		"others":  {"--mcp-config", "/jobs/1/mcp.json", "--allowedTools", "mcp__recipes__find," + callbacks},
+		"careful": {"--tools", "Bash,Glob,Read", "--mcp-config", "/jobs/1/mcp.json", "--strict-mcp-config", "--allowedTools", callbacks},
+		"code":    {"--tools", "Edit,Read,Write", "--mcp-config", "/jobs/1/mcp.json", "--strict-mcp-config", "--allowedTools", "Edit(./**)," + callbacks + ",mcp__ringback__submit_batch"},
+	} {
+		k, _ := registry.Get(name)
+		args := claude.Args(claude.Turn{Kind: k, Conversation: "c", CallbackBaseURL: "http://localhost:3001", MCPConfig: "/jobs/1/mcp.json"})
+		if diff := cmp.Diff(want, args[slices.Index(args, "c")+1:]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestMCPConfig(t *testing.T) {
+	t.Parallel()
+	callback := claude.Callback{RequestID: "req_1", BaseURL: "http://localhost:3001/deep", Signature: "abc"}
+	text, err := claude.MCPConfig(callback, 45*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"mcpServers":{"ringback":{"type":"http","url":"http://localhost:3001/deep/api/claude/mcp",` +
+		`"headers":{"X-Ringback-Request-Id":"req_1","X-Ringback-Signature":"abc"},"timeout":105000,"alwaysLoad":true}}}`
+	if string(text) != want {
+		t.Errorf("it is %s, want %s", text, want)
+	}
+	if read, err := claude.ReadMCPConfig(text); err != nil || read != callback {
+		t.Errorf("it is read as %+v (%v)", read, err)
+	}
+	for _, text := range []string{"", "{}", `{"mcpServers":{"another":{"url":"http://h/api/claude/mcp"}}}`} {
+		if _, err := claude.ReadMCPConfig([]byte(text)); err == nil {
+			t.Errorf("%q is read", text)
+		}
+	}
+}

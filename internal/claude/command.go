@@ -21,6 +21,9 @@ type Turn struct {
 	Hold time.Duration
 	// Settings is a file of further settings; empty for none.
 	Settings string
+	// MCPConfig is the file of the MCP server by which the kind calls back; empty where it
+	// does not.
+	MCPConfig string
 	// Structured takes the result from the CLI's structured output, without curl.
 	Structured bool
 	// Fallback is the model that the CLI goes on with while the other is overloaded; empty
@@ -46,8 +49,15 @@ func Args(t Turn) []string {
 		args = append(args, "--session-id", t.Conversation)
 	}
 	allowed := allowedTools(t)
-	if tools, ok := offeredTools(slices.Concat(allowed, p.AllowedTools, p.Tools.Tools())); ok {
+	tools, known := offeredTools(slices.Concat(allowed, p.AllowedTools, p.Tools.Tools()))
+	if known {
 		args = append(args, "--tools", tools)
+	}
+	if t.MCPConfig != "" {
+		args = append(args, "--mcp-config", t.MCPConfig)
+	}
+	if t.MCPConfig != "" && known { // nobody needs the servers that the CLI's user has
+		args = append(args, "--strict-mcp-config")
 	}
 	if len(allowed) > 0 {
 		args = append(args, "--allowedTools", strings.Join(allowed, ","))
@@ -96,7 +106,8 @@ func PayloadFiles() []string {
 
 // allowedTools is the kind's own list, plus what calling back needs: files in
 // the working directory, and each callback's one command. The rules are exact:
-// a prefix would let further URLs, files and options of curl through.
+// a prefix would let further URLs, files and options of curl through. Over MCP, that is
+// the callbacks' tools; files are for kinds that work on some, or say so.
 //
 // Where calls are intercepted, only calling back is allowed here: should the
 // interception be away, nothing else runs.
@@ -107,6 +118,15 @@ func allowedTools(t Turn) []string {
 		tools = slices.Clone(t.Kind.Policy.AllowedTools)
 	}
 	if t.Structured {
+		return tools
+	}
+	if t.Kind.OverMCP() {
+		if t.Kind.Policy.Workspace != nil && !intercepted {
+			tools = append(tools, "Edit(./**)")
+		}
+		for _, name := range t.Kind.CallbackTools() {
+			tools = append(tools, MCPTool(name))
+		}
 		return tools
 	}
 	if intercepted {
@@ -127,12 +147,15 @@ func allowedTools(t Turn) []string {
 
 // offeredTools names the built-in tools that Claude gets to see: those it may
 // use. The descriptions of all of them would be two thirds of each request. A
-// kind that uses tools of MCP servers gets everything, for the CLI may need
+// kind that uses tools of other MCP servers gets everything, for the CLI may need
 // more than it says to load those.
 func offeredTools(allowed []string) (list string, ok bool) {
 	names := []string{"Read"} // allowed without a rule, in the working directory
 	for _, rule := range allowed {
 		name, _, _ := strings.Cut(rule, "(")
+		if strings.HasPrefix(name, MCPTool("")) {
+			continue // it is offered by itself
+		}
 		if strings.HasPrefix(name, "mcp__") {
 			return "", false
 		}

@@ -25,10 +25,13 @@ const conversations = "projects"
 
 // userSettings are what a user has set up for each run of the CLI.
 var userSettings = []string{
-	".credentials.json", settingsFile, "CLAUDE.md", "agents", "commands", "output-styles", "plugins", "skills",
+	credentialsFile, settingsFile, "CLAUDE.md", "agents", "commands", "output-styles", "plugins", "skills",
 }
 
 const settingsFile = "settings.json"
+
+// credentialsFile holds the user's login.
+const credentialsFile = ".credentials.json"
 
 // accountFile holds the user's account, and beside it what the user did where.
 const accountFile = ".claude.json"

@@ -3,7 +3,8 @@
 //
 //   - Args, Environ and Settings are the command line, what of our environment the CLI
 //     may see, and the hook that has its tools judged. The allowlist in Args holds each
-//     callback's one command, word for word; the prompt shows the same words.
+//     callback's one command, word for word; the prompt shows the same words. MCPConfig is the server of the
+//     callbacks' tools, for kinds that call back so.
 //   - Prompt is what stands in standard input: the kind's prompt, how to call back, and
 //     what happened since the last turn. Whatever people or programs wrote goes through
 //     one function, escapeFence, so that it can neither close its fence nor have a file read.

@@ -68,6 +68,9 @@ func (p Prompt) Lost() (string, error) {
 
 // Retried is the prompt when a person asks for another try.
 func (p Prompt) Retried() (string, error) {
+	if p.Kind.OverMCP() {
+		return p.again("The user asks you to try again.")
+	}
 	return p.again("The user asks you to try again. Use the callback values below: earlier ones are no longer valid.")
 }
 
@@ -138,6 +141,18 @@ func (d promptData) Endpoint() string {
 		return "suggestions"
 	}
 	return "result"
+}
+
+// Tool is what Claude knows a tool as by which it calls back.
+func (d promptData) Tool(name string) string { return MCPTool(name) }
+
+// ActionTools are what Claude knows the actions as, where they are tools.
+func (d promptData) ActionTools() string {
+	names := make([]string, len(d.Kind.Policy.Actions))
+	for i, a := range d.Kind.Policy.Actions {
+		names[i] = MCPTool(a.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // CurlAction is the command that calls an action.

@@ -68,6 +68,9 @@ A JSON Schema:
 	all := map[string]*kind.Kind{}
 	for _, k := range registry.All() {
 		all[k.Name] = k
+		over := *k
+		over.Policy.Callback = kind.MCP
+		all[k.Name+" over MCP"] = &over
 	}
 	return all
 }
@@ -169,7 +172,7 @@ func said(t *testing.T, p claude.Prompt, first bool) claude.Parts {
 	if p.Steering != nil {
 		parts.SteerRequest = p.Steering.Prompt
 	}
-	if !p.Structured {
+	if !p.Structured && !p.Kind.OverMCP() {
 		parts.Callback, parts.Endpoint = p.Callback, "result"
 		if p.Kind.Batchable() {
 			parts.Endpoint = "suggestions"
@@ -178,7 +181,10 @@ func said(t *testing.T, p claude.Prompt, first bool) claude.Parts {
 	if !first {
 		return normal(t, parts)
 	}
-	parts.Schema, parts.Input, parts.History = p.Kind.Result.ForClaude(), p.Input, utterances(t, p.History)
+	parts.Input, parts.History = p.Input, utterances(t, p.History)
+	if p.Structured || !p.Kind.OverMCP() {
+		parts.Schema = p.Kind.Result.ForClaude()
+	}
 	if p.Structured {
 		return normal(t, parts)
 	}
@@ -186,6 +192,9 @@ func said(t *testing.T, p claude.Prompt, first bool) claude.Parts {
 		for _, r := range p.Change.Repositories {
 			parts.Repositories = append(parts.Repositories, r.Name)
 		}
+	}
+	if p.Kind.OverMCP() { // the tools tell the rest
+		return normal(t, parts)
 	}
 	for _, a := range p.Kind.Policy.Actions {
 		parts.Actions = append(parts.Actions, claude.ActionPart{Name: a.Name, Input: a.Schema().ForClaude()})

@@ -5,14 +5,19 @@ import (
 	"time"
 )
 
-// hookPatience is how much longer than HOLD the CLI waits for the answer to its hook.
-const hookPatience = time.Minute
+// patience is how much longer than HOLD the CLI waits for the answer to its hook, and to a
+// call over MCP.
+const patience = time.Minute
 
-// The headers in which the CLI's hook says for which request it calls.
+// The headers in which the CLI's hook says for which request it calls, and its MCP client.
 const (
 	HeaderRequestID = "X-Ringback-Request-Id"
 	HeaderSignature = "X-Ringback-Signature"
 )
+
+func (c Callback) headers() map[string]string {
+	return map[string]string{HeaderRequestID: c.RequestID, HeaderSignature: c.Signature}
+}
 
 // Settings are the CLI's settings that have each call of a tool judged by us
 // first. They hold the signature, so they belong into a file, not into argv.
@@ -30,8 +35,8 @@ func Settings(c Callback, hold time.Duration) ([]byte, error) {
 	return json.Marshal(map[string]any{"hooks": map[string]any{"PreToolUse": []matcher{{
 		Matcher: "*",
 		Hooks: []hook{{
-			Type: "http", URL: c.BaseURL + "/api/claude/tool-calls", Timeout: int((hold + hookPatience).Seconds()),
-			Headers: map[string]string{HeaderRequestID: c.RequestID, HeaderSignature: c.Signature},
+			Type: "http", URL: c.BaseURL + "/api/claude/tool-calls", Timeout: int((hold + patience).Seconds()),
+			Headers: c.headers(),
 		}},
 	}}}})
 }

@@ -42,10 +42,10 @@ func TestOpenPrintsTheJobsPage(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	s := newConsole(t, f.URL)
-	if got := s.run(t, "open", jobID); got.stdout != f.URL+"/#/jobs/"+jobID+"\n" || got.code != 0 {
+	if got := s.run(t, "open", jobID); got.stdout != f.URL+"/jobs/"+jobID+"\n" || got.code != 0 {
 		t.Errorf("prints %q, says %q", got.stdout, got.stderr)
 	}
-	if got := s.run(t, "open", jobID, "-o", "json"); got.stdout != "{\n  \"url\": \""+f.URL+"/#/jobs/"+jobID+"\"\n}\n" {
+	if got := s.run(t, "open", jobID, "-o", "json"); got.stdout != "{\n  \"url\": \""+f.URL+"/jobs/"+jobID+"\"\n}\n" {
 		t.Errorf("prints %q", got.stdout)
 	}
 	s.onTerminal(80).defaults.Browser = "no-such-browser"

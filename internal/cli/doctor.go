@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,7 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	var mend, offline bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look for what the store holds and no job accounts for", Args: atMost(0, ""),
+		Use: "doctor", Short: "Look at which limits Claude is, and for what the store holds and no job accounts for", Args: atMost(0, ""),
 		Long: "Look for what the store holds and no job accounts for: places that nobody holds any more, jobs missing in a list, jobs that nothing will move on.\n\n" +
 			"The records of jobs are the truth. A server examines and mends its store when it starts and every quarter of an hour; this shows what it would find now. " +
 			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is examined without a server.",
@@ -27,7 +28,14 @@ func (a *app) doctorCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := show(a, cmd, report, printer.report); err != nil {
+		limits := []job.Limit(nil)
+		if ready, err := a.client().Ready(cmd.Context()); !offline && err == nil { // what is not ready, the examination has said
+			limits = ready.Value.Limits
+		}
+		if err := show(a, cmd, report, func(p printer, r job.Examination) {
+			p.limits(limits)
+			p.report(r)
+		}); err != nil {
 			return err
 		}
 		if left := report.Value.Found - report.Value.Mended; left > 0 {
@@ -48,6 +56,14 @@ func (a *app) examineOffline(ctx context.Context, mend bool) (client.Answer[job.
 	}
 	text, err := json.Marshal(report)
 	return client.Answer[job.Examination]{Value: report, JSON: text}, err
+}
+
+// limits says at which limits Claude is.
+func (p printer) limits(limits []job.Limit) {
+	for _, l := range limits {
+		p.printf("Claude is at a limit (%s) since %s; one job tries again at %s. %s\n", clean(string(l.Code)),
+			p.time(l.Since, time.DateTime), p.time(l.Until, time.DateTime), oneLine(l.Error))
+	}
 }
 
 func (p printer) report(r job.Examination) {

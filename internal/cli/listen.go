@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +19,9 @@ import (
 // listener follows one chat.
 type listener struct {
 	session, user string
-	// last is the newest message shown.
+	// last is the newest message shown, and at when it was stored.
 	last  int64
+	at    time.Time
 	limit int
 }
 
@@ -53,6 +55,11 @@ func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client
 		if !l.concerns(e) {
 			continue
 		}
+		if e.Name == client.Resync {
+			if err := l.resync(ctx, cmd, api); err != nil {
+				return err
+			}
+		}
 		if err := a.catchUp(ctx, out, api, l); err != nil {
 			return err
 		}
@@ -72,6 +79,23 @@ func (l *listener) concerns(e client.Event) bool {
 		d.Message.SessionID == l.session && d.Message.ID > l.last
 }
 
+// resync begins anew where the store has lost the newest message that was shown: its id
+// may be another one's by now.
+func (l *listener) resync(ctx context.Context, cmd *cobra.Command, api *client.Client) error {
+	if l.last == 0 {
+		return nil
+	}
+	page, err := api.Messages(ctx, l.session, l.user, l.last-1, 1)
+	if err != nil {
+		return err
+	}
+	if found := page.Value.Messages; len(found) == 0 || !found[0].CreatedAt.Equal(l.at) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "The store has lost the latest messages. The chat as it is now:")
+		l.last = 0
+	}
+	return nil
+}
+
 // catchUp shows all messages behind the last.
 func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l *listener) error {
 	for {
@@ -88,7 +112,7 @@ func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l 
 			return err
 		}
 		for _, m := range page.Value.Messages {
-			l.last, l.user = m.ID, m.UserID
+			l.last, l.at, l.user = m.ID, m.CreatedAt, m.UserID
 		}
 		if page.Value.NextAfter == 0 {
 			return nil

@@ -62,10 +62,25 @@ func TestFollowingAChatForPrograms(t *testing.T) {
 func TestFollowingAChatAfterEventsWereForgotten(t *testing.T) {
 	t.Parallel()
 	f := chatting(t)
+	f.answers["GET /api/sessions/s1/messages?after=2&limit=1&userId=u1"] = page("", 3)
+	f.answers["GET /api/sessions/s1/messages?after=4&limit=1&userId=u1"] = page("", 5)
 	f.events = []string{`{"event":"resync"}`, `{"event":"resync"}`}
 	got := leaveAt(t, f, "message 6\n", "messages", "s1", "--follow")
-	if strings.Count(got.stdout, "message") != 6 {
-		t.Errorf("prints %s", got.stdout)
+	if strings.Count(got.stdout, "message") != 6 || got.stderr != "" {
+		t.Errorf("says %q, prints %s", got.stderr, got.stdout)
+	}
+}
+
+// Ids of messages are counted, so those that the store has lost are given again.
+func TestFollowingAChatThatHasLostItsLatestMessages(t *testing.T) {
+	t.Parallel()
+	f := chatting(t)
+	f.answers["GET /api/sessions/s1/messages?after=2&limit=1&userId=u1"] = strings.Replace(page("", 3), "T10", "T11", 1)
+	f.answers["GET /api/sessions/s1/messages?after=0&limit=200&userId=u1"] = page("", 7)
+	f.events = []string{`{"event":"resync"}`}
+	got := leaveAt(t, f, "message 7\n", "messages", "s1", "--follow")
+	if got.stderr != "The store has lost the latest messages. The chat as it is now:\n" {
+		t.Errorf("says %q, prints %s", got.stderr, got.stdout)
 	}
 }
 

@@ -50,7 +50,7 @@ no terminal, or no browser is found, the address is printed alone.`,
 
 // jobPage is the address of a job's page in the console.
 func jobPage(api *client.Client, id job.ID) string {
-	return api.URL() + "/#/jobs/" + url.PathEscape(string(id))
+	return api.URL() + "/jobs/" + url.PathEscape(string(id))
 }
 
 // browse opens a page, if there is a way to: the address was printed in any case.

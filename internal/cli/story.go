@@ -74,6 +74,8 @@ func (s *storyteller) line(l storyLine) {
 		}
 	case "assistant", "user":
 		s.blocks(l.Message.Content)
+	case "ringback":
+		s.p.aloud("Ringback", faint, l.Text)
 	case "stderr":
 		s.p.aloud("stderr", red, l.Text)
 	case "result":

@@ -41,13 +41,13 @@ type task struct {
 type taskRepo job.Repository
 
 // UnmarshalYAML reads both forms.
-func (r *taskRepo) UnmarshalYAML(text []byte) error {
+func (r *taskRepo) UnmarshalYAML(decode func(any) error) error {
 	var url string
-	if yaml.Unmarshal(text, &url) == nil {
+	if decode(&url) == nil {
 		*r = repoOf(url)
 		return nil
 	}
-	return yaml.UnmarshalWithOptions(text, (*job.Repository)(r), yaml.Strict())
+	return decode((*job.Repository)(r))
 }
 
 func repoOf(text string) taskRepo {
@@ -59,14 +59,14 @@ func repoOf(text string) taskRepo {
 type taskVerifier job.Verifier
 
 // UnmarshalYAML reads both forms.
-func (v *taskVerifier) UnmarshalYAML(text []byte) error {
+func (v *taskVerifier) UnmarshalYAML(decode func(any) error) error {
 	var short string
-	if yaml.Unmarshal(text, &short) == nil {
+	if decode(&short) == nil {
 		var err error
 		*v, err = verifierOf(short)
 		return err
 	}
-	return yaml.UnmarshalWithOptions(text, (*job.Verifier)(v), yaml.Strict())
+	return decode((*job.Verifier)(v))
 }
 
 func verifierOf(text string) (taskVerifier, error) {

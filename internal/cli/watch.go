@@ -80,7 +80,7 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 	case a.json():
 		return writeLine(p, e.JSON)
 	case e.Name == client.Resync:
-		b.note("Some older events are no longer kept.")
+		b.note("Some events are missing here: they are no longer kept, or the store has lost them. ringback list and status tell how things are.")
 		return nil
 	case single && p.columns > 0 && e.Type() == job.EventActivity:
 		d := dataOf(e)

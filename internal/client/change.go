@@ -20,6 +20,11 @@ type DiffPage struct {
 	Repository, File string
 	// From is the first line, from 1, and Lines how many.
 	From, Lines int
+	// Context is how many unchanged lines are shown around changed ones; 0: as many as
+	// git shows.
+	Context int
+	// Since is the round since which changes are shown; nil: from the beginning.
+	Since *int
 }
 
 // DiffPage returns a part of what a job has changed.
@@ -29,6 +34,12 @@ func (c *Client) DiffPage(ctx context.Context, id job.ID, page DiffPage) (Answer
 		if value != "" {
 			query.Set(name, value)
 		}
+	}
+	if page.Context > 0 {
+		query.Set("context", strconv.Itoa(page.Context))
+	}
+	if page.Since != nil {
+		query.Set("since", strconv.Itoa(*page.Since))
 	}
 	return call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff?"+query.Encode()), nil)
 }

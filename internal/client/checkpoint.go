@@ -32,6 +32,10 @@ type CheckpointFilter struct {
 
 // Checkpoints returns a page of checkpoints.
 func (c *Client) Checkpoints(ctx context.Context, f CheckpointFilter) (Answer[Checkpoints], error) {
+	return call[Checkpoints](ctx, c, http.MethodGet, "/api/checkpoints?"+f.query().Encode(), nil)
+}
+
+func (f CheckpointFilter) query() url.Values {
 	query := url.Values{}
 	for name, value := range map[string]string{
 		"userId": f.UserID, "status": string(f.Status), "type": string(f.Type), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
@@ -43,7 +47,16 @@ func (c *Client) Checkpoints(ctx context.Context, f CheckpointFilter) (Answer[Ch
 	if f.Limit != 0 {
 		query.Set("limit", strconv.Itoa(f.Limit))
 	}
-	return call[Checkpoints](ctx, c, http.MethodGet, "/api/checkpoints?"+query.Encode(), nil)
+	return query
+}
+
+// CountCheckpoints returns how many checkpoints are selected, by all but the beginning of
+// their ids.
+func (c *Client) CountCheckpoints(ctx context.Context, f CheckpointFilter) (int64, error) {
+	found, err := call[struct {
+		Count int64 `json:"count"`
+	}](ctx, c, http.MethodGet, "/api/checkpoints/count?"+f.query().Encode(), nil)
+	return found.Value.Count, err
 }
 
 // Checkpoint returns one checkpoint, whatever became of it.
@@ -59,6 +72,8 @@ type Reply struct {
 	Values map[string]json.RawMessage `json:"values,omitempty"`
 	Text   string                     `json:"text,omitempty"`
 	Scope  job.ApprovalScope          `json:"scope,omitempty"`
+	// Seen is what was looked at of a change.
+	Seen
 }
 
 // Reply answers a checkpoint and returns what became of it.

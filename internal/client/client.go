@@ -29,6 +29,11 @@ func New(base, token string) *Client {
 	return &Client{base: normalise(base), token: token, http: &http.Client{Timeout: 30 * time.Second}}
 }
 
+// Over returns a client whose requests transport carries, with whatever address.
+func Over(transport http.RoundTripper, token string) *Client {
+	return &Client{base: DefaultURL, token: token, http: &http.Client{Transport: transport}}
+}
+
 func normalise(base string) string {
 	switch {
 	case base == "":

@@ -7,7 +7,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Resync is the name of the event that says that older ones are no longer kept.
+// Resync is the name of the event that says that some are missing: they are no longer
+// kept, or the store has lost what was heard last. What is shown is to be read anew.
 const Resync = "resync"
 
 // Event is an event as it arrived.

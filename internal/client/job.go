@@ -115,3 +115,37 @@ func (c *Client) Callback(ctx context.Context, id job.ID) (Answer[Callback], err
 }
 
 func jobPath(id job.ID, rest string) string { return "/api/jobs/" + url.PathEscape(string(id)) + rest }
+
+// Events are events of a job, oldest first.
+type Events struct {
+	Events []Event `json:"events"`
+}
+
+// Events returns the events of a job that are kept, behind the one with the id since; at
+// most a thousand of them.
+func (c *Client) Events(ctx context.Context, id job.ID, since job.Seq) (Answer[Events], error) {
+	return call[Events](ctx, c, http.MethodGet, jobPath(id, "/events?since="+since.String()), nil)
+}
+
+// File is a file that a job made.
+type File struct {
+	// Path is below the job's directory, with slashes; URL is where it is on the server.
+	Path string `json:"path"`
+	URL  string `json:"url"`
+	// Size is in bytes.
+	Size        int64     `json:"size"`
+	ContentType string    `json:"contentType"`
+	ModifiedAt  time.Time `json:"modifiedAt"`
+}
+
+// Files are the files that a job made.
+type Files struct {
+	Files []File `json:"files"`
+	// Truncated is whether there are more, which cannot be listed.
+	Truncated bool `json:"truncated"`
+}
+
+// Files returns the files that a job made.
+func (c *Client) Files(ctx context.Context, id job.ID) (Answer[Files], error) {
+	return call[Files](ctx, c, http.MethodGet, jobPath(id, "/files"), nil)
+}

@@ -25,6 +25,10 @@ func TestRequestsOfPeople(t *testing.T) {
 		{"inbox", func(ctx context.Context, c *client.Client) error {
 			return did(c.Checkpoints(ctx, client.CheckpointFilter{UserID: "a&b", Status: job.Open, Type: job.Review, Cursor: "n", Limit: 2}))
 		}, "GET /api/checkpoints?cursor=n&limit=2&status=open&type=review&userId=a%26b", ""},
+		{"how many checkpoints", func(ctx context.Context, c *client.Client) error {
+			_, err := c.CountCheckpoints(ctx, client.CheckpointFilter{Status: job.Open})
+			return err
+		}, "GET /api/checkpoints/count?status=open", ""},
 		{"one checkpoint", func(ctx context.Context, c *client.Client) error {
 			return did(c.Checkpoint(ctx, "chk/1"))
 		}, "GET /api/checkpoints/chk%2F1", ""},

@@ -200,13 +200,23 @@ const clocksDiffer = 5 * time.Second
 
 // wants decides whether an event is new, and notes how far we are.
 func (s *subscription) wants(e Event) bool {
+	if e.Name == Resync {
+		return s.resync()
+	}
 	if e.ID == 0 {
-		return !s.filter || e.Name != Resync
+		return true
 	}
 	if e.ID <= s.last {
 		return false
 	}
 	s.last = e.ID
-	s.watch.Since = &s.last
+	s.watch.Since = new(e.ID)
 	return !s.filter || !e.Time.Before(s.begun.Add(-clocksDiffer))
+}
+
+// resync notes that what was heard last is not the server's past: what comes now is new,
+// whatever its id. Who has heard nothing yet misses nothing.
+func (s *subscription) resync() bool {
+	s.last = 0
+	return !s.filter || *s.watch.Since > 0
 }

@@ -242,3 +242,36 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 		cancel() // while it listens
 	}
 }
+
+// The store has gone back: what it tells then is new, whatever its id, and the connection
+// after that goes on from there.
+func TestWatchGoesOnBehindAResync(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	const resync = `{"event":"resync"}`
+	for name, c := range map[string]struct {
+		scripts [][]string
+		since   *job.Seq
+		want    []job.Seq
+		asked   string
+	}{
+		"connected":               {[][]string{{event(10, now), resync, event(12, now), event(12, now)}, {event(13, now)}}, new(job.Seq), []job.Seq{10, 0, 12, 13}, "/ws?since=12&userId=u1"},
+		"its clock is behind":     {[][]string{{event(10, now), resync, event(7, now), event(7, now)}, {event(8, now)}}, new(job.Seq), []job.Seq{10, 0, 7, 8}, "/ws?since=7&userId=u1"},
+		"connecting again":        {[][]string{{event(10, now)}, {resync, event(7, now)}, {event(8, now)}}, new(job.Seq), []job.Seq{10, 0, 7, 8}, "/ws?since=7&userId=u1"},
+		"nothing new before that": {[][]string{{event(10, now), resync}, {resync, event(11, now)}}, new(job.Seq), []job.Seq{10, 0, 0, 11}, "/ws?since=10&userId=u1"},
+		"only new ones":           {[][]string{{event(10, now), resync}, {event(12, now)}}, nil, []job.Seq{10, 0, 12}, "/ws?since=10&userId=u1"},
+		"nothing was heard":       {[][]string{{}, {resync, event(12, now)}}, nil, []job.Seq{12}, "/ws?since=0&userId=u1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWS(t, c.scripts...)
+			got := watch(t, s, client.Watch{UserID: "u1", Since: c.since, Patient: true}, len(c.want))
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if asked := s.questions(); asked[len(asked)-1] != c.asked {
+				t.Errorf("asked %v", asked)
+			}
+		})
+	}
+}

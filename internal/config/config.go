@@ -37,6 +37,8 @@ type Config struct {
 	CallbackListenAddr string        `env:"CALLBACK_LISTEN_ADDR"`
 	CallbackBaseURL    string        `env:"CALLBACK_BASE_URL"` // empty: localhost at the port of the callbacks' listener
 	RedisURL           string        `env:"REDIS_URL"`
+	RedisWait          int           `env:"REDIS_WAIT"` // replicas
+	RedisWaitTimeout   time.Duration `env:"REDIS_WAIT_TIMEOUT" envDefault:"1s"`
 	ClaudeBin          string        `env:"CLAUDE_BIN" envDefault:"claude"`
 	ClaudeArgs         string        `env:"CLAUDE_ARGS"`
 	FallbackModel      string        `env:"CLAUDE_FALLBACK_MODEL"`
@@ -56,27 +58,32 @@ type Config struct {
 	PromptsDir         string        `env:"PROMPTS_DIR"`
 	SchemasDir         string        `env:"SCHEMAS_DIR"`
 	DataDir            string        `env:"DATA_DIR" envDefault:"./data"`
-	WebSockets         int           `env:"WEBSOCKETS"`             // 0: what descriptors allow
-	WebSocketsPerUser  int           `env:"WEBSOCKETS_PER_USER"`    // 0: half of the node's
-	WebSocketsPerAddr  int           `env:"WEBSOCKETS_PER_ADDRESS"` // 0: three quarters of the node's
-	APIKeys            []string      `env:"API_KEYS"`               // as digests in Keys; LoadFrom leaves none here
-	APIKeysFile        string        `env:"API_KEYS_FILE"`
-	JWTSecret          string        `env:"JWT_SECRET"`
-	TokenMaxAge        time.Duration `env:"TOKEN_MAX_AGE" envDefault:"24h"`
-	TrustedProxies     []string      `env:"TRUSTED_PROXIES"`
-	CORSOrigins        []string      `env:"CORS_ORIGINS"`
-	AllowedHosts       []string      `env:"ALLOWED_HOSTS"`
-	WebhookURL         string        `env:"WEBHOOK_URL"`
-	WebhookSecret      string        `env:"WEBHOOK_SECRET"`
-	WebhookPrivate     bool          `env:"WEBHOOK_PRIVATE"`
-	RepositoryPrivate  bool          `env:"REPOSITORY_PRIVATE"`
-	RepositoryPaths    []string      `env:"REPOSITORY_PATHS"`
-	SlackURL           string        `env:"SLACK_WEBHOOK_URL"`
-	SlackSecret        string        `env:"SLACK_SIGNING_SECRET"`
-	Sandbox            Sandbox       `env:"SANDBOX" envDefault:"auto"`
-	SandboxReadable    []string      `env:"SANDBOX_READABLE"`
-	LogLevel           slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
-	LogFormat          string        `env:"LOG_FORMAT" envDefault:"auto"`
+	// ConversationLimit and ChangeLimit bound what is kept of each for other machines,
+	// compressed; MirrorsLimit bounds the mirrors of repositories in DataDir.
+	ConversationLimit Size          `env:"CONVERSATION_LIMIT" envDefault:"1MiB"`
+	ChangeLimit       Size          `env:"CHANGE_LIMIT" envDefault:"16MiB"`
+	MirrorsLimit      Size          `env:"MIRRORS_LIMIT" envDefault:"20GiB"`
+	WebSockets        int           `env:"WEBSOCKETS"`             // 0: what descriptors allow
+	WebSocketsPerUser int           `env:"WEBSOCKETS_PER_USER"`    // 0: half of the node's
+	WebSocketsPerAddr int           `env:"WEBSOCKETS_PER_ADDRESS"` // 0: three quarters of the node's
+	APIKeys           []string      `env:"API_KEYS"`               // as digests in Keys; LoadFrom leaves none here
+	APIKeysFile       string        `env:"API_KEYS_FILE"`
+	JWTSecret         string        `env:"JWT_SECRET"`
+	TokenMaxAge       time.Duration `env:"TOKEN_MAX_AGE" envDefault:"24h"`
+	TrustedProxies    []string      `env:"TRUSTED_PROXIES"`
+	CORSOrigins       []string      `env:"CORS_ORIGINS"`
+	AllowedHosts      []string      `env:"ALLOWED_HOSTS"`
+	WebhookURL        string        `env:"WEBHOOK_URL"`
+	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
+	WebhookPrivate    bool          `env:"WEBHOOK_PRIVATE"`
+	RepositoryPrivate bool          `env:"REPOSITORY_PRIVATE"`
+	RepositoryPaths   []string      `env:"REPOSITORY_PATHS"`
+	SlackURL          string        `env:"SLACK_WEBHOOK_URL"`
+	SlackSecret       string        `env:"SLACK_SIGNING_SECRET"`
+	Sandbox           Sandbox       `env:"SANDBOX" envDefault:"auto"`
+	SandboxReadable   []string      `env:"SANDBOX_READABLE"`
+	LogLevel          slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
+	LogFormat         string        `env:"LOG_FORMAT" envDefault:"auto"`
 
 	Client
 	Simulation
@@ -187,7 +194,8 @@ func read[T any](options env.Options) (T, error) {
 // wanted words what a variable must hold, by its type.
 var wanted = map[string]string{
 	"int": "a whole number", "float64": "a number", "bool": "true or false",
-	"time.Duration": "a duration, such as 90s or 5m", "slog.Level": "DEBUG, INFO, WARN or ERROR",
+	"time.Duration": "a duration, such as 90s or 5m", "config.Size": "a size, such as 512KiB or 4MiB (KiB, MiB, GiB, TiB), or 0",
+	"slog.Level": "DEBUG, INFO, WARN or ERROR",
 }
 
 // readable drops the library's prefixes: what remains names the variable.
@@ -223,6 +231,9 @@ func (c Config) validate() error {
 		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
 	check(!strings.HasPrefix(c.FallbackModel, "-") && !strings.ContainsAny(c.FallbackModel, " \t\n"),
 		"CLAUDE_FALLBACK_MODEL %q: want the name of a model, such as sonnet", c.FallbackModel)
+	check(c.RedisWait >= 0 && c.RedisWait <= 100, "REDIS_WAIT %d: want 0 to 100 replicas", c.RedisWait)
+	check(c.RedisWait == 0 || c.RedisURL != "", "REDIS_WAIT %d: the embedded Redis has no replicas; set REDIS_URL to one that has, or leave REDIS_WAIT out", c.RedisWait)
+	check(c.RedisWaitTimeout >= 10*time.Millisecond && c.RedisWaitTimeout <= time.Minute, "REDIS_WAIT_TIMEOUT %s: want 10ms to 1m", c.RedisWaitTimeout)
 	check(c.CallbackTimeout >= time.Second, "CALLBACK_TIMEOUT %s: want at least 1s", c.CallbackTimeout)
 	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
 	check(c.Hold >= 0 && c.Hold <= 5*time.Minute, "HOLD %s: want 0 to 5m", c.Hold)
@@ -233,6 +244,7 @@ func (c Config) validate() error {
 	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
 	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)
+	check(c.ChangeLimit > 0, "CHANGE_LIMIT 0: want a size, such as 16MiB: without a copy, no review could be gone on with elsewhere")
 	check(c.WebSockets >= 0, "WEBSOCKETS %d: want 0 or more", c.WebSockets)
 	check(c.WebSocketsPerUser >= 0, "WEBSOCKETS_PER_USER %d: want 0 or more", c.WebSocketsPerUser)
 	check(c.WebSocketsPerAddr >= 0, "WEBSOCKETS_PER_ADDRESS %d: want 0 or more", c.WebSocketsPerAddr)

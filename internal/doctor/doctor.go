@@ -31,17 +31,35 @@ func New(s *store.Store, jobs *lifecycle.Service, log *slog.Logger) *Doctor {
 // finds. Error: Unavailable.
 func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error) {
 	report := job.Examination{Findings: []job.Finding{}}
-	waiting, err := d.store.Inspect(ctx, mend, report.Add)
+	unjudged, err := d.store.Inspect(ctx, mend, report.Add)
 	if err != nil {
 		return report, err
 	}
-	for _, id := range waiting {
-		free, err := d.jobs.StartWaiting(ctx, id, mend)
+	for _, check := range []struct {
+		jobs         []job.ID
+		judge        func(context.Context, job.ID, bool) (bool, error)
+		problem, key string
+	}{
+		{unjudged.Waiting, d.jobs.StartWaiting, "a job waits for a place, and one is free", "waiting"},
+		{unjudged.Calling, d.jobs.EndCalls, "a tool call of a job that has ended is open", "calls"},
+	} {
+		for _, id := range check.jobs {
+			wrong, err := check.judge(ctx, id, mend)
+			if err != nil {
+				return report, err
+			}
+			if wrong {
+				report.Add(job.Finding{Problem: check.problem, Key: check.key, RequestID: id, Mended: mend})
+			}
+		}
+	}
+	for _, taken := range unjudged.Unheld {
+		wrong, err := d.jobs.LoseUnheld(ctx, taken, mend)
 		if err != nil {
 			return report, err
 		}
-		if free {
-			report.Add(job.Finding{Problem: "a job waits for a place, and one is free", Key: "waiting", RequestID: id, Mended: mend})
+		if wrong {
+			report.Add(job.Finding{Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(taken.Priority), Member: taken.Entry, RequestID: taken.JobID, Mended: mend})
 		}
 	}
 	return report, nil

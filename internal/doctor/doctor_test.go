@@ -49,12 +49,12 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 		}
 		return j
 	}
-	if _, err := s.Heartbeat(ctx, "node"); err != nil {
+	if _, err := s.Heartbeat(ctx, "node", ""); err != nil {
 		t.Fatal(err)
 	}
 	var all jobs
 	all.ended = start().ID
-	if err := s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+	if err := s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: all.ended, Turn: 1, Node: "node"}); err != nil {
@@ -111,6 +111,10 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 			"a key of a job that is gone":        {plant: [][]any{{"HSET", "idempotency:" + user, "k", gone}}, found: []string{noJob}},
 			"what is kept of a job that is gone": {plant: [][]any{{"RPUSH", "audit:" + gone, "{}"}, {"HSET", "change:" + gone, "diff", "{}"}}, found: []string{"it is kept for a job that is gone", "it is kept for a job that is gone"}},
 			"a node that nobody knows":           {plant: [][]any{{"ZREM", "rb:{00}:nodes", "node"}}, found: []string{"jobs are held by a node that nobody knows"}},
+			"an approval of a job that is gone":  {plant: [][]any{{"HSET", "standing:" + user, "a1", `{"id":"a1","userId":"` + user + `","requestId":"` + gone + `","rule":"Bash"}`}}, found: []string{noJob}},
+			"an approval of a job that ended":    {plant: [][]any{{"HSET", "standing:" + user, "a2", `{"id":"a2","userId":"` + user + `","requestId":"` + string(all.ended) + `","rule":"Bash"}`}}, found: []string{"an approval stands for a job that has ended"}},
+			"tries of a task that is done":       {plant: [][]any{{"HSET", "attempts", "webhook|ended|x|1", 3}}, found: []string{"tries are counted of a task that is done"}},
+			"a call of a job that has ended":     {plant: [][]any{{"HSET", "calls:" + string(all.ended), "toolu_1", "person||Bash"}, {"HSET", "calls:" + string(all.ended), "toolu_2", "ended||Bash"}}, found: []string{"a tool call of a job that has ended is open"}},
 			"a run that is gone":                 {plant: [][]any{{"ZADD", "acting", 1, "run-1"}}, found: []string{"a run of an action is watched that does not run"}},
 		} {
 			for _, words := range p.plant {
@@ -172,6 +176,27 @@ func TestALostPlaceIsGivenToTheJobThatWaits(t *testing.T) {
 		}
 		if r := examine(t, d, true); r.Found != 0 {
 			t.Errorf("afterwards there is %+v", r.Findings)
+		}
+	})
+}
+
+// A turn whose node holds its queue entry no more would be missed by nobody if the node
+// died: it is begun again.
+func TestATurnWithoutItsEntryIsBegunAgain(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 2}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		all := setUp(t, s)
+		if err := rdb.HSet(t.Context(), all.place+"job:"+string(all.running), "entry", "1-1").Err(); err != nil {
+			t.Fatal(err)
+		}
+		d := doctor.New(s.Store, s.Service, slog.New(slog.DiscardHandler))
+		for _, mend := range []bool{false, true} {
+			if r := examine(t, d, mend); len(r.Findings) != 1 || r.Findings[0].Problem != "a turn runs whose node holds it no more" || r.Findings[0].RequestID != all.running {
+				t.Fatalf("mend %t: found %+v", mend, r.Findings)
+			}
+		}
+		if j, err := s.Get(t.Context(), all.running); err != nil || j.State != job.Pending {
+			t.Errorf("the job is %s: %v", j.State, err)
 		}
 	})
 }

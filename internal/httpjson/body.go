@@ -22,9 +22,6 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // object. The error is a *job.Error: Unsupported for another content type,
 // TooLarge over the limit, Invalid for anything Decode refuses.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (map[string]any, error) {
-	if err := checkContentType(r.Header.Get("Content-Type")); err != nil {
-		return nil, err
-	}
 	buffer := buffers.Get().(*bytes.Buffer)
 	defer func() {
 		buffer.Reset()
@@ -32,10 +29,28 @@ func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (map[string
 			buffers.Put(buffer)
 		}
 	}()
-	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
-		return nil, readError(err, limit)
+	if err := readInto(buffer, w, r, limit); err != nil {
+		return nil, err
 	}
 	return Decode(buffer.Bytes())
+}
+
+// ReadBody reads a request's body of at most limit bytes that is JSON by its content type.
+// Its errors are those of ReadObject.
+func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	var buffer bytes.Buffer
+	err := readInto(&buffer, w, r, limit)
+	return buffer.Bytes(), err
+}
+
+func readInto(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Request, limit int64) error {
+	if err := checkContentType(r.Header.Get("Content-Type")); err != nil {
+		return err
+	}
+	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+		return readError(err, limit)
+	}
+	return nil
 }
 
 func checkContentType(header string) error {

@@ -49,33 +49,56 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 		if c.Response().Committed || errors.Is(err, context.Canceled) {
 			return
 		}
-		e, fault := asError(err, c)
+		e := Explain(log, err, c.Request())
 		status := Status(e.Kind)
-		// What is refused for the time being is counted, not logged: whoever sends too much
-		// would fill the log, too.
-		if status >= http.StatusInternalServerError && (e.Kind != job.Unavailable || e.Cause != nil) {
-			log.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "error", err, "fault", fault)
+		refusedForNow := e.Kind == job.Unavailable || e.Kind == job.TooMany
+		if status < http.StatusInternalServerError && !refusedForNow && c.Get(toldKey) == nil && isWorthTelling(c.Request().Method, status) {
+			log.Info("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "address", c.RealIP(), "refused", e.Message)
 		}
-		if e.Kind == job.Unavailable || e.Kind == job.TooMany {
+		if refusedForNow {
 			c.Response().Header().Set("Retry-After", "1")
 		}
 		_ = Write(c, status, e)
 	}
 }
 
-// asError words an error for its reader. fault names one that only the log
+// Explain words an error for its reader, and logs what is a fault of the server's.
+func Explain(log *slog.Logger, err error, r *http.Request) *job.Error {
+	e, fault := AsError(err, r)
+	// What is refused for the time being is counted, not logged: whoever sends too much
+	// would fill the log, too.
+	if status := Status(e.Kind); status >= http.StatusInternalServerError && (e.Kind != job.Unavailable || e.Cause != nil) {
+		log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err, "fault", fault)
+	}
+	return e
+}
+
+// toldKey is set in the context of a request whose refusal its handler logs itself.
+const toldKey = "refusal told"
+
+// Told says that a handler logs itself how a request ended, with more than ErrorHandler
+// knows of it.
+func Told(c echo.Context) { c.Set(toldKey, true) }
+
+// isWorthTelling reports whether an operator looks for a refusal: of whoever had no right,
+// and of what would have changed something. Reading what is not there is no news.
+func isWorthTelling(method string, status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden || method != http.MethodGet && method != http.MethodHead
+}
+
+// AsError words an error for its reader. fault names one that only the log
 // explains.
-func asError(err error, c echo.Context) (e *job.Error, fault string) {
+func AsError(err error, r *http.Request) (e *job.Error, fault string) {
 	if known, ok := errors.AsType[*job.Error](err); ok {
 		return known, ""
 	}
 	if fromEcho, ok := errors.AsType[*echo.HTTPError](err); ok {
 		switch fromEcho.Code {
 		case http.StatusNotFound:
-			return job.Errorf(job.NotFound, "Nothing lives at %s", c.Request().URL.Path).
+			return job.Errorf(job.NotFound, "Nothing lives at %s", r.URL.Path).
 				WithHint("The README lists the endpoints."), ""
 		case http.StatusMethodNotAllowed:
-			return job.Errorf(job.Method, "%s does not take %s", c.Request().URL.Path, c.Request().Method), ""
+			return job.Errorf(job.Method, "%s does not take %s", r.URL.Path, r.Method), ""
 		}
 	}
 	fault = rand.Text()

@@ -23,6 +23,9 @@ type client struct {
 	flush   func() error
 	reply   ReplyFunc
 
+	// silent is closed once nothing is read from the client any more.
+	silent chan struct{}
+
 	mu      sync.Mutex
 	space   *sync.Cond // signalled when the queue shrinks or the client ends
 	queue   []*frame
@@ -46,6 +49,8 @@ var pinger = &frame{control: websocket.PingMessage}
 type Request struct {
 	// UserID is whose events these are.
 	UserID string
+	// All is for those of all users, from now on, instead.
+	All bool
 	// Address is where the client is.
 	Address string
 	// RequestID narrows them to one job; empty for all.
@@ -76,6 +81,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	if h.ctx.Err() != nil {
 		return job.Errorf(job.Unavailable, "The server is stopping").WithHint("Connect again.")
 	}
+	if want.All {
+		want.UserID = allUsers
+	}
 	if err := h.admission.enter(want.UserID, want.Address); err != nil {
 		return err
 	}
@@ -85,7 +93,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 			h.admission.leave(want.UserID, want.Address)
 		}
 	}()
-	if !want.Resume {
+	if !want.Resume && !want.All {
 		// Whatever happens once the client is connected, it hears of: so the place
 		// to begin at is read before.
 		past, err := h.store.Events(r.Context(), want.UserID, math.MaxInt64, 1)
@@ -100,7 +108,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 		return err
 	}
 	served = true
-	c := &client{hub: h, userID: want.UserID, address: want.Address, conn: conn, flush: buffered.flush, reply: want.Reply, until: want.Until, readTo: want.Since}
+	c := &client{hub: h, userID: want.UserID, address: want.Address, conn: conn, flush: buffered.flush, reply: want.Reply, until: want.Until, readTo: want.Since, silent: make(chan struct{})}
 	c.space = sync.NewCond(&c.mu)
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
@@ -110,7 +118,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	if h.ctx.Err() != nil {
 		c.end(CloseRestart, "the server restarts, connect again")
 	}
-	h.replay(func() { c.replay(room, want) })
+	if !want.All {
+		h.replay(func() { c.replay(room, want) })
+	}
 	go c.read(h.ctx, room) //nolint:contextcheck // the connection outlives the request
 	return nil
 }
@@ -136,27 +146,26 @@ func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 // replay sends past events, then makes the client live without a gap.
 func (c *client) replay(r *room, want Request) {
 	since := want.Since
-	first := true
 	for {
+		_, newest := r.read()
 		past, ok := c.hub.readPast(c.userID, since)
 		if !ok || c.isEnded() {
 			return
 		}
-		if first && want.Resume && past.Missed && !c.wait(resync) {
+		if past.Missed && !c.wait(resync) {
 			return
 		}
-		first = false
 		for _, e := range past.Events {
 			if !c.wait(newFrame(e)) {
 				return
 			}
 			since = e.Seq
 		}
-		if len(past.Events) == 0 && past.Last < since {
-			since = past.Last // since was never reached: begin with what comes next
+		if past.Last < since {
+			since = past.Last // there is no such event: begin with what comes next
 			c.setReadTo(since)
 		}
-		if len(past.Events) < replayPage && r.goLive(c, since) {
+		if len(past.Events) < replayPage && r.goLive(c, since, newest) {
 			return
 		}
 	}
@@ -166,6 +175,25 @@ func (c *client) setReadTo(seq job.Seq) {
 	c.mu.Lock()
 	c.readTo = seq
 	c.mu.Unlock()
+}
+
+// resync tells the client that events are missing behind what it has heard. last is the
+// latest event there is.
+func (c *client) resync(last job.Seq) {
+	c.offer(resync)
+	c.mu.Lock()
+	c.readTo = min(c.readTo, last)
+	c.mu.Unlock()
+}
+
+// lose tells the client that there is no event behind last any more, if it heard of one.
+func (c *client) lose(last job.Seq) {
+	c.mu.Lock()
+	heard := c.readTo > last
+	c.mu.Unlock()
+	if heard {
+		c.resync(last)
+	}
 }
 
 // offer queues a frame without waiting; a client whose queue is full is cut off.
@@ -283,6 +311,15 @@ func (c *client) endLocked(code CloseCode, reason string) {
 		message := websocket.FormatCloseMessage(int(code), reason)
 		_ = c.conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(wait))
 		_ = c.flush()
+		if code != websocket.CloseAbnormalClosure {
+			// What a client still sends, such as the answer to a ping, would meet a closed
+			// connection, and the reset that follows makes it lose what it has not read yet:
+			// the reason among it. It is done when it has answered.
+			select {
+			case <-c.silent:
+			case <-time.After(wait):
+			}
+		}
 		_ = c.conn.Close()
 	}()
 }
@@ -327,6 +364,7 @@ func (c *client) read(ctx context.Context, r *room) {
 	defer c.hub.admission.leave(c.userID, c.address)
 	defer c.hub.leave(r, c)
 	defer c.end(websocket.CloseNormalClosure, "")
+	defer close(c.silent)
 	c.conn.SetReadLimit(64 << 10)
 	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.hub.opts.DeadAfter)) }
 	c.conn.SetPongHandler(alive)
@@ -354,8 +392,10 @@ type incoming struct {
 
 // outgoing answers a client's frame.
 type outgoing struct {
-	Type         string           `json:"type"`
-	For          string           `json:"for,omitempty"`
+	Type string `json:"type"`
+	// For is the type of the frame that it answers.
+	For string `json:"for,omitempty"`
+	// RequestID and CheckpointID are those of that frame.
 	RequestID    job.ID           `json:"requestId,omitempty"`
 	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
 	// Checkpoint is what the reply made of it.

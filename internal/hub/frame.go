@@ -3,6 +3,7 @@ package hub
 import (
 	"github.com/gorilla/websocket"
 
+	"ringback/internal/contract"
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
@@ -29,5 +30,35 @@ func prepare(text []byte) *websocket.PreparedMessage {
 	return message
 }
 
-// resync tells a client that events it asked for are no longer kept.
+// resync tells a client that events are missing: they are no longer kept, or the store has
+// gone back to a state before those that the client has heard.
 var resync = &frame{message: prepare([]byte(`{"event":"resync"}`))}
+
+// The frames that say no more than this.
+type (
+	plainFrame struct {
+		Type string `json:"type"`
+	}
+	choiceFrame struct {
+		Type string `json:"type"`
+		// RequestID is the job whose events are wanted, or not.
+		RequestID job.ID `json:"requestId"`
+	}
+	resyncFrame struct {
+		Event string `json:"event"`
+	}
+)
+
+// Frames describes what goes over a connection beside events, but for a reply, which is
+// not read here.
+func Frames() []contract.Frame {
+	return []contract.Frame{
+		{Name: "ping", ByClient: true, Text: "Asks whether the server is there; `pong` says so.", Type: plainFrame{}},
+		{Name: "subscribe", ByClient: true, Text: "Turns the events of one job on; an `ack` says so.", Type: choiceFrame{}},
+		{Name: "unsubscribe", ByClient: true, Text: "Turns them off; an `ack` says so.", Type: choiceFrame{}},
+		{Name: "pong", Text: "Answers a `ping`.", Type: plainFrame{}},
+		{Name: "ack", Text: "A frame was taken; after a reply, `checkpoint` is what became of the question.", Type: outgoing{}},
+		{Name: "error", Text: "A frame was refused, and why.", Type: outgoing{}},
+		{Name: "resync", Text: "What was heard and what comes next do not join: read over HTTP what is shown.", Type: resyncFrame{}},
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"ringback/internal/contract"
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
@@ -24,6 +25,17 @@ const (
 	CloseUnauthorized CloseCode = 4401                          // no valid key or token, or it has expired
 	CloseForbidden    CloseCode = 4403                          // this caller, or this page, may not
 )
+
+// Closes lists the codes, and what a client does then.
+func Closes() []contract.Close {
+	return []contract.Close{
+		{Code: int(CloseRestart), When: "the server restarts", Then: "connect again with `since`"},
+		{Code: int(CloseSlow), When: "the client reads too slowly", Then: "connect again with `since`"},
+		{Code: int(CloseBadRequest), When: "the URL is wrong, such as a malformed `since`", Then: "correct it"},
+		{Code: int(CloseUnauthorized), When: "no valid key or token, or it has expired or was removed, also while connected", Then: "connect with a new one"},
+		{Code: int(CloseForbidden), When: "another user's `userId` or job, or the page's origin is not in `CORS_ORIGINS`", Then: "do not connect again"},
+	}
+}
 
 // Subprotocol is the one that the server chooses where a client offers several.
 const Subprotocol = "ringback"
@@ -69,6 +81,8 @@ type Hub struct {
 
 	mu    sync.Mutex
 	rooms map[string]*room // by user
+	// everyone holds the clients that hear of all users.
+	everyone *room
 	// replays are the goroutines that read past events. life keeps new ones from
 	// starting while the last are awaited.
 	replays sync.WaitGroup
@@ -81,10 +95,15 @@ type Hub struct {
 // store, see store.Subscriber.
 func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Hub{store: s, opts: opts.withDefaults(), admission: newAdmission(opts.Limits, opts.Refused), log: log, rooms: map[string]*room{}, ctx: ctx, stop: stop}
+	h := &Hub{store: s, opts: opts.withDefaults(), admission: newAdmission(opts.Limits, opts.Refused), log: log, rooms: map[string]*room{}, ctx: ctx, stop: stop}
+	h.everyone = &room{hub: h, userID: allUsers, clients: map[*client]bool{}}
+	return h
 }
 
-// Event delivers an event to the clients of its user.
+// allUsers stands for a user where connections that hear of all of them are counted.
+const allUsers = job.ReservedUserPrefix + "all"
+
+// Event delivers an event to the clients of its user, and to those that hear of all.
 func (h *Hub) Event(e store.EventEnvelope) {
 	h.mu.Lock()
 	r := h.rooms[e.UserID]
@@ -92,13 +111,16 @@ func (h *Hub) Event(e store.EventEnvelope) {
 	if r != nil {
 		r.event(e)
 	}
+	h.everyone.announce(e)
 }
 
-// Resubscribed makes sure that no event was missed while the subscription was away.
+// Resubscribed makes sure that no event was missed, and that what clients have heard is
+// still the store's past.
 func (h *Hub) Resubscribed() {
 	for _, r := range h.all() {
-		r.catchUp(0)
+		r.catchUp()
 	}
+	h.everyone.each(func(c *client) { c.offer(resync) })
 }
 
 // CheckCredentials ends the connections whose key or token does not count any more.
@@ -157,7 +179,7 @@ func (h *Hub) close() {
 func (h *Hub) all() []*room {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	rooms := make([]*room, 0, len(h.rooms))
+	rooms := append(make([]*room, 0, len(h.rooms)+1), h.everyone)
 	for _, r := range h.rooms {
 		rooms = append(rooms, r)
 	}
@@ -168,6 +190,9 @@ func (h *Hub) join(c *client) *room {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.rooms[c.userID]
+	if c.userID == allUsers {
+		r = h.everyone
+	}
 	if r == nil {
 		r = &room{hub: h, userID: c.userID, clients: map[*client]bool{}}
 		h.rooms[c.userID] = r

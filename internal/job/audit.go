@@ -20,6 +20,7 @@ type Actor struct {
 // How a person's decision came in.
 const (
 	ViaAPI       = "api"
+	ViaConsole   = "console"
 	ViaWebSocket = "websocket"
 	ViaChat      = "chat"
 	ViaSlack     = "slack"
@@ -58,7 +59,7 @@ type Operation struct {
 	Tool   string `json:"tool,omitempty"`
 	// Input is what it is to be done with, and InputDigest the SHA-256 of its
 	// canonical JSON (RFC 8785), in hex.
-	Input       json.RawMessage `json:"input,omitempty"`
+	Input       json.RawMessage `json:"input,omitempty" jsonschema:"type=object"`
 	InputDigest string          `json:"inputDigest,omitempty"`
 }
 

@@ -75,7 +75,7 @@ type Checkpoint struct {
 	// Message is the question as the person reads it.
 	Message string `json:"message"`
 	// Props is a JSON object that describes what is asked, see Props.
-	Props json.RawMessage `json:"props"`
+	Props json.RawMessage `json:"props" jsonschema:"type=object"`
 	// RequestID is the job that waits; empty when something outside Ringback asked.
 	RequestID ID `json:"requestId,omitempty"`
 	// SessionID and UserID say whom it is put to, and where.

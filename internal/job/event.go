@@ -31,8 +31,8 @@ const EventTimeLayout = "2006-01-02T15:04:05.000Z"
 
 // Event is something that happened to a job, as WebSocket clients receive it.
 type Event struct {
-	// ID orders the events of one user: digits, always 16 of them, each event one
-	// more than the last. "since" takes it to resume.
+	// ID orders the events of one user: digits, always 16 of them, each event's greater
+	// than the last. "since" takes it to resume.
 	ID Seq `json:"id"`
 	// Name is "<prefix>:<type>", the prefix being the kind's.
 	Name string `json:"event"`
@@ -48,9 +48,10 @@ type Event struct {
 	Simulated bool `json:"simulated,omitempty"`
 }
 
-// Seq is an event's place among the events of its user. The first event of a
-// user gets the current time in microseconds, so that numbers keep rising even
-// after the older events were forgotten; each later event adds one.
+// Seq is an event's place among the events of its user: when it was stored, by the store's
+// clock, in microseconds since 1970, or what comes after the last where the clock has not
+// gone on. So no number is given twice, also where the store has lost the latest events.
+// It stays below 2^53 until the year 2255.
 type Seq uint64
 
 // ParseSeq reads an event id, as in "since".

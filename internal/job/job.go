@@ -33,14 +33,14 @@ type Job struct {
 	// submitted is made up: asked for by Options, or for want of a CLI.
 	Simulated bool `json:"simulated,omitempty"`
 	// Input is what was asked for, valid under the kind's input schema.
-	Input json.RawMessage `json:"input"`
+	Input json.RawMessage `json:"input" jsonschema:"type=object"`
 	// Options are the caller's wishes for this job alone.
 	Options Options `json:"options,omitzero"`
 	// Activity is the latest progress that Claude reported; nil before the first.
 	Activity *Activity `json:"activity,omitempty"`
 	// Result is what Claude submitted, valid under the kind's result schema; nil
 	// until it was accepted.
-	Result json.RawMessage `json:"result,omitempty"`
+	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
 	// Submitted is whether this turn has submitted a change, which is to be captured
 	// for review.
 	Submitted bool `json:"-"`

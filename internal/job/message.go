@@ -69,7 +69,7 @@ type MessageBody struct {
 	// CheckpointID is set on the message that puts a checkpoint.
 	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
 	// Props is a JSON object of further facts, see Props and ReplyProps.
-	Props json.RawMessage `json:"props,omitempty"`
+	Props json.RawMessage `json:"props,omitempty" jsonschema:"type=object"`
 }
 
 // ReplyProps are the props of a user's message that answers a checkpoint.

@@ -89,11 +89,54 @@ func (a Choice) Filled(input map[string]any) *job.AnswerProps {
 // SchemaSource is a JSON Schema written as YAML; its properties keep their order.
 type SchemaSource json.RawMessage
 
-// UnmarshalYAML takes the YAML as JSON.
-func (s *SchemaSource) UnmarshalYAML(text []byte) error {
-	converted, err := yaml.YAMLToJSON(text)
-	*s = converted
+// UnmarshalYAML takes the YAML as JSON, part by part.
+func (s *SchemaSource) UnmarshalYAML(decode func(any) error) error {
+	var members yaml.MapSlice // which alone knows the order
+	var items []SchemaSource
+	switch {
+	case decode(&members) == nil:
+		return s.joinMembers(members, decode)
+	case decode(&items) == nil:
+		texts := make([]string, len(items))
+		for i, item := range items {
+			texts[i] = item.text()
+		}
+		*s = SchemaSource("[" + strings.Join(texts, ",") + "]")
+		return nil
+	}
+	var scalar any
+	if err := decode(&scalar); err != nil {
+		return err
+	}
+	text, err := json.Marshal(scalar)
+	*s = text
 	return err
+}
+
+func (s *SchemaSource) joinMembers(members yaml.MapSlice, decode func(any) error) error {
+	var values map[string]SchemaSource
+	if err := decode(&values); err != nil {
+		return err
+	}
+	var texts []string
+	for _, member := range members {
+		name := fmt.Sprint(member.Key)
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		texts = append(texts, string(quoted)+":"+values[name].text())
+	}
+	*s = SchemaSource("{" + strings.Join(texts, ",") + "}")
+	return nil
+}
+
+// text is the JSON; null, which the YAML library does not ask for.
+func (s SchemaSource) text() string {
+	if s == nil {
+		return "null"
+	}
+	return string(s)
 }
 
 // Schema is the compiled schema of the action's input.

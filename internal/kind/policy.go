@@ -24,6 +24,8 @@ type Policy struct {
 	AllowedTools []string `yaml:"allowed_tools"`
 	// Model is the CLI's --model; empty: its own default.
 	Model string `yaml:"model"`
+	// Callback is how Claude calls back: with curl (default), or over MCP.
+	Callback Callback `yaml:"callback"`
 	// MaxTurns is how many times Claude may go to and fro within one turn of the
 	// job (the CLI's --max-turns); default 10.
 	MaxTurns int `yaml:"max_turns"`
@@ -87,6 +89,9 @@ func (p Policy) withDefaults(name string) Policy {
 	if p.Events == "" {
 		p.Events = name
 	}
+	if p.Callback == "" {
+		p.Callback = Curl
+	}
 	if p.MaxTurns == 0 {
 		p.MaxTurns = 10
 	}
@@ -123,6 +128,8 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for CALLBACK_TIMEOUT", p.Timeout)
 	case key == "priority" && p.Priority != job.Interactive && p.Priority != job.Batch:
 		return fmt.Sprintf("found %q; allowed: interactive, batch", p.Priority)
+	case key == "callback" && p.Callback != Curl && p.Callback != MCP:
+		return fmt.Sprintf("found %q; allowed: curl, mcp", p.Callback)
 	case key == "events" && !eventPrefix.MatchString(p.Events):
 		return fmt.Sprintf("found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
 	}

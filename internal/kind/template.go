@@ -59,7 +59,12 @@ func templateFaults(text string, fault func(name string) (message, hint string))
 
 func variableFault(k *Kind, name string) (message, hint string) {
 	switch name {
-	case VarRequestID, VarBaseURL, VarSignature:
+	case VarSignature:
+		if k.OverMCP() {
+			return "with callback: mcp, Claude is not told the signature", "Leave it out: the CLI sends it with each call."
+		}
+		return "", ""
+	case VarRequestID, VarBaseURL:
 		return "", ""
 	case "HMAC_SECRET":
 		return "the secret never leaves the server", "Use {{HMAC_SIGNATURE}}: it is already computed."

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goccy/go-yaml"
-
 	"ringback/internal/job"
 	"ringback/internal/outbound"
 )
@@ -37,9 +35,9 @@ type Verifiers []job.Verifier
 
 // UnmarshalYAML reads a list of "name: command", or of names, commands and limits by
 // these names.
-func (v *Verifiers) UnmarshalYAML(text []byte) error {
+func (v *Verifiers) UnmarshalYAML(decode func(any) error) error {
 	var entries []verifierEntry
-	if err := yaml.Unmarshal(text, &entries); err != nil {
+	if err := decode(&entries); err != nil {
 		return err
 	}
 	for _, entry := range entries {
@@ -55,17 +53,17 @@ func (v *Verifiers) UnmarshalYAML(text []byte) error {
 type verifierEntry []job.Verifier
 
 // UnmarshalYAML takes the entry for a single one where it has a command.
-func (e *verifierEntry) UnmarshalYAML(text []byte) error {
+func (e *verifierEntry) UnmarshalYAML(decode func(any) error) error {
 	var keys map[string]any
-	if err := yaml.Unmarshal(text, &keys); err != nil {
+	if err := decode(&keys); err != nil {
 		return err
 	}
 	if _, single := keys["command"].(string); single && keys["command"] != "" {
 		*e = make(verifierEntry, 1)
-		return yaml.UnmarshalWithOptions(text, &(*e)[0], yaml.Strict())
+		return decode(&(*e)[0])
 	}
 	var named map[string]string
-	if err := yaml.Unmarshal(text, &named); err != nil {
+	if err := decode(&named); err != nil {
 		return err
 	}
 	for name, command := range named {

@@ -39,7 +39,7 @@ const minCallbackLeft = time.Second
 // here before the action runs is why it never runs twice. For Known, the run is the
 // one that is known.
 func (s *Service) StartAction(ctx context.Context, n NewRun) (outcome Outcome, run RunID, err error) {
-	err = s.run(ctx, Query{Job: n.RequestID, ApprovalKey: n.ApprovalKey}, func(st *State) error {
+	err = s.promise(ctx, Query{Job: n.RequestID, ApprovalKey: n.ApprovalKey}, func(st *State) error {
 		outcome, run = st.startAction(n)
 		return nil
 	})
@@ -184,7 +184,7 @@ func (s *Service) AckActionResult(ctx context.Context, id job.ID, approvalKey st
 // empty when there is none. A yes to an input that the person has changed is a Deny
 // where denies names a rule: what runs is that input, and so it stands in the audit log.
 func (s *Service) UseApproval(ctx context.Context, id job.ID, approvalKey string, about job.Operation, denies func(input map[string]any) (rule string)) (decision job.Decision, c job.CheckpointID, err error) {
-	err = s.run(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) (err error) {
+	err = s.promise(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) (err error) {
 		decision, c, err = st.useApproval(approvalKey, about, denies)
 		return err
 	})

@@ -12,6 +12,9 @@ import (
 type NewCheckpoint struct {
 	// RequestID is the job that asks; empty for something outside Ringback.
 	RequestID job.ID
+	// Holder is the node that asks for the job, where it is one: ErrSuperseded says that it
+	// does not have the turn any more.
+	Holder Holder
 	// UserID and SessionID say whom it is put to.
 	UserID    string
 	SessionID string
@@ -60,13 +63,13 @@ func (s *Service) Ask(ctx context.Context, n NewCheckpoint) (outcome Outcome, id
 		if err := s.store.RememberSession(ctx, n.SessionID, n.UserID); err != nil {
 			return "", "", 0, err
 		}
-		err = s.run(ctx, Query{UserID: n.UserID, SessionID: n.SessionID, Home: n.UserID}, func(st *State) error {
+		err = s.promise(ctx, Query{UserID: n.UserID, SessionID: n.SessionID, Home: n.UserID}, func(st *State) error {
 			outcome, id, message = st.askFromOutside(s.opts, n, fresh)
 			return nil
 		})
 		return outcome, id, message, err
 	}
-	err = s.run(ctx, Query{Job: n.RequestID, Question: true, Steers: n.MaxIterations > 0}, func(st *State) (err error) {
+	err = s.promise(ctx, Query{Job: n.RequestID, Question: true, Steers: n.MaxIterations > 0}, func(st *State) (err error) {
 		outcome, id, message, err = st.ask(s.opts, n, fresh)
 		return err
 	})
@@ -86,6 +89,9 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 	j := st.Job
 	if j == nil || j.State.Terminal() {
 		return st.refusal(), "", 0, nil
+	}
+	if err := n.Holder.check(j); err != nil {
+		return "", "", 0, err
 	}
 	switch { // the client repeats a call whose answer it lost
 	case n.Digest != "" && j.Question == n.Digest:

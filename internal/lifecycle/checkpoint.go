@@ -55,6 +55,9 @@ func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) err
 	st.do(TouchMessage{to.session, to.Retention, c.MessageID, st.Now}, Count{c.Type, string(status), 1})
 	if status == job.Answered {
 		st.do(Count{c.Type, "ms", st.Now.Sub(c.CreatedAt).Milliseconds()})
+		if c.Type.Binding() {
+			st.countDuration(Approval, st.Now.Sub(c.CreatedAt))
+		}
 		if c.Held {
 			st.do(Count{c.Type, "held", 1})
 		}

@@ -60,6 +60,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 		decide func(*State) (any, error)
 	}{
 		{"StartTurn", func(st *State) (any, error) {
+			st.Held = true
 			j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, Taken{"req_00_a", job.Interactive, "2-0"}, "secret")
 			return map[bool]string{true: "started", false: "not now"}[j != nil], err
 		}},
@@ -79,7 +80,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 			return "taken", err
 		}},
 		{"Cancel", func(st *State) (any, error) {
-			return "taken", st.end("req_00_a", job.Cancelled, job.CodeCancelled, "enough", 0)
+			return "taken", st.end("req_00_a", job.Cancelled, job.CodeCancelled, "enough", Holder{})
 		}},
 		{"Retry", func(st *State) (any, error) { return "taken", st.retry("req_00_a") }},
 		{"EndTurn", func(st *State) (any, error) {
@@ -158,6 +159,7 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 		st := jobIn("pending")
 		st.Job.Secret = "old"
 		row.before(st.Job)
+		st.Held = true
 		if _, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, Taken{"req_00_a", job.Interactive, "2-0"}, "new"); err != nil {
 			t.Fatal(err)
 		}

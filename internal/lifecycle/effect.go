@@ -116,6 +116,12 @@ type (
 		Priority job.Priority
 		Entry    string
 	}
+	// HoldEntry fails the commit where the node does not hold the entry of the queue.
+	HoldEntry struct {
+		Node     string
+		Priority job.Priority
+		Entry    string
+	}
 	// HoldWorker counts a job among those of its user that run, and fails the commit
 	// where there are Limit already.
 	HoldWorker struct {
@@ -160,6 +166,14 @@ type (
 		Type job.CheckpointType
 		What string
 		By   int64
+	}
+	// CountDaily adds to the counts of a day: of Cost by kind, of the other measures by
+	// class.
+	CountDaily struct {
+		Time    time.Time
+		Measure Measure
+		Of      string
+		By      int64
 	}
 
 	// RememberKey keeps which job an idempotency key made; the commit fails where it
@@ -233,6 +247,12 @@ type (
 		ApprovalKey string
 	}
 
+	// SaveChange stores parts of what was captured of a job's change, JSON by name.
+	SaveChange struct {
+		JobID job.ID
+		Parts map[string]string
+	}
+
 	// KeepBatch stores one batch of a large result, DropBatches removes all.
 	KeepBatch struct {
 		JobID job.ID
@@ -269,6 +289,7 @@ func (KeepSecret) effect()     {}
 func (DropSecret) effect()     {}
 func (EnqueueTurn) effect()    {}
 func (DropEntry) effect()      {}
+func (HoldEntry) effect()      {}
 func (HoldWorker) effect()     {}
 func (ReleaseWorker) effect()  {}
 func (AwaitLimit) effect()     {}
@@ -276,6 +297,7 @@ func (LeaveLimit) effect()     {}
 func (AddTask) effect()        {}
 func (AppendAudit) effect()    {}
 func (Count) effect()          {}
+func (CountDaily) effect()     {}
 func (RememberKey) effect()    {}
 func (AddPending) effect()     {}
 func (TrimPending) effect()    {}
@@ -290,6 +312,7 @@ func (RemoveStanding) effect() {}
 func (StartRun) effect()       {}
 func (SaveRun) effect()        {}
 func (ForgetRun) effect()      {}
+func (SaveChange) effect()     {}
 func (KeepBatch) effect()      {}
 func (DropBatches) effect()    {}
 func (QueueSteer) effect()     {}

@@ -13,22 +13,21 @@ func (s *Service) Cancel(ctx context.Context, id job.ID, by job.Actor) error {
 	if by.Via == job.ViaSlack {
 		why = "Cancelled in Slack."
 	}
-	return s.End(ctx, id, job.Cancelled, job.CodeCancelled, why, 0)
+	return s.promise(ctx, Query{Job: id}, func(st *State) error { return st.end(id, job.Cancelled, job.CodeCancelled, why, Holder{}) })
 }
 
 // End ends a job as cancelled, rejected or failed. It returns a Conflict error
-// when the job has ended already. turn 0 means whatever turn the job is in; the
-// end of another turn than the job's is ignored.
-func (s *Service) End(ctx context.Context, id job.ID, state job.State, code job.Code, message string, turn int) error {
-	return s.run(ctx, Query{Job: id}, func(st *State) error { return st.end(id, state, code, message, turn) })
+// when the job has ended already. Where h does not have the turn, nothing happens.
+func (s *Service) End(ctx context.Context, id job.ID, state job.State, code job.Code, message string, h Holder) error {
+	return s.run(ctx, Query{Job: id}, func(st *State) error { return st.end(id, state, code, message, h) })
 }
 
-func (st *State) end(id job.ID, to job.State, code job.Code, message string, turn int) error {
+func (st *State) end(id job.ID, to job.State, code job.Code, message string, h Holder) error {
 	j := st.Job
 	if j == nil {
 		return job.NoJob(id)
 	}
-	if turn > 0 && turn != j.Turn && !j.State.Terminal() {
+	if h.check(j) != nil && !j.State.Terminal() {
 		return nil
 	}
 	if _, may := job.FindTransition(j.State, j.Phase, to, job.NoPhase); !may {
@@ -46,7 +45,7 @@ func (st *State) end(id job.ID, to job.State, code job.Code, message string, tur
 // Conflict error says why it cannot: the state that it is in, or that another job goes
 // on with its conversation at this moment.
 func (s *Service) Retry(ctx context.Context, id job.ID) error {
-	return s.run(ctx, Query{Job: id, Latest: true}, func(st *State) error { return st.retry(id) })
+	return s.promise(ctx, Query{Job: id, Latest: true}, func(st *State) error { return st.retry(id) })
 }
 
 func (st *State) retry(id job.ID) error {

@@ -9,9 +9,11 @@ import (
 
 // errorData is the data of the event of a job that expired or failed.
 type errorData struct {
-	SuggestionID job.ID   `json:"suggestionId"`
-	Error        string   `json:"error"`
-	ErrorCode    job.Code `json:"errorCode"`
+	// SuggestionID is the job's requestId.
+	SuggestionID job.ID `json:"suggestionId"`
+	// Error says for people, ErrorCode for programs why it ended.
+	Error     string   `json:"error"`
+	ErrorCode job.Code `json:"errorCode"`
 }
 
 // fail ends a job as failed or expired. message goes into the record, toUser into
@@ -170,6 +172,7 @@ func (j *Job) inherit(from *Job) {
 		j.Root = from.ID
 	}
 	j.Conversation, j.Begun, j.Answers = max(from.Conversation, 1), from.Begun, from.Answers
+	j.ConversationAt = from.ConversationAt
 	// The CLI counts the cost of the whole conversation: what it cost so far is not
 	// this job's.
 	j.CostBefore = from.CostBefore - from.CostUSD

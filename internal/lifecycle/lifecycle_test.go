@@ -91,7 +91,7 @@ func (s *jobs) take() *lifecycle.Turn {
 // fail ends a job as one that can be retried, and its process with it.
 func (s *jobs) fail(id job.ID) {
 	s.t.Helper()
-	if err := s.End(s.t.Context(), id, job.Failed, job.CodeCrashed, "It broke.", 0); err != nil {
+	if err := s.End(s.t.Context(), id, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.exit(id)

@@ -62,7 +62,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		if _, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
 			t.Errorf("the answer: %v", err)
 		}
-		if err := s.End(ctx, first.ID, job.Cancelled, job.CodeCancelled, "enough", 0); err != nil {
+		if err := s.End(ctx, first.ID, job.Cancelled, job.CodeCancelled, "enough", lifecycle.Holder{}); err != nil {
 			t.Errorf("the end: %v", err)
 		}
 		second := create(t, s, newJob("second"))

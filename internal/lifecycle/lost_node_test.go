@@ -21,7 +21,7 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 			t.Parallel()
 			storetest.OnBoth(t, lifecycle.Options{UserLimit: 1}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 				ctx := t.Context()
-				if _, err := s.Heartbeat(ctx, "dead"); err != nil {
+				if _, err := s.Heartbeat(ctx, "dead", ""); err != nil {
 					t.Fatal(err)
 				}
 				j, waits := startedOn(t, s, "dead"), startedOn(t, s, "dead")
@@ -39,13 +39,45 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 					t.Errorf("%d places are held, %v", held, err)
 				}
 				takeOver(t, s, "alive") // nothing is left of it, so it is forgotten
-				silent, err := s.Heartbeat(ctx, "alive")
+				silent, err := s.Heartbeat(ctx, "alive", "")
 				if err != nil || len(silent) != 0 {
 					t.Errorf("then these are silent: %v, %v", silent, err)
 				}
 			})
 		})
 	}
+}
+
+// A node that wakes while another still looks at what it has left is not forgotten: what
+// it takes then is missed when it dies.
+func TestANodeThatWakesIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		pass := func() { // the time after which the node is silent
+			if err := rdb.ZAdd(t.Context(), "rb:{00}:nodes", redis.Z{Score: 1, Member: "paused"}).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pass()
+		if silent, err := s.Heartbeat(t.Context(), "alive", ""); err != nil || len(silent) != 1 {
+			t.Fatalf("these are silent: %v, %v", silent, err)
+		}
+		if _, err := s.Heartbeat(t.Context(), "paused", ""); err != nil {
+			t.Fatal(err)
+		}
+		if lost, err := s.Lost(t.Context(), "paused"); err != nil || len(lost) != 0 {
+			t.Fatalf("it has left %v, %v", lost, err)
+		}
+		id := startedOn(t, s, "paused")
+		if _, err := rdb.ZScore(t.Context(), "rb:{00}:nodes", "paused").Result(); err != nil {
+			t.Fatalf("the node is forgotten: %v", err)
+		}
+		pass()
+		takeOver(t, s, "alive")
+		if now, err := s.Get(t.Context(), id); err != nil || now.State != job.Pending {
+			t.Errorf("the job is %s, %v", now.State, err)
+		}
+	})
 }
 
 // startedOn creates a job and lets a node start its turn, if it may.
@@ -67,7 +99,7 @@ func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 
 func takeOver(t *testing.T, s *storetest.Service, node string) {
 	t.Helper()
-	silent, err := s.Heartbeat(t.Context(), node)
+	silent, err := s.Heartbeat(t.Context(), node, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,4 +114,37 @@ func takeOver(t *testing.T, s *storetest.Service, node string) {
 			}
 		}
 	}
+}
+
+// A node that was silent so long that another has put back what it took starts no turn of
+// it: nobody would miss the node if it died then.
+func TestAPutBackEntryStartsNoTurn(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		j, err := s.Start(t.Context(), newJob("u"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := store.PartitionOf(j.ID)
+		taken, ok, err := s.Take(t.Context(), p, "slow", false)
+		if err != nil || !ok {
+			t.Fatal("nothing to take", err)
+		}
+		if _, err := s.LoseNode(t.Context(), taken); err != nil {
+			t.Fatal(err)
+		}
+		if turn, err := s.StartTurn(t.Context(), lifecycle.Worker{Node: "slow"}, taken); err != nil || turn != nil {
+			t.Fatalf("a turn was started that others have put back: %v, %v", turn, err)
+		}
+		again, ok, err := s.Take(t.Context(), p, "other", false)
+		if err != nil || !ok || again.JobID != j.ID {
+			t.Fatalf("it was not put back: %v, %v", again, err)
+		}
+		if turn, err := s.StartTurn(t.Context(), lifecycle.Worker{Node: "slow"}, again); err != nil || turn != nil {
+			t.Fatalf("a turn was started of what another node has taken: %v, %v", turn, err)
+		}
+		if turn, err := s.StartTurn(t.Context(), lifecycle.Worker{Node: "other"}, again); err != nil || turn == nil {
+			t.Fatalf("whoever took it may not start it: %v", err)
+		}
+	})
 }

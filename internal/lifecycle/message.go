@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -30,10 +31,14 @@ func (j *Job) chat() chat {
 
 // messageData is the data of a message's event.
 type messageData struct {
-	Action    string      `json:"action"`
-	Status    string      `json:"status"`
-	SessionID string      `json:"sessionId"`
-	Message   job.Message `json:"message"`
+	// Action is HITL_CHECKPOINT for a message that asks a person, else NEW_MESSAGE.
+	Action string `json:"action" jsonschema:"enum=NEW_MESSAGE,enum=HITL_CHECKPOINT"`
+	// Status says whether the chat waits for its person.
+	Status string `json:"status" jsonschema:"enum=processing,enum=awaiting_human"`
+	// SessionID is the chat.
+	SessionID string `json:"sessionId"`
+	// Message is what was said.
+	Message job.Message `json:"message"`
 }
 
 // addMessage adds a message to a chat and tells of it. Calls of tools that it shows
@@ -150,6 +155,26 @@ func (st *State) endCall(to chat, id string, state job.PartState, output json.Ra
 // failCall is endCall for a call that came to nothing, and why in one word.
 func (st *State) failCall(to chat, id, why string) {
 	st.endCall(to, id, job.OutputError, mustMarshal(why))
+}
+
+// EndCalls ends the tool calls in the chat of a job that has ended: whoever ends a job, or
+// books the end of its process, does it. It returns whether one was open; without mend it
+// only looks.
+func (s *Service) EndCalls(ctx context.Context, id job.ID, mend bool) (bool, error) {
+	var open bool
+	err := s.run(ctx, Query{Job: id, Running: true}, func(st *State) error {
+		j := st.Job
+		if j == nil || !j.State.Terminal() || j.Owner != "" {
+			open = false
+			return nil
+		}
+		open = slices.ContainsFunc(slices.Collect(maps.Values(j.Calls)), Call.EndsWithJob)
+		if open && mend {
+			st.endCalls(j, map[CallOwner]string{EndedByTurn: "interrupted", EndedByPerson: "unused"})
+		}
+		return nil
+	})
+	return open, err
 }
 
 // endCalls ends the calls of the given owners, each with its word.

@@ -95,7 +95,7 @@ func TestStateMachineFollowsItsModel(t *testing.T) {
 			if t.Failed() {
 				t.Fatalf("seed %d", seed)
 			}
-			_ = s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "", 0) // out of the next one's way
+			_ = s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}) // out of the next one's way
 		}
 		if unknown, err := s.Unknown(t.Context()); err != nil || len(unknown) > 0 {
 			t.Errorf("keys and fields that no list names: %v, %v", unknown, err)
@@ -124,7 +124,7 @@ func compare(t *testing.T, s *storetest.Service, m *model) {
 	if j.State != m.state || j.Phase != m.phase || j.Turn != m.turn || j.Attempt != m.attempt || (j.Result != nil) != (m.digest != "") || j.FinishedAt.IsZero() == m.state.Terminal() {
 		t.Errorf("the record is %+v, the model %+v", j, m)
 	}
-	events, err := s.JobEvents(t.Context(), j, 0, 1000)
+	events, _, err := s.JobEvents(t.Context(), j, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,8 +135,8 @@ func compare(t *testing.T, s *storetest.Service, m *model) {
 			t.Fatal(err)
 		}
 		names[i] = head.Event
-		if i > 0 && e.Seq != events[i-1].Seq+1 {
-			t.Errorf("event %d follows %d", e.Seq, events[i-1].Seq)
+		if i > 0 && (e.After != events[i-1].Seq || e.Seq <= e.After) {
+			t.Errorf("event %d follows %d, and is behind %d", e.Seq, e.After, events[i-1].Seq)
 		}
 	}
 	if diff := cmp.Diff(m.events, names); diff != "" {
@@ -222,7 +222,7 @@ func cancel(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if r.IntN(3) > 0 {
 		return // the other operations shall have a chance
 	}
-	err := s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "enough", 0)
+	err := s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "enough", lifecycle.Holder{})
 	if (err == nil) == m.state.Terminal() {
 		t.Errorf("cancelling a job that is %s: %v", m.state, err)
 	}
@@ -331,7 +331,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 				if turn == nil {
 					break
 				}
-				if err := s.End(ctx, turn.Job.ID, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+				if err := s.End(ctx, turn.Job.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}); err != nil {

@@ -48,17 +48,24 @@ func (st *State) movePhase(j *Job, phase job.Phase) error {
 
 // stateData is the data of a state's event.
 type stateData struct {
-	Status     job.State `json:"status"`
-	Phase      job.Phase `json:"phase,omitempty"`
-	PhaseUntil stamp     `json:"phaseUntil,omitzero"`
+	// Status is the job's state from now on.
+	Status job.State `json:"status"`
+	// Phase says what goes on within it.
+	Phase job.Phase `json:"phase,omitempty"`
+	// PhaseUntil is until when it goes on at least: when the next attempt is made.
+	PhaseUntil stamp `json:"phaseUntil,omitzero"`
 	*failureData
 }
 
 // failureData is what such an event tells beside it when a turn before failed.
 type failureData struct {
-	Turn        int          `json:"turn"`
-	Attempt     int          `json:"attempt"`
-	MaxAttempts int          `json:"maxAttempts"`
+	// Turn counts the turns started so far.
+	Turn int `json:"turn"`
+	// Attempt counts turns in a row that ended without a result; at MaxAttempts the job
+	// has failed.
+	Attempt     int `json:"attempt"`
+	MaxAttempts int `json:"maxAttempts"`
+	// LastFailure is how the turn before failed.
 	LastFailure *job.Failure `json:"lastFailure"`
 }
 

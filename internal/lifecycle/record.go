@@ -13,8 +13,8 @@ import (
 // 1970, truths as 1, and values that are zero not at all.
 //
 // Fields tagged write are large and no rule looks at them: they are not loaded, and
-// written where they are set. What a progress report stores (activity,
-// recentDigests, updated) is no field of it: no rule looks at that either.
+// written where they are set. What else a progress report stores (activity,
+// recentDigests) is no field of it: no rule looks at that either.
 type Record struct {
 	ID job.ID `store:"-"`
 	// Version counts the commits that changed the job or anything under its id. A
@@ -58,7 +58,10 @@ type Record struct {
 	CreatedAt  time.Time `store:"created"`
 	UpdatedAt  time.Time `store:"updated"`
 	StartedAt  time.Time `store:"started"` // the latest turn
-	FinishedAt time.Time `store:"finished"`
+	// FirstCallback is when Claude first called back in that turn; zero before. A progress
+	// report sets it without raising Version.
+	FirstCallback time.Time `store:"firstCallback"`
+	FinishedAt    time.Time `store:"finished"`
 	// Deadline is when the clock that people see expires the job.
 	Deadline time.Time `store:"deadline"`
 	Error    string    `store:"error"`
@@ -96,6 +99,10 @@ type Record struct {
 	Root         job.ID `store:"root"`
 	Conversation int    `store:"conversation"`
 	Begun        bool   `store:"begun"`
+	// ConversationAt is the turn in which the CLI last went on with the conversation, by
+	// its job and number; empty where that is not known. It tells a copy of the
+	// conversation from an older one.
+	ConversationAt TurnName `store:"conversationAt"`
 	// CostUSD is what the job cost, and CostBefore what to add to what the CLI says
 	// of the conversation.
 	CostUSD      float64 `store:"cost"`
@@ -134,6 +141,12 @@ type Record struct {
 	// entries are not chained yet. It is replaced, never written to: see State.audit.
 	AuditHead *job.AuditHead `store:"auditHead"`
 }
+
+// TurnName names a turn among those of all jobs: "<job>/<turn>".
+type TurnName string
+
+// NameTurn is the name of a job's turn.
+func NameTurn(id job.ID, turn int) TurnName { return TurnName(string(id) + "/" + itoa(turn)) }
 
 // Round is one round of making sense of what a person replied to a checkpoint; the
 // zero value is none. A further reply begins another round.
@@ -272,6 +285,10 @@ type Call struct {
 	Messages []int64
 	Tool     string
 }
+
+// EndsWithJob reports whether a call is open that must have its end when its job has ended
+// and its process is gone. A run of an action may go on.
+func (c Call) EndsWithJob() bool { return c.Owner == EndedByTurn || c.Owner == EndedByPerson }
 
 // RunID identifies one run of an action.
 type RunID string

@@ -45,6 +45,9 @@ type Submission struct {
 	Partial json.RawMessage
 	// Message tells the chat; its session and user are the job's.
 	Message *job.MessageBody
+	// Holder is the node that submits it, where it is one and not a callback: ErrSuperseded
+	// says that it does not have the turn any more.
+	Holder Holder
 	// Final is whether a change was approved and published: else it is reviewed.
 	Final bool
 }
@@ -67,7 +70,7 @@ func (st *State) refusal() Outcome {
 // Accept accepts a result, once.
 func (s *Service) Accept(ctx context.Context, id job.ID, r Submission) (Outcome, error) {
 	var outcome Outcome
-	err := s.run(ctx, Query{Job: id, Batches: true}, func(st *State) (err error) {
+	err := s.promise(ctx, Query{Job: id, Batches: true}, func(st *State) (err error) {
 		outcome, err = st.accept(r)
 		return err
 	})
@@ -76,14 +79,21 @@ func (s *Service) Accept(ctx context.Context, id job.ID, r Submission) (Outcome,
 
 // receivedData is the data of the event of an accepted result.
 type receivedData struct {
+	// SuggestionID is the job's requestId.
 	SuggestionID job.ID `json:"suggestionId"`
-	Received     *int   `json:"received,omitempty"`
+	// Received is how many suggestions the result holds, where it holds such.
+	Received *int `json:"received,omitempty"`
 }
 
 func (st *State) accept(r Submission) (Outcome, error) {
 	j := st.Job
 	if j != nil && j.State == job.Received {
 		return sameAs(j.ResultDigest == r.Digest), nil
+	}
+	if j != nil && !j.State.Terminal() {
+		if err := r.Holder.check(j); err != nil {
+			return "", err
+		}
 	}
 	refusal := st.refusal()
 	if refusal == Outcome(job.Expired) && r.Final && !j.State.Terminal() {
@@ -154,14 +164,16 @@ const AnyOthers = -1
 
 // partialData is the data of a batch's event.
 type partialData struct {
-	Suggestions json.RawMessage `json:"suggestions"`
-	Total       int             `json:"total"`
+	// Suggestions are the items of this batch.
+	Suggestions json.RawMessage `json:"suggestions" jsonschema:"type=array"`
+	// Total is how many items have arrived in all.
+	Total int `json:"total"`
 }
 
 // AddBatch keeps one batch, shows it to the user at once, and returns how many items
 // have arrived in all, as first told for this batch.
 func (s *Service) AddBatch(ctx context.Context, id job.ID, b NewBatch) (outcome Outcome, total int, err error) {
-	err = s.run(ctx, Query{Job: id, Batches: true, Batch: b.Index}, func(st *State) error {
+	err = s.promise(ctx, Query{Job: id, Batches: true, Batch: b.Index}, func(st *State) error {
 		outcome, total = st.addBatch(b)
 		return nil
 	})
@@ -192,7 +204,7 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 // retryable, is tried again after this turn until its attempts are used up.
 func (s *Service) ReportFailure(ctx context.Context, id job.ID, code job.Code, message string, retryable bool) (Outcome, error) {
 	var outcome Outcome
-	err := s.run(ctx, Query{Job: id}, func(st *State) (err error) {
+	err := s.promise(ctx, Query{Job: id}, func(st *State) (err error) {
 		outcome, err = st.reportFailure(code, message, retryable)
 		return err
 	})

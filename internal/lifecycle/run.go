@@ -20,23 +20,38 @@ const maxCommits = 40
 // Errors: those of decide; Unavailable where the store is away or the job is changed
 // all the time.
 func (s *Service) run(ctx context.Context, q Query, decide func(*State) error) error {
+	return s.commit(ctx, q, false, decide)
+}
+
+// promise is run for a command on whose answer somebody relies: a result that was
+// accepted, a reply, an approval that was used. What it has decided on and written outlasts
+// a server of the store, as far as its replicas are waited for, also where it was written
+// before. Errors: beside those of run, Unavailable where it was written, and too few
+// replicas have confirmed it.
+func (s *Service) promise(ctx context.Context, q Query, decide func(*State) error) error {
+	return s.commit(ctx, q, true, decide)
+}
+
+func (s *Service) commit(ctx context.Context, q Query, promised bool, decide func(*State) error) error {
 	var last string
 	for attempt := range maxCommits {
 		st, err := s.store.Load(ctx, q)
 		if err != nil {
 			return err
 		}
-		if last != "" && st.hasCommit(last) {
-			return nil // it was committed, and only its answer was lost
+		st.Promised = promised
+		// If it was committed, and only its answer was lost, there is nothing left to decide.
+		if last == "" || !st.hasCommit(last) {
+			if err := st.checkSignature(ctx); err != nil {
+				return err
+			}
+			st.noteCallback(ctx)
+			if err := decide(st); err != nil {
+				return err
+			}
+			last = rand.Text()
+			st.CommitID = last
 		}
-		if err := st.checkSignature(ctx); err != nil {
-			return err
-		}
-		if err := decide(st); err != nil {
-			return err
-		}
-		last = rand.Text()
-		st.CommitID = last
 		committed, err := s.store.Commit(ctx, st)
 		if committed {
 			s.moved(st)

@@ -14,7 +14,8 @@ type Store interface {
 	// Load reads at one moment what a query asks for. What does not exist is nil.
 	Load(ctx context.Context, q Query) (*State, error)
 	// Commit writes the changes and effects of a state, all or none. It returns false
-	// where anything that was loaded has changed since.
+	// where anything that was loaded has changed since. Error: Unavailable, also with true
+	// where it was written, and State.Promised cannot be kept.
 	Commit(ctx context.Context, st *State) (bool, error)
 	// Get returns a job as people see it. Error: NotFound.
 	Get(ctx context.Context, id job.ID) (job.Job, error)
@@ -65,6 +66,10 @@ type Query struct {
 	Home string
 	// Waiting is whether the jobs of the user that are over the limit are loaded.
 	Waiting bool
+	// Entry is an entry of the queue, of which it is looked up whether Holder has it, or
+	// anybody where Holder is empty.
+	Entry  Taken
+	Holder string
 	// Steers is whether the steers that wait for the end of the turn are loaded.
 	Steers bool
 	// Pending is whether the messages are loaded that the next turn is told.
@@ -79,6 +84,9 @@ type Query struct {
 type State struct {
 	// CommitID names the commit, so that who has lost its answer knows it again.
 	CommitID string
+	// Promised is whether the commit waits until replicas have what the decision rests on,
+	// too: see promise.
+	Promised bool
 	// Place is where the store keeps it all; only the store looks inside.
 	Place string
 	// Now is the store's time.
@@ -105,6 +113,8 @@ type State struct {
 	// Interpreted is the checkpoint whose reply the new job interprets, Asked the one
 	// that Job has asked last, Earlier that of the decision that is looked up.
 	Interpreted, Asked, Earlier *Checkpoint
+	// Held is whether the entry is held that was asked for.
+	Held bool
 	// Due is when the clock runs down that was asked for; zero where it does not run.
 	Due time.Time
 	// Run is the run that was asked for, RunLease until when it is believed to go on.

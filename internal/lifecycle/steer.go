@@ -34,7 +34,7 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 // EnqueueSteer keeps a steer until the turn that runs has ended: then it answers the
 // review. most is how often the change may be steered. Errors: those of Steer.
 func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
-	err = s.run(ctx, Query{Job: id, Steers: true}, func(st *State) (err error) {
+	err = s.promise(ctx, Query{Job: id, Steers: true}, func(st *State) (err error) {
 		underReview, err = st.enqueueSteer(id, steer, most)
 		return err
 	})

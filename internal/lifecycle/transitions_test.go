@@ -121,7 +121,7 @@ func names(row job.Transition) []string {
 // eventsOf are the names of a job's events.
 func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 	t.Helper()
-	events, err := s.JobEvents(t.Context(), j, 0, 10000)
+	events, _, err := s.JobEvents(t.Context(), j, 0, 10000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 // phasesTold are the phases that the state's events told of, in order; "-" for none.
 func phasesTold(t *testing.T, s *storetest.Service, j job.Job) []string {
 	t.Helper()
-	events, err := s.JobEvents(t.Context(), j, 0, 10000)
+	events, _, err := s.JobEvents(t.Context(), j, 0, 10000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestJobOverItsUsersLimitWaitsForIt(t *testing.T) {
 		}
 		in(t, s, second.ID, job.WaitingForLimit)
 		in(t, s, third.ID, job.WaitingForLimit)
-		if err := s.End(t.Context(), second.ID, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+		if err := s.End(t.Context(), second.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
 			t.Fatal(err)
 		}
 		in(t, s, second.ID, job.NoPhase)
@@ -318,7 +318,7 @@ func TestPhaseIsTheRunningTurnsOwn(t *testing.T) {
 			t.Errorf("back to Claude from publishing: %v, want a refusal", err)
 		}
 		in(t, s, j.ID, job.Publishing)
-		if err := s.End(t.Context(), j.ID, job.Cancelled, job.CodeCancelled, "", 0); err != nil {
+		if err := s.End(t.Context(), j.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
 			t.Fatal(err)
 		}
 		phase(1, "n", job.Capturing)
@@ -342,7 +342,7 @@ func TestParkedJobDoesNotFail(t *testing.T) {
 		}
 		before := eventsOf(t, s, j)
 		var refused *job.Error
-		if err := s.End(t.Context(), j.ID, job.Failed, job.CodeFinalize, "no", 1); !errors.As(err, &refused) || refused.Kind != job.Conflict {
+		if err := s.End(t.Context(), j.ID, job.Failed, job.CodeFinalize, "no", lifecycle.Holder{Turn: 1}); !errors.As(err, &refused) || refused.Kind != job.Conflict {
 			t.Errorf("%v, want a conflict", err)
 		}
 		if waits := in(t, s, j.ID, job.Held); waits.State != job.AwaitingInput || waits.Error != "" {

@@ -20,6 +20,12 @@ type Turn struct {
 	// Begun is whether an earlier turn's process began the conversation, so that
 	// this one can resume it.
 	Begun bool
+	// ConversationAt is the turn that went on with the conversation last; empty where that
+	// is not known.
+	ConversationAt TurnName
+	// Retold is whether a new conversation is to be told the story of an earlier one, which
+	// is not to be had where the turn runs.
+	Retold bool
 	// ResumeReason is what the turn before left for this one; nil for a first turn.
 	ResumeReason *ResumeReason
 	// PendingMessages are what the user has written since the last turn, in order.
@@ -51,7 +57,7 @@ type Taken struct {
 func (s *Service) StartTurn(ctx context.Context, w Worker, taken Taken) (*Turn, error) {
 	var started *Job
 	fresh := job.NewSecret()
-	q := Query{Job: taken.JobID, Running: true, Pending: true, Waiting: true}
+	q := Query{Job: taken.JobID, Running: true, Pending: true, Waiting: true, Entry: taken, Holder: w.Node}
 	err := s.run(ctx, q, func(st *State) (err error) {
 		started, err = st.startTurn(s.opts, w, taken, fresh)
 		return err
@@ -67,12 +73,8 @@ func (j *Job) newTurn() *Turn {
 	view := j.View
 	view.State, view.Phase, view.PhaseUntil, view.Turn, view.Node = j.State, j.Phase, j.PhaseUntil, j.Turn, j.Node
 	view.Simulated, view.Submitted, view.Deadline, view.UpdatedAt = j.Simulated, j.Submitted, j.Deadline, j.UpdatedAt
-	root := j.Root
-	if root == "" {
-		root = j.ID
-	}
 	return &Turn{
-		Job: view, Signature: j.Secret.Sign(j.ID), Conversation: conversationID(root, itoa(j.Conversation)), Begun: j.Begun,
+		Job: view, Signature: j.Secret.Sign(j.ID), Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
 		ResumeReason: j.ResumeReason, PendingMessages: j.Pending, Answers: j.Answers, UsedUp: j.usedUp(),
 	}
 }
@@ -90,6 +92,8 @@ func (j *Job) usedUp() []job.CheckpointID {
 	return found
 }
 
+func (j *Job) conversationID() string { return conversationID(j.root(), itoa(j.Conversation)) }
+
 // conversationID names the nth conversation of a job. There is more than one
 // when the CLI could not begin, or no longer finds, the one before.
 func conversationID(id job.ID, n string) string {
@@ -101,6 +105,9 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	j := st.Job
 	if j != nil && j.Owner == w.Node && j.Entry == taken.Entry && j.State == job.Running {
 		return j, nil // it was started, and the answer was lost
+	}
+	if !st.Held {
+		return nil, nil // the node was silent for too long, and another has put it back
 	}
 	if j == nil || j.State != job.Pending || j.Phase == job.WaitingForExit {
 		st.do(DropEntry{taken.Priority, taken.Entry})
@@ -116,7 +123,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	st.stopClocks(j)
 	st.armSecret(j, fresh)
 	j.Turn++
-	j.Submitted, j.StartedAt = false, st.Now
+	j.Submitted, j.StartedAt, j.FirstCallback = false, st.Now, time.Time{}
 	st.setDeadline(j, CallbackClock, j.CallbackTimeout)
 	// What the user has written meanwhile goes into this turn's prompt; it is kept
 	// until the turn has begun its conversation.
@@ -134,7 +141,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 		return j, st.startWaiting(j)
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
-	st.do(HoldWorker{j.ID, j.UserID, opts.UserLimit})
+	st.do(HoldEntry{w.Node, taken.Priority, taken.Entry}, HoldWorker{j.ID, j.UserID, opts.UserLimit})
 	return j, nil
 }
 
@@ -171,14 +178,41 @@ func (j *Job) resumesToolCall() bool {
 	return j.Answers[len(j.Answers)-1].Type == job.ToolApproval
 }
 
-// BeginConversation notes that the CLI has begun the job's conversation.
-func (s *Service) BeginConversation(ctx context.Context, id job.ID) error {
+// BeginConversation notes that the CLI has begun the job's conversation, in its turn h.
+func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-		if st.Job != nil {
-			st.Job.Begun = true
+		if st.Job != nil && h.check(st.Job) == nil {
+			st.Job.Begun, st.Job.ConversationAt = true, NameTurn(id, st.Job.Turn)
 		}
 		return nil
 	})
+}
+
+// LeaveConversation has a running turn begin a new conversation, for the one before is not
+// where it runs. It returns the new one's id; "" where the turn is no longer the node's.
+func (s *Service) LeaveConversation(ctx context.Context, id job.ID, turn int, node string) (string, error) {
+	var begun string
+	err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
+		j := st.Job
+		begun = ""
+		if j == nil || j.State != job.Running || j.Turn != turn || j.Owner != node {
+			return nil
+		}
+		if j.Begun { // else it was left, and the answer was lost
+			j.leaveConversation()
+		}
+		begun = j.conversationID()
+		return nil
+	})
+	return begun, err
+}
+
+// leaveConversation lets the next process begin another conversation. What that one costs
+// counts from 0.
+func (j *Job) leaveConversation() {
+	j.Begun, j.ConversationAt = false, ""
+	j.Conversation++
+	j.CostBefore = j.CostUSD
 }
 
 // SetPhase says what a job's running turn is busy with. Where the turn is no longer
@@ -194,12 +228,15 @@ func (s *Service) SetPhase(ctx context.Context, id job.ID, turn int, node string
 }
 
 // ExtendTurn sets a running turn's callback clock anew, to d from now; 0 means what
-// the job allows each turn.
-func (s *Service) ExtendTurn(ctx context.Context, id job.ID, d time.Duration) error {
+// the job allows each turn. ErrSuperseded says that h does not have the turn.
+func (s *Service) ExtendTurn(ctx context.Context, id job.ID, h Holder, d time.Duration) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
 		j := st.Job
 		if j == nil || j.State != job.Running {
 			return nil
+		}
+		if err := h.check(j); err != nil {
+			return err
 		}
 		if d == 0 {
 			d = j.CallbackTimeout
@@ -221,6 +258,8 @@ type TurnEnd struct {
 	// Begun is whether the CLI began or resumed the conversation; if not, the next
 	// turn begins a new one.
 	Begun bool
+	// Spoken is whether it did so in this turn: one may have no part of Claude's.
+	Spoken bool
 	// Code and Message are used when the job has no result yet.
 	Code    job.Code
 	Message string
@@ -232,6 +271,9 @@ type TurnEnd struct {
 	ResumeReason ResumeReason
 	// Limit is set where the turn ended at a limit of Claude's: that is no attempt.
 	Limit *Limit
+	// Undone is whether the end was booked before, and the store has lost it since: that is
+	// no attempt either.
+	Undone bool
 }
 
 // EndTurn books the end of a turn's process and gives the worker back. A job
@@ -272,7 +314,7 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	}
 	// A conversation that could not be resumed is lost, not an attempt: the next turn
 	// gets the history in its prompt.
-	if lost {
+	if lost || e.Undone {
 		err := st.startOver(j, code, message, 0)
 		return j.State, err
 	}
@@ -294,16 +336,20 @@ func (st *State) tryAgain(j *Job, e TurnEnd, code job.Code, message string) erro
 
 // bookUsage adds what a turn used, and notes how the conversation stands after it.
 func (st *State) bookUsage(j *Job, e TurnEnd) {
+	costBefore := j.CostUSD
 	j.InputTokens += e.Usage.InputTokens
 	j.OutputTokens += e.Usage.OutputTokens
 	if e.Usage.CostUSD > 0 {
 		j.CostUSD = j.CostBefore + e.Usage.CostUSD
 	}
+	st.countTurn(j, costBefore)
 	j.Begun = e.Begun
 	if !e.Begun {
-		j.Conversation++
-		j.CostBefore = j.CostUSD
+		j.leaveConversation()
 		return
+	}
+	if e.Spoken {
+		j.ConversationAt = NameTurn(e.ID, e.Turn)
 	}
 	if j.DeliveredMessages > 0 {
 		st.do(TrimPending{j.ID, j.DeliveredMessages})
@@ -329,6 +375,22 @@ func (st *State) putBack(taken Taken) error {
 		return st.enqueue(j)
 	}
 	return nil
+}
+
+// LoseUnheld takes a turn from a node that holds its entry of the queue no more: nobody
+// would miss the node if it died. It returns whether there was such a turn; without mend it
+// only looks.
+func (s *Service) LoseUnheld(ctx context.Context, taken Taken, mend bool) (bool, error) {
+	var unheld bool
+	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true, Entry: taken}, func(st *State) (err error) {
+		j := st.Job
+		unheld = !st.Held && j != nil && j.Entry == taken.Entry && j.Owner != ""
+		if unheld && mend {
+			_, err = st.loseNode(taken)
+		}
+		return err
+	})
+	return unheld, err
 }
 
 // LoseNode takes a turn, or a queue entry of which none was started, from a node that

@@ -127,6 +127,7 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 					Records: records{}, Addresses: c.addresses, TrustedFunc: sendAs("trusted"), GuardedFunc: sendAs("guarded"),
 				})
 				time.Sleep(time.Hour)
+				synctest.Wait()
 				var want []call
 				if c.want != nil {
 					want = append(want, *c.want)

@@ -53,8 +53,6 @@ const (
 	lease = 20 * time.Second
 	// externalLease is that of a task that calls somebody else's server.
 	externalLease = time.Minute
-	// retryInterval is how long an outbox waits for a store that is away.
-	retryInterval = time.Second
 	// maxTaken is how many tasks of one partition are taken at once.
 	maxTaken = 16
 )
@@ -63,20 +61,7 @@ const (
 // are under way. Any number of nodes may run an outbox on one queue.
 func (o *Outbox) Run(ctx context.Context) {
 	defer o.external.Wait()
-	for {
-		p, ok := o.due.Next(ctx)
-		if !ok {
-			return
-		}
-		next, err := o.work(ctx, p)
-		switch {
-		case err != nil:
-			next = retryInterval
-		case next >= 0:
-			next += time.Millisecond
-		}
-		o.due.In(p, next)
-	}
+	o.due.Run(ctx, o.work)
 }
 
 // Task makes the outbox look for tasks in a partition now.

@@ -134,6 +134,7 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 				q.unbooked = c.unbooked
 				run(t, q, attempt)
 				time.Sleep(30 * time.Hour)
+				synctest.Wait()
 				if diff := cmp.Diff(c.at, made); diff != "" {
 					t.Errorf("attempts, want - got +:\n%s", diff)
 				}
@@ -184,10 +185,12 @@ func TestTaskOfANewerNodeIsLeftToNewerNodes(t *testing.T) {
 		q := newQueue(task{"of-the-future", "req_1"})
 		run(t, q, func() error { t.Error("a handler was called"); return nil })
 		time.Sleep(6 * time.Hour)
+		synctest.Wait()
 		if q.left() != 1 {
 			t.Error("the task is gone")
 		}
 		time.Sleep(30 * time.Hour)
+		synctest.Wait()
 		if q.left() != 0 {
 			t.Error("the task is never given up")
 		}

@@ -14,16 +14,11 @@ import (
 // StartTime is when a process started, in clock ticks since boot; "" when there
 // is none, or it is a zombie. It tells a process from a later one with its pid.
 func StartTime(pid int) string {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
+	s, ok := statOf(pid)
+	if !ok || s.zombie {
 		return ""
 	}
-	// The name in parentheses may hold anything; fields count from behind it.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 20 || string(fields[0]) == "Z" {
-		return ""
-	}
-	return string(fields[19])
+	return s.started
 }
 
 // AwaitExit returns when a process that is not our child has ended.

@@ -17,6 +17,25 @@ type mounts map[string][]string
 // tmpfsSize is how many bytes fit into an empty directory, which is kept in memory.
 const tmpfsSize = 1 << 30
 
+// root shows what lies at the top, part by part, read-only. A bind of all at once would
+// take what is mounted below /run along, which is hidden anyway, and fail where some of it
+// (the namespaces of networks, the rooms of other containers) went away at that moment.
+func (m mounts) root() {
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return // FindSandbox says that nothing runs then
+	}
+	for _, entry := range entries {
+		place := "/" + entry.Name()
+		if to, err := os.Readlink(place); err == nil {
+			m[place] = []string{"--symlink", to, place}
+		} else {
+			m[place] = []string{"--ro-bind-try", place, place}
+		}
+	}
+	m["/"] = []string{"--remount-ro", "/"}
+}
+
 // empty puts an empty directory in place of one.
 func (m mounts) empty(place string) {
 	place = resolved(place)
@@ -34,9 +53,11 @@ func (m mounts) bind(option, source, place string) {
 // args are the arguments, in an order in which no place hides one within it.
 func (m mounts) args() (all []string) {
 	for _, place := range slices.Sorted(maps.Keys(m)) {
-		all = append(all, m[place]...)
+		if place != "/" {
+			all = append(all, m[place]...)
+		}
 	}
-	return all
+	return append(all, m["/"]...) // what is to be in it has to be there before
 }
 
 // program shows a program where it would be hidden, with what lies beside it: a script

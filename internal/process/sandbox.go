@@ -128,7 +128,9 @@ func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Lim
 
 // mounts are what a program finds where. What is said later counts for the same place.
 func (s Sandbox) mounts(room Room) mounts {
-	m := mounts{"/": {"--ro-bind", "/", "/"}, "/dev": {"--dev", "/dev"}, "/proc": {"--proc", "/proc"}}
+	m := mounts{}
+	m.root()
+	m["/dev"], m["/proc"] = []string{"--dev", "/dev"}, []string{"--proc", "/proc"}
 	for _, place := range []string{"/tmp", "/var/tmp", "/run"} {
 		m.empty(place)
 	}

@@ -275,3 +275,42 @@ func BenchmarkStart(b *testing.B) {
 		})
 	}
 }
+
+// What others mount below /run is nothing of a sandbox: where it went away while one
+// starts, that would fail.
+func TestMountsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	if os.Getuid() != 0 {
+		t.Skip("only root mounts")
+	}
+	place, err := os.MkdirTemp("/run", "ringback-test") //nolint:usetesting // below /run is what matters
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(place)
+	if err := syscall.Mount("none", place, "tmpfs", 0, "size=4k"); err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = syscall.Unmount(place, syscall.MNT_DETACH) }()
+	out, err := process.Run(t.Context(), s.command("cat /proc/self/mountinfo"))
+	if err != nil || out.Code != 0 || strings.Contains(string(out.Stdout), place) {
+		t.Errorf("%v, %d: the mounts are\n%s%s", err, out.Code, out.Stdout, out.Stderr)
+	}
+}
+
+// The top of the file system can be read as it is, and not be written.
+func TestTheTopOfASandbox(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	out, err := process.Run(t.Context(), s.command("ls -a / | sort | tr '\n' ' '; touch /new 2>/dev/null && echo written; touch /usr/new 2>/dev/null && echo written; test -x /bin/sh"))
+	if err != nil || out.Code != 0 || strings.Contains(string(out.Stdout), "written") {
+		t.Fatalf("%v, %d: %s%s", err, out.Code, out.Stdout, out.Stderr)
+	}
+	entries, _ := os.ReadDir("/")
+	for _, entry := range entries {
+		if !strings.Contains(string(out.Stdout), entry.Name()) {
+			t.Errorf("there is no /%s", entry.Name())
+		}
+	}
+}

@@ -41,6 +41,13 @@ type Files struct {
 	Stdout, Stderr string
 }
 
+// Remove removes those that there are.
+func (f Files) Remove() {
+	for _, name := range []string{f.Record, f.Stdout, f.Stderr} {
+		_ = os.Remove(name)
+	}
+}
+
 // Process is a detached program that was started or adopted.
 type Process struct {
 	// PID is its id, and that of its process group.

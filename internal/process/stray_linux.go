@@ -112,26 +112,16 @@ func (c *claim) holds(s child, programs map[int]string) bool {
 }
 
 type child struct {
-	pid     int
-	started string
-	session int
-	zombie  bool
+	pid int
+	stat
 }
 
 // childrenOf lists the children of a process.
 func childrenOf(parent int) (found []child) {
 	for _, pid := range childPIDs(parent) {
-		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil {
-			continue
+		if s, ok := statOf(pid); ok && s.parent == parent {
+			found = append(found, child{pid: pid, stat: s})
 		}
-		// The name in parentheses may hold anything; fields count from behind it.
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(fields) < 20 || string(fields[1]) != strconv.Itoa(parent) {
-			continue
-		}
-		session, _ := strconv.Atoi(string(fields[3]))
-		found = append(found, child{pid: pid, started: string(fields[19]), session: session, zombie: string(fields[0]) == "Z"})
 	}
 	return found
 }

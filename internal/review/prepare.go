@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"ringback/internal/workspace"
@@ -17,7 +18,7 @@ const ownTime = 2 * time.Hour
 func (c *Change) Prepare(ctx context.Context) error {
 	err := c.makeReady(ctx)
 	if err == nil {
-		err = c.flow.jobs.ExtendTurn(ctx, c.job.ID, 0)
+		err = c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), 0)
 	}
 	if err = causeOr(ctx, err); err != nil && ctx.Err() == nil {
 		return notReady(err)
@@ -25,50 +26,88 @@ func (c *Change) Prepare(ctx context.Context) error {
 	return err
 }
 
-// makeReady clones what is not there. Where an earlier turn worked on another machine,
-// what it did is brought here, or c.Lost says that it is gone.
+// makeReady clones what is not there. Where another machine has made the latest capture,
+// that is brought here, or c.Lost says that it is gone.
 func (c *Change) makeReady(ctx context.Context) error {
-	if err := c.flow.jobs.ExtendTurn(ctx, c.job.ID, ownTime); err != nil {
+	if err := c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), ownTime); err != nil {
 		return err
 	}
-	isNew, err := c.workspace.Prepare(ctx, func(text string) { c.reportProgress(ctx, text) })
+	isNew, err := c.workspace.Prepare(ctx, c.reportCloning(ctx))
 	if err != nil {
 		return err
 	}
-	if isNew && c.job.Turn > 1 && c.job.Result != nil {
-		restored, err := c.restore(ctx)
-		if err != nil {
+	captured, err := c.flow.store.Trees(ctx, c.job.ID)
+	if err != nil {
+		return err
+	}
+	if captured != nil && (isNew || !c.workspace.IsAt(captured)) {
+		if err := c.bringHere(ctx, isNew, captured); err != nil {
 			return err
 		}
-		c.Lost = !restored
 	}
-	return c.workspace.MarkReady()
+	return c.workspace.MarkReady(captured)
 }
 
-// restore brings back what keep has stored. It is false where there is nothing.
-func (c *Change) restore(ctx context.Context) (bool, error) {
+func (c *Change) reportCloning(ctx context.Context) func(string) {
+	return func(text string) { c.reportProgress(ctx, text) }
+}
+
+// bringHere brings the latest capture here, which another machine has made. What lies here
+// of earlier turns is older, and is replaced; where the capture is not kept, all begins
+// anew, and c.Lost says so.
+func (c *Change) bringHere(ctx context.Context, isNew bool, captured workspace.Trees) error {
+	restored, err := c.restore(ctx, captured)
+	if err != nil || restored {
+		return err
+	}
+	c.Lost = true
+	c.flow.log.Warn("what earlier turns have changed is on another machine, and no copy of it is kept", "requestId", c.job.ID, "turn", c.job.Turn)
+	if isNew {
+		return nil
+	}
+	if err := c.workspace.Remove(); err != nil {
+		return err
+	}
+	_, err = c.workspace.Prepare(ctx, c.reportCloning(ctx))
+	return err
+}
+
+// restore brings back what keep has stored. It is false where there is nothing of that
+// capture: its machine may have died between the two.
+func (c *Change) restore(ctx context.Context, captured workspace.Trees) (bool, error) {
 	text, err := c.flow.store.Snapshot(ctx, c.job.ID)
 	if err != nil || text == nil {
 		return false, err
 	}
 	var snapshot workspace.Snapshot
-	if err := json.Unmarshal(text, &snapshot); err != nil || snapshot == nil {
+	if err := json.Unmarshal(text, &snapshot); err != nil || snapshot == nil || !snapshot.IsOf(captured) {
 		return false, err
 	}
 	return true, c.workspace.Restore(ctx, snapshot)
 }
 
-// keep stores what was changed for another machine; without it, that one would have to
-// begin anew.
-func (c *Change) keep(ctx context.Context, trees workspace.Trees) {
+// keep stores what was changed for another machine. It returns why it could not, for people:
+// then only this one has the change.
+func (c *Change) keep(ctx context.Context, turn int, trees workspace.Trees) (whyNot string, err error) {
 	snapshot, err := c.workspace.Snapshot(ctx, trees)
-	if err == nil {
-		var text json.RawMessage
-		if text, err = json.Marshal(snapshot); err == nil {
-			err = c.flow.store.SaveSnapshot(ctx, c.job.ID, text)
+	if err != nil && ctx.Err() != nil {
+		return "", err
+	}
+	var text json.RawMessage
+	switch {
+	case err != nil:
+		whyNot = err.Error()
+	case snapshot == nil:
+		whyNot = fmt.Sprintf("it is larger than %s, compressed: see CHANGE_LIMIT", c.workspace.SnapshotLimit())
+	default:
+		if text, err = json.Marshal(snapshot); err != nil {
+			return "", err
 		}
 	}
-	if err != nil {
-		c.flow.log.Warn("could not keep a change for other machines", "requestId", c.job.ID, "error", err)
+	if whyNot != "" {
+		c.flow.log.Warn("a change is not kept for other machines", "requestId", c.job.ID, "turn", turn, "error", whyNot)
 	}
+	return whyNot, c.flow.store.SaveSnapshot(ctx, c.job.ID, turn, text, func(parts map[string]any) error {
+		return c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), parts)
+	})
 }

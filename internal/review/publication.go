@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
+	"ringback/internal/store"
 	"ringback/internal/workspace"
 )
 
@@ -24,7 +26,7 @@ type Publication struct{ *Change }
 func (p Publication) Run(ctx context.Context) error {
 	p.flow.log.Info("publishing an approved change", "requestId", p.job.ID, "turn", p.job.Turn)
 	if err := causeOr(ctx, p.run(ctx)); err != nil {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, lifecycle.ErrSuperseded) {
 			return err
 		}
 		return &Error{job.CodeFinalize, "The change could not be published: " + err.Error(), err}
@@ -35,12 +37,13 @@ func (p Publication) Run(ctx context.Context) error {
 func (p Publication) run(ctx context.Context) error {
 	err := p.makeReady(ctx)
 	if err == nil && p.Lost { // nothing else may be published
-		err = errors.New("what was approved is on another machine, and too large to be moved")
+		err = errors.New("what was approved is on another machine, and too large to be moved: start the server there again, " +
+			"which the question for its review names, and retry the job while no other takes jobs; or raise CHANGE_LIMIT and have the change made anew")
 	}
 	if err != nil {
 		return notReady(err)
 	}
-	if err := p.flow.jobs.ExtendTurn(ctx, p.job.ID, ownTime); err != nil {
+	if err := p.flow.jobs.ExtendTurn(ctx, p.job.ID, p.holder(), ownTime); err != nil {
 		return err
 	}
 	return p.publish(ctx)
@@ -62,21 +65,28 @@ func (c *Change) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	decided, err := c.decidedAt(ctx, j)
+	if err != nil {
+		return err
+	}
 	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
 	for _, repository := range c.Repositories { // each is noted at once: a restart goes on with the next
 		if slices.ContainsFunc(done, func(f job.Finalized) bool { return f.Repository == repository.Name }) {
 			continue
 		}
 		one := c.flow.root.Of(string(j.ID), []job.Repository{repository}).Publish(ctx, workspace.PublishOptions{
-			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Commands: c.Finalize, Limits: c.Limits, PullRequest: c.PullRequest,
-			Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) },
+			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Time: decided, Commands: c.Finalize, Limits: c.Limits, PullRequest: c.PullRequest,
+			Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) }, MayFunc: c.holds,
 		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if err := c.holds(ctx); err != nil { // what was pushed, the other one finds and tells of
+			return err
+		}
 		c.audit(ctx, one)
 		done = append(done, one...)
-		if err := c.flow.store.SaveFinalized(ctx, j.ID, done); err != nil {
+		if err := c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(done)); err != nil {
 			return err
 		}
 	}
@@ -84,6 +94,21 @@ func (c *Change) publish(ctx context.Context) error {
 		return c.notPublished(ctx, failed)
 	}
 	return c.receive(ctx, j, done)
+}
+
+// decidedAt is when a person has approved the change, or where nobody is asked, when it was
+// asked for: the same on every machine.
+func (c *Change) decidedAt(ctx context.Context, j job.Job) (time.Time, error) {
+	answers, err := c.flow.store.Answers(ctx, j.ID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, answer := range slices.Backward(answers) {
+		if answer.Type == job.Review && answer.Reply != nil && answer.Reply.Decision == job.Approve {
+			return answer.AnsweredAt, nil
+		}
+	}
+	return j.CreatedAt, nil
 }
 
 // audit adds to the audit log what became of each repository.
@@ -106,7 +131,7 @@ func (c *Change) notPublished(ctx context.Context, failed string) error {
 	if !c.Review {
 		ctx, cancel := detached(ctx)
 		defer cancel()
-		return c.flow.jobs.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+failed, c.job.Turn)
+		return c.flow.jobs.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+failed, c.holder())
 	}
 	steering, err := c.flow.store.Steering(ctx, c.job.ID, c.MaxIterations)
 	if err != nil {
@@ -131,7 +156,7 @@ func (c *Change) receive(ctx context.Context, j job.Job, all []job.Finalized) er
 	message.MessageType, message.UserID, message.SessionID = job.ResultMessage, j.UserID, j.SessionID
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	outcome, err := c.flow.jobs.Accept(ctx, j.ID, lifecycle.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true})
+	outcome, err := c.flow.jobs.Accept(ctx, j.ID, lifecycle.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true, Holder: c.holder()})
 	if err == nil && outcome != lifecycle.Accepted && outcome != lifecycle.Repeated {
 		return fmt.Errorf("storing the result: %s", outcome)
 	}

@@ -16,6 +16,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/limit"
 	"ringback/internal/outbound"
 	"ringback/internal/review"
 	"ringback/internal/schema"
@@ -64,7 +65,7 @@ func newTeam(t *testing.T) *team {
 
 // machine is the workflow of a node whose workspaces lie in dir.
 func (a *team) machine(dir string) *review.Workflow {
-	root := workspace.Root{Dir: dir, Environ: os.Environ(), Requests: outbound.Policy{Open: true}}
+	root := workspace.Root{Dir: dir, Environ: os.Environ(), SnapshotLimit: 4 * limit.MiB, Requests: outbound.Policy{Open: true}}
 	return review.New(a.store, a.jobs, a.people, root, "n", slog.New(slog.DiscardHandler))
 }
 

@@ -9,8 +9,8 @@ import (
 // Step is what is left of a turn for which no process of Claude's is needed: a
 // Submission or a Publication.
 type Step interface {
-	// Run does it, from its beginning. Where ctx ends, it returns the cause; any other
-	// error is an *Error. Where the job is not running any more, there is nothing to do.
+	// Run does it, from its beginning. Where ctx ends, it returns the cause, and where
+	// another node has the turn, lifecycle.ErrSuperseded; any other error is an *Error. Where the job is not running any more, there is nothing to do.
 	Run(ctx context.Context) error
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -218,7 +220,11 @@ func TestAnotherMachinePublishesWhatWasApproved(t *testing.T) {
 			id := turn.Job.ID
 			all.run(all.work(turn, "new.txt", c.text).Next(nil))
 			all.endTurn(id)
+			question := all.get(id).Checkpoint.Message
 			turn = all.decide(id, job.Approve, "")
+			if here := strings.Contains(question, "Only the server on"); here != (c.says != "") {
+				t.Errorf("the question for its review is %s", question)
+			}
 			err := all.change(all.machine(t.TempDir()), turn.Job).Next(turn.Answers).Run(t.Context())
 			failed, isFailed := errors.AsType[*review.Error](err)
 			if isFailed != (c.says != "") || isFailed && (failed.Code != job.CodeFinalize || !strings.Contains(failed.Message, c.says)) {
@@ -228,6 +234,109 @@ func TestAnotherMachinePublishesWhatWasApproved(t *testing.T) {
 				t.Errorf("pushed was %.20q", text)
 			}
 		})
+	}
+}
+
+// A machine that has worked on a job in an earlier turn has files of it that are older than
+// what was captured on another one since.
+func TestAMachineGoesOnFromTheLatestCapture(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		says string
+	}{
+		"which was kept":         {text: "new\n"},
+		"which was not, too big": {text: noise(6 << 20), says: "what was approved is on another machine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := newTeam(t)
+			turn := all.begin("reviewed")
+			id := turn.Job.ID
+			earlier := all.machine(t.TempDir())
+			stale := all.change(earlier, turn.Job)
+			if err := stale.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(stale.Dir(), "service", "half.txt"), []byte("half\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			all.run(all.work(turn, "new.txt", c.text).Next(nil)) // on another one
+			all.endTurn(id)
+			turn = all.decide(id, job.Approve, "")
+			err := all.change(earlier, turn.Job).Next(turn.Answers).Run(t.Context())
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("it ended with %v", err)
+				}
+				return
+			}
+			if err != nil || all.asked(id) != 1 {
+				t.Errorf("it ended with %v, and %d were asked", err, all.asked(id))
+			}
+			if files := all.git(all.remote, "diff", "--name-only", "main", "ringback/"+string(id)); files != "new.txt" {
+				t.Errorf("pushed was %q", files)
+			}
+		})
+	}
+}
+
+// Where the latest capture cannot be had, Claude begins from the beginning and is told so:
+// never from what an earlier turn has left here.
+func TestClaudeNeverGoesOnFromAnOlderStateUnawares(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		lost bool
+		want []string
+	}{
+		"the latest capture was kept":          {text: "new\n", want: []string{"new.txt"}},
+		"the latest capture is somewhere else": {text: noise(6 << 20), lost: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := newTeam(t)
+			turn := all.begin("reviewed")
+			id := turn.Job.ID
+			earlier := all.machine(t.TempDir())
+			stale := all.change(earlier, turn.Job)
+			if err := stale.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(stale.Dir(), "service", "half.txt"), []byte("half\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			all.run(all.work(turn, "new.txt", c.text).Next(nil))
+			all.endTurn(id)
+			turn = all.decide(id, job.Steer, "and another")
+			next := all.change(earlier, turn.Job)
+			if err := next.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var files []string
+			entries, _ := os.ReadDir(filepath.Join(next.Dir(), "service"))
+			for _, e := range entries {
+				if e.Name() != ".git" {
+					files = append(files, e.Name())
+				}
+			}
+			if next.Lost != c.lost || !slices.Equal(files, c.want) {
+				t.Errorf("lost: %t, the files are %v; want %t, %v", next.Lost, files, c.lost, c.want)
+			}
+		})
+	}
+}
+
+// The commit is of the moment of the approval: each machine that publishes it makes the same.
+func TestTheCommitIsOfTheMomentOfItsApproval(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	id := all.reviewed()
+	turn := all.decide(id, job.Approve, "")
+	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
+	want := strconv.FormatInt(turn.Answers[len(turn.Answers)-1].AnsweredAt.Unix(), 10)
+	if got := all.git(all.remote, "log", "-1", "--format=%at %ct", "ringback/"+string(id)); got != want+" "+want {
+		t.Errorf("it is of %s, approved was at %s", got, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"ringback/internal/checkpoint"
@@ -23,7 +24,7 @@ func (c *Change) Submission() Submission { return Submission{c} }
 // is to be asked, publishes it.
 func (s Submission) Run(ctx context.Context) error {
 	if err := causeOr(ctx, s.run(ctx)); err != nil {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, lifecycle.ErrSuperseded) {
 			return err
 		}
 		return &Error{job.CodeWorkspace, "What was changed could not be read: " + err.Error(), err}
@@ -44,14 +45,24 @@ func (s Submission) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.flow.store.SaveChange(ctx, j.ID, captured); err != nil {
+	if err := s.flow.jobs.SaveChange(ctx, j.ID, s.holder(), captured.Parts()); err != nil {
 		return err
 	}
-	s.keep(ctx, captured.Trees)
+	onlyHere, err := s.keep(ctx, j.Turn, captured.Trees)
+	if err != nil {
+		return err
+	}
+	if err := s.workspace.MarkReady(captured.Trees); err != nil {
+		return err
+	}
 	if !s.Review {
 		return s.publish(ctx)
 	}
-	return s.askForReview(ctx, steering, summaryText(j.ID, captured))
+	message := summaryText(j.ID, captured)
+	if onlyHere != "" {
+		message += "\n\n" + onlyHereText(onlyHere)
+	}
+	return s.askForReview(ctx, steering, message)
 }
 
 // capture reads what has changed and runs the verifiers.
@@ -70,6 +81,9 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 	}
 	if len(s.Verifiers) > 0 {
 		s.ShowPhase(ctx, job.Verifying)
+		if err := s.holds(ctx); err != nil {
+			return c, err
+		}
 	}
 	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), s.Network, s.Verifiers)
 	return c, context.Cause(ctx) // verifiers that were cut off say nothing of the change
@@ -89,7 +103,7 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, m
 		return err
 	}
 	outcome, _, details, err := c.flow.people.Ask(ctx, checkpoint.Request{
-		RequestID: c.job.ID, UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review, Message: message, Props: props,
+		RequestID: c.job.ID, Holder: c.holder(), UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review, Message: message, Props: props,
 		ApprovalKey: fmt.Sprintf("change:%d", steering.CurrentIteration), AuditFields: job.Operation{Action: "finalize"},
 		MaxIterations: steering.MaxIterations,
 	})

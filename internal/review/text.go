@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -123,4 +124,13 @@ func failures(list []job.Finalized) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// onlyHereText says to whoever reviews a change that it cannot be moved to another machine.
+func onlyHereText(why string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this machine"
+	}
+	return "Only the server on " + host + " can publish this change or go on with it. It is not kept for other machines: " + why + "."
 }

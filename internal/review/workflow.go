@@ -62,6 +62,16 @@ func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
 	return c, nil
 }
 
+// holder is this node, as the one that has the turn.
+func (c *Change) holder() lifecycle.Holder {
+	return lifecycle.Holder{Turn: c.job.Turn, Node: c.flow.node}
+}
+
+// holds is asked before what cannot be undone.
+func (c *Change) holds(ctx context.Context) error {
+	return c.flow.jobs.Holds(ctx, c.job.ID, c.holder())
+}
+
 // Dir is where Claude works: it holds a directory for each repository.
 func (c *Change) Dir() string { return c.workspace.Dir() }
 

@@ -108,9 +108,16 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		return
 	}
 	r.sweeper.Add(marker(h.ID, h.Turn))
-	printed := newOutput(r.store, r.jobs, j, r.nodeDir.turnFiles(h.ID, h.Turn), r.secrets).finish()
+	printed := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn)).finish()
+	if printed.Begun {
+		r.keepConversation(serving, j)
+	}
 	end := lifecycle.TurnEnd{
-		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Lost},
+		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Spoken: printed.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Lost},
+	}
+	if turn, ok := r.booked.Get(h.ID); ok && turn == h.Turn {
+		r.log.Warn("the store has lost the end of a turn", "requestId", h.ID, "turn", h.Turn)
+		end.Undone = true
 	}
 	if change != nil {
 		if step := change.Next(answers); step != nil {

@@ -29,17 +29,20 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 			return process.Detached{}, err
 		}
 	}
+	if err := r.bringConversation(ctx, st); err != nil {
+		return process.Detached{}, err
+	}
 	prompt, err := r.prompt(ctx, k, st, change)
 	if err != nil {
 		return process.Detached{}, err
 	}
-	settings, err := r.settings(k, st)
+	files, err := r.writeCLIFiles(k, st)
 	if err != nil {
 		return process.Detached{}, err
 	}
 	bin, args := r.opts.ClaudeBin, claude.Args(claude.Turn{
 		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
-		Hold: r.opts.Hold, Settings: settings, Structured: r.opts.Structured, Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
+		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured, Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
 	})
 	env, dir := claude.Environ(r.opts.Environ, r.opts.Hold), r.nodeDir.workDir(st.Job.ID)
 	if change != nil {
@@ -56,24 +59,49 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
 		Limits: turnLimits(k),
 	}
-	return d, r.confine(&d, st, change, settings)
+	return d, r.confine(&d, st, change, files)
 }
 
-// settings writes the CLI's settings where the kind has calls of tools
-// intercepted. They lie beside the directory that Claude works in.
-func (r *Runner) settings(k *kind.Kind, st *lifecycle.Turn) (file string, err error) {
-	if k.Policy.Tools.Empty() {
-		return "", nil
+// cliFiles are files that the CLI reads as it starts; empty for none. They hold the
+// signature of the turn.
+type cliFiles struct{ settings, mcpConfig string }
+
+// all are those that there are.
+func (f cliFiles) all() []string {
+	return slices.DeleteFunc([]string{f.settings, f.mcpConfig}, func(name string) bool { return name == "" })
+}
+
+// writeCLIFiles writes the CLI's settings where the kind has calls of tools intercepted,
+// and the server that it calls back to where that is over MCP.
+func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles, err error) {
+	if !k.Policy.Tools.Empty() {
+		text, err := claude.Settings(r.callback(st), r.opts.Hold)
+		if err != nil {
+			return files, err
+		}
+		if files.settings, err = r.writeCLIFile(st, "settings.json", text); err != nil {
+			return files, err
+		}
 	}
-	text, err := claude.Settings(r.callback(st), r.opts.Hold)
+	if !k.OverMCP() || r.opts.Structured {
+		return files, nil
+	}
+	text, err := claude.MCPConfig(r.callback(st), r.opts.Hold)
 	if err != nil {
-		return "", err
+		return files, err
 	}
+	files.mcpConfig, err = r.writeCLIFile(st, "mcp.json", text)
+	return files, err
+}
+
+// writeCLIFile writes a file beside the directory that Claude works in: in a sandbox it is
+// there to be read, and no tool of the CLI's reads it by itself.
+func (r *Runner) writeCLIFile(st *lifecycle.Turn, name string, text []byte) (file string, err error) {
 	dir := r.nodeDir.jobDir(st.Job.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	file = filepath.Join(dir, "settings.json")
+	file = filepath.Join(dir, name)
 	return file, os.WriteFile(file, text, 0o600)
 }
 
@@ -157,7 +185,7 @@ const historyLength = 200
 // firstPrompt begins a conversation. Where an earlier one of the session is not
 // to be had, it is retold.
 func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *lifecycle.Turn) (string, error) {
-	if len(st.Answers) > 0 || len(st.PendingMessages) > 0 {
+	if st.Retold || len(st.Answers) > 0 || len(st.PendingMessages) > 0 {
 		_, last, err := r.store.Messages(ctx, st.Job.UserID, st.Job.SessionID, 0, 0)
 		if err != nil {
 			return "", err
@@ -198,7 +226,7 @@ func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string 
 	message := job.NewResultMessage(accepted.JSON)
 	message.UserID, message.SessionID = t.job.UserID, t.job.SessionID
 	if _, err := t.r.jobs.Accept(ctx, t.job.ID, lifecycle.Submission{
-		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message,
+		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message, Holder: lifecycle.Holder{Turn: t.job.Turn},
 	}); err != nil {
 		return "The result could not be stored."
 	}

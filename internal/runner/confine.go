@@ -16,7 +16,11 @@ import (
 
 // confine puts a turn's process into the sandbox, if there is one: it has its working
 // directory, its conversation, and what package managers have fetched for its job.
-func (r *Runner) confine(d *process.Detached, st *lifecycle.Turn, change *review.Change, settings string) error {
+func (r *Runner) confine(d *process.Detached, st *lifecycle.Turn, change *review.Change, files cliFiles) error {
+	config, err := r.ownConversation(st)
+	if err != nil {
+		return err
+	}
 	d.Sandbox = r.opts.Sandbox
 	if !d.Sandbox.InForce() {
 		return nil
@@ -25,25 +29,31 @@ func (r *Runner) confine(d *process.Detached, st *lifecycle.Turn, change *review
 	if change != nil {
 		d.Room.Caches = change.Caches()
 	}
-	if settings != "" {
-		d.Room.Readable = append(d.Room.Readable, settings)
-	}
-	if st.Job.Simulated { // it keeps its conversation where it works
+	d.Room.Readable = append(d.Room.Readable, files.all()...)
+	if config == "" {
 		return nil
 	}
-	dir, err := r.conversationDir(st)
+	prepared, err := claude.PrepareConfigDir(config, d.Env)
 	if err != nil {
 		return err
 	}
-	config, err := claude.PrepareConfigDir(dir, d.Env)
-	if err != nil {
-		return err
-	}
-	d.Env = append(d.Env, config.Env...)
-	d.Room.Writable = append(d.Room.Writable, dir)
-	d.Room.Readable = append(d.Room.Readable, config.Readable...)
-	d.Room.Shown = config.Shown
+	d.Env = append(d.Env, prepared.Env...)
+	d.Room.Writable = append(d.Room.Writable, config)
+	d.Room.Readable = append(d.Room.Readable, prepared.Readable...)
+	d.Room.Shown = prepared.Shown
 	return nil
+}
+
+// ownConversation notes which conversation a turn's process is to lead, and returns where
+// its configuration lies in a sandbox; "" where it keeps its conversation where it works.
+func (r *Runner) ownConversation(st *lifecycle.Turn) (config string, err error) {
+	if st.Job.Simulated {
+		return "", nil
+	}
+	if err := r.nodeDir.beginsConversation(st); err != nil {
+		return "", err
+	}
+	return r.conversationDir(st)
 }
 
 // turnLimits are what a turn may take.
@@ -62,14 +72,17 @@ func (t *claudeTurn) reachedLimit(exit process.Exit, printed summary) string {
 // another job, on any node that shares the directory.
 func (r *Runner) conversations() string { return filepath.Join(r.opts.Dir, "conversations") }
 
-// conversationDir is where a conversation lies. Beside it stands which job leads it: it
-// goes with that job's record.
+// configName is the CLI's configuration within a conversation's directory.
+const configName = "config"
+
+// conversationDir is where the CLI's configuration for a conversation lies, in a sandbox.
+// Beside it stands which job leads the conversation: it goes with that job's record.
 func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
 	dir := filepath.Join(r.conversations(), st.Conversation)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, "config"), os.WriteFile(filepath.Join(dir, jobFile), []byte(st.Job.ID), 0o600)
+	return filepath.Join(dir, configName), os.WriteFile(filepath.Join(dir, jobFile), []byte(st.Job.ID), 0o600)
 }
 
 // jobFile names the job that leads a conversation.

@@ -12,22 +12,7 @@ func (r *Runner) Clock(p store.Partition) { r.clocks.Now(p) }
 
 // fireDeadlines fires what is due, whichever node has set it: each hears of a clock that
 // is the next to run down.
-func (r *Runner) fireDeadlines(ctx context.Context) {
-	for {
-		p, ok := r.clocks.Next(ctx)
-		if !ok {
-			return
-		}
-		next, err := r.fireDue(ctx, p)
-		switch {
-		case err != nil:
-			next = time.Second // the store is away: deadlines keep in it
-		case next >= 0:
-			next += time.Millisecond
-		}
-		r.clocks.In(p, next)
-	}
-}
+func (r *Runner) fireDeadlines(ctx context.Context) { r.clocks.Run(ctx, r.fireDue) }
 
 // fireDue fires what is due in a partition, and returns how long until more is; negative
 // where nothing is set.

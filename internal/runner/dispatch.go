@@ -70,6 +70,9 @@ func (r *Runner) take(ctx context.Context, p store.Partition, batchFirst, isTry 
 	r.taking.RLock()
 	defer r.taking.RUnlock()
 	whole := context.WithoutCancel(ctx) // what was taken is started, also while the server stops
+	if err := r.becomeAlive(whole); err != nil {
+		return nil, false, err
+	}
 	taken, more, err := r.store.Take(whole, p, r.nodeDir.node, batchFirst)
 	if err != nil || !more {
 		return nil, false, err
@@ -81,6 +84,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, batchFirst, isTry 
 			return nil, true, r.jobs.PutBack(whole, taken)
 		}
 	}
+	r.limits.begin(taken.JobID, r.limits.account())
 	t, err = r.startTurn(whole, taken)
 	for isKind(err, job.Unavailable) && ctx.Err() == nil { // else the next start puts it back
 		select {
@@ -91,6 +95,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, batchFirst, isTry 
 	}
 	if t == nil || t.Job.Simulated {
 		r.stopTrying(taken.JobID)
+		r.limits.end(taken.JobID)
 	}
 	return t, true, err
 }

@@ -12,6 +12,8 @@
 //
 //   - errDelivered: Claude has done its part; its process may end by itself
 //   - errJobEnded: the job needs the turn no more; its process is ended at once
+//   - errSuperseded, errBegunAnew: the turn is not this one's any more; its process is
+//     killed, and nothing is booked
 //   - errShutdown: the server stops; the process runs on
 //
 // Events tell of the first two (Event); since an event may be missed, each heartbeat

@@ -74,6 +74,21 @@ func (r *Runner) removeForgotten(ctx context.Context) {
 	}
 	r.removeWorkspaces(ctx)
 	r.removeConversations(ctx)
+	r.pruneMirrors()
+}
+
+// pruneMirrors keeps the mirrors of repositories within their limit.
+func (r *Runner) pruneMirrors() {
+	if r.opts.MirrorsLimit == 0 {
+		return
+	}
+	removed, err := r.workspaces().PruneMirrors(r.opts.MirrorsLimit)
+	if err != nil {
+		r.log.Warn("could not remove mirrors of repositories", "error", err)
+	}
+	if removed > 0 {
+		r.log.Info("removed mirrors of repositories that were not used lately", "mirrors", removed, "limit", int64(r.opts.MirrorsLimit))
+	}
 }
 
 // forgotten reports whether a job has no record any more.

@@ -14,13 +14,50 @@ import (
 // limits keeps turns from being started while Claude's account is at a limit. It stands in
 // the store, for all nodes of the account: when it may have ended, one turn tries.
 type limits struct {
-	// account is whose; empty where this node has no CLI, so that it meets none.
-	account string
-	pauses  store.Pauses
+	// signIn says whose; nil where this node has no CLI, so that it meets none.
+	signIn *claude.SignIn
+	pauses store.Pauses
 
 	mu sync.Mutex
-	// trying is the job whose turn on this node tries; empty for none.
+	// trying is the job whose turn on this node tries, empty for none, and tried the
+	// account with which it does.
 	trying job.ID
+	tried  string
+	// started are the accounts with which the turns of jobs were started.
+	started map[job.ID]string
+}
+
+// account is the account that a turn is started with now; empty for none.
+func (l *limits) account() string {
+	if l.signIn == nil {
+		return ""
+	}
+	return l.signIn.Account()
+}
+
+// begin notes the account with which the turn of a job is started, end forgets it.
+func (l *limits) begin(id job.ID, account string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started[id] = account
+}
+
+func (l *limits) end(id job.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.started, id)
+}
+
+// accountOf is the account with which the turn of a job was started; for one that an earlier
+// start has left, the one of now.
+func (l *limits) accountOf(id job.ID) string {
+	l.mu.Lock()
+	account, known := l.started[id]
+	l.mu.Unlock()
+	if known {
+		return account
+	}
+	return l.account()
 }
 
 // The pauses where the API does not say when a limit ends, as multiples of Options.Backoff,
@@ -32,9 +69,9 @@ const (
 )
 
 func newLimits(o Options) *limits {
-	l := &limits{pauses: store.Pauses{First: firstPause * o.Backoff, Longest: longestPause}}
+	l := &limits{pauses: store.Pauses{First: firstPause * o.Backoff, Longest: longestPause}, started: map[job.ID]string{}}
 	if !o.Simulate {
-		l.account = claude.Account(claude.Environ(o.Environ, 0))
+		l.signIn = claude.NewSignIn(claude.Environ(o.Environ, 0))
 	}
 	return l
 }
@@ -49,8 +86,12 @@ const (
 // awaitLimit waits while Claude is at a limit. isTry is whether the next turn is to try if
 // that has ended.
 func (r *Runner) awaitLimit(ctx context.Context) (isTry bool) {
-	for r.limits.account != "" {
-		wait, isTried, err := r.store.LimitWait(ctx, r.limits.account)
+	for {
+		account := r.limits.account()
+		if account == "" {
+			return false
+		}
+		wait, isTried, err := r.store.LimitWait(ctx, account)
 		switch {
 		case err != nil: // the store is away, as taking a job will find
 			return false
@@ -65,69 +106,86 @@ func (r *Runner) awaitLimit(ctx context.Context) (isTry bool) {
 		case <-time.After(min(wait+time.Millisecond, lookAnyway)):
 		}
 	}
-	return false
 }
 
 // tryLimit makes the turn of a job the one that tries. ok is false where it must not be
 // started: another one tries.
 func (r *Runner) tryLimit(ctx context.Context, id job.ID) (ok bool, err error) {
-	ok, isTry, err := r.store.TryLimit(ctx, r.limits.account, id)
+	account := r.limits.account()
+	ok, isTry, err := r.store.TryLimit(ctx, account, id)
 	if isTry {
-		r.limits.set(id)
+		r.limits.set(id, account)
 	}
 	return ok, err
 }
 
-func (l *limits) set(id job.ID) {
+func (l *limits) set(id job.ID, account string) {
 	l.mu.Lock()
-	l.trying = id
+	l.trying, l.tried = id, account
 	l.mu.Unlock()
 }
 
-func (l *limits) isTrying(id job.ID) bool {
+// now is the job whose turn tries, and with which account.
+func (l *limits) now() (job.ID, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return id != "" && l.trying == id
+	return l.trying, l.tried
+}
+
+func (l *limits) isTrying(id job.ID) bool {
+	trying, _ := l.now()
+	return id != "" && trying == id
 }
 
 // keepTrying says that the turn which tries is still there.
 func (r *Runner) keepTrying(ctx context.Context) {
-	r.limits.mu.Lock()
-	id := r.limits.trying
-	r.limits.mu.Unlock()
+	id, account := r.limits.now()
 	if id == "" {
 		return
 	}
-	if err := r.store.KeepTrying(ctx, r.limits.account, id); err != nil && ctx.Err() == nil {
+	if err := r.store.KeepTrying(ctx, account, id); err != nil && ctx.Err() == nil {
 		r.log.Warn("could not say that a turn tries whether a limit has ended", "requestId", id, "error", err)
 	}
 }
 
 // stopTrying lets another turn try, where this job's did and says nothing of the limit.
 func (r *Runner) stopTrying(id job.ID) {
-	if !r.limits.isTrying(id) {
+	trying, account := r.limits.now()
+	if id == "" || trying != id {
 		return
 	}
-	r.limits.set("")
+	r.limits.set("", "")
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	if err := r.store.StopTrying(ctx, r.limits.account, id); err != nil { // its lease ends
+	if err := r.store.StopTrying(ctx, account, id); err != nil { // its lease ends
+		r.log.Warn("could not let another turn try whether a limit has ended", "requestId", id, "error", err)
+	}
+}
+
+// takeOverTry lets another turn try at once where that of a lost node did.
+func (r *Runner) takeOverTry(ctx context.Context, id job.ID) {
+	account := r.limits.account()
+	if account == "" {
+		return
+	}
+	if err := r.store.StopTrying(ctx, account, id); err != nil && ctx.Err() == nil { // its lease ends
 		r.log.Warn("could not let another turn try whether a limit has ended", "requestId", id, "error", err)
 	}
 }
 
 // answered ends the limit where the turn of a job tries, and the model has answered it.
 func (r *Runner) answered(id job.ID) {
-	if !r.limits.isTrying(id) {
+	trying, account := r.limits.now()
+	if id == "" || trying != id {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	ended, err := r.store.EndLimit(ctx, r.limits.account, id)
+	ended, err := r.store.EndLimit(ctx, account, id)
 	if err != nil {
 		return // tried again soon
 	}
-	r.limits.set("")
+	r.limits.set("", "")
 	if ended {
 		r.log.Info("a limit of Claude's has ended: jobs are started again", "requestId", id)
 	}
@@ -149,7 +207,7 @@ func (r *Runner) reach(serving context.Context, id job.ID, code job.Code, messag
 		}
 	}
 	if r.limits.isTrying(id) {
-		r.limits.set("")
+		r.limits.set("", "")
 	}
 	if err != nil {
 		return &lifecycle.Limit{Until: time.Now().Add(reached.Pauses.First)}
@@ -169,5 +227,5 @@ func (r *Runner) reach(serving context.Context, id job.ID, code job.Code, messag
 func (r *Runner) reachLimit(serving context.Context, id job.ID, l store.ReachedLimit) (lifecycle.Limit, bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 	defer cancel()
-	return r.store.ReachLimit(ctx, r.limits.account, id, l)
+	return r.store.ReachLimit(ctx, r.limits.accountOf(id), id, l)
 }

@@ -30,6 +30,8 @@ type output struct {
 	errSize int64
 	// noted is whether the store knows of the conversation; ending is set by finish.
 	noted, ending bool
+	// spokeFunc is called once the conversation is gone on with.
+	spokeFunc func(job.Job)
 }
 
 // summary is what a turn's output tells in the end.
@@ -42,14 +44,14 @@ type summary struct {
 	ResetsAt time.Time
 }
 
-func newOutput(s *store.Store, jobs *lifecycle.Service, j job.Job, f process.Files, secrets process.Secrets) *output {
+func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 	o := &output{
-		store: s, jobs: jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: secrets, reader: claude.NewReader(),
-		conversation: conversation{secrets: secrets},
+		store: r.store, jobs: r.jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: r.secrets, reader: claude.NewReader(),
+		conversation: conversation{secrets: r.secrets}, spokeFunc: r.spoke,
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	if answers, err := s.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
+	if answers, err := r.store.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
 		o.conversation.expect(answers)
 	}
 	return o
@@ -134,9 +136,10 @@ func (o *output) noteBegun() {
 	if o.noted || o.ending || !o.reader.Begun() {
 		return
 	}
+	o.spokeFunc(o.job)
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	o.noted = o.jobs.BeginConversation(ctx, o.id) == nil
+	o.noted = o.jobs.BeginConversation(ctx, o.id, lifecycle.Holder{Turn: o.turn}) == nil
 }
 
 // finish reads the rest.

@@ -18,8 +18,15 @@ var (
 	// errDelivered: Claude has done its part, by a result, a question, or a change. Its
 	// process may end by itself.
 	errDelivered = errors.New("the turn has delivered")
-	// errJobEnded: the job needs the turn no more. Its process is ended at once.
+	// errJobEnded: the job needs the turn no more. Its process is told to end.
 	errJobEnded = errors.New("the job has ended")
+	// errBegunAnew: the store has gone back to before the turn was begun, and it was begun
+	// once more. Its process is ended, and nothing is booked, for that would be about the
+	// other one.
+	errBegunAnew = errors.New("the turn was begun anew")
+	// errSuperseded: this node was silent for too long, and the job goes on elsewhere. What
+	// runs for the turn is killed.
+	errSuperseded = errors.New("the turn is another node's by now")
 )
 
 // ownedTurn is a turn that the store has given to this node: from its claim or its
@@ -33,6 +40,8 @@ type ownedTurn struct {
 	// while Claude is at work.
 	step review.Step
 	end  context.CancelCauseFunc
+	// over is closed when nothing is done for it any more.
+	over chan struct{}
 }
 
 // own makes a turn this node's in memory, too: from now on it hears of the end of its
@@ -40,7 +49,7 @@ type ownedTurn struct {
 // errShutdown. There is one owned turn of a job; a later one takes its place.
 func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, step review.Step) (context.Context, *ownedTurn) {
 	ctx, end := context.WithCancelCause(serving)
-	t := &ownedTurn{r: r, job: j, change: change, step: step, end: end}
+	t := &ownedTurn{r: r, job: j, change: change, step: step, end: end, over: make(chan struct{})}
 	r.mu.Lock()
 	r.owned[j.ID] = t
 	r.mu.Unlock()
@@ -55,6 +64,38 @@ func (t *ownedTurn) disown() {
 	}
 	t.r.mu.Unlock()
 	t.end(nil)
+	close(t.over)
+}
+
+// supersede ends what still runs for a job of which a turn was begun; false when serving
+// has ended before that.
+func (r *Runner) supersede(serving context.Context, id job.ID) bool {
+	before := r.ownedTurnOf(id)
+	if before == nil {
+		return true
+	}
+	before.end(errBegunAnew) // mostly it is over, but for being forgotten
+	select {
+	case <-before.over:
+		return true
+	case <-serving.Done():
+		return false
+	}
+}
+
+// isLost reports whether a turn ends since it is not this one's to end any more.
+func isLost(cause error) bool {
+	return errors.Is(cause, errBegunAnew) || errors.Is(cause, errSuperseded) || errors.Is(cause, lifecycle.ErrSuperseded)
+}
+
+// letGo forgets a turn that is lost. Nothing is booked: where the store has lost it, it may
+// have been begun anew under the same number, and its end would count as that one's.
+func (r *Runner) letGo(id job.ID, cause error) {
+	if errors.Is(cause, errBegunAnew) {
+		return // what is known of the job is the other one's
+	}
+	r.stopTrying(id)
+	r.limits.end(id)
 }
 
 // jobEnded ends the turn of a job; cause is errDelivered or errJobEnded.
@@ -77,10 +118,14 @@ func (t *ownedTurn) check() {
 	defer cancel()
 	j, err := t.r.store.Get(ctx, t.job.ID)
 	if isKind(err, job.NotFound) {
+		t.r.log.Warn("the store does not know the job any more: its turn is ended", "requestId", t.job.ID, "turn", t.job.Turn)
 		t.end(errJobEnded)
 	}
 	if err != nil {
 		return // the store is away; the process works on
+	}
+	if j.Turn < t.job.Turn {
+		t.r.log.Warn("the store has gone back to before this turn: it is ended", "requestId", t.job.ID, "turn", t.job.Turn, "now", j.Turn)
 	}
 	if cause := t.endState(j); cause != nil {
 		t.end(cause)
@@ -91,8 +136,8 @@ func (t *ownedTurn) check() {
 // on.
 func (t *ownedTurn) endState(now job.Job) error {
 	switch {
-	case now.Turn != t.job.Turn:
-		return errJobEnded
+	case now.Turn != t.job.Turn, now.State == job.Running && now.Node != t.job.Node, now.State == job.Pending && now.Phase != job.WaitingForExit:
+		return errSuperseded
 	case now.State == job.Received:
 		return errDelivered
 	case now.State.Terminal(), now.State == job.Pending: // pending: the reply came, and the next turn waits for this one's end
@@ -145,6 +190,11 @@ func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Chan
 	err := t.withStore(ctx, func() error { return step.Run(ctx) })
 	if errors.Is(err, errShutdown) {
 		r.log.Info("left a change to the next start", "requestId", j.ID, "turn", j.Turn)
+		return
+	}
+	if isLost(err) {
+		r.log.Info("left a change, for this node has its turn no more", "requestId", j.ID, "turn", j.Turn)
+		r.letGo(j.ID, err)
 		return
 	}
 	if failed, ok := errors.AsType[*review.Error](err); ok {

@@ -23,16 +23,19 @@ func TestWhyATurnEnds(t *testing.T) {
 		"a person is asked, Claude was told to stop":   {now: job.Job{Turn: 1, State: job.AwaitingInput, Checkpoint: waits}, want: errDelivered},
 		"a person was asked, the question is gone":     {now: job.Job{Turn: 1, State: job.AwaitingApproval}, want: errDelivered},
 		"the change is under review":                   {now: job.Job{Turn: 1, State: job.AwaitingApproval, Checkpoint: waits, Submitted: true}, step: review.Submission{}, want: errDelivered},
-		"the reply has come, the next turn waits":      {now: job.Job{Turn: 1, State: job.Pending}, want: errJobEnded},
+		"another node began this turn anew":            {now: job.Job{Turn: 1, Node: "other", State: job.Running}, want: errSuperseded},
+		"the store has gone back to before it":         {now: job.Job{State: job.Pending}, want: errSuperseded},
+		"the reply has come, the next turn waits":      {now: job.Job{Turn: 1, State: job.Pending, Phase: job.WaitingForExit}, want: errJobEnded},
+		"the node was given up, nobody runs the job":   {now: job.Job{Turn: 1, State: job.Pending, Phase: job.Queued}, want: errSuperseded},
 		"the result is there":                          {now: job.Job{Turn: 1, State: job.Received}, want: errDelivered},
 		"the job was cancelled":                        {now: job.Job{Turn: 1, State: job.Cancelled}, want: errJobEnded},
 		"the job was cancelled with a change":          {now: job.Job{Turn: 1, State: job.Cancelled, Submitted: true}, want: errJobEnded},
 		"the job expired":                              {now: job.Job{Turn: 1, State: job.Expired}, want: errJobEnded},
 		"the job failed":                               {now: job.Job{Turn: 1, State: job.Failed}, want: errJobEnded},
 		"the change was rejected":                      {now: job.Job{Turn: 1, State: job.Rejected}, want: errJobEnded},
-		"another node runs the next turn":              {now: job.Job{Turn: 2, State: job.Running}, want: errJobEnded},
-		"another node's turn has delivered":            {now: job.Job{Turn: 2, State: job.Received}, want: errJobEnded},
-		"another node's turn has submitted its change": {now: job.Job{Turn: 2, State: job.Running, Submitted: true}, want: errJobEnded},
+		"another node runs the next turn":              {now: job.Job{Turn: 2, State: job.Running}, want: errSuperseded},
+		"another node's turn has delivered":            {now: job.Job{Turn: 2, State: job.Received}, want: errSuperseded},
+		"another node's turn has submitted its change": {now: job.Job{Turn: 2, State: job.Running, Submitted: true}, want: errSuperseded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,10 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/limit"
 	"ringback/internal/outbound"
 	"ringback/internal/process"
 	"ringback/internal/review"
@@ -43,7 +46,14 @@ type Options struct {
 	Environ []string
 	// Repositories says which ones a request may name.
 	Repositories outbound.Policy
-	// Sandbox confines what runs for a job, except git.
+	// ConversationLimit is how large a conversation may be, compressed, to be kept in the
+	// store for other machines; 0: none is.
+	ConversationLimit limit.Bytes
+	// ChangeLimit is the same for what a job has changed; 0: workspace.DefaultSnapshotLimit.
+	ChangeLimit limit.Bytes
+	// MirrorsLimit is how much the mirrors of repositories in Dir may take; 0: no limit.
+	MirrorsLimit limit.Bytes
+	// Sandbox confines what runs for a job.
 	Sandbox process.Sandbox
 	// Dir is where processes keep their files.
 	Dir string
@@ -102,6 +112,8 @@ type Runner struct {
 	mu sync.Mutex
 	// owned are the turns of this node that this start knows of.
 	owned map[job.ID]*ownedTurn
+	// booked are the latest turns whose end this start has booked, by their jobs.
+	booked *lru.Cache[job.ID, int]
 	// turns are the goroutines that run them.
 	turns sync.WaitGroup
 	// free holds one token per worker that has nothing to do.
@@ -115,16 +127,26 @@ type Runner struct {
 	taking sync.RWMutex
 	// doubtful is whether the store may have given us what we do not know of.
 	doubtful atomic.Bool
+	// signalled is when the last sign of life was given that has reached the store; nil
+	// before the first.
+	signalled atomic.Pointer[time.Time]
 	// clocks says where a deadline is due.
 	clocks *store.Schedule
 	// limits are those of Claude's account.
 	limits *limits
 }
 
+// knownEnds is of how many turns a node knows that it has booked their end.
+const knownEnds = 10000
+
 // New returns a runner that keeps its files under opts.Dir. It fails when the
 // directory cannot be used.
 func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
 	opts = opts.withDefaults()
+	booked, err := lru.New[job.ID, int](knownEnds)
+	if err != nil {
+		return nil, err
+	}
 	own, err := takeNodeDir(opts.Dir)
 	if err != nil {
 		return nil, err
@@ -133,7 +155,7 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 		store: s, jobs: jobs, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
-		limits: newLimits(opts),
+		limits: newLimits(opts), booked: booked,
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)
@@ -176,6 +198,7 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	handOver(errShutdown)
 	r.turns.Wait()
 	keeping.Wait()
+	r.farewell()
 	r.sweeper.Sweep()
 }
 
@@ -235,7 +258,7 @@ func (r *Runner) checkAll() {
 
 // workspaces is where the jobs of this data directory have their repositories.
 func (r *Runner) workspaces() workspace.Root {
-	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, Sandbox: r.opts.Sandbox, Requests: r.opts.Repositories}
+	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, SnapshotLimit: r.opts.ChangeLimit, Sandbox: r.opts.Sandbox, Requests: r.opts.Repositories}
 }
 
 // WorkDir is where a job's processes work; empty when that is not on this node.

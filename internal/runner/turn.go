@@ -27,6 +27,10 @@ type claudeTurn struct {
 func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	r.turns.Go(func() {
 		defer func() { r.free <- struct{}{} }()
+		if !r.supersede(serving, st.Job.ID) {
+			return // the next start finds the turn in the store
+		}
+		r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn).Remove() // the store may have lost a turn of this number
 		change, err := r.changeOf(st.Job)
 		if err != nil {
 			r.failedToStart(serving, st, err)
@@ -94,12 +98,15 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn) (*process.Pr
 	if t.change != nil { // before Claude is there to say more
 		t.change.ShowPhase(ctx, job.AtWork)
 	}
+	if err := t.r.jobs.Holds(ctx, t.job.ID, lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node}); err != nil {
+		return nil, err
+	}
 	return process.Start(d)
 }
 
 // with returns the turn with its process.
 func (t *ownedTurn) with(proc *process.Process) *claudeTurn {
-	return &claudeTurn{t, proc, newOutput(t.r.store, t.r.jobs, t.job, proc.Files, t.r.secrets)}
+	return &claudeTurn{t, proc, t.r.newOutput(t.job, proc.Files)}
 }
 
 // followInterval is how often what a process has printed is read.
@@ -136,6 +143,13 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 	switch {
 	case errors.Is(cause, errShutdown) && !isClosed(t.proc.Done()): // else nobody but us will know how it ended
 		t.r.log.Info("left a turn to the next start", "requestId", t.job.ID, "turn", t.job.Turn)
+		return
+	case isLost(cause):
+		t.r.log.Warn("killed what ran for a turn that is not this node's any more", "requestId", t.job.ID, "turn", t.job.Turn, "why", cause)
+		t.proc.Kill()
+		t.r.sweeper.Add(t.proc.Marker)
+		t.r.sweeper.Sweep() // at once: the other one has the same marker
+		t.r.letGo(t.job.ID, cause)
 		return
 	case errors.Is(cause, errDelivered): // so that what it used is known
 		select {
@@ -178,8 +192,11 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 		}
 	}
 	end := lifecycle.TurnEnd{
-		ID: t.job.ID, Turn: t.job.Turn, Node: t.r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Code: code, Message: message,
+		ID: t.job.ID, Turn: t.job.Turn, Node: t.r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Spoken: printed.Begun, Code: code, Message: message,
 		Again: code != job.CodeBudget, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: message},
+	}
+	if printed.Begun {
+		t.r.keepConversation(serving, t.job)
 	}
 	switch {
 	case code.IsLimit() && !t.job.Simulated:
@@ -203,6 +220,10 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 
 // failedToStart books the end of a turn whose process never was there.
 func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err error) {
+	if isLost(err) {
+		r.letGo(st.Job.ID, err)
+		return
+	}
 	end := lifecycle.TurnEnd{
 		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
 	}
@@ -242,6 +263,7 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 // has ended, one try is enough: the next start finds the turn in the store.
 func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	r.stopTrying(e.ID)
+	r.limits.end(e.ID)
 	e.Backoff = r.opts.Backoff
 	for {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
@@ -249,6 +271,7 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 		cancel()
 		switch {
 		case err == nil:
+			r.booked.Add(e.ID, e.Turn)
 			if state.Terminal() {
 				r.removeJobFiles(e.ID)
 			}

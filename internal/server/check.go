@@ -55,10 +55,11 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 	if err := checkDataDir(c.DataDir); err != nil {
 		found = append(found, problem("%v", err))
 	}
-	for _, warning := range append(checkDescriptors(c), checkOwnAnswers(c, kinds)...) {
+	confined, err := findSandbox(ctx, c)
+	for _, warning := range append(checkDescriptors(c), checkOwnAnswers(c, err == nil && confined.InForce(), kinds)...) {
 		found = append(found, note("%s", warning))
 	}
-	found = append(found, checkSandbox(ctx, c, kinds)...)
+	found = append(found, checkSandbox(confined, err, kinds)...)
 	return append(append(found, checkCLI(ctx, c)...), checkRedis(ctx, c)...)
 }
 
@@ -107,10 +108,7 @@ func firstLine(text string) string {
 // checkRedis asks a Redis of one's own whether jobs can be kept in it.
 func checkRedis(ctx context.Context, c config.Config) []Finding {
 	if c.RedisURL == "" {
-		if !store.HasServer() {
-			return []Finding{note("no redis-server or valkey-server on PATH, and REDIS_URL is not set: jobs would be kept in memory only, and lost when the server stops")}
-		}
-		return nil
+		return []Finding{checkEmbedded(ctx)}
 	}
 	where := redisAt(c.RedisURL)
 	client, err := store.Connect(c.RedisURL)
@@ -120,7 +118,7 @@ func checkRedis(ctx context.Context, c config.Config) []Finding {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	found, err := store.JudgeFitness(ctx, client)
+	found, err := store.JudgeFitness(ctx, client, c.RedisWait)
 	if err != nil {
 		return []Finding{problem("%s does not answer: %v. Start it, or correct the address", where, err)}
 	}
@@ -135,4 +133,18 @@ func checkRedis(ctx context.Context, c config.Config) []Finding {
 		findings = append(findings, fine("%s answers", where))
 	}
 	return findings
+}
+
+// checkEmbedded says what would keep the jobs where no Redis is named.
+func checkEmbedded(ctx context.Context) Finding {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	found, err := store.ServerVersion(ctx)
+	switch {
+	case err != nil:
+		return problem("the embedded store does not start: %v", err)
+	case found == "":
+		return note("no redis-server or valkey-server on PATH, and REDIS_URL is not set: jobs would be kept in memory only, and lost when the server stops")
+	}
+	return fine("embedded store: %s", found)
 }

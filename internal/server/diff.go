@@ -29,8 +29,19 @@ func (n *node) diffPage(ctx context.Context, id job.ID, page api.DiffPage) ([]jo
 	if err != nil {
 		return nil, err
 	}
-	root := workspace.Root{Dir: n.opts.Config.DataDir, Environ: n.opts.Config.Environ}
-	shown, err := root.Of(string(id), nil).Page(ctx, captured, snapshot, workspace.Page{Repository: page.Repository, File: page.File, From: page.From, Lines: page.Lines})
+	var since workspace.Trees
+	if page.Since != nil {
+		if since, err = n.store.TreesOf(ctx, id, *page.Since); err != nil {
+			return nil, err
+		}
+		if since == nil {
+			return nil, job.Errorf(job.NotFound, "No round %d of the change was steered", *page.Since).WithHint("GET /api/jobs/%s/steering lists the rounds.", id)
+		}
+	}
+	root := workspace.Root{Dir: n.opts.Config.DataDir, Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox}
+	shown, err := root.Of(string(id), nil).Page(ctx, captured, snapshot, workspace.Page{
+		Repository: page.Repository, File: page.File, From: page.From, Lines: page.Lines, Context: page.Context, Since: since,
+	})
 	switch {
 	case errors.Is(err, workspace.ErrNoFile):
 		return nil, job.Errorf(job.NotFound, "The change has no file %q", path.Join(page.Repository, page.File)).WithHint("GET /api/jobs/%s/diff lists its files.", id)

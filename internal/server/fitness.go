@@ -86,7 +86,7 @@ func (n *node) judgeStore(ctx context.Context) error {
 	if n.db.subject == "" {
 		return nil
 	}
-	found, err := store.JudgeFitness(ctx, n.db.client)
+	found, err := store.JudgeFitness(ctx, n.db.client, n.opts.Config.RedisWait)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (n *node) watchStore(ctx context.Context) {
 func (n *node) judgeStoreAgain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patienceWithStore)
 	defer cancel()
-	found, err := store.JudgeFitness(ctx, n.db.client)
+	found, err := store.JudgeFitness(ctx, n.db.client, n.opts.Config.RedisWait)
 	before := n.fitness.set(found, err)
 	if err != nil {
 		return // whoever needs the store says so

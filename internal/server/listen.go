@@ -57,21 +57,28 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	if err != nil {
 		return nil, err
 	}
+	contracts, err := n.contracts()
+	if err != nil {
+		return nil, err
+	}
 	all := api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
-		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Sandbox: n.sandbox.description, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version,
+		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Sandbox: n.sandbox.description, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: contracts,
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
+	jobs := guard.NewJobs(n.log, append(callback.Paths(), api.HealthPath)...)
+	public.Use(jobs.Middleware)
 	all.Register(public)
+	n.newConsole(all, public).Register(public)
 	if n.callbacks == n.listener {
 		callbacks.Register(public)
-		return servers{n.newServer(public, n.listener)}, nil
+		return servers{n.newServer(public, n.listener, jobs.Context)}, nil
 	}
 	own := n.newEcho(c.CallbackListenAddr)
 	own.Use(guard.NewOrigins(nil).Middleware)
 	all.RegisterHealth(own)
 	callbacks.Register(own)
-	return servers{n.newServer(public, n.listener), n.newServer(own, n.callbacks)}, nil
+	return servers{n.newServer(public, n.listener, jobs.Context), n.newServer(own, n.callbacks, asItIs)}, nil
 }
 
 func (n *node) newEcho(addr string) *echo.Echo {
@@ -83,9 +90,15 @@ func (n *node) newEcho(addr string) *echo.Echo {
 	return e
 }
 
-func (n *node) newServer(handler http.Handler, listener net.Listener) served {
+// connContextFunc is an http.Server's ConnContext.
+type connContextFunc func(context.Context, net.Conn) context.Context
+
+func asItIs(ctx context.Context, _ net.Conn) context.Context { return ctx }
+
+func (n *node) newServer(handler http.Handler, listener net.Listener, note connContextFunc) served {
 	return served{&http.Server{
-		Handler: n.connections.Handler(handler), ConnContext: n.connections.Context, ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		Handler: n.connections.Handler(handler), ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return n.connections.Context(note(ctx, c), c) },
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 	}, n.connections.Listener(listener)}

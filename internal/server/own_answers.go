@@ -10,8 +10,10 @@ import (
 
 // checkOwnAnswers warns where Claude could answer its own questions: without keys and
 // tokens whoever reaches loopback may answer, and what runs for a job of these kinds does.
-func checkOwnAnswers(c config.Config, kinds *kind.Registry) []string {
-	if c.Secured() {
+// Calls of what runs for jobs are refused, see guard.Jobs; but without a sandbox it can
+// have another program call.
+func checkOwnAnswers(c config.Config, confined bool, kinds *kind.Registry) []string {
+	if c.Secured() || confined {
 		return nil
 	}
 	var found []string
@@ -23,6 +25,6 @@ func checkOwnAnswers(c config.Config, kinds *kind.Registry) []string {
 	if len(found) == 0 {
 		return nil
 	}
-	return []string{"Claude could answer its own questions, and approve its own actions, in jobs of these kinds, for they let it run commands or reach the network, and the API asks nobody for a key: " +
-		strings.Join(found, ", ") + ". Set API_KEYS, API_KEYS_FILE or JWT_SECRET."}
+	return []string{"Claude could have another program of this machine answer its questions, and approve its actions, in jobs of these kinds, for they let it run commands or reach the network, nothing confines it, and the API asks nobody for a key: " +
+		strings.Join(found, ", ") + ". Install bubblewrap (SANDBOX), or set API_KEYS, API_KEYS_FILE or JWT_SECRET."}
 }

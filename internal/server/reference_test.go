@@ -16,6 +16,7 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
 	"ringback/internal/job"
+	"ringback/internal/kind"
 )
 
 func reference(t *testing.T) string {
@@ -32,7 +33,7 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	e := echo.New()
-	callbacks, err := callback.New(nil, nil, nil, nil, nil, callback.Options{}, log)
+	callbacks, err := callback.New(nil, nil, new(kind.Registry), nil, nil, callback.Options{}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

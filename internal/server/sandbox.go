@@ -32,7 +32,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 	found, err := process.FindSandbox(ctx, sandboxOptions(c, self))
 	switch {
 	case err == nil:
-		return sandbox{Sandbox: found, description: "bubblewrap, for turns, verifiers and commands of actions"}, nil
+		return sandbox{Sandbox: found, description: "bubblewrap, for turns, verifiers, commands of actions and git"}, nil
 	case c.Sandbox == config.SandboxRequired:
 		return sandbox{}, fmt.Errorf("SANDBOX=require: %w", err)
 	}
@@ -60,9 +60,9 @@ func sandboxOptions(c config.Config, self string) process.SandboxOptions {
 	return o
 }
 
-// checkSandbox says what would be in force, and which kinds ask for more than that.
-func checkSandbox(ctx context.Context, c config.Config, kinds *kind.Registry) []Finding {
-	s, err := findSandbox(ctx, c)
+// checkSandbox says what would be in force, or why there is nothing, and which kinds ask for
+// more than that.
+func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 	switch {
 	case err != nil:
 		return []Finding{problem("%v", err)}

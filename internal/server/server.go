@@ -2,6 +2,8 @@
 // apart again in order.
 package server
 
+//go:generate go test . -run TestContractsAreCommitted -update
+
 import (
 	"context"
 	"errors"
@@ -28,6 +30,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/limit"
 	"ringback/internal/metrics"
 	"ringback/internal/notify"
 	"ringback/internal/outbound"
@@ -227,7 +230,7 @@ type node struct {
 func (n *node) run(ctx context.Context) error {
 	c := n.opts.Config
 	n.store = store.New(n.db.client, store.Options{
-		Retention: c.Retention, NodeTimeout: c.NodeTimeout,
+		Retention: c.Retention, NodeTimeout: c.NodeTimeout, Wait: store.Wait{Replicas: c.RedisWait, Timeout: c.RedisWaitTimeout},
 	}, n.log)
 	if err := n.prepare(ctx); err != nil {
 		return err
@@ -371,6 +374,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self, Simulate: n.claude.Simulated,
 		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Dir: c.DataDir, Repositories: n.repositories(),
+		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit), MirrorsLimit: limit.Bytes(c.MirrorsLimit),
 		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
 }
@@ -397,7 +401,7 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 	if problem := n.opts.Config.FindClaude().Problem; problem != "" && n.runner != nil {
 		problems = append(problems, problem)
 	}
-	return problems, slices.Concat(n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.kinds))
+	return problems, slices.Concat(n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.kinds))
 }
 
 // subscribers are the parts of the node that hear what the store publishes, each of
@@ -499,7 +503,7 @@ func (n *node) announce() {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")
 	}
 	r.Warnings = append(append(r.Warnings, checkKeyFile(n.opts.Config)...), checkDescriptors(n.opts.Config)...)
-	r.Warnings = append(r.Warnings, checkOwnAnswers(n.opts.Config, n.kinds)...)
+	r.Warnings = append(r.Warnings, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.kinds)...)
 	for _, k := range n.kinds.All() {
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
 			r.Warnings = append(r.Warnings, p.Error())

@@ -21,7 +21,7 @@ func (s *Store) RenewRunLease(ctx context.Context, id job.ID, run lifecycle.RunI
 	if err != nil {
 		return "", err
 	}
-	if err := s.renew(ctx, p, "acting", string(run), lifecycle.RunLease, "XX"); err != nil {
+	if err := s.renew(ctx, p, "acting", string(run), lifecycle.RunLease); err != nil {
 		return "", err
 	}
 	state, _, err := s.field(ctx, "job", id, "state")

@@ -46,13 +46,22 @@ func (s *Store) Approvals(ctx context.Context, userID string) ([]job.Approval, e
 	return list, nil
 }
 
-// Revoke removes a standing approval of a user. Error: NotFound.
+// Revoke removes a standing approval of a user. Whoever revokes relies on it, so replicas
+// are waited for, also where it is gone already: nobody knows whether that was confirmed.
+// Errors: NotFound; Unavailable where too few replicas have confirmed it.
 func (s *Store) Revoke(ctx context.Context, userID, id string) error {
-	n, err := s.rdb.HDel(ctx, partitionOf(userID).key("standing", userID), id).Result()
+	p := partitionOf(userID)
+	key := p.key("standing", userID)
+	stands, err := s.rdb.HExists(ctx, key, id).Result()
 	if err != nil {
 		return storeError(err)
 	}
-	if n == 0 {
+	c := &commit{prefix: p.prefix()}
+	c.do("HDEL", key, id)
+	if err := s.writeAndWait(ctx, c); err != nil {
+		return err
+	}
+	if !stands {
 		return job.Errorf(job.NotFound, "No approval has the id %q", id).WithHint("GET /api/approvals lists those that stand.")
 	}
 	return nil

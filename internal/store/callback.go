@@ -62,9 +62,13 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 // Progress stores a progress report of a job. digest identifies the report, so that a
 // repeated one makes no second event.
 func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string) (lifecycle.Outcome, error) {
+	p, err := locate(id)
+	if err != nil {
+		return "", err
+	}
 	now := s.clock.now()
 	event := frame{h.prefix + ":" + string(job.EventActivity), id, h.UserID, now.Format(job.EventTimeLayout), activity, false}
-	answer, err := s.runJob(ctx, s.scripts.progress, id, string(activity), digest, h.UserID, now.UnixMilli(), event.rest(), h.signature)
+	answer, err := s.run(ctx, s.scripts.progress, p, string(id), string(activity), digest, h.UserID, now.UnixMilli(), event.rest(), h.signature, s.past.floor(p))
 	if err != nil {
 		return "", err
 	}

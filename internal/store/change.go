@@ -25,24 +25,19 @@ type round struct {
 	Output string   `json:"output"`
 }
 
-// SaveChange keeps what was captured, in place of what was before.
-func (s *Store) SaveChange(ctx context.Context, id job.ID, c Captured) error {
+// Parts are a capture as lifecycle.SaveChange keeps it.
+func (c Captured) Parts() map[string]any {
 	r := round{Files: []string{}, Output: c.Output}
 	for _, d := range c.Diff {
 		for _, f := range d.Files {
 			r.Files = append(r.Files, d.Repository+"/"+f.Path)
 		}
 	}
-	var fields []any
-	for name, v := range map[string]any{"diff": c.Diff, "logs": c.Logs, "trees": c.Trees, "round:" + strconv.Itoa(c.Iteration): r} {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		fields = append(fields, name, string(text))
-	}
-	return s.setFields(ctx, "change", id, fields...)
+	return map[string]any{"diff": c.Diff, "logs": c.Logs, "trees": c.Trees, "round:" + strconv.Itoa(c.Iteration): r}
 }
+
+// FinalizedParts are what became of each repository, as lifecycle.SaveChange keeps it.
+func FinalizedParts(list []job.Finalized) map[string]any { return map[string]any{"finalized": list} }
 
 // changeField reads one part of what was captured; nil when it is not there.
 func (s *Store) changeField(ctx context.Context, id job.ID, field string) (json.RawMessage, error) {
@@ -72,6 +67,25 @@ func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error)
 	var trees map[string]string
 	err = json.Unmarshal(text, &trees)
 	return trees, err
+}
+
+// TreesOf returns what was under review in a round that was steered; nil where there was no
+// such round.
+func (s *Store) TreesOf(ctx context.Context, id job.ID, round int) (map[string]string, error) {
+	answers, err := s.Answers(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range answers {
+		var props job.Props
+		if a.RequestID != id || a.Type != job.Review || job.UnmarshalExact(a.Props, &props) != nil {
+			continue
+		}
+		if props.Iteration == round && len(props.Trees) > 0 {
+			return props.Trees, nil
+		}
+	}
+	return nil, nil
 }
 
 // Steering returns how often a job was steered, and what came of it.
@@ -113,15 +127,6 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 	return state, nil
 }
 
-// SaveFinalized keeps what became of each repository.
-func (s *Store) SaveFinalized(ctx context.Context, id job.ID, list []job.Finalized) error {
-	text, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	return s.setFields(ctx, "change", id, "finalized", string(text))
-}
-
 // Finalized returns what became of each repository so far.
 func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, error) {
 	text, err := s.changeField(ctx, id, "finalized")
@@ -131,14 +136,4 @@ func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, erro
 	var list []job.Finalized
 	err = json.Unmarshal(text, &list)
 	return list, err
-}
-
-// SaveSnapshot keeps all that a job has changed, JSON, for another machine.
-func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, snapshot json.RawMessage) error {
-	return s.setFields(ctx, "change", id, "snapshot", string(snapshot))
-}
-
-// Snapshot returns what SaveSnapshot kept; nil when there is none.
-func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
-	return s.changeField(ctx, id, "snapshot")
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -133,21 +132,35 @@ func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Check
 		found, err := s.checkpointsLike(ctx, q)
 		return found, "", err
 	}
-	before, err := parseCursor(q.Cursor)
-	if err != nil {
-		return nil, "", err
-	}
-	keys, err := s.keys(ctx, q.group())
-	if err != nil {
-		return nil, "", err
-	}
-	return pageOf(ctx, s.lanes(keys, before, time.Time{}), q.Limit, func(places []place) ([]job.Checkpoint, error) {
+	return page[job.Checkpoint]{of: q.group(), cursor: q.Cursor, limit: q.Limit, at: placeOfCheckpoint, selects: q.selects, fetch: func(places []place) ([]job.Checkpoint, error) {
 		ids := make([]job.CheckpointID, len(places))
 		for i, at := range places {
 			ids[i] = job.CheckpointID(at.id)
 		}
 		return s.checkpoints(ctx, ids)
-	}, q.selects, placeOfCheckpoint)
+	}}.read(ctx, s)
+}
+
+// CountCheckpoints returns how many checkpoints are selected; it reads none of them, and
+// looks at no IDs.
+func (s *Store) CountCheckpoints(ctx context.Context, q CheckpointQuery) (int64, error) {
+	keys, err := s.keys(ctx, q.group())
+	if err != nil {
+		return 0, err
+	}
+	pipe := s.rdb.Pipeline()
+	reads := make([]*redis.IntCmd, len(keys))
+	for i, key := range keys {
+		reads[i] = pipe.ZCard(ctx, key)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return 0, storeError(err)
+	}
+	var n int64
+	for _, read := range reads {
+		n += read.Val()
+	}
+	return n, nil
 }
 
 func (q CheckpointQuery) group() group {

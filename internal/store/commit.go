@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +15,8 @@ import (
 )
 
 // Commit writes the changes and effects of a state, all or none. It returns false where
-// anything that was loaded has changed since.
+// anything that was loaded has changed since. Error: Unavailable, also with true where it
+// was written, and too few replicas have confirmed what was promised.
 func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	c := commit{prefix: st.Place, now: st.Now, id: st.CommitID, touched: map[string]bool{}}
 	for _, session := range sessionsOf(st) {
@@ -28,11 +31,28 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	for _, checkpoint := range checkpointsOf(st) {
 		c.checkpoint(checkpoint, st.Job == nil && len(st.Effects) > 0)
 	}
+	waits := st.Promised && s.opts.Wait.Replicas > 0
 	if len(c.commands)+len(c.events) == 0 {
-		return true, nil
+		if !waits || len(c.guards) == 0 {
+			return true, nil
+		}
+		c.confirm()
 	}
-	answer, err := s.scripts.commit.Run(ctx, s.rdb, []string{st.Place}, c.args()...).Int64()
+	if waits {
+		return s.commitAndWait(ctx, &c)
+	}
+	return s.runCommit(ctx, &c)
+}
+
+// runCommit writes what a commit has collected, all or none. It returns false where a guard
+// does not hold.
+func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
+	answer, err := s.scripts.commit.Run(ctx, s.rdb, []string{c.prefix}, s.commitArgs(c)...).Int64()
 	return answer == 1, storeError(err)
+}
+
+func (s *Store) commitArgs(c *commit) []any {
+	return append([]any{s.past.floor(partitionAt(c.prefix))}, c.args()...)
 }
 
 // commit collects what lua/commit.lua does.
@@ -248,6 +268,10 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.do("RPUSH", c.under("audit", e.JobID), string(e.Entry))
 	case lifecycle.Count:
 		c.do("HINCRBY", c.key("stats"), string(e.Type)+":"+e.What, e.By)
+	case lifecycle.CountDaily:
+		key := c.key("daily", e.Time.UTC().Format(time.DateOnly))
+		c.do("HINCRBY", key, string(e.Measure)+":"+e.Of, e.By)
+		c.keep(key, DaysKept*24*time.Hour)
 	case lifecycle.AddTask:
 		c.do("ZADD", c.key("outbox"), "NX", score(e.Time), string(e.Kind)+"|"+e.Ref)
 		c.do("PUBLISH", c.key("wake"), wakeTask)
@@ -312,6 +336,8 @@ func (c *commit) applyToQueue(e lifecycle.Effect) {
 		c.do("PUBLISH", c.key("wake"), string(e.Priority))
 	case lifecycle.DropEntry:
 		c.dropEntry(e.Priority, e.Entry)
+	case lifecycle.HoldEntry:
+		c.guards = append(c.guards, []any{"held", c.key("queue", string(e.Priority)), e.Entry, e.Node})
 	case lifecycle.HoldWorker:
 		key := c.key("running", e.UserID)
 		c.guards = append(c.guards, []any{"fewer", key, "", e.Limit})
@@ -400,6 +426,12 @@ func (c *commit) applyToApprovals(e lifecycle.Effect) {
 	case lifecycle.SaveRun:
 		c.saveRun(e.Run)
 		c.do("ZREM", c.key("acting"), string(e.Run.ID))
+	case lifecycle.SaveChange:
+		args := []any{"HSET", c.under("change", e.JobID)}
+		for _, name := range slices.Sorted(maps.Keys(e.Parts)) {
+			args = append(args, name, e.Parts[name])
+		}
+		c.do(args...)
 	case lifecycle.ForgetRun:
 		c.do("HDEL", c.under("runs", e.JobID), e.ApprovalKey)
 		c.do("HDEL", c.under("job", e.JobID), "run:"+e.ApprovalKey) // as earlier versions kept it
@@ -439,14 +471,14 @@ func (c *commit) applyToResult(e lifecycle.Effect) {
 func (c *commit) deleteJob(j *lifecycle.Job) {
 	id := string(j.ID)
 	keys := []any{"DEL"}
-	for _, name := range []string{"job", "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked"} {
+	for _, name := range []string{"job", "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked", "notes"} {
 		keys = append(keys, c.key(name, id))
 	}
 	for _, run := range j.Runs {
 		keys = append(keys, c.key("action", string(run)))
 	}
 	for turn := 1; turn <= j.Turn; turn++ {
-		keys = append(keys, c.key("transcript", id, itoa(turn)), c.key("stderr", id, itoa(turn)))
+		keys = append(keys, c.key("transcript", id, itoa(turn)), c.key("stderr", id, itoa(turn)), c.key("snapshot", id, itoa(turn)))
 	}
 	c.do(keys...)
 	for _, p := range j.Checkpoints {

@@ -22,6 +22,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.DropSecret{},
 	lifecycle.EnqueueTurn{},
 	lifecycle.DropEntry{},
+	lifecycle.HoldEntry{},
 	lifecycle.HoldWorker{},
 	lifecycle.ReleaseWorker{},
 	lifecycle.AwaitLimit{},
@@ -29,6 +30,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.AddTask{},
 	lifecycle.AppendAudit{},
 	lifecycle.Count{},
+	lifecycle.CountDaily{},
 	lifecycle.RememberKey{},
 	lifecycle.AddPending{},
 	lifecycle.TrimPending{},
@@ -42,6 +44,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.RemoveStanding{},
 	lifecycle.StartRun{Run: new(lifecycle.Run)},
 	lifecycle.SaveRun{Run: new(lifecycle.Run)},
+	lifecycle.SaveChange{},
 	lifecycle.ForgetRun{},
 	lifecycle.KeepBatch{},
 	lifecycle.DropBatches{},
@@ -56,7 +59,7 @@ func TestEachEffectIsTranslated(t *testing.T) {
 	for _, e := range effects {
 		c := commit{prefix: "rb:{00}", now: time.Now(), touched: map[string]bool{}}
 		c.apply(e)
-		if len(c.commands)+len(c.events) == 0 && reflect.TypeOf(e) != reflect.TypeFor[lifecycle.SaveRun]() {
+		if len(c.commands)+len(c.events)+len(c.guards) == 0 && reflect.TypeOf(e) != reflect.TypeFor[lifecycle.SaveRun]() {
 			t.Errorf("%T does nothing", e)
 		}
 	}

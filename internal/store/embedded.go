@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -56,10 +57,6 @@ func StartEmbedded(ctx context.Context, e Embedding) (*Embedded, error) {
 	return StartInProcess()
 }
 
-// HasServer reports whether there is a program to run: else the embedded store is in
-// memory only.
-func HasServer() bool { return findServer() != "" }
-
 func findServer() string {
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		if bin, err := exec.LookPath(name); err == nil {
@@ -67,6 +64,27 @@ func findServer() string {
 		}
 	}
 	return ""
+}
+
+// versionIn finds the version in what a server says of itself.
+var versionIn = regexp.MustCompile(`v=(\S+)`)
+
+// ServerVersion is the program that would be run as the embedded store, with its version;
+// empty where there is none.
+func ServerVersion(ctx context.Context) (string, error) {
+	bin := findServer()
+	if bin == "" {
+		return "", nil
+	}
+	out, err := exec.CommandContext(ctx, bin, "--version").Output()
+	found := versionIn.FindSubmatch(out)
+	if err == nil && found == nil {
+		err = errors.New("it does not say which version it is")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", bin, err)
+	}
+	return filepath.Base(bin) + " " + string(found[1]), nil
 }
 
 // StartInProcess starts a store that lives in memory only.
@@ -133,7 +151,7 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 	}
 	password := rand.Text()
 	client := redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: []string{socket}, Password: password, DisableIdentity: true, PoolSize: 64, DialerRetries: 1,
+		Dialer: dialer(&redis.Options{DialTimeout: dialTimeout}), Addrs: []string{socket}, Password: password, DisableIdentity: true, PoolSize: 64, DialerRetries: 1,
 	})
 	s := newSupervisor(bin, dir, serverConfig(dir, socket, password), e)
 	process, err := s.start()

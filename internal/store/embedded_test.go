@@ -2,11 +2,14 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -129,4 +132,39 @@ func filesUnder(t *testing.T, dir string) (files []string) {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// Killed, the embedded Redis answers again within a second; under load, a few.
+func TestTheEmbeddedRedisAnswersAgainSoon(t *testing.T) {
+	t.Parallel()
+	var took []time.Duration
+	for range 5 { // five ends within a minute are too many for one server
+		embedded := startEmbedded(t, t.TempDir())
+		for range 4 {
+			info, err := embedded.Client.Info(t.Context(), "server").Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pid int
+			for line := range strings.Lines(info) {
+				_, _ = fmt.Sscanf(line, "process_id:%d", &pid)
+			}
+			if pid < 2 {
+				t.Fatalf("no process is named in %s", info)
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			killed := time.Now()
+			for embedded.Client.Ping(t.Context()).Err() != nil {
+				if time.Since(killed) > 5*time.Second {
+					t.Fatal("it does not answer within 5 s")
+				}
+				time.Sleep(time.Millisecond)
+			}
+			took = append(took, time.Since(killed))
+		}
+	}
+	slices.Sort(took)
+	t.Logf("%d kills: it answered again after %s (median), %s at most", len(took), took[len(took)/2], took[len(took)-1])
 }

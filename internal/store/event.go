@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -15,7 +16,9 @@ import (
 
 // EventEnvelope is an event on its way to clients. Frame is the JSON they receive.
 type EventEnvelope struct {
-	Seq       job.Seq
+	Seq job.Seq
+	// After is the id of the user's event before; 0 for none.
+	After     job.Seq
 	RequestID job.ID
 	UserID    string
 	Type      job.EventType
@@ -23,14 +26,16 @@ type EventEnvelope struct {
 }
 
 // Subscriber receives what the store publishes, by those of its functions that are
-// set. They are called from one goroutine and must not block.
+// set. They are called from one goroutine, but ResubscribedFunc, and must not block.
 type Subscriber struct {
 	// EventFunc is called for each event of every user.
 	EventFunc func(EventEnvelope)
 	// QueuedFunc is called when a turn was queued in a partition, TaskFunc when there is a
 	// task, and ClockFunc when a clock was set that is the next to run down.
 	QueuedFunc, TaskFunc, ClockFunc func(Partition)
-	// ResubscribedFunc is called after a (re)connection: anything may have been missed.
+	// ResubscribedFunc is called when anything may have been missed: after a
+	// (re)connection, and when the store is not in the state that was heard of, such as
+	// after a failover that lost some of it.
 	ResubscribedFunc func()
 }
 
@@ -80,33 +85,56 @@ func (to subscribers) reset() {
 func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	to := subscribers(subscribed)
 	channels := make([]string, 0, 2*Partitions)
-	wakes := make(map[string]Partition, Partitions)
+	places := make(map[string]Partition, 2*Partitions)
 	for p := range Partition(Partitions) {
 		channels = append(channels, p.key("events"), p.key("wake"))
-		wakes[p.key("wake")] = p
+		places[p.key("events")], places[p.key("wake")] = p, p
 	}
 	sub := s.rdb.Subscribe(ctx, channels...)
 	defer sub.Close()
 	context.AfterFunc(ctx, func() { sub.Close() })
+	missed := make(chan struct{}, 1)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	watching.Go(func() { s.watchPast(ctx, to, missed) })
 	confirmed := 0
 	for ctx.Err() == nil {
 		message, err := sub.ReceiveTimeout(ctx, 10*time.Second)
+		follows := true
 		switch m := message.(type) {
 		case *redis.Subscription:
 			// A new connection confirms every channel again.
 			if confirmed++; confirmed%len(channels) == 0 {
-				to.reset()
+				s.past.forget()
+				follows = false
 			}
 		case *redis.Message:
-			if p, ok := wakes[m.Channel]; ok {
-				to.wake(p, m.Payload)
-			} else if event, ok := parsePublished(m.Payload); ok {
-				to.event(event)
-			}
+			follows = s.receive(places[m.Channel], m, to)
 		default:
 			s.checkSubscription(ctx, sub, err)
 		}
+		if !follows {
+			select {
+			case missed <- struct{}{}:
+			default:
+			}
+		}
 	}
+}
+
+// receive passes a message on; it reports whether it follows those before it.
+func (s *Store) receive(p Partition, m *redis.Message, to subscribers) bool {
+	if m.Channel == p.key("wake") {
+		to.wake(p, m.Payload)
+		return true
+	}
+	e, ok := parsePublished(m.Payload)
+	if !ok {
+		return true
+	}
+	follows := s.past.hear(p, e)
+	to.event(e.EventEnvelope)
+	return follows
 }
 
 // checkSubscription finds a connection that died in silence. go-redis dials
@@ -125,68 +153,89 @@ func (s *Store) checkSubscription(ctx context.Context, sub *redis.PubSub, err er
 	}
 }
 
-// parsePublished reads "<seq> <request id> <happening> <user>\n<frame>".
-func parsePublished(payload string) (EventEnvelope, bool) {
-	head, frame, ok := strings.Cut(payload, "\n")
-	if !ok {
-		return EventEnvelope{}, false
-	}
-	parts := strings.SplitN(head, " ", 4)
-	if len(parts) != 4 {
-		return EventEnvelope{}, false
-	}
-	seq, err := strconv.ParseUint(parts[0], 10, 63)
-	return EventEnvelope{
-		Seq: job.Seq(seq), RequestID: job.ID(parts[1]), Type: job.EventType(parts[2]), UserID: parts[3],
-		Frame: []byte(frame),
-	}, err == nil
+// published is an event as it was published.
+type published struct {
+	EventEnvelope
+	// follows is the id of the partition's event before; 0 for none.
+	follows job.Seq
 }
 
-// Replay is a stretch of a user's past events.
+// parsePublished reads
+// "<seq> <user's before> <partition's before> <request id> <happening> <user>\n<frame>".
+func parsePublished(payload string) (e published, ok bool) {
+	head, frame, _ := strings.Cut(payload, "\n")
+	parts := strings.SplitN(head, " ", 6)
+	if len(parts) != 6 {
+		return e, false
+	}
+	var ids [3]job.Seq
+	for i := range ids {
+		n, err := strconv.ParseUint(parts[i], 10, 63)
+		if err != nil {
+			return e, false
+		}
+		ids[i] = job.Seq(n)
+	}
+	return published{EventEnvelope{
+		Seq: ids[0], After: ids[1], RequestID: job.ID(parts[3]), Type: job.EventType(parts[4]), UserID: parts[5],
+		Frame: []byte(frame),
+	}, ids[2]}, true
+}
+
+// Replay is a stretch of a user's past events, as it was at one moment.
 type Replay struct {
 	Events []EventEnvelope
-	// Missed is whether events between since and the first of Events were
-	// forgotten.
+	// Missed is whether since is not in the user's past: events behind it are no longer
+	// kept, or the store has gone back to a state in which there was no such event.
 	Missed bool
-	// Last is the id of the user's latest event, 0 when there is none. It is read
-	// after Events, so there may be events between the two.
+	// Last is the id of the user's latest event, 0 when there is none.
 	Last job.Seq
 }
 
-// Events returns up to limit events of a user after since.
+// Events returns up to limit events of a user after since; 0 for all that are kept.
 func (s *Store) Events(ctx context.Context, userID string, since job.Seq, limit int64) (Replay, error) {
 	p := partitionOf(userID)
-	pipe := s.rdb.Pipeline()
-	entries := pipe.XRangeN(ctx, p.key("events", userID), "("+since.String()+"-0", "+", limit)
-	oldest := pipe.XRangeN(ctx, p.key("events", userID), "-", "+", 1)
+	stream, from := p.key("events", userID), since.String()+"-0"
+	pipe := s.rdb.TxPipeline()
+	entries := pipe.XRangeN(ctx, stream, "("+from, "+", limit)
+	oldest := pipe.XRangeN(ctx, stream, "-", "+", 1)
+	at := pipe.XRangeN(ctx, stream, from, from, 1)
 	marks := pipe.MGet(ctx, p.key("seq", userID), p.key("base", userID))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Replay{}, storeError(err)
 	}
 	r := Replay{Last: seqOf(marks.Val()[0])}
+	base := seqOf(marks.Val()[1])
 	for _, entry := range entries.Val() {
-		if e, ok := parseEntry(entry, userID); ok {
+		if e, ok := parseEntry(entry, userID, base); ok {
 			r.Events = append(r.Events, e)
 		}
 	}
-	r.Missed = missed(since, seqOf(marks.Val()[1]), oldest.Val())
+	r.Missed = since != r.Last && len(at.Val()) == 0 && since != before(oldest.Val(), base)
 	return r, nil
 }
 
-// missed reports whether an event after since is no longer kept. base is the
-// id before the user's first event since the user was last forgotten.
-func missed(since, base job.Seq, oldest []redis.XMessage) bool {
-	if since > 0 && since < base {
-		return true
-	}
+// before is the id of the event before the first one that is kept; 0 for none.
+func before(oldest []redis.XMessage, base job.Seq) job.Seq {
 	if len(oldest) == 0 {
-		return false
+		return 0
 	}
-	first := entrySeq(oldest[0])
-	return first > base+1 && since < first-1
+	return entryAfter(oldest[0], base)
 }
 
-func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
+// entryAfter is the id of the user's event before an entry; 0 for none. Entries of earlier
+// versions do not name it: their ids rose by one, from behind base on.
+func entryAfter(entry redis.XMessage, base job.Seq) job.Seq {
+	if after, ok := entry.Values["p"]; ok {
+		return seqOf(after)
+	}
+	if after := entrySeq(entry) - 1; after != base {
+		return after
+	}
+	return 0
+}
+
+func parseEntry(entry redis.XMessage, userID string, base job.Seq) (EventEnvelope, bool) {
 	frame, ok := entry.Values["f"].(string)
 	if !ok {
 		return EventEnvelope{}, false
@@ -201,7 +250,7 @@ func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
 	}
 	_, happening := cutLast(head.Event)
 	return EventEnvelope{
-		Seq: entrySeq(entry), RequestID: head.RequestID, UserID: userID,
+		Seq: entrySeq(entry), After: entryAfter(entry, base), RequestID: head.RequestID, UserID: userID,
 		Type: job.EventType(happening), Frame: []byte(frame),
 	}, true
 }
@@ -225,13 +274,16 @@ func seqOf(v any) job.Seq {
 	return job.Seq(n)
 }
 
-// JobEvents returns up to limit events of one job after since.
-func (s *Store) JobEvents(ctx context.Context, j job.Job, since job.Seq, limit int) ([]EventEnvelope, error) {
-	var found []EventEnvelope
-	for len(found) < limit {
+// JobEvents returns up to limit events of one job after since. missed is whether since is
+// not in the past of the job's user, see Replay.
+func (s *Store) JobEvents(ctx context.Context, j job.Job, since job.Seq, limit int) (found []EventEnvelope, missed bool, err error) {
+	for first := true; len(found) < limit; first = false {
 		page, err := s.Events(ctx, j.UserID, since, 1000)
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		if first {
+			missed = page.Missed
 		}
 		for _, e := range page.Events {
 			if e.RequestID == j.ID && len(found) < limit {
@@ -243,5 +295,5 @@ func (s *Store) JobEvents(ctx context.Context, j job.Job, since job.Seq, limit i
 			break
 		}
 	}
-	return found, nil
+	return found, missed, nil
 }

@@ -43,21 +43,22 @@ func (f *Fitness) add(other Fitness) {
 	}
 }
 
-// JudgeFitness looks whether jobs can be kept in a Redis, each primary of a Cluster. It
-// changes nothing. What a user may not ask is a warning. Error: it cannot be judged now,
-// since it is away or takes no writes for the time being.
-func JudgeFitness(ctx context.Context, rdb redis.UniversalClient) (Fitness, error) {
+// JudgeFitness looks whether jobs can be kept in a Redis, each primary of a Cluster, of
+// which each has to have so many replicas. It changes nothing. What a user may not ask is a
+// warning. Error: it cannot be judged now, since it is away or takes no writes for the time
+// being.
+func JudgeFitness(ctx context.Context, rdb redis.UniversalClient, replicas int) (Fitness, error) {
 	if err := rdb.Ping(ctx).Err(); err != nil {
 		return judgeRefusal(err)
 	}
 	cluster, ok := rdb.(*redis.ClusterClient)
 	if !ok {
-		return judgeServer(ctx, rdb, true)
+		return judgeServer(ctx, rdb, true, replicas)
 	}
 	var all Fitness
 	var mu sync.Mutex
 	err := cluster.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error {
-		found, err := judgeServer(ctx, primary, false)
+		found, err := judgeServer(ctx, primary, false, replicas)
 		mu.Lock()
 		defer mu.Unlock()
 		all.add(found)
@@ -84,16 +85,38 @@ func judgeRefusal(err error) (f Fitness, unjudged error) {
 }
 
 // judgeServer judges one server. whole is whether it is to have all keys.
-func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool) (Fitness, error) {
+func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool, replicas int) (Fitness, error) {
 	text, err := c.Info(ctx).Result()
 	if answered := redis.Error(nil); err != nil && !errors.As(err, &answered) {
 		return Fitness{}, err
 	}
-	f := judgeInfo(parseInfo(text))
+	info := parseInfo(text)
+	f := judgeInfo(info)
 	if len(f.Faults) > 0 {
 		return f, nil // a Sentinel, say, knows none of our commands
 	}
-	return f, f.judgeCommands(ctx, c, whole)
+	commands := needed
+	if replicas > 0 {
+		f.judgeReplicas(info, replicas)
+		commands += "wait 0 1\n"
+	}
+	return f, f.judgeCommands(ctx, c, commands, whole)
+}
+
+// judgeReplicas looks whether so many replicas can confirm what is written.
+func (f *Fitness) judgeReplicas(info map[string]string, want int) {
+	if info["role"] == "" {
+		return // it does not tell; that is said already
+	}
+	online := 0
+	for name, value := range info {
+		if strings.HasPrefix(name, "slave") && strings.Contains(value, "state=online") {
+			online++
+		}
+	}
+	if online < want {
+		f.fault("has %d replicas in step, and REDIS_WAIT=%d waits for more: results would be answered with 503", online, want)
+	}
 }
 
 // oldest is the version of Redis from which on all works: major and minor.

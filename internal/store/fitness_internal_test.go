@@ -61,6 +61,7 @@ func TestStoreErrorsSayWhetherTheSameCanBeSentAgain(t *testing.T) {
 		"NOREPLICAS Not enough good replicas to write.":                                                                                     job.Unavailable,
 		"READONLY You can't write against a read only replica.":                                                                             job.Unavailable,
 		"LOADING Redis is loading the dataset in memory":                                                                                    job.Unavailable,
+		"EXECABORT Transaction discarded because of previous errors.":                                                                       job.Unavailable,
 		"BUSY Redis is busy running a script":                                                                                               job.Unavailable,
 		"NOPERM this user has no permissions to run the 'evalsha' command":                                                                  job.Unavailable,
 		"WRONGPASS invalid username-password pair or user is disabled.":                                                                     job.Unavailable,

@@ -15,7 +15,7 @@ import (
 
 func judge(t *testing.T, rdb redis.UniversalClient) store.Fitness {
 	t.Helper()
-	f, err := store.JudgeFitness(t.Context(), rdb)
+	f, err := store.JudgeFitness(t.Context(), rdb, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,13 +130,13 @@ func TestARedisThatCannotWriteNowIsNotJudged(t *testing.T) {
 	if err := rdb.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := store.JudgeFitness(t.Context(), rdb); err == nil || !strings.HasPrefix(err.Error(), "NOREPLICAS") || len(f.Faults) > 0 {
+	if f, err := store.JudgeFitness(t.Context(), rdb, 0); err == nil || !strings.HasPrefix(err.Error(), "NOREPLICAS") || len(f.Faults) > 0 {
 		t.Errorf("found %v, %v", f, err)
 	}
 	if err := rdb.Do(t.Context(), "shutdown", "nosave").Err(); err == nil {
 		t.Fatal("it did not stop")
 	}
-	if f, err := store.JudgeFitness(t.Context(), rdb); err == nil {
+	if f, err := store.JudgeFitness(t.Context(), rdb, 0); err == nil {
 		t.Errorf("one that is away: %v", f)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // finding is a job.Finding, and what puts it right.
@@ -26,9 +27,8 @@ const inspectPage = 500
 
 // Inspect compares all that is stored with the records, and passes on what does not fit.
 // With mend it puts that right, unless it has changed since it was looked at. It works in
-// small steps, beside a server at work, and reads every key once. It returns a job of each
-// user whose jobs wait for a place, which only the rules of jobs can judge.
-func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)) (waiting []job.ID, err error) {
+// small steps, beside a server at work, and reads every key once.
+func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)) (Unjudged, error) {
 	i := &inspection{store: s, ctx: ctx, found: func(f finding) error {
 		holds, err := s.holds(ctx, f, mend)
 		if err == nil && holds {
@@ -37,7 +37,7 @@ func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)
 		}
 		return err
 	}}
-	err = s.eachNode(ctx, func(ctx context.Context, node redis.Cmdable) error {
+	err := s.eachNode(ctx, func(ctx context.Context, node redis.Cmdable) error {
 		var cursor uint64
 		for {
 			keys, next, err := node.Scan(ctx, cursor, "rb:{*", inspectPage).Result()
@@ -52,7 +52,17 @@ func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)
 			}
 		}
 	})
-	return i.waiting, err
+	return i.unjudged, err
+}
+
+// Unjudged is what an inspection leaves to the rules of jobs.
+type Unjudged struct {
+	// Waiting is one job of each user whose jobs wait for a place.
+	Waiting []job.ID
+	// Unheld are turns whose node holds their entry of the queue no more.
+	Unheld []lifecycle.Taken
+	// Calling are jobs that have ended, and in whose chat a tool call has no end.
+	Calling []job.ID
 }
 
 // Claim reports whether nobody has claimed this within the interval; then it is claimed.
@@ -83,21 +93,20 @@ func (s *Store) holds(ctx context.Context, f finding, mend bool) (bool, error) {
 			return false, storeError(err)
 		}
 	}
-	c := commit{guards: f.guards}
+	c := commit{prefix: f.place.prefix(), guards: f.guards}
 	if mend {
 		c.commands = f.fix
 	}
-	answer, err := s.scripts.commit.Run(ctx, s.rdb, []string{f.place.prefix()}, c.args()...).Int64()
-	return answer == 1, storeError(err)
+	return s.runCommit(ctx, &c)
 }
 
 // inspection is one run of Inspect.
 type inspection struct {
-	store *Store
-	ctx   context.Context //nolint:containedctx // an inspection is one call
-	found func(finding) error
-	// waiting is one job of each user whose jobs wait for a place.
-	waiting      []job.ID
+	store    *Store
+	ctx      context.Context //nolint:containedctx // an inspection is one call
+	found    func(finding) error
+	unjudged Unjudged
+	// waitingUsers are those of whom unjudged has a waiting job.
 	waitingUsers map[string]bool
 }
 
@@ -134,13 +143,13 @@ func (i *inspection) keys(page []string) error {
 			jobs = append(jobs, k)
 		case "checkpoint":
 			checkpoints = append(checkpoints, k)
-		case "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked", "standing-of", "transcript", "stderr":
+		case "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked", "standing-of", "transcript", "stderr", "notes", "snapshot":
 			under = append(under, k)
 		case "queue":
 			err = i.holders(k)
 		case "open": // earlier versions kept a list of them
 			err = i.found(finding{Finding: job.Finding{Problem: "an earlier version kept it", Key: k.short()}, place: k.place, fix: [][]any{{"DEL", k.key()}}})
-		case "jobs", "jobs-by", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "idempotency", "acting":
+		case "jobs", "jobs-by", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "idempotency", "standing", "attempts", "acting":
 			err = i.members(k)
 		}
 		if err != nil {

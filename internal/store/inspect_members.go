@@ -1,7 +1,9 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -49,7 +51,7 @@ func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) 
 	case "running":
 		texts, next, err = i.store.rdb.SScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
 		step = 1
-	case "idempotency":
+	case "idempotency", "standing", "attempts":
 		texts, next, err = i.store.rdb.HScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
 	default:
 		texts, next, err = i.store.rdb.ZScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
@@ -57,8 +59,17 @@ func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) 
 	var members []member
 	for n := 0; n+step-1 < len(texts); n += step {
 		m := member{texts[n], texts[n]}
-		if k.name == "idempotency" {
+		switch k.name {
+		case "idempotency":
 			m.id = texts[n+1]
+		case "standing":
+			var a job.Approval
+			if err := json.Unmarshal([]byte(texts[n+1]), &a); err != nil {
+				return nil, 0, fmt.Errorf("%s %s: %w", k.key(), m.name, err)
+			}
+			if m.id = string(a.RequestID); m.id == "" { // it is for all jobs of its kind
+				continue
+			}
 		}
 		members = append(members, m)
 	}
@@ -67,8 +78,11 @@ func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) 
 
 // strangers finds the members that do not belong.
 func (i *inspection) strangers(k storedKey, members []member) error {
-	if k.name == "acting" {
+	switch k.name {
+	case "acting":
 		return i.runs(k, members)
+	case "attempts":
+		return i.attempts(k, members)
 	}
 	var jobs, checkpoints []member
 	for _, m := range members {
@@ -113,7 +127,7 @@ func (i *inspection) waits(r lifecycle.Record) {
 	}
 	if !i.waitingUsers[r.UserID] {
 		i.waitingUsers[r.UserID] = true
-		i.waiting = append(i.waiting, r.ID)
+		i.unjudged.Waiting = append(i.unjudged.Waiting, r.ID)
 	}
 }
 
@@ -126,6 +140,8 @@ func belongs(k storedKey, r lifecycle.Record) bool {
 		return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && r.UserID == k.rest
 	case "idempotency":
 		return true
+	case "standing":
+		return !r.State.Terminal()
 	case "ids":
 		return len(jobLists(r)) > 0
 	default:
@@ -138,6 +154,7 @@ func (i *inspection) stranger(k storedKey, m member, there bool) finding {
 	if there {
 		f.Problem = map[string]string{
 			"running": "a worker is counted that nobody holds", "waiting": "a job is kept waiting that does not wait",
+			"standing": "an approval stands for a job that has ended",
 		}[k.name]
 	}
 	if f.Problem == "" {
@@ -152,6 +169,12 @@ func (i *inspection) stranger(k storedKey, m member, there bool) finding {
 	case "running":
 		remove = "SREM"
 		f.still = func() (bool, error) { return i.store.rdb.SIsMember(i.ctx, k.key(), m.name).Result() }
+	case "standing":
+		remove = "HDEL"
+		f.still = func() (bool, error) {
+			err := i.store.rdb.HGet(i.ctx, k.key(), m.name).Err()
+			return err == nil, ignoreNil(err)
+		}
 	case "idempotency":
 		remove = "HDEL"
 		f.still = func() (bool, error) {
@@ -184,6 +207,31 @@ func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
 		f := i.stranger(k, m, true)
 		f.guards = [][]any{{"is", k.place.key("checkpoint", m.id), "version", h["version"]}, {"is", k.place.key("checkpoint", m.id), "status", h["status"]}}
 		if err := i.found(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attempts looks for counts of tries of tasks that are done.
+func (i *inspection) attempts(k storedKey, members []member) error {
+	for _, m := range members {
+		isDone := func() (bool, error) {
+			err := i.store.rdb.ZScore(i.ctx, k.place.key("outbox"), m.name).Err()
+			return isNil(err), ignoreNil(err)
+		}
+		is, err := isDone()
+		if err != nil {
+			return storeError(err)
+		}
+		if !is {
+			continue
+		}
+		err = i.found(finding{
+			Finding: job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: m.name}, place: k.place,
+			fix: [][]any{{"HDEL", k.key(), m.name}}, still: isDone,
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // inspectedFields are those of a job's record that an inspection looks at, under all their
 // names.
 var inspectedFields = []string{
-	"version", "kind", "user", "interprets", "reads", "state", "phase", "phaseUntil", "owner", "priority", "created", "finished",
+	"version", "kind", "user", "interprets", "reads", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
 	"deadline", "retention", "keep", "timeout", "queueTimeout", "human",
 }
 
@@ -121,7 +121,34 @@ func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check 
 			}
 		})
 	}
+	if r.Owner != "" && r.Entry != "" {
+		taken := lifecycle.Taken{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}
+		held := pipe.XPendingExt(i.ctx, pendingEntry(p, taken, ""))
+		checks = append(checks, func() *finding {
+			if held.Err() == nil && len(held.Val()) == 0 {
+				i.unjudged.Unheld = append(i.unjudged.Unheld, taken)
+			}
+			return nil
+		})
+	}
+	if r.State.Terminal() && r.Owner == "" {
+		checks = append(checks, i.calls(pipe, p, r.ID))
+	}
 	return append(checks, i.clocks(pipe, p, r))
+}
+
+// calls notes a job in whose chat a tool call has no end, and nothing is left that ends it.
+func (i *inspection) calls(pipe redis.Pipeliner, p Partition, id job.ID) check {
+	read := pipe.HVals(i.ctx, p.key("calls", string(id)))
+	return func() *finding {
+		for _, text := range read.Val() {
+			if decodeCall(text).EndsWithJob() {
+				i.unjudged.Calling = append(i.unjudged.Calling, id)
+				break
+			}
+		}
+		return nil
+	}
 }
 
 // listed checks that a list has a member.
@@ -239,6 +266,9 @@ func (i *inspection) checkpoints(keys []storedKey) error {
 	checks := make([][]check, len(keys))
 	versions := make([]int64, len(keys))
 	for n, k := range keys {
+		if len(reads[n].Val()) == 0 {
+			continue // it was deleted since its key was read
+		}
 		c := lifecycle.Checkpoint{ID: job.CheckpointID(k.rest)}
 		if err := decodeValues(&c, checkpointFields, reads[n].Val()); err != nil {
 			return fmt.Errorf("%s: %w", k.rest, err)

@@ -113,3 +113,37 @@ func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 	}
 	return limits, nil
 }
+
+// Wall is until when no node starts a turn of Claude's, for each is at a limit of its
+// account, or waits for the one that tries; zero where nobody knows. isClosed is whether it
+// is so. Where no node lives, nobody is kept from anything.
+func (s *Store) Wall(ctx context.Context) (until time.Time, isClosed bool, err error) {
+	limited, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
+	if err != nil || len(limited) == 0 {
+		return time.Time{}, false, storeError(err)
+	}
+	now := s.clock.now()
+	pipe := s.rdb.Pipeline()
+	living := pipe.ZRangeByScore(ctx, limitsIn.key("nodes"), &redis.ZRangeBy{Min: "(" + score(now), Max: "+inf"})
+	accounts := pipe.HGetAll(ctx, limitsIn.key("accounts"))
+	ends := map[string]*redis.StringCmd{}
+	for _, account := range limited {
+		ends[account] = pipe.HGet(ctx, limitsIn.key("limit", account), "until")
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !isNil(err) {
+		return time.Time{}, false, storeError(err)
+	}
+	for _, node := range living.Val() {
+		end, isLimited := ends[accounts.Val()[node]]
+		if !isLimited || end.Val() == "" {
+			return time.Time{}, false, nil
+		}
+		if ends := millis(end.Val()); until.IsZero() || ends.Before(until) {
+			until = ends
+		}
+	}
+	if !until.After(now) {
+		until = time.Time{}
+	}
+	return until, len(living.Val()) > 0, nil
+}

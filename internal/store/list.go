@@ -48,38 +48,50 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 		jobs, err := s.jobsLike(ctx, q)
 		return jobs, "", err
 	}
-	before, err := parseCursor(q.Cursor)
-	if err != nil {
-		return nil, "", err
-	}
-	keys, err := s.keys(ctx, q.group())
-	if err != nil {
-		return nil, "", err
-	}
-	return pageOf(ctx, s.lanes(keys, before, q.Since), q.Limit, func(places []place) ([]job.Job, error) {
+	return page[job.Job]{of: q.group(), cursor: q.Cursor, since: q.Since, limit: q.Limit, at: placeOfJob, selects: q.selects, fetch: func(places []place) ([]job.Job, error) {
 		return s.fetch(ctx, places, q.Brief)
-	}, q.selects, placeOfJob)
+	}}.read(ctx, s)
 }
 
-// pageOf reads a page of records from lists. What has left its list since that was read
-// is left out, and the next takes its place.
-func pageOf[T any](ctx context.Context, l *lanes, limit int, fetch func([]place) ([]T, error), selects func(T) bool, at func(T) place) ([]T, string, error) {
-	found := []T{}
+// page is a page of records, and how they are read.
+type page[T any] struct {
+	of     group
+	cursor string
+	since  time.Time
+	limit  int
+	// at is the place of a record in the lists of its group.
+	at      func(T) place
+	selects func(T) bool
+	fetch   func([]place) ([]T, error)
+}
+
+// read returns the records, and the cursor of the next page. What has left its list since
+// that was read is left out, and the next takes its place.
+func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
+	before, err := parseCursor(p.cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	keys, err := s.keys(ctx, p.of)
+	if err != nil {
+		return nil, "", err
+	}
+	found, l := []T{}, s.lanes(keys, before, p.since)
 	for {
-		places, err := l.next(ctx, limit+1-len(found))
+		places, err := l.next(ctx, p.limit+1-len(found))
 		if err != nil || len(places) == 0 {
 			return found, "", err
 		}
-		records, err := fetch(places)
+		records, err := p.fetch(places)
 		if err != nil {
 			return nil, "", err
 		}
 		for _, record := range records {
-			if !selects(record) {
+			if !p.selects(record) {
 				continue
 			}
-			if len(found) == limit {
-				return found, at(found[limit-1]).cursor(), nil
+			if len(found) == p.limit {
+				return found, p.at(found[p.limit-1]).cursor(), nil
 			}
 			found = append(found, record)
 		}

@@ -117,6 +117,7 @@ func (l *loading) run() error {
 		}
 	}
 	l.store.clock.see(l.st.Now)
+	l.store.past.saw(l.p, l.st.Now)
 	return nil
 }
 

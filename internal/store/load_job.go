@@ -7,6 +7,8 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // underJob reads what a query asks for beside its job, and lies under its id.
@@ -55,8 +57,19 @@ func (l *loading) ofUser(chat chatOf, j *lifecycle.Job) {
 	if l.q.Waiting {
 		l.waiting(chat.user)
 	}
+	if l.q.Entry.Entry != "" {
+		held := l.pipe.XPendingExt(l.ctx, pendingEntry(l.p, l.q.Entry, l.q.Holder))
+		l.after(func() error { l.st.Held = len(held.Val()) > 0; return nil })
+	}
 	if l.q.Pending {
 		l.pending(chat, j)
+	}
+}
+
+// pendingEntry asks whether a node has taken an entry of a queue, or any where node is empty.
+func pendingEntry(p Partition, taken lifecycle.Taken, node string) *redis.XPendingExtArgs {
+	return &redis.XPendingExtArgs{
+		Stream: p.key("queue", string(taken.Priority)), Group: "workers", Start: taken.Entry, End: taken.Entry, Count: 1, Consumer: node,
 	}
 }
 

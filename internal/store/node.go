@@ -14,10 +14,11 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Heartbeat tells the other nodes that node is alive, and returns those that have been
-// silent for too long. What they held is for Lost to tell.
-func (s *Store) Heartbeat(ctx context.Context, node string) (silent []string, err error) {
-	answer, err := s.run(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout))
+// Heartbeat tells the other nodes that node is alive, and with which account of Claude's it
+// starts turns, if it has one. It returns those that have been silent for too long. What they
+// held is for Lost to tell.
+func (s *Store) Heartbeat(ctx context.Context, node, account string) (silent []string, err error) {
+	answer, err := s.run(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account)
 	return stringsOf(answer), err
 }
 
@@ -40,13 +41,14 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.Taken, error
 	if len(lost) > 0 {
 		return lost, nil
 	}
-	return nil, storeError(s.rdb.ZRem(ctx, Partition(0).key("nodes"), node).Err())
+	_, err := s.run(ctx, s.scripts.forget, 0, node) // it may have come back since, and have taken something
+	return nil, err
 }
 
-// renew sets anew when a member of a sorted set lapses, by Redis' clock. only is "XX" to
-// leave one alone that is not there.
-func (s *Store) renew(ctx context.Context, p Partition, zset, member string, after time.Duration, only string) error {
-	_, err := s.run(ctx, s.scripts.renew, p, zset, member, toMillis(after), only)
+// renew sets anew when a member of a sorted set lapses, by Redis' clock. One that is not
+// there is left alone.
+func (s *Store) renew(ctx context.Context, p Partition, zset, member string, after time.Duration) error {
+	_, err := s.run(ctx, s.scripts.renew, p, zset, member, toMillis(after))
 	return err
 }
 

@@ -27,6 +27,14 @@ func partitionOf(userID string) Partition {
 // prefix begins every key of the partition; the braces are the hash tag.
 func (p Partition) prefix() string { return fmt.Sprintf("rb:{%02x}", int(p)) }
 
+// partitionAt is the partition of a prefix.
+func partitionAt(prefix string) (p Partition) {
+	if _, err := fmt.Sscanf(prefix, "rb:{%02x}", &p); err != nil {
+		panic("store: no partition has the prefix " + prefix)
+	}
+	return p
+}
+
 func (p Partition) key(parts ...string) string { return p.prefix() + ":" + strings.Join(parts, ":") }
 
 // NewID returns an id that begins with one of job's words, for something of a user's.

@@ -71,7 +71,7 @@ del %
 scan 0
 `
 
-// Rights are what an ACL user needs, as ACL SETUSER takes them.
+// Rights are what an ACL user needs, as ACL SETUSER takes them; for Wait, +wait beside them.
 func Rights() []string {
 	rights := []string{"~rb:*", "&rb:*", "+multi", "+exec"}
 	for line := range strings.SplitSeq(strings.TrimSpace(needed), "\n") {
@@ -83,9 +83,9 @@ func Rights() []string {
 
 // judgeCommands looks whether each command may be used. Redis says so when a command is
 // queued in a transaction; this one ends with an unknown command, and so is never run.
-func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, whole bool) error {
+func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, commands string, whole bool) error {
 	pipe := c.TxPipeline()
-	for line := range strings.SplitSeq(strings.TrimSpace(needed), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(commands), "\n") {
 		pipe.Do(ctx, probe(line)...)
 	}
 	for p := range Partition(Partitions) {

@@ -56,6 +56,26 @@ func (s *Schedule) set(p Partition, at time.Time) {
 	}
 }
 
+// Run looks where something is due, until ctx ends. look returns how long until more is due
+// there, negative where nothing is known to be; where it fails, it is called again a
+// second later: the store is away, and what is due keeps in it.
+func (s *Schedule) Run(ctx context.Context, look func(context.Context, Partition) (time.Duration, error)) {
+	for {
+		p, ok := s.Next(ctx)
+		if !ok {
+			return
+		}
+		next, err := look(ctx, p)
+		switch {
+		case err != nil:
+			next = time.Second
+		case next >= 0:
+			next += time.Millisecond // what is due then is due in Redis, too
+		}
+		s.In(p, next)
+	}
+}
+
 // Next waits for the next partition to look at; false when ctx has ended. Whoever has
 // looked says when to look again, by In.
 func (s *Schedule) Next(ctx context.Context) (Partition, bool) {

@@ -18,7 +18,7 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, take, due, lost, tasks, renew, heartbeat, limit *redis.Script
+	commit, progress, keep, take, due, lost, tasks, renew, heartbeat, forget, limit *redis.Script
 }
 
 func loadScripts() scripts {
@@ -27,12 +27,14 @@ func loadScripts() scripts {
 	return scripts{
 		commit:    script(readLua("event"), readLua("commit")),
 		progress:  script(readLua("event"), readLua("progress")),
+		keep:      script(readLua("keep")),
 		take:      script(readLua("take")),
 		due:       script(clock, readLua("due")),
 		lost:      script(readLua("lost")),
 		tasks:     script(clock, readLua("tasks")),
 		renew:     script(clock, readLua("renew")),
 		heartbeat: script(clock, readLua("heartbeat")),
+		forget:    script(clock, readLua("forget")),
 		limit:     script(clock, readLua("limit")),
 	}
 }
@@ -88,10 +90,11 @@ func storeError(err error) error {
 
 // temporary reports whether Redis itself says that it cannot answer just now, or that its
 // operator has to mend something first: nothing was done, and the same can be sent again.
+// EXECABORT says that one of these was answered to a command of a transaction.
 func temporary(err redis.Error) bool {
 	switch errorCode(err) {
 	case "LOADING", "BUSY", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS",
-		"MISCONF", "NOPERM", "NOAUTH", "WRONGPASS":
+		"MISCONF", "NOPERM", "NOAUTH", "WRONGPASS", "MOVED", "ASK", "EXECABORT":
 		return true
 	}
 	return false

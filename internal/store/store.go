@@ -22,6 +22,8 @@ type Options struct {
 	// NodeTimeout is how long a node may be silent before its turns are rung
 	// again elsewhere; default 30 s.
 	NodeTimeout time.Duration
+	// Wait says what is waited for before a promise is given.
+	Wait Wait
 }
 
 func (o Options) withDefaults() Options {
@@ -41,6 +43,8 @@ type Store struct {
 	scripts scripts
 	// clock is Redis' own.
 	clock clock
+	// past is what this node has heard of the store's events.
+	past past
 	// chats are those of jobs, which never change: so most states are read in one round.
 	chats *lru.Cache[job.ID, chatOf]
 	log   *slog.Logger
@@ -90,13 +94,20 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	}
 	addrs := []string{one.Addr}
 	addrs = append(addrs, hosts[1:]...)
+	one.DialTimeout = dialTimeout
 	return redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: addrs, DB: one.DB, Username: one.Username, Password: one.Password, TLSConfig: one.TLSConfig,
+		Dialer: dialer(one), Addrs: addrs, DB: one.DB, Username: one.Username, Password: one.Password, TLSConfig: one.TLSConfig,
 		MasterName: master, DisableIdentity: true, OnConnect: nameConnection,
 		PoolSize: 64, MinIdleConns: 2, ContextTimeoutEnabled: true, DialerRetries: 1,
-		DialTimeout: 2 * time.Second, ReadTimeout: 3 * time.Second, WriteTimeout: 3 * time.Second,
+		DialTimeout: dialTimeout, ReadTimeout: readTimeout, WriteTimeout: 3 * time.Second,
 	}), nil
 }
+
+// dialTimeout is how long a connection may take to open.
+const dialTimeout = 2 * time.Second
+
+// readTimeout is how long Redis may take to answer.
+const readTimeout = 3 * time.Second
 
 // nameConnection lets CLIENT LIST tell whose a connection is. It works without a name, so
 // a user need not be allowed it.
@@ -113,15 +124,23 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if err := s.checkFormat(ctx); err != nil {
 		return err
 	}
+	pipe := s.rdb.Pipeline()
 	for p := range Partition(Partitions) {
+		pipe.SetNX(ctx, p.key("latest"), 0, 0)
 		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
-			err := s.rdb.XGroupCreateMkStream(ctx, p.key("queue", string(priority)), "workers", "0").Err()
-			if err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
-				return storeError(err)
-			}
+			pipe.XGroupCreateMkStream(ctx, p.key("queue", string(priority)), "workers", "0")
 		}
 	}
-	return nil
+	created, err := pipe.Exec(ctx)
+	for _, one := range created {
+		if err := one.Err(); err != nil && errorCode(err) != "BUSYGROUP" {
+			return storeError(err)
+		}
+	}
+	if errorCode(err) == "BUSYGROUP" {
+		return nil // it was there before
+	}
+	return storeError(err)
 }
 
 // storedFormat counts the ways in which contents were written. A server reads those of
@@ -225,13 +244,11 @@ func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) 
 	return text, err == nil, storeError(err)
 }
 
-// setFields sets fields of a hash of a job's: names and values, in turn.
-func (s *Store) setFields(ctx context.Context, hash string, id job.ID, pairs ...any) error {
-	p, err := locate(id)
-	if err != nil {
-		return err
-	}
-	return storeError(s.rdb.HSet(ctx, p.key(hash, string(id)), pairs...).Err())
+// keep writes something of a job's beside its record, for so many seconds, or with 0 as
+// long as the record is kept; nothing where the record is gone. See keep.lua.
+func (s *Store) keep(ctx context.Context, id job.ID, command, key string, seconds int64, args ...any) error {
+	_, err := s.runJob(ctx, s.scripts.keep, id, append([]any{command, key, seconds}, args...)...)
+	return err
 }
 
 // Signature returns what a callback of a live job must carry; the empty

@@ -48,7 +48,7 @@ func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 
 // PostponeTask lets a task be taken again after a while.
 func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
-	return s.renew(ctx, p, "outbox", t.member(), after, "XX")
+	return s.renew(ctx, p, "outbox", t.member(), after)
 }
 
 // Interprets returns the reply that a job was made to make sense of.

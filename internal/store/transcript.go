@@ -21,17 +21,14 @@ func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset
 	if len(piece) == 0 || room <= 0 {
 		return nil
 	}
-	p, err := locate(id)
-	if err != nil {
-		return err
-	}
-	key := p.key("transcript", string(id), itoa(turn))
-	pipe := s.rdb.Pipeline()
-	pipe.SetRange(ctx, key, offset, string(piece[:min(room, int64(len(piece)))]))
-	// The record's purge removes it; this is for a record that never ends.
-	pipe.Expire(ctx, key, s.opts.Retention+24*time.Hour)
-	_, err = pipe.Exec(ctx)
-	return storeError(err)
+	return s.keepOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece[:min(room, int64(len(piece)))])
+}
+
+// keepOutput writes what a turn has printed. The record's purge removes it; that it goes
+// by itself a day later is for a record that never ends.
+func (s *Store) keepOutput(ctx context.Context, command, name string, id job.ID, turn int, args ...any) error {
+	seconds := int64((s.opts.Retention + 24*time.Hour).Seconds())
+	return s.keep(ctx, id, command, name+":"+string(id)+":"+itoa(turn), seconds, args...)
 }
 
 // StderrLimit is how much of what the CLI printed to standard error is kept per
@@ -41,18 +38,13 @@ const StderrLimit = 64 << 10
 // WriteStderr keeps what a turn has printed to standard error so far, in the place
 // of what was kept before.
 func (s *Store) WriteStderr(ctx context.Context, id job.ID, turn int, text []byte) error {
-	p, err := locate(id)
-	if err != nil {
-		return err
-	}
-	return storeError(s.rdb.Set(ctx, p.key("stderr", string(id), itoa(turn)),
-		text[max(0, len(text)-StderrLimit):], s.opts.Retention+24*time.Hour).Err())
+	return s.keepOutput(ctx, "SET", "stderr", id, turn, text[max(0, len(text)-StderrLimit):])
 }
 
-// stderrLine is a line of standard error as it stands in a transcript, behind the
-// lines of standard output of its turn.
-type stderrLine struct {
-	Type string `json:"type"` // stderr
+// added is a line that stands in a transcript beside those of standard output: one of
+// standard error, behind them, or one of the server's own, ahead of them.
+type added struct {
+	Type string `json:"type"` // stderr or ringback
 	Turn int    `json:"turn"`
 	Text string `json:"text"`
 }
@@ -60,12 +52,17 @@ type stderrLine struct {
 func stderrLines(turn int, text string) string {
 	var lines strings.Builder
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
-		encoded, err := json.Marshal(stderrLine{"stderr", turn, strings.TrimRight(line, "\r\n")})
-		if err == nil { // texts and numbers always are JSON
-			lines.Write(append(encoded, '\n'))
-		}
+		lines.WriteString(addedLine("stderr", turn, strings.TrimRight(line, "\r\n")))
 	}
 	return lines.String()
+}
+
+func addedLine(kind string, turn int, line string) string {
+	encoded, err := json.Marshal(added{kind, turn, line})
+	if err != nil {
+		return "" // texts and numbers always are JSON
+	}
+	return string(encoded) + "\n"
 }
 
 // Transcript returns what the CLI printed in all turns of a job, as far as it
@@ -79,6 +76,7 @@ func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 		return "", err
 	}
 	pipe := s.rdb.Pipeline()
+	notes := pipe.HGetAll(ctx, p.key("notes", string(j.ID)))
 	turns, errors := make([]*redis.StringCmd, j.Turn), make([]*redis.StringCmd, j.Turn)
 	for n := range turns {
 		turns[n] = pipe.GetRange(ctx, p.key("transcript", string(j.ID), itoa(n+1)), 0, -1)
@@ -89,6 +87,9 @@ func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 	}
 	var all strings.Builder
 	for n, turn := range turns {
+		if note := notes.Val()[itoa(n+1)]; note != "" {
+			all.WriteString(addedLine("ringback", n+1, note))
+		}
 		all.WriteString(turn.Val())
 		if text := errors[n].Val(); text != "" {
 			if printed := turn.Val(); printed != "" && !strings.HasSuffix(printed, "\n") {

@@ -5,13 +5,24 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ringback/internal/process"
 )
 
+// misleading is what may lie in a bare repository and leads git elsewhere: to another
+// configuration, to objects of others, or to programs. Ours have none of it.
+var misleading = []string{"commondir", "gitdir", "config.worktree", "worktrees", "modules", "hooks", "objects/info/alternates", "objects/info/http-alternates"}
+
 // resetConfig writes the configuration of a bare repository of ours anew, before a git
-// with credentials reads it. Where no sandbox keeps jobs away from it, one may have
-// written there which program git is to run.
-func resetConfig(ctx context.Context, environ []string, dir string) error {
-	format, err := objectFormat(ctx, environ, dir)
+// with credentials reads it, and removes what would lead that one elsewhere. Where no
+// sandbox keeps jobs away from it, one may have written there which program git is to run.
+func (root Root) resetConfig(ctx context.Context, dir string) error {
+	for _, name := range misleading {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	format, err := root.objectFormat(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -37,8 +48,8 @@ func resetConfig(ctx context.Context, environ []string, dir string) error {
 }
 
 // objectFormat is sha1 or sha256. A configuration that cannot be read counts as sha1.
-func objectFormat(ctx context.Context, environ []string, dir string) (string, error) {
-	format, err := local(environ, dir).run(ctx, "rev-parse", "--show-object-format")
+func (root Root) objectFormat(ctx context.Context, dir string) (string, error) {
+	format, err := root.local(dir, process.Room{Readable: []string{dir}}).run(ctx, "rev-parse", "--show-object-format")
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}

@@ -58,28 +58,34 @@ func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (o
 	return out, tree, err
 }
 
-// diffArgs asks git for what has changed from where the work began to a tree. All
-// that shows a change asks the same way, so that lines have the same numbers
-// everywhere.
-func diffArgs(tree string, how ...string) []string {
+// diffArgs asks git for what has changed from one tree to another, mostly from baseRef, where
+// the work began. All that shows a change asks the same way, so that lines have the same
+// numbers everywhere.
+func diffArgs(from, tree string, how ...string) []string {
 	args := []string{"diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"}
-	return slices.Concat(args, how, []string{baseRef, tree})
+	return slices.Concat(args, how, []string{from, tree})
+}
+
+// filesBetween are the files that differ between two trees.
+func filesBetween(ctx context.Context, g git, from, tree string) ([]*changed, error) {
+	raw, err := g.run(ctx, diffArgs(from, tree, "--raw", "-z")...)
+	if err != nil {
+		return nil, err
+	}
+	files := parseRaw(raw)
+	numbers, err := g.run(ctx, diffArgs(from, tree, "--numstat", "-z")...)
+	countLines(files, numbers)
+	return files, err
 }
 
 func (w *Workspace) shown(ctx context.Context, r job.Repository, tree string, maxLines int) (job.DiffOutput, error) {
-	g := local(w.root.Environ, w.trustedRepo(r))
-	raw, err := g.run(ctx, diffArgs(tree, "--raw", "-z")...)
+	g := w.local(w.trustedRepo(r))
+	files, err := filesBetween(ctx, g, baseRef, tree)
 	if err != nil {
 		return job.DiffOutput{}, err
 	}
-	files := parseRaw(raw)
-	numbers, err := g.run(ctx, diffArgs(tree, "--numstat", "-z")...)
-	if err != nil {
-		return job.DiffOutput{}, err
-	}
-	countLines(files, numbers)
 	p := &patches{files: files, from: 1, lines: maxLines, cut: maxLine, scan: true}
-	if err := p.readFrom(func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(tree, "--patch")...) }); err != nil {
+	if err := p.readFrom(func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(baseRef, tree, "--patch")...) }); err != nil {
 		return job.DiffOutput{}, err
 	}
 	out := job.DiffOutput{Repository: r.Name, Files: []job.FileDiff{}, Tree: tree, TotalLines: p.total, Truncated: p.next > 0 || p.shortened, NextFrom: p.next}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ringback/internal/excerpt"
+	"ringback/internal/limit"
 	"ringback/internal/outbound"
 	"ringback/internal/process"
 )
@@ -28,16 +29,39 @@ type git struct {
 	flags []string
 	// guarded is the remote that this git may reach, and no other; nil: any.
 	guarded *outbound.Repository
+	// path is whether its remote is a directory of this machine.
+	path bool
+	// sandbox confines it to room; the zero one where it needs the user's own logins.
+	sandbox process.Sandbox
+	room    process.Room
 }
+
+// gitLimits are what a git in a sandbox may take: an object that is small in a pack may be
+// as large as it likes unpacked.
+var gitLimits = limit.Limits{Memory: 8 * limit.GiB}.Or(limit.Defaults)
 
 var baseEnv = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8"}
 
-// local is a git that touches nothing but files.
-func local(environ []string, dir string) git {
-	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
+// local is a git that touches nothing but files, in a room without a network.
+func (root Root) local(dir string, room process.Room) git {
+	room.NoNetwork = true
+	return git{dir: dir, sandbox: root.Sandbox, room: room, env: slices.Concat(process.Pick(root.Environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
 }
 
-// remote is a git that may talk to others.
+// local is a git that sees the job's repositories and the mirrors that they came from.
+func (w *Workspace) local(dir string) git {
+	return w.root.local(dir, process.Room{Writable: []string{w.dir}, Readable: existing(w.root.mirrorsDir())})
+}
+
+// existing are those of some places that are there.
+func existing(places ...string) []string {
+	return slices.DeleteFunc(places, func(place string) bool {
+		_, err := os.Stat(place)
+		return err != nil
+	})
+}
+
+// remote is a git that may talk to others, as the user does.
 func remote(environ []string, dir string) git {
 	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes), baseEnv)}
 }
@@ -109,7 +133,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	cmd := g.command(ctx, args...)
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &errs
-	err := cmd.Run()
+	err := g.sandbox.RunBriefly(cmd, g.room, gitLimits)
 	if err == nil {
 		return nil
 	}

@@ -2,10 +2,13 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
 
 	"ringback/internal/job"
 )
@@ -20,6 +23,12 @@ type Page struct {
 	// From is the first line, from 1, and Lines how many: of each repository, or of
 	// the file.
 	From, Lines int
+	// Context is how many unchanged lines are shown around those that have changed; 0:
+	// git's default.
+	Context int
+	// Since are the trees from which on changes are shown, by repository; empty: from
+	// where the work began.
+	Since Trees
 }
 
 // pageBytes bounds what a page shows of each repository.
@@ -30,7 +39,7 @@ var (
 	ErrNoFile = errors.New("the change has no such file")
 	// ErrElsewhere is that a change can be read neither from a workspace here nor
 	// from its snapshot.
-	ErrElsewhere = errors.New("the workspace is on another machine, and the change too large to be kept in the store")
+	ErrElsewhere = errors.New("the workspace is on another machine")
 )
 
 // Page reads a part of what was captured, from git's own store of it: so it is what
@@ -40,12 +49,15 @@ var (
 func (w *Workspace) Page(ctx context.Context, captured []job.DiffOutput, s Snapshot, page Page) ([]job.DiffOutput, error) {
 	pages := []job.DiffOutput{}
 	for _, d := range captured {
-		if page.Repository != "" && d.Repository != page.Repository || page.File != "" && !hasFile(d, page.File) {
+		if page.Repository != "" && d.Repository != page.Repository {
 			continue
 		}
-		patch, err := w.patchOf(ctx, d, s)
+		patch, err := w.patchOf(ctx, &d, s, page)
 		if err != nil {
 			return nil, err
+		}
+		if page.File != "" && !hasFile(d, page.File) {
+			continue
 		}
 		shown, err := readPage(d, page, patch)
 		if err != nil {
@@ -72,13 +84,26 @@ func isFile(repository string, f job.FileDiff, path string) bool {
 	return f.Path == path || repository+"/"+f.Path == path || f.OldPath == path
 }
 
-// patchOf returns what writes the patch of a captured change.
-func (w *Workspace) patchOf(ctx context.Context, d job.DiffOutput, s Snapshot) (func(io.Writer) error, error) {
-	g := local(w.root.Environ, w.trustedRepo(job.Repository{Name: d.Repository}))
-	if w.Exists() {
-		if _, err := g.run(ctx, "cat-file", "-e", d.Tree+"^{tree}"); err == nil {
-			return func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(d.Tree, "--patch")...) }, nil
+// patchOf returns what writes the patch of a captured change. Where that is another than was
+// captured, d becomes it.
+func (w *Workspace) patchOf(ctx context.Context, d *job.DiffOutput, s Snapshot, page Page) (func(io.Writer) error, error) {
+	g := w.local(w.trustedRepo(job.Repository{Name: d.Repository}))
+	from := cmp.Or(page.Since[d.Repository], baseRef)
+	if w.Exists() && g.has(ctx, d.Tree) && g.has(ctx, from) {
+		how := []string{"--patch"}
+		if page.Context > 0 {
+			how = append(how, "--unified="+strconv.Itoa(page.Context))
+			d.TotalLines = 0 // it was counted with the default
 		}
+		if from != baseRef {
+			if err := compare(ctx, g, d, from); err != nil {
+				return nil, err
+			}
+		}
+		return func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(from, d.Tree, how...)...) }, nil
+	}
+	if from != baseRef || page.Context > 0 {
+		return nil, fmt.Errorf("%w, and the store keeps only what was captured", ErrElsewhere)
 	}
 	for _, state := range s {
 		if state.Repository == d.Repository && state.Tree == d.Tree {
@@ -91,7 +116,29 @@ func (w *Workspace) patchOf(ctx context.Context, d job.DiffOutput, s Snapshot) (
 			}, nil
 		}
 	}
-	return nil, ErrElsewhere
+	return nil, fmt.Errorf("%w, and the change too large to be kept in the store", ErrElsewhere)
+}
+
+// has reports whether a repository holds a tree, or what leads to one.
+func (g git) has(ctx context.Context, tree string) bool {
+	_, err := g.run(ctx, "cat-file", "-e", tree+"^{tree}")
+	return err == nil
+}
+
+// compare makes a change the one from another tree on.
+func compare(ctx context.Context, g git, d *job.DiffOutput, from string) error {
+	files, err := filesBetween(ctx, g, from, d.Tree)
+	if err != nil {
+		return err
+	}
+	additions, deletions := 0, 0
+	d.Files, d.TotalLines = []job.FileDiff{}, 0
+	for _, f := range files {
+		d.Files = append(d.Files, f.FileDiff)
+		additions, deletions = additions+f.Additions, deletions+f.Deletions
+	}
+	d.Summary = summary(len(files), additions, deletions)
+	return nil
 }
 
 func readPage(d job.DiffOutput, page Page, patch func(io.Writer) error) (job.DiffOutput, error) {

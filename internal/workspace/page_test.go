@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -176,5 +177,53 @@ func TestCaptureFlags(t *testing.T) {
 	}
 	if d := cmp.Diff([]job.LeftOut{{Path: "sub/unborn/", Reason: "it is a git repository of its own, without a commit"}}, got.LeftOut); d != "" {
 		t.Error(d)
+	}
+}
+
+// A file can be seen whole, with what has changed in it, and a change from another tree on;
+// both only where the workspace is.
+func TestWholeFilesAndLaterChanges(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for n := range 100 {
+		text.WriteString("line " + strconv.Itoa(n) + "\n")
+	}
+	w := open(t, repo(t, map[string]string{"long.txt": text.String(), "other.txt": "a\n"}))
+	dir := filepath.Join(w.Dir(), "service")
+	write(t, filepath.Join(dir, "long.txt"), strings.Replace(text.String(), "line 50\n", "LINE 50\n", 1))
+	_, first, err := w.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "other.txt"), "b\n")
+	captured, trees, err := w.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := walk(t, w, captured, nil, workspace.Page{File: "long.txt", Lines: 30, Context: 1000})
+	if shown := whole["long.txt"]; len(whole) != 1 || strings.Count(shown, "\n line ") != 99 || !strings.Contains(shown, "\n-line 50\n+LINE 50\n") {
+		t.Errorf("whole, it reads\n%s", shown)
+	}
+	later, err := w.Page(t.Context(), captured, nil, workspace.Page{From: 1, Lines: 100, Since: first})
+	if err != nil || len(later[0].Files) != 1 || later[0].Files[0].Path != "other.txt" || later[0].Summary != "1 file changed, +1, -1" || later[0].Tree != trees["service"] {
+		t.Errorf("since then there is %+v, %v", later, err)
+	}
+	if len(captured[0].Files) != 2 {
+		t.Error("looking has changed what was captured")
+	}
+	if _, err := w.Page(t.Context(), captured, nil, workspace.Page{File: "long.txt", From: 1, Lines: 100, Since: first}); !errors.Is(err, workspace.ErrNoFile) {
+		t.Errorf("a file that has not changed since: %v", err)
+	}
+	snapshot, err := w.Snapshot(t.Context(), trees)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []workspace.Page{{From: 1, Lines: 10, Context: 9}, {From: 1, Lines: 10, Since: first}} {
+		if _, err := w.Page(t.Context(), captured, snapshot, page); !errors.Is(err, workspace.ErrElsewhere) {
+			t.Errorf("without the workspace: %v", err)
+		}
 	}
 }

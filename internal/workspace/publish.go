@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
@@ -21,8 +22,11 @@ type PublishOptions struct {
 	RequestID string
 	// Trees are what was approved; where a repository has none, what lies there now.
 	Trees Trees
-	// Message is the commit's.
+	// Message and Time are the commit's. With the same of both, whoever publishes the same
+	// change makes the same commit: pushing it twice, on two machines, is pushing it once.
+	// Without a Time it is now.
 	Message string
+	Time    time.Time
 	// Commands, a kind's finalize:, run by sh in a clone of each repository that has
 	// changed, once its branch is pushed; the last address that they print is the pull request's.
 	Commands []string
@@ -32,8 +36,18 @@ type PublishOptions struct {
 	// on PATH.
 	PullRequest bool
 	Marker      string
+	// MayFunc is asked before each push, each command and each pull request: its error says
+	// why this is not to be done any more. It may be nil.
+	MayFunc func(context.Context) error
 	// Report is called with what is tried again; may be nil.
 	Report func(string)
+}
+
+func (o PublishOptions) may(ctx context.Context) error {
+	if o.MayFunc == nil {
+		return nil
+	}
+	return o.MayFunc(ctx)
 }
 
 // Branch is where the changes of a job go.
@@ -88,13 +102,16 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 	}
 	defer os.RemoveAll(parent)
 	dir := filepath.Join(parent, r.Name)
-	if _, err := local(w.root.Environ, w.dir).run(ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.Branch(), "--", w.trustedRepo(r), dir); err != nil {
+	if _, err := w.local(w.dir).run(ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.Branch(), "--", w.trustedRepo(r), dir); err != nil {
 		return url, err
 	}
 	if err := w.setUpClone(ctx, r, dir); err != nil {
 		return url, err
 	}
 	for _, command := range o.Commands {
+		if err := o.may(ctx); err != nil {
+			return url, err
+		}
 		address, err := w.runFinalizer(ctx, r, o, dir, command)
 		url = cmp.Or(address, url)
 		if err != nil {
@@ -108,14 +125,20 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 // left by a server that died; the branch with this commit on it is as good as our
 // own push.
 func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions, commit string) error {
-	if err := resetConfig(ctx, w.root.Environ, w.trustedRepo(r)); err != nil {
+	if err := w.root.resetConfig(ctx, w.trustedRepo(r)); err != nil {
 		return err
 	}
 	g, address, err := w.root.connect(r, w.trustedRepo(r))
 	if err != nil {
 		return err
 	}
+	if g.path { // it writes there, and what that directory's owner has set up for pushes may need more
+		g.sandbox = process.Sandbox{}
+	}
 	return repeat(ctx, "Pushing "+r.Name, o.Report, pushRefused, func() error {
+		if err := o.may(ctx); err != nil {
+			return err
+		}
 		// The branch is ours alone: what an earlier try has pushed may be replaced.
 		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", address, commit+":refs/heads/"+o.Branch())
 		return err
@@ -125,7 +148,7 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 // commit makes the commit, or finds the one that was made before; "" when nothing
 // has changed.
 func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptions) (string, error) {
-	if err := errors.Join(removeLocks(w.trustedRepo(r)), resetConfig(ctx, w.root.Environ, w.trustedRepo(r))); err != nil {
+	if err := errors.Join(removeLocks(w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r))); err != nil {
 		return "", err
 	}
 	g, done, err := w.index(ctx, r)
@@ -158,7 +181,8 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 			return before, nil
 		}
 	}
-	g = g.with("GIT_AUTHOR_NAME="+author, "GIT_AUTHOR_EMAIL="+authorEmail, "GIT_COMMITTER_NAME="+author, "GIT_COMMITTER_EMAIL="+authorEmail)
+	date := cmp.Or(o.Time, time.Now()).UTC().Format(time.RFC3339)
+	g = g.with("GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_AUTHOR_NAME="+author, "GIT_AUTHOR_EMAIL="+authorEmail, "GIT_COMMITTER_NAME="+author, "GIT_COMMITTER_EMAIL="+authorEmail)
 	text, err := g.run(ctx, "commit-tree", tree, "-p", baseRef, "-m", o.Message)
 	if err != nil {
 		return "", err

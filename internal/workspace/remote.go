@@ -1,12 +1,14 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,7 +35,7 @@ func (root Root) connect(r job.Repository, dir string) (g git, address string, e
 		return git{}, "", err
 	}
 	if named.Transport == outbound.Path {
-		return ofPath(root.Environ, dir), r.URL, nil
+		return root.ofPath(dir, named.Path), r.URL, nil
 	}
 	if root.mayLogIn(r) && named.Transport != outbound.HTTP {
 		logins := process.Remotes
@@ -42,7 +44,7 @@ func (root Root) connect(r job.Repository, dir string) (g git, address string, e
 		}
 		g = git{dir: dir, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person, process.Certificates, logins), baseEnv)}
 	} else {
-		g = withoutLogins(root.Environ, dir)
+		g = root.withoutLogins(dir)
 	}
 	g.flags = guardedFlags
 	if root.Requests.Private {
@@ -69,15 +71,29 @@ var guardedFlags = []string{
 	"-c", "transfer.bundleURI=false",
 }
 
-// ofPath is a git that reaches other directories of this machine only.
-func ofPath(environ []string, dir string) git {
-	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
+// ofPath is a git that reaches another directory of this machine only, and what the user
+// has said there of git: whose directories it may enter.
+func (root Root) ofPath(dir, path string) git {
+	return git{dir: dir, path: true, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), NoNetwork: true}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
+}
+
+// settingsIn are where the user's settings of git lie.
+func settingsIn(environ []string) []string {
+	home, config := "", ""
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, "HOME="); ok {
+			home = value
+		} else if value, ok := strings.CutPrefix(entry, "XDG_CONFIG_HOME="); ok {
+			config = value
+		}
+	}
+	return []string{filepath.Join(home, ".gitconfig"), filepath.Join(cmp.Or(config, filepath.Join(home, ".config")), "git")}
 }
 
 // withoutLogins is a git that has nobody's settings and nobody's logins: no home, no
 // helpers, no agent, no ticket of Kerberos.
-func withoutLogins(environ []string, dir string) git {
-	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics, process.Certificates), baseEnv, []string{
+func (root Root) withoutLogins(dir string) git {
+	return git{dir: dir, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Certificates), baseEnv, []string{
 		"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=http:https", "KRB5CCNAME=/nonexistent",
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=credential.helper", "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=http.emptyAuth", "GIT_CONFIG_VALUE_1=false",
 	})}

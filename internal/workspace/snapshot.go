@@ -2,13 +2,18 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/limit"
 )
 
 // Snapshot is all that a job has changed, so that another machine can go on.
@@ -23,37 +28,77 @@ type State struct {
 	Tree string `json:"tree"`
 	// Patch is git's own, compressed by gzip.
 	Patch []byte `json:"patch"`
+	// Nested are the repositories that lie in the worktree, of which git itself keeps no
+	// more than an id: a tar archive, compressed by gzip; empty where there are none.
+	Nested []byte `json:"nested,omitempty"`
 }
 
-// MaxSnapshot is how large a snapshot may be, in bytes.
-const MaxSnapshot = 4 << 20
+// IsOf reports whether it was taken of a capture.
+func (s Snapshot) IsOf(captured Trees) bool {
+	for _, state := range s {
+		if state.Tree != "" && state.Tree != captured[state.Repository] { // early versions noted none
+			return false
+		}
+	}
+	return true
+}
+
+// DefaultSnapshotLimit is how large a snapshot may be, in bytes, where Root does not say.
+const DefaultSnapshotLimit = 16 * limit.MiB
+
+// errTooLarge ends what would be larger than a snapshot may be.
+var errTooLarge = errors.New("it is too large to be kept")
+
+// bounded is a buffer that takes no more than left bytes.
+type bounded struct {
+	bytes.Buffer
+	left *int64
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if *b.left -= int64(len(p)); *b.left < 0 {
+		return 0, errTooLarge
+	}
+	return b.Buffer.Write(p)
+}
+
+// SnapshotLimit is how large a snapshot may be, compressed.
+func (w *Workspace) SnapshotLimit() limit.Bytes {
+	return cmp.Or(w.root.SnapshotLimit, DefaultSnapshotLimit)
+}
 
 // Snapshot returns what has changed up to the given trees; nil when it is too
 // large to be kept.
 func (w *Workspace) Snapshot(ctx context.Context, trees Trees) (Snapshot, error) {
 	var all Snapshot
-	size := 0
+	left := int64(w.SnapshotLimit())
 	for _, r := range w.Repositories {
-		g := local(w.root.Environ, w.trustedRepo(r))
+		state := State{Repository: r.Name, Tree: trees[r.Name]}
+		g := w.local(w.trustedRepo(r))
 		base, err := g.run(ctx, "rev-parse", baseRef)
-		var patch bytes.Buffer
+		patch := &bounded{left: &left}
 		if err == nil {
-			packed := gzip.NewWriter(&patch)
-			err = g.pipe(ctx, packed, diffArgs(trees[r.Name], "--binary", "--patch")...)
-			_ = packed.Close() // it writes to memory
+			packed := gzip.NewWriter(patch)
+			err = g.pipe(ctx, packed, diffArgs(baseRef, state.Tree, "--binary", "--patch")...)
+			err = errors.Join(err, packed.Close())
+		}
+		nested := &bounded{left: &left}
+		if err == nil {
+			err = w.packNested(ctx, r, state.Tree, nested)
+		}
+		if left < 0 || errors.Is(err, errTooLarge) {
+			return nil, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("repository %s: %w", r.Name, err)
 		}
-		if size += patch.Len(); size > MaxSnapshot {
-			return nil, nil
-		}
-		all = append(all, State{r.Name, strings.TrimSpace(base), trees[r.Name], patch.Bytes()})
+		state.Base, state.Patch, state.Nested = strings.TrimSpace(base), patch.Bytes(), nested.Bytes()
+		all = append(all, state)
 	}
 	return all, nil
 }
 
-// Restore brings a workspace that was just cloned to where a snapshot was taken.
+// Restore brings a workspace to where a snapshot was taken, whatever lies in it.
 func (w *Workspace) Restore(ctx context.Context, s Snapshot) error {
 	for _, r := range w.Repositories {
 		for _, state := range s {
@@ -68,28 +113,104 @@ func (w *Workspace) Restore(ctx context.Context, s Snapshot) error {
 	return nil
 }
 
-// MarkReady notes that the workspace is where it should be: it is not new any more.
-func (w *Workspace) MarkReady() error { return os.WriteFile(w.readyMark(), nil, 0o600) }
+// MarkReady notes that the workspace is not new any more, and which capture its files
+// were at last, or go on from; nil for none.
+func (w *Workspace) MarkReady(at Trees) error {
+	return os.WriteFile(w.readyMark(), []byte(markOf(at)), 0o600)
+}
+
+// IsAt reports whether the workspace goes on from that capture. It does not where other
+// machines have gone on with the job since it was used here.
+func (w *Workspace) IsAt(at Trees) bool {
+	mark, err := os.ReadFile(w.readyMark())
+	return err == nil && (string(mark) == markOf(at) || len(mark) == 0) // earlier versions wrote none
+}
+
+func markOf(at Trees) string {
+	if len(at) == 0 {
+		return "nothing captured\n"
+	}
+	text, err := json.Marshal(at)
+	if err != nil { // it is made of texts
+		panic("workspace: " + err.Error())
+	}
+	return job.Digest(text) + "\n"
+}
 
 func (w *Workspace) readyMark() string { return filepath.Join(w.dir, "settled") }
 
+// restoredRef is the tree that a worktree was restored to: of a repository that lies in
+// there and is not filled, nothing else says at which commit it is.
+const restoredRef = "refs/ringback/restored"
+
+// restore makes the tree of the snapshot in our own repository, and sees that it is that
+// tree, before it writes a file.
 func (w *Workspace) restore(ctx context.Context, worktree, trustedRepo string, s State) error {
-	if _, err := local(w.root.Environ, trustedRepo).run(ctx, "update-ref", baseRef, s.Base); err != nil {
+	if err := w.resetTo(ctx, worktree, trustedRepo, s.Base); err != nil {
 		return err
 	}
-	g := local(w.root.Environ, worktree)
-	for _, args := range [][]string{{"fetch", "--quiet", trustedRepo, baseRef}, {"reset", "--quiet", "--hard", s.Base}, {"clean", "--quiet", "-ffdx"}} {
+	tmp, err := os.MkdirTemp(w.dir, "index-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	g := w.local(worktree).with("GIT_DIR="+trustedRepo, "GIT_WORK_TREE="+worktree, "GIT_INDEX_FILE="+filepath.Join(tmp, "index"))
+	if _, err := g.run(ctx, "read-tree", s.Base); err != nil {
+		return err
+	}
+	patch, err := unpacked(s.Patch)
+	if err != nil {
+		return err
+	}
+	if len(patch) > 0 {
+		if err := g.feed(ctx, patch, "apply", "--cached", "--binary", "--whitespace=nowarn", "-"); err != nil {
+			return err
+		}
+	}
+	tree, err := g.run(ctx, "write-tree")
+	if err != nil {
+		return err
+	}
+	if tree = strings.TrimSpace(tree); s.Tree != "" && tree != s.Tree {
+		return fmt.Errorf("what was kept is not what was captured: it makes the tree %s in place of %s", tree, s.Tree)
+	}
+	if err := empty(worktree); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"update-ref", restoredRef, tree}, {"checkout-index", "--all", "--force", "--quiet"}} {
 		if _, err := g.run(ctx, args...); err != nil {
 			return err
 		}
 	}
-	packed, err := gzip.NewReader(bytes.NewReader(s.Patch))
+	return unpackNested(worktree, s.Nested)
+}
+
+// empty removes all files of a worktree but its repository.
+func empty(worktree string) error {
+	root, err := os.OpenRoot(worktree)
 	if err != nil {
 		return err
 	}
-	patch, err := io.ReadAll(packed)
-	if err != nil || len(patch) == 0 {
-		return err
+	defer root.Close()
+	entries, err := os.ReadDir(worktree)
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			err = errors.Join(err, root.RemoveAll(e.Name()))
+		}
 	}
-	return g.feed(ctx, patch, "apply", "--binary", "--whitespace=nowarn", "-")
+	return err
+}
+
+// resetTo brings a worktree to the commit at which the work began.
+func (w *Workspace) resetTo(ctx context.Context, worktree, trustedRepo, base string) error {
+	if _, err := w.local(trustedRepo).run(ctx, "update-ref", baseRef, base); err != nil {
+		return fmt.Errorf("the commit at which the work began is not in the repository any more: %w", err)
+	}
+	g := w.local(worktree)
+	for _, args := range [][]string{{"fetch", "--quiet", trustedRepo, baseRef}, {"reset", "--quiet", "--hard", base}, {"clean", "--quiet", "-ffdx"}} {
+		if _, err := g.run(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

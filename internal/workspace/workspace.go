@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gofrs/flock"
-
 	"ringback/internal/job"
+	"ringback/internal/limit"
 	"ringback/internal/outbound"
 	"ringback/internal/process"
 )
@@ -24,6 +23,8 @@ type Root struct {
 	Environ []string
 	// Requests says which repositories a request may name.
 	Requests outbound.Policy
+	// SnapshotLimit is how large a snapshot may be, compressed; 0: DefaultSnapshotLimit.
+	SnapshotLimit limit.Bytes
 	// Sandbox confines verifiers to the repositories of their job.
 	Sandbox process.Sandbox
 }
@@ -79,11 +80,11 @@ func (w *Workspace) Prepare(ctx context.Context, report func(string)) (isNew boo
 func (w *Workspace) ready(r job.Repository) string { return w.trustedRepo(r) + ".ready" }
 
 func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
-	mirror, err := w.root.mirror(ctx, r)
+	mirror, release, err := w.root.mirror(ctx, r)
 	if err != nil {
 		return err
 	}
-	env := w.root.Environ
+	defer release()
 	for _, dir := range []string{w.trustedRepo(r), w.worktree(r)} {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
@@ -92,7 +93,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 			return err
 		}
 	}
-	if _, err := local(env, w.dir).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r)); err != nil {
+	if _, err := w.local(w.dir).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r)); err != nil {
 		return err
 	}
 	// Attributes that come with a change could hide it; these win over them.
@@ -106,7 +107,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if r.Branch != "" {
 		at = "refs/heads/" + r.Branch
 	}
-	if _, err := local(env, w.trustedRepo(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
+	if _, err := w.local(w.trustedRepo(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
 		return fmt.Errorf("the branch %s is not there", cmp.Or(r.Branch, "HEAD"))
 	}
 	// Claude's copy shares no file with the mirror, which it could spoil else.
@@ -118,7 +119,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if r.Branch != "" {
 		args = append(args, "--branch", r.Branch)
 	}
-	if _, err := local(env, w.dir).run(ctx, append(args, source, w.worktree(r))...); err != nil {
+	if _, err := w.local(w.dir).run(ctx, append(args, source, w.worktree(r))...); err != nil {
 		return err
 	}
 	if err := w.setUpClone(ctx, r, w.worktree(r)); err != nil {
@@ -129,7 +130,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 
 // setUpClone says in a clone where it came from, and who commits.
 func (w *Workspace) setUpClone(ctx context.Context, r job.Repository, dir string) error {
-	g := local(w.root.Environ, dir)
+	g := w.local(dir)
 	for _, set := range [][]string{{"remote", "set-url", "origin", plainURL(r.URL)}, {"config", "user.name", author}, {"config", "user.email", authorEmail}} {
 		if _, err := g.run(ctx, set...); err != nil {
 			return err
@@ -143,54 +144,6 @@ const (
 	author      = "Ringback"
 	authorEmail = "ringback@localhost"
 )
-
-// mirrorDir is where the copy of a repository lies. What a remote shows to the server's
-// logins is not for those who may not use them: they have a copy of their own.
-func (root Root) mirrorDir(r job.Repository) string {
-	name := r.URL
-	if r.FromRequest && !r.Logins {
-		name += "\x00of a request"
-	}
-	return filepath.Join(root.Dir, "mirrors", job.Digest([]byte(name))[:24])
-}
-
-// mirror brings the copy of a repository up to date that all jobs clone from.
-func (root Root) mirror(ctx context.Context, r job.Repository) (string, error) {
-	dir := root.mirrorDir(r)
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return "", err
-	}
-	lock := flock.New(dir + ".lock")
-	if err := lock.Lock(); err != nil {
-		return "", err
-	}
-	defer func() { _ = lock.Unlock() }()
-	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
-		if err := removeLocks(dir); err != nil {
-			return "", err
-		}
-		if err := resetConfig(ctx, root.Environ, dir); err != nil {
-			return "", err
-		}
-		g, address, err := root.connect(r, dir)
-		if err != nil {
-			return "", err
-		}
-		_, err = g.run(ctx, "fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
-		return dir, err
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return "", err
-	}
-	g, address, err := root.connect(r, filepath.Dir(dir))
-	if err != nil {
-		return "", err
-	}
-	if _, err := g.run(ctx, "clone", "--quiet", "--bare", "--template=", "--", address, dir); err != nil {
-		return "", err
-	}
-	return dir, os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600)
-}
 
 // Exists reports whether the workspace is on this machine.
 func (w *Workspace) Exists() bool {
@@ -230,10 +183,14 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 		return git{}, nil, err
 	}
 	done := func() { _ = os.RemoveAll(tmp) }
-	g := local(w.root.Environ, w.worktree(r)).with(
+	g := w.local(w.worktree(r)).with(
 		"GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+w.worktree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
 	)
-	if _, err = g.run(ctx, "read-tree", baseRef); err == nil {
+	from := baseRef
+	if _, err := g.run(ctx, "rev-parse", "--verify", "--quiet", restoredRef); err == nil {
+		from = restoredRef
+	}
+	if _, err = g.run(ctx, "read-tree", from); err == nil {
 		_, err = g.run(ctx, "add", "--all", "--ignore-errors", ".")
 	}
 	// What cannot be added is left out, and told, see leftOut.

@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
+	"ringback/internal/limit"
 	"ringback/internal/process"
 	"ringback/internal/workspace"
 )
@@ -69,11 +71,26 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}.Of("req_1", named)
+	dir := t.TempDir()
+	w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), SnapshotLimit: 4 * limit.MiB}.Of("req_1", named)
 	if isNew, err := w.Prepare(t.Context(), func(string) {}); err != nil || !isNew {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// sandbox is one that hides a data directory, with the test's own program as its helper.
+func sandbox(t testing.TB, data string) process.Sandbox {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Hidden: []string{data}, Path: os.Getenv("PATH")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func diff(t testing.TB, w *workspace.Workspace, lines int) job.DiffOutput {
@@ -304,9 +321,6 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	url := repo(t, begin())
 	first := open(t, url)
 	change(t, filepath.Join(first.Dir(), "service"))
-	if err := os.RemoveAll(filepath.Join(first.Dir(), "service", "inner module")); err != nil { // no patch holds a repository
-		t.Fatal(err)
-	}
 	want := diff(t, first, 100_000)
 	_, trees, err := first.Diff(t.Context(), 0)
 	if err != nil {
@@ -330,11 +344,15 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	if d := cmp.Diff(want, diff(t, second, 100_000)); d != "" {
 		t.Error(d)
 	}
-	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change", Trees: trees}); done[0].Error != "" {
+	approved := time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)
+	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change", Time: approved, Trees: trees}); done[0].Error != "" {
 		t.Error(done[0].Error)
 	}
-	if done := first.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_2", Message: "Change", Trees: trees}); done[0].Error != "" {
+	if done := first.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_2", Message: "Change", Time: approved, Trees: trees}); done[0].Error != "" {
 		t.Error(done[0].Error)
+	}
+	if one, other := run(t, url, "git", "rev-parse", "ringback/req_1"), run(t, url, "git", "rev-parse", "ringback/req_2"); one != other {
+		t.Errorf("two machines have made two commits of one change: %s %s", one, other)
 	}
 	if got := run(t, url, "git", "diff", "--name-only", "ringback/req_1", "ringback/req_2"); got != "" {
 		t.Errorf("what came after the review was published: %s", got)

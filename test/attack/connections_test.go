@@ -85,7 +85,7 @@ func (c *crowd) say(address, text string) {
 // and jobs run. When the crowd is gone, everything is as before.
 func TestCrowdsAtTheDoorOfTheAPI(t *testing.T) {
 	t.Parallel()
-	one, next := freePorts(t)
+	one, next := harness.FreePorts(t)
 	for name, env := range map[string]harness.Vars{
 		"one listener":            {},
 		"a listener of their own": {"LISTEN_ADDR": "127.0.0.1:" + one, "CALLBACK_LISTEN_ADDR": "127.0.0.1:" + next, "CALLBACK_BASE_URL": "http://127.0.0.1:" + next},

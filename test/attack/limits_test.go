@@ -1,10 +1,8 @@
 package attack
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,7 +14,7 @@ import (
 // Words of what is said when a limit of these tests is reached.
 const (
 	fileLimit    = "1 MiB"
-	memoryLimit  = "128 MiB of memory"
+	memoryLimit  = "224 MiB of memory"
 	processLimit = "32 processes"
 )
 
@@ -60,22 +58,29 @@ func TestWhatAJobTakesIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scripts := maps.Clone(takesTooMuch)
+			said := map[string]string{"file": fileLimit, "memory": memoryLimit, "own": "", "core": ""}
+			var verifiers strings.Builder
 			if mode.ordinary && mode.sandbox == "require" { // docs/operations.md: processes are not counted else
-				for _, script := range bombs {
+				for i, script := range bombs {
 					scripts[script] = processLimit
+					if i%2 == 1 {
+						continue // half of them will do for verifiers, which run one after the other
+					}
+					fmt.Fprintf(&verifiers, "- {name: bomb%d, command: %s}\n", i, encoded(t, script))
+					said[fmt.Sprint("bomb", i)] = processLimit
 				}
 			}
-			const front = "limits: {memory: 128MiB, processes: 32, file_size: 1MiB}\n"
+			const front = "limits: {memory: 224MiB, processes: 32, file_size: 1MiB}\n"
 			change := front + "workspace: {repositories: [{url: '" + repository(t, mode.ordinary) + "'}]}\nverifiers:\n" +
 				"- {name: file, command: 'yes > f', limits: {memory: 1GiB}}\n- {name: memory, command: dd if=/dev/zero of=/dev/null bs=256M count=1, limits: {file_size: 2MiB}}\n" +
-				"- {name: own, command: 'head -c 1500000 /dev/zero > f2', limits: {file_size: 2MiB}}\n- {name: core, command: 'test $(ulimit -Hc) = 0'}\n"
-			a := attackKind(t, mode.ordinary, harness.Vars{"SANDBOX": mode.sandbox}, front, change)
+				"- {name: own, command: 'head -c 1500000 /dev/zero > f2', limits: {file_size: 2MiB}}\n- {name: core, command: 'test $(ulimit -Hc) = 0'}\n" + verifiers.String()
+			a := attackKind(t, mode.ordinary, harness.Vars{"SANDBOX": mode.sandbox}, rules{kind: front, change: change})
 			for script, want := range scripts {
 				if got := a.fail(script); !strings.Contains(got, want) {
 					t.Errorf("%s: it is said %q, want %q", script, got, want)
 				}
 			}
-			a.checkVerifiers(map[string]string{"file": fileLimit, "memory": memoryLimit, "own": "", "core": ""})
+			a.checkVerifiers(said)
 		})
 	}
 }
@@ -99,23 +104,10 @@ func (a *attacked) fail(script string) string {
 // that ends well.
 func (a *attacked) checkVerifiers(want map[string]string) {
 	a.t.Helper()
-	header := map[string]string{"Authorization": "Bearer " + a.key()}
-	id, _ := a.Want(a.t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{"kind": "change", "userId": "u1", "input": harness.Object{"prompt": "x"}}})["requestId"].(string)
-	var record harness.Object
-	harness.Eventually(a.t, "the job's end", func() bool {
-		record = a.Want(a.t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: header})
-		return record["status"] == "received" || record["status"] == "failed" || record["status"] == "expired"
-	})
-	var logs []struct {
-		Verifier, Stderr string
-		Success          bool
-	}
-	_, _, text, err := once(a.t, "GET", a.URL+"/api/jobs/"+id+"/logs", a.key(), "")
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &logs)
-	}
-	if err != nil || len(logs) != len(want) {
-		a.t.Fatalf("the logs are %s, %v, of %v", text, err, record)
+	a.place = inVerifier
+	logs := a.logs(a.runJob("true"))
+	if len(logs) != len(want) {
+		a.t.Fatalf("the logs are %v", logs)
 	}
 	for _, log := range logs {
 		_, name, _ := strings.Cut(log.Verifier, ":")
@@ -149,27 +141,30 @@ func ownDir(t *testing.T, ordinary bool) string {
 	return harness.Ordinary().Dir(t)
 }
 
-// A turn is bounded, too, and its failure says so.
+// A turn is bounded, too, and its failure says so. The limits of the kind are too small for
+// the CLI, which gets more.
 func TestWhatATurnTakesIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cli := filepath.Join(ownDir(t, mode.ordinary), "claude")
-			// The limits of the kind are too small for the CLI, which gets more.
-			if err := os.WriteFile(cli, []byte("#!/bin/sh\n[ \"$1\" = --version ] && { echo '2.1.0 (Claude Code)'; exit; }\nhead -c 2000000 /dev/zero > f || exit 7\nexec truncate -s 300M f\n"), 0o755); err != nil {
-				t.Fatal(err)
+			scripts := map[string]string{
+				"head -c 2000000 /dev/zero > f && exec truncate -s 300M f": "256 MiB (file_size", "yes > f": "256 MiB (file_size", "cat /dev/zero > /tmp/f.$$": "256 MiB (file_size",
 			}
-			a := attackKind(t, mode.ordinary, harness.Vars{"SANDBOX": mode.sandbox, "CLAUDE_BIN": cli}, "max_attempts: 1\nlimits: {memory: 128MiB, processes: 32, file_size: 1MiB}\n", "")
-			header := map[string]string{"Authorization": "Bearer " + a.key()}
-			id, _ := a.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{"kind": "attack", "userId": "u1", "input": harness.Object{}}})["requestId"].(string)
-			var record harness.Object
-			harness.Eventually(t, "the job to fail", func() bool {
-				record = a.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: header})
-				return record["status"] == "failed"
-			})
-			if said := fmt.Sprint(record["error"]); !strings.Contains(said, "256 MiB (file_size") {
-				t.Errorf("it failed with %q", said)
+			if mode.ordinary && mode.sandbox == "require" {
+				for _, script := range bombs[:len(bombs)-1] { // the last is too small
+					scripts[strings.ReplaceAll(script, "99", "999")] = "256 processes"
+				}
+			}
+			a := attackFrom(t, inTurn, mode.ordinary, rules{kind: "max_attempts: 1\nlimits: {memory: 224MiB, processes: 32, file_size: 1MiB}\n"}, harness.Vars{"SANDBOX": mode.sandbox})
+			for script, want := range scripts {
+				record := a.runJob(script)
+				if said := fmt.Sprint(record["error"]); record["status"] != "failed" || !strings.Contains(said, want) {
+					t.Errorf("%s ended as %v with %q, want %q", script, record["status"], said, want)
+				}
+			}
+			if said := a.runAll([]string{"echo fine"}); !strings.Contains(said[0], "fine") {
+				t.Errorf("another turn has said %q", said)
 			}
 		})
 	}

@@ -61,6 +61,10 @@ actions:
     input: {type: object}
     confirm: never
     command: [cat]
+  - name: hook
+    input: {type: object}
+    confirm: never
+    webhook: RECEIVER/hook
 ---
 These: {{input.list}}`
 
@@ -70,23 +74,28 @@ func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() 
 	t.Helper()
 	dir := t.TempDir()
 	prompt = filepath.Join(dir, "prompt")
+	var mu sync.Mutex
+	var got strings.Builder
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path == "/hook" { // an action's webhook answers with its result
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(body)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		got.Write(body)
+	}))
+	t.Cleanup(receiver.Close)
 	for name, text := range map[string]string{
-		"exact.md": exactKind, "exact.result.json": `{"type":"object","properties":{"list":{"type":"array"},"suggestions":{"type":"array","items":{"type":["array","number"]}}}}`,
+		"exact.md": strings.ReplaceAll(exactKind, "RECEIVER", receiver.URL), "exact.result.json": `{"type":"object","properties":{"list":{"type":"array"},"suggestions":{"type":"array","items":{"type":["array","number"]}}}}`,
 		"claude": "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.0 && exit\ncat > " + prompt + "\nexit 1\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var mu sync.Mutex
-	var got strings.Builder
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		defer mu.Unlock()
-		got.Write(body)
-	}))
-	t.Cleanup(receiver.Close)
 	s = harness.Start(t, harness.Vars{
 		"PROMPTS_DIR": dir, "SCHEMAS_DIR": dir, "HOLD": "0s", "CLAUDE_BIN": filepath.Join(dir, "claude"), "SANDBOX": "off",
 		"WEBHOOK_URL": receiver.URL, "WEBHOOK_SECRET": "whsec_" + base64.StdEncoding.EncodeToString([]byte("the secret of a receiver")),
@@ -151,6 +160,8 @@ func TestNumbersAtEveryDoor(t *testing.T) {
 	signed := `{"requestId":"` + id + `","hmac":"` + envelope["hmac"].(string) + `",`
 	_, answer = send(t, s.URL+"/api/claude/actions/echo", signed+`"input":{"list":`+exactNumbers+`}}`)
 	holds("an action's input and result", answer)
+	_, answer = send(t, s.URL+"/api/claude/actions/hook", signed+`"input":{"list":`+exactNumbers+`}}`)
+	holds("what an action's webhook gets and answers", answer)
 	if status, answer := send(t, s.URL+"/api/claude/suggestions/batch", signed+`"batch":1.0,"suggestions":[`+exactNumbers+`]}`); status != http.StatusOK {
 		t.Errorf("a batch was answered %d %s", status, answer)
 	}

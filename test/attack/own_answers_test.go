@@ -12,8 +12,9 @@ import (
 	"ringback/test/harness"
 )
 
-// Where nobody needs a key, Claude is nobody, too: the start, check and /readyz name the
-// kinds that let it reach the API, and say what to set. With a key there is nothing to say.
+// Where nobody needs a key and nothing confines it, Claude may have others answer for it:
+// the start, check and /readyz name the kinds that let it reach the API, and say what to
+// set. With a key or a sandbox there is nothing to say.
 func TestWhereClaudeCouldAnswerItselfIsSaid(t *testing.T) {
 	t.Parallel()
 	prompts := t.TempDir()
@@ -45,12 +46,14 @@ func TestWhereClaudeCouldAnswerItselfIsSaid(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(own, name+".md"), []byte("---\n"+front.text+"\n---\nDo it.\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if said := strings.Contains(checked(t, harness.Vars{"PROMPTS_DIR": own}), " "+name+" ("); said != front.reaches {
+			if said := strings.Contains(checked(t, harness.Vars{"PROMPTS_DIR": own, "SANDBOX": "off"}), " "+name+" ("); said != front.reaches {
 				t.Errorf("check says it: %t, want %t", said, front.reaches)
 			}
 		})
 	}
-	for name, env := range map[string]harness.Vars{"open": {}, "keys": {"API_KEYS": backendKey}, "tokens": {"JWT_SECRET": tokenSecret}} {
+	for name, env := range map[string]harness.Vars{
+		"open": {"SANDBOX": "off"}, "a sandbox": {"SANDBOX": "require"}, "keys": {"SANDBOX": "off", "API_KEYS": backendKey}, "tokens": {"SANDBOX": "off", "JWT_SECRET": tokenSecret},
+	} {
 		t.Run("a server, "+name, func(t *testing.T) {
 			t.Parallel()
 			maps.Copy(env, harness.Vars{"PROMPTS_DIR": prompts})
@@ -60,7 +63,7 @@ func TestWhereClaudeCouldAnswerItselfIsSaid(t *testing.T) {
 				if said := strings.Contains(text, "shell-by-rule (Bash(go test *))"); said != (name == "open") {
 					t.Errorf("%s names the kinds: %t\n%s", where, said, text)
 				}
-				if name == "open" && !strings.Contains(text, "Set API_KEYS, API_KEYS_FILE or JWT_SECRET") {
+				if name == "open" && !strings.Contains(text, "set API_KEYS, API_KEYS_FILE or JWT_SECRET") {
 					t.Errorf("%s does not say what to set", where)
 				}
 			}

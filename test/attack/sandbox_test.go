@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
@@ -31,7 +32,9 @@ type attacked struct {
 	t        *testing.T
 	ordinary bool
 	// mark is in each of the server's secrets, and in no other's.
-	mark     string
+	mark string
+	// place is where scripts run.
+	place    place
 	id       string
 	envelope harness.Object
 }
@@ -40,12 +43,15 @@ type attacked struct {
 // script without asking.
 func attack(t *testing.T, ordinary bool, env harness.Vars) *attacked {
 	t.Helper()
-	return attackKind(t, ordinary, env, "", "")
+	return attackKind(t, ordinary, env, rules{})
 }
 
-// attackKind adds to the front matter of that action's kind. A kind named change, which
-// works on a repository, has the front matter change.
-func attackKind(t *testing.T, ordinary bool, env harness.Vars, front, change string) *attacked {
+// rules are what kinds under attack say beside what all of them do: in the front matter of
+// the action's kind, at its action, and in the front matter of a kind named change, which
+// works on a repository.
+type rules struct{ kind, action, change string }
+
+func attackKind(t *testing.T, ordinary bool, env harness.Vars, r rules) *attacked {
 	t.Helper()
 	dir := harness.Ordinary().Dir(t)
 	if !ordinary {
@@ -53,7 +59,7 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, front, change str
 			t.Fatal(err)
 		}
 	}
-	kind := "---\n" + front + "actions:\n- name: attack\n  description: Attacks.\n  confirm: never\n  timeout: 20s\n  readable: [" + filepath.Join(dir, "readable") + "]\n  writable: [" + filepath.Join(dir, "writable") + "]\n  command: [sh, -c, '{{input.script}}']\n" +
+	kind := "---\n" + r.kind + "actions:\n- name: attack\n" + r.action + "  description: Attacks.\n  confirm: never\n  timeout: 2m\n  readable: [" + filepath.Join(dir, "readable") + "]\n  writable: [" + filepath.Join(dir, "writable") + "]\n  command: [sh, -c, '{{input.script}}']\n" +
 		"  input: {type: object, properties: {script: {type: string}}}\n---\nAttack.\n"
 	vars := harness.Vars{"DATA_DIR": filepath.Join(dir, "data"), "PROMPTS_DIR": filepath.Join(dir, "prompts"), "HOME": filepath.Join(dir, "home")}
 	for _, name := range []string{"data", "prompts", "home", "readable", "writable"} {
@@ -64,11 +70,15 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, front, change str
 	if err := os.WriteFile(filepath.Join(dir, "prompts", "attack.md"), []byte(kind), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if change != "" {
-		if err := os.WriteFile(filepath.Join(dir, "prompts", "change.md"), []byte("---\n"+change+"---\nChange it.\n"), 0o600); err != nil {
+	if r.change != "" {
+		if err := os.WriteFile(filepath.Join(dir, "prompts", "change.md"), []byte("---\n"+r.change+"---\nChange it.\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(obedientCLI), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	vars["CLAUDE_BIN"] = filepath.Join(dir, "claude")
 	mark := "planted-" + rand.Text()
 	maps.Copy(vars, secrets(mark))
 	maps.Copy(vars, env)
@@ -82,9 +92,12 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, front, change str
 		}
 	})
 	a := &attacked{Server: s, t: t, ordinary: ordinary, mark: mark}
-	a.id, a.envelope = s.Manual(t, map[string]string{"Authorization": "Bearer " + vars["API_KEYS"]}, harness.Object{"kind": "attack", "userId": "u1", "input": harness.Object{}})
+	a.id, a.envelope = s.Manual(t, map[string]string{"Authorization": "Bearer " + cmp.Or(vars["API_KEYS"], shopKey)}, harness.Object{"kind": "attack", "userId": "u1", "input": harness.Object{}})
 	return a
 }
+
+// callbacks is where callbacks are taken.
+func (a *attacked) callbacks() string { return cmp.Or(a.CallbackURL, a.URL) }
 
 // run runs a script as an action, and returns what it could print.
 func (a *attacked) run(script string) string {
@@ -93,7 +106,10 @@ func (a *attacked) run(script string) string {
 	wrapped := "{ " + script + "\necho\n} 2>&1 | tr -d '\\000' | head -c 200000 | base64 -w0 | sed 's/^/{\"out\":\"/; s/$/\"}/'"
 	body := harness.Object{"input": harness.Object{"script": wrapped}}
 	maps.Copy(body, a.envelope)
-	status, answer := harness.Send(a.t, a.URL, harness.Request{Method: "POST", Path: "/api/claude/actions/attack", Body: body})
+	status, answer := 0, harness.Object{"status": "running"}
+	for answer["status"] == "running" { // it takes longer than a call is kept waiting
+		status, answer = harness.Send(a.t, a.callbacks(), harness.Request{Method: "POST", Path: "/api/claude/actions/attack", Body: body})
+	}
 	out, ok := answer["out"].(string)
 	if !ok {
 		a.t.Fatalf("the action answered %d %v", status, answer)
@@ -113,14 +129,20 @@ var modes = map[string]struct {
 	"root, no sandbox": {false, "off"}, "ordinary, no sandbox": {true, "off"}, "root, sandbox": {false, "require"}, "ordinary, sandbox": {true, "require"},
 }
 
-// inEach attacks a server in each mode.
+// inEach attacks a server in each mode, and from within all that runs for a job.
 func inEach(t *testing.T, do func(a *attacked, confined bool)) {
 	t.Helper()
 	for name, mode := range modes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			do(attack(t, mode.ordinary, harness.Vars{"SANDBOX": mode.sandbox}), mode.sandbox == "require")
-		})
+		for _, place := range places {
+			if place != inAction && !mode.ordinary && mode.sandbox == "off" {
+				continue // little is promised there, and the action's place shows that it holds
+			}
+			t.Run(name+", "+string(place), func(t *testing.T) {
+				t.Parallel()
+				a := attackFrom(t, place, mode.ordinary, rules{}, harness.Vars{"SANDBOX": mode.sandbox})
+				do(a, mode.sandbox == "require")
+			})
+		}
 	}
 }
 
@@ -137,16 +159,19 @@ func TestTheServersSecretsAreNotRead(t *testing.T) {
 
 func readSecrets(a *attacked) {
 	server := strconv.Itoa(a.Cmd.Process.Pid)
+	var scripts []string
 	for _, script := range []string{
-		"env", "cat /proc/$PPID/environ", "cat /proc/SERVER/environ", "cat /proc/SERVER/task/*/environ", "cat /proc/[0-9]*/environ", "strings /proc/SERVER/environ",
-		"dd if=/proc/SERVER/environ", "cat /proc/SERVER/mem", "cat /proc/SERVER/maps && echo MARK", "cat /proc/SERVER/cmdline", "cat /proc/[0-9]*/cmdline",
+		"env", "cat /proc/$UP/environ", "cat /proc/SERVER/environ", "cat /proc/SERVER/task/*/environ", "cat /proc/[0-9]*/environ", "strings /proc/SERVER/environ",
+		"dd if=/proc/SERVER/environ", "cat /proc/SERVER/mem", "cat /proc/SERVER/maps && echo got-$((40+2))", "cat /proc/SERVER/cmdline", "cat /proc/[0-9]*/cmdline",
 		"ls /proc/SERVER/fd/ && cat /proc/SERVER/fd/*", "cat /proc/SERVER/cwd/../proc/SERVER/environ", "cat /proc/SERVER/root/proc/SERVER/environ",
-		"ln -s /proc/SERVER/environ e; cat e", "setsid cat /proc/SERVER/environ", "cat /proc/SERVER/auxv && echo MARK", "cat /dev/shm/* /tmp/ringback*",
+		"ln -s /proc/SERVER/environ e; cat e", "setsid cat /proc/SERVER/environ", "cat /proc/SERVER/auxv && echo got-$((40+2))", "cat /dev/shm/* /tmp/ringback*",
 		"gcore SERVER; cat core*", "kill -STOP SERVER; kill -CONT SERVER; cat /proc/SERVER/environ",
 	} {
-		script = strings.NewReplacer("SERVER", server, "MARK", a.mark).Replace(script)
-		if got := a.run(script); strings.Contains(got, a.mark) {
-			a.t.Errorf("%s shows a secret of the server", script)
+		scripts = append(scripts, strings.ReplaceAll(script, "SERVER", server))
+	}
+	for i, got := range a.runAll(scripts) {
+		if strings.Contains(got, a.mark) || strings.Contains(got, "got-42") {
+			a.t.Errorf("%s shows a secret of the server", scripts[i])
 		}
 	}
 }
@@ -156,17 +181,18 @@ func TestTheEmbeddedRedisIsNotRead(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, _ bool) {
 		socket := filepath.Join(a.Dir, "redis", "redis.sock")
+		var scripts []string
 		for _, args := range []string{
 			"keys '*'", "info", "config get requirepass", "config set requirepass ''", "auth ''", "-a '' keys '*'", "--user default -a default keys '*'",
 			"acl list", "client list", "monitor", "debug sleep 0", "save", "--scan", "-a foobared keys '*'", "shutdown nosave",
 		} {
-			got := a.run("timeout 2 redis-cli -s " + socket + " " + args)
-			if strings.Contains(got, a.id) || strings.Contains(got, "redis_version") || strings.Contains(got, "requirepass") || strings.TrimSpace(got) == "OK" {
-				a.t.Errorf("redis-cli %s was answered %.200q", args, got)
-			}
+			scripts = append(scripts, "timeout 2 redis-cli -s "+socket+" "+args)
 		}
-		if got := a.run("ps -o args= --ppid " + strconv.Itoa(a.Cmd.Process.Pid)); strings.Contains(got, "requirepass") {
-			a.t.Error("a command line shows the password's setting")
+		scripts = append(scripts, "ps -eo args= | grep requirepas[s]")
+		for i, got := range a.runAll(scripts) {
+			if strings.Contains(got, a.id) || strings.Contains(got, "redis_version") || strings.Contains(got, "requirepass") || strings.TrimSpace(got) == "OK" {
+				a.t.Errorf("%s was answered %.200q", scripts[i], got)
+			}
 		}
 	})
 }
@@ -176,6 +202,7 @@ func TestTheEmbeddedRedisIsNotRead(t *testing.T) {
 func TestNothingOutlivesItsJob(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, _ bool) {
+		var scripts, lengths []string
 		for i, spelling := range []string{
 			"SLEEP &", "nohup SLEEP &", "setsid SLEEP &", "env -i SLEEP &", "setsid env -i SLEEP &", "env -i setsid SLEEP &", "setsid -f env -i SLEEP",
 			"(setsid sh -c 'env -i SLEEP &' &)", "setsid sh -c 'setsid env -i SLEEP & exec true' &", "env -u RINGBACK_PROCESS setsid SLEEP &",
@@ -183,8 +210,12 @@ func TestNothingOutlivesItsJob(t *testing.T) {
 			"setsid -f setsid -f setsid -f env -i SLEEP", "cd / && umask 0 && setsid -f env -i sh -c 'SLEEP; true' >/dev/null 2>&1",
 		} {
 			length := fmt.Sprintf("%d.%d", 100000+i, a.Cmd.Process.Pid)
-			a.run(strings.ReplaceAll(spelling, "SLEEP", "sleep "+length+" </dev/null >/dev/null 2>&1") + "\n sleep 0.1")
-			harness.Eventually(a.t, "the end of "+spelling, func() bool { return !isRunning(length) })
+			lengths = append(lengths, length)
+			scripts = append(scripts, strings.ReplaceAll(spelling, "SLEEP", "sleep "+length+" </dev/null >/dev/null 2>&1")+"\n sleep 0.1")
+		}
+		a.runAll(scripts)
+		for i, length := range lengths {
+			harness.Eventually(a.t, "the end of "+scripts[i], func() bool { return !isRunning(length) })
 		}
 	})
 }
@@ -206,6 +237,7 @@ func TestNothingIsWrittenOutsideTheRoom(t *testing.T) {
 			return // docs/operations.md: a program of the same user can write that user's files
 		}
 		base := filepath.Dir(a.Dir)
+		var scripts []string
 		for _, script := range []string{
 			"echo x > BASE/out", "echo x > DATA/out", "echo x >> BASE/prompts/attack.md", "mkdir -p BASE/home/.ssh && echo x > BASE/home/.ssh/authorized_keys",
 			"git config --global core.sshCommand x", "git config --system core.sshCommand x", "echo x > DATA/redis/redis.sock", "rm -rf DATA/redis DATA/nodes", "mv DATA DATA2",
@@ -213,10 +245,11 @@ func TestNothingIsWrittenOutsideTheRoom(t *testing.T) {
 			"unshare -Urm sh -c 'mount -o remount,rw /; echo x > BASE/out'", "echo x > /proc/1/root/BASE/out", "echo x > /proc/1/cwd/../out", "chmod 777 BASE; touch BASE/out",
 			"echo x > /etc/out", "echo x > /usr/local/bin/out", "echo x > /dev/shm/../../BASE/out", "umount DATA; umount -l DATA; echo x > DATA/out", "touch $HOME/out", "echo x > BASE/readable/out", "echo x > BASE/writable/out",
 		} {
-			a.run(strings.NewReplacer("BASE", base, "DATA", a.Dir).Replace(script))
+			scripts = append(scripts, strings.NewReplacer("BASE", base, "DATA", a.Dir).Replace(script))
 		}
-		if _, err := os.Stat(base + "/writable/out"); err != nil {
-			a.t.Errorf("what its kind says is writable is not: %v", err)
+		a.runAll(scripts)
+		if _, err := os.Stat(base + "/writable/out"); (err == nil) != (a.place == inAction) {
+			a.t.Errorf("what the action's kind says is writable by it, in this place: %v", err)
 		}
 		for _, place := range []string{base + "/readable/out", base + "/out", a.Dir + "/out", a.Dir + "2", base + "/home/.ssh", base + "/home/.gitconfig", base + "/home/out", "/etc/out", "/usr/local/bin/out", "/out", "/mnt/out"} {
 			if _, err := os.Lstat(place); err == nil {
@@ -241,6 +274,7 @@ func TestNothingIsSeenOutsideTheRoom(t *testing.T) {
 			return // docs/operations.md: a program of the same user can read that user's files
 		}
 		base := filepath.Dir(a.Dir)
+		var scripts []string
 		for path, text := range map[string]string{
 			filepath.Join(base, "home", ".netrc"): a.mark, filepath.Join(a.Dir, "nodes", "other"): a.mark, filepath.Join(base, ".env"): "LOG_FORMAT=" + a.mark,
 		} {
@@ -254,13 +288,17 @@ func TestNothingIsSeenOutsideTheRoom(t *testing.T) {
 			"cat DATA/../data/nodes/other", "umount DATA; cat DATA/nodes/other", "unshare -Urm sh -c 'umount DATA; cat DATA/nodes/other'", "nsenter -t 1 -m cat DATA/nodes/other",
 			"cat /proc/[0-9]*/environ",
 		} {
-			got := a.run(strings.NewReplacer("BASE", base, "DATA", a.Dir).Replace(script))
+			scripts = append(scripts, strings.NewReplacer("BASE", base, "DATA", a.Dir).Replace(script))
+		}
+		scripts = append(scripts, "kill -9 "+strconv.Itoa(a.Cmd.Process.Pid)+" 2>/dev/null; for p in /proc/[0-9]*; do echo $p; done | wc -l")
+		said := a.runAll(scripts)
+		for i, got := range said[:len(said)-1] {
 			if strings.Contains(got, a.mark) || strings.Contains(got, "redis.sock\n") || strings.Contains(got, "appendonly.aof") {
-				a.t.Errorf("%s shows %.200q", script, got)
+				a.t.Errorf("%s shows %.200q", scripts[i], got)
 			}
 		}
-		if got := a.run("kill -9 " + strconv.Itoa(a.Cmd.Process.Pid) + " 2>/dev/null; for p in /proc/[0-9]*; do echo $p; done | wc -l"); !slices.Contains([]string{"3", "4", "5", "6", "7", "8", "9", "10", "11", "12"}, strings.TrimSpace(got)) {
-			a.t.Errorf("it sees %s processes", got)
+		if n, err := strconv.Atoi(strings.TrimSpace(said[len(said)-1])); err != nil || n < 3 || n > 20 {
+			a.t.Errorf("it sees %s processes", said[len(said)-1])
 		}
 		if status, _ := harness.Send(a.t, a.URL, harness.Request{Method: "GET", Path: "/healthz"}); status != 200 {
 			a.t.Errorf("the server answers %d", status)

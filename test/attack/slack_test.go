@@ -78,4 +78,23 @@ func TestApprovalsInSlackAllowWhatTheyName(t *testing.T) {
 	if _, answer := harness.Send(t, s.URL, slackRequest("approve "+second)); answer["response_type"] != "in_channel" {
 		t.Errorf("an approval of what is asked was answered %v", answer)
 	}
+
+	// What was asked before a job was cancelled is not what it asks after its retry.
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + other + "/cancel"})
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + other + "/retry"})
+	harness.Eventually(t, "the retry to run", func() bool {
+		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + other})["status"] == "running"
+	})
+	third := ask(other, s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + other + "/callback"}), "9.9.9")
+	for _, text := range []string{"approve " + foreign, "approve " + other, "approve " + other + " 0", "approve " + other + " 1", "approve " + other + " 2", "approve", "approve " + foreign + " " + third, "reject " + foreign} {
+		if _, answer := harness.Send(t, s.URL, slackRequest(text)); answer["response_type"] != "ephemeral" {
+			t.Errorf("after a retry, %s was answered %v", text, answer)
+		}
+	}
+	if status := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + third})["status"]; status != "open" {
+		t.Errorf("the retry's question is %v", status)
+	}
+	if _, answer := harness.Send(t, s.URL, slackRequest("approve "+third)); answer["response_type"] != "in_channel" {
+		t.Errorf("an approval of what the retry asks was answered %v", answer)
+	}
 }

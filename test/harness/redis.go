@@ -16,11 +16,37 @@ import (
 type RedisServer struct {
 	URL, Port, Dir string
 	Cmd            *exec.Cmd
+	// host is the address that it listens on.
+	host string
+	// args are what it is started with beside what all are.
+	args []string
 }
 
 // StartRedis starts a Redis for one test. When it has ended, the test fails of secrets
 // that were stored. Before is called while it still runs; nil for nothing.
 func StartRedis(t testing.TB, s *scan.Scan, before func(*RedisServer)) *RedisServer {
+	t.Helper()
+	return StartRedisAt(t, s, "127.0.0.1", before)
+}
+
+// StartRedisAt is StartRedis at an address of this machine, such as a Network's.
+func StartRedisAt(t testing.TB, s *scan.Scan, addr string, before func(*RedisServer)) *RedisServer {
+	t.Helper()
+	needRedis(t)
+	r := newRedis(t, addr)
+	r.Start(t)
+	t.Cleanup(func() {
+		if before != nil {
+			before(r)
+		}
+		r.Kill()
+		s.WantStore(t, r.Dir)
+	})
+	return r
+}
+
+// needRedis skips or fails where there is no redis-server.
+func needRedis(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("CI") != "" {
@@ -28,36 +54,44 @@ func StartRedis(t testing.TB, s *scan.Scan, before func(*RedisServer)) *RedisSer
 		}
 		t.Skip("redis-server is not installed: run make deps")
 	}
-	r := &RedisServer{Dir: t.TempDir(), Port: FreePort(t)}
-	r.URL = "redis://default:" + scan.RedisPassword + "@127.0.0.1:" + r.Port
-	r.Start(t)
-	t.Cleanup(func() {
-		if before != nil {
-			before(r)
-		}
-		_ = r.Cmd.Process.Kill()
-		_ = r.Cmd.Wait()
-		s.WantStore(t, r.Dir)
-	})
+}
+
+func newRedis(t testing.TB, addr string, args ...string) *RedisServer {
+	t.Helper()
+	r := &RedisServer{Dir: t.TempDir(), host: addr, Port: FreePort(t), args: args}
+	r.URL = "redis://default:" + scan.RedisPassword + "@" + net.JoinHostPort(addr, r.Port)
 	return r
+}
+
+// Addr is where it listens: host:port.
+func (r *RedisServer) Addr() string { return net.JoinHostPort(r.host, r.Port) }
+
+// Kill ends it as a crash would.
+func (r *RedisServer) Kill() {
+	_ = r.Cmd.Process.Kill()
+	_ = r.Cmd.Wait()
 }
 
 // Start starts it, again where it was killed, and waits until it answers.
 func (r *RedisServer) Start(t testing.TB) {
 	t.Helper()
-	r.Cmd = exec.Command("redis-server", "-", "--port", r.Port, "--bind", "127.0.0.1", "--dir", r.Dir, "--appendonly", "yes",
-		"--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--save", "", "--logfile", "redis.log")
-	r.Cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\n")
+	args := []string{
+		"-", "--port", r.Port, "--bind", r.host, "--dir", r.Dir, "--appendonly", "yes",
+		"--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--save", "", "--logfile", "redis.log",
+	}
+	r.Cmd = exec.Command("redis-server", append(args, r.args...)...)
+	r.Cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\nmasterauth " + scan.RedisPassword + "\n")
 	if err := r.Cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	client := r.client()
+	client := r.Client()
 	defer client.Close()
 	Eventually(t, "Redis to answer", func() bool { return client.Ping(t.Context()).Err() == nil })
 }
 
-func (r *RedisServer) client() *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + r.Port, Password: scan.RedisPassword})
+// Client is a connection to it, past whatever Ringback does.
+func (r *RedisServer) Client() *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: r.Addr(), Password: scan.RedisPassword})
 }
 
 // Redis starts a Redis for one test, and returns its URL and a client, by which the test
@@ -65,19 +99,7 @@ func (r *RedisServer) client() *redis.Client {
 func Redis(t testing.TB) (url string, client *redis.Client) {
 	t.Helper()
 	r := StartRedis(t, scan.Suite, nil)
-	client = r.client()
+	client = r.Client()
 	t.Cleanup(func() { client.Close() })
 	return r.URL, client
-}
-
-// FreePort is a port that nobody listens on.
-func FreePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }

@@ -15,7 +15,9 @@ type body struct {
 		Content json.RawMessage `json:"content"`
 	} `json:"messages"`
 	Tools []struct {
-		Name string `json:"name"`
+		Name         string          `json:"name"`
+		InputSchema  json.RawMessage `json:"input_schema"`
+		DeferLoading bool            `json:"defer_loading"`
 	} `json:"tools"`
 	Metadata struct {
 		// UserID is JSON text that the CLI makes.
@@ -24,9 +26,13 @@ type body struct {
 }
 
 func (b body) request() Request {
-	r := Request{Conversation: b.conversation(), Model: b.Model, System: textOf(partsOf(b.System))}
+	r := Request{Conversation: b.conversation(), Model: b.Model, System: textOf(partsOf(b.System)), Schemas: map[string]json.RawMessage{}}
 	for _, tool := range b.Tools {
 		r.Tools = append(r.Tools, tool.Name)
+		r.Schemas[tool.Name] = tool.InputSchema
+		if tool.DeferLoading {
+			r.Deferred = append(r.Deferred, tool.Name)
+		}
 	}
 	for _, m := range b.Messages {
 		r.Messages = append(r.Messages, Message{Role: m.Role, Parts: partsOf(m.Content)})

@@ -15,8 +15,13 @@ type Request struct {
 	Model string
 	// System is the system prompt.
 	System string
-	// Tools are the names of the tools on offer.
-	Tools []string
+	// Tools are the names of the tools on offer, and Schemas what each takes: JSON Schemas.
+	Tools   []string
+	Schemas map[string]json.RawMessage
+	// Deferred are those of them that the model sees by name only, until it asks for more.
+	Deferred []string
+	// Size is how many bytes the request has.
+	Size int
 	// Messages are the conversation so far.
 	Messages []Message
 }

@@ -3,6 +3,7 @@ package messagesapi
 import (
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -30,8 +31,21 @@ type Server struct {
 // Start runs a server until the test ends.
 func Start(t testing.TB, script Script) *Server {
 	t.Helper()
+	return StartAt(t, "127.0.0.1", script)
+}
+
+// StartAt is Start at an address of this machine, which other hosts may reach.
+func StartAt(t testing.TB, addr string, script Script) *Server {
+	t.Helper()
 	s := &Server{script: script, closed: make(chan struct{})}
-	srv := httptest.NewServer(s)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(addr, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewUnstartedServer(s)
+	_ = srv.Listener.Close()
+	srv.Listener = listener
+	srv.Start()
 	t.Cleanup(func() {
 		close(s.closed) // else replies that hang would keep the server open
 		srv.Close()
@@ -59,16 +73,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/count_tokens"):
 		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": 100})
 	case strings.HasSuffix(r.URL.Path, "/messages"):
-		s.serveMessages(w, r, in)
+		s.serveMessages(w, r, in, len(raw))
 	default:
 		writeJSON(w, http.StatusOK, map[string]any{})
 	}
 }
 
-func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request, in body) {
+func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request, in body, size int) {
 	reply := Say("ok")
 	if len(in.Tools) > 0 { // without tools it is a title, a summary and the like
-		reply = s.ask(in.request())
+		asked := in.request()
+		asked.Size = size
+		reply = s.ask(asked)
 	}
 	switch {
 	case reply.hang:

@@ -63,6 +63,7 @@ var homes = map[Sort][]Place{
 	Signature: {
 		{answer, "/api/jobs/*/callback"},              // for whoever plays Claude by hand
 		{File, "nodes/*/jobs/*/settings.json"},        // the CLI's hook sends it
+		{File, "nodes/*/jobs/*/mcp.json"},             // and its MCP client
 		{File, "nodes/*/jobs/*/turn-*"},               // what the CLI prints, before it is masked
 		{File, "nodes/*/jobs/*/work/*"},               // where Claude writes what it posts
 		{File, "conversations/*/config/projects/*/*"}, // what Claude was told, as the CLI keeps it

@@ -2,6 +2,7 @@ package scan_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"compress/zlib"
 	"encoding/base64"
 	"encoding/hex"
@@ -87,12 +88,21 @@ func TestASecretIsFoundInTheStoresPast(t *testing.T) {
 		"a field":                  {{"HSET", "rb:{0a}:job:req_1", "error", planted}},
 		"an event":                 {{"XADD", "rb:{0a}:events:u1", "1-1", "f", `{"data":` + string(must(json.Marshal(planted))) + `}`}},
 		"a key's name":             {{"SET", "rb:{0a}:idempotency:" + planted, "x"}},
+		"a compressed text":        {{"HSET", "rb:{0a}:conversation:x", "at", "req_1/1", "text", compressed("see " + planted)}},
 		"two pieces":               {{"SETRANGE", "rb:{0a}:transcript:req_1:1", "0", planted[:9]}, {"INCR", "x"}, {"SETRANGE", "rb:{0a}:transcript:req_1:1", "9", planted[9:]}},
 	} {
 		if found := must(s.Store(aof(t, commands...))); len(found) == 0 {
 			t.Errorf("in %s it is not found", name)
 		}
 	}
+}
+
+func compressed(text string) string {
+	var out strings.Builder
+	w := gzip.NewWriter(&out)
+	_, _ = w.Write([]byte(text))
+	_ = w.Close()
+	return out.String()
 }
 
 func must[T any](value T, err error) T {

@@ -3,6 +3,7 @@ package scan
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"os"
@@ -74,6 +75,11 @@ func (h *history) take(command [][]byte) {
 		h.pieces[key] = append(h.pieces[key], command[3]...)
 		return
 	}
+	for i := 2; i < len(command); i++ {
+		if plain, err := unpacked(command[i]); err == nil {
+			command[i] = plain
+		}
+	}
 	h.leaks = append(h.leaks, h.scan.Look(Place{Stored, key}, bytes.Join(command[1:], []byte{0}))...)
 	id, ok := strings.CutPrefix(key, "secret:")
 	if !ok || !strings.EqualFold(string(command[0]), "HSET") {
@@ -84,6 +90,15 @@ func (h *history) take(command [][]byte) {
 			h.secrets[job.Secret(command[i+1])] = job.ID(id)
 		}
 	}
+}
+
+// unpacked is what was stored compressed; an error where it was not.
+func unpacked(value []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(value))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 // keyName is a key without the prefix of its partition.

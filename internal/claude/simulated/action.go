@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ringback/internal/claude"
+	"ringback/internal/kind"
 	"ringback/internal/schema"
 )
 
@@ -58,7 +59,7 @@ func (a *actor) perform(act claude.ActionPart, known map[string]any) (acted, err
 		if err := a.pause(); err != nil {
 			return acted{}, err
 		}
-		answer, err := a.exchange("actions/"+act.Name, "action.json", payload)
+		answer, err := a.exchange(callback{act.Name, "actions/" + act.Name, "action.json"}, payload)
 		if err != nil {
 			return acted{}, err
 		}
@@ -104,7 +105,7 @@ func (a *actor) recover(refusal map[string]any) (values map[string]any, stop boo
 			"type": "object", "required": []string{field}, "properties": map[string]any{field: map[string]any{"type": "string"}},
 		}}
 	}
-	answer, err := a.exchange("checkpoints", "checkpoint.json", question)
+	answer, err := a.exchange(callback{kind.AskUser, "checkpoints", "checkpoint.json"}, question)
 	if err != nil {
 		return nil, false, err
 	}

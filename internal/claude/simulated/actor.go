@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/kind"
 )
 
 // actor plays one turn.
@@ -22,6 +24,8 @@ type actor struct {
 	args   arguments
 	prompt prompt
 	stream *stream
+	// tools are the callbacks over MCP; nil where they are made with curl.
+	tools *tools
 	// unread is why the prompt could not be read; nil where it could.
 	unread error
 	// structured is the structured output, where that was asked for.
@@ -35,7 +39,7 @@ func (a *actor) play() error {
 	if a.args.hasSchema {
 		return a.answer()
 	}
-	if a.prompt.Callback.RequestID == "" || a.prompt.Callback.BaseURL == "" {
+	if a.tools == nil && (a.prompt.Callback.RequestID == "" || a.prompt.Callback.BaseURL == "") {
 		return errors.New("the prompt holds no callback configuration")
 	}
 	switch a.opts.Behaviour {
@@ -96,7 +100,7 @@ func (a *actor) report() error {
 		if err := a.pause(); err != nil {
 			return err
 		}
-		if _, err := a.call("progress", "progress.json", map[string]any{
+		if _, err := a.call(callback{kind.ReportProgress, "progress", "progress.json"}, map[string]any{
 			"message": step.Message, "progress": step.Progress, "type": step.Type,
 		}); err != nil {
 			return err
@@ -118,11 +122,12 @@ func (a *actor) submit(done acted) error {
 			return err
 		}
 	}
-	answer, err := a.call(a.prompt.Endpoint, "result.json", first)
+	whole := callback{kind.SubmitResult, a.prompt.Endpoint, "result.json"}
+	answer, err := a.call(whole, first)
 	if err == nil && !answer.accepted() && a.opts.Behaviour == job.SimulateRepair {
 		a.stream.text("The answer says: " + answer.problem() + ". I correct it and send it again.")
 		if err = a.pause(); err == nil {
-			answer, err = a.call(a.prompt.Endpoint, "result.json", result)
+			answer, err = a.call(whole, result)
 		}
 	}
 	if err != nil {
@@ -140,7 +145,7 @@ func (a *actor) giveUp() error {
 	if err := a.pause(); err != nil {
 		return err
 	}
-	answer, err := a.call("failure", "failure.json", map[string]any{
+	answer, err := a.call(callback{kind.ReportFailure, "failure", "failure.json"}, map[string]any{
 		"error": "The simulated Claude was asked to fail.", "retryable": false,
 	})
 	if err == nil && !answer.accepted() {
@@ -163,56 +168,75 @@ func (a *actor) pause() error {
 	}
 }
 
-// call writes a payload file and posts it, and shows both in the stream, the
-// way Claude's tools do.
-func (a *actor) call(endpoint, file string, fields map[string]any) (answer, error) {
-	output, err := a.send(endpoint, file, fields)
+// callback is one of the callbacks: the tool that it is over MCP, and with curl its
+// endpoint, below /api/claude/, and the file that is posted there.
+type callback struct{ tool, endpoint, file string }
+
+// call calls back, and shows in the stream what Claude's tools do for that.
+func (a *actor) call(to callback, fields map[string]any) (answer, error) {
+	output, err := a.send(to, fields)
 	if err != nil {
 		return answer{}, err
 	}
-	return readAnswer(endpoint, output)
+	return readAnswer(to, output)
 }
 
 // exchange is call for endpoints whose answers say more than success.
-func (a *actor) exchange(endpoint, file string, fields map[string]any) (map[string]any, error) {
-	output, err := a.send(endpoint, file, fields)
+func (a *actor) exchange(to callback, fields map[string]any) (map[string]any, error) {
+	output, err := a.send(to, fields)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := decodeObject(output)
 	if err != nil {
-		return nil, fmt.Errorf("%s answered something other than JSON", endpoint)
+		return nil, fmt.Errorf("%s answered something other than JSON", to.tool)
 	}
 	if refused, ok := answer["error"].(string); ok && answer["status"] == nil {
-		return nil, fmt.Errorf("%s was refused: %s", endpoint, refused)
+		return nil, fmt.Errorf("%s was refused: %s", to.tool, refused)
 	}
 	return answer, nil
 }
 
-func (a *actor) send(endpoint, file string, fields map[string]any) ([]byte, error) {
+func (a *actor) send(to callback, fields map[string]any) ([]byte, error) {
+	if a.tools != nil {
+		return a.useTool(to.tool, fields)
+	}
+	file := to.file
 	payload := map[string]any{"requestId": a.prompt.Callback.RequestID, "hmac": a.prompt.Callback.Signature}
 	maps.Copy(payload, fields)
 	text, err := json.MarshalIndent(payload, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	id := a.stream.tool("Write", map[string]string{"file_path": file, "content": string(text)})
+	id := a.stream.tool("Write", map[string]any{"file_path": file, "content": string(text)})
 	if err := os.WriteFile(filepath.Join(a.opts.Dir, file), text, 0o600); err != nil {
 		return nil, err
 	}
 	a.stream.toolResult(id, "File created successfully at: "+file, false)
 
-	p := newPost(a.opts.Dir, a.prompt.Callback.BaseURL+"/api/claude/"+endpoint, file)
+	p := newPost(a.opts.Dir, a.prompt.Callback.BaseURL+"/api/claude/"+to.endpoint, file)
 	if p.curl == "" {
 		a.stream.text("curl is not installed here, so I send this without it.")
 	}
-	id = a.stream.tool("Bash", map[string]string{"command": p.String()})
+	id = a.stream.tool("Bash", map[string]any{"command": p.String()})
 	output, err := p.send(a.ctx)
 	if err != nil {
 		a.stream.toolResult(id, err.Error(), true)
 		return nil, err
 	}
 	a.stream.toolResult(id, string(output), false)
+	return output, nil
+}
+
+// useTool calls back over MCP.
+func (a *actor) useTool(name string, fields map[string]any) ([]byte, error) {
+	id := a.stream.tool(claude.MCPTool(name), fields)
+	output, refused, err := a.tools.call(a.ctx, name, fields)
+	if err != nil {
+		a.stream.toolResult(id, err.Error(), true)
+		return nil, err
+	}
+	a.stream.toolResult(id, string(output), refused)
 	return output, nil
 }
 
@@ -224,10 +248,10 @@ type answer struct {
 	Hint    string       `json:"hint"`
 }
 
-func readAnswer(endpoint string, output []byte) (answer, error) {
+func readAnswer(to callback, output []byte) (answer, error) {
 	var a answer
 	if err := json.Unmarshal(output, &a); err != nil {
-		return a, fmt.Errorf("%s answered something other than JSON", endpoint)
+		return a, fmt.Errorf("%s answered something other than JSON", to.tool)
 	}
 	return a, nil
 }

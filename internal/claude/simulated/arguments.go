@@ -6,6 +6,8 @@ import "strings"
 type arguments struct {
 	conversation string
 	resume       bool
+	// mcpConfig is the file of the MCP server by which to call back; empty for curl.
+	mcpConfig string
 	// schema is the JSON Schema of the structured output; hasSchema says whether
 	// one was asked for.
 	schema    string
@@ -26,6 +28,8 @@ func readArguments(args []string) arguments {
 			a.conversation = value
 		case "--resume", "-r":
 			a.conversation, a.resume = value, true
+		case "--mcp-config":
+			a.mcpConfig = value
 		case "--json-schema":
 			a.schema, a.hasSchema = value, true
 		}

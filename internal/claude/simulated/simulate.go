@@ -46,6 +46,9 @@ func Run(ctx context.Context, o Options) int {
 	}
 	a.stream.init(a.opts.Dir)
 	err = a.play()
+	if a.tools != nil {
+		_ = a.tools.Close()
+	}
 	if ctx.Err() != nil { // as the real CLI, without a last line
 		return ended
 	}
@@ -84,9 +87,17 @@ func newActor(ctx context.Context, o Options) (*actor, error) {
 	if parts, err = recall(o.Dir, args, parts); err != nil {
 		return nil, err
 	}
+	var over *tools
+	var unconnected error
+	if args.mcpConfig != "" {
+		over, unconnected = connect(ctx, args.mcpConfig)
+	}
+	if over != nil {
+		unconnected = over.addTo(&parts)
+	}
 	p, err := newPrompt(parts)
 	return &actor{
-		ctx: ctx, opts: o, args: args, prompt: p, unread: cmp.Or(unread, err),
+		ctx: ctx, opts: o, args: args, prompt: p, tools: over, unread: cmp.Or(unread, unconnected, err),
 		stream: newStream(o.Stdout, args.conversation, parts.Callback.Signature, len(text)),
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 )
@@ -44,14 +45,17 @@ func (s *stream) text(text string) {
 }
 
 // tool is a tool that Claude uses; it returns the call's id.
-func (s *stream) tool(name string, input map[string]string) string {
+func (s *stream) tool(name string, input map[string]any) string {
 	s.calls++
 	id := fmt.Sprintf("toolu_simulated_%d", s.calls)
+	shown := maps.Clone(input)
 	for field, value := range input {
-		s.words += len(value)
-		input[field] = s.without(value)
+		if text, ok := value.(string); ok {
+			s.words += len(text)
+			shown[field] = s.without(text)
+		}
 	}
-	s.assistant(map[string]any{"type": "tool_use", "id": id, "name": name, "input": input})
+	s.assistant(map[string]any{"type": "tool_use", "id": id, "name": name, "input": shown})
 	return id
 }
 

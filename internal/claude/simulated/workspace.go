@@ -24,7 +24,7 @@ func (a *actor) change() error {
 			return err
 		}
 		text = fmt.Appendf(text, "- %s\n", strings.Join(strings.Fields(wanted), " "))
-		id := a.stream.tool("Write", map[string]string{"file_path": filepath.Join(name, simulatedFile), "content": string(text)})
+		id := a.stream.tool("Write", map[string]any{"file_path": filepath.Join(name, simulatedFile), "content": string(text)})
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			return err
 		}

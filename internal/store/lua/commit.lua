@@ -1,11 +1,11 @@
 -- Commits what was decided, all or nothing: guards, plain commands, events. It is the
 -- one script for all transitions, and knows none of them: see commit.go.
 --
--- ARGV: the number of guards, and for each its kind, key, field and value; the number
--- of commands, and for each the number of its words and they; the number of wakes, and for
--- each a zset, its member, and what to publish where that is the first; the number of
--- events, and for each its user, job, type, how long it is kept (ms) and its JSON behind
--- the id.
+-- ARGV: an id that those of new events exceed; the number of guards, and for each its
+-- kind, key, field and value; the number of commands, and for each the number of its words
+-- and they; the number of wakes, and for each a zset, its member, and what to publish where
+-- that is the first; the number of events, and for each its user, job, type, how long it is
+-- kept (ms) and its JSON behind the id.
 -- Returns 1, or 0 where a guard does not hold: then nothing is changed.
 
 local at = 0
@@ -14,10 +14,13 @@ local function take()
   return ARGV[at]
 end
 
+local floor = tonumber(take())
 for _ = 1, tonumber(take()) do
   local kind, key, field, value = take(), take(), take(), take()
   if kind == 'is' then -- a field has the value; '' where there is none
     if (redis.call('HGET', key, field) or '') ~= value then return 0 end
+  elseif kind == 'held' then -- a consumer has the entry of a queue
+    if #redis.call('XPENDING', key, 'workers', field, field, '1', value) == 0 then return 0 end
   elseif redis.call('SCARD', key) >= tonumber(value) then -- a set holds fewer
     return 0
   end
@@ -34,7 +37,7 @@ end
 local kept = {}
 for _ = 1, tonumber(take()) do
   local user, id, what, keep, rest = take(), take(), take(), take(), take()
-  append(user, id, what, rest)
+  append(user, id, what, rest, floor)
   if not kept[user] then
     kept[user] = true
     for _, name in ipairs({ ':events:', ':seq:', ':base:' }) do redis.call('PEXPIRE', P .. name .. user, keep) end

@@ -3,19 +3,26 @@
 -- What the events of a simulated job carry behind their data.
 local SIMULATED = ',"simulated":true'
 
--- Appends one event to the user's stream and publishes it. rest is its frame
--- from behind the id.
-local function append(user, id, what, rest)
-  local seq_key = P .. ':seq:' .. user
-  local seq = redis.call('INCR', seq_key)
-  if seq == 1 then -- the first event: ids go on from the clock, so that they rise for ever
-    local clock = redis.call('TIME')
-    seq = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
-    redis.call('SET', seq_key, num(seq))
-    redis.call('SET', P .. ':base:' .. user, num(seq - 1))
-  end
-  local n = num(seq)
+local MICROS = (function()
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000000 + tonumber(t[2])
+end)()
+
+-- Appends one event to the user's stream and publishes it. rest is its frame from behind
+-- the id, floor an id that the new one has to exceed.
+--
+-- The id is the clock's time: an event that was lost when the store went back to an earlier
+-- state leaves its id to nobody, whatever server the store is on now. Ids rise also where
+-- the clock does not. Each event names the one before, the user's and the partition's, by
+-- which it is known whether any is missing between two.
+local function append(user, id, what, rest, floor)
+  local seq_key, latest_key = P .. ':seq:' .. user, P .. ':latest'
+  local before = tonumber(redis.call('GET', seq_key) or '0')
+  local latest = tonumber(redis.call('GET', latest_key) or '0')
+  local n = num(math.max(before + 1, latest + 1, floor + 1, MICROS))
   local frame = '{"id":"' .. n .. '",' .. rest
-  redis.call('XADD', P .. ':events:' .. user, 'MAXLEN', '~', '10000', n .. '-0', 'f', frame)
-  redis.call('PUBLISH', P .. ':events', n .. ' ' .. id .. ' ' .. what .. ' ' .. user .. '\n' .. frame)
+  redis.call('SET', seq_key, n, 'KEEPTTL')
+  redis.call('SET', latest_key, n)
+  redis.call('XADD', P .. ':events:' .. user, 'MAXLEN', '~', '10000', n .. '-0', 'f', frame, 'p', num(before))
+  redis.call('PUBLISH', P .. ':events', n .. ' ' .. num(before) .. ' ' .. num(latest) .. ' ' .. id .. ' ' .. what .. ' ' .. user .. '\n' .. frame)
 end

@@ -1,14 +1,14 @@
 -- Stores a progress report and tells the user. By far the most frequent change of a job:
--- one round trip, no version, since no rule looks at what it writes.
+-- one round trip, no version, since no rule decides on what it writes.
 --
 -- ARGV[1] request id   ARGV[2] the activity, JSON   ARGV[3] digest of the report
 -- ARGV[4] user         ARGV[5] now, ms              ARGV[6] the event's frame from behind its id
--- ARGV[7] digest of its signature; empty for none
+-- ARGV[7] digest of its signature; empty for none   ARGV[8] an id that the event's exceeds
 -- Returns "ok", "unknown", "bad_signature", or the terminal state.
 
 local id, digest = ARGV[1], ARGV[3]
 local key = P .. ':job:' .. id
-local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'seen', 'signature')
+local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'seen', 'signature', 'firstCallback')
 if not f[1] then return 'unknown' end
 if f[3] then return f[1] end
 if ARGV[7] ~= '' and ARGV[7] ~= f[6] then return 'bad_signature' end
@@ -18,7 +18,8 @@ if redis.call('EXISTS', P .. ':secret:' .. id) == 0 then return 'expired' end
 local seen, mark = f[2] or f[5] or '', digest .. ','
 if string.find(seen, mark, 1, true) then return 'ok' end
 redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -16 * #mark), 'updated', ARGV[5])
+if not f[7] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
 local frame = ARGV[6]
 if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
-append(ARGV[4], id, 'activity', frame)
+append(ARGV[4], id, 'activity', frame, tonumber(ARGV[8]))
 return 'ok'

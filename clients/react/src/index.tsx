@@ -1,0 +1,228 @@
+/**
+ * React hooks for jobs of a Ringback server, on TanStack Query: records are queries, and the
+ * events of jobs keep them up to date.
+ */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Reply, type Result, type Ringback } from 'ringback-client';
+
+const Context = createContext<Ringback | undefined>(undefined);
+
+/** Gives the hooks below it a client. */
+export function RingbackProvider({ client, children }: { client: Ringback; children?: ReactNode }) {
+  return <Context.Provider value={client}>{children}</Context.Provider>;
+}
+
+/** The client of the nearest RingbackProvider. */
+export function useRingback(): Ringback {
+  const client = useContext(Context);
+  if (!client) throw new Error('There is no RingbackProvider above this component: put one around it, with a client.');
+  return client;
+}
+
+/** What the queries of the hooks are known by, to read and invalidate them. */
+export const keys = {
+  job: (requestId: string) => ['ringback', 'job', requestId] as const,
+  inbox: ['ringback', 'inbox'] as const,
+};
+
+type Items<K> = Result<K> extends { suggestions: infer S } ? S : unknown[];
+
+/** What is told of a job while it runs. */
+interface Progress {
+  /** Whose progress it is. */
+  of: string | undefined;
+  activity?: Activity;
+  items: unknown[];
+}
+
+/** What is known of a job. */
+export interface JobView<K> {
+  /** Its record; undefined before it was read. */
+  job: Job<K> | undefined;
+  /** What Claude has reported last. */
+  activity: Activity | undefined;
+  /** The result's suggestions, as far as they have come. */
+  suggestions: Items<K>;
+  /** Whether it has ended, one way or another. */
+  ended: boolean;
+  /** The question it waits at. */
+  checkpoint: Checkpoint | undefined;
+  /** Whether events come as they happen. */
+  connection: ConnectionState;
+  /** Why it cannot be read or followed. */
+  error: Error | null;
+}
+
+/** Follows a job; none while requestId is undefined. */
+export function useJob<K = string>(requestId: string | undefined): JobView<K> {
+  const client = useRingback();
+  const queries = useQueryClient();
+  const [progress, setProgress] = useState<Progress>(() => nothing(requestId));
+  const [connection, setConnection] = useState<ConnectionState>('connecting');
+  const [failure, setFailure] = useState<Error | null>(null);
+  const record = useQuery({
+    queryKey: keys.job(requestId ?? ''),
+    queryFn: ({ signal }) => client.get<K>(requestId!, { signal }),
+    enabled: requestId !== undefined,
+  });
+
+  useEffect(() => {
+    if (requestId === undefined) return;
+    setFailure(null);
+    setProgress(nothing(requestId));
+    const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.job(requestId) }));
+    const stop = client.listen<K>({
+      requestId,
+      onEvent: (event) => {
+        setProgress((before) => after(before, event));
+        if (event.type !== 'activity' && event.type !== 'partial') refresh();
+      },
+      onResync: refresh,
+      onState: setConnection,
+      onError: (error) => setFailure(error as Error),
+    });
+    return () => {
+      refresh.cancel();
+      stop();
+    };
+  }, [client, queries, requestId]);
+
+  const job = record.data;
+  const told = progress.of === requestId ? progress : nothing(requestId);
+  const suggestions = (job?.result as { suggestions?: unknown } | undefined)?.suggestions ?? told.items;
+  return {
+    job,
+    activity: told.activity ?? job?.activity,
+    suggestions: suggestions as Items<K>,
+    ended: job !== undefined && hasEnded(job.status),
+    checkpoint: job?.checkpoint,
+    connection,
+    error: failure ?? record.error,
+  };
+}
+
+function nothing(of: string | undefined): Progress {
+  return { of, items: [] };
+}
+
+function after<K>(before: Progress, event: JobEvent<K>): Progress {
+  switch (event.type) {
+    case 'activity':
+      return { ...before, activity: event.data };
+    case 'partial': {
+      const batch = event.data.suggestions as unknown[];
+      const kept = before.items.slice(0, event.data.total - batch.length); // a turn that starts over sends its batches anew
+      return { ...before, items: [...kept, ...batch] };
+    }
+  }
+  return before;
+}
+
+const gathering = 50; // ms
+
+/** Does something once for many calls that come together. */
+function calm(act: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const soon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      act();
+    }, gathering);
+  };
+  soon.cancel = () => clearTimeout(timer);
+  return soon;
+}
+
+/** A job to ask for, and what is known of it then. */
+export interface Run<K> extends JobView<K> {
+  /** Asks for a job; what was known of the last one is forgotten. */
+  start: (input: Input<K>) => void;
+  /** The same, as a promise. */
+  startAsync: (input: Input<K>) => Promise<CreatedJob>;
+  /** Ends the job. */
+  cancel: () => void;
+  /** Forgets the job, which goes on. */
+  reset: () => void;
+  requestId: string | undefined;
+  /** Whether it was asked for, and has not ended. */
+  isRunning: boolean;
+}
+
+/** A mutation that asks for a job of a kind, with the progress of the job. */
+export function useRun<K extends KindName>(kind: K): Run<K> {
+  const client = useRingback();
+  const queries = useQueryClient();
+  const creation = useMutation({ mutationFn: (input: Input<K>) => client.create(kind, input) });
+  const requestId = creation.data?.requestId;
+  const cancellation = useMutation({
+    mutationFn: (id: string) => client.cancel(id),
+    onSettled: (_, __, id) => queries.invalidateQueries({ queryKey: keys.job(id) }),
+  });
+  const view = useJob<K>(requestId);
+  const refusal = cancellation.variables === requestId ? cancellation.error : null;
+  const error = creation.error ?? refusal ?? view.error ?? ending(view.job);
+  return {
+    ...view,
+    start: creation.mutate,
+    startAsync: creation.mutateAsync,
+    cancel: () => requestId !== undefined && cancellation.mutate(requestId),
+    reset: creation.reset,
+    requestId,
+    error,
+    isRunning: creation.isPending || (requestId !== undefined && !view.ended && error === null),
+  };
+}
+
+/** Why a job has ended without a result. */
+function ending(job: Job<unknown> | undefined): Error | null {
+  if (!job || !hasEnded(job.status) || job.status === 'received') return null;
+  return new Error(job.error ?? `The job was ${job.status}.`);
+}
+
+/** Asks for meal suggestions, and shows them as they come. */
+export const useSuggestions = (): Run<'meal-suggestions'> => useRun('meal-suggestions');
+
+/** What waits for the user's answer. */
+export interface Inbox {
+  checkpoints: Checkpoint[];
+  /** Whether there are more than are shown. */
+  hasMore: boolean;
+  isPending: boolean;
+  error: Error | null;
+  /** Answers a question: by a decision, by values, or in words. */
+  reply: (checkpointId: string, reply: Reply) => Promise<Checkpoint>;
+}
+
+/** Shows the questions that wait, and answers them. */
+export function useInbox(): Inbox {
+  const client = useRingback();
+  const queries = useQueryClient();
+  const [failure, setFailure] = useState<Error | null>(null);
+  const inbox = useQuery<CheckpointPage>({ queryKey: keys.inbox, queryFn: ({ signal }) => client.checkpoints({ status: 'open' }, { signal }) });
+  useEffect(() => {
+    const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.inbox }));
+    const stop = client.listen({
+      onEvent: (event) => {
+        if (event.type === 'checkpoint' || event.type === 'checkpoint:resolved') refresh();
+      },
+      onResync: refresh,
+      onError: (error) => setFailure(error as Error),
+    });
+    return () => {
+      refresh.cancel();
+      stop();
+    };
+  }, [client, queries]);
+  const answer = useMutation({
+    mutationFn: ({ checkpointId, reply }: { checkpointId: string; reply: Reply }) => client.reply(checkpointId, reply),
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.inbox }),
+  });
+  return {
+    checkpoints: inbox.data?.checkpoints ?? [],
+    hasMore: inbox.data?.nextCursor !== undefined,
+    isPending: inbox.isPending,
+    error: failure ?? inbox.error,
+    reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
+  };
+}

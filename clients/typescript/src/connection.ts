@@ -1,0 +1,210 @@
+import { RingbackError } from './http.js';
+import { backOff } from './pause.js';
+import type { Token } from './token.js';
+import type { WireEvent } from './types.js';
+
+/** Whether events come as they happen. */
+export type ConnectionState = 'connecting' | 'live' | 'waiting';
+
+/** Who hears what comes over a connection. */
+export interface Ear {
+  /** Something happened to a job. */
+  event(event: WireEvent): void;
+  /** What was heard and what comes next do not join. */
+  resync(): void;
+  /** From here on all is heard; what was before is not. */
+  joined(): void;
+  state(state: ConnectionState): void;
+  /** It has ended, and connecting again is of no use. */
+  failed(error: unknown): void;
+}
+
+/** Where and how to connect. */
+export interface Place {
+  base: URL;
+  token: Token;
+  WebSocket: typeof globalThis.WebSocket | undefined;
+  userId: string | undefined;
+  /** How many ms a connection may be silent before the server is asked whether it is there. */
+  heartbeat: number;
+}
+
+/** The server's close codes after which it is of no use to do the same again. */
+const unauthorized = 4401;
+const final: Record<number, number> = { 4400: 400, 4403: 403 };
+
+/**
+ * The WebSocket of one user, shared by all who listen. Whenever it breaks, another is opened
+ * that goes on behind the last event: the server then sends what was missed, once.
+ */
+export class Connection {
+  readonly #ears = new Set<Ear>();
+  /** Those of them that have not joined yet. */
+  readonly #new = new Set<Ear>();
+  #socket: WebSocket | undefined;
+  #state: ConnectionState = 'connecting';
+  #started = false;
+  #failures = 0;
+  #refusals = 0;
+  #resumed = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly place: Place,
+    /** The last event that was heard. */
+    private since: string | undefined,
+    private readonly ended: () => void,
+  ) {}
+
+  add(ear: Ear): void {
+    this.#ears.add(ear);
+    ear.state(this.#state);
+    if (this.#state === 'live') ear.joined();
+    else this.#new.add(ear);
+    if (this.#started) return;
+    this.#started = true;
+    for (const name of wakeUps) globalThis.addEventListener?.(name, this.#wake);
+    void this.#connect();
+  }
+
+  remove(ear: Ear): void {
+    this.#new.delete(ear);
+    if (this.#ears.delete(ear) && this.#ears.size === 0) this.#end();
+  }
+
+  close(): void {
+    this.#ears.clear();
+    this.#new.clear();
+    this.#end();
+  }
+
+  #end(): void {
+    for (const name of wakeUps) globalThis.removeEventListener?.(name, this.#wake);
+    clearTimeout(this.#timer);
+    this.#drop();
+    this.#started = false;
+    this.ended();
+  }
+
+  #fail(error: unknown): void {
+    const ears = [...this.#ears];
+    this.close();
+    this.#tell((ear) => ear.failed(error), ears);
+  }
+
+  /** An ear that throws is no reason for the others to miss something. */
+  #tell(say: (ear: Ear) => void, ears: Iterable<Ear> = this.#ears): void {
+    for (const ear of [...ears]) {
+      try {
+        say(ear);
+      } catch (error) {
+        setTimeout(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  #become(state: ConnectionState): void {
+    this.#state = state;
+    this.#tell((ear) => ear.state(state));
+  }
+
+  async #connect(): Promise<void> {
+    const { base, token, WebSocket, userId } = this.place;
+    if (!WebSocket) {
+      return this.#fail(new Error('This runtime has no WebSocket. Node has one from version 22 on, and version 20 with --experimental-websocket; else pass one: new Ringback({ WebSocket }).'));
+    }
+    this.#become('connecting');
+    let credential: string | undefined;
+    try {
+      credential = await token.get();
+    } catch {
+      return this.#retry(); // whoever gives tokens may be away, too
+    }
+    if (!this.#started || this.#socket) return;
+    const url = new URL('ws', base);
+    url.protocol = url.protocol.replace('http', 'ws');
+    if (userId) url.searchParams.set('userId', userId);
+    if (this.since) url.searchParams.set('since', this.since);
+    this.#resumed = this.since !== undefined;
+    const socket = new WebSocket(url, credential ? ['ringback', credential] : ['ringback']);
+    this.#socket = socket;
+    this.#listenFor(this.place.heartbeat); // a handshake may never be answered
+    socket.onopen = () => this.#ask();
+    socket.onmessage = ({ data }) => this.#heard(JSON.parse(String(data)));
+    socket.onclose = ({ code, reason }) => {
+      this.#drop();
+      this.#closed(code, reason, credential);
+    };
+  }
+
+  /** Asks the server whether it is there: its answer also says that it has let us in. */
+  #ask(): void {
+    this.#socket?.send('{"type":"ping"}');
+    this.#listenFor(this.place.heartbeat / 4);
+  }
+
+  /** Gives a connection up that stays silent for so long. */
+  #listenFor(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#drop();
+      this.#retry();
+    }, ms);
+  }
+
+  #heard(frame: WireEvent | { event: 'resync' } | { event?: undefined }): void {
+    this.#failures = this.#refusals = 0;
+    if (this.#state !== 'live') {
+      const joining = [...(this.#resumed ? this.#new : this.#ears)];
+      this.#new.clear();
+      this.#become('live');
+      this.#tell((ear) => ear.joined(), joining);
+    }
+    if (frame.event === 'resync') this.#tell((ear) => ear.resync());
+    else if (frame.event) {
+      this.since = (frame as WireEvent).id;
+      this.#tell((ear) => ear.event(frame as WireEvent));
+    }
+    if (!this.#socket) return; // who heard it has had enough
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#ask(), this.place.heartbeat);
+  }
+
+  #closed(code: number, reason: string, credential: string | undefined): void {
+    const status = final[code];
+    if (status) return this.#fail(new RingbackError(status, reason));
+    if (code !== unauthorized) return this.#retry();
+    if (this.#refusals++ > 0 || !credential || !this.place.token.renew(credential)) return this.#fail(new RingbackError(401, reason));
+    void this.#connect();
+  }
+
+  #retry(): void {
+    if (!this.#started) return;
+    this.#become('waiting');
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#connect(), backOff(++this.#failures));
+  }
+
+  /** Whoever comes back to the page, or to the network, does not wait. */
+  readonly #wake = (): void => {
+    if (globalThis.document?.visibilityState === 'hidden') return;
+    if (this.#state === 'live') this.#ask();
+    else if (this.#state === 'waiting') {
+      clearTimeout(this.#timer);
+      void this.#connect();
+    }
+  };
+
+  #drop(): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.onerror = () => {}; // some runtimes end the process else
+    socket.close();
+  }
+}
+
+const wakeUps = ['online', 'visibilitychange', 'pageshow', 'resume'];

@@ -1,0 +1,169 @@
+/**
+ * The client of a Ringback server: it asks for jobs and follows them, in browsers and in Node.
+ */
+import { Connection } from './connection.js';
+import { type Call, type CallOptions, Http } from './http.js';
+import { JobEar, type Listener, UserEar } from './listen.js';
+import { Token, type TokenSource } from './token.js';
+import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, Reply, Resync } from './types.js';
+import { watch, type WatchOptions } from './watch.js';
+
+export type { components, Events, Kinds } from './contract.js';
+export type { ConnectionState } from './connection.js';
+export { type CallOptions, RingbackError } from './http.js';
+export type { Listener } from './listen.js';
+export type { TokenSource } from './token.js';
+export type { WatchOptions } from './watch.js';
+export * from './types.js';
+
+/** Where the server is, and who calls it. */
+export interface RingbackOptions {
+  /** Its address; a page's own where none is given. */
+  url?: string | URL;
+  /** A key or a user's token, or what fetches one. */
+  token?: TokenSource;
+  /** Whose jobs these are: for back ends, and for servers that everyone may use. */
+  userId?: string;
+  /** How many ms a WebSocket may be silent before the server is asked whether it is there; 20,000. */
+  heartbeat?: number;
+  /** In place of the runtime's own. */
+  fetch?: typeof globalThis.fetch;
+  /** In place of the runtime's own. */
+  WebSocket?: typeof globalThis.WebSocket;
+}
+
+/** What may be said of a new job beside its input. */
+export interface CreateOptions extends CallOptions {
+  userId?: string;
+  sessionId?: string;
+  /** The same key gives the same job; one is made up where there is none. */
+  idempotencyKey?: string;
+  options?: { simulate?: 'success' | 'repair' | 'failure' | 'silence' | 'manual'; priority?: 'interactive' | 'batch' };
+}
+
+/** A Ringback server. */
+export class Ringback {
+  readonly #http: Http;
+  readonly #options: RingbackOptions;
+  readonly #shared = new Map<string | undefined, Connection>();
+  readonly #all = new Set<Connection>();
+
+  constructor(options: RingbackOptions = {}) {
+    const base = new URL(options.url ?? '/', globalThis.location?.href);
+    if (!base.pathname.endsWith('/')) base.pathname += '/';
+    this.#options = options;
+    this.#http = new Http(base, new Token(options.token), options.fetch ?? ((input, init) => globalThis.fetch(input, init)));
+  }
+
+  /** Asks for a job. However often the network makes this try, there will be one. */
+  create<K extends KindName>(kind: K, input: Input<K>, options: CreateOptions = {}): Promise<CreatedJob> {
+    const { signal, ...more } = options;
+    const body = { kind, input, userId: this.#options.userId, idempotencyKey: newKey(), ...more };
+    return this.request('POST', 'api/jobs', { body, signal, repeatable: true });
+  }
+
+  /** Reads the record of a job. */
+  get<K = string>(requestId: string, options?: CallOptions): Promise<Job<K>> {
+    return this.request('GET', job(requestId), { ...options, repeatable: true });
+  }
+
+  /** Reads a page of jobs, newest first. */
+  list(query?: JobQuery, options?: CallOptions): Promise<JobPage> {
+    return this.request('GET', 'api/jobs', { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+  }
+
+  /** Ends a job now. */
+  cancel(requestId: string, options?: CallOptions): Promise<Job> {
+    return this.request('POST', job(requestId, 'cancel'), options);
+  }
+
+  /** Starts a job again that has expired, failed or been cancelled. */
+  retry(requestId: string, options?: CallOptions): Promise<Job> {
+    return this.request('POST', job(requestId, 'retry'), options);
+  }
+
+  /** Says yes to what a job asks. Name what was seen, so that nothing else is allowed. */
+  approve(requestId: string, decision: Decision = {}, options?: CallOptions): Promise<Job> {
+    return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });
+  }
+
+  /** Says no to it. */
+  reject(requestId: string, decision: Decision = {}, options?: CallOptions): Promise<Job> {
+    return this.request('POST', job(requestId, 'reject'), { ...options, body: decision });
+  }
+
+  /** Asks for another round of a code change. */
+  steer(requestId: string, prompt: string, options?: CallOptions): Promise<Job> {
+    return this.request('POST', job(requestId, 'steer'), { ...options, body: { prompt } });
+  }
+
+  /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
+  checkpoints(query?: CheckpointQuery, options?: CallOptions): Promise<CheckpointPage> {
+    return this.request('GET', 'api/checkpoints', { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+  }
+
+  /** Answers a question: by a decision, by values, or in words. */
+  reply(checkpointId: string, reply: Reply, options?: CallOptions): Promise<Checkpoint> {
+    return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
+  }
+
+  /**
+   * Follows a job to its end: all of its events, from the first on or behind `since`, each
+   * once. `resync` among them says that some are no longer kept, and brings the record.
+   */
+  watch<K = string>(requestId: string, options: WatchOptions = {}): AsyncGenerator<JobEvent<K> | Resync<K>, void, undefined> {
+    return watch<K>(this, requestId, options);
+  }
+
+  /** Listens to a job, or to all of a user's, until the function that it returns is called. */
+  listen<K = string>(listener: Listener<K>): () => void {
+    const to = listener as unknown as Listener; // what the type says of events is for the caller alone
+    const userId = listener.userId ?? this.#options.userId;
+    if (listener.requestId !== undefined) {
+      const connection = this.#connection(userId);
+      const ear = new JobEar(this.#http, connection, { ...to, requestId: listener.requestId });
+      connection.add(ear);
+      return () => {
+        ear.stop();
+        connection.remove(ear);
+      };
+    }
+    const connection = this.#connection(userId, listener.since);
+    const ear = new UserEar(to);
+    connection.add(ear);
+    return () => connection.remove(ear);
+  }
+
+  /** Calls whatever else the API offers. */
+  request<T>(method: string, path: string, call?: Call): Promise<T> {
+    return this.#http.call<T>(method, path, call);
+  }
+
+  /** Closes all connections, and tells nobody. */
+  close(): void {
+    for (const connection of [...this.#all]) connection.close();
+  }
+
+  /** The connection of a user; one of its own for whoever begins at an event of theirs. */
+  #connection(userId: string | undefined, since?: string): Connection {
+    const known = since === undefined ? this.#shared.get(userId) : undefined;
+    if (known) return known;
+    const { base, token } = this.#http;
+    const WebSocket = this.#options.WebSocket ?? globalThis.WebSocket;
+    const place = { base, token, WebSocket, userId, heartbeat: this.#options.heartbeat ?? 20_000 };
+    const connection: Connection = new Connection(place, since, () => {
+      this.#all.delete(connection);
+      if (this.#shared.get(userId) === connection) this.#shared.delete(userId);
+    });
+    this.#all.add(connection);
+    if (since === undefined) this.#shared.set(userId, connection);
+    return connection;
+  }
+}
+
+const job = (requestId: string, what?: string): string => `api/jobs/${encodeURIComponent(requestId)}${what ? '/' + what : ''}`;
+
+/** crypto.randomUUID is not there on pages without TLS. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

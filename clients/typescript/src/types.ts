@@ -1,0 +1,66 @@
+import type { components, Events, Kinds, operations } from './contract.js';
+
+type Schemas = components['schemas'];
+
+/** The name of a kind: one that is declared in Kinds, or any other. */
+export type KindName = keyof Kinds | (string & {});
+/** What a kind takes. */
+export type Input<K> = K extends keyof Kinds ? Kinds[K]['input'] : Record<string, unknown>;
+/** What comes of a kind. */
+export type Result<K> = K extends keyof Kinds ? Kinds[K]['result'] : Record<string, unknown>;
+type Suggestions<K> = Result<K> extends { suggestions: infer S } ? S : unknown[];
+
+/** The whole record of a job. */
+export type Job<K = string> = Omit<Schemas['Job'], 'kind' | 'input' | 'result'> & { kind: K; input: Input<K>; result?: Result<K> };
+/** A job as a list shows it: with the fields that were asked for. */
+export type JobFields = Schemas['JobFields'];
+/** A page of jobs, newest first. */
+export type JobPage = Schemas['JobPage'];
+/** Which jobs a list shows. */
+export type JobQuery = NonNullable<operations['listJobs']['parameters']['query']>;
+/** What is told of a job that was just asked for. */
+export type CreatedJob = Schemas['CreatedJob'];
+/** Where a job stands. */
+export type State = Schemas['State'];
+/** What Claude has reported of its progress. */
+export type Activity = Schemas['Activity'];
+/** A question to a person. */
+export type Checkpoint = Schemas['Checkpoint'];
+/** A page of questions. */
+export type CheckpointPage = Schemas['CheckpointPage'];
+/** Which questions a list shows. */
+export type CheckpointQuery = NonNullable<operations['listCheckpoints']['parameters']['query']>;
+/** A person's answer to a question. */
+export type Reply = Schemas['NewReply'];
+/** What may come with an approval or a rejection. */
+export type Decision = Schemas['NewDecision'];
+/** What is wrong with one field of a request. */
+export type Detail = Schemas['Detail'];
+
+/** What can happen to a job. */
+export type EventType = keyof Events;
+type Data<T extends EventType, K> = T extends 'partial' ? Omit<Events[T]['data'], 'suggestions'> & { suggestions: Suggestions<K> } : Events[T]['data'];
+/** Something that happened to a job; `type` says what, and so what `data` holds. */
+export type JobEvent<K = string> = { [T in EventType]: Omit<Events[T], 'data'> & { type: T; data: Data<T, K> } }[EventType];
+/** What was heard and what comes next do not join; `job` is the record as it stands now. */
+export type Resync<K = string> = { type: 'resync'; job: Job<K> };
+
+const ends: readonly State[] = ['received', 'cancelled', 'rejected', 'expired', 'failed'];
+
+/** Whether a job in this state has ended. */
+export const hasEnded = (state: State): boolean => ends.includes(state);
+
+const lastEvents: readonly EventType[] = ['received', 'error', 'cancelled', 'rejected'];
+
+/** Whether this event is a job's last, unless somebody has it tried again. */
+export const isLast = (event: { type: EventType | 'resync' }): boolean => lastEvents.includes(event.type as EventType);
+
+/** An event as it goes over the wire. */
+export type WireEvent = Events[EventType];
+
+/** Names what has happened, for the name of an event begins with its kind's prefix. */
+export function named<K>(event: WireEvent): JobEvent<K> {
+  const resolved = 'checkpoint:resolved';
+  const type = event.event.endsWith(':' + resolved) ? resolved : event.event.slice(event.event.lastIndexOf(':') + 1);
+  return { ...event, type } as unknown as JobEvent<K>;
+}

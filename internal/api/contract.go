@@ -1,0 +1,55 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/contract"
+	"ringback/internal/hub"
+	"ringback/internal/job"
+)
+
+// Documents are a contract as it is served.
+type Documents struct{ OpenAPI, AsyncAPI []byte }
+
+// Contracts are the contract with the kinds that are built in, which anyone may read, and
+// with those of this server.
+type Contracts struct{ Public, Own Documents }
+
+func (s *Server) openAPI(c echo.Context) error {
+	return s.document(c, func(d Documents) []byte { return d.OpenAPI })
+}
+
+func (s *Server) asyncAPI(c echo.Context) error {
+	return s.document(c, func(d Documents) []byte { return d.AsyncAPI })
+}
+
+// document answers a contract. What kinds a server has of its own is for its callers to
+// know; whoever sends nothing is shown what the program's source shows.
+func (s *Server) document(c echo.Context, of func(Documents) []byte) error {
+	c.Response().Header().Set(echo.HeaderVary, echo.HeaderAuthorization)
+	if !s.open() && c.Request().Header.Get(echo.HeaderAuthorization) == "" {
+		return c.JSONBlob(http.StatusOK, of(s.opts.Contracts.Public))
+	}
+	if _, err := s.identify(c); err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, of(s.opts.Contracts.Own))
+}
+
+// replyFrame is the frame by which a client answers a question.
+type replyFrame struct {
+	Type string `json:"type"`
+	// CheckpointID is the question.
+	CheckpointID job.CheckpointID `json:"checkpointId"`
+	checkpoint.Reply
+}
+
+// Frames describes what goes over a WebSocket beside events.
+func Frames() []contract.Frame {
+	return append(hub.Frames(), contract.Frame{
+		Name: "reply", ByClient: true, Text: "Answers a question, as `POST /api/checkpoints/:id/reply` does; an `ack` or an `error` tells what became of it.", Type: replyFrame{},
+	})
+}

@@ -1,0 +1,309 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/checkpoint"
+	"ringback/internal/contract"
+	"ringback/internal/job"
+)
+
+// route is an endpoint with what serves it. The tables of routes are all there is: the
+// router is built from them, and so are the contracts and docs/api.md.
+type route struct {
+	contract.Route
+	handle func(*Server, echo.Context) error
+	// unlimited is whether it is answered also where there are too many calls.
+	unlimited bool
+	// identifies is whether it finds out by itself who calls.
+	identifies bool
+}
+
+// Routes describes all endpoints.
+func Routes() []contract.Route {
+	var all []contract.Route
+	for _, r := range slices.Concat(jobRoutes, peopleRoutes, serverRoutes) {
+		all = append(all, r.Route)
+	}
+	return all
+}
+
+// Parameters of several routes.
+var (
+	limitParameter  = contract.Parameter{Name: "limit", Text: "How many a page has; 50 where nothing is said.", Type: contract.Number(1, mostInPage)}
+	cursorParameter = contract.Parameter{Name: "cursor", Text: "The `nextCursor` of the page before.", Type: contract.Text()}
+	prefixParameter = contract.Parameter{Name: "idPrefix", Text: "Six or more characters of the random part of an id, with or without what stands before it.", Type: contract.Text()}
+	userParameter   = contract.Parameter{Name: "userId", Text: "Whose they are: for back ends to name. A person sees their own alone.", Type: contract.Text()}
+	sinceParameter  = contract.Parameter{Name: "since", Text: "The id of an event, to go on behind it; 0 for everything that is kept.", Type: contract.Pattern("^[0-9]+$")}
+)
+
+// Answers of several routes.
+var (
+	theJob    = []contract.Answer{{Status: http.StatusOK, Text: "The job as it is then.", Type: job.Job{}}}
+	noJob     = []job.ErrorKind{job.NotFound}
+	noJobNow  = []job.ErrorKind{job.NotFound, job.Conflict}
+	ndjson    = "application/x-ndjson"
+	auditHead = contract.Header{Name: job.AuditHeadHeader, Text: "The number of entries and the digest of the last; absent where there are none."}
+)
+
+var jobRoutes = []route{
+	{handle: (*Server).createJob, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs", Name: "createJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "asks for a job: `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `options` (`simulate`, `priority`). 202 with `requestId`, `sessionId`, `status`, and `Location`",
+		Body:    &contract.Body{Type: newJob{}, ByKind: true}, Idempotent: true, Errors: noJob,
+		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdJob{}, Headers: []contract.Header{contract.Location}}},
+	}},
+	{handle: (*Server).createSuggestions, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/suggestions", Name: "createSuggestions", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "the same for meal-suggestions: the body is the input, beside `userId`, `sessionId`, `idempotencyKey`",
+		Query:   []contract.Parameter{{Name: "userId", Text: "Whose job it is, where the body does not say it.", Type: contract.Text()}},
+		Body:    &contract.Body{Type: requester{}, InputOf: suggestionsKind}, Idempotent: true, Errors: noJob,
+		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdSuggestions{}, Headers: []contract.Header{contract.Location}}},
+	}},
+	{handle: (*Server).listJobs, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs", Name: "listJobs", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "a page of jobs, newest first: `kind`, `status`, `userId`, `createdSince`, `idPrefix`, `limit` (50, at most 500), `cursor` (the page before's `nextCursor`), `fields`",
+		Query: []contract.Parameter{
+			{Name: "kind", Text: "A kind's name.", Type: contract.Text()},
+			{Name: "status", Text: "A state.", Type: contract.OneOf(job.States[:])},
+			userParameter,
+			{Name: "createdSince", Text: "When they were asked for, at the earliest.", Type: contract.Time()},
+			prefixParameter, limitParameter, cursorParameter,
+			{Name: "fields", Text: "The fields that are wanted of each job, such as `requestId,status`; or `-result,-input` for all but these.", Type: contract.Text()},
+		},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The page.", Type: jobPage[contract.Fields[job.Job]]{}}},
+	}},
+	{handle: (*Server).getJob, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id", Name: "getJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "one job: its whole record, with result, checkpoint and usage", Answers: theJob, Errors: noJob,
+	}},
+	{handle: (*Server).cancelJob, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/:id/cancel", Name: "cancelJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "ends it now", Answers: theJob, Errors: noJobNow,
+	}},
+	{handle: (*Server).retryJob, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/:id/retry", Name: "retryJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "starts an expired, failed or cancelled job again; 409 while another job goes on with its conversation", Answers: theJob, Errors: noJobNow,
+	}},
+	{handle: (*Server).approve, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/:id/approve", Name: "approveJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "says yes to what an `awaiting_approval` job asks", Body: &contract.Body{Type: newDecision{}, Optional: true}, Answers: theJob, Errors: noJobNow,
+	}},
+	{handle: (*Server).reject, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/:id/reject", Name: "rejectJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "says no; `reason`", Body: &contract.Body{Type: newDecision{}, Optional: true}, Answers: theJob, Errors: noJobNow,
+	}},
+	{handle: (*Server).steer, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/:id/steer", Name: "steerJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "asks for another round of a code change: `prompt`", Body: &contract.Body{Type: newSteer{}}, Answers: theJob, Errors: noJobNow,
+	}},
+	{handle: (*Server).steering, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/steering", Name: "getSteering", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
+		Summary: "the rounds of a code change", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The rounds.", Type: job.SteeringState{}}},
+	}},
+	{handle: (*Server).diff, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/diff", Name: "getDiff", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
+		Summary: "what it changed: `repository`, `file`, `from`, `max_lines`, `context`, `since`, see [steering.md](steering.md)", Query: []contract.Parameter{
+			{Name: "repository", Text: "The name of a repository; all where none is named.", Type: contract.Text()},
+			{Name: "file", Text: "A path, with or without its repository before it; all files where none is named.", Type: contract.Text()},
+			{Name: "from", Text: "The first line that is wanted; 1 where nothing is said.", Type: contract.Number(1, lastLine)},
+			{Name: "max_lines", Text: "How many lines; 1000 where nothing is said but one of the others.", Type: contract.Number(1, maxPageLines)},
+			{Name: "context", Text: "How many unchanged lines are shown around each change; more than a file has show the whole file.", Type: contract.Number(1, maxContext)},
+			{Name: "since", Text: "The number of a round, to see what has changed since: 0 is the first.", Type: contract.Number(0, lastRound)},
+		},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was changed in each repository.", Type: []job.DiffOutput{}}},
+	}},
+	{handle: (*Server).logs, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/logs", Name: "getLogs", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
+		Summary: "what its verifiers said", Answers: []contract.Answer{{Status: http.StatusOK, Text: "How each verifier ended.", Type: []job.VerifierOutput{}}},
+	}},
+	{handle: (*Server).jobEvents, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/events", Name: "listEvents", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
+		Summary: "its events, at most 1,000: `since`; `\"resync\": true` where what comes behind `since` cannot be told, see [resync](#resync)",
+		Query:   []contract.Parameter{sinceParameter},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The events, oldest first.", Type: eventPage[job.Event]{}}},
+	}},
+	{handle: (*Server).transcript, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/transcript", Name: "getTranscript", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
+		Summary: "what the CLI printed, line by line (`application/x-ndjson`)",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The lines as they came.", Media: ndjson}},
+	}},
+	{handle: (*Server).audit, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/audit", Name: "getAudit", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
+		Summary: "who allowed what, and what ran (`application/x-ndjson`); `previous` is the SHA-256 of the line before, and the header `Ringback-Audit-Head` the number of entries and the digest of the last",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The entries, oldest first.", Media: ndjson, Lines: job.AuditEntry{}, Headers: []contract.Header{auditHead}}},
+	}},
+	{handle: (*Server).listFiles, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/files", Name: "listFiles", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
+		Summary: "the files that it made: `files` with `path`, `size`, `contentType`, `modifiedAt`, `url`; `truncated` where there are more than 1,000",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The files.", Type: fileList{}}},
+	}},
+	{handle: (*Server).getFile, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/files/*", Name: "getFile", Tag: contract.Jobs, Access: contract.Caller, Errors: fileErrors,
+		Summary: "one of them, whole or by `Range`", Answers: fileAnswers,
+	}},
+	{handle: (*Server).getFile, Route: contract.Route{
+		Method: http.MethodHead, Path: "/api/jobs/:id/files/*", Name: "headFile", Tag: contract.Jobs, Access: contract.Caller, Errors: fileErrors,
+		Summary: "its size and type", Answers: fileAnswers,
+	}},
+	{handle: (*Server).callbackValues, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/callback", Name: "getCallback", Tag: contract.Jobs, Access: contract.BackEnd, Act: "Playing Claude", Errors: noJobNow,
+		Summary: "the callback values of a job that is played by hand (back ends only)",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What Claude would find in its prompt.", Type: callbackConfiguration{}}},
+	}},
+}
+
+var (
+	fileErrors  = []job.ErrorKind{job.NotFound, job.Conflict, job.TooLarge}
+	fileAnswers = []contract.Answer{
+		{Status: http.StatusOK, Text: "The file.", Media: "*/*", Headers: fileHeaders},
+		{Status: http.StatusPartialContent, Text: "The part of it that `Range` asks for.", Media: "*/*", Headers: fileHeaders},
+		{Status: http.StatusNotModified, Text: "It is as `If-None-Match` or `If-Modified-Since` has it."},
+		{Status: http.StatusRequestedRangeNotSatisfiable, Text: "It has no such part.", Media: "text/plain"},
+	}
+	fileHeaders = []contract.Header{
+		{Name: "ETag", Text: "Another one where the file has changed."},
+		{Name: "Content-Disposition", Text: "Whether a browser may show it, and its name."},
+	}
+)
+
+// checkpointParameters select checkpoints.
+var checkpointParameters = []contract.Parameter{
+	{Name: "status", Text: "A status; what waits where none is named.", Type: contract.OneOf(job.CheckpointStatuses[:])},
+	{Name: "type", Text: "A type.", Type: contract.OneOf(job.CheckpointTypes[:])},
+	userParameter,
+}
+
+var peopleRoutes = []route{
+	{handle: (*Server).countCheckpoints, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/checkpoints/count", Name: "countCheckpoints", Tag: contract.People, Access: contract.Caller,
+		Summary: "how many there are, as `count`: `status`, `type`, `userId`",
+		Query:   checkpointParameters, Answers: []contract.Answer{{Status: http.StatusOK, Text: "The count.", Type: checkpointCount{}}},
+	}},
+	{handle: (*Server).listCheckpoints, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/checkpoints", Name: "listCheckpoints", Tag: contract.People, Access: contract.Caller,
+		Summary: "the inbox, what waits for a reply: `status`, `type`, `userId`, `idPrefix`, `limit`, `cursor`",
+		Query: []contract.Parameter{
+			{Name: "status", Text: "A status; what waits where none is named.", Type: contract.OneOf(job.CheckpointStatuses[:])},
+			{Name: "type", Text: "A type.", Type: contract.OneOf(job.CheckpointTypes[:])},
+			userParameter, prefixParameter, limitParameter, cursorParameter,
+		},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The page.", Type: checkpointPage{}}},
+	}},
+	{handle: (*Server).getCheckpoint, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/checkpoints/:id", Name: "getCheckpoint", Tag: contract.People, Access: contract.Caller, Errors: noJob,
+		Summary: "one question", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The checkpoint.", Type: job.Checkpoint{}}},
+	}},
+	{handle: (*Server).replyToCheckpoint, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/checkpoints/:id/reply", Name: "replyToCheckpoint", Tag: contract.People, Access: contract.Caller, Errors: noJobNow,
+		Summary: "answers it: `decision`, `values` or `text`", Body: &contract.Body{Type: checkpoint.Reply{}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The checkpoint as it is then: `answered`, being read, or `clarified`, with `next` asking again.", Type: job.Checkpoint{}}},
+	}},
+	{handle: (*Server).sessionMessages, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/sessions/:id/messages", Name: "listMessages", Tag: contract.People, Access: contract.Caller, Errors: noJobNow,
+		Summary: "the chat: `after`, `limit`, `userId`",
+		Query: []contract.Parameter{
+			{Name: "after", Text: "The id of a message, to go on behind it.", Type: contract.Pattern("^[0-9]+$")},
+			limitParameter,
+			{Name: "userId", Text: "Whose chat it is, where several users have one of this name.", Type: contract.Text()},
+		},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The messages, oldest first.", Type: messagePage{}}},
+	}},
+	{handle: (*Server).toLLM, Route: contract.Route{
+		Method: http.MethodPost, Path: "/to-llm", Name: "sendUserMessage", Tag: contract.People, Access: contract.Caller, Errors: []job.ErrorKind{job.Conflict},
+		Summary: "takes what a user says: `sessionId`, `content`", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
+	}},
+	{handle: (*Server).fromLLM, Route: contract.Route{
+		Method: http.MethodPost, Path: "/from-llm", Name: "sendAssistantMessage", Tag: contract.People, Access: contract.BackEnd, Act: "Speaking as the assistant", Errors: []job.ErrorKind{job.Conflict},
+		Summary: "takes what an orchestrator outside says to a user (back ends only)", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
+	}},
+	{handle: (*Server).startRun, Route: contract.Route{
+		Method: http.MethodPost, Path: "/hitl/runs", Name: "startRun", Tag: contract.People, Access: contract.Caller, Errors: noJob,
+		Summary: "starts a run, in snake_case. 202 with `Location`", Body: &contract.Body{Type: runConfig{}}, Idempotent: true,
+		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The run, whose job waits for a worker.", Type: run{}, Headers: []contract.Header{contract.Location}}},
+	}},
+	{handle: (*Server).getRun, Route: contract.Route{
+		Method: http.MethodGet, Path: "/hitl/runs/:id", Name: "getRun", Tag: contract.People, Access: contract.Caller, Errors: noJob,
+		Summary: "shows it", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The run.", Type: run{}}},
+	}},
+	{handle: (*Server).listApprovals, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/approvals", Name: "listApprovals", Tag: contract.People, Access: contract.Caller,
+		Summary: "what a user has allowed for more than once: `userId`", Query: []contract.Parameter{userParameter},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What stands.", Type: approvalList{}}},
+	}},
+	{handle: (*Server).revokeApproval, Route: contract.Route{
+		Method: http.MethodDelete, Path: "/api/approvals/:id", Name: "revokeApproval", Tag: contract.People, Access: contract.Caller, Errors: noJob,
+		Summary: "takes it back", Query: []contract.Parameter{userParameter},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It no longer stands.", Type: done{}}},
+	}},
+	{handle: (*Server).slackCommand, identifies: true, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/slack/commands", Name: "slackCommand", Tag: contract.People, Access: contract.Slack,
+		Errors:  []job.ErrorKind{job.Unauthorized, job.NotFound},
+		Summary: "Slack's slash command, let in by Slack's signature", Body: &contract.Body{Type: slackForm{}, Media: echo.MIMEApplicationForm},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What Slack shows, of an error too.", Type: slackAnswer{}}},
+	}},
+}
+
+var messageStored = []contract.Answer{{Status: http.StatusOK, Text: "The message is in the chat.", Type: sentMessage{}}}
+
+var serverRoutes = []route{
+	{handle: (*Server).listKinds, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/kinds", Name: "listKinds", Tag: contract.Server, Access: contract.Caller,
+		Summary: "what can be asked for", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds.", Type: kindList{}}},
+	}},
+	{handle: (*Server).getKind, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/kinds/:name", Name: "getKind", Tag: contract.Server, Access: contract.Caller, Errors: noJob,
+		Summary: "one kind, with its schemas and actions", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kind.", Type: kindView{}}},
+	}},
+	{handle: (*Server).stats, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/stats", Name: "getStatistics", Tag: contract.Server, Access: contract.BackEnd, Act: "Reading statistics",
+		Summary: "how many jobs there are by status and kind, what became of questions to people, in `limits` at which limits Claude is, and in `days` what the last 30 days (UTC) were like (back ends only)",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The counts.", Type: statistics{}}},
+	}},
+	{handle: (*Server).inspect, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/doctor", Name: "inspectStore", Tag: contract.Server, Access: contract.BackEnd, Act: "Examining the store",
+		Summary: "what the store holds and no job accounts for: `found`, `mended`, `findings` (back ends only)",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was found.", Type: job.Examination{}}},
+	}},
+	{handle: (*Server).mend, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/doctor", Name: "mendStore", Tag: contract.Server, Access: contract.BackEnd, Act: "Examining the store",
+		Summary: "the same, and puts it right (back ends only)",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was found, and mended.", Type: job.Examination{}}},
+	}},
+	{handle: (*Server).health, unlimited: true, Route: contract.Route{
+		Method: http.MethodGet, Path: HealthPath, Name: "getHealth", Tag: contract.Server, Access: contract.Anyone,
+		Summary: "200 while the process lives; anyone may ask", Answers: []contract.Answer{{Status: http.StatusOK, Text: "It lives.", Type: health{}}},
+	}},
+	{handle: (*Server).ready, Route: contract.Route{
+		Method: http.MethodGet, Path: "/readyz", Name: "getReadiness", Tag: contract.Server, Access: contract.Anyone,
+		Summary: "200 while it can work, with `sandbox`, what confines what runs for jobs, `warnings` where something is not as it should be, and `limits` where Claude is at some; else 503 and why; anyone may ask",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It can work.", Type: readiness{}}},
+	}},
+	{handle: (*Server).metrics, Route: contract.Route{
+		Method: http.MethodGet, Path: "/metrics", Name: "getMetrics", Tag: contract.Server, Access: contract.Anyone,
+		Summary: "Prometheus; anyone may ask", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The metrics, as Prometheus reads them.", Media: "text/plain"}},
+	}},
+	{handle: (*Server).openAPI, identifies: true, Route: contract.Route{
+		Method: http.MethodGet, Path: "/openapi.json", Name: "getOpenAPI", Tag: contract.Server, Access: contract.Anyone, Errors: []job.ErrorKind{job.Unauthorized},
+		Summary: "this API as OpenAPI 3.1; anyone may ask, and who sends a key or a token is shown the server's own kinds, too",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The document.", Type: map[string]any{}}},
+	}},
+	{handle: (*Server).asyncAPI, identifies: true, Route: contract.Route{
+		Method: http.MethodGet, Path: "/asyncapi.json", Name: "getAsyncAPI", Tag: contract.Server, Access: contract.Anyone, Errors: []job.ErrorKind{job.Unauthorized},
+		Summary: "the WebSocket as AsyncAPI 3.0, likewise",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The document.", Type: map[string]any{}}},
+	}},
+	{handle: (*Server).webSocket, identifies: true, Route: contract.Route{
+		Method: http.MethodGet, Path: webSocketPath, Name: "connect", Tag: contract.Server, Access: contract.Caller, Errors: []job.ErrorKind{job.TooMany},
+		Summary: "events over a WebSocket, below", Query: []contract.Parameter{
+			{Name: "userId", Text: "Whose events they are: for back ends to name; `*` for those of all users, from now on.", Type: contract.Text()},
+			{Name: "token", Text: "A user's token, where it comes neither as a header nor as a subprotocol.", Type: contract.Text()},
+			{Name: "requestId", Text: "The only job whose events are wanted.", Type: contract.Text()},
+			sinceParameter,
+		},
+		Answers: []contract.Answer{{Status: http.StatusSwitchingProtocols, Text: "A WebSocket: /asyncapi.json says what goes over it."}},
+	}},
+}

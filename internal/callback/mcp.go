@@ -1,0 +1,245 @@
+package callback
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringback/internal/claude"
+	"ringback/internal/contract"
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+)
+
+// Over MCP, Claude calls back by tools: each is one of the endpoints, and takes and
+// answers the same. A request of the CLI's is served by itself: a server that was started
+// anew meanwhile knows all that it needs.
+
+// mcpEndpoint is where all of it comes in.
+var mcpEndpoint = endpoint{unknown: unknownOrExpired, Route: contract.Route{
+	Method: http.MethodPost, Path: claude.MCPPath, Name: "mcp", Tag: contract.Callbacks, Access: contract.Claude,
+	Summary: "the callbacks as tools of an MCP server (streamable HTTP), for kinds with `callback: mcp`; request and signature stand in headers",
+	Body:    &contract.Body{Type: rpcRequest{}, Open: true},
+	Answers: []contract.Answer{
+		{Status: http.StatusOK, Text: "What was asked for; of a tool, what the callback answers.", Type: rpcResponse{}},
+		{Status: http.StatusAccepted, Text: "A notification was heard."},
+	},
+}}
+
+// rpcRequest is a request of JSON-RPC, as MCP has it.
+type rpcRequest struct {
+	// Version is 2.0.
+	Version string `json:"jsonrpc"`
+	// ID is a number or a string; notifications have none.
+	ID any `json:"id,omitempty"`
+	// Method is what is asked for: server/discover, initialize, tools/list, tools/call.
+	Method string `json:"method"`
+	// Params are those of the method.
+	Params map[string]any `json:"params,omitempty"`
+}
+
+// rpcResponse is the answer to one.
+type rpcResponse struct {
+	// Version is 2.0.
+	Version string `json:"jsonrpc"`
+	// ID is that of the request.
+	ID any `json:"id"`
+	// Result is what was asked for. A tool's is in content, as text, which is the JSON that
+	// the callback answers; isError says that it is a refusal.
+	Result map[string]any `json:"result,omitempty"`
+	// Error is why there is none, in the protocol's words.
+	Error map[string]any `json:"error,omitempty"`
+}
+
+// serverKey finds the MCP server of a request in its context.
+type serverKey struct{}
+
+// streamable speaks the protocol. Under which names this machine answers is for
+// guard.Hosts to say, which knows CALLBACK_BASE_URL.
+var streamable = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+	server, _ := r.Context().Value(serverKey{}).(*sdk.Server)
+	return server
+}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})
+
+// serveMCP serves one request of the CLI's MCP client. Who may not call is refused as by
+// the other callbacks; what is wrong with a call of a tool, Claude is told as its result.
+func (h *Handler) serveMCP(c echo.Context) error {
+	begin, r := time.Now(), c.Request()
+	in, body, err := h.openMCP(c)
+	if err != nil {
+		httpjson.Told(c)
+		c.Error(err)
+		h.report(r.Context(), ended{mcpEndpoint.Path, c.Response().Status, err, time.Since(begin)}, in)
+		return err
+	}
+	m := &mcpRequest{Handler: h, in: in, http: r}
+	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, m.server()))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	answer := &bufferedAnswer{header: http.Header{}}
+	streamable.ServeHTTP(answer, r)
+	if r.Context().Err() != nil {
+		return r.Context().Err()
+	}
+	if err := answer.writeTo(c); err != nil {
+		return err
+	}
+	m.runAfterWrite()
+	return nil
+}
+
+// openMCP reads a request up to its signature, which is in its headers.
+func (h *Handler) openMCP(c echo.Context) (*call, []byte, error) {
+	r := c.Request()
+	if r.Header.Get(echo.HeaderOrigin) != "" { // no browser has a signature, nor any business here
+		return nil, nil, job.Errorf(job.Forbidden, "Pages may not call this").WithHint("It is for the Claude CLI, which sends no Origin.")
+	}
+	body, err := httpjson.ReadBody(c.Response(), r, h.opts.BodyLimit)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := &call{ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP()}
+	takeHeaders(r, in.payload)
+	if err := h.admit(in, mcpEndpoint); err != nil {
+		return in, nil, err
+	}
+	k, err := h.kindOf(in)
+	if err == nil && !k.OverMCP() {
+		err = job.Errorf(job.NotFound, "Jobs of kind %q do not call back over MCP", k.Name).WithHint("Call back as the prompt says.")
+	}
+	return in, body, err
+}
+
+// mcpRequest is one HTTP request. It holds one call of a tool, or several in the
+// protocol's older versions.
+type mcpRequest struct {
+	*Handler
+	in   *call
+	http *http.Request
+
+	mu         sync.Mutex
+	calls      int
+	afterWrite []func()
+}
+
+// server is an MCP server that has the tools of the request's kind. It does not say that
+// its list of tools may change, so that no CLI keeps a connection open to hear of it.
+func (m *mcpRequest) server() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: claude.MCPServer, Version: "1"}, &sdk.ServerOptions{
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+	})
+	for _, t := range m.tools[m.in.header.Kind] {
+		s.AddTool(&t.Tool, func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return m.call(t, req.Params.Arguments), nil
+		})
+	}
+	return s
+}
+
+// call calls a tool.
+func (m *mcpRequest) call(t tool, arguments json.RawMessage) *sdk.CallToolResult {
+	begin := time.Now()
+	in := *m.in
+	in.name = t.action
+	answer, err := m.take(&in, t, arguments)
+	status := http.StatusOK
+	result := &sdk.CallToolResult{}
+	text, marshalErr := json.Marshal(answer)
+	if err == nil {
+		err = marshalErr
+	}
+	if err != nil {
+		e := httpjson.Explain(m.log, err, m.http)
+		status, result.IsError = httpjson.Status(e.Kind), true
+		text, _ = json.Marshal(e) // it is made of texts
+	}
+	m.report(in.ctx, ended{t.endpoint.Path, status, err, time.Since(begin)}, &in)
+	result.Content = []sdk.Content{&sdk.TextContent{Text: string(text)}}
+	return result
+}
+
+// take has a callback's handler take a call. The SDK calls it on a goroutine of its own,
+// where a panic would end the server.
+func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer any, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("tool %s panicked: %v", t.Name, fault)
+		}
+	}()
+	if !m.mayCall() {
+		return nil, tooFast()
+	}
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	if in.payload, err = httpjson.Decode(arguments); err != nil {
+		return nil, err
+	}
+	answer, err = t.endpoint.handle(m.Handler, in)
+	if r, ok := answer.(response); ok {
+		m.mu.Lock()
+		m.afterWrite = append(m.afterWrite, r.afterWrite)
+		m.mu.Unlock()
+	}
+	return answer, err
+}
+
+// mayCall reports whether the turn may call a tool now. The first call was counted with its
+// request.
+func (m *mcpRequest) mayCall() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls++
+	return m.calls == 1 || m.in.limiter.Allow()
+}
+
+func (m *mcpRequest) runAfterWrite() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range m.afterWrite {
+		f()
+	}
+}
+
+// bufferedAnswer is what the SDK answers, until it is whole.
+type bufferedAnswer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (a *bufferedAnswer) Header() http.Header { return a.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *bufferedAnswer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (a *bufferedAnswer) Write(text []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(text)
+}
+
+// writeTo writes the answer. What the SDK refuses in plain text is answered as all errors are.
+func (a *bufferedAnswer) writeTo(c echo.Context) error {
+	a.WriteHeader(http.StatusOK)
+	if a.body.Len() == 0 {
+		return c.NoContent(a.status)
+	}
+	if kind := a.header.Get(echo.HeaderContentType); a.status >= http.StatusBadRequest && !strings.HasPrefix(kind, echo.MIMEApplicationJSON) {
+		return job.Errorf(job.Invalid, "This is no request of MCP").WithHint("%s", strings.TrimSpace(a.body.String()))
+	}
+	return c.JSONBlob(a.status, a.body.Bytes())
+}

@@ -1,0 +1,114 @@
+package callback
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/contract"
+	"ringback/internal/job"
+)
+
+// endpoint is one of the callbacks.
+type endpoint struct {
+	contract.Route
+	handle func(*Handler, *call) (any, error)
+	// unknown is what is said of a request that is not known.
+	unknown string
+	// unsigned is whether the signature may be left out, unless callbacks are strict; one
+	// that is there is checked.
+	unsigned bool
+	// cached is whether what the cache holds will do: the endpoint is called so often that
+	// a read counts, and its script looks at the signature itself.
+	cached bool
+}
+
+// Routes describes the callbacks.
+func Routes() []contract.Route {
+	all := make([]contract.Route, len(endpoints))
+	for i, ep := range endpoints {
+		all[i] = ep.Route
+	}
+	return append(all, mcpEndpoint.Route)
+}
+
+// Paths are the callback routes.
+func Paths() []string {
+	var all []string
+	for _, r := range Routes() {
+		all = append(all, r.Path)
+	}
+	return all
+}
+
+// Register adds the callback routes, with the short paths as aliases.
+func (h *Handler) Register(e *echo.Echo) {
+	for _, ep := range endpoints {
+		ep.unknown, ep.unsigned = cmp.Or(ep.unknown, unknownOrExpired), ep.unsigned && !h.opts.Strict
+		e.Add(ep.Method, ep.Path, h.serve(ep))
+	}
+	e.Add(mcpEndpoint.Method, mcpEndpoint.Path, h.serveMCP)
+}
+
+// envelope is what each callback has beside its payload.
+type envelope struct {
+	// RequestID is the job's id.
+	RequestID job.ID `json:"requestId"`
+	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn, which
+	// Claude finds in its prompt.
+	HMAC job.Signature `json:"hmac"`
+}
+
+// openEnvelope is that of progress, where the signature may be left out.
+type openEnvelope struct {
+	// RequestID is the job's id.
+	RequestID job.ID `json:"requestId"`
+	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn. It may be
+	// left out here, unless CALLBACK_STRICT=true.
+	HMAC job.Signature `json:"hmac,omitempty"`
+}
+
+// described is a callback's route.
+func described(path, name, summary string, body contract.Body, answers ...any) contract.Route {
+	if body.Type == nil {
+		body.Type = envelope{}
+	}
+	answer := contract.Answer{Status: http.StatusOK, Text: "It is stored.", OneOf: answers}
+	if len(answers) == 1 {
+		answer.Type, answer.OneOf = answers[0], nil
+	}
+	return contract.Route{
+		Method: http.MethodPost, Path: path, Name: name, Tag: contract.Callbacks, Access: contract.Claude, Summary: summary, Body: &body,
+		Answers: []contract.Answer{answer},
+	}
+}
+
+// aResult is the body that holds a result.
+var aResult = contract.Body{Open: true}
+
+func payload(schema string) contract.Body { return contract.Body{Schema: json.RawMessage(schema)} }
+
+func progressAt(path, name, summary string) endpoint {
+	body := payload(progressSchema)
+	body.Type = openEnvelope{}
+	return endpoint{
+		Route: described(path, name, summary, body, success{}), handle: (*Handler).progress,
+		unknown: "Unknown request", unsigned: true, cached: true,
+	}
+}
+
+var endpoints = []endpoint{
+	progressAt("/api/claude/progress", "reportProgress", "progress, also at `POST /progress`; `hmac` may be left out here, unless `CALLBACK_STRICT=true`"),
+	progressAt("/progress", "reportProgressShort", "the same as `POST /api/claude/progress`"),
+	{handle: (*Handler).suggestions, Route: described("/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`", aResult, receivedResult{})},
+	{handle: (*Handler).suggestions, Route: described("/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`", aResult, receivedResult{})},
+	{handle: (*Handler).result, Route: described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{})},
+	{handle: (*Handler).batch, Route: described("/api/claude/suggestions/batch", "submitBatch", "a part of a large result", payload(batchSchema), receivedBatch{})},
+	{handle: (*Handler).failure, Route: described("/api/claude/failure", "reportFailure", "that and why Claude cannot do the job", payload(failureSchema), success{})},
+	{handle: (*Handler).checkpoint, Route: described("/api/claude/checkpoints", "ask", "a question to a person", payload(checkpointSchema), answeredCheckpoint{}, parkedCheckpoint{})},
+	{handle: (*Handler).action, Route: described("/api/claude/actions/:name", "callAction", "a call of one of the kind's actions", payload(actionSchema), map[string]any{})},
+	{handle: (*Handler).toolCalls, Route: described("/api/claude/tool-calls", "askForTool", "the CLI's question whether it may call a tool",
+		contract.Body{Type: toolCallBody{}, Open: true}, hookAnswer{})},
+}

@@ -1,0 +1,87 @@
+package callback
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringback/internal/kind"
+)
+
+// tool is a callback as a tool of an MCP server.
+type tool struct {
+	sdk.Tool
+	endpoint endpoint
+	// action is the action that is called; empty for other callbacks.
+	action string
+}
+
+// toolsOf are the tools of a kind: one for each of kind.CallbackTools. How they belong
+// together, the prompt says.
+func toolsOf(k *kind.Kind) ([]tool, error) {
+	result := "/api/claude/result"
+	if k.Batchable() {
+		result = "/api/claude/suggestions"
+	}
+	whole, err := asObject(k.Result.ForClaude())
+	if err != nil {
+		return nil, fmt.Errorf("kind %s: %w", k.Name, err)
+	}
+	tools := []tool{
+		newTool(kind.ReportProgress, "Says in one short sentence what you are doing.", "/api/claude/progress", json.RawMessage(progressSchema)),
+		newTool(kind.SubmitResult, "Submits the whole result of your task. Once it was accepted, the task is complete.", result, whole),
+		newTool(kind.ReportFailure, "Says that you cannot do your task, and why. Nothing can be submitted after it.", "/api/claude/failure", json.RawMessage(failureSchema)),
+		newTool(kind.AskUser, "Asks the user, and waits a while for the answer.", "/api/claude/checkpoints", json.RawMessage(checkpointSchema)),
+	}
+	if k.Batchable() {
+		tools = append(tools, newTool(kind.SubmitBatch, "Submits a part of a large result. The suggestions are those of "+kind.SubmitResult+".",
+			"/api/claude/suggestions/batch", json.RawMessage(batchSchema)))
+	}
+	for _, a := range k.Policy.Actions {
+		input, err := actionArguments(a.Schema().ForClaude())
+		if err != nil {
+			return nil, fmt.Errorf("kind %s: action %s: %w", k.Name, a.Name, err)
+		}
+		t := newTool(a.Name, a.Description, "/api/claude/actions/:name", input)
+		t.action = a.Name
+		tools = append(tools, t)
+	}
+	return tools, nil
+}
+
+func newTool(name, description, path string, input any) tool {
+	at := slices.IndexFunc(endpoints, func(ep endpoint) bool { return ep.Path == path })
+	return tool{Tool: sdk.Tool{Name: name, Description: description, InputSchema: input}, endpoint: endpoints[at]}
+}
+
+// asObject is a schema that says of itself that it is an object's, as that of a tool must.
+func asObject(schema json.RawMessage) (map[string]json.RawMessage, error) {
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(schema, &top); err != nil {
+		return nil, err
+	}
+	top["type"] = json.RawMessage(`"object"`)
+	return top, nil
+}
+
+// actionArguments is the schema of what an action is called with, around that of its input.
+func actionArguments(input json.RawMessage) (map[string]json.RawMessage, error) {
+	arguments, err := asObject(json.RawMessage(actionSchema))
+	if err != nil {
+		return nil, err
+	}
+	arguments["properties"], err = json.Marshal(map[string]json.RawMessage{
+		"input":     json.RawMessage(moveReferences(string(input), "#/properties/input")),
+		"confirmed": json.RawMessage(`{"type": "boolean", "description": "Only true after the user has allowed exactly this input."}`),
+	})
+	return arguments, err
+}
+
+// moveReferences has a schema's references lead to where its parts stand when it is put
+// below another schema.
+func moveReferences(schema, to string) string {
+	return strings.ReplaceAll(schema, `"$ref":"#`, `"$ref":"`+to)
+}

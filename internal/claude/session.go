@@ -1,0 +1,156 @@
+package claude
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// The CLI keeps each conversation in a file of its configuration, as lines of JSON that it
+// appends to: projects/<where it worked>/<conversation>.jsonl. It finds it again from
+// wherever it works then, so that a copy of that one file moves the conversation.
+
+// MaxSession is how large such a file may be for a copy to be taken of it, in bytes.
+const MaxSession = 64 << 20
+
+// UserConfigDir is the configuration of the CLI's user, by the CLI's environment.
+func UserConfigDir(environ []string) string { return userOf(environ).config }
+
+// HasSession reports whether a conversation lies in a configuration directory.
+func HasSession(config, conversation string) bool {
+	root, err := os.OpenRoot(config)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	_, err = findSession(root, conversation)
+	return err == nil
+}
+
+// ReadSession returns a conversation as it lies in a configuration directory; an error of
+// fs.ErrNotExist where it does not. What lies there may be a job's: no link is followed
+// out of it, and nothing but a file is read.
+func ReadSession(config, conversation string) ([]byte, error) {
+	root, err := os.OpenRoot(config)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name, err := findSession(root, conversation)
+	if err != nil {
+		return nil, err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxSession+1))
+	if err == nil && len(text) > MaxSession {
+		err = fmt.Errorf("the conversation has more than %d MiB", MaxSession>>20)
+	}
+	return text, err
+}
+
+// WriteSession puts a conversation into a configuration directory, for a CLI that is to
+// go on with it.
+func WriteSession(config, conversation string, text []byte) error {
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(config)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name, err := findSession(root, conversation)
+	if errors.Is(err, fs.ErrNotExist) {
+		name, err = path.Join(conversations, "ringback", conversation+sessionSuffix), nil
+	}
+	if err == nil {
+		err = root.MkdirAll(path.Dir(name), 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	part := name + ".part" // a CLI reads all of it or nothing
+	if err := root.WriteFile(part, text, 0o600); err != nil {
+		return err
+	}
+	return root.Rename(part, name)
+}
+
+const sessionSuffix = ".jsonl"
+
+// findSession returns the path of a conversation within a configuration: of several, the
+// one that was written to last.
+func findSession(root *os.Root, conversation string) (found string, err error) {
+	projects, err := root.Open(conversations)
+	if err != nil {
+		return "", err
+	}
+	defer projects.Close()
+	entries, err := projects.ReadDir(-1)
+	if err != nil {
+		return "", err
+	}
+	var latest time.Time
+	for _, e := range entries {
+		name := path.Join(conversations, e.Name(), conversation+sessionSuffix)
+		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && (found == "" || info.ModTime().After(latest)) {
+			found, latest = name, info.ModTime()
+		}
+	}
+	if found == "" {
+		return "", &fs.PathError{Op: "find", Path: conversation + sessionSuffix, Err: fs.ErrNotExist}
+	}
+	return found, nil
+}
+
+// thinking marks a line in which the model's own thinking stands.
+var thinking = regexp.MustCompile(`"type"\s*:\s*"(redacted_)?thinking"`)
+
+// signatureInPrompt is where a prompt has the signature of its turn.
+var signatureInPrompt = regexp.MustCompile(`- HMAC_SIGNATURE: ([0-9a-f]{64})`)
+
+// standIn stands in a copy of a conversation for the signature of its latest turn: the turn
+// that goes on with a call of a tool has the same, and Claude goes on from the call before
+// it is told any values anew. It is as long as a signature.
+const standIn = "__THE_SIGNATURE_OF_THE_TURN_THAT_GOES_ON_WITH_THIS_CONVERSATION_"
+
+// MaskSession makes a copy of a conversation that tells nobody a signature, nor what mask
+// blanks out. ok is false where the copy cannot be gone on with: the API signs the model's
+// thinking, and takes it back unchanged only.
+func MaskSession(text []byte, mask func([]byte) []byte) (masked []byte, ok bool) {
+	masked = text
+	if all := signatureInPrompt.FindAllSubmatch(text, -1); len(all) > 0 {
+		masked = bytes.ReplaceAll(masked, all[len(all)-1][1], []byte(standIn))
+	}
+	if masked = mask(masked); len(masked) != len(text) {
+		return nil, false
+	}
+	for start := 0; start < len(text); {
+		end := len(text)
+		if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+			end = start + i + 1
+		}
+		if line := text[start:end]; thinking.Match(line) && !bytes.Equal(line, masked[start:end]) {
+			return nil, false
+		}
+		start = end
+	}
+	return masked, true
+}
+
+// SignSession puts the signature of a turn into the copy of a conversation with which it
+// goes on.
+func SignSession(text []byte, signature string) []byte {
+	return bytes.ReplaceAll(text, []byte(standIn), []byte(signature))
+}

@@ -1,0 +1,126 @@
+package claude_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/internal/claude"
+)
+
+const conversation = "0b8e7c1a-31a5-4a4e-9c39-3a3f0b0f5d11"
+
+// A copy of a conversation goes where the CLI finds it, in place of an older one.
+func TestSessionMoves(t *testing.T) {
+	t.Parallel()
+	from, to := t.TempDir(), t.TempDir()
+	if _, err := claude.ReadSession(from, conversation); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what is not there is read: %v", err)
+	}
+	for _, text := range []string{"one\n", "one\ntwo\n"} {
+		if err := claude.WriteSession(from, conversation, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := claude.ReadSession(from, conversation)
+		if err != nil || string(got) != text || !claude.HasSession(from, conversation) {
+			t.Errorf("read %q: %v", got, err)
+		}
+		if err := claude.WriteSession(filepath.Join(to, "deeper"), conversation, got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := filepath.Join(to, "projects", "-work", conversation+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(old), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := claude.WriteSession(to, conversation, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(old); err != nil || string(text) != "new" {
+		t.Errorf("an older one goes on: %q %v", text, err)
+	}
+}
+
+// What a job has put in the place of its conversation shows nothing of the machine.
+func TestSessionFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, plant := range map[string]func(projects, file string) error{
+		"a link to a file": func(_, file string) error { return os.Symlink(secret, file) },
+		"a link to a directory": func(projects, _ string) error {
+			outside := filepath.Join(filepath.Dir(secret), conversation+".jsonl")
+			return errors.Join(os.WriteFile(outside, []byte("secret"), 0o600), os.Symlink(filepath.Dir(secret), filepath.Join(projects, "away")))
+		},
+		"a directory": func(_, file string) error { return os.Mkdir(file, 0o700) },
+	} {
+		config := t.TempDir()
+		projects := filepath.Join(config, "projects")
+		if err := os.MkdirAll(filepath.Join(projects, "x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := plant(projects, filepath.Join(projects, "x", conversation+".jsonl")); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := claude.ReadSession(config, conversation); err == nil {
+			t.Errorf("%s: read %q", name, text)
+		}
+	}
+}
+
+func TestMaskSession(t *testing.T) {
+	t.Parallel()
+	first, second := strings.Repeat("a1", 32), strings.Repeat("b2", 32)
+	said := func(text string) string {
+		return `{"type":"assistant","message":{"content":[{"type":"text","text":"` + text + `"}]}}` + "\n"
+	}
+	thought := func(text string) string {
+		return `{"message":{"content":[{"type": "thinking","thinking":"` + text + `"}]}}` + "\n"
+	}
+	prompt := func(signature string) string {
+		return `{"type":"user","message":"- HMAC_SIGNATURE: ` + signature + `\n"}` + "\n"
+	}
+	mask := func(text []byte) []byte {
+		for _, secret := range []string{first, second, "sk-secret"} {
+			text = bytes.ReplaceAll(text, []byte(secret), bytes.Repeat([]byte("*"), len(secret)))
+		}
+		return text
+	}
+	for name, c := range map[string]struct {
+		text string
+		want string // signed with ccc…; empty: it cannot be gone on with
+	}{
+		"nothing to hide": {said("hello"), said("hello")},
+		"a secret":        {said("it is sk-secret"), said("it is *********")},
+		"the signature of the turn before": {
+			prompt(first) + said(first) + prompt(second) + said(second),
+			prompt(strings.Repeat("*", 64)) + said(strings.Repeat("*", 64)) + prompt(strings.Repeat("c", 64)) + said(strings.Repeat("c", 64)),
+		},
+		"harmless thoughts":           {thought("hm") + said("sk-secret"), thought("hm") + said("*********")},
+		"a secret in thoughts":        {said("x") + thought("sk-secret"), ""},
+		"the signature in thoughts":   {prompt(second) + thought(second), ""},
+		"thoughts without a line end": {strings.TrimSpace(thought("sk-secret")), ""},
+	} {
+		masked, ok := claude.MaskSession([]byte(c.text), mask)
+		if ok != (c.want != "") {
+			t.Errorf("%s: ok is %v", name, ok)
+		}
+		for _, secret := range []string{first, second, "sk-secret"} {
+			if bytes.Contains(masked, []byte(secret)) {
+				t.Errorf("%s: the copy holds %s", name, secret)
+			}
+		}
+		if got := string(claude.SignSession(masked, strings.Repeat("c", 64))); ok && got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package claude_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"ringback/internal/claude"
+)
+
+// Another login is another account, from the next question on; what else the CLI writes into
+// its files is not.
+func TestSignInIsLookedAtAnew(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	environ := []string{"HOME=" + home}
+	file := filepath.Join(home, ".claude.json")
+	at := time.Now().Add(-time.Hour)
+	login := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at = at.Add(time.Second)
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	login(`{"oauthAccount":{"accountUuid":"a","organizationUuid":"o"}}`)
+	s := claude.NewSignIn(environ)
+	first := s.Account()
+	if first != claude.Account(environ) {
+		t.Errorf("it is %s", first)
+	}
+	login(`{"oauthAccount":{"accountUuid":"b","organizationUuid":"o"}}`)
+	second := s.Account()
+	if second == first {
+		t.Error("another login is not noticed")
+	}
+	login(`{"oauthAccount":{"accountUuid":"b","organizationUuid":"o"},"numStartups":2}`)
+	if s.Account() != second {
+		t.Error("the same login is taken for another")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Account(); got == first || got == second {
+		t.Errorf("logged out, it is %s", got)
+	}
+	withKey := claude.NewSignIn([]string{"HOME=" + home, "ANTHROPIC_API_KEY=x"})
+	before := withKey.Account()
+	login(`{"oauthAccount":{"accountUuid":"c"}}`)
+	if withKey.Account() != before {
+		t.Error("with a key, a login counts")
+	}
+}

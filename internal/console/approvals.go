@@ -1,0 +1,30 @@
+package console
+
+import (
+	"net/http"
+
+	"ringback/internal/job"
+)
+
+// approvalsView are the standing approvals of a user.
+type approvalsView struct {
+	UserID    string
+	Approvals []job.Approval
+}
+
+func (c *Console) approvals(v *visit) error {
+	user := v.QueryParam("user")
+	found, err := v.api().Approvals(v.Request().Context(), user)
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "approvals", page{Title: "Standing approvals", Tab: "inbox", Data: approvalsView{user, found.Value.Approvals}})
+}
+
+// revoke takes a standing approval back.
+func (c *Console) revoke(v *visit) error {
+	if _, err := v.api().Revoke(v.Request().Context(), v.FormValue("user"), v.Param("id")); err != nil {
+		return err
+	}
+	return v.see(localPath(v.FormValue("back")))
+}

@@ -1,0 +1,168 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"ringback/internal/client"
+)
+
+// chart is a picture of numbers, and the same as a table: nothing is told by it alone.
+type chart struct {
+	ID, Title string
+	// Summary is what the picture says, in words.
+	Summary string
+	// Bars stand in a field of 1000 by 100.
+	Bars []chartBar
+	// Labels stand below, each below as much of the width as the others.
+	Labels []string
+	// Legend names the colours; empty where there is but one.
+	Legend []chartKey
+	// Head and Rows are the table.
+	Head []string
+	Rows [][]string
+}
+
+// chartBar is a part of a chart, and what it stands for.
+type chartBar struct {
+	X, Y, Width, Height float64
+	Class, Title        string
+}
+
+// chartKey is a colour of a chart.
+type chartKey struct{ Class, Label, Text string }
+
+// chartsOf are the charts of the last days.
+func chartsOf(days []client.Day) []chart {
+	if len(days) == 0 {
+		return nil
+	}
+	var callbacks, approvals [][]client.Class
+	for _, day := range days {
+		callbacks, approvals = append(callbacks, day.FirstCallback), append(approvals, day.Approvals)
+	}
+	charts := []chart{
+		costChart(days),
+		durationChart("callbacks", "Time to Claude's first callback", "turn", callbacks),
+		durationChart("decisions", "Time to a decision", "decision", approvals),
+	}
+	return slices.DeleteFunc(charts, func(c chart) bool { return len(c.Bars) == 0 })
+}
+
+// mostColours is how many kinds have a colour of their own.
+const mostColours = 5
+
+// costChart shows what each day has cost, by kind.
+func costChart(days []client.Day) chart {
+	totals, most, sum := map[string]float64{}, 0.0, 0.0
+	for _, day := range days {
+		cost := 0.0
+		for kind, usd := range day.CostUSD {
+			totals[kind] += usd
+			cost += usd
+		}
+		most, sum = max(most, cost), sum+cost
+	}
+	kinds := slices.SortedFunc(maps.Keys(totals), func(a, b string) int {
+		return cmp.Or(cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b))
+	})
+	c := chart{
+		ID: "cost", Title: "Cost per day", Summary: fmt.Sprintf("%s in %d days, at most %s on one", usd(sum), len(days), usd(most)),
+		Labels: []string{dayText(days[0].Date), dayText(days[len(days)/2].Date), dayText(days[len(days)-1].Date)},
+		Head:   append([]string{"Day (UTC)"}, kinds...),
+	}
+	for i, kind := range kinds {
+		c.Legend = append(c.Legend, chartKey{colour(i), kind, usd(totals[kind])})
+	}
+	width := 1000 / float64(len(days))
+	for d, day := range days {
+		row, top := []string{day.Date}, 100.0
+		for i, kind := range kinds {
+			row = append(row, usd(day.CostUSD[kind]))
+			if day.CostUSD[kind] == 0 {
+				continue
+			}
+			height := day.CostUSD[kind] / most * 100
+			top -= height
+			c.Bars = append(c.Bars, chartBar{
+				float64(d)*width + width*.1, top, width * .8, height, colour(i), fmt.Sprintf("%s, %s: %s", dayText(day.Date), kind, usd(day.CostUSD[kind])),
+			})
+		}
+		if len(day.CostUSD) > 0 {
+			c.Rows = append(c.Rows, row)
+		}
+	}
+	return c
+}
+
+func colour(i int) string { return fmt.Sprintf("c%d", min(i, mostColours)+1) }
+
+// dayText is a date as people read it.
+func dayText(date string) string {
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return date
+	}
+	return day.Format("2 Jan")
+}
+
+// durationChart shows how often something took how long, over all days.
+func durationChart(id, title, what string, days [][]client.Class) chart {
+	classes := slices.Clone(days[0])
+	for _, day := range days[1:] {
+		for i := range min(len(classes), len(day)) {
+			classes[i].Count += day[i].Count
+		}
+	}
+	var most, sum int64
+	for _, class := range classes {
+		most, sum = max(most, class.Count), sum+class.Count
+	}
+	c := chart{
+		ID: id, Title: title, Head: []string{"Up to", "How many"},
+		Summary: fmt.Sprintf("Half of %s took %s, 19 of 20 %s", plural(int(sum), what), quantile(classes, (sum+1)/2), quantile(classes, (sum*19+19)/20)),
+	}
+	width := 1000 / float64(len(classes))
+	for i, class := range classes {
+		c.Labels = append(c.Labels, classText(class, "s", "m", "h"))
+		c.Rows = append(c.Rows, []string{classText(class, " s", " min", " h"), thousands(class.Count)})
+		if class.Count > 0 {
+			height := max(float64(class.Count)/float64(most)*100, 1)
+			c.Bars = append(c.Bars, chartBar{
+				float64(i)*width + width*.1, 100 - height, width * .8, height, colour(0), classText(class, " s", " min", " h") + ": " + thousands(class.Count),
+			})
+		}
+	}
+	return c
+}
+
+// quantile says how long the first n took at most.
+func quantile(classes []client.Class, n int64) string {
+	within := ""
+	for _, class := range classes {
+		n -= class.Count
+		if class.UpToSeconds == nil {
+			return "more than " + within
+		}
+		if within = classText(class, " s", " min", " h"); n <= 0 {
+			break
+		}
+	}
+	return "up to " + within
+}
+
+// classText is the bound of a class, in the given units.
+func classText(c client.Class, second, minute, hour string) string {
+	switch {
+	case c.UpToSeconds == nil:
+		return "longer"
+	case *c.UpToSeconds%3600 == 0:
+		return fmt.Sprint(*c.UpToSeconds/3600, hour)
+	case *c.UpToSeconds%60 == 0:
+		return fmt.Sprint(*c.UpToSeconds/60, minute)
+	}
+	return fmt.Sprint(*c.UpToSeconds, second)
+}

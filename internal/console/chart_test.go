@@ -1,0 +1,50 @@
+package console
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/client"
+)
+
+// A chart says in words and in its table what its bars show.
+func TestChartsOfDays(t *testing.T) {
+	t.Parallel()
+	five := 5
+	classes := func(short, long int64) []client.Class {
+		return []client.Class{{UpToSeconds: &five, Count: short}, {Count: long}}
+	}
+	days := []client.Day{
+		{Date: "2026-01-02", CostUSD: map[string]float64{"a": 1, "b": 3}, FirstCallback: classes(18, 1), Approvals: classes(0, 0)},
+		{Date: "2026-01-03", CostUSD: map[string]float64{"b": 1}, FirstCallback: classes(1, 0), Approvals: classes(0, 0)},
+		{Date: "2026-01-04"},
+	}
+	charts := chartsOf(days)
+	if len(charts) != 2 {
+		t.Fatalf("there are %d charts: nothing was decided", len(charts))
+	}
+	cost, callbacks := charts[0], charts[1]
+	if diff := cmp.Diff("$5.00 in 3 days, at most $4.00 on one", cost.Summary); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]chartKey{{"c1", "b", "$4.00"}, {"c2", "a", "$1.00"}}, cost.Legend); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([][]string{{"2026-01-02", "$3.00", "$1.00"}, {"2026-01-03", "$1.00", "$0"}}, cost.Rows); diff != "" {
+		t.Error(diff)
+	}
+	if first := cost.Bars[0]; len(cost.Bars) != 3 || first.Height != 75 || first.Y != 25 || cost.Bars[1].Y != 0 || first.Title != "2 Jan, b: $3.00" {
+		t.Errorf("the bars are %+v", cost.Bars)
+	}
+	if diff := cmp.Diff("Half of 20 turns took up to 5 s, 19 of 20 up to 5 s", callbacks.Summary); diff != "" {
+		t.Error(diff)
+	}
+	days[2].FirstCallback = classes(0, 4)
+	if diff := cmp.Diff("Half of 24 turns took up to 5 s, 19 of 20 more than 5 s", chartsOf(days)[1].Summary); diff != "" {
+		t.Error(diff)
+	}
+	if days[0].FirstCallback[0].Count != 18 {
+		t.Error("drawing a chart has changed the numbers")
+	}
+}

@@ -1,0 +1,161 @@
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// Decode makes JSON of what was filled in. What was left empty is left out. Whether it is
+// valid is for the schema to say; the faults are of what is no JSON at all.
+func (s *Schema) Decode(values url.Values) (json.RawMessage, []job.Detail) {
+	d := decoder{s, values, nil}
+	text, given := d.value(s.root, "", true, 0)
+	if !given {
+		text = json.RawMessage("{}")
+	}
+	return text, d.faults
+}
+
+type decoder struct {
+	schema *Schema
+	values url.Values
+	faults []job.Detail
+}
+
+// value is what was filled in for a part of a schema; false for nothing.
+func (d *decoder) value(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
+	n = d.schema.resolve(n)
+	branches := d.schema.branches(n)
+	switch {
+	case depth > deepest:
+		return d.json(pointer)
+	case n.Const != nil:
+		if !required {
+			return nil, false
+		}
+		return encode(n.Const), true
+	case len(n.Enum) > 0:
+		return d.choice(n, pointer)
+	case choices(branches) != nil:
+		return d.choice(choices(branches), pointer)
+	case len(branches) > 0:
+		return d.value(branches[chosenBranch(d.values, pointer, len(branches))], pointer, required, depth+1)
+	}
+	return d.plain(n, pointer, required, depth)
+}
+
+func (d *decoder) plain(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
+	text := d.values.Get("v" + pointer)
+	switch n.typeOf() {
+	case "object":
+		return d.object(n, pointer, required, depth)
+	case "array":
+		return d.list(n, pointer, required, depth)
+	case "string":
+		// Browsers send lines as they came over the network in 1985.
+		return encode(strings.ReplaceAll(text, "\r\n", "\n")), text != ""
+	case "integer", "number":
+		if text = strings.TrimSpace(text); text != "" && !isNumber(text) {
+			return encode(text), true // the schema says what is wrong with it
+		}
+		return json.RawMessage(text), text != ""
+	case "boolean":
+		return json.RawMessage(text), text == "true" || text == "false"
+	}
+	return d.json(pointer)
+}
+
+// isNumber reports whether a text is a number in JSON, whose digits are kept.
+func isNumber(text string) bool {
+	var n json.Number
+	return text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil
+}
+
+// choice is the value that was chosen, as the schema has it.
+func (d *decoder) choice(n *node, pointer string) (json.RawMessage, bool) {
+	text := d.values.Get("v" + pointer)
+	if text == "" {
+		return nil, false
+	}
+	return Listed(n.Enum, text), true
+}
+
+// Listed is the one of several values that reads as a text does; the text itself where none
+// does, which whoever listed them will say.
+func Listed(values []any, text string) json.RawMessage {
+	at := slices.IndexFunc(values, func(v any) bool { return ValueText(v) == text })
+	if at < 0 {
+		return encode(text)
+	}
+	return encode(values[at])
+}
+
+func (d *decoder) object(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
+	if len(n.Properties.names) == 0 {
+		return d.json(pointer)
+	}
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for _, name := range n.Properties.names {
+		text, given := d.value(n.Properties.byName[name], pointer+"/"+escape(name), required && slices.Contains(n.Required, name), depth+1)
+		if !given {
+			continue
+		}
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		out.Write(encode(name))
+		out.WriteByte(':')
+		out.Write(text)
+	}
+	out.WriteByte('}')
+	return out.Bytes(), required || out.Len() > 2
+}
+
+func (d *decoder) list(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
+	if n.Items == nil {
+		return d.json(pointer)
+	}
+	item := d.schema.resolve(n.Items)
+	if len(item.Enum) > 0 && n.Unique {
+		var all []json.RawMessage
+		for _, text := range d.values["v"+pointer] {
+			all = append(all, Listed(item.Enum, text))
+		}
+		return encode(all), len(all) > 0
+	}
+	all := []json.RawMessage{}
+	for i := range rows(d.values, pointer, n, required) {
+		if text, given := d.value(n.Items, pointer+"/"+strconv.Itoa(i), true, depth+1); given {
+			all = append(all, text)
+		}
+	}
+	return encode(all), len(all) > 0 || required
+}
+
+// json is what was written as JSON.
+func (d *decoder) json(pointer string) (json.RawMessage, bool) {
+	text := strings.TrimSpace(d.values.Get("v" + pointer))
+	if text == "" {
+		return nil, false
+	}
+	if !json.Valid([]byte(text)) {
+		d.faults = append(d.faults, job.Detail{Path: pointer, Message: "is no valid JSON; text stands in double quotes there"})
+		return nil, false
+	}
+	return json.RawMessage(text), true
+}
+
+func encode(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return text
+}

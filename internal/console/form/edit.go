@@ -1,0 +1,121 @@
+package form
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Edit does what a button of the form asks for that sends it back: "add" and the pointer
+// of a list, "remove" and the pointer of a row, or "choose" for another branch. It
+// reports whether one was pressed.
+func Edit(values url.Values) (url.Values, bool) {
+	edited := maps.Clone(values)
+	switch {
+	case values.Has("add"):
+		name := "n" + values.Get("add")
+		count, _ := strconv.Atoi(values.Get(name)) // none yet
+		edited.Set(name, strconv.Itoa(count+1))
+	case values.Has("remove"):
+		removeRow(edited, values.Get("remove"))
+	case values.Has("choose"):
+	default:
+		return values, false
+	}
+	for _, button := range []string{"add", "remove", "choose"} {
+		edited.Del(button)
+	}
+	return edited, true
+}
+
+// removeRow moves the rows behind one up.
+func removeRow(values url.Values, pointer string) {
+	at := strings.LastIndexByte(pointer, '/')
+	if at < 0 {
+		return
+	}
+	list := pointer[:at]
+	row, err := strconv.Atoi(pointer[at+1:])
+	count, _ := strconv.Atoi(values.Get("n" + list))
+	if err != nil || row < 0 || row >= count {
+		return
+	}
+	moved := url.Values{}
+	for _, name := range slices.Collect(maps.Keys(values)) {
+		rest, in := strings.CutPrefix(name[1:], list+"/")
+		number, below, _ := strings.Cut(rest, "/")
+		i, err := strconv.Atoi(number)
+		if name == "" || !in || err != nil || i < row {
+			continue
+		}
+		if i > row {
+			target := name[:1] + list + "/" + strconv.Itoa(i-1)
+			if below != "" {
+				target += "/" + below
+			}
+			moved[target] = values[name]
+		}
+		values.Del(name)
+	}
+	maps.Copy(values, moved)
+	values.Set("n"+list, strconv.Itoa(count-1))
+}
+
+// Fill are the values of a form in which a JSON value is filled in.
+func (s *Schema) Fill(text json.RawMessage) url.Values {
+	values := url.Values{}
+	var v any
+	if len(text) > 0 && unmarshal(text, &v) == nil {
+		s.fill(values, s.root, "", v, 0)
+	}
+	return values
+}
+
+func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth int) {
+	if n != nil {
+		n = s.resolve(n)
+	}
+	if n == nil || depth > deepest {
+		values.Set("v"+pointer, ValueText(v))
+		return
+	}
+	if branches := s.branches(n); len(branches) > 0 && choices(branches) == nil {
+		n = branches[0]
+		values.Set("u"+pointer, "0")
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if len(n.Properties.names) == 0 {
+			values.Set("v"+pointer, ValueText(v))
+		}
+		for name, field := range v {
+			if property := n.Properties.byName[name]; property != nil {
+				s.fill(values, property, pointer+"/"+escape(name), field, depth+1)
+			}
+		}
+	case []any:
+		s.fillList(values, n, pointer, v, depth)
+	case nil:
+	default:
+		values.Set("v"+pointer, ValueText(v))
+	}
+}
+
+func (s *Schema) fillList(values url.Values, n *node, pointer string, list []any, depth int) {
+	if n.Items == nil {
+		values.Set("v"+pointer, ValueText(list))
+		return
+	}
+	values.Set("n"+pointer, strconv.Itoa(len(list)))
+	checks := len(s.resolve(n.Items).Enum) > 0 && n.Unique
+	for i, item := range list {
+		if checks {
+			values.Add("v"+pointer, ValueText(item))
+		} else {
+			s.fill(values, n.Items, pointer+"/"+strconv.Itoa(i), item, depth+1)
+		}
+	}
+}

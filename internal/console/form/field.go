@@ -1,0 +1,331 @@
+package form
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// Control is what a value is asked for by.
+type Control string
+
+// The controls.
+const (
+	Input    Control = "input"    // one line; Type says of what
+	Area     Control = "area"     // several lines of text
+	Select   Control = "select"   // one of Options
+	Checks   Control = "checks"   // any of Options
+	Object   Control = "object"   // Fields, by name
+	List     Control = "list"     // Fields, as many as wanted
+	Union    Control = "union"    // one of Options, which says what Fields there are
+	JSON     Control = "json"     // whatever it is, as JSON
+	Constant Control = "constant" // nothing to fill in
+)
+
+// Field is a value that is asked for.
+type Field struct {
+	Control
+	// Pointer is the JSON pointer of the value; Name is that of its control.
+	Pointer, Name string
+	// Label and Help are for people.
+	Label, Help string
+	// Required is whether it must be given.
+	Required bool
+	// Type is that of an Input: text, number, date, datetime-local, time, email or url.
+	Type string
+	// Value is what is filled in.
+	Value string
+	// Hint is shown where nothing is filled in: the value that then counts.
+	Hint                 string
+	Min, Max, Step       string
+	MinLength, MaxLength int
+	Pattern              string
+	Options              []Option
+	Fields               []Field
+	// Count is how many rows a List has, and CountName the name of the control that says
+	// so. Full is whether it can have no more, Fixed whether none can be removed.
+	Count       int
+	CountName   string
+	Full, Fixed bool
+	// Faults are what is wrong with it.
+	Faults []string
+}
+
+// Option is one of several to choose from.
+type Option struct {
+	Value, Label string
+	Chosen       bool
+}
+
+// maker makes the fields of one form.
+type maker struct {
+	schema *Schema
+	values url.Values
+	faults []job.Detail
+	told   map[int]bool
+}
+
+// Form is the form with what was filled in, and what is wrong with that. Values are those
+// of its controls; faults have paths of values, "" for the whole.
+func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
+	m := maker{s, values, faults, map[int]bool{}}
+	field := m.field(s.root, "", "", true, 0)
+	for i, fault := range faults { // what no control could say
+		if !m.told[i] {
+			field.Faults = append(field.Faults, strings.TrimPrefix(fault.Path+": "+fault.Message, ": "))
+		}
+	}
+	return field
+}
+
+func (m *maker) field(n *node, pointer, label string, required bool, depth int) Field {
+	n = m.schema.resolve(n)
+	f := Field{Pointer: pointer, Name: "v" + pointer, Label: cmp.Or(n.Title, label), Help: n.Description, Required: required}
+	if label == "" {
+		f.Label = ""
+	}
+	f.Value = m.values.Get(f.Name)
+	if len(n.Default) > 0 {
+		f.Hint = strings.Trim(string(n.Default), `"`)
+	}
+	for i, fault := range m.faults {
+		if fault.Path == pointer && pointer != "" {
+			m.told[i] = true
+			f.Faults = append(f.Faults, fault.Message)
+		}
+	}
+	m.shape(&f, n, depth)
+	return f
+}
+
+// shape says by which control a value is asked for.
+func (m *maker) shape(f *Field, n *node, depth int) {
+	branches := m.schema.branches(n)
+	switch {
+	case depth > deepest:
+		f.Control = JSON
+	case n.Const != nil:
+		f.Control, f.Value = Constant, ValueText(n.Const)
+	case len(n.Enum) > 0:
+		f.choice(n)
+	case choices(branches) != nil:
+		f.choice(choices(branches))
+	case len(branches) > 0:
+		m.union(f, branches, depth)
+	default:
+		m.plain(f, n, depth)
+	}
+}
+
+func (m *maker) plain(f *Field, n *node, depth int) {
+	switch n.typeOf() {
+	case "object":
+		m.object(f, n, depth)
+	case "array":
+		m.list(f, n, depth)
+	case "string":
+		f.text(n)
+	case "integer", "number":
+		f.Control, f.Type, f.Step = Input, "number", "any"
+		if n.typeOf() == "integer" {
+			f.Step = "1"
+		}
+		f.Min, f.Max = numberText(n.Minimum), numberText(n.Maximum)
+	case "boolean":
+		f.Control = Select
+		f.Options = []Option{{"true", "yes", f.Value == "true"}, {"false", "no", f.Value == "false"}}
+	default:
+		f.Control = JSON
+	}
+}
+
+// longText is from how many characters on a text gets several lines.
+const longText = 2000
+
+func (f *Field) text(n *node) {
+	f.Control, f.Type, f.Pattern = Input, "text", n.Pattern
+	if n.MinLength != nil {
+		f.MinLength = *n.MinLength
+	}
+	if n.MaxLength != nil {
+		f.MaxLength = *n.MaxLength
+	}
+	switch n.Format {
+	case "date", "time", "email":
+		f.Type = n.Format
+	case "uri", "url":
+		f.Type = "url"
+	case "":
+		if f.MaxLength > longText || n.MaxLength == nil && n.Pattern == "" && f.MaxLength == 0 && isProse(f.Pointer) {
+			f.Control = Area
+		}
+	}
+}
+
+// isProse reports whether a field's name says that people write sentences into it.
+func isProse(pointer string) bool {
+	name := strings.ToLower(pointer[strings.LastIndexByte(pointer, '/')+1:])
+	return slices.Contains([]string{"prompt", "text", "message", "description", "notes", "body", "content", "comment", "reason", "preferences"}, name)
+}
+
+func numberText(n *json.Number) string {
+	if n == nil {
+		return ""
+	}
+	return n.String()
+}
+
+// choice is one of the values that a schema lists.
+func (f *Field) choice(n *node) {
+	f.Control = Select
+	for i, value := range n.Enum {
+		text := ValueText(value)
+		label := text
+		if i < len(n.EnumNames) {
+			label = n.EnumNames[i]
+		}
+		f.Options = append(f.Options, Option{text, label, text == f.Value})
+	}
+}
+
+// choices makes one list of branches that are constants with titles, which is how titles
+// are given to the values of an enum; nil where they are not.
+func choices(branches []*node) *node {
+	all := &node{}
+	for _, branch := range branches {
+		if branch.Const == nil {
+			return nil
+		}
+		all.Enum = append(all.Enum, branch.Const)
+		all.EnumNames = append(all.EnumNames, cmp.Or(branch.Title, ValueText(branch.Const)))
+	}
+	if len(all.Enum) == 0 {
+		return nil
+	}
+	return all
+}
+
+func (m *maker) union(f *Field, branches []*node, depth int) {
+	f.Control = Union
+	f.CountName = "u" + f.Pointer
+	chosen := chosenBranch(m.values, f.Pointer, len(branches))
+	for i, branch := range branches {
+		f.Options = append(f.Options, Option{strconv.Itoa(i), branchLabel(branch, i), i == chosen})
+	}
+	inner := m.field(branches[chosen], f.Pointer, "", f.Required, depth+1)
+	inner.Help, inner.Faults = "", nil
+	f.Fields = []Field{inner}
+}
+
+func chosenBranch(values url.Values, pointer string, n int) int {
+	chosen, err := strconv.Atoi(values.Get("u" + pointer))
+	if err != nil || chosen < 0 || chosen >= n {
+		return 0
+	}
+	return chosen
+}
+
+func branchLabel(n *node, i int) string {
+	if n.Title != "" {
+		return n.Title
+	}
+	for _, name := range n.Properties.names { // {"type": {"const": "card"}}
+		if c := n.Properties.byName[name].Const; c != nil {
+			return ValueText(c)
+		}
+	}
+	return cmp.Or(n.typeOf(), fmt.Sprintf("choice %d", i+1))
+}
+
+func (m *maker) object(f *Field, n *node, depth int) {
+	if len(n.Properties.names) == 0 {
+		f.Control = JSON
+		return
+	}
+	f.Control = Object
+	for _, name := range n.Properties.names {
+		f.Fields = append(f.Fields, m.field(n.Properties.byName[name], f.Pointer+"/"+escape(name), Words(name), slices.Contains(n.Required, name), depth+1))
+	}
+}
+
+func (m *maker) list(f *Field, n *node, depth int) {
+	if n.Items == nil {
+		f.Control = JSON
+		return
+	}
+	if item := m.schema.resolve(n.Items); len(item.Enum) > 0 && n.Unique {
+		f.Control = Checks
+		for _, value := range item.Enum {
+			text := ValueText(value)
+			f.Options = append(f.Options, Option{text, text, slices.Contains(m.values[f.Name], text)})
+		}
+		return
+	}
+	f.Control, f.CountName = List, "n"+f.Pointer
+	f.Count = rows(m.values, f.Pointer, n, f.Required)
+	f.Full = n.MaxItems != nil && f.Count >= *n.MaxItems
+	f.Fixed = f.Count <= n.MinItems
+	for i := range f.Count {
+		f.Fields = append(f.Fields, m.field(n.Items, f.Pointer+"/"+strconv.Itoa(i), "", true, depth+1))
+	}
+}
+
+// mostRows is how many rows a list has at most on a form.
+const mostRows = 200
+
+// rows is how many rows of a list there are.
+func rows(values url.Values, pointer string, n *node, required bool) int {
+	least := 0
+	if required {
+		least = n.MinItems
+	}
+	count, err := strconv.Atoi(values.Get("n" + pointer))
+	if err != nil {
+		count = least
+	}
+	return min(max(count, least, 0), mostRows)
+}
+
+// Words is a name as people write it: dateRangeStart is "Date range start".
+func Words(name string) string {
+	var out strings.Builder
+	for i, r := range strings.ReplaceAll(strings.ReplaceAll(name, "_", " "), "-", " ") {
+		switch {
+		case i == 0:
+			out.WriteString(strings.ToUpper(string(r)))
+		case r >= 'A' && r <= 'Z':
+			out.WriteString(" " + strings.ToLower(string(r)))
+		default:
+			out.WriteRune(r)
+		}
+	}
+	for short, right := range map[string]string{"Url": "URL", "Id": "ID", "Usd": "USD"} {
+		if out.String() == short {
+			return right
+		}
+	}
+	return out.String()
+}
+
+// ValueText is a value as a control holds it: text as it is, all else as JSON.
+func ValueText(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// escape makes a name part of a JSON pointer (RFC 6901).
+func escape(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}

@@ -1,0 +1,161 @@
+package form_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/console/form"
+	"ringback/internal/job"
+)
+
+const everything = `{
+	"type": "object", "required": ["name", "addresses", "payment"],
+	"properties": {
+		"name": {"type": "string", "title": "Your name", "maxLength": 50},
+		"age": {"type": "integer", "minimum": 0},
+		"big": {"type": "number"},
+		"agree": {"type": "boolean"},
+		"size": {"enum": ["s", "m", 3]},
+		"days": {"type": "array", "uniqueItems": true, "items": {"enum": ["mon", "tue", "wed"]}},
+		"addresses": {"type": "array", "minItems": 1, "maxItems": 3, "items": {"$ref": "#/$defs/Address"}},
+		"payment": {"oneOf": [
+			{"title": "Card", "type": "object", "required": ["type", "number"], "properties": {"type": {"const": "card"}, "number": {"type": "string"}}},
+			{"title": "Invoice", "type": "object", "required": ["type", "days"], "properties": {"type": {"const": "invoice"}, "days": {"type": "integer"}}}
+		]},
+		"color": {"oneOf": [{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]},
+		"note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+		"when": {"type": ["string", "null"], "format": "date"},
+		"free": {}
+	},
+	"$defs": {"Address": {"type": "object", "required": ["street"], "properties": {"street": {"type": "string"}, "a/b~c": {"type": "string"}}}}
+}`
+
+func parse(t *testing.T, schema string) *form.Schema {
+	t.Helper()
+	s, err := form.Parse(json.RawMessage(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestWhatIsFilledInBecomesJSON(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		values string
+		want   string
+	}{
+		"nothing": {"", `{"addresses":[{}],"payment":{"type":"card"}}`},
+		"all of it": {
+			"v/name=Ada&v/age=036&v/big=12345678901234567890.10&v/agree=false&v/size=3&v/days=mon&v/days=wed&n/addresses=2&v/addresses/0/street=A&v/addresses/1/street=B&v/addresses/1/a~1b~0c=C" +
+				"&u/payment=1&v/payment/days=30&v/color=g&v/note=hi%0D%0Athere&v/when=2026-03-02&v/free=[1,+2.50]",
+			`{"name":"Ada","age":"036","big":12345678901234567890.10,"agree":false,"size":3,"days":["mon","wed"],"addresses":[{"street":"A"},{"street":"B","a/b~c":"C"}],` +
+				`"payment":{"type":"invoice","days":30},"color":"g","note":"hi\nthere","when":"2026-03-02","free":[1, 2.50]}`,
+		},
+		"what is no value of the schema": {"v/size=x&v/age=many&u/payment=7&v/agree=perhaps", `{"age":"many","size":"x","addresses":[{}],"payment":{"type":"card"}}`},
+		"what is not asked for":          {"v/other=1&v=2&n/name=3", `{"addresses":[{}],"payment":{"type":"card"}}`},
+		"more rows than there can be":    {"n/addresses=999999999", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values, err := url.ParseQuery(c.values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, faults := parse(t, everything).Decode(values)
+			if len(faults) > 0 || !json.Valid(text) {
+				t.Fatalf("%s, faults %v", text, faults)
+			}
+			if c.want != "" && string(text) != c.want {
+				t.Errorf("it is %s\nwant  %s", text, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoJSONIsAFaultOfItsField(t *testing.T) {
+	t.Parallel()
+	_, faults := parse(t, everything).Decode(url.Values{"v/free": {"{1"}})
+	if len(faults) != 1 || faults[0].Path != "/free" {
+		t.Errorf("the faults are %v", faults)
+	}
+}
+
+// What a job was asked for can be filled in and asked for again, and is the same.
+func TestFilledInAgain(t *testing.T) {
+	t.Parallel()
+	const input = `{"name":"Ada","age":36,"big":12345678901234567890.10,"agree":true,"size":3,"days":["tue"],"addresses":[{"street":"A","a/b~c":"x"},{"street":"B"}],` +
+		`"payment":{"type":"card","number":"1"},"color":"r","note":"n","when":"2026-03-02","free":{"a":[1]}}`
+	s := parse(t, everything)
+	text, faults := s.Decode(s.Fill(json.RawMessage(input)))
+	if string(text) != input || len(faults) > 0 {
+		t.Errorf("it is %s\nwant  %s, faults %v", text, input, faults)
+	}
+}
+
+func TestRowsAreAddedAndRemoved(t *testing.T) {
+	t.Parallel()
+	values := url.Values{"n/a": {"3"}, "v/a/0/x": {"0"}, "v/a/1/x": {"1"}, "v/a/2/x": {"2"}, "v/ab": {"keep"}, "v/a/2/n/0": {"deep"}, "n/a/2/n": {"1"}}
+	values.Set("remove", "/a/1")
+	got, again := form.Edit(values)
+	want := url.Values{"n/a": {"2"}, "v/a/0/x": {"0"}, "v/a/1/x": {"2"}, "v/ab": {"keep"}, "v/a/1/n/0": {"deep"}, "n/a/1/n": {"1"}}
+	if diff := cmp.Diff(want, got); !again || diff != "" {
+		t.Errorf("after removing, want - got +:\n%s", diff)
+	}
+	got.Set("add", "/a")
+	if got, _ = form.Edit(got); got.Get("n/a") != "3" || got.Has("add") {
+		t.Errorf("after adding: %v", got)
+	}
+	for _, odd := range []string{"", "/", "a", "/a/9", "/a/-1", "/a/x", "//"} {
+		values.Set("remove", odd)
+		form.Edit(values)
+	}
+	if _, again := form.Edit(url.Values{"v/a": {"1"}}); again {
+		t.Error("a form that is sent is taken for one to edit")
+	}
+}
+
+func TestFaultsStandAtTheirFields(t *testing.T) {
+	t.Parallel()
+	f := parse(t, everything).Form(url.Values{"n/addresses": {"2"}}, []job.Detail{
+		{Path: "/addresses/1/street", Message: "is required but missing"}, {Path: "/payment", Message: "wrong"}, {Path: "/elsewhere", Message: "odd"},
+	})
+	var told []string
+	var walk func(form.Field)
+	walk = func(f form.Field) {
+		for _, fault := range f.Faults {
+			told = append(told, f.Pointer+" "+fault)
+		}
+		for _, below := range f.Fields {
+			walk(below)
+		}
+	}
+	walk(f)
+	if got, want := strings.Join(told, "; "), " /elsewhere: odd; /addresses/1/street is required but missing; /payment wrong"; got != want {
+		t.Errorf("it is told: %s\nwant %s", got, want)
+	}
+}
+
+// A schema that contains itself ends, and one that says nothing is asked for as JSON.
+func TestOddSchemas(t *testing.T) {
+	t.Parallel()
+	loop := parse(t, `{"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "all": {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/A"}}}, "required": ["a", "all"]}}}`)
+	loop.Form(nil, nil)
+	if text, _ := loop.Decode(nil); !json.Valid(text) {
+		t.Errorf("it is %s", text)
+	}
+	self := parse(t, `{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}`)
+	self.Form(nil, nil)
+	for _, schema := range []string{"", "{}", `{"type":"object"}`, `{"type":["object","string"]}`} {
+		if f := parse(t, schema).Form(nil, nil); f.Control != form.JSON {
+			t.Errorf("%s is asked for by %s", schema, f.Control)
+		}
+	}
+	if _, err := form.Parse(json.RawMessage(`{"type": 1}`)); err == nil {
+		t.Error("what is no schema is taken for one")
+	}
+}

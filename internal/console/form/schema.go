@@ -1,0 +1,217 @@
+// Package form makes an HTML form of a JSON Schema, and JSON of what was filled in.
+//
+// A control is named by the JSON pointer of its value behind "v", such as "v/title" or
+// "v/repos/0/url". How many rows a list has stands in "n" and its pointer, which branch of
+// a oneOf or anyOf was chosen in "u" and its pointer. Adding and removing rows are buttons
+// that send the form back (see Edit), so that it works without JavaScript. What a schema
+// allows that no control can show is asked for as JSON.
+package form
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Schema is a JSON Schema of which forms are made.
+type Schema struct {
+	root *node
+	// text is the schema as it was given.
+	text json.RawMessage
+}
+
+// node is a part of a schema.
+type node struct {
+	Ref         string           `json:"$ref"`
+	Type        types            `json:"type"`
+	Title       string           `json:"title"`
+	Description string           `json:"description"`
+	Enum        []any            `json:"enum"`
+	EnumNames   []string         `json:"enumNames"` // MCP elicitation
+	Const       any              `json:"const"`
+	Default     json.RawMessage  `json:"default"`
+	Format      string           `json:"format"`
+	Pattern     string           `json:"pattern"`
+	MinLength   *int             `json:"minLength"`
+	MaxLength   *int             `json:"maxLength"`
+	Minimum     *json.Number     `json:"minimum"`
+	Maximum     *json.Number     `json:"maximum"`
+	MinItems    int              `json:"minItems"`
+	MaxItems    *int             `json:"maxItems"`
+	Unique      bool             `json:"uniqueItems"`
+	Required    []string         `json:"required"`
+	Properties  properties       `json:"properties"`
+	Items       *node            `json:"items"`
+	OneOf       []*node          `json:"oneOf"`
+	AnyOf       []*node          `json:"anyOf"`
+	AllOf       []*node          `json:"allOf"`
+	Defs        map[string]*node `json:"$defs"`
+	Definitions map[string]*node `json:"definitions"`
+}
+
+// types is "type": a name, or several.
+type types []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *types) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*t = types{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(t))
+}
+
+// properties are the fields of an object, as they were written.
+type properties struct {
+	names  []string
+	byName map[string]*node
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *properties) UnmarshalJSON(text []byte) error {
+	if err := unmarshal(text, &p.byName); err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		p.names = append(p.names, fmt.Sprint(name))
+		var ignored json.RawMessage
+		if err := dec.Decode(&ignored); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unmarshal reads JSON with the digits of its numbers.
+func unmarshal(text []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return dec.Decode(into)
+}
+
+// Parse reads a schema. A schema of anything is asked for as JSON.
+func Parse(text json.RawMessage) (*Schema, error) {
+	root := &node{}
+	if len(text) > 0 {
+		if err := unmarshal(text, root); err != nil {
+			return nil, fmt.Errorf("the schema: %w", err)
+		}
+	}
+	return &Schema{root, text}, nil
+}
+
+// deepest is how far forms go into a schema that contains itself.
+const deepest = 6
+
+// resolve makes one schema of what references, allOf, and a choice of one and null say.
+func (s *Schema) resolve(n *node) *node {
+	n = s.follow(n)
+	if branches := s.branches(n); len(branches) == 1 {
+		only := *branches[0]
+		only.Title, only.Description = cmp.Or(n.Title, only.Title), cmp.Or(n.Description, only.Description)
+		return &only
+	}
+	return n
+}
+
+// follow follows references, and makes one of what allOf joins.
+func (s *Schema) follow(n *node) *node {
+	for range deepest {
+		name, isDef := strings.CutPrefix(n.Ref, "#/$defs/")
+		target := s.root.Defs[name]
+		if !isDef {
+			name, isDef = strings.CutPrefix(n.Ref, "#/definitions/")
+			target = s.root.Definitions[name]
+		}
+		if !isDef || target == nil {
+			break
+		}
+		found := *target
+		if n.Title != "" {
+			found.Title = n.Title
+		}
+		if n.Description != "" {
+			found.Description = n.Description
+		}
+		n = &found
+	}
+	if len(n.AllOf) > 0 {
+		return s.join(n)
+	}
+	return n
+}
+
+// join is a schema with the fields of all that its allOf names.
+func (s *Schema) join(n *node) *node {
+	all := *n
+	all.AllOf = nil
+	all.Properties = properties{slices.Clone(n.Properties.names), map[string]*node{}}
+	maps.Copy(all.Properties.byName, n.Properties.byName)
+	for _, part := range n.AllOf {
+		part = s.follow(part)
+		if len(all.Type) == 0 {
+			all.Type = part.Type
+		}
+		all.Required = append(all.Required, part.Required...)
+		for _, name := range part.Properties.names {
+			if all.Properties.byName[name] == nil {
+				all.Properties.names = append(all.Properties.names, name)
+			}
+			all.Properties.byName[name] = part.Properties.byName[name]
+		}
+	}
+	return &all
+}
+
+// branches are the schemas of which a value is to meet one; nil for no choice. A branch
+// of null is the value that is left out.
+func (s *Schema) branches(n *node) []*node {
+	choices := n.OneOf
+	if len(choices) == 0 {
+		choices = n.AnyOf
+	}
+	var branches []*node
+	for _, choice := range choices {
+		choice = s.follow(choice)
+		if slices.Equal(choice.Type, types{"null"}) {
+			continue
+		}
+		if len(choice.Type) == 0 && len(choice.Properties.names) > 0 || len(choice.Type) == 0 && len(n.Type) > 0 {
+			merged := *choice
+			merged.Type = n.Type
+			choice = &merged
+		}
+		if len(n.Properties.names) > 0 { // fields that all branches have
+			choice = s.join(&node{Title: choice.Title, Description: choice.Description, Type: n.Type, AllOf: []*node{{Type: n.Type, Required: n.Required, Properties: n.Properties}, choice}})
+		}
+		branches = append(branches, choice)
+	}
+	return branches
+}
+
+// typeOf is the one type that a value can have beside null; "" for any, or several.
+func (n *node) typeOf() string {
+	rest := slices.DeleteFunc(slices.Clone(n.Type), func(t string) bool { return t == "null" })
+	switch {
+	case len(rest) == 1:
+		return rest[0]
+	case len(rest) == 0 && len(n.Properties.names) > 0:
+		return "object"
+	case len(rest) == 0 && n.Items != nil:
+		return "array"
+	}
+	return ""
+}

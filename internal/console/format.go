@@ -1,0 +1,221 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"ringback/internal/job"
+)
+
+// functions are what templates call.
+func functions(files static) template.FuncMap {
+	return template.FuncMap{
+		"static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
+		"stateWords": stateWords, "tone": tone, "phaseWords": job.Phase.Words, "shortID": shortID, "jobPath": jobPath, "pretty": pretty,
+		"markdown": markdown, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
+	}
+}
+
+// stateWords are what people read of a state.
+func stateWords(s job.State) string {
+	switch s {
+	case job.AwaitingApproval:
+		return "needs approval"
+	case job.AwaitingInput:
+		return "needs an answer"
+	case job.Received:
+		return "done"
+	case job.Pending, job.Running, job.Cancelled, job.Rejected, job.Expired, job.Failed:
+	}
+	return string(s)
+}
+
+// tone is how a state is coloured: still, busy, asks, good or bad.
+func tone(s job.State) string {
+	switch s {
+	case job.Running:
+		return "busy"
+	case job.AwaitingApproval, job.AwaitingInput:
+		return "asks"
+	case job.Received:
+		return "good"
+	case job.Failed, job.Expired:
+		return "bad"
+	case job.Pending, job.Cancelled, job.Rejected:
+	}
+	return "still"
+}
+
+// typeWords are what people read of a sort of question.
+func typeWords(t job.CheckpointType) string {
+	switch t {
+	case job.Review:
+		return "Review of a change"
+	case job.Confirmation:
+		return "Confirmation"
+	case job.ToolApproval:
+		return "Tool call"
+	case job.ErrorRecovery:
+		return "Another value"
+	case job.InformationRequest:
+		return "Question"
+	case job.FormRequirements:
+		return "Form"
+	}
+	return string(t)
+}
+
+// shortID is the part of an id by which people tell it: the first of its random part.
+func shortID(id any) string {
+	text := fmt.Sprint(id)
+	if at := strings.LastIndexByte(text, '_'); at >= 0 {
+		text = text[at+1:]
+	}
+	return text[:min(8, len(text))]
+}
+
+// ago is how long ago a time is, in the largest unit that fits; live.js counts it on.
+func ago(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	if now.Sub(t) < 5*time.Second {
+		return "just now"
+	}
+	return span(now.Sub(t)) + " ago"
+}
+
+// untilText is how long it is until a time.
+func untilText(t, now time.Time) string {
+	if !t.After(now) {
+		return "now"
+	}
+	return span(t.Sub(now))
+}
+
+// span is a duration in its two largest units.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		if rest := int(d.Minutes()) % 60; rest > 0 && d < 10*time.Hour {
+			return fmt.Sprintf("%d h %d min", int(d.Hours()), rest)
+		}
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// stamp is a time as programs read it.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// clockTime is a time of day, to the second.
+func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
+
+// usd is an amount of money; small ones keep two digits that say something.
+func usd(amount float64) string {
+	switch {
+	case amount == 0:
+		return "$0"
+	case amount < 0.01:
+		return fmt.Sprintf("$%.4f", amount)
+	}
+	return fmt.Sprintf("$%.2f", amount)
+}
+
+// thousands is a number that people can read.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+// percent is a share in percent.
+func percent(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) }
+
+// secondsText is a number of seconds as a duration.
+func secondsText(n *float64) string { return span(time.Duration(*n * float64(time.Second))) }
+
+// attemptText is which attempt a job is at, or has ended with.
+func attemptText(j job.Job) string {
+	n := j.Attempt // how many have failed
+	if !j.State.Terminal() || n == 0 {
+		n++
+	}
+	if j.MaxAttempts == 0 || j.Turn == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d", min(n, j.MaxAttempts), j.MaxAttempts)
+}
+
+// plural is a number of things.
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(int64(n)) + " " + one + "s"
+}
+
+// pretty is JSON as people read it, digit for digit. Characters that cannot be seen are
+// written as JSON escapes, so that what is sent back is the same.
+func pretty(text json.RawMessage) string {
+	var out bytes.Buffer
+	if json.Indent(&out, text, "", "  ") != nil {
+		return string(text)
+	}
+	var shown strings.Builder
+	for _, r := range out.String() {
+		if isVisible(r) {
+			shown.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&shown, `\u%04x`, unit)
+		}
+	}
+	return shown.String()
+}
+
+// hint is what an error says to do, unless it is meant for programs.
+func hint(text string) string {
+	for _, word := range []string{"GET /", "POST /", "DELETE /", "Bearer", "endpoints"} {
+		if strings.Contains(text, word) {
+			return ""
+		}
+	}
+	return text
+}
+
+// faultText is an error with what to do about it.
+func faultText(e *job.Error) string { return strings.TrimSpace(e.Message + ". " + hint(e.Hint)) }
+
+// detailText is one thing that is wrong, behind the name of its field.
+func detailText(d job.Detail) string {
+	return strings.TrimPrefix(strings.TrimPrefix(d.Path, "/")+": "+d.Message, ": ")
+}
+
+// dict makes several values one, for a part of a page.
+func dict(pairs ...any) (map[string]any, error) {
+	all := map[string]any{}
+	for at := 0; at+1 < len(pairs); at += 2 {
+		name, ok := pairs[at].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: %v is no name", pairs[at])
+		}
+		all[name] = pairs[at+1]
+	}
+	return all, nil
+}

@@ -1,0 +1,68 @@
+package console
+
+import (
+	"net/http"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// overviewView is what the first page shows.
+type overviewView struct {
+	// Counts are how many jobs there are, by state; nil where the visitor may not know.
+	Counts map[job.State]int64
+	// Failed and Waiting are the latest.
+	Failed, Running []job.Job
+	Questions       []question
+	Limits          []job.Limit
+	Warnings        []string
+	// People says how fast questions are answered.
+	People peopleStats
+	// Charts are of the last days; none where the visitor may not know.
+	Charts []chart
+}
+
+// Count is how many jobs are in a state.
+func (o overviewView) Count(state string) string { return thousands(o.Counts[job.State(state)]) }
+
+// peopleStats is how people answer.
+type peopleStats struct {
+	Known    bool
+	Opened   int64
+	Answered int64
+	Seconds  *float64
+	Approval *float64
+}
+
+func (c *Console) overview(v *visit) error {
+	ctx := v.Request().Context()
+	shown := overviewView{}
+	for state, into := range map[job.State]*[]job.Job{job.Failed: &shown.Failed, job.Running: &shown.Running} {
+		found, err := v.api().List(ctx, client.Filter{State: state, Limit: 6})
+		if err != nil {
+			return err
+		}
+		*into = found.Value.Jobs
+	}
+	open, err := v.api().Checkpoints(ctx, client.CheckpointFilter{Status: job.Open, Limit: 5})
+	if err != nil {
+		return err
+	}
+	for _, one := range open.Value.Checkpoints {
+		shown.Questions = append(shown.Questions, v.newQuestion(one))
+	}
+	if v.Who.UserID == "" {
+		stats, err := v.api().Stats(ctx)
+		if err != nil {
+			return err
+		}
+		total := stats.Value.Total
+		shown.Counts = stats.Value.Jobs.ByStatus
+		shown.People = peopleStats{true, total.Opened, total.Answered, total.SecondsToAnswer, total.ApprovalRate}
+		shown.Charts = chartsOf(stats.Value.Days)
+	}
+	if ready, err := v.api().Ready(ctx); err == nil {
+		shown.Limits, shown.Warnings = ready.Value.Limits, ready.Value.Warnings
+	}
+	return v.render(http.StatusOK, "overview", page{Title: "Overview", Tab: "overview", Watch: v.follow(), Data: shown})
+}

@@ -1,0 +1,248 @@
+package console
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+
+	"ringback/internal/job"
+)
+
+// patch is what has changed in a file, as a page shows it.
+type patch struct {
+	job.FileDiff
+	// Repository is its repository's name, Anchor the id of its place on the page.
+	Repo, Anchor string
+	Rows         []row
+	// Cut is whether some lines of it are not shown.
+	Cut bool
+}
+
+// row is a line of a patch, in both ways in which it can be shown.
+type row struct {
+	// Kind is add, del, same, or hunk for the heading of a part.
+	Kind string
+	// Old and New are the numbers of the line; 0 where it has none.
+	Old, New int
+	// HTML is the text of the line, with its colours.
+	HTML template.HTML
+	text string
+	// Left and Right are the same side by side.
+	Left, Right *row
+}
+
+// newPatch reads the text of a patch. It takes one that ends in the midst of a part, which
+// is how pages are cut.
+func newPatch(repository string, f job.FileDiff, anchor string) patch {
+	p := patch{FileDiff: f, Repo: repository, Anchor: anchor}
+	var old, now int
+	inside := false
+	for line := range strings.Lines(f.Diff) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			inside = true
+			old, now = hunkStart(line)
+			p.Rows = append(p.Rows, row{Kind: "hunk", HTML: escaped(line)})
+		case !inside || line == "" || line[0] == '\\':
+		case line[0] == '+':
+			p.Rows = append(p.Rows, row{Kind: "add", New: now, text: visible(line[1:])})
+			now++
+		case line[0] == '-':
+			p.Rows = append(p.Rows, row{Kind: "del", Old: old, text: visible(line[1:])})
+			old++
+		case line[0] == ' ':
+			p.Rows = append(p.Rows, row{Kind: "same", Old: old, New: now, text: visible(line[1:])})
+			old++
+			now++
+		}
+	}
+	p.colour()
+	p.pair()
+	return p
+}
+
+// hunkStart reads the numbers of "@@ -1,2 +3,4 @@".
+func hunkStart(line string) (old, now int) {
+	for word := range strings.FieldsSeq(line) {
+		number, _, _ := strings.Cut(word[1:], ",")
+		switch n, err := strconv.Atoi(number); {
+		case err != nil:
+		case word[0] == '-':
+			old = n
+		case word[0] == '+':
+			now = n
+		}
+	}
+	return old, now
+}
+
+// longLine is from how many bytes on a line is shown without colours.
+const longLine = 2000
+
+// colour makes HTML of the text of all lines: syntax by the file's name, and what has
+// changed within a line where a line replaces another.
+func (p *patch) colour() {
+	changed := p.changes()
+	lexer := lexers.Match(p.Path)
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		if r.Kind == "hunk" {
+			continue
+		}
+		text := r.text
+		var out strings.Builder
+		if lexer == nil || len(text) > longLine {
+			mark(&out, text, "", 0, changed[i])
+		} else {
+			highlight(&out, lexer, text, changed[i])
+		}
+		r.HTML = template.HTML(out.String()) //nolint:gosec // mark escapes it
+	}
+}
+
+// part is a part of a line, in bytes.
+type part struct{ from, to int }
+
+// replaced calls do for each run of lines that were removed, from dels on, and of those
+// that were added in their place, from adds up to end. Either may be none.
+func (p *patch) replaced(do func(dels, adds, end int)) {
+	for i := 0; i < len(p.Rows); {
+		dels := i
+		for i < len(p.Rows) && p.Rows[i].Kind == "del" {
+			i++
+		}
+		adds := i
+		for i < len(p.Rows) && p.Rows[i].Kind == "add" {
+			i++
+		}
+		if i == dels {
+			i++
+			continue
+		}
+		do(dels, adds, i)
+	}
+}
+
+// changes are the parts that differ, by the number of the row, where as many lines were
+// removed as were added in their place.
+func (p *patch) changes() map[int]part {
+	found := map[int]part{}
+	p.replaced(func(dels, adds, end int) {
+		if adds-dels != end-adds {
+			return
+		}
+		for k := range adds - dels {
+			if left, right, ok := differing(p.Rows[dels+k].text, p.Rows[adds+k].text); ok {
+				found[dels+k], found[adds+k] = left, right
+			}
+		}
+	})
+	return found
+}
+
+// differing are the parts in which two lines differ, to whole words; false where they
+// have too little in common.
+func differing(a, b string) (left, right part, ok bool) {
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	for head > 0 && (inWord(a, head) || inWord(b, head)) {
+		head--
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	for tail > 0 && (inWord(a, len(a)-tail) || inWord(b, len(b)-tail)) {
+		tail--
+	}
+	same := len(strings.TrimSpace(a[:head])) + len(strings.TrimSpace(a[len(a)-tail:]))
+	return part{head, len(a) - tail}, part{head, len(b) - tail}, same*3 >= max(len(strings.TrimSpace(a)), len(strings.TrimSpace(b)))
+}
+
+// inWord reports whether a place lies within a word, or within a character.
+func inWord(s string, at int) bool {
+	return at > 0 && at < len(s) && isWord(s[at-1]) && isWord(s[at])
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// highlight writes a line with its syntax coloured.
+func highlight(out *strings.Builder, lexer chroma.Lexer, text string, changed part) {
+	tokens, err := lexer.Tokenise(nil, text)
+	if err != nil {
+		mark(out, text, "", 0, changed)
+		return
+	}
+	at := 0
+	for token := range tokens.Stdlib() {
+		value := strings.TrimSuffix(token.Value, "\n")
+		mark(out, value, syntaxClass(token.Type), at, changed)
+		at += len(token.Value)
+	}
+}
+
+// syntaxClass is how a token is coloured; "" for not at all.
+func syntaxClass(t chroma.TokenType) string {
+	switch {
+	case t.InCategory(chroma.Comment):
+		return "s-c"
+	case t.InCategory(chroma.Keyword):
+		return "s-k"
+	case t.InSubCategory(chroma.LiteralString):
+		return "s-s"
+	case t.InSubCategory(chroma.LiteralNumber):
+		return "s-n"
+	case t == chroma.NameFunction || t == chroma.NameClass || t == chroma.NameTag || t == chroma.NameAttribute:
+		return "s-f"
+	}
+	return ""
+}
+
+// mark writes a piece of a line that begins at a place in it, escaped, with what has
+// changed in it marked.
+func mark(out *strings.Builder, text, class string, at int, changed part) {
+	from, to := min(max(changed.from-at, 0), len(text)), min(max(changed.to-at, 0), len(text))
+	if class != "" {
+		out.WriteString(`<span class="` + class + `">`)
+	}
+	out.WriteString(template.HTMLEscapeString(text[:from]))
+	if to > from {
+		out.WriteString("<mark>" + template.HTMLEscapeString(text[from:to]) + "</mark>")
+	}
+	out.WriteString(template.HTMLEscapeString(text[max(from, to):]))
+	if class != "" {
+		out.WriteString("</span>")
+	}
+}
+
+func escaped(text string) template.HTML {
+	return template.HTML(template.HTMLEscapeString(visible(text))) //nolint:gosec // it is escaped
+}
+
+// pair puts lines side by side: what was removed beside what was added in its place.
+func (p *patch) pair() {
+	for i := range p.Rows {
+		if p.Rows[i].Kind == "same" {
+			p.Rows[i].Left, p.Rows[i].Right = &p.Rows[i], &p.Rows[i]
+		}
+	}
+	p.replaced(func(dels, adds, end int) {
+		for k := range max(adds-dels, end-adds) {
+			at := &p.Rows[dels+k] // as many rows as the longer side: enough of them
+			if dels+k < adds {
+				at.Left = &p.Rows[dels+k]
+			}
+			if adds+k < end {
+				at.Right = &p.Rows[adds+k]
+			}
+		}
+	})
+}

@@ -1,0 +1,328 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringback/internal/client"
+	"ringback/internal/console/form"
+	"ringback/internal/job"
+)
+
+// question is a checkpoint as a page shows it, with what was filled in.
+type question struct {
+	job.Checkpoint
+	Props job.Props
+	// Form is what its schema asks for; nil for none.
+	Form *form.Field
+	// Choices are the values to choose from, as text.
+	Choices []string
+	// Runs is the action that runs on a yes, Input what it or the tool is called with, as
+	// JSON; Editable is whether that can be changed.
+	Runs     string
+	Input    string
+	Editable bool
+	// Yes and No are what the buttons say.
+	Yes, No string
+	// Deadline is until when it waits; zero where that is not known.
+	Deadline time.Time
+	// Kind is that of its job.
+	Kind string
+	// By says who answered, once somebody has.
+	By string
+	// Text is what was written, Faults what is wrong with it.
+	Text   string
+	Scope  string
+	Faults []string
+	// Back is the page to go back to.
+	Back string
+}
+
+// newQuestion shows a checkpoint with nothing filled in.
+func (v *visit) newQuestion(c job.Checkpoint) question {
+	q := question{Checkpoint: c, Back: v.Request().URL.RequestURI(), Scope: "once", Yes: "Approve", No: "Deny"}
+	_ = job.UnmarshalExact(c.Props, &q.Props) // props that cannot be read are shown as they are
+	if q.Props.Yes != nil {
+		q.Yes = q.Props.Yes.Label
+	}
+	if q.Props.No != nil {
+		q.No = q.Props.No.Label
+	}
+	if len(q.Props.ToolInput) > 0 {
+		q.Input, q.Editable = pretty(q.Props.ToolInput), c.Type == job.ToolApproval
+	}
+	for _, value := range q.Props.ValidValues {
+		q.Choices = append(q.Choices, form.ValueText(value))
+	}
+	if s, err := form.Parse(q.Props.Schema); err == nil && len(q.Props.Schema) > 0 {
+		known, _ := json.Marshal(q.Props.CurrentValues)
+		f := s.Form(s.Fill(known), nil)
+		q.Form = &f
+	}
+	return q
+}
+
+// filled shows again what was sent, and what is wrong with it.
+func (q question) filled(sent url.Values, e *job.Error) question {
+	q.Text, q.Scope = sent.Get("text"), cmp.Or(sent.Get("scope"), "once")
+	if q.Editable && sent.Has("input") {
+		q.Input = sent.Get("input")
+	}
+	var at []job.Detail
+	for _, detail := range e.Details {
+		path, values := strings.CutPrefix(detail.Path, "/values")
+		if values && q.Form != nil {
+			at = append(at, job.Detail{Path: path, Message: detail.Message})
+			continue
+		}
+		q.Faults = append(q.Faults, detailText(detail))
+	}
+	if len(e.Details) == 0 {
+		q.Faults = append(q.Faults, faultText(e))
+	}
+	if s, err := form.Parse(q.Props.Schema); err == nil && q.Form != nil {
+		f := s.Form(sent, at)
+		q.Form = &f
+	}
+	return q
+}
+
+// answer is what was sent as a reply.
+func (q question) answer(sent url.Values) (client.Reply, error) {
+	r := client.Reply{Decision: job.Decision(sent.Get("decision")), Text: strings.TrimSpace(sent.Get("text"))}
+	if suggested := sent.Get("suggested"); suggested != "" {
+		return client.Reply{Text: suggested}, nil
+	}
+	if value := sent.Get("choice"); value != "" {
+		return client.Reply{Values: map[string]json.RawMessage{q.Props.ErrorField: form.Listed(q.Props.ValidValues, value)}}, nil
+	}
+	r.Seen = seen(sent)
+	switch {
+	case r.Decision == job.Approve && q.Type == job.ToolApproval:
+		r.Scope = job.ApprovalScope(sent.Get("scope"))
+		return r, q.changedInput(sent, &r)
+	case r.Decision == "" && q.Form != nil && sent.Has("values"):
+		values, err := q.values(sent)
+		r.Values = values
+		return r, err
+	}
+	return r, nil
+}
+
+// seen is what of a change was on the page.
+func seen(sent url.Values) client.Seen {
+	var s client.Seen
+	if n, err := strconv.Atoi(sent.Get("iteration")); err == nil {
+		s.Iteration = &n
+	}
+	for name := range sent {
+		if repository, ok := strings.CutPrefix(name, "tree:"); ok {
+			if s.Trees == nil {
+				s.Trees = map[string]string{}
+			}
+			s.Trees[repository] = sent.Get(name)
+		}
+	}
+	return s
+}
+
+// changedInput adds the input of a tool call to a reply where it was changed.
+func (q question) changedInput(sent url.Values, r *client.Reply) error {
+	text := strings.TrimSpace(sent.Get("input"))
+	if text == "" || sameJSON([]byte(text), q.Props.ToolInput) {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), &r.Values); err != nil {
+		return job.InvalidField("/input", "is no valid JSON object: "+err.Error())
+	}
+	return nil
+}
+
+// sameJSON reports whether two texts are the same in JSON, digit for digit.
+func sameJSON(a, b []byte) bool {
+	var left, right any
+	return job.UnmarshalExact(a, &left) == nil && job.UnmarshalExact(b, &right) == nil && reflect.DeepEqual(left, right)
+}
+
+// values are what was filled in.
+func (q question) values(sent url.Values) (map[string]json.RawMessage, error) {
+	s, err := form.Parse(q.Props.Schema)
+	if err != nil {
+		return nil, err
+	}
+	text, faults := s.Decode(sent)
+	if len(faults) > 0 {
+		e := job.Errorf(job.Invalid, "Invalid reply")
+		for _, fault := range faults {
+			e.Details = append(e.Details, job.Detail{Path: "/values" + fault.Path, Message: fault.Message})
+		}
+		return nil, e
+	}
+	values := map[string]json.RawMessage{}
+	return values, json.Unmarshal(text, &values)
+}
+
+// inboxView is what the inbox shows.
+type inboxView struct {
+	Questions []question
+	Type      job.CheckpointType
+	Types     []job.CheckpointType
+	Next      string
+	// Answered are the latest that were closed.
+	Answered []question
+}
+
+func (c *Console) inbox(v *visit) error {
+	ctx := v.Request().Context()
+	found, err := v.api().Checkpoints(ctx, client.CheckpointFilter{
+		Status: job.Open, Type: job.CheckpointType(v.QueryParam("type")), Cursor: v.QueryParam("cursor"), Limit: 20,
+	})
+	if err != nil {
+		return err
+	}
+	shown := inboxView{Type: job.CheckpointType(v.QueryParam("type")), Types: job.CheckpointTypes[:]}
+	for _, one := range found.Value.Checkpoints {
+		shown.Questions = append(shown.Questions, v.look(one))
+	}
+	if found.Value.NextCursor != "" {
+		shown.Next = nextPage(v, found.Value.NextCursor)
+	}
+	answered, err := v.api().Checkpoints(ctx, client.CheckpointFilter{Status: job.Answered, Limit: 5})
+	if err != nil {
+		return err
+	}
+	for _, one := range answered.Value.Checkpoints {
+		shown.Answered = append(shown.Answered, v.look(one))
+	}
+	return v.render(http.StatusOK, "inbox", page{Title: "Inbox", Tab: "inbox", Watch: v.follow(), Data: shown})
+}
+
+// look is newQuestion with what its job knows of it.
+func (v *visit) look(c job.Checkpoint) question {
+	q := v.newQuestion(c)
+	if c.RequestID == "" {
+		return q
+	}
+	if found, err := v.api().Get(v.Request().Context(), c.RequestID); err == nil {
+		v.complete(&q, found.Value)
+	}
+	return q
+}
+
+// complete adds what the job and its audit log know of a question: until when it waits,
+// exactly what is to be allowed, and who has answered.
+func (v *visit) complete(q *question, j job.Job) {
+	q.Kind = j.Kind
+	if q.Status.Waits() {
+		q.Deadline = j.Deadline
+	}
+	log, err := v.api().Audit(v.Request().Context(), j.ID)
+	if err != nil {
+		return // the question itself is what matters
+	}
+	for _, line := range log.Entries() {
+		var e job.AuditEntry
+		if json.Unmarshal(line, &e) != nil || e.CheckpointID != q.ID {
+			continue
+		}
+		if e.Action != "" && len(e.Input) > 0 {
+			q.Runs, q.Input = e.Action, pretty(e.Input)
+		}
+		if e.By != nil && !q.Status.Waits() {
+			q.By = actorWords(*e.By)
+		}
+	}
+}
+
+// checkpoint is the page of one question.
+func (c *Console) checkpoint(v *visit) error {
+	q, err := v.question()
+	if err != nil {
+		return err
+	}
+	return v.renderQuestion(http.StatusOK, q)
+}
+
+func (v *visit) question() (question, error) {
+	found, err := v.api().Checkpoint(v.Request().Context(), job.CheckpointID(v.Param("id")))
+	if err != nil {
+		return question{}, err
+	}
+	q := v.look(found.Value)
+	q.Back = "/inbox/" + url.PathEscape(string(q.ID))
+	return q, nil
+}
+
+func (v *visit) renderQuestion(status int, q question) error {
+	watch := v.follow()
+	if q.RequestID != "" {
+		watch.UserID, watch.RequestID = q.UserID, q.RequestID
+	}
+	if status != http.StatusOK {
+		watch.UserID = "" // the page fetched anew would say nothing of what was wrong, or written
+	}
+	return v.render(status, "checkpoint", page{Title: typeWords(q.Type), Tab: "inbox", Watch: watch, Data: q})
+}
+
+// actorWords says who did something, and where.
+func actorWords(a job.Actor) string {
+	who := a.UserID
+	if a.Key != "" {
+		who = "the key " + a.Key
+		if a.UserID != "" {
+			who += " for " + a.UserID
+		}
+	}
+	if who == "" {
+		who = "somebody"
+	}
+	return who + map[string]string{
+		job.ViaConsole: " in the console", job.ViaAPI: " over the API", job.ViaChat: " in the chat", job.ViaSlack: " in Slack", job.ViaWebSocket: " over a WebSocket",
+	}[a.Via]
+}
+
+// conflict shows why a reply was not taken: an earlier one was, or it is about a change that
+// has gone on since.
+func (v *visit) conflict(q question, sent url.Values) error {
+	if done, err := v.outdated(q, sent); done {
+		return err
+	}
+	return v.renderQuestion(http.StatusConflict, q)
+}
+
+// reply takes the answer to a question.
+func (c *Console) reply(v *visit) error {
+	q, err := v.question()
+	if err != nil {
+		return err
+	}
+	sent, err := v.FormParams()
+	if err != nil {
+		return job.Errorf(job.Invalid, "The form could not be read")
+	}
+	if !q.Status.Waits() {
+		return v.conflict(q, sent)
+	}
+	given, err := q.answer(sent)
+	if err == nil {
+		_, err = v.api().Reply(v.Request().Context(), q.ID, given)
+	}
+	switch e := v.asErrorOrNil(err); {
+	case e == nil:
+		return v.see(localPath(cmp.Or(sent.Get("back"), "/inbox")))
+	case e.Kind == job.Conflict:
+		if now, err := v.question(); err == nil && !now.Status.Waits() {
+			return v.conflict(now, sent)
+		}
+		return v.conflict(q.filled(sent, e), sent)
+	case e.Kind == job.Invalid:
+		return v.renderQuestion(http.StatusBadRequest, q.filled(sent, e))
+	}
+	return err
+}

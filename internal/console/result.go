@@ -1,0 +1,77 @@
+package console
+
+import (
+	"encoding/json"
+	"slices"
+
+	"ringback/internal/job"
+)
+
+// resultView is a job's result as a page shows it.
+type resultView struct {
+	// Meals are the days of a result that suggests meals; nil for another.
+	Meals []day
+	// Reasoning stands above.
+	Reasoning string
+	// Tree is any other result.
+	Tree *tree
+	// JSON is all of it.
+	JSON string
+}
+
+// day is a day for which meals are suggested.
+type day struct {
+	Date  string
+	Meals []meal
+}
+
+// meal is one suggestion.
+type meal struct {
+	Date     string `json:"date"`
+	MealType string `json:"mealType"`
+	Notes    string `json:"notes"`
+	Recipe   struct {
+		Name        string      `json:"name"`
+		Description string      `json:"description"`
+		Servings    json.Number `json:"servings"`
+		PrepMinutes json.Number `json:"prepMinutes"`
+		CookMinutes json.Number `json:"cookMinutes"`
+		Ingredients []struct {
+			Name     string      `json:"name"`
+			Amount   json.Number `json:"amount"`
+			Unit     string      `json:"unit"`
+			Note     string      `json:"note"`
+			Optional bool        `json:"optional"`
+		} `json:"ingredients"`
+		Steps []string `json:"steps"`
+		Tags  []string `json:"tags"`
+	} `json:"recipe"`
+}
+
+// newResult reads a result for people.
+func newResult(j job.Job) *resultView {
+	shown := &resultView{JSON: pretty(j.Result)}
+	var suggested struct {
+		Suggestions []meal `json:"suggestions"`
+		Reasoning   string `json:"reasoning"`
+	}
+	if job.UnmarshalExact(j.Result, &suggested) == nil && len(suggested.Suggestions) > 0 && suggested.Suggestions[0].Recipe.Name != "" {
+		shown.Reasoning, shown.Meals = suggested.Reasoning, byDay(suggested.Suggestions)
+		return shown
+	}
+	shown.Tree = newTree("", j.Result, jobPath(j.ID, "/files/"))
+	return shown
+}
+
+func byDay(meals []meal) []day {
+	var days []day
+	for _, m := range meals {
+		at := slices.IndexFunc(days, func(d day) bool { return d.Date == m.Date })
+		if at < 0 {
+			days = append(days, day{Date: m.Date})
+			at = len(days) - 1
+		}
+		days[at].Meals = append(days[at].Meals, m)
+	}
+	return days
+}

@@ -1,0 +1,108 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+)
+
+// signedIn lets in who is signed in; all others are asked to, and come back then.
+func (c *Console) signedIn(next handler) handler {
+	return func(v *visit) error {
+		if c.opts.Open {
+			return next(v)
+		}
+		cookie, err := v.Cookie(c.opts.Cookie)
+		if err == nil {
+			if who, err := c.opts.IdentifyFunc(cookie.Value); err == nil {
+				v.Who, v.token = who, cookie.Value
+				return next(v)
+			}
+		}
+		if err != nil && v.Request().Header.Get("Sec-Fetch-Site") == "cross-site" && v.Request().Method == http.MethodGet {
+			// The browser keeps the cookie back where a link of another site leads here, such
+			// as one in a chat. The page that it loads next is asked for by ours.
+			return v.render(http.StatusOK, "again", page{Title: "Ringback"})
+		}
+		if v.Request().Method != http.MethodGet {
+			return job.Errorf(job.Unauthorized, "You are no longer signed in").WithHint("Sign in, and do it again.")
+		}
+		return v.askToSignIn()
+	}
+}
+
+// askToSignIn leads to the sign-in, and from there back.
+func (v *visit) askToSignIn() error {
+	return v.see("/sign-in?next=" + url.QueryEscape(v.Request().URL.RequestURI()))
+}
+
+// signInForm is what the page of the sign-in shows.
+type signInForm struct {
+	Next, Fault string
+}
+
+func (c *Console) signInPage(v *visit) error {
+	if c.opts.Open {
+		return v.see("/")
+	}
+	return v.render(http.StatusOK, "sign_in", page{Title: "Sign in", Data: signInForm{Next: localPath(v.QueryParam("next"))}})
+}
+
+// signIn keeps a token or key in a cookie that no script can read, that other sites cannot
+// use, and that ends with the token.
+func (c *Console) signIn(v *visit) error {
+	token, next := strings.TrimSpace(v.FormValue("token")), localPath(v.FormValue("next"))
+	who, err := c.opts.IdentifyFunc(token)
+	if err != nil || token == "" {
+		fault := "A token or key is needed."
+		if token != "" {
+			fault = "That does not let you in: " + err.Error() + "."
+		}
+		return v.render(http.StatusUnauthorized, "sign_in", page{Title: "Sign in", Data: signInForm{next, fault}})
+	}
+	v.SetCookie(c.cookie(v, token, who.Until))
+	return v.see(next)
+}
+
+func (c *Console) signOut(v *visit) error {
+	v.SetCookie(c.cookie(v, "", time.Unix(1, 0)))
+	return v.see("/sign-in")
+}
+
+func (c *Console) cookie(v *visit, value string, until time.Time) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // Secure wherever the page came over TLS
+		Name: c.opts.Cookie, Value: value, Path: "/", Expires: until,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.Scheme() == "https",
+	}
+}
+
+// localPath is a path of this server to go on to; any other address is the first page.
+func localPath(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(text, "\\\r\n\t") {
+		return "/"
+	}
+	return u.RequestURI()
+}
+
+// fail shows what went wrong.
+func (v *visit) fail(err error) error {
+	e, fault := httpjson.AsError(err, v.Request())
+	status := statusOf(e)
+	if status >= http.StatusInternalServerError {
+		v.console.log.Error("showing a page", "path", v.Request().URL.Path, "error", err, "fault", fault)
+	}
+	if e.Kind == job.Unauthorized && v.Request().Method == http.MethodGet && !v.console.opts.Open {
+		return v.askToSignIn()
+	}
+	if e.Kind == job.Unavailable {
+		v.Response().Header().Set(echo.HeaderRetryAfter, "2")
+	}
+	return v.render(status, "error", page{Title: e.Message, Data: e})
+}

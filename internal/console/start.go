@@ -1,0 +1,115 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"ringback/internal/client"
+	"ringback/internal/console/form"
+	"ringback/internal/job"
+)
+
+// startForm is what the page that starts a job shows.
+type startForm struct {
+	Kind   client.Kind
+	Form   form.Field
+	UserID string
+	Faults []string
+	// Simulations are the stand-ins that can be asked for, Simulate the one that is.
+	Simulations []job.Simulation
+	Simulate    string
+}
+
+// kinds lists what can be started.
+func (c *Console) kinds(v *visit) error {
+	found, err := v.api().Kinds(v.Request().Context())
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "kinds", page{Title: "New job", Tab: "jobs", Data: found.Value.Kinds})
+}
+
+// newJob shows the form of a kind. An input that is named in the URL is filled in, so that
+// a job can be asked for again with changes.
+func (c *Console) newJob(v *visit) error {
+	k, s, err := v.kind()
+	if err != nil {
+		return err
+	}
+	values := url.Values{}
+	if from := v.QueryParam("from"); from != "" {
+		found, err := v.api().Get(v.Request().Context(), job.ID(from))
+		if err != nil {
+			return err
+		}
+		values = s.Fill(found.Value.Input)
+	}
+	return v.renderStart(http.StatusOK, startForm{Kind: k, Form: s.Form(values, nil)})
+}
+
+func (v *visit) kind() (client.Kind, *form.Schema, error) {
+	found, err := v.api().Kind(v.Request().Context(), v.Param("kind"))
+	if err != nil {
+		return client.Kind{}, nil, err
+	}
+	s, err := form.Parse(found.Value.InputSchema)
+	return found.Value, s, err
+}
+
+func (v *visit) renderStart(status int, f startForm) error {
+	f.Simulations = job.Simulations[:]
+	return v.render(status, "new_job", page{Title: "New " + f.Kind.Name, Tab: "jobs", Data: f})
+}
+
+// startJob takes the form of a kind.
+func (c *Console) startJob(v *visit) error {
+	k, s, err := v.kind()
+	if err != nil {
+		return err
+	}
+	sent, err := v.FormParams()
+	if err != nil {
+		return job.Errorf(job.Invalid, "The form could not be read")
+	}
+	shown := startForm{Kind: k, UserID: strings.TrimSpace(sent.Get("userId")), Simulate: sent.Get("simulate")}
+	if edited, again := form.Edit(sent); again {
+		shown.Form = s.Form(edited, nil)
+		return v.renderStart(http.StatusOK, shown)
+	}
+	input, faults := s.Decode(sent)
+	if len(faults) > 0 {
+		shown.Form = s.Form(sent, faults)
+		return v.renderStart(http.StatusBadRequest, shown)
+	}
+	created, err := v.api().Create(v.Request().Context(), client.NewJob{
+		Kind: k.Name, Input: input, UserID: shown.UserID, Options: job.Options{Simulate: job.Simulation(shown.Simulate)},
+		IdempotencyKey: sent.Get("idempotencyKey"),
+	})
+	if err == nil {
+		return v.see(jobPath(created.Value.RequestID, ""))
+	}
+	e := v.asError(err)
+	if e.Kind != job.Invalid {
+		return err
+	}
+	shown.Form, shown.Faults = startFaults(s, sent, e)
+	return v.renderStart(http.StatusBadRequest, shown)
+}
+
+// startFaults puts what is wrong with the input to its fields, and the rest above.
+func startFaults(s *form.Schema, sent url.Values, e *job.Error) (form.Field, []string) {
+	var at []job.Detail
+	var faults []string
+	for _, detail := range e.Details {
+		if path, ofInput := strings.CutPrefix(detail.Path, "/input"); ofInput {
+			at = append(at, job.Detail{Path: path, Message: detail.Message})
+		} else {
+			faults = append(faults, detailText(detail))
+		}
+	}
+	if len(e.Details) == 0 {
+		faults = []string{e.Message}
+	}
+	return s.Form(sent, at), faults
+}

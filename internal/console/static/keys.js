@@ -1,0 +1,49 @@
+// Keys: j and k move through what is listed, a and d go to the answers of a question (they
+// press nothing), g and n go to other pages.
+let first = '';
+
+function move(step) {
+  const rows = [...document.querySelectorAll('[data-row]')];
+  if (!rows.length) return;
+  const at = rows.findIndex((row) => row.classList.contains('chosen'));
+  const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)];
+  for (const other of rows) other.classList.toggle('chosen', other === row);
+  row.querySelector('a.go, a')?.focus({ preventScroll: true });
+  row.scrollIntoView({ block: 'nearest' });
+}
+
+function focusIn(selector) {
+  const row = document.querySelector('[data-question].chosen') ?? document.querySelector('[data-question]') ?? document;
+  row.querySelector(selector)?.focus();
+}
+
+const pages = { i: '/inbox', j: '/jobs', o: '/' };
+const does = {
+  j: () => move(1),
+  k: () => move(-1),
+  a: () => focusIn('[data-yes]'),
+  d: () => focusIn('[data-no]'),
+  n: () => location.assign('/jobs/new'),
+  '?': () => document.getElementById('keys').showModal(),
+};
+
+export function keys() {
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, dialog')) return;
+    const key = event.key;
+    if (first === 'g') {
+      first = '';
+      if (pages[key]) location.assign(pages[key]);
+      return;
+    }
+    if (key === 'g') {
+      first = 'g';
+      setTimeout(() => { first = ''; }, 1000);
+      return;
+    }
+    if (does[key]) {
+      event.preventDefault();
+      does[key]();
+    }
+  });
+}

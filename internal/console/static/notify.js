@@ -1,0 +1,28 @@
+// Says that somebody is asked: to who listens to the page, and on the desktop if they let it.
+export function notifications() {
+  const button = document.getElementById('notify');
+  if (button && 'Notification' in window && Notification.permission === 'default') {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await Notification.requestPermission();
+      button.hidden = true;
+    });
+  }
+  let before = count(document);
+  return (page) => {
+    const now = count(page);
+    if (now > before) {
+      const text = now === 1 ? 'One question waits for an answer.' : `${now} questions wait for an answer.`;
+      document.getElementById('said').textContent = text;
+      if (document.hidden && 'Notification' in window && Notification.permission === 'granted') {
+        const shown = new Notification('Ringback', { body: text, tag: 'waiting' });
+        shown.onclick = () => { window.focus(); location.assign('/inbox'); };
+      }
+    }
+    before = now;
+  };
+}
+
+function count(page) {
+  return Number.parseInt(page.getElementById('waiting')?.textContent ?? '0', 10);
+}

@@ -1,0 +1,334 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// timelineView is what happened to a job.
+type timelineView struct {
+	// Entries are the latest, oldest first; Left is how many older ones are not shown.
+	Entries []entry
+	Left    int
+	// Spans are what it did over time, and Legend says what their sums are.
+	Spans  []bar
+	Legend []bar
+	// Total is from the first event to the last, or to now.
+	Total time.Duration
+	Turns []turnUsage
+}
+
+// entry is an event, or several reports of progress in a row.
+type entry struct {
+	Time time.Time
+	Type job.EventType
+	Text string
+	// Tone is that of the state that it led to; empty for none.
+	Tone string
+	// More are the reports before the last of the row.
+	More []entry
+}
+
+// bar is a part of the time that a job took.
+type bar struct {
+	Label    string
+	Class    string
+	Duration time.Duration
+	// X and Width are in thousandths of the whole.
+	X, Width float64
+}
+
+// turnUsage is what one turn used, as the CLI reports it.
+type turnUsage struct {
+	Turn         int
+	Duration     time.Duration
+	InputTokens  int64
+	OutputTokens int64
+	CostUSD      float64
+	// Share is its cost in hundredths of the largest.
+	Share float64
+}
+
+// mostEntries is how many entries of the timeline are shown.
+const mostEntries = 500
+
+func (c *Console) timeline(v *visit) error {
+	view, err := v.viewJob(job.ID(v.Param("id")), "timeline")
+	if err != nil {
+		return err
+	}
+	events, err := v.events(view.Job.ID)
+	if err != nil {
+		return err
+	}
+	text, err := v.api().Transcript(v.Request().Context(), view.Job.ID)
+	if err != nil {
+		return err
+	}
+	shown := timelineView{Entries: entriesOf(events), Turns: turnsOf(string(text))}
+	if v.QueryParam("all") == "" && len(shown.Entries) > mostEntries {
+		shown.Left = len(shown.Entries) - mostEntries
+		shown.Entries = shown.Entries[shown.Left:]
+	}
+	shown.Spans, shown.Legend, shown.Total = spansOf(view.Job, events, time.Now())
+	view.Data = shown
+	return v.renderJob(view)
+}
+
+// events reads all events of a job that are kept.
+func (v *visit) events(id job.ID) ([]client.Event, error) {
+	var all []client.Event
+	for since := job.Seq(0); ; {
+		found, err := v.api().Events(v.Request().Context(), id, since)
+		if err != nil {
+			return nil, err
+		}
+		if len(found.Value.Events) == 0 {
+			return all, nil
+		}
+		all = append(all, found.Value.Events...)
+		since = all[len(all)-1].ID
+	}
+}
+
+// eventData is what the data of events may hold.
+type eventData struct {
+	Status     job.State    `json:"status"`
+	Phase      job.Phase    `json:"phase"`
+	PhaseUntil time.Time    `json:"phaseUntil"`
+	Message    any          `json:"message"`
+	Progress   float64      `json:"progress"`
+	Error      string       `json:"error"`
+	ErrorCode  job.Code     `json:"errorCode"`
+	Turn       int          `json:"turn"`
+	Attempt    int          `json:"attempt"`
+	Max        int          `json:"maxAttempts"`
+	Last       *job.Failure `json:"lastFailure"`
+	Total      int          `json:"total"`
+	Type       string       `json:"type"`
+	Received   int          `json:"received"`
+}
+
+// entriesOf makes the entries of a timeline; reports of progress in a row are one.
+func entriesOf(events []client.Event) []entry {
+	var entries []entry
+	for _, e := range events {
+		made := entryOf(e)
+		if last := len(entries) - 1; last >= 0 && made.Type == job.EventActivity && entries[last].Type == job.EventActivity {
+			before := entries[last]
+			made.More = append(before.More, entry{Time: before.Time, Type: before.Type, Text: before.Text})
+			entries[last] = made
+			continue
+		}
+		entries = append(entries, made)
+	}
+	return entries
+}
+
+func entryOf(e client.Event) entry {
+	var d eventData
+	_ = json.Unmarshal(e.Data, &d) // a newer server may send other data
+	made := entry{Time: e.Time, Type: e.Type(), Tone: tone(d.Status)}
+	said, _ := d.Message.(string)
+	switch e.Type() {
+	case job.EventPending, job.EventRunning:
+		made.Text = cmp.Or(d.Phase.Words(), stateWords(d.Status))
+		if d.Last != nil {
+			made.Text += fmt.Sprintf(" (attempt %d of %d; turn %d ended: %s)", d.Attempt+1, d.Max, d.Last.Turn, d.Last.Error)
+		}
+	case job.EventActivity:
+		made.Text, made.Tone = fmt.Sprintf("%.0f%% %s", d.Progress, said), "busy"
+	case job.EventPartial:
+		made.Text = fmt.Sprintf("a batch of the result arrived; %d so far", d.Total)
+	case job.EventMessage:
+		made.Text, made.Tone = "a message in the conversation", "still"
+	case job.EventCheckpoint:
+		made.Text, made.Tone = "asked: "+said, "asks"
+	case job.EventResolved:
+		made.Text, made.Tone = "the question is "+string(d.Status), "still"
+	case job.EventReceived:
+		made.Text, made.Tone = "the result was accepted", "good"
+	case job.EventError:
+		made.Text, made.Tone = d.Error, "bad"
+	case job.EventCancelled, job.EventRejected:
+		made.Text = string(d.Status)
+	default:
+		made.Text = string(e.Type())
+	}
+	return made
+}
+
+// spansOf is how a job spent its time, by what its events say.
+func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []bar, total time.Duration) {
+	if len(events) == 0 {
+		return nil, nil, 0
+	}
+	begin, end := events[0].Time, now
+	if !j.FinishedAt.IsZero() {
+		end = j.FinishedAt
+	}
+	total = max(end.Sub(begin), time.Millisecond)
+	sums := map[string]int{}
+	add := func(label, class string, from, to time.Time) {
+		if label == "" || !to.After(from) {
+			return
+		}
+		spans = append(spans, bar{label, class, to.Sub(from), float64(from.Sub(begin)) * 1000 / float64(total), float64(to.Sub(from)) * 1000 / float64(total)})
+		at, known := sums[label]
+		if !known {
+			at = len(legend)
+			sums[label] = at
+			legend = append(legend, bar{Label: label, Class: class})
+		}
+		legend[at].Duration += to.Sub(from)
+	}
+	label, class, since := "", "", begin
+	for _, e := range events {
+		var d eventData
+		if json.Unmarshal(e.Data, &d) != nil || !slices.Contains([]job.EventType{job.EventPending, job.EventRunning, job.EventCheckpoint, job.EventResolved}, e.Type()) {
+			continue
+		}
+		add(label, class, since, e.Time)
+		since = e.Time
+		if e.Type() == job.EventCheckpoint {
+			label, class = "waiting for a person", "asks"
+		} else if d.Phase != "" {
+			label, class = d.Phase.Words(), phaseClass(d.Phase)
+		} else {
+			label, class = "", ""
+		}
+	}
+	if until := end; !j.State.Terminal() || until.After(since) {
+		add(label, class, since, until)
+	}
+	return spans, legend, total
+}
+
+// phaseClass is how a phase is coloured.
+func phaseClass(p job.Phase) string {
+	switch p {
+	case job.AtWork:
+		return "busy"
+	case job.Held:
+		return "asks"
+	case job.Verifying, job.Capturing, job.Publishing, job.Preparing:
+		return "good"
+	case job.NoPhase, job.Queued, job.WaitingForLimit, job.WaitingForExit:
+	}
+	return "still"
+}
+
+// transcriptLine is a line of what the CLI printed.
+type transcriptLine struct {
+	Type string
+	Text string
+	// JSON is all of it.
+	JSON string
+	Bad  bool
+}
+
+// transcriptView is what the CLI printed.
+type transcriptView struct {
+	Lines []transcriptLine
+	Left  int
+}
+
+// mostLines is how many lines of a transcript are shown: the latest.
+const mostLines = 400
+
+func newTranscript(text string) transcriptView {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if lines[0] == "" {
+		return transcriptView{}
+	}
+	shown := transcriptView{Left: max(0, len(lines)-mostLines)}
+	for _, line := range lines[shown.Left:] {
+		shown.Lines = append(shown.Lines, readLine(line))
+	}
+	return shown
+}
+
+// printed is what the lines of a CLI's stream hold.
+type printed struct {
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+	Text    string `json:"text"`
+	Result  any    `json:"result"`
+	IsError bool   `json:"is_error"`
+	Message struct {
+		Content []struct {
+			Type  string          `json:"type"`
+			Text  string          `json:"text"`
+			Name  string          `json:"name"`
+			Input json.RawMessage `json:"input"`
+		} `json:"content"`
+	} `json:"message"`
+	Session  string  `json:"session_id"`
+	Duration int64   `json:"duration_ms"`
+	Cost     float64 `json:"total_cost_usd"`
+	Usage    struct {
+		Input        int64 `json:"input_tokens"`
+		CacheRead    int64 `json:"cache_read_input_tokens"`
+		CacheCreated int64 `json:"cache_creation_input_tokens"`
+		Output       int64 `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+func readLine(line string) transcriptLine {
+	var p printed
+	shown := transcriptLine{JSON: pretty(json.RawMessage(line)), Type: "text"}
+	if json.Unmarshal([]byte(line), &p) != nil {
+		shown.Text = line
+		return shown
+	}
+	shown.Type, shown.Bad = strings.Trim(p.Type+" "+p.Subtype, " "), p.IsError || p.Type == "stderr"
+	shown.Text = p.Text
+	if text, ok := p.Result.(string); ok {
+		shown.Text = text
+	}
+	for _, part := range p.Message.Content {
+		switch part.Type {
+		case "text":
+			shown.Text += part.Text + "\n"
+		case "tool_use":
+			shown.Text += part.Name + " " + string(part.Input) + "\n"
+		}
+	}
+	return shown
+}
+
+// turnsOf is what each turn used: the CLI prints it at the end of each, but of the cost what
+// the whole conversation has cost so far.
+func turnsOf(transcript string) []turnUsage {
+	var turns []turnUsage
+	before := map[string]float64{}
+	for line := range strings.Lines(transcript) {
+		var p printed
+		if json.Unmarshal([]byte(line), &p) != nil || p.Type != "result" {
+			continue
+		}
+		cost := max(p.Cost-before[p.Session], 0)
+		before[p.Session] = p.Cost
+		turns = append(turns, turnUsage{
+			Turn: len(turns) + 1, Duration: time.Duration(p.Duration) * time.Millisecond, CostUSD: cost,
+			InputTokens: p.Usage.Input + p.Usage.CacheRead + p.Usage.CacheCreated, OutputTokens: p.Usage.Output,
+		})
+	}
+	most := 0.0
+	for _, t := range turns {
+		most = max(most, t.CostUSD)
+	}
+	for i := range turns {
+		if most > 0 {
+			turns[i].Share = turns[i].CostUSD * 100 / most
+		}
+	}
+	return turns
+}

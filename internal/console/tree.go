@@ -1,0 +1,94 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringback/internal/console/form"
+)
+
+// tree is a JSON value as people read it: a text, a table of names and values, or a list.
+type tree struct {
+	// Label is the value's name; empty in a list.
+	Label string
+	// Text is what a value says that holds no others; Long is whether it has several
+	// lines, or many characters.
+	Text string
+	Long bool
+	// Image is where a file of the job's lies that can be shown.
+	Image string
+	// Below are the values that it holds; Holds says that there may be some.
+	Below []*tree
+	Holds bool
+}
+
+// deepestTree is how far values are unfolded; what lies below is shown as JSON.
+const deepestTree = 8
+
+// newTree reads a JSON value, with its fields in their order. files is where the job's
+// files are.
+func newTree(label string, text json.RawMessage, files string) *tree {
+	return readTree(label, text, files, 0)
+}
+
+func readTree(label string, text json.RawMessage, files string, depth int) *tree {
+	t := &tree{Label: label}
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return t
+	}
+	switch {
+	case depth >= deepestTree:
+		t.Text, t.Long = pretty(text), true
+	case text[0] == '{':
+		t.Holds = true
+		fields(text, func(name string, value json.RawMessage) {
+			t.Below = append(t.Below, readTree(form.Words(name), value, files, depth+1))
+		})
+	case text[0] == '[':
+		t.Holds = true
+		var items []json.RawMessage
+		_ = json.Unmarshal(text, &items) // it is valid: the API sent it
+		for i, item := range items {
+			t.Below = append(t.Below, readTree(strconv.Itoa(i+1), item, files, depth+1))
+		}
+	case text[0] == '"':
+		_ = json.Unmarshal(text, &t.Text)
+		t.Long = len(t.Text) > 120 || strings.Contains(t.Text, "\n")
+		if isImage(t.Text) {
+			t.Image = files + t.Text
+		}
+	default:
+		t.Text = string(text)
+	}
+	return t
+}
+
+// isImage reports whether a text names an image among the job's files.
+func isImage(name string) bool {
+	if len(name) > 300 || strings.ContainsAny(name, ":\\?#\n\"") || strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
+		return false
+	}
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}, path.Ext(strings.ToLower(name)))
+}
+
+// fields calls do with each field of a JSON object, in their order.
+func fields(object json.RawMessage, do func(name string, value json.RawMessage)) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if _, err := dec.Token(); err != nil {
+		return
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		var value json.RawMessage
+		if err != nil || dec.Decode(&value) != nil {
+			return
+		}
+		do(fmt.Sprint(name), value)
+	}
+}

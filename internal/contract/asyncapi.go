@@ -1,0 +1,118 @@
+package contract
+
+import (
+	"errors"
+	"maps"
+	"strconv"
+	"strings"
+)
+
+// AsyncAPI is the contract's WebSocket as an AsyncAPI document, version 3.0. It tells what
+// the server does: it sends events, and receives frames.
+func (c Contract) AsyncAPI() ([]byte, error) {
+	s := newSchemas()
+	s.kinds(c.Kinds)
+	s.events(c.Events)
+	messages, sends, receives := object{}, []object{}, []object{}
+	for _, row := range c.Events {
+		name := strings.TrimSuffix(eventName(row.Type), "Event")
+		messages[name] = message(name, string(row.Type), capital(row.When)+".", ref(eventName(row.Type)))
+		sends = append(sends, channelMessage(name))
+	}
+	for _, f := range c.Frames {
+		name := "Frame" + capital(f.Name)
+		messages[name] = message(name, f.Name, f.Text, s.frame(f))
+		if f.ByClient {
+			receives = append(receives, channelMessage(name))
+		} else {
+			sends = append(sends, channelMessage(name))
+		}
+	}
+	kinds := kindsOf(c.Kinds)
+	s.prune(messages, kinds)
+	if len(s.faults) > 0 {
+		return nil, errors.New(strings.Join(s.faults, "\n"))
+	}
+	channel := object{
+		"address": "/ws", "title": "Events", "description": "What happens to one user's jobs, or with `userId=*` to everybody's.",
+		"messages": messages, "bindings": object{"ws": object{"method": "GET", "query": c.query(), "bindingVersion": "0.1.0"}},
+		"x-close-codes": c.closes(),
+	}
+	return written(struct {
+		Version    string   `json:"asyncapi"`
+		Info       object   `json:"info"`
+		Servers    object   `json:"servers"`
+		Kinds      []object `json:"x-kinds"`
+		Channels   object   `json:"channels"`
+		Operations object   `json:"operations"`
+		Components object   `json:"components"`
+	}{
+		"3.0.0",
+		object{"title": "Ringback", "version": Version, "description": aboutEvents},
+		object{"ringback": object{
+			"host": "{host}", "protocol": "ws", "description": "The server that serves this document; wss where it is behind TLS.",
+			"variables": object{"host": object{"default": "localhost:3001"}},
+		}},
+		kinds,
+		object{"events": channel},
+		object{
+			"sendEvents":    object{"action": "send", "channel": object{"$ref": "#/channels/events"}, "messages": sends, "summary": "The server tells a client what happens."},
+			"receiveFrames": object{"action": "receive", "channel": object{"$ref": "#/channels/events"}, "messages": receives, "summary": "The server takes what a client sends."},
+		},
+		object{"schemas": s.all},
+	})
+}
+
+const aboutEvents = "What happens to jobs, one JSON text frame each. The name of an event is the prefix of its job's kind (`x-kinds` lists them), a colon, and what happened. " +
+	"Ids of one user's events rise: connect again with `since` and nothing is missed or repeated. `x-close-codes` says why the server closes a connection. /openapi.json describes the HTTP API."
+
+// message describes a frame, whatever it tells.
+func message(name, title, summary string, payload object) object {
+	m := object{"name": name, "title": title, "summary": summary, "contentType": mediaJSON, "payload": payload}
+	if example := recorded.Messages[name]; example != nil {
+		m["examples"] = []object{{"payload": example}}
+	}
+	return m
+}
+
+func channelMessage(name string) object { return object{"$ref": "#/channels/events/messages/" + name} }
+
+// frame is the schema of a frame: its type's name is what tells it from others.
+func (s *schemas) frame(f Frame) object {
+	schema := s.resolved(s.answer(f.Type))
+	properties, _ := schema["properties"].(object)
+	field := "type"
+	if _, typed := properties[field]; !typed {
+		field = "event"
+	}
+	if properties[field] == nil {
+		s.fault("the frame %s has no field that names it", f.Name)
+		return schema
+	}
+	properties[field] = object{"const": f.Name}
+	return schema
+}
+
+// query is the schema of what the address of the WebSocket may hold.
+func (c Contract) query() object {
+	properties := object{}
+	for _, r := range c.Routes {
+		if r.Path != "/ws" {
+			continue
+		}
+		for _, p := range r.Query {
+			schema := object{"description": p.Text}
+			maps.Copy(schema, p.Type)
+			properties[p.Name] = schema
+		}
+	}
+	return object{"type": "object", "properties": properties}
+}
+
+func (c Contract) closes() object {
+	codes := object{}
+	for _, one := range c.Closes {
+		codes[strconv.Itoa(one.Code)] = object{"when": one.When, "then": one.Then}
+	}
+	return codes
+}

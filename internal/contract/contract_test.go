@@ -1,0 +1,131 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringback/internal/contract"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// valuesOf are those that a named string of package job has in the source.
+func valuesOf(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile("descriptions.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Values map[string][]struct{ Value string }
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	for _, v := range all.Values[name] {
+		values = append(values, v.Value)
+	}
+	if values == nil {
+		t.Fatalf("the source has no values of %s", name)
+	}
+	return values
+}
+
+// Whatever the source has by name is in the tables that the contracts are made of.
+func TestNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	var events []string
+	for _, row := range lifecycle.Events {
+		events = append(events, string(row.Type))
+	}
+	for _, event := range valuesOf(t, "job.EventType") {
+		if !slices.Contains(events, event) {
+			t.Errorf("lifecycle.Events lacks %s", event)
+		}
+	}
+	var kinds []string
+	for _, kind := range contract.ErrorKinds() {
+		kinds = append(kinds, string(kind))
+	}
+	for _, kind := range valuesOf(t, "job.ErrorKind") {
+		if !slices.Contains(kinds, kind) {
+			t.Errorf("the errors lack %s", kind)
+		}
+	}
+}
+
+type empty struct{}
+
+func documentOf(t *testing.T, c contract.Contract) (map[string]any, error) {
+	t.Helper()
+	text, err := c.OpenAPI()
+	if err != nil {
+		return nil, err
+	}
+	var d map[string]any
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d, nil
+}
+
+// A kind's schema is a document by itself: in ours, its references lead to the same places,
+// and nothing is taken for one that only looks so.
+func TestSchemasOfKindsKeepTheirReferences(t *testing.T) {
+	t.Parallel()
+	schema := json.RawMessage(`{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "#/$defs/Root",
+		"$defs": {
+			"Root": {"properties": {"$ref": {"$ref": "#/$defs/Line"}, "default": {"$ref": "#"}, "enum": {"enum": [{"$ref": "#/data"}]}}},
+			"Named": {"$anchor": "named"}, "ByName": {"$ref": "#named"},
+			"Line": {"type": "string", "default": {"$ref": "#/data"}, "maxLength": 12345678901234567890}
+		}}`)
+	d, err := documentOf(t, contract.Contract{Kinds: []contract.Kind{{Name: "own", Input: schema, Result: json.RawMessage(`{}`)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(d["components"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"$ref":"#/components/schemas/own.input/$defs/Root"`, `"$ref":{"$ref":"#/components/schemas/own.input/$defs/Line"}`,
+		`"default":{"$ref":"#/components/schemas/own.input"}`, `"enum":[{"$ref":"#/data"}]`, `"$ref":"#named"`, `"default":{"$ref":"#/data"}`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is not in %s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "$schema") {
+		t.Errorf("it still says which draft it is: %s", text)
+	}
+}
+
+// What cannot be described is no document.
+func TestWhatIsNotDescribedIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]contract.Contract{
+		"an unknown parameter":      {Routes: []contract.Route{{Method: http.MethodGet, Path: "/things/:thing", Name: "getThing"}}},
+		"two types of one name":     {Routes: []contract.Route{{Method: http.MethodPost, Path: "/a", Name: "a", Body: &contract.Body{Type: Error{}}, Answers: []contract.Answer{{Status: 200, Type: job.Error{}}}}}},
+		"a schema that is no JSON":  {Kinds: []contract.Kind{{Name: "own", Input: json.RawMessage(`{`), Result: json.RawMessage(`{}`)}}},
+		"two routes of one name":    {Routes: []contract.Route{{Method: http.MethodGet, Path: "/a", Name: "a"}, {Method: http.MethodGet, Path: "/b", Name: "a"}}},
+		"the input of no such kind": {Routes: []contract.Route{{Method: http.MethodPost, Path: "/a", Name: "a", Body: &contract.Body{Type: empty{}, InputOf: "none"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if d, err := documentOf(t, c); err == nil {
+				t.Errorf("it was described: %v", d["paths"])
+			}
+		})
+	}
+}
+
+// Error is called as another type is.
+type Error struct {
+	Other string `json:"other"`
+}

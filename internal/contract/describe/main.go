@@ -1,0 +1,153 @@
+// Command describe collects the comments of Go types that are JSON, and of the values that
+// named strings may have, for package contract.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run writes what the packages in the directories say of themselves to the file that is
+// the first argument.
+func run(args []string) error {
+	text, err := Describe(args[1:])
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(args[0], text, 0o644)
+}
+
+// descriptions are the comments, by "<package>.<type>".
+type descriptions struct {
+	Types  map[string]typeDescription `json:"types"`
+	Values map[string][]value         `json:"values"`
+}
+
+type typeDescription struct {
+	Comment string            `json:"comment,omitempty"`
+	Fields  map[string]string `json:"fields"`
+}
+
+// value is one of those that a named string may have.
+type value struct {
+	Value   string `json:"value"`
+	Comment string `json:"comment,omitempty"`
+}
+
+// Describe reads the packages in the directories.
+func Describe(dirs []string) ([]byte, error) {
+	all := descriptions{map[string]typeDescription{}, map[string][]value{}}
+	for _, dir := range dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+			if err != nil {
+				return nil, err
+			}
+			all.file(syntax)
+		}
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(all)
+	return out.Bytes(), err
+}
+
+func (d descriptions) file(syntax *ast.File) {
+	for _, declaration := range syntax.Decls {
+		group, ok := declaration.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range group.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				comment := spec.Doc
+				if comment == nil && len(group.Specs) == 1 {
+					comment = group.Doc
+				}
+				d.structure(syntax.Name.Name+"."+spec.Name.Name, spec.Type, comment)
+			case *ast.ValueSpec:
+				if group.Tok == token.CONST {
+					d.constant(syntax.Name.Name, spec)
+				}
+			}
+		}
+	}
+}
+
+// structure keeps what is said of a struct that has names for JSON.
+func (d descriptions) structure(name string, of ast.Expr, comment *ast.CommentGroup) {
+	structure, ok := of.(*ast.StructType)
+	if !ok {
+		return
+	}
+	fields := map[string]string{}
+	isJSON := false
+	for _, field := range structure.Fields.List {
+		if field.Tag == nil || !strings.Contains(field.Tag.Value, `json:"`) {
+			continue
+		}
+		isJSON = true
+		for _, ident := range field.Names {
+			if text := commentOf(field.Doc, field.Comment); text != "" {
+				fields[ident.Name] = text
+			}
+		}
+	}
+	if isJSON {
+		d.Types[name] = typeDescription{commentOf(comment), fields}
+	}
+}
+
+// constant keeps a value of a named string.
+func (d descriptions) constant(pkg string, spec *ast.ValueSpec) {
+	named, ok := spec.Type.(*ast.Ident)
+	if !ok || len(spec.Values) != 1 {
+		return
+	}
+	literal, ok := spec.Values[0].(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return
+	}
+	text, err := strconv.Unquote(literal.Value)
+	if err != nil || text == "" || ast.IsExported(named.Name) != ast.IsExported(spec.Names[0].Name) {
+		return
+	}
+	comment := strings.TrimPrefix(commentOf(spec.Doc, spec.Comment), spec.Names[0].Name+" ")
+	key := pkg + "." + named.Name
+	d.Values[key] = append(d.Values[key], value{text, comment})
+}
+
+// commentOf is the first of some comments that is there, on one line.
+func commentOf(groups ...*ast.CommentGroup) string {
+	for _, group := range groups {
+		if text := group.Text(); text != "" {
+			return strings.Join(strings.Fields(text), " ")
+		}
+	}
+	return ""
+}

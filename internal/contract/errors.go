@@ -1,0 +1,73 @@
+package contract
+
+import (
+	"slices"
+
+	"ringback/internal/job"
+)
+
+// errorRow says when an error comes.
+type errorRow struct {
+	kind job.ErrorKind
+	when string
+}
+
+// errorRows are all errors, in the order of their statuses.
+var errorRows = [...]errorRow{
+	{job.Invalid, "the request is malformed, or breaks a schema: `details` names each field"},
+	{job.Unauthorized, "no key or token, or a wrong one: `error` and `WWW-Authenticate` (RFC 6750) say whether it is missing, malformed, expired, of a wrong signature, or without `exp` or `sub`"},
+	{job.Forbidden, "known, but not allowed: another user's id, what is for back ends, a page of another origin, a `Host` that is not the server's; a callback with a wrong signature"},
+	{job.NotFound, "nothing of this name, or not yours; a request that is over, and `hint` says why"},
+	{job.Method, "the path does not take this method"},
+	{job.Conflict, "it does not apply as things stand: `error` names the state; another result was accepted already; a used idempotency key"},
+	{job.TooLarge, "a body of more than 1 MiB, or a file of more than 1 GiB"},
+	{job.Unsupported, "another content type than `application/json`"},
+	{job.TooMany, "too fast, or too many WebSockets of one user or from one address: wait `Retry-After` seconds"},
+	{job.Internal, "our fault: the hint names the fault for whoever reads the log"},
+	{job.Unavailable, "the store is away, the server is stopping, or has as many calls or WebSockets as it can: send the same again after `Retry-After` seconds"},
+}
+
+// ErrorKinds lists all errors, in the order of their statuses.
+func ErrorKinds() []job.ErrorKind {
+	var all []job.ErrorKind
+	for _, row := range errorRows {
+		all = append(all, row.kind)
+	}
+	return all
+}
+
+// errorHeaders are those of errors.
+var errorHeaders = map[job.ErrorKind][]Header{
+	job.Unauthorized: {{"WWW-Authenticate", "What is to be sent, and what is wrong with what was (RFC 6750)."}},
+	job.Method:       {{"Allow", "The methods that the path takes."}},
+	job.TooMany:      {{"Retry-After", "After how many seconds to send it again."}},
+	job.Unavailable:  {{"Retry-After", "After how many seconds to send it again."}},
+}
+
+// errorsOf are the errors that a route may answer with, in the order of their statuses.
+func errorsOf(r Route) []job.ErrorKind {
+	may := slices.Clone(r.Errors)
+	may = append(may, job.Forbidden, job.Internal, job.Unavailable) // by the host, the caller's process, and the store
+	if r.Access == Caller || r.Access == BackEnd {
+		may = append(may, job.Unauthorized)
+	}
+	if r.Body != nil || len(r.Query) > 0 {
+		may = append(may, job.Invalid)
+	}
+	if r.Body != nil && r.Body.Media == "" {
+		may = append(may, job.TooLarge, job.Unsupported)
+	}
+	if r.Idempotent {
+		may = append(may, job.Conflict)
+	}
+	if r.Access == Claude {
+		may = append(may, job.NotFound, job.Conflict, job.TooMany)
+	}
+	var all []job.ErrorKind
+	for _, row := range errorRows {
+		if slices.Contains(may, row.kind) {
+			all = append(all, row.kind)
+		}
+	}
+	return all
+}

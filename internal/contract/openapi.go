@@ -1,0 +1,261 @@
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+)
+
+const mediaJSON = "application/json"
+
+// OpenAPI is the contract's HTTP as an OpenAPI document, version 3.1.
+func (c Contract) OpenAPI() ([]byte, error) {
+	s := newSchemas()
+	s.kinds(c.Kinds)
+	s.events(c.Events)
+	d := openAPI{contract: c, schemas: s, paths: map[string]object{}, names: map[string]bool{}}
+	for _, r := range c.Routes {
+		d.route(r)
+	}
+	responses := object{}
+	for _, row := range errorRows {
+		responses[responseName(row.kind)] = d.failure(row)
+	}
+	kinds := kindsOf(c.Kinds)
+	s.prune(d.paths, responses, kinds)
+	if len(s.faults) > 0 {
+		return nil, errors.New(strings.Join(s.faults, "\n"))
+	}
+	var tags []object
+	for _, tag := range Tags {
+		tags = append(tags, object{"name": tag.Name, "description": tag.Text})
+	}
+	return written(struct {
+		Version    string            `json:"openapi"`
+		Info       object            `json:"info"`
+		Servers    []object          `json:"servers"`
+		Tags       []object          `json:"tags"`
+		Kinds      []object          `json:"x-kinds"`
+		Paths      map[string]object `json:"paths"`
+		Components object            `json:"components"`
+	}{
+		"3.1.0",
+		object{"title": "Ringback", "version": Version, "description": aboutHTTP},
+		[]object{{"url": "/", "description": "The server that serves this document."}},
+		tags, kinds, d.paths,
+		object{"schemas": s.all, "responses": responses, "securitySchemes": security},
+	})
+}
+
+const aboutHTTP = "Jobs for the Claude CLI, which calls back. JSON in and out, in UTF-8; times are RFC 3339 in UTC. A field of a request that is not known is refused, and one that is null counts as absent, but in what schemas of kinds describe; of an answer, take fields that you do not know as if they were not there. " +
+	"`x-kinds` lists the kinds of jobs there are, with the schemas of their inputs and results. What happens to jobs comes over a WebSocket, which /asyncapi.json describes."
+
+var security = object{
+	"bearer": object{
+		"type": "http", "scheme": "bearer",
+		"description": "An API key of a back end, or a user's token: a JWT signed by HS256 with `sub` and `exp`. A server without keys and tokens asks for none.",
+	},
+}
+
+// kindsOf lists the kinds, with where their schemas stand.
+func kindsOf(kinds []Kind) []object {
+	all := []object{}
+	for _, k := range kinds {
+		entry := object{"name": k.Name, "description": k.Description, "events": k.Events, "input": ref(k.Name + ".input"), "result": ref(k.Name + ".result")}
+		actions := object{}
+		for _, a := range k.Actions {
+			actions[a.Name] = ref(k.Name + ".action." + a.Name)
+		}
+		if len(actions) > 0 {
+			entry["actions"] = actions
+		}
+		all = append(all, entry)
+	}
+	return all
+}
+
+// openAPI is the document while it is made.
+type openAPI struct {
+	contract Contract
+	schemas  *schemas
+	paths    map[string]object
+	// names are those of the routes so far.
+	names map[string]bool
+}
+
+func (d *openAPI) route(r Route) {
+	path, parameters, err := readPath(r.Path)
+	if err != nil {
+		d.schemas.fault("%v", err)
+		return
+	}
+	for _, p := range r.Query {
+		parameters = append(parameters, object{"name": p.Name, "in": "query", "description": p.Text, "schema": p.Type})
+	}
+	if r.Idempotent {
+		parameters = append(parameters, object{
+			"name": IdempotencyKey, "in": "header", "schema": Type{"type": "string", "minLength": 1, "maxLength": 258},
+			"description": "Does what `idempotencyKey` in the body does, plain or in double quotes: the same key of the same user gives the same job.",
+		})
+	}
+	operation := object{"operationId": r.Name, "tags": []Tag{r.Tag}, "summary": capital(r.Summary), "responses": d.responses(r), "security": securityOf(r.Access)}
+	if len(parameters) > 0 {
+		operation["parameters"] = parameters
+	}
+	if r.Body != nil {
+		operation["requestBody"] = d.body(*r.Body, recorded.Operations[r.Name].Request)
+	}
+	if d.names[r.Name] {
+		d.schemas.fault("two routes are called %s", r.Name)
+	}
+	d.names[r.Name] = true
+	if d.paths[path] == nil {
+		d.paths[path] = object{}
+	}
+	d.paths[path][strings.ToLower(r.Method)] = operation
+}
+
+// securityOf is what a caller has to show. Where a server asks for nothing, nothing is
+// needed.
+func securityOf(a Access) []object {
+	if a == Caller || a == BackEnd {
+		return []object{{"bearer": []string{}}, {}}
+	}
+	return []object{}
+}
+
+func (d *openAPI) body(b Body, example json.RawMessage) object {
+	media := b.Media
+	if media == "" {
+		media = mediaJSON
+	}
+	entry := object{"schema": d.bodySchema(b)}
+	if example != nil && media == mediaJSON {
+		entry["example"] = example
+	}
+	return object{"required": !b.Optional, "content": object{media: entry}}
+}
+
+func (d *openAPI) bodySchema(b Body) any {
+	own := d.schemas.request(b.Type)
+	switch {
+	case b.Schema != nil:
+		all := d.schemas.joined(own, b.Schema)
+		delete(all, "description")
+		if closed, said := d.schemas.resolved(b.Schema)["additionalProperties"]; said {
+			all["additionalProperties"] = closed
+		} else {
+			delete(all, "additionalProperties")
+		}
+		return all
+	case b.InputOf != "":
+		all := d.schemas.joined(own, d.schemas.all[b.InputOf+".input"])
+		delete(all, "description")
+		return all
+	case b.Open:
+		open := d.schemas.resolved(own)
+		open["additionalProperties"] = true
+		delete(open, "description")
+		return open
+	case b.ByKind:
+		return d.byKind(own)
+	}
+	return own
+}
+
+// byKind is the schema of a request for a job: what its input may be depends on its kind.
+func (d *openAPI) byKind(own json.RawMessage) object {
+	var each []object
+	for _, k := range d.contract.Kinds {
+		each = append(each, object{
+			"title": k.Name, "description": k.Description,
+			"allOf": []any{own, object{"properties": object{"kind": object{"const": k.Name}, "input": ref(k.Name + ".input")}}},
+		})
+	}
+	return object{"oneOf": each}
+}
+
+func (d *openAPI) responses(r Route) object {
+	all := object{}
+	for _, a := range r.Answers {
+		all[strconv.Itoa(a.Status)] = d.answer(a, recorded.Operations[r.Name])
+	}
+	for _, kind := range errorsOf(r) {
+		all[strconv.Itoa(httpjson.Status(kind))] = object{"$ref": "#/components/responses/" + responseName(kind)}
+	}
+	return all
+}
+
+func (d *openAPI) answer(a Answer, seen exchange) object {
+	response := object{"description": a.Text}
+	if schema := d.answerSchema(a); schema != nil {
+		media := a.Media
+		if media == "" {
+			media = mediaJSON
+		}
+		entry := object{"schema": schema}
+		if seen.Answer != nil && seen.Status == a.Status && media == mediaJSON {
+			entry["example"] = seen.Answer
+		}
+		response["content"] = object{media: entry}
+	}
+	if len(a.Headers) > 0 {
+		response["headers"] = headersOf(a.Headers)
+	}
+	return response
+}
+
+func (d *openAPI) answerSchema(a Answer) any {
+	switch {
+	case a.Type != nil:
+		return d.schemas.answer(a.Type)
+	case a.OneOf != nil:
+		var each []json.RawMessage
+		for _, v := range a.OneOf {
+			each = append(each, d.schemas.answer(v))
+		}
+		return object{"anyOf": each}
+	case a.Lines != nil:
+		return object{
+			"type": "string", "contentMediaType": a.Media, "description": "One JSON value a line.",
+			"contentSchema": object{"type": "array", "items": d.schemas.answer(a.Lines)},
+		}
+	case strings.HasPrefix(a.Media, "text/"), strings.HasPrefix(a.Media, "application/"):
+		return object{"type": "string"}
+	case a.Media != "":
+		return object{}
+	}
+	return nil
+}
+
+func headersOf(list []Header) object {
+	all := object{}
+	for _, h := range list {
+		all[h.Name] = object{"description": h.Text, "schema": Text()}
+	}
+	return all
+}
+
+func (d *openAPI) failure(row errorRow) object {
+	response := object{
+		"description": capital(row.when) + ".",
+		"content":     object{mediaJSON: object{"schema": d.schemas.answer(job.Error{})}},
+	}
+	if headers := errorHeaders[row.kind]; headers != nil {
+		response["headers"] = headersOf(headers)
+	}
+	return response
+}
+
+// responseName is what the answer with an error is called: 429 is TooMany.
+func responseName(kind job.ErrorKind) string {
+	var name strings.Builder
+	for word := range strings.SplitSeq(string(kind), "_") {
+		name.WriteString(capital(word))
+	}
+	return name.String()
+}

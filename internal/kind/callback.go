@@ -1,0 +1,119 @@
+package kind
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"ringback/internal/schema"
+)
+
+// Callback is a way to call back.
+type Callback string
+
+// The ways to call back: see "Two ways to call back" in docs/callbacks.md.
+const (
+	// Curl has Claude write payloads to files and post them with curl.
+	Curl Callback = "curl"
+	// MCP gives Claude a tool for each callback, and no shell.
+	MCP Callback = "mcp"
+)
+
+// The tools by which Claude calls back over MCP, beside one for each action, which is
+// called as the action is.
+const (
+	ReportProgress = "report_progress"
+	SubmitResult   = "submit_result"
+	SubmitBatch    = "submit_batch"
+	ReportFailure  = "report_failure"
+	AskUser        = "ask_user"
+)
+
+var ownTools = []string{ReportProgress, SubmitResult, SubmitBatch, ReportFailure, AskUser}
+
+// IsActionTool reports whether a tool of CallbackTools is an action.
+func IsActionTool(name string) bool { return !slices.Contains(ownTools, name) }
+
+// OverMCP reports whether Claude calls back over MCP in jobs of the kind.
+func (k *Kind) OverMCP() bool { return k.Policy.Callback == MCP }
+
+// CallbackTools are the names of the tools by which Claude calls back over MCP in jobs of
+// the kind.
+func (k *Kind) CallbackTools() []string {
+	names := []string{ReportProgress, SubmitResult, ReportFailure, AskUser}
+	if k.Batchable() {
+		names = append(names, SubmitBatch)
+	}
+	for _, a := range k.Policy.Actions {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// longestTool is how long the name of an action may be that is a tool: the model's API
+// takes names of 64 characters, and the CLI puts mcp__ringback__ before each.
+const longestTool = 64 - len("mcp__ringback__")
+
+// checkTools finds what of a kind the model's API would refuse as a tool, and with it each
+// request of the job.
+func checkTools(k *Kind) (problems []Problem) {
+	if !k.OverMCP() || k.Result == nil {
+		return nil
+	}
+	if fault := toolSchemaFault(k.Result); fault != "" {
+		problems = append(problems, Problem{Message: "callback: mcp: the result's schema " + fault, Hint: useCurl})
+	}
+	for _, a := range k.Policy.Actions {
+		if a == nil || a.schema == nil { // a problem already
+			continue
+		}
+		if sendsHeaders(a.schema) {
+			problems = append(problems, Problem{Line: a.Line("input"), Message: fmt.Sprintf("actions: %s: input: with callback: mcp, x-mcp-header is not allowed", a.Name)})
+		}
+		if !IsActionTool(a.Name) {
+			problems = append(problems, Problem{
+				Line: a.Line("name"), Message: fmt.Sprintf("actions: %s: with callback: mcp, a tool of the server's own has this name", a.Name), Hint: "Give the action another name.",
+			})
+		}
+		if len(a.Name) > longestTool {
+			problems = append(problems, Problem{
+				Line: a.Line("name"), Message: fmt.Sprintf("actions: %s: with callback: mcp, a name may have %d letters at most", a.Name, longestTool), Hint: "Give the action a shorter name.",
+			})
+		}
+	}
+	return problems
+}
+
+const useCurl = "Put that below a property, or use callback: curl."
+
+// toolProperty is what the model's API takes as the name of a tool's argument.
+var toolProperty = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
+// toolSchemaFault says why a schema cannot be that of a tool's arguments; empty where it can.
+func toolSchemaFault(s *schema.Schema) string {
+	var top map[string]json.RawMessage
+	var properties map[string]json.RawMessage
+	_ = json.Unmarshal(s.ForClaude(), &top) // a schema is an object
+	_ = json.Unmarshal(top["properties"], &properties)
+	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
+		if top[keyword] != nil {
+			return "has " + keyword + " at its top, which the model's API refuses in a tool"
+		}
+	}
+	if sendsHeaders(s) {
+		return "holds x-mcp-header, by which MCP clients send values in headers"
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if !toolProperty.MatchString(name) {
+			return fmt.Sprintf("has the property %q; the model's API takes letters, digits, _ . and - in those of a tool, 64 at most", shorten(name))
+		}
+	}
+	return ""
+}
+
+func sendsHeaders(s *schema.Schema) bool {
+	return bytes.Contains(s.ForClaude(), []byte(`"x-mcp-header"`))
+}

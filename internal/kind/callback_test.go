@@ -1,0 +1,41 @@
+package kind_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringback/internal/kind"
+)
+
+// What the model's API, or the CLI, would refuse in the middle of a job is a problem of the
+// kind's files.
+func TestWhatCannotBeATool(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 50)
+	for name, c := range map[string]struct{ front, body, result, want string }{
+		"fine":               {front: "callback: mcp\nactions: [{name: deploy, webhook: 'https://h.example', input: {type: object, anyOf: [{}]}}]", result: `{"properties":{"a":{"anyOf":[{}]}}}`},
+		"another way":        {front: "callback: smoke", want: `callback: found "smoke"; allowed: curl, mcp`},
+		"no way":             {front: "callback: [mcp]", want: "callback: found [mcp]; expected text"},
+		"anyOf":              {front: "callback: mcp", result: `{"type":"object","anyOf":[{"required":["a"]}]}`, want: "the result's schema has anyOf at its top"},
+		"anyOf, by curl":     {result: `{"type":"object","anyOf":[{"required":["a"]}]}`},
+		"a property's name":  {front: "callback: mcp", result: `{"type":"object","properties":{"größe":{}}}`, want: `has the property "größe"`},
+		"headers":            {front: "callback: mcp", result: `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}`, want: "x-mcp-header"},
+		"an action's name":   {front: "callback: mcp\nactions: [{name: ask_user, webhook: 'https://h.example'}]", want: "a tool of the server's own has this name"},
+		"the same, by curl":  {front: "actions: [{name: ask_user, webhook: 'https://h.example'}]"},
+		"a long name":        {front: "callback: mcp\nactions: [{name: " + long + ", webhook: 'https://h.example'}]", want: "49 letters at most"},
+		"an action's header": {front: "callback: mcp\nactions: [{name: deploy, webhook: 'https://h.example', input: {type: object, properties: {a: {type: string, x-mcp-header: x}}}}]", want: "x-mcp-header is not allowed"},
+		"the signature":      {front: "callback: mcp", body: "Use {{HMAC_SIGNATURE}}.", want: "with callback: mcp, Claude is not told the signature"},
+	} {
+		schemas := map[string]string{}
+		if c.result != "" {
+			schemas["own.result.json"] = c.result
+		}
+		var told []string
+		for _, p := range kind.Check(source(map[string]string{"own.md": "---\n" + c.front + "\n---\n" + c.body + "Do it."}, schemas)) {
+			told = append(told, p.Error())
+		}
+		if all := strings.Join(told, "\n"); c.want == "" && all != "" || !strings.Contains(all, c.want) {
+			t.Errorf("%s: told %q, want %q", name, all, c.want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+)
+
+// Each turn counts once, for what it has cost beyond those before it and for how soon Claude
+// called back, however it did; each decision for how long it took.
+func TestDaysAreCounted(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{HumanTimeout: time.Hour})
+	end := func(turn *lifecycle.Turn, costs float64) {
+		t.Helper()
+		e := lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Begun: true, Usage: job.Usage{CostUSD: costs}}
+		for range 2 { // the second is one too many
+			if _, err := s.EndTurn(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.create(request("plain"))
+	turn := s.take()
+	header, _, _, err := s.store.Header(t.Context(), turn.Job.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, digest := range []string{"one", "two"} {
+		if _, err := s.store.Progress(t.Context(), turn.Job.ID, header, json.RawMessage(`{"message":"x"}`), digest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end(turn, 0.25)
+	s.retry(turn.Job.ID)
+	turn = s.take() // says nothing
+	end(turn, 0.30)
+	s.retry(turn.Job.ID)
+	turn = s.take()
+	signed := lifecycle.WithSignature(t.Context(), turn.Signature)
+	_, asked, _, err := s.Ask(signed, lifecycle.NewCheckpoint{
+		RequestID: turn.Job.ID, UserID: "u1", SessionID: "s1", Type: job.Confirmation, Message: "May I?", Props: json.RawMessage(`{}`),
+		Chat: job.Text(job.FromAssistant, "May I?"), Digest: "q",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.store.Checkpoint(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
+		t.Fatal(err)
+	}
+	end(turn, 1.30)
+
+	days, err := s.store.Daily(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost, callbacks, approvals := 0.0, int64(0), int64(0)
+	for _, day := range days[len(days)-2:] { // midnight may have passed
+		cost += day.CostUSD["plain"]
+		callbacks += count(day.FirstCallback)
+		approvals += count(day.Approvals)
+	}
+	if len(days) != store.DaysKept || cost < 1.2999 || cost > 1.3001 || callbacks != 2 || approvals != 1 {
+		t.Errorf("of %d days the last two have cost $%f, with %d first callbacks and %d approvals: %+v", len(days), cost, callbacks, approvals, days[len(days)-1])
+	}
+}
+
+func count(classes []store.Class) int64 {
+	var n int64
+	for _, class := range classes {
+		n += class.Count
+	}
+	return n
+}

@@ -1,0 +1,29 @@
+package lifecycle
+
+import "ringback/internal/job"
+
+// EventRow is one row of the table of events.
+type EventRow struct {
+	Type job.EventType
+	// When says in Markdown when it comes, and Tells what its data is.
+	When, Tells string
+	// Data is a value of what its data is.
+	Data any
+}
+
+// Events lists every event, as clients hear of it.
+var Events = [...]EventRow{
+	{job.EventPending, "the job waits for a worker, or what it waits for has changed", stateTells, stateData{}},
+	{job.EventRunning, "a turn is running, or what goes on in it has changed", stateTells, stateData{}},
+	{job.EventActivity, "Claude reported progress", "`{message, type, progress}`", job.Activity{}},
+	{job.EventPartial, "a batch of a large result arrived", "`{suggestions, total}`", partialData{}},
+	{job.EventReceived, "the result was accepted: fetch the job", "`{suggestionId, received}`", receivedData{}},
+	{job.EventError, "the job expired or failed", "`{suggestionId, error, errorCode}`", errorData{}},
+	{job.EventMessage, "something was said in the chat", "`{action, status, sessionId, message}`", messageData{}},
+	{job.EventCheckpoint, "a person is asked", "the checkpoint", job.Checkpoint{}},
+	{job.EventResolved, "a question no longer waits: it was answered, or its job has ended", "the checkpoint", job.Checkpoint{}},
+	{job.EventCancelled, "the job was cancelled", "`{status}`", stateData{}},
+	{job.EventRejected, "a person rejected the change", "`{status}`", stateData{}},
+}
+
+const stateTells = "`{status, phase}`, such as `queued`, `claude`, `verifying` ([all phases](architecture.md#the-states-of-a-job)); when a turn starts over, also `turn`, `attempt`, `maxAttempts`, `lastFailure`, and `phaseUntil` before the next attempt"

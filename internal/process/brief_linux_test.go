@@ -1,0 +1,47 @@
+package process_test
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/internal/limit"
+	"ringback/internal/process"
+)
+
+// A program that runs briefly has the room and the limits of any other from its beginning,
+// and ends with its context.
+func TestProgramsThatRunBriefly(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	run := func(ctx context.Context, script string) (string, error) {
+		var out strings.Builder
+		cmd := exec.CommandContext(ctx, "sh", "-c", script)
+		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.dir, &out, &out, 5*time.Second
+		err := s.RunBriefly(cmd, process.Room{Writable: []string{s.dir}, NoNetwork: true}, limit.Limits{Memory: limit.GiB, FileSize: limit.MiB, Processes: 99})
+		return strings.TrimSpace(out.String()), err
+	}
+	for script, want := range map[string]string{
+		"ulimit -d; echo $$ > own; ls /proc | grep -c '^[0-9]'": "1048576\n",
+		"cat " + filepath.Join(s.hidden, "secret"):              "No such file",
+		"head -c 2000000 /dev/zero > large; wc -c < large":      "1048576",
+		"echo here > here; cat here":                            "here",
+		"echo net: $(tail -n +3 /proc/net/dev | cut -d: -f1):":  "net: lo:",
+	} {
+		if got, _ := run(t.Context(), script); !strings.Contains(got, want) {
+			t.Errorf("%s printed %q, want %q", script, got, want)
+		}
+	}
+	if _, err := run(t.Context(), "exit 7"); err == nil || !strings.Contains(err.Error(), "7") {
+		t.Errorf("a program that fails ends with %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	begin := time.Now()
+	if _, err := run(ctx, "trap '' TERM; setsid sleep 60 & sleep 60"); err == nil || time.Since(begin) > 20*time.Second {
+		t.Errorf("a program whose context ended went on for %s: %v", time.Since(begin), err)
+	}
+}

@@ -1,0 +1,32 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+)
+
+// stat is what the system says of a process.
+type stat struct {
+	zombie          bool
+	parent, session int
+	// started is in clock ticks since boot.
+	started string
+}
+
+// statOf reads what the system says of a process; false where there is none.
+func statOf(pid int) (stat, bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, false
+	}
+	// The name in parentheses may hold anything; fields count from behind it.
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 20 {
+		return stat{}, false
+	}
+	s := stat{zombie: string(fields[0]) == "Z", started: string(fields[19])}
+	s.parent, _ = strconv.Atoi(string(fields[1]))
+	s.session, _ = strconv.Atoi(string(fields[3]))
+	return s, true
+}

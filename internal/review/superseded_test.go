@@ -1,0 +1,141 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// pause does something before one of the calls of a store, as if the node had stood still
+// there.
+type pause struct {
+	// before counts down to that call; below zero, it is over.
+	before int
+	do     func()
+}
+
+func (p *pause) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (p *pause) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		p.count()
+		return next(ctx, cmd)
+	}
+}
+
+func (p *pause) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		p.count()
+		return next(ctx, cmds)
+	}
+}
+
+func (p *pause) count() {
+	p.before--
+	if p.before == -1 {
+		p.do()
+	}
+}
+
+// A node stands still before any of its calls of the store, and its turn goes to another
+// one meanwhile: whatever it does then, nothing of it counts. It stores nothing, asks
+// nobody, and pushes nothing.
+func TestNothingOfASupersededTurnCounts(t *testing.T) {
+	t.Parallel()
+	for _, kindName := range []string{"reviewed", "unreviewed"} {
+		t.Run(kindName, func(t *testing.T) {
+			t.Parallel()
+			for call := 0; supersededAt(t, kindName, call); call++ {
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// supersededAt tries one call; false where the step makes fewer.
+func supersededAt(t *testing.T, kindName string, call int) bool {
+	t.Helper()
+	a := newTeam(t)
+	turn := a.begin(kindName)
+	step := a.work(turn, "new.txt", "new\n").Next(nil)
+	id := turn.Job.ID
+	var then map[string]string
+	p := &pause{before: call, do: func() {
+		lost, err := a.store.Lost(t.Context(), "n")
+		if err != nil || len(lost) > 1 {
+			t.Fatalf("the node has %v, %v", lost, err)
+		}
+		for _, taken := range lost {
+			if _, err := a.jobs.LoseNode(t.Context(), taken); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if call%2 == 0 { // else nobody has taken it yet
+			a.takeAs("m")
+		}
+		then = a.stands(id)
+	}}
+	a.redis.Client.AddHook(p)
+	if err := step.Run(t.Context()); err != nil && !errors.Is(err, lifecycle.ErrSuperseded) {
+		t.Errorf("superseded before call %d, the step ends with %v", call, err)
+	}
+	if p.before >= 0 {
+		return false
+	}
+	if diff := cmp.Diff(then, a.stands(id)); diff != "" {
+		t.Errorf("superseded before call %d, the node has changed (-then +now):\n%s", call, diff)
+	}
+	return true
+}
+
+// takeAs starts the next turn that waits, on a node.
+func (a *team) takeAs(node string) {
+	a.t.Helper()
+	for p := range store.Partition(store.Partitions) {
+		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node}, false)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		if turn != nil {
+			return
+		}
+	}
+}
+
+// stands is what there is of a job's change.
+func (a *team) stands(id job.ID) map[string]string {
+	a.t.Helper()
+	j := a.get(id)
+	all := map[string]string{"state": string(j.State), "branches": a.git(a.remote, "branch", "--list")}
+	if j.Checkpoint != nil {
+		all["checkpoint"] = string(j.Checkpoint.ID)
+	}
+	keys, err := a.redis.Client.Keys(a.t.Context(), "*change*"+string(id)+"*").Result()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, key := range keys {
+		fields, err := a.redis.Client.HGetAll(a.t.Context(), key).Result()
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		for name, value := range fields {
+			all[key+" "+name] = strings.TrimSpace(value)
+		}
+	}
+	return all
+}

@@ -1,0 +1,97 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/review"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// failing is a step of a change that ends with an error.
+type failing struct {
+	review.Step
+	err error
+}
+
+func (f failing) Run(context.Context) error { return f.err }
+
+// A turn that is not this one's any more ends, wherever it is, without a word about the one
+// that was begun anew under the same number; and another turn may try at once whether a
+// limit of Claude's has ended, where this one did and is gone.
+func TestALostTurnBooksNothing(t *testing.T) {
+	t.Parallel()
+	const account = "a"
+	for name, cause := range map[string]error{
+		"superseded": errSuperseded, "begun anew": errBegunAnew, "the store says so": fmt.Errorf("capturing: %w", lifecycle.ErrSuperseded),
+	} {
+		for where, end := range map[string]func(*Runner, *lifecycle.Turn){
+			"before its process started": func(r *Runner, turn *lifecycle.Turn) { r.failedToStart(t.Context(), turn, cause) },
+			"in a step of a change": func(r *Runner, turn *lifecycle.Turn) {
+				r.runStep(t.Context(), turn.Job, nil, failing{err: cause}, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Again: true})
+			},
+		} {
+			t.Run(name+", "+where, func(t *testing.T) {
+				storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+					turn := claimed(t, s)
+					ends, err := lru.New[job.ID, int](1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r := &Runner{
+						store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
+						limits: &limits{started: map[job.ID]string{}},
+					}
+					if _, _, err := s.ReachLimit(t.Context(), account, "req_other", store.ReachedLimit{Code: job.CodeOverloaded, Pauses: store.Pauses{First: time.Millisecond, Longest: time.Millisecond}}); err != nil {
+						t.Fatal(err)
+					}
+					for wait := time.Hour; wait > 0; { // until the limit's end, by the store's clock
+						if wait, _, err = s.LimitWait(t.Context(), account); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if ok, isTry, err := s.TryLimit(t.Context(), account, turn.Job.ID); !ok || !isTry || err != nil {
+						t.Fatalf("it does not try: %v, %v", isTry, err)
+					}
+					r.limits.set(turn.Job.ID, account)
+					end(r, turn)
+					now, err := s.Get(t.Context(), turn.Job.ID)
+					if err != nil || now.State != job.Running || now.Attempt != 0 || now.LastFailure != nil {
+						t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
+					}
+					_, isTried, err := s.LimitWait(t.Context(), account)
+					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || r.limits.isTrying(turn.Job.ID) != keeps {
+						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, r.limits.isTrying(turn.Job.ID), err, keeps)
+					}
+				})
+			})
+		}
+	}
+}
+
+// claimed is a turn that has been begun.
+func claimed(t *testing.T, s *storetest.Service) *lifecycle.Turn {
+	t.Helper()
+	j, err := s.Start(t.Context(), lifecycle.NewJob{
+		Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 3,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn, err := s.Claim(t.Context(), store.PartitionOf(j.ID), lifecycle.Worker{Node: "n"}, false)
+	if err != nil || turn == nil {
+		t.Fatalf("nothing to begin: %v", err)
+	}
+	return turn
+}

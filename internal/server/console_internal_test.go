@@ -1,0 +1,30 @@
+package server
+
+import (
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/console"
+)
+
+// Every page of the console is in its documentation.
+func TestEveryPageIsDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/console.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := echo.New()
+	console.New(console.Options{}, slog.New(slog.DiscardHandler)).Register(e)
+	for _, r := range e.Routes() {
+		page := r.Method == http.MethodGet && !strings.HasPrefix(r.Path, "/static") && !strings.HasSuffix(r.Path, "*") && r.Path != "/sign-in"
+		if page && !strings.Contains(string(text), "`"+r.Path+"`") {
+			t.Errorf("docs/console.md has no `%s`", r.Path)
+		}
+	}
+}

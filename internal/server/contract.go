@@ -1,0 +1,61 @@
+package server
+
+import (
+	"slices"
+
+	"ringback/internal/api"
+	"ringback/internal/callback"
+	"ringback/internal/contract"
+	"ringback/internal/hub"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
+)
+
+// contractOf describes a server that has these kinds.
+func contractOf(kinds []contract.Kind) contract.Contract {
+	return contract.Contract{
+		Routes: slices.Concat(api.Routes(), callback.Routes()), Events: lifecycle.Events[:], Frames: api.Frames(), Closes: hub.Closes(), Kinds: kinds,
+	}
+}
+
+// contracts are what anyone may read of this server, and what its callers may.
+func (n *node) contracts() (api.Contracts, error) {
+	builtin, problems := kind.Load(kind.Builtin())
+	if err := schema.Join(problems); err != nil {
+		return api.Contracts{}, err
+	}
+	public, err := documentsOf(builtin)
+	if err != nil {
+		return api.Contracts{}, err
+	}
+	own, err := documentsOf(n.kinds)
+	return api.Contracts{Public: public, Own: own}, err
+}
+
+func documentsOf(kinds *kind.Registry) (d api.Documents, err error) {
+	c := contractOf(describedKinds(kinds))
+	if d.OpenAPI, err = c.OpenAPI(); err != nil {
+		return d, err
+	}
+	d.AsyncAPI, err = c.AsyncAPI()
+	return d, err
+}
+
+// describedKinds are the kinds as callers see them.
+func describedKinds(kinds *kind.Registry) []contract.Kind {
+	var all []contract.Kind
+	for _, k := range kinds.All() {
+		if k.Name == lifecycle.InterpretingKind {
+			continue
+		}
+		described := contract.Kind{
+			Name: k.Name, Description: k.Policy.Description, Events: k.Policy.Events, Input: k.Input.JSON(), Result: k.Result.JSON(),
+		}
+		for _, a := range k.Policy.Actions {
+			described.Actions = append(described.Actions, contract.Action{Name: a.Name, Input: a.Schema().JSON()})
+		}
+		all = append(all, described)
+	}
+	return all
+}

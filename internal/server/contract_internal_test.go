@@ -1,0 +1,57 @@
+package server
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/kind"
+)
+
+var update = flag.Bool("update", false, "write the contracts into docs/")
+
+// builtinDocuments are the contracts with the kinds that are built in, and docs/api.md,
+// whose tables are made of them.
+func builtinDocuments(t *testing.T) map[string]string {
+	t.Helper()
+	kinds, problems := kind.Load(kind.Builtin())
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	d, err := documentsOf(kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled, err := contractOf(describedKinds(kinds)).Fill(string(reference))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"openapi.json": string(d.OpenAPI), "asyncapi.json": string(d.AsyncAPI), "api.md": filled}
+}
+
+// What is committed is what is served.
+func TestContractsAreCommitted(t *testing.T) {
+	t.Parallel()
+	for name, want := range builtinDocuments(t) {
+		path := "../../docs/" + name
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("docs/%s is not up to date (make generate): %s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// A store that goes back in time forgets jobs whose processes still run. What their nodes
+// write of them then would stay for ever.
+func TestNothingIsKeptOfAJobThatIsGone(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		writes := map[string]func(job.ID) error{
+			"output":         func(id job.ID) error { return s.WriteTranscript(ctx, id, 1, 0, []byte("text")) },
+			"standard error": func(id job.ID) error { return s.WriteStderr(ctx, id, 1, []byte("text")) },
+			"a captured change": func(id job.ID) error {
+				return s.SaveChange(ctx, id, lifecycle.Holder{}, store.Captured{Iteration: 1}.Parts())
+			},
+			"a note": func(id job.ID) error { return s.AddNote(ctx, id, 1, "text") },
+			"a conversation": func(id job.ID) error {
+				_, _, err := s.SaveConversation(ctx, id, "of "+string(id), lifecycle.NameTurn(id, 1), []byte("text"), 1000)
+				return err
+			},
+			"a snapshot": func(id job.ID) error {
+				return s.SaveSnapshot(ctx, id, 1, []byte("text"), func(parts map[string]any) error { return s.SaveChange(ctx, id, lifecycle.Holder{}, parts) })
+			},
+		}
+		for name, write := range writes {
+			for _, gone := range []bool{false, true} {
+				j, err := s.Start(ctx, newJob("u"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if gone {
+					rdb.Del(ctx, keysLike(t, rdb, "*:job:"+string(j.ID)))
+				}
+				before := rdb.DBSize(ctx).Val()
+				if err := write(j.ID); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if kept := rdb.DBSize(ctx).Val() > before; kept == gone {
+					t.Errorf("%s of a job that is gone (%t) is kept: %t", name, gone, kept)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// ticking is a store whose clock the test sets.
+type ticking struct {
+	*Store
+	redis *miniredis.Miniredis
+	id    job.ID
+	said  int
+}
+
+func newTicking(t *testing.T, now time.Time) *ticking {
+	t.Helper()
+	m := miniredis.RunT(t)
+	m.SetTime(now)
+	client := redis.NewClient(&redis.Options{Addr: m.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	s := &ticking{Store: New(client, Options{}, slog.New(slog.DiscardHandler)), redis: m}
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.begin(t)
+	return s
+}
+
+func (s *ticking) begin(t *testing.T) {
+	t.Helper()
+	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{
+		Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.id = j.ID
+}
+
+// say appends an event, and returns its id.
+func (s *ticking) say(t *testing.T) job.Seq {
+	t.Helper()
+	s.said++
+	if _, err := s.Progress(t.Context(), s.id, JobHeader{UserID: "u", prefix: "k"}, json.RawMessage(`{}`), fmt.Sprintf("%012d", s.said)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Events(t.Context(), "u", 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Last
+}
+
+func TestIdsAreTheTimeAndRiseWhateverTheClockDoes(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	s := newTicking(t, noon)
+	var ids []job.Seq
+	for _, clock := range []time.Duration{time.Second, time.Second, -time.Hour, -time.Hour, 2 * time.Second, 24 * time.Hour, 0} {
+		s.redis.SetTime(noon.Add(clock))
+		ids = append(ids, s.say(t))
+	}
+	if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
+		t.Errorf("ids do not rise: %d", ids)
+	}
+	if want := job.Seq(noon.Add(24 * time.Hour).UnixMicro()); ids[0] != job.Seq(noon.Add(time.Second).UnixMicro()) || ids[5] != want || ids[6] != want+1 {
+		t.Errorf("ids are not the time: %d", ids)
+	}
+	if ids[6] > 1<<53 {
+		t.Errorf("%d is no exact number in JavaScript", ids[6])
+	}
+}
+
+// The new primary's clock is minutes behind that of the old one, and what happened last is
+// lost: a node that has heard of it, or has only seen the clock, gives no id a second time.
+func TestIdsThatWereLostAreNotGivenAgainByAClockThatIsBehind(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	for name, behind := range map[string]time.Duration{"minutes": 5 * time.Minute, "a year": 365 * 24 * time.Hour, "not at all": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTicking(t, noon)
+			s.say(t)
+			heard := make(chan EventEnvelope, 100)
+			go s.Subscribe(t.Context(), Subscriber{EventFunc: func(e EventEnvelope) { heard <- e }})
+			var lost job.Seq
+			for deadline := time.Now().Add(10 * time.Second); len(heard) == 0 && time.Now().Before(deadline); {
+				lost = s.say(t)
+				time.Sleep(time.Millisecond)
+			}
+			for e := range heard {
+				if e.Seq == lost {
+					break
+				}
+			}
+			s.redis.FlushAll()
+			s.redis.SetTime(noon.Add(-behind))
+			s.begin(t)
+			if id := s.say(t); id <= lost {
+				t.Errorf("id %d was given, and before that up to %d", id, lost)
+			}
+			if r, err := s.Events(t.Context(), "u", lost, 10); err != nil || !r.Missed {
+				t.Errorf("who has heard what is lost is not told: %v, %v", r, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+)
+
+// snapshotPiece is how much of a snapshot one command carries, in bytes: Redis does nothing
+// else meanwhile.
+const snapshotPiece = 1 << 20
+
+// snapshotHead says, with the rest of what was captured, where a snapshot lies. It is
+// written when all of it is there.
+type snapshotHead struct {
+	Turn  int `json:"turn"`
+	Bytes int `json:"bytes"`
+}
+
+// SaveSnapshot keeps all that a job has changed up to a turn, JSON, for another machine, in
+// place of what was before; nil for nothing. saveHead writes where it lies with the rest of
+// what was captured, see lifecycle.SaveChange.
+func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot json.RawMessage, saveHead func(parts map[string]any) error) error {
+	p, err := locate(id)
+	if err != nil {
+		return err
+	}
+	before, _, err := s.snapshotHead(ctx, id)
+	if err != nil {
+		return err
+	}
+	key := p.key("snapshot", string(id), itoa(turn))
+	if err := s.rdb.Del(ctx, key).Err(); err != nil {
+		return storeError(err)
+	}
+	for piece := range slices.Chunk(snapshot, snapshotPiece) {
+		if err := s.keep(ctx, id, "RPUSH", "snapshot:"+string(id)+":"+itoa(turn), 0, []byte(piece)); err != nil {
+			return err
+		}
+	}
+	if err := saveHead(map[string]any{"snapshot": snapshotHead{turn, len(snapshot)}}); err != nil {
+		return err
+	}
+	if before.Turn != 0 && before.Turn != turn {
+		err = s.rdb.Del(ctx, p.key("snapshot", string(id), itoa(before.Turn))).Err()
+	}
+	return storeError(err)
+}
+
+// snapshotHead reads where a snapshot lies; old is one of an earlier version, which lay with
+// its head.
+func (s *Store) snapshotHead(ctx context.Context, id job.ID) (head snapshotHead, old json.RawMessage, err error) {
+	text, err := s.changeField(ctx, id, "snapshot")
+	if err != nil || text == nil || string(text) == "null" {
+		return head, nil, err
+	}
+	if text[0] == '[' {
+		return head, text, nil
+	}
+	return head, nil, json.Unmarshal(text, &head)
+}
+
+// Snapshot returns what SaveSnapshot kept; nil when there is none, or not all of it.
+func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
+	head, old, err := s.snapshotHead(ctx, id)
+	if err != nil || head.Turn == 0 {
+		return old, err
+	}
+	p, err := locate(id)
+	if err != nil {
+		return nil, err
+	}
+	var all strings.Builder
+	for n := int64(0); all.Len() < head.Bytes; n++ {
+		pieces, err := s.rdb.LRange(ctx, p.key("snapshot", string(id), itoa(head.Turn)), n, n).Result()
+		if err != nil || len(pieces) == 0 {
+			return nil, storeError(err)
+		}
+		all.WriteString(pieces[0])
+	}
+	if all.Len() != head.Bytes || head.Bytes == 0 {
+		return nil, nil
+	}
+	return json.RawMessage(all.String()), nil
+}

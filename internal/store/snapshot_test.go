@@ -1,0 +1,88 @@
+package store_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/lifecycle"
+	"ringback/internal/store/storetest"
+)
+
+// A snapshot of many pieces is read as it was written, in the place of what was before; one
+// of which a piece is missing is none; those of earlier versions are read.
+func TestSnapshotInPieces(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		j, err := s.Start(ctx, newJob("u"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		saveHead := func(parts map[string]any) error { return s.SaveChange(ctx, j.ID, lifecycle.Holder{}, parts) }
+		for turn, size := range []int{5 << 20, 1, 1 << 20} {
+			want := json.RawMessage(strings.Repeat("x", size))
+			if err := s.SaveSnapshot(ctx, j.ID, turn+1, want, saveHead); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Snapshot(ctx, j.ID); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("read %d bytes of %d: %v", len(got), size, err)
+			}
+		}
+		if keys := rdb.Keys(ctx, "*:snapshot:*").Val(); len(keys) != 1 {
+			t.Errorf("kept are %v", keys)
+		}
+		rdb.LPop(ctx, keysLike(t, rdb, "*:snapshot:*"))
+		if got, err := s.Snapshot(ctx, j.ID); err != nil || got != nil {
+			t.Errorf("read %d bytes: %v", len(got), err)
+		}
+		if err := s.SaveSnapshot(ctx, j.ID, 4, nil, saveHead); err != nil { // too large to be kept
+			t.Fatal(err)
+		}
+		if got, err := s.Snapshot(ctx, j.ID); err != nil || got != nil {
+			t.Errorf("read %d bytes: %v", len(got), err)
+		}
+		for old, want := range map[string]string{"null": "", `[{"repository":"x"}]`: `[{"repository":"x"}]`} {
+			rdb.HSet(ctx, keysLike(t, rdb, "*:change:*"), "snapshot", old)
+			if got, err := s.Snapshot(ctx, j.ID); err != nil || string(got) != want {
+				t.Errorf("of %s read %s: %v", old, got, err)
+			}
+		}
+	})
+}
+
+// The copy of a conversation is that of one turn, and no other's.
+func TestConversationIsKeptByItsTurn(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		ctx := t.Context()
+		j, err := s.Start(ctx, newJob("u"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := []byte(strings.Repeat("a line\n", 1000))
+		first, second := lifecycle.NameTurn(j.ID, 1), lifecycle.NameTurn(j.ID, 2)
+		size, kept, err := s.SaveConversation(ctx, j.ID, "c", first, text, 1000)
+		if err != nil || !kept || size > 1000 {
+			t.Fatalf("kept %v, %d bytes: %v", kept, size, err)
+		}
+		if got, err := s.Conversation(ctx, j.ID, "c", first, 7000); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("read %d bytes: %v", len(got), err)
+		}
+		if got, err := s.Conversation(ctx, j.ID, "c", second, 7000); err != nil || got != nil {
+			t.Errorf("of another turn %d bytes are read: %v", len(got), err)
+		}
+		if got, err := s.Conversation(ctx, j.ID, "c", first, 6999); err == nil {
+			t.Errorf("%d bytes are read of what is too large", len(got))
+		}
+		if _, kept, err := s.SaveConversation(ctx, j.ID, "c", second, text, 10); err != nil || kept {
+			t.Errorf("what is too large is kept: %v", err)
+		}
+		if got, err := s.Conversation(ctx, j.ID, "c", first, 7000); err != nil || got != nil {
+			t.Errorf("an older copy is left: %d bytes, %v", len(got), err)
+		}
+	})
+}

@@ -1,0 +1,46 @@
+package workspace_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ringback/internal/job"
+	"ringback/internal/process"
+	"ringback/internal/workspace"
+)
+
+// BenchmarkCapture is what the reading of a change costs, in the sandbox and without one:
+// a repository of 500 files, of which 50 have changed.
+func BenchmarkCapture(b *testing.B) {
+	files := map[string]string{}
+	for i := range 500 {
+		files[fmt.Sprintf("dir%d/file%d.go", i%20, i)] = fmt.Sprintf("package file%d\n", i)
+	}
+	named, err := workspace.Named([]job.Repository{{URL: repo(b, files)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, of := range map[string]func(string) process.Sandbox{"sandbox": func(dir string) process.Sandbox { return sandbox(b, dir) }, "none": func(string) process.Sandbox { return process.Sandbox{} }} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: of(dir)}.Of("req_1", named)
+			if _, err := w.Prepare(b.Context(), func(string) {}); err != nil {
+				b.Fatal(err)
+			}
+			for i := range 50 {
+				write(b, filepath.Join(w.Dir(), "service", fmt.Sprintf("dir%d/file%d.go", i%20, i)), "package changed\n")
+			}
+			for b.Loop() {
+				_, trees, err := w.Diff(b.Context(), 0)
+				if err == nil {
+					_, err = w.Snapshot(b.Context(), trees)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,192 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/internal/job"
+	"ringback/internal/outbound"
+	"ringback/internal/workspace"
+)
+
+// hostile is a workspace with what a job may have left in it: other is what belongs to
+// another job, and canary is there once a program of the job's has run outside of the
+// sandbox.
+type hostile struct {
+	*workspace.Workspace
+	tree, trusted, other, canary string
+}
+
+func newHostile(t *testing.T) *hostile {
+	t.Helper()
+	named, err := workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"main.go": "package main\n"})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir)}.Of("req_1", named)
+	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	h := &hostile{
+		Workspace: w, tree: filepath.Join(w.Dir(), "service"), trusted: filepath.Join(dir, "workspaces", "req_1", "git", "service"),
+		other: filepath.Join(dir, "workspaces", "req_2", "git", "service"), canary: filepath.Join(t.TempDir(), "canary"),
+	}
+	write(t, filepath.Join(h.other, "secret"), "of another job")
+	run(t, "", "git", "init", "--quiet", "--bare", h.other+".git")
+	return h
+}
+
+// settings are programs that git would run by a configuration.
+func (h *hostile) settings() string {
+	touch := "touch " + h.canary
+	return "[core]\n\tfsmonitor = " + touch + "\n\tsshCommand = " + touch + "\n\thooksPath = " + h.tree + "/hooks\n\tpager = " + touch + "\n\teditor = " + touch + "\n\taskPass = " + touch +
+		"\n\talternateRefsCommand = " + touch + "\n[filter \"x\"]\n\tclean = " + touch + "; cat\n\tprocess = " + touch + "\n\trequired = false\n[diff \"x\"]\n\ttextconv = " + touch + ";cat\n\tcommand = " + touch +
+		"\n[diff]\n\texternal = " + touch + "\n[credential]\n\thelper = !" + touch + "\n[uploadpack]\n\tpackObjectsHook = " + touch + "\n[merge \"x\"]\n\tdriver = " + touch +
+		"\n[include]\n\tpath = " + h.other + "/secret\n[includeIf \"gitdir:/\"]\n\tpath = " + h.other + "/secret\n[fetch]\n\tbundleURI = file://" + h.other + "/secret\n[gpg]\n\tprogram = " + touch + "\n[alias]\n\tadd = !" + touch + "\n"
+}
+
+// What a job leaves in its workspace neither runs outside of the sandbox nor shows what is
+// not the job's, wherever it writes its settings.
+func TestHostileWorkspaces(t *testing.T) {
+	t.Parallel()
+	attributes := "* filter=x diff=x merge=x\n"
+	for name, plant := range map[string]func(t *testing.T, h *hostile){
+		"attributes": func(t *testing.T, h *hostile) { write(t, h.tree+"/.gitattributes", attributes) },
+		"settings of its own": func(t *testing.T, h *hostile) {
+			write(t, h.tree+"/.gitattributes", attributes)
+			write(t, h.tree+"/.git/config", h.settings())
+		},
+		"settings of ours": func(t *testing.T, h *hostile) {
+			write(t, h.tree+"/.gitattributes", attributes)
+			write(t, h.trusted+"/config", "[core]\n\tbare = true\n\trepositoryformatversion = 0\n"+h.settings())
+			write(t, h.trusted+"/info/attributes", attributes)
+		},
+		"a common directory": func(t *testing.T, h *hostile) {
+			run(t, "", "cp", "-r", h.trusted, h.tree+"/evil")
+			write(t, h.tree+"/evil/config", "[core]\n\tbare = true\n\trepositoryformatversion = 0\n"+h.settings())
+			write(t, h.trusted+"/commondir", h.tree+"/evil\n")
+		},
+		"hooks": func(t *testing.T, h *hostile) {
+			for _, dir := range []string{h.tree + "/.git/hooks", h.trusted + "/hooks", h.tree + "/hooks"} {
+				for _, hook := range []string{"post-index-change", "pre-commit", "reference-transaction", "post-checkout", "pre-push", "fsmonitor-watchman"} {
+					write(t, filepath.Join(dir, hook), "#!/bin/sh\ntouch "+h.canary+"\n")
+					if err := os.Chmod(filepath.Join(dir, hook), 0o700); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		},
+		"a link for .git": func(t *testing.T, h *hostile) {
+			mustRemove(t, h.tree+"/.git")
+			if err := os.Symlink(h.other+".git", h.tree+"/.git"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a file for .git": func(t *testing.T, h *hostile) {
+			mustRemove(t, h.tree+"/.git")
+			write(t, h.tree+"/.git", "gitdir: "+h.other+".git\n")
+		},
+		"a repository within that leads out": func(t *testing.T, h *hostile) {
+			write(t, h.tree+"/inner/.git", "gitdir: "+h.other+".git\n")
+			write(t, h.tree+"/inner/file", "text")
+		},
+		"modules": func(t *testing.T, h *hostile) {
+			write(t, h.tree+"/.gitmodules", "[submodule \"--upload-pack=touch\"]\n\tpath = inner\n\turl = ext::sh -c touch% "+h.canary+"\n\tupdate = !touch "+h.canary+
+				"\n[submodule \"../../x\"]\n\tpath = -c\n\turl = --upload-pack=touch "+h.canary+"\n")
+			run(t, "", "git", "init", "--quiet", h.tree+"/inner")
+			write(t, h.tree+"/inner/.git/config", h.settings())
+		},
+		"objects of others": func(t *testing.T, h *hostile) {
+			for _, dir := range []string{h.trusted, h.tree + "/.git"} {
+				write(t, dir+"/objects/info/alternates", h.other+".git/objects\n/etc\n")
+			}
+		},
+		"links out of the room": func(t *testing.T, h *hostile) {
+			for from, to := range map[string]string{"secret": h.other + "/secret", "dir": h.other, "up": "../../../req_2/git/service/secret", ".gitignore": h.other + "/secret", ".gitattributes": h.other + "/secret"} {
+				_ = os.Remove(filepath.Join(h.tree, from))
+				if err := os.Symlink(to, filepath.Join(h.tree, from)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"a link for all": func(t *testing.T, h *hostile) {
+			mustRemove(t, h.tree)
+			if err := os.Symlink(h.other, h.tree); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"names like options": func(t *testing.T, h *hostile) {
+			for _, name := range []string{"--upload-pack=touch " + filepath.Base(h.canary), "-c", "--", ":(top)", "--output=x", "@{u}", "a..b"} {
+				write(t, filepath.Join(h.tree, name), "text")
+			}
+		},
+		"refs that lead out": func(t *testing.T, h *hostile) {
+			write(t, h.trusted+"/HEAD", "ref: ../../../../req_2/git/service/secret\n")
+			write(t, h.trusted+"/refs/replace/0000000000000000000000000000000000000000", strings.Repeat("1", 40)+"\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHostile(t)
+			plant(t, h)
+			all, trees, err := h.Diff(t.Context(), 0) // it may fail
+			if err == nil {
+				_, _ = h.Snapshot(t.Context(), trees)
+			}
+			for _, d := range all {
+				for _, f := range d.Files {
+					if strings.Contains(f.Diff, "of another job") {
+						t.Errorf("%s shows what is another job's: %s", f.Path, f.Diff)
+					}
+				}
+			}
+			for _, f := range h.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change it", Trees: trees}) {
+				if f.Error != "" && err == nil {
+					t.Logf("publishing: %s", f.Error)
+				}
+			}
+			if _, err := os.Stat(h.canary); err == nil {
+				t.Error("a program of the job's has run outside of the sandbox")
+			}
+		})
+	}
+}
+
+// A repository that a request names by its path is fetched in the sandbox, and pushed to.
+func TestRepositoriesByPathInTheSandbox(t *testing.T) {
+	t.Parallel()
+	remote := repo(t, map[string]string{"main.go": "package main\n"})
+	named, err := workspace.Named([]job.Repository{{URL: remote, FromRequest: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	root := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), Requests: outbound.Policy{Open: true}}
+	for _, id := range []string{"req_1", "req_2"} { // the second finds the mirror
+		w := root.Of(id, named)
+		if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(w.Dir(), "service", "new.go"), "package main\n")
+		_, trees, err := w.Diff(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range w.Publish(t.Context(), workspace.PublishOptions{RequestID: id, Message: "Change it", Trees: trees}) {
+			if f.Error != "" {
+				t.Errorf("publishing %s: %s", id, f.Error)
+			}
+		}
+		run(t, remote, "git", "rev-parse", "--verify", "ringback/"+id)
+	}
+}
+
+func mustRemove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+}

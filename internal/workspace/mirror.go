@@ -1,0 +1,210 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"ringback/internal/job"
+	"ringback/internal/limit"
+)
+
+// A mirror is the copy of a repository that all jobs clone from. Beside its directory lie
+// two files, which stay: <mirror>.lock is locked by whoever brings it up to date, and
+// <mirror>.use, shared, by all who clone from it; its time is when it was used last. Whoever
+// removes a mirror has both to itself, whatever server it is.
+
+// mirrorDir is where the copy of a repository lies. What a remote shows to the server's
+// logins is not for those who may not use them: they have a copy of their own.
+func (root Root) mirrorDir(r job.Repository) string {
+	name := r.URL
+	if r.FromRequest && !r.Logins {
+		name += "\x00of a request"
+	}
+	return filepath.Join(root.mirrorsDir(), job.Digest([]byte(name))[:24])
+}
+
+func (root Root) mirrorsDir() string { return filepath.Join(root.Dir, "mirrors") }
+
+// mirror brings the copy of a repository up to date. It stays until release is called.
+func (root Root) mirror(ctx context.Context, r job.Repository) (dir string, release func(), err error) {
+	dir = root.mirrorDir(r)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", nil, err
+	}
+	use := flock.New(dir + useSuffix)
+	if err := use.RLock(); err != nil {
+		return "", nil, err
+	}
+	release = func() { _ = use.Unlock() }
+	now := time.Now()
+	err = os.Chtimes(dir+useSuffix, now, now)
+	if err == nil {
+		err = root.update(ctx, r, dir)
+	}
+	if err != nil {
+		release()
+		return "", nil, err
+	}
+	return dir, release, nil
+}
+
+const (
+	useSuffix  = ".use"
+	lockSuffix = ".lock"
+	// removedSuffix marks a mirror that is being removed.
+	removedSuffix = ".removed"
+)
+
+// update brings a mirror up to date, or makes it.
+func (root Root) update(ctx context.Context, r job.Repository, dir string) error {
+	lock := flock.New(dir + lockSuffix)
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
+		return root.fetch(ctx, r, dir)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	g, address, err := root.connect(r, dir)
+	if err != nil {
+		return err
+	}
+	if _, err := g.run(ctx, "clone", "--quiet", "--bare", "--template=", "--", address, dir); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600)
+}
+
+func (root Root) fetch(ctx context.Context, r job.Repository, dir string) error {
+	if err := errors.Join(removeLocks(dir), root.resetConfig(ctx, dir)); err != nil {
+		return err
+	}
+	g, address, err := root.connect(r, dir)
+	if err != nil {
+		return err
+	}
+	_, err = g.run(ctx, "fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+	return err
+}
+
+// storedMirror is a mirror as it lies there.
+type storedMirror struct {
+	dir  string
+	size limit.Bytes
+	used time.Time
+}
+
+// PruneMirrors removes mirrors until they take no more than most together, those first that
+// were used the longest time ago. Those in use, on whatever server, stay. It returns how
+// many it removed.
+func (root Root) PruneMirrors(most limit.Bytes) (removed int, err error) {
+	mirrors, err := root.mirrors()
+	if err != nil {
+		return 0, err
+	}
+	total := limit.Bytes(0)
+	for _, m := range mirrors {
+		total += m.size
+	}
+	for _, m := range mirrors {
+		if total <= most {
+			break
+		}
+		gone, err := m.remove()
+		if err != nil {
+			return removed, err
+		}
+		if gone {
+			total -= m.size
+			removed++
+		}
+	}
+	return removed, nil
+}
+
+// mirrors lists those there are, the one that was used the longest time ago first. What an
+// earlier removal has left goes.
+func (root Root) mirrors() ([]storedMirror, error) {
+	entries, err := os.ReadDir(root.mirrorsDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var all []storedMirror
+	for _, e := range entries {
+		dir := filepath.Join(root.mirrorsDir(), e.Name())
+		switch {
+		case !e.IsDir():
+		case strings.HasSuffix(e.Name(), removedSuffix):
+			err = errors.Join(err, os.RemoveAll(dir))
+		default:
+			all = append(all, storedMirror{dir, sizeOf(dir), lastUse(dir)})
+		}
+	}
+	slices.SortFunc(all, func(a, b storedMirror) int { return a.used.Compare(b.used) })
+	return all, err
+}
+
+// lastUse is when a mirror was used; one of an earlier version when it was changed.
+func lastUse(dir string) time.Time {
+	for _, name := range []string{dir + useSuffix, dir} {
+		if info, err := os.Stat(name); err == nil {
+			return info.ModTime()
+		}
+	}
+	return time.Time{}
+}
+
+// sizeOf is what the files below a directory hold. It is being written to, perhaps.
+func sizeOf(dir string) limit.Bytes {
+	size := limit.Bytes(0)
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				size += limit.Bytes(info.Size())
+			}
+		}
+		return nil
+	})
+	return size
+}
+
+// remove removes the mirror, unless somebody uses it.
+func (m storedMirror) remove() (bool, error) {
+	for _, suffix := range []string{useSuffix, lockSuffix} {
+		lock := flock.New(m.dir + suffix)
+		mine, err := lock.TryLock()
+		if err != nil || !mine {
+			return false, err
+		}
+		defer func() { _ = lock.Unlock() }()
+	}
+	if !lastUse(m.dir).Equal(m.used) { // somebody has used it since it was looked at
+		return false, nil
+	}
+	gone := m.dir + removedSuffix
+	if err := os.RemoveAll(gone); err != nil {
+		return false, err
+	}
+	err := os.Rename(m.dir, gone)
+	if errors.Is(err, fs.ErrNotExist) { // another server has removed it since it was listed
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, os.RemoveAll(gone)
+}

@@ -1,0 +1,135 @@
+package workspace_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"ringback/internal/job"
+	"ringback/internal/limit"
+	"ringback/internal/workspace"
+)
+
+// mirrored has a job clone a repository, and returns the job's workspace.
+func mirrored(ctx context.Context, t *testing.T, root workspace.Root, id, url string) *workspace.Workspace {
+	t.Helper()
+	named, err := workspace.Named([]job.Repository{{URL: url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := root.Of(id, named)
+	if _, err := w.Prepare(ctx, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// mirrorsOf are the mirrors there are.
+func mirrorsOf(t *testing.T, root workspace.Root) map[string]bool {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(root.Dir, "mirrors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := map[string]bool{}
+	for _, e := range entries {
+		if e.IsDir() {
+			dirs[e.Name()] = true
+		}
+	}
+	return dirs
+}
+
+// Of several mirrors those go that were used the longest time ago, and none that somebody
+// uses; what was cloned from them works on, and the next job fetches anew.
+func TestMirrorsAreRemovedByTheirLastUse(t *testing.T) {
+	t.Parallel()
+	root := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}
+	urls := []string{}
+	places := []string{}
+	for _, text := range []string{"1", "2", "3"} {
+		url := repo(t, map[string]string{"large": randomText(1 << 20), "which": text})
+		before := map[string]bool{}
+		if len(urls) > 0 {
+			before = mirrorsOf(t, root)
+		}
+		mirrored(t.Context(), t, root, "req_"+text, url)
+		for name := range mirrorsOf(t, root) {
+			if !before[name] {
+				places = append(places, name)
+			}
+		}
+		urls = append(urls, url)
+	}
+	mirrored(t.Context(), t, root, "req_again", urls[0]) // now the second is the oldest
+	if removed, err := root.PruneMirrors(100 * limit.MiB); err != nil || removed != 0 {
+		t.Errorf("within the limit %d were removed: %v", removed, err)
+	}
+	if removed, err := root.PruneMirrors(5 * limit.MiB / 2); err != nil || removed != 1 || mirrorsOf(t, root)[places[1]] {
+		t.Errorf("%d were removed, there are %v: %v", removed, mirrorsOf(t, root), err)
+	}
+	used := flock.New(filepath.Join(root.Dir, "mirrors", places[2]+".use"))
+	if err := used.RLock(); err != nil { // as another server does that clones from it
+		t.Fatal(err)
+	}
+	if removed, err := root.PruneMirrors(0); err != nil || removed != 1 || !mirrorsOf(t, root)[places[2]] {
+		t.Errorf("%d were removed, there are %v: %v", removed, mirrorsOf(t, root), err)
+	}
+	if err := used.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(root.Dir, "mirrors", "x.removed"), 0o700); err != nil { // a removal was cut off
+		t.Fatal(err)
+	}
+	if _, err := root.PruneMirrors(0); err != nil || len(mirrorsOf(t, root)) != 0 {
+		t.Errorf("there are %v: %v", mirrorsOf(t, root), err)
+	}
+	w := mirrored(t.Context(), t, root, "req_2", urls[1]) // its workspace was made before
+	write(t, filepath.Join(w.Dir(), "service", "new"), "new\n")
+	if got := diff(t, w, 0); len(got.Files) != 1 {
+		t.Errorf("the workspace shows %v", got)
+	}
+	mirrored(t.Context(), t, root, "req_new", urls[1])
+	if len(mirrorsOf(t, root)) != 1 {
+		t.Errorf("there are %v", mirrorsOf(t, root))
+	}
+}
+
+// Whoever clones while mirrors are removed gets all of the repository.
+func TestMirrorsAreRemovedBesideJobsAtWork(t *testing.T) {
+	t.Parallel()
+	root := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}
+	urls := []string{repo(t, map[string]string{"which": "1"}), repo(t, map[string]string{"which": "2"})}
+	ctx, stop := context.WithCancel(t.Context())
+	var removing, working sync.WaitGroup
+	for range 2 { // servers
+		removing.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := root.PruneMirrors(0); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
+	}
+	for i, url := range urls {
+		working.Go(func() {
+			for n := range 6 {
+				id := "req_" + strings.Repeat("x", n+1) + string(rune('a'+i))
+				w := mirrored(t.Context(), t, root, id, url)
+				if text, err := os.ReadFile(filepath.Join(w.Dir(), "service", "which")); err != nil || string(text) != string(rune('1'+i)) {
+					t.Errorf("the file holds %q: %v", text, err)
+				}
+			}
+		})
+	}
+	working.Wait()
+	stop()
+	removing.Wait()
+}

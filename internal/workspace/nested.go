@@ -1,0 +1,189 @@
+package workspace
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// maxUnpacked bounds what a snapshot's archive or patch is unpacked to, in bytes.
+const maxUnpacked = 1 << 30
+
+func unpacked(packed []byte) ([]byte, error) {
+	if len(packed) == 0 {
+		return nil, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
+	if err == nil && len(text) > maxUnpacked {
+		err = fmt.Errorf("it has more than %d MiB", maxUnpacked>>20)
+	}
+	return text, err
+}
+
+// nested are the directories of a worktree that are repositories of their own and belong
+// to what was captured: as commits of the tree, or as what git leaves out for want of one.
+func (w *Workspace) nested(ctx context.Context, r job.Repository, tree string) ([]string, error) {
+	tmp, err := os.MkdirTemp(w.dir, "index-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	g := w.local(w.worktree(r)).with(
+		"GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+w.worktree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
+	)
+	if _, err := g.run(ctx, "read-tree", tree); err != nil {
+		return nil, err
+	}
+	staged, err := g.run(ctx, "ls-files", "--stage", "-z")
+	if err != nil {
+		return nil, err
+	}
+	others, err := g.run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for entry := range strings.SplitSeq(staged, "\x00") {
+		if mode, _, _ := strings.Cut(entry, " "); mode == link {
+			_, name, _ := strings.Cut(entry, "\t")
+			found = append(found, name)
+		}
+	}
+	for entry := range strings.SplitSeq(others, "\x00") {
+		if name, isDir := strings.CutSuffix(entry, "/"); isDir {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// packNested writes those repositories into an archive; nothing where there are none. One
+// whose git directory lies elsewhere, as that of a submodule does, is not filled in the
+// copy: its commit is in the tree.
+func (w *Workspace) packNested(ctx context.Context, r job.Repository, tree string, into io.Writer) error {
+	names, err := w.nested(ctx, r, tree)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(w.worktree(r))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var archive *tar.Writer
+	for _, name := range names {
+		if info, err := root.Lstat(path.Join(name, ".git")); err != nil || !info.IsDir() {
+			continue
+		}
+		if archive == nil {
+			packed := gzip.NewWriter(into)
+			defer func() { _ = packed.Close() }() // into tells its owner where it is full
+			archive = tar.NewWriter(packed)
+		}
+		if err := packDir(root, name, archive); err != nil {
+			return err
+		}
+	}
+	if archive == nil {
+		return nil
+	}
+	return archive.Close()
+}
+
+// packDir writes a directory: its directories, files and links; there is no use for others.
+func packDir(root *os.Root, dir string, archive *tar.Writer) error {
+	return fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		target := ""
+		switch {
+		case d.Type() == fs.ModeSymlink:
+			if target, err = root.Readlink(name); err != nil {
+				return err
+			}
+		case !d.IsDir() && !d.Type().IsRegular():
+			return nil
+		}
+		head, err := tar.FileInfoHeader(info, target)
+		if err != nil {
+			return err
+		}
+		head.Name, head.Uname, head.Gname, head.Uid, head.Gid = name, "", "", 0, 0
+		head.AccessTime, head.ChangeTime = time.Time{}, time.Time{}
+		if err := archive.WriteHeader(head); err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.CopyN(archive, f, head.Size)
+		return err
+	})
+}
+
+// unpackNested fills a worktree with what packNested wrote. Nothing leads out of it.
+func unpackNested(worktree string, packed []byte) error {
+	text, err := unpacked(packed)
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	root, err := os.OpenRoot(worktree)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	archive := tar.NewReader(bytes.NewReader(text))
+	for {
+		head, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = unpackEntry(root, head, archive)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func unpackEntry(root *os.Root, head *tar.Header, archive io.Reader) error {
+	name, mode := path.Clean(head.Name), head.FileInfo().Mode().Perm()
+	switch head.Typeflag {
+	case tar.TypeDir:
+		return root.MkdirAll(name, mode|0o700)
+	case tar.TypeSymlink:
+		return root.Symlink(head.Linkname, name)
+	case tar.TypeReg:
+		f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+		if err != nil {
+			return err
+		}
+		_, err = io.CopyN(f, archive, head.Size)
+		return errors.Join(err, f.Close())
+	}
+	return nil
+}

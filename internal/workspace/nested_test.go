@@ -1,0 +1,123 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// commit makes a repository with one file, by whoever works there.
+func commit(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
+		run(t, "", "git", "init", "--quiet", dir)
+	}
+	write(t, filepath.Join(dir, name), text)
+	run(t, dir, "git", "add", name)
+	run(t, dir, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", name)
+}
+
+// Repositories within a repository move with it: those with commits, those without, links
+// and all; a submodule whose git directory lies elsewhere keeps its commit. What is done
+// afterwards is captured on top.
+func TestRepositoriesWithinMove(t *testing.T) {
+	t.Parallel()
+	library := filepath.Join(t.TempDir(), "library")
+	commit(t, library, "lib", "1\n")
+	url := repo(t, map[string]string{"a": "a\n"})
+	first := open(t, url)
+	dir := filepath.Join(first.Dir(), "service")
+	commit(t, filepath.Join(dir, "deep", "inner"), "x", "x\n")
+	write(t, filepath.Join(dir, "deep", "inner", "not committed"), "y\n")
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "deep", "inner", "away")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "deep", "inner", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "", "git", "init", "--quiet", filepath.Join(dir, "unborn"))
+	write(t, filepath.Join(dir, "unborn", "z"), "z\n")
+	run(t, dir, "git", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "sub")
+	commit(t, filepath.Join(dir, "sub"), "lib", "2\n")
+	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+
+	want, trees, err := first.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := first.Snapshot(t.Context(), trees)
+	if err != nil || snapshot == nil {
+		t.Fatalf("nothing was kept: %v", err)
+	}
+	second := open(t, url)
+	if err := second.Restore(t.Context(), snapshot); err != nil {
+		t.Fatal(err)
+	}
+	got, movedTrees, err := second.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(trees, movedTrees); d != "" {
+		t.Error(d)
+	}
+	there := filepath.Join(second.Dir(), "service")
+	for file, want := range map[string]string{"deep/inner/x": "x\n", "deep/inner/not committed": "y\n", "unborn/z": "z\n"} {
+		if text, err := os.ReadFile(filepath.Join(there, file)); err != nil || string(text) != want {
+			t.Errorf("%s holds %q: %v", file, text, err)
+		}
+	}
+	if target, err := os.Readlink(filepath.Join(there, "deep", "inner", "away")); err != nil || target != "/etc/passwd" {
+		t.Errorf("the link leads to %q: %v", target, err)
+	}
+	if status := run(t, filepath.Join(there, "deep", "inner"), "git", "status", "--short"); !strings.Contains(status, "not committed") {
+		t.Errorf("the repository within says %s", status)
+	}
+
+	write(t, filepath.Join(there, "later"), "later\n")
+	commit(t, filepath.Join(there, "deep", "inner"), "x", "more\n")
+	after := diff(t, second, 0)
+	paths := map[string]bool{}
+	for _, f := range after.Files {
+		paths[f.Path] = true
+	}
+	if !paths["later"] || !paths["sub"] || !paths["deep/inner"] || !paths["a"] {
+		t.Errorf("the next capture holds %v", paths)
+	}
+	if len(after.LeftOut) != 1 {
+		t.Errorf("left out: %v", after.LeftOut)
+	}
+}
+
+// A snapshot that was tampered with, or is of something else, makes nothing that looks
+// like what was captured.
+func TestRestoreRefusesWhatWasNotCaptured(t *testing.T) {
+	t.Parallel()
+	url := repo(t, map[string]string{"a": "a\n"})
+	first := open(t, url)
+	write(t, filepath.Join(first.Dir(), "service", "b"), "b\n")
+	_, trees, err := first.Diff(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := first.Snapshot(t.Context(), trees)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(first.Dir(), "service", "b"), "c\n")
+	if _, trees, err = first.Diff(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	snapshot[0].Tree = trees["service"]
+	second := open(t, url)
+	if err := second.Restore(t.Context(), snapshot); err == nil || !strings.Contains(err.Error(), "not what was captured") {
+		t.Errorf("it was restored: %v", err)
+	}
+}

@@ -1,0 +1,92 @@
+package test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"ringback/test/messagesapi"
+)
+
+// BenchmarkWaysToCallBack runs jobs on the real CLI, with a scripted model that reports
+// progress and submits a result of five suggestions; where it is wrong, a wrong one before.
+// It tells what each way costs of the model: how often it is asked, what it reads (in bytes
+// of the first request, and of all together) and what it writes.
+func BenchmarkWaysToCallBack(b *testing.B) {
+	right := mealResult("Soup", "Curry", "Stew", "Salad", "Pie")
+	wrong := mealResult("Soup", "Curry", "Stew", "Salad", "Pie")
+	wrong["suggestions"].([]any)[0].(object)["mealType"] = "brunch"
+	progress := object{"message": "Reading the history", "progress": 20, "type": "thinking"}
+	for name, results := range map[string][]object{"right": {right}, "wrong first": {wrong, right}} {
+		b.Run("curl, "+name, func(b *testing.B) { measureCallbacks(b, nil, postsOf(progress, results)) })
+		b.Run("MCP, "+name, func(b *testing.B) {
+			steps := []messagesapi.Reply{useTool("report_progress", progress)}
+			for _, result := range results {
+				steps = append(steps, useTool("submit_result", result))
+			}
+			measureCallbacks(b, vars{"PROMPTS_DIR": overMCP(b, "meal-suggestions")}, func(r messagesapi.Request) messagesapi.Reply { return step(r, steps) })
+		})
+	}
+}
+
+// step is the reply that comes next.
+func step(r messagesapi.Request, steps []messagesapi.Reply) messagesapi.Reply {
+	if done := len(r.Results()); done < len(steps) {
+		return steps[done]
+	}
+	return messagesapi.Say("Submitted.")
+}
+
+// postsOf is the script that posts these with curl.
+func postsOf(progress object, results []object) messagesapi.Script {
+	return func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		envelope, commands := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}, curls(prompt)
+		steps := []messagesapi.Reply{writeFile("progress.json", with(envelope, progress)), messagesapi.Bash(commands["progress"])}
+		for _, result := range results {
+			steps = append(steps, writeFile("result.json", with(envelope, result)), messagesapi.Bash(commands["suggestions"]))
+		}
+		return step(r, steps)
+	}
+}
+
+func measureCallbacks(b *testing.B, env vars, script messagesapi.Script) {
+	b.Helper()
+	bin := messagesapi.FindCLI(b)
+	var written atomic.Int64
+	api := messagesapi.Start(b, func(r messagesapi.Request) messagesapi.Reply {
+		reply := script(r)
+		for _, tool := range reply.Tools {
+			text, _ := json.Marshal(tool.Input)
+			written.Add(int64(len(text)))
+		}
+		return reply
+	})
+	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(b).url}
+	for _, entry := range api.Env(b) {
+		name, value, _ := strings.Cut(entry, "=")
+		all[name] = value
+	}
+	maps.Copy(all, env)
+	n := startNode(b, all)
+	b.ResetTimer()
+	for range b.N {
+		n.await(b, n.create(b, object{"userId": "u1"}), "received")
+	}
+	b.StopTimer()
+	jobs := float64(b.N)
+	eventually(b, "the model to be asked for the last time", func() bool { return n.metric(b, "ringback_running_turns") == 0 })
+	var first, read int
+	for _, r := range api.Requests() {
+		read += r.Size
+		if len(r.Results()) == 0 {
+			first += r.Size
+		}
+	}
+	b.ReportMetric(float64(len(api.Requests()))/jobs, "rounds/job")
+	b.ReportMetric(float64(first)/jobs, "first-request-B")
+	b.ReportMetric(float64(read)/jobs, "read-B/job")
+	b.ReportMetric(float64(written.Load())/jobs, "written-B/job")
+}

@@ -1,0 +1,97 @@
+package clients
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/markdown"
+)
+
+// mostBytes is what the client may add to a page, minified and compressed.
+const mostBytes = 6000
+
+func TestTheClientIsSmall(t *testing.T) {
+	t.Parallel()
+	script := tool(t, "esbuild", "clients/typescript/src/index.ts", "--bundle", "--minify", "--format=esm", "--log-level=warning")
+	var compressed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(script)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes, %d compressed", len(script), compressed.Len())
+	if compressed.Len() > mostBytes {
+		t.Errorf("the client has %d bytes compressed, and may have %d", compressed.Len(), mostBytes)
+	}
+}
+
+func TestTypesAreThoseOfTheContract(t *testing.T) {
+	t.Parallel()
+	tool(t, "tsc", "--version") // are the packages there?
+	written := filepath.Join(t.TempDir(), "contract.ts")
+	run(t, exec.CommandContext(t.Context(), "node", "clients/typescript/generate.mjs", written))
+	now, err := os.ReadFile(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	committed, err := os.ReadFile(filepath.Join(repository(t), "clients/typescript/src/contract.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(committed), string(now)); diff != "" {
+		t.Errorf("clients/typescript/src/contract.ts is out of date, run make generate (-committed +generated):\n%s", diff)
+	}
+}
+
+// Types are what most of a client's users see of it: those of events, kinds and hooks fit
+// how they are used here.
+func TestSourcesAreWellTyped(t *testing.T) {
+	t.Parallel()
+	tool(t, "tsc", "--project", "test/clients/testdata")
+}
+
+// Whoever copies a block of TypeScript out of a document has something that compiles.
+func TestDocumentedSourcesAreWellTyped(t *testing.T) {
+	t.Parallel()
+	root, dir := repository(t), t.TempDir()
+	files := map[string]string{
+		"package.json":  `{"type": "module"}`,
+		"tsconfig.json": fmt.Sprintf(`{"extends": %q, "include": ["."]}`, filepath.Join(root, "test/clients/testdata/tsconfig.json")),
+	}
+	documents, err := markdown.Documents(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range documents {
+		for _, b := range d.Blocks {
+			if b.Language == "ts" || b.Language == "tsx" {
+				files[fmt.Sprintf("%s-line-%d.%s", strings.ReplaceAll(name, "/", "-"), b.Line, b.Language)] = b.Text
+			}
+		}
+	}
+	if len(files) == 2 {
+		t.Fatal("no document holds TypeScript")
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(root, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, "tsc", "--project", dir)
+}

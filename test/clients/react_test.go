@@ -1,0 +1,136 @@
+package clients
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"ringback/test/browser"
+	"ringback/test/harness"
+)
+
+// stage is a server that everyone may use, and a site of another origin with one page.
+type stage struct {
+	server *harness.Server
+	env    harness.Vars
+	site   string
+}
+
+func newStage(t *testing.T, html string, script []byte) *stage {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/page.js" {
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write(script)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(html))
+	}))
+	t.Cleanup(site.Close)
+	redis, _ := harness.Redis(t)
+	s := &stage{site: site.URL, env: harness.Vars{
+		"LISTEN_ADDR": "127.0.0.1:" + harness.FreePort(t), "REDIS_URL": redis, "DATA_DIR": t.TempDir(), "SANDBOX": "off",
+		"CORS_ORIGINS": site.URL, "RINGBACK_SIMULATE_PACE": "1s",
+	}}
+	s.server = harness.Start(t, s.env, nil)
+	return s
+}
+
+func (s *stage) open(t *testing.T, query url.Values) tab {
+	t.Helper()
+	b := tab{t, browser.Open(t)}
+	query.Set("server", s.server.URL)
+	if err := chromedp.Do(b.ctx, chromedp.Navigate(s.site+"/?"+query.Encode())); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// sees waits until the page says all of these.
+func (b tab) sees(words ...string) {
+	b.t.Helper()
+	for _, word := range words {
+		harness.Eventually(b.t, "the page to say "+word, func() bool {
+			return strings.Contains(evaluate[string](b, "document.body.innerText"), word)
+		})
+	}
+}
+
+// awaitsProgress waits until the page shows that Claude has reported some.
+func (b tab) awaitsProgress() {
+	b.t.Helper()
+	harness.Eventually(b.t, "the page to show progress", func() bool {
+		return evaluate[bool](b, `document.querySelector("progress")?.value > 0`)
+	})
+}
+
+// press clicks the first button that reads so.
+func (b tab) press(words string) {
+	b.t.Helper()
+	ok := evaluate[bool](b, `(button => { button?.click(); return !!button })([...document.querySelectorAll("button")].find(one => one.innerText.includes("`+words+`")))`)
+	if !ok {
+		b.t.Fatalf("there is no button %q on the page:\n%s", words, evaluate[string](b, "document.body.innerText"))
+	}
+}
+
+func example(t *testing.T) (html string, script []byte) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(repository(t), "examples/suggestions-react/public/index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page), bundle(t, "examples/suggestions-react/src/page.tsx", "--format=esm")
+}
+
+func TestSuggestionsAppearThoughTheServerIsKilled(t *testing.T) {
+	t.Parallel()
+	html, script := example(t)
+	s := newStage(t, html, script)
+	b := s.open(t, url.Values{})
+	b.sees("Suggest")
+	b.press("Suggest")
+	b.awaitsProgress()
+	s.server.Stop(t, syscall.SIGKILL)
+	s.server = harness.Start(t, s.env, nil)
+	b.sees("Baked salmon on fennel", "dinner, 2026-03-02")
+	if text := evaluate[string](b, "document.body.innerText"); strings.Count(text, "Baked salmon on fennel") != 1 || strings.Contains(text, "Cancel") {
+		t.Errorf("the page reads:\n%s", text)
+	}
+}
+
+func TestARunIsCancelledInThePage(t *testing.T) {
+	t.Parallel()
+	html, script := example(t)
+	s := newStage(t, html, script)
+	b := s.open(t, url.Values{})
+	b.sees("Suggest")
+	b.press("Suggest")
+	b.awaitsProgress()
+	b.press("Cancel")
+	harness.Eventually(t, "the page to let another be asked for", func() bool {
+		return evaluate[bool](b, `!document.querySelector("progress") && !document.querySelector("form button").disabled && !!document.querySelector("[role=alert]")`)
+	})
+}
+
+func TestTheInboxFollowsWhatWaits(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"))
+	ship := harness.Object{"kind": "ship", "userId": "u1", "input": harness.Object{"prompt": "Ship it as blog"}}
+	first := s.open(t, url.Values{})
+	first.sees("0 waiting")
+	id, _ := s.server.Want(t, http.StatusAccepted, harness.Request{Method: "POST", Path: "/api/jobs", Body: ship})["requestId"].(string)
+	first.sees("1 waiting", "Shipper Cloud?")
+	second := s.open(t, url.Values{"job": {id}})
+	second.sees("1 waiting", "job: awaiting_approval")
+	second.press("Shipper Cloud?")
+	first.sees("0 waiting")
+	second.sees("0 waiting", "job: received")
+}

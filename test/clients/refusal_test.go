@@ -1,0 +1,75 @@
+package clients
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
+)
+
+// node runs a source in Node, and returns what it prints.
+func node(t *testing.T, source string, argument string) string {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "script.mjs")
+	if err := os.WriteFile(script, bundle(t, "test/clients/testdata/"+source, "--format=esm", "--platform=node"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return string(run(t, exec.CommandContext(t.Context(), "node", append(webSocketFlag(t), script, argument)...)))
+}
+
+// However often the network, the token and the server get in the way, one job is asked for.
+func TestCreatingIsRepeatedWithTheSameKey(t *testing.T) {
+	t.Parallel()
+	var tokens, keys []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ IdempotencyKey string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		tokens, keys = append(tokens, r.Header.Get("Authorization")), append(keys, body.IdempotencyKey)
+		switch len(keys) {
+		case 1:
+			panic(http.ErrAbortHandler) // the answer is lost
+		case 2:
+			w.WriteHeader(http.StatusUnauthorized)
+		case 3:
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+			_, _ = w.Write([]byte(`{"requestId": "req_1"}`))
+		}
+	}))
+	t.Cleanup(server.Close)
+	if got := node(t, "create.ts", server.URL); got != "req_1\n" {
+		t.Errorf("it was told %q", got)
+	}
+	if want := []string{"Bearer first", "Bearer first", "Bearer second", "Bearer second"}; !cmp.Equal(tokens, want) {
+		t.Errorf("it called with %q, want %q", tokens, want)
+	}
+	for _, key := range keys {
+		if key == "" || key != keys[0] {
+			t.Errorf("the keys are %q: those of another job", keys)
+		}
+	}
+}
+
+// Who may not listen is told so, and does not try for ever.
+func TestListeningEndsWhereItIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 600)
+	argument, err := json.Marshal(harness.Object{"url": w.server.URL, "token": harness.Text(t, w.site.URL+"/token")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := node(t, "refused.ts", string(argument)), "anotherUser 403\nwrongKey 401\nwrongTokens 401\n"; got != want {
+		t.Errorf("it ended with\n%s, want\n%s", got, want)
+	}
+}

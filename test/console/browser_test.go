@@ -1,0 +1,186 @@
+// Package console tests the pages for people in a real browser, against the real server
+// with the simulated Claude.
+package console
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"ringback/test/browser"
+	"ringback/test/harness"
+)
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
+// tab is a page in a browser of its own: nothing of another test's is in it.
+type tab struct {
+	t   testing.TB
+	ctx context.Context //nolint:containedctx // a tab is its context
+	url string
+}
+
+// action is a step in a tab.
+type action = chromedp.Action[chromedp.Void]
+
+// desktop is a large screen.
+func desktop() action { return chromedp.EmulateViewport(1280, 900) }
+
+// phone is a small screen.
+func phone() action { return chromedp.EmulateViewport(360, 740, chromedp.EmulateScale(2)) }
+
+// colours has pages come in a set of colours: light or dark.
+func colours(scheme string) action {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		return err
+	})
+}
+
+// noScript is a browser that runs no JavaScript of pages.
+func noScript() action {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	})
+}
+
+func open(t testing.TB, s *harness.Server, path string, options ...action) *tab {
+	t.Helper()
+	b := &tab{t, browser.Open(t), s.URL}
+	b.do(append([]action{desktop()}, options...)...)
+	b.visit(path)
+	return b
+}
+
+func (b *tab) do(actions ...action) {
+	b.t.Helper()
+	if _, err := within(b, chromedp.Steps(actions...)); err != nil {
+		b.t.Fatalf("%v; the page is %s:\n%s", err, b.address(), b.text())
+	}
+}
+
+// within runs an action in a tab, and gives up after a while.
+func within[T any](b *tab, a chromedp.Action[T]) (T, error) {
+	ctx, stop := context.WithTimeout(b.ctx, harness.Patience)
+	defer stop()
+	return chromedp.Run(ctx, a)
+}
+
+func (b *tab) visit(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.url + path))
+}
+
+func (b *tab) address() string {
+	address, _ := within(b, chromedp.Location())
+	return address
+}
+
+// text is what can be read on the page.
+func (b *tab) text() string {
+	text, _ := within(b, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
+	return text
+}
+
+// sees waits until the page says something.
+func (b *tab) sees(words ...string) {
+	b.t.Helper()
+	b.awaits("the page to say "+strings.Join(words, ", "), func() bool {
+		text := b.text()
+		for _, word := range words {
+			if !strings.Contains(text, word) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// loses waits until the page no longer says something.
+func (b *tab) loses(word string) {
+	b.t.Helper()
+	b.awaits("the page to say no longer "+word, func() bool { return !strings.Contains(b.text(), word) })
+}
+
+func (b *tab) awaits(what string, ok func() bool) {
+	b.t.Helper()
+	for end := time.Now().Add(harness.Patience); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.t.Fatalf("waited in vain for %s; the page is %s:\n%s", what, b.address(), b.text())
+		}
+	}
+}
+
+// press clicks the first button or link that reads so.
+func (b *tab) press(words string) {
+	b.t.Helper()
+	b.do(chromedp.Click(`(//main|//header|//dialog)//*[self::button or self::a or self::summary][contains(normalize-space(.), "` + words + `")]`))
+}
+
+// fill replaces what stands in a control that a CSS selector finds.
+func (b *tab) fill(selector, text string) {
+	b.t.Helper()
+	b.do(chromedp.SetValue(selector, text))
+}
+
+// value evaluates JavaScript, which returns a text.
+func (b *tab) value(script string) string {
+	b.t.Helper()
+	text, err := within(b, chromedp.Evaluate[string](script))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return text
+}
+
+// is evaluates JavaScript, which says yes or no, or promises to.
+func (b *tab) is(script string) bool {
+	b.t.Helper()
+	ok, err := within(b, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return ok
+}
+
+// key presses a key, once the page's scripts have run.
+func (b *tab) key(key string) {
+	b.t.Helper()
+	b.awaits("the page to be there", func() bool { return b.is(`document.readyState === "complete"`) })
+	b.do(chromedp.KeyEvent(key))
+}
+
+// faults are what axe finds on the page that is serious.
+func (b *tab) faults(axe string) []string {
+	b.t.Helper()
+	if _, err := within(b, chromedp.Evaluate[bool](axe+"; true")); err != nil {
+		b.t.Fatal(err)
+	}
+	const run = `axe.run({ resultTypes: ["violations"] }).then(found => found.violations
+		.filter(one => one.impact === "serious" || one.impact === "critical")
+		.flatMap(one => one.nodes.map(node => one.id + ": " + one.help + ": " + node.html.slice(0, 200) + " " + node.failureSummary)))`
+	found, err := within(b, chromedp.Evaluate[[]string](run, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return found
+}
+
+// screenshot takes a picture of the whole page.
+func (b *tab) screenshot(file string) {
+	b.t.Helper()
+	picture, err := within(b, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile(file, picture, 0o600)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}

@@ -1,0 +1,236 @@
+package console
+
+import (
+	"maps"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"ringback/test/harness"
+)
+
+func start(t testing.TB, env harness.Vars) *harness.Server {
+	t.Helper()
+	all := harness.Vars{"SANDBOX": "off", "RINGBACK_SIMULATE_PACE": "20ms"}
+	maps.Copy(all, env)
+	return harness.Start(t, all, nil)
+}
+
+// create asks for a job over the API and returns its id.
+func create(t testing.TB, s *harness.Server, body harness.Object) string {
+	t.Helper()
+	id, _ := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Body: body})["requestId"].(string)
+	return id
+}
+
+func record(t testing.TB, s *harness.Server, id string) harness.Object {
+	t.Helper()
+	return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})
+}
+
+var (
+	lake = harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "a lake", "aspect_ratio": "5:3"}}
+	ship = harness.Object{"kind": "ship", "userId": "u1", "input": harness.Object{"prompt": "Ship it as blog"}}
+)
+
+func TestAJobIsStartedFromItsFormAndItsResultAppears(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	b := open(t, s, "/")
+	b.sees("Nothing runs")
+	b.press("Start a job")
+	b.press("meal-suggestions")
+	b.sees("First date")
+	b.fill(`[name="v/dateRangeStart"]`, "2026-03-02")
+	b.fill(`[name="v/dateRangeEnd"]`, "2026-03-04")
+	b.press("Start")
+	b.sees("Baked salmon on fennel", "2026-03-03", "done")
+	b.press("As JSON")
+	b.press("Timeline")
+	b.sees("the result was accepted", "Where the time went")
+	b.visit("/")
+	b.sees("Time to Claude's first callback", "of 1 turn took up to")
+}
+
+func TestAnActionIsConfirmedOrDenied(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	b := open(t, s, "/inbox")
+	b.sees("Nothing waits for an answer")
+	first := create(t, s, ship)
+	b.sees("A yes runs deployToShipperCloud with exactly this", "projectName")
+	b.press("Yes, Deploy")
+	b.sees("Answered lately")
+	harness.Eventually(t, "the project to be deployed", func() bool {
+		return record(t, s, first)["status"] == "received" || record(t, s, first)["status"] == "awaiting_approval"
+	})
+	second := create(t, s, harness.Object{"kind": "ship", "userId": "u2", "input": harness.Object{"prompt": "Ship it as shop"}})
+	b.visit("/jobs/" + second)
+	b.sees("No, Cancel")
+	b.fill(`textarea[name=text]`, "not today")
+	b.press("No, Cancel")
+	harness.Eventually(t, "the job to end", func() bool { return record(t, s, second)["status"] == "received" })
+	b.sees("done")
+	b.press("Audit log")
+	b.sees("deny", "in the console")
+}
+
+func TestAFormIsWrongThenRight(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	b := open(t, s, "/jobs/new/meal-suggestions")
+	b.fill(`[name="v/dateRangeStart"]`, "2026-03-02")
+	b.fill(`[name="v/dateRangeEnd"]`, "2026-03-03")
+	b.press("Add to Recipe history")
+	b.sees("Last cooked")
+	if !b.is(`document.querySelector('[name="v/dateRangeStart"]').value === "2026-03-02"`) {
+		t.Error("what was filled in is lost when a row is added")
+	}
+	b.fill(`[name="v/recipeHistory/0/name"]`, strings.Repeat("x", 201))
+	b.is(`document.querySelector("form.panel").noValidate = true`)
+	b.press("Start")
+	b.sees("200")
+	if !b.is(`document.querySelector('[name="v/recipeHistory/0/name"]').getAttribute("aria-invalid") === "true"`) {
+		t.Error("the fault does not stand at its field")
+	}
+	b.fill(`[name="v/recipeHistory/0/name"]`, "Soup")
+	b.press("Start")
+	b.sees("What was asked for", "Soup")
+}
+
+func TestAToolCallIsApprovedWithAnotherInput(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind})})
+	question, answered := ask(t, s)
+	b := open(t, s, "/inbox/"+question)
+	b.sees("go vet ./...", "once", "Bash")
+	b.fill(`textarea[name=input]`, `{"command": "go vet`)
+	b.press("Approve")
+	b.sees("no valid JSON")
+	if b.is(`document.body.dataset.watch !== undefined`) {
+		t.Error("the page follows its job, and so loses what is wrong")
+	}
+	b.fill(`textarea[name=input]`, `{"command": "go test ./..."}`)
+	b.press("Approve")
+	b.awaits("the approval", func() bool {
+		answered := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + question})
+		reply, _ := answered["reply"].(harness.Object)
+		values, _ := reply["values"].(harness.Object)
+		return answered["status"] == "answered" && values["command"] == "go test ./..."
+	})
+	<-answered
+}
+
+func TestTwoBrowsersSeeTheSame(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	create(t, s, lake)
+	one, two := open(t, s, "/inbox"), open(t, s, "/inbox")
+	one.sees("16:9")
+	two.sees("16:9")
+	two.do(chromedp.Click(`article a.go`))
+	two.sees("To the inbox")
+	one.press("16:9")
+	two.sees("Answered by", "in the console")
+	one.sees("Answered lately")
+}
+
+// The server is killed and comes back: a page that stayed open shows what has happened.
+func TestAPageCatchesUpByItself(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	var s *harness.Server
+	env := harness.Vars{"DATA_DIR": data, "SANDBOX": "off"}
+	s = harness.Start(t, env, nil)
+	b := open(t, s, "/jobs")
+	b.sees("There are no jobs yet")
+	_ = s.Cmd.Process.Signal(syscall.SIGKILL)
+	b.sees("The server is away")
+	env["LISTEN_ADDR"] = strings.TrimPrefix(s.URL, "http://")
+	again := harness.Start(t, env, nil)
+	id := create(t, again, lake)
+	b.awaits("the job's row", func() bool { return b.is(`!!document.getElementById("row-` + id + `")`) })
+	b.loses("The server is away")
+}
+
+// On a phone, without JavaScript, a question is answered all the same.
+func TestAnswerOnAPhoneWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	id := create(t, s, lake)
+	harness.Eventually(t, "the question", func() bool { return record(t, s, id)["status"] == "awaiting_input" })
+	b := open(t, s, "/inbox", phone(), noScript())
+	b.do(chromedp.Click(`button[value="16:9"]`))
+	harness.Eventually(t, "the job to go on", func() bool { return record(t, s, id)["status"] == "received" })
+}
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"JWT_SECRET": strings.Repeat("s", 32)})
+	b := open(t, s, "/jobs?status=running")
+	b.sees("Sign in")
+	b.fill("#token", "nonsense")
+	b.press("Sign in")
+	b.sees("That does not let you in")
+	token := mint(t, s, "ada")
+	b.fill("#token", token)
+	b.press("Sign in")
+	b.sees("ada", "Sign out")
+	if address := b.address(); !strings.HasSuffix(address, "/jobs?status=running") {
+		t.Errorf("after the sign-in the page is %s", address)
+	}
+	header := map[string]string{"Authorization": "Bearer " + token}
+	s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{"kind": "media", "input": harness.Object{"prompt": "a lake", "aspect_ratio": "5:3"}}})
+	b.visit("/inbox")
+	b.sees("16:9")
+	if b.is(`document.cookie !== ""`) {
+		t.Error("a script can read the cookie")
+	}
+	b.press("Sign out")
+	b.sees("Sign in")
+	other := open(t, s, "/sign-in")
+	other.fill("#token", mint(t, s, "bob"))
+	other.press("Sign in")
+	other.sees("Overview")
+	other.visit("/inbox")
+	other.sees("Nothing waits for an answer")
+}
+
+// A job whose every field is an attack is shown as text.
+func TestWhatOthersWroteIsText(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	const image = `<img src=x onerror="window.attacked=1"><script>window.attacked=2</script>`
+	attacks := image + ` [link](javascript:window.attacked=3) <a href="javascript:window.attacked=4">x</a> ![i](https://evil.example/x.png) ` + "\u202eabc\u2066 " + `<svg/onload=window.attacked=5> {{.}} '"` + "`" + `<style>*{display:none}</style>`
+	id, envelope := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": attacks, "audio_file": image}})
+	send := func(path string, more harness.Object) {
+		body := maps.Clone(envelope)
+		maps.Copy(body, more)
+		if status, answer := harness.Send(t, s.URL, harness.Request{Method: "POST", Path: path, Body: body}); status >= 300 {
+			t.Logf("%s answered %d %v", path, status, answer)
+		}
+	}
+	send("/api/claude/progress", harness.Object{"message": attacks[:min(len(attacks), 400)], "progress": 50})
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{"sessionId": record(t, s, id)["sessionId"], "userId": "u1", "content": attacks + strings.Repeat("w", 60<<10)}})
+	b := open(t, s, "/jobs/"+id)
+	b.sees("onerror")
+	for _, path := range []string{"", "/timeline", "/transcript", "/audit", "/files"} {
+		b.visit("/jobs/" + id + path)
+		b.sees("media")
+		if b.is(`window.attacked !== undefined || document.querySelector("main img:not(.shown), main script, main style, main svg[onload], main [onerror], main a[href^='javascript']") !== null`) {
+			t.Errorf("%s: what somebody wrote has become part of the page", path)
+		}
+		if b.is(`document.documentElement.scrollWidth > innerWidth`) {
+			t.Errorf("%s: the page is wider than the window", path)
+		}
+		if b.is(`/[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)`) {
+			t.Errorf("%s: the page holds characters that turn the text around", path)
+		}
+	}
+	b.visit("/jobs")
+	if b.is(`window.attacked !== undefined || /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)`) {
+		t.Error("the list is attacked")
+	}
+}

@@ -1,0 +1,226 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/test/harness"
+)
+
+// view is a page as somebody comes to it.
+type view struct {
+	name, path string
+	// prepare does what leads to it, once it is open; nil for nothing.
+	prepare func(*tab)
+}
+
+// everyPage is a server on which something of each sort has happened, and all pages of it.
+func everyPage(t testing.TB) (*harness.Server, []view) {
+	t.Helper()
+	url, client := harness.Redis(t)
+	s := start(t, harness.Vars{
+		"REDIS_URL": url, "HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind}),
+		"RINGBACK_SIMULATE_PACE": "60ms", "MAX_ATTEMPTS": "1",
+	})
+	for d := range 30 { // as if the last month had been busy
+		key := "rb:{00}:daily:" + time.Now().UTC().AddDate(0, 0, -d).Format(time.DateOnly)
+		cost := func(kind string, millionths int) { client.HIncrBy(t.Context(), key, "cost:"+kind, int64(millionths)) }
+		cost("code-change", (d*d*7919%37)*61000)
+		cost("meal-suggestions", (d*104729%23)*21000)
+		cost("media", (d*1299709%11)*32000)
+		for i, bound := range []string{"1", "2", "5", "10", "20", "30", "60", "120"} {
+			client.HIncrBy(t.Context(), key, "firstCallback:"+bound, []int64{3, 9, 21, 14, 6, 3, 1, 1}[i])
+		}
+		for i, bound := range []string{"10", "30", "60", "300", "900", "3600", "14400", "longer"} {
+			client.HIncrBy(t.Context(), key, "approval:"+bound, []int64{1, 2, 3, 5, 3, 2, 1, 1}[i])
+		}
+	}
+	meals := create(t, s, harness.Object{"kind": "meal-suggestions", "userId": "u1", "input": harness.Object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-05"}})
+	review := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n", "main.go": "package main\n\nfunc main() {\n\tprintln(\"hello\")\n}\n"}))
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + review + "/steer", Body: harness.Object{"prompt": "Greet more softly"}})
+	media := create(t, s, harness.Object{"kind": "media", "userId": "u2", "input": harness.Object{"prompt": "a lake at dawn", "aspect_ratio": "16:9"}})
+	shipped := create(t, s, ship)
+	asked := create(t, s, lake)
+	failed := create(t, s, harness.Object{"kind": "media", "userId": "u2", "input": harness.Object{"prompt": "a castle"}, "options": harness.Object{"simulate": "failure"}})
+	running, envelope := s.Manual(t, nil, harness.Object{"userId": "u3"})
+	callback(t, s, "/api/claude/progress", envelope, harness.Object{"message": "Looking through the recipes of the last weeks", "progress": 40})
+	tool, answered := ask(t, s)
+	<-answered
+	form := askForm(t, s)
+	for id, want := range map[string]string{meals: "received", media: "received", shipped: "awaiting_approval", asked: "awaiting_input", failed: "failed", review: "awaiting_approval"} {
+		harness.Eventually(t, id+" to be "+want, func() bool { return record(t, s, id)["status"] == want })
+	}
+	done := create(t, s, harness.Object{"kind": "ship", "userId": "u4", "input": harness.Object{"prompt": "Ship it as docs"}})
+	harness.Eventually(t, "another question", func() bool { return questionOf(t, s, done) != "" })
+	closed := questionOf(t, s, done)
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + closed + "/reply", Body: harness.Object{"decision": "deny", "text": "not today"}})
+	standing(t, s)
+
+	change := "/jobs/" + review + "/review"
+	return s, []view{
+		{"overview", "/", nil},
+		{"jobs", "/jobs", nil},
+		{"jobs-none", "/jobs?kind=media&status=running", nil},
+		{"kinds", "/jobs/new", nil},
+		{"form", "/jobs/new/meal-suggestions", nil},
+		{"form-wrong", "/jobs/new/meal-suggestions", func(b *tab) {
+			b.is(`(document.querySelector("form.panel").noValidate = true)`)
+			b.fill(`[name="v/dateRangeStart"]`, "2026-03-02")
+			b.press("Start")
+			b.awaits("the fault", func() bool { return b.is(`!!document.querySelector("[aria-invalid], .faults")`) })
+		}},
+		{"job-done", "/jobs/" + meals, nil},
+		{"job-running", "/jobs/" + running, nil},
+		{"job-failed", "/jobs/" + failed, nil},
+		{"job-asks", "/jobs/" + shipped, nil},
+		{"timeline", "/jobs/" + meals + "/timeline", nil},
+		{"transcript", "/jobs/" + meals + "/transcript", nil},
+		{"audit", "/jobs/" + done + "/audit", nil},
+		{"files", "/jobs/" + media + "/files", nil},
+		{"files-none", "/jobs/" + failed + "/files", nil},
+		{"review", change, nil},
+		{"review-split", change + "?view=split", nil},
+		{"review-since", change + "?since=0", nil},
+		{"review-file", change + "?file=service/SIMULATED.md", nil},
+		{"inbox", "/inbox", nil},
+		{"question-confirmation", "/inbox/" + questionOf(t, s, shipped), nil},
+		{"question-tool", "/inbox/" + tool, nil},
+		{"question-form", "/inbox/" + form, nil},
+		{"question-value", "/inbox/" + questionOf(t, s, asked), nil},
+		{"question-answered", "/inbox/" + closed, nil},
+		{"approvals", "/approvals?user=u1", nil},
+		{"not-found", "/jobs/req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", nil},
+		{"keys", "/inbox", func(b *tab) {
+			b.key("?")
+			b.sees("Close")
+		}},
+	}
+}
+
+// firstPages are those of a server to which nothing has happened, and to which one signs in.
+func firstPages(t testing.TB) map[*harness.Server][]view {
+	t.Helper()
+	return map[*harness.Server][]view{
+		start(t, nil): {{"overview-none", "/", nil}, {"inbox-none", "/inbox", nil}, {"jobs-first", "/jobs", nil}, {"approvals-none", "/approvals", nil}},
+		start(t, harness.Vars{"JWT_SECRET": strings.Repeat("s", 32)}): {{"sign-in", "/", nil}},
+	}
+}
+
+// questionOf is the id of the question that a job waits at; empty for none.
+func questionOf(t testing.TB, s *harness.Server, job string) string {
+	t.Helper()
+	open, _ := record(t, s, job)["checkpoint"].(harness.Object)
+	id, _ := open["id"].(string)
+	return id
+}
+
+// callback is a call of Claude's.
+func callback(t testing.TB, s *harness.Server, path string, envelope, payload harness.Object) {
+	t.Helper()
+	body := harness.Object{}
+	for _, part := range []harness.Object{envelope, payload} {
+		maps.Copy(body, part)
+	}
+	s.Want(t, 200, harness.Request{Method: "POST", Path: path, Body: body})
+}
+
+// askForm has a job ask for several values, and returns the question's id.
+func askForm(t testing.TB, s *harness.Server) string {
+	t.Helper()
+	id, envelope := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u5", "input": harness.Object{"prompt": "a film"}})
+	var schema harness.Object
+	text := `{"type": "object", "required": ["title", "length"], "properties": {"title": {"type": "string", "title": "Title"},
+		"length": {"type": "integer", "title": "Length in seconds", "minimum": 1}, "style": {"type": "string", "enum": ["calm", "lively"]}, "sound": {"type": "boolean", "title": "With sound"}}}`
+	if err := json.Unmarshal([]byte(text), &schema); err != nil {
+		t.Fatal(err)
+	}
+	callback(t, s, "/api/claude/checkpoints", envelope, harness.Object{"type": "form_requirements", "message": "What shall the film be like?", "props": harness.Object{"schema": schema}})
+	return questionOf(t, s, id)
+}
+
+// standing has somebody allow a tool for always.
+func standing(t testing.TB, s *harness.Server) {
+	t.Helper()
+	question, answered := ask(t, s)
+	<-answered
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + question + "/reply", Body: harness.Object{"decision": "approve", "scope": "always"}})
+}
+
+// schemes are the two sets of colours.
+var schemes = []string{"light", "dark"}
+
+// look shows a view in a set of colours.
+func (v view) look(b *tab, scheme string) {
+	b.t.Helper()
+	b.do(colours(scheme))
+	b.visit(v.path)
+	if v.prepare != nil {
+		v.prepare(b)
+	}
+	b.awaits("the page to be still", func() bool {
+		return b.is(`document.readyState === "complete" && [...document.images].every(image => image.complete || image.loading === "lazy")`)
+	})
+}
+
+// Everybody can use each page: axe finds nothing serious, in both sets of colours, and no
+// page is wider than a phone.
+func TestEverybodyCanUseEachPage(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile("../../.tools/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		if os.Getenv("CI") == "" {
+			t.Skip("axe is not installed: run make deps")
+		}
+		t.Fatal(err)
+	}
+	check := func(s *harness.Server, views []view) {
+		b := open(t, s, "/", phone())
+		for _, v := range views {
+			for _, scheme := range schemes {
+				v.look(b, scheme)
+				for _, fault := range b.faults(string(axe)) {
+					t.Errorf("%s, %s: %s", v.name, scheme, fault)
+				}
+			}
+			if b.is(`document.body.innerText.includes("%!")`) {
+				t.Errorf("%s shows a value that could not be written", v.name)
+			}
+			if b.is(`document.documentElement.scrollWidth > innerWidth`) {
+				t.Errorf("%s is wider than a phone", v.name)
+			}
+		}
+	}
+	check(everyPage(t))
+	for s, views := range firstPages(t) {
+		check(s, views)
+	}
+}
+
+// Pictures of all pages, for people to look at: make screenshots.
+func TestScreenshots(t *testing.T) {
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		t.Skip("SCREENSHOTS does not say where they are to go: make screenshots")
+	}
+	take := func(s *harness.Server, views []view) {
+		for size, option := range map[string]action{"desktop": desktop(), "phone": phone()} {
+			b := open(t, s, "/", option)
+			for _, v := range views {
+				for _, scheme := range schemes {
+					v.look(b, scheme)
+					b.screenshot(filepath.Join(dir, fmt.Sprintf("%s-%s-%s.png", v.name, size, scheme)))
+				}
+			}
+		}
+	}
+	take(everyPage(t))
+	for s, views := range firstPages(t) {
+		take(s, views)
+	}
+}

@@ -1,0 +1,94 @@
+package console
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"ringback/test/harness"
+)
+
+// repository makes a bare repository with some files.
+func repository(t testing.TB, files map[string]string) string {
+	t.Helper()
+	bare, work := filepath.Join(t.TempDir(), "service.git"), filepath.Join(t.TempDir(), "work")
+	git(t, "", "init", "--quiet", "--bare", "--initial-branch=main", bare)
+	git(t, "", "clone", "--quiet", bare, work)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, work, "add", "--all")
+	git(t, work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin")
+	git(t, work, "push", "--quiet", "origin", "HEAD:main")
+	return bare
+}
+
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// createChange asks for a change of a repository, which is there to be reviewed then.
+func createChange(t testing.TB, s *harness.Server, repository string) string {
+	t.Helper()
+	id := create(t, s, harness.Object{"kind": "code-change", "userId": "u1", "input": harness.Object{
+		"prompt": "Say hello", "require_approval": true, "repos": []any{harness.Object{"url": repository}},
+		"verifiers": []any{harness.Object{"name": "there", "command": "test -e greeting.txt"}, harness.Object{"name": "long", "command": "seq 1 30; false"}},
+	}})
+	harness.Eventually(t, "the review", func() bool { return record(t, s, id)["status"] == "awaiting_approval" })
+	return id
+}
+
+// A reviewer comments on a line, steers twice, looks at what has changed in between and at a
+// whole file, and approves what is on the screen; what is not is refused.
+func TestAChangeIsReviewed(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	remote := repository(t, map[string]string{"greeting.txt": "hello\n"})
+	id := createChange(t, s, remote)
+	b := open(t, s, "/jobs/"+id+"/review")
+	b.sees("SIMULATED.md", "Say hello", "failed (1)", "Decide on round 0")
+	b.do(chromedp.Click(`[data-place="service/SIMULATED.md:1"]`))
+	b.do(chromedp.SendKeys(`textarea[name="comment:service/SIMULATED.md:1"]`, "too loud"))
+	b.fill("#prompt", "Whisper")
+	stale := open(t, s, "/jobs/"+id+"/review", noScript())
+	b.press("Start another round")
+	b.sees("round 1 of 5", "Decide on round 1", "service/SIMULATED.md:1: too loud")
+
+	stale.do(chromedp.Click(`#decide button[value="approve"]`))
+	stale.sees("You decided on round 0, and the change is at round 1 by now", "Decide on round 1")
+	if status := record(t, s, id)["status"]; status != "awaiting_approval" {
+		t.Fatalf("the job is %v", status)
+	}
+
+	b.fill("#prompt", "Sing")
+	b.press("Start another round")
+	b.sees("round 2 of 5", "Decide on round 2")
+	b.press("Since round 1")
+	b.awaits("the last round alone", func() bool {
+		patches := b.value(`document.getElementById("patches")?.innerText ?? ""`)
+		return strings.Contains(patches, "Sing") && strings.Contains(patches, "Whisper") && !b.is(`[...document.querySelectorAll("tr.add")].some(row => row.innerText.includes("Whisper"))`)
+	})
+	b.press("The whole file")
+	b.sees("All files of the change", "to decide")
+	b.press("Side by side")
+	b.awaits("two columns", func() bool { return b.is(`!!document.querySelector("table.lines.split")`) })
+	b.press("to decide")
+	b.press("Approve what is shown")
+	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
+	if branches := git(t, remote, "branch", "--list"); !strings.Contains(branches, id) {
+		t.Errorf("the remote has %s", branches)
+	}
+}

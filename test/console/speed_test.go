@@ -1,0 +1,163 @@
+package console
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"ringback/test/harness"
+)
+
+// heaviest is how much a browser may have to load to show a page for the first time, in
+// bytes.
+const heaviest = 100_000
+
+var loaded = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"|from '\./([^']+)'`)
+
+// Of each page the first view is light: itself, and all that it loads.
+func TestTheFirstViewIsLight(t *testing.T) {
+	t.Parallel()
+	s, views := everyPage(t)
+	for _, v := range views {
+		sum, seen := 0, map[string]bool{}
+		for left := []string{v.path}; len(left) > 0; left = left[1:] {
+			if seen[left[0]] {
+				continue
+			}
+			seen[left[0]] = true
+			text, size := download(t, s.URL+left[0])
+			sum += size
+			for _, found := range loaded.FindAllStringSubmatch(text, -1) {
+				if path := found[1]; path != "" {
+					left = append(left, path)
+				} else {
+					left = append(left, "/static/"+found[2])
+				}
+			}
+		}
+		if len(seen) < 9 {
+			t.Errorf("%s loads only %v", v.name, seen)
+		}
+		if sum > heaviest {
+			t.Errorf("the first view of %s is %d bytes", v.name, sum)
+		}
+	}
+}
+
+// download returns a text, and how many bytes came over the network for it.
+func download(t *testing.T, url string) (string, int) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept-Encoding", "gzip")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	counted := &counter{from: resp.Body}
+	var body io.Reader = counted
+	if resp.Header.Get("Content-Encoding") == "gzip" {
+		if body, err = gzip.NewReader(counted); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), counted.n
+}
+
+// counter counts what is read.
+type counter struct {
+	from io.Reader
+	n    int
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += n
+	return n, err
+}
+
+// What comes in does not move what somebody looks at.
+func TestNothingMovesWhenEventsArrive(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	id, envelope := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "a lake"}})
+	for i, path := range []string{"/", "/jobs", "/jobs/" + id, "/jobs/" + id + "/timeline"} {
+		b := open(t, s, path)
+		b.sees("media")
+		b.is(`(window.moved = [], new PerformanceObserver(list => { for (const one of list.getEntries()) for (const source of one.sources) window.moved.push(source.node?.parentElement?.outerHTML) }).observe({ type: "layout-shift", buffered: true }), true)`)
+		for n := range 5 {
+			message := fmt.Sprintf("report %d of page %d: looking at what is there", n, i)
+			callback(t, s, "/api/claude/progress", envelope, harness.Object{"message": message, "progress": 10 * n})
+			b.sees(message)
+		}
+		b.is(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+		if moved := b.value(`window.moved.join()`); moved != "" {
+			t.Errorf("%s: this has moved: %s", path, moved)
+		}
+	}
+}
+
+// How long it takes from pressing something to the next frame: on a timeline of 5,000
+// events, and on a change of 10,000 lines.
+func BenchmarkInteraction(b *testing.B) {
+	claude := filepath.Join(b.TempDir(), "claude")
+	text := "#!/bin/bash\ncd service && for n in $(seq 1 10000); do echo \"var v$n = call($n, \\\"text $n\\\") // line $n\"; done > long.go && cd .. && exec " + harness.Binary() + " simulate \"$@\"\n"
+	if err := os.WriteFile(claude, []byte(text), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	s := start(b, harness.Vars{"CLAUDE_BIN": claude})
+	change := createChange(b, s, repository(b, map[string]string{"greeting.txt": "hello\n"}))
+	b.Run("diff of 10,000 lines", func(b *testing.B) {
+		page := open(b, s, "/jobs/"+change+"/review")
+		page.interact(b, `[data-place="service/long.go:100"]`, kb.Tab, "a")
+	})
+	id, envelope := s.Manual(b, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "a lake"}})
+	session := record(b, s, id)["sessionId"]
+	for n := range 2500 {
+		callback(b, s, "/api/claude/progress", envelope, harness.Object{"message": fmt.Sprint("report ", n), "progress": n % 100})
+		s.Want(b, 200, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{"sessionId": session, "userId": "u1", "content": fmt.Sprint("message ", n)}})
+	}
+	b.Run("timeline of 5,000 events", func(b *testing.B) {
+		page := open(b, s, "/jobs/"+id+"/timeline?all=1")
+		page.interact(b, `.events > li:first-child time`, kb.Tab, kb.PageDown)
+	})
+}
+
+// interact clicks something, and presses keys, and reports the longest time until the next
+// frame, and how long the page took to be there.
+func (b *tab) interact(bench *testing.B, click string, keys ...string) {
+	b.awaits("the page to be there", func() bool { return b.is(`document.readyState === "complete"`) })
+	b.is(`(window.longest = 0, new PerformanceObserver(list => { for (const one of list.getEntries()) window.longest = Math.max(window.longest, one.duration) }).observe({ type: "event", durationThreshold: 16, buffered: false }), true)`)
+	for bench.Loop() {
+		b.do(chromedp.Click(click))
+		for _, key := range keys {
+			b.do(chromedp.KeyEvent(key))
+		}
+	}
+	var longest, whole float64
+	for into, script := range map[*float64]string{&longest: `window.longest`, &whole: `performance.getEntriesByType("navigation")[0].loadEventEnd`} {
+		found, err := within(b, chromedp.Evaluate[float64](script))
+		if err != nil {
+			bench.Fatal(err)
+		}
+		*into = found
+	}
+	bench.ReportMetric(longest, "ms/longest-interaction")
+	bench.ReportMetric(whole, "ms/load")
+	bench.ReportMetric(0, "ns/op")
+}

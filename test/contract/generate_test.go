@@ -1,0 +1,198 @@
+package contract
+
+import (
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// generator makes values of the schemas of a document.
+type generator struct {
+	*rand.Rand
+	document *document
+}
+
+// words are texts, among them those that some pattern asks for.
+var words = []string{
+	"a", "0", "42", "1772474400000000", "u1", "s1", "shop", "16:9", "no_shop", "2026-03-02", "Zoë cooks 🍲", "req_06_x", "none", "x y", "\u202e", "'; DROP", "../..", "%2e", "a\nb",
+}
+
+// tries is how often something is made until it is what it should be.
+const tries = 30
+
+// allowed makes a value that a schema allows; false where none was found.
+func (g generator) allowed(schema any) (any, bool) {
+	for range tries {
+		v := g.value(schema, 0)
+		if g.document.fault(schema, v) == "" {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// forbidden makes of a value one that the schema forbids, also without the fields that are
+// null: such a field counts as absent. False where none was found.
+func (g generator) forbidden(schema, value any) (any, bool) {
+	for range tries {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, false
+		}
+		broken := g.broken(decodedAny(text))
+		if g.document.fault(schema, withoutNull(broken)) != "" {
+			return broken, true
+		}
+	}
+	return nil, false
+}
+
+// withoutNull is a value without fields that are null.
+func withoutNull(value any) any {
+	fields, ok := value.(object)
+	if !ok {
+		return value
+	}
+	said := object{}
+	for name, v := range fields {
+		if v != nil {
+			said[name] = withoutNull(v)
+		}
+	}
+	return said
+}
+
+func (g generator) pick(list []any) any { return list[g.IntN(len(list))] }
+
+// number is a number of a schema; other where it says none.
+func number(schema object, keyword string, other int) int {
+	if n, ok := schema[keyword].(json.Number); ok {
+		if whole, err := n.Int64(); err == nil {
+			return int(whole)
+		}
+	}
+	return other
+}
+
+func (g generator) value(schema any, depth int) any {
+	s := g.document.resolve(schema)
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		if choices, ok := s[keyword].([]any); ok {
+			return g.value(g.pick(choices), depth)
+		}
+	}
+	if parts, ok := s["allOf"].([]any); ok {
+		return g.all(parts, depth)
+	}
+	if values, ok := s["enum"].([]any); ok {
+		return g.pick(values)
+	}
+	if value, ok := s["const"]; ok {
+		return value
+	}
+	kind := s["type"]
+	if kinds, ok := kind.([]any); ok {
+		kind = g.pick(kinds)
+	}
+	switch kind {
+	case "object":
+		return g.object(s, depth)
+	case "array":
+		return g.array(s, depth)
+	case "string":
+		return g.text(s)
+	case "integer", "number":
+		least := number(s, "minimum", -3)
+		return least + g.IntN(max(1, min(number(s, "maximum", least+1000)-least, 1_000_000)))
+	case "boolean":
+		return g.IntN(2) == 0
+	}
+	return g.pick([]any{nil, true, 7, "text", []any{}, object{"a": 1}})
+}
+
+// all is an object of several schemas, of which the later ones say more.
+func (g generator) all(parts []any, depth int) any {
+	value := object{}
+	for i, part := range parts {
+		s := g.document.resolve(part)
+		if made, ok := g.object(s, depth).(object); ok {
+			maps.Copy(value, made)
+		}
+		if i > 0 {
+			for name, property := range s["properties"].(object) {
+				value[name] = g.value(property, depth+1)
+			}
+		}
+	}
+	return value
+}
+
+func (g generator) object(s object, depth int) any {
+	value := object{}
+	properties, _ := s["properties"].(object)
+	required, _ := s["required"].([]any)
+	for name, property := range properties {
+		if slices.Contains(required, any(name)) || depth < 4 && g.IntN(3) == 0 {
+			value[name] = g.value(property, depth+1)
+		}
+	}
+	if properties == nil && g.IntN(2) == 0 {
+		value["a"] = g.value(s["additionalProperties"], depth+1)
+	}
+	return value
+}
+
+func (g generator) array(s object, depth int) any {
+	least := number(s, "minItems", 0)
+	items := []any{}
+	for range least + g.IntN(max(1, min(3, number(s, "maxItems", 3)-least+1))) {
+		items = append(items, g.value(s["items"], depth+1))
+	}
+	return items
+}
+
+func (g generator) text(s object) string {
+	switch s["format"] {
+	case "date":
+		return "2026-03-02"
+	case "date-time":
+		return "2026-03-02T18:00:00Z"
+	}
+	if pattern, ok := s["pattern"].(string); ok {
+		if fit := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !regexp.MustCompile(pattern).MatchString(word) }); len(fit) > 0 {
+			return fit[g.IntN(len(fit))]
+		}
+	}
+	if most := number(s, "maxLength", 0); most > 0 && g.IntN(8) == 0 {
+		return strings.Repeat("w", most)
+	}
+	return words[g.IntN(len(words))]
+}
+
+// broken changes one thing somewhere in a value.
+func (g generator) broken(value any) any {
+	switch v := value.(type) {
+	case object:
+		names := slices.Sorted(maps.Keys(v))
+		switch {
+		case len(names) == 0 || g.IntN(4) == 0:
+			v["surprise"] = 1
+		case g.IntN(3) == 0:
+			delete(v, names[g.IntN(len(names))])
+		default:
+			name := names[g.IntN(len(names))]
+			v[name] = g.broken(v[name])
+		}
+		return v
+	case []any:
+		if len(v) > 0 && g.IntN(2) == 0 {
+			i := g.IntN(len(v))
+			v[i] = g.broken(v[i])
+			return v
+		}
+	}
+	return g.pick([]any{nil, true, -1, 7.5, 1_000_000_000, "", "none of these", strings.Repeat("x", 70_000), []any{}, []any{1}, object{}, object{"a": nil}})
+}

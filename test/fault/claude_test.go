@@ -1,0 +1,176 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"ringback/internal/claude"
+	"ringback/test/harness"
+)
+
+// object is a JSON object.
+type object = harness.Object
+
+// playsClaude makes the test binary a CLI that does what the job's flow says, and
+// repeats, reorders and doubles its callbacks. It names the journal's directory.
+const playsClaude = "RINGBACK_SIMULATE_FAULTS"
+
+// player is one process of the CLI.
+type player struct {
+	journal *journal
+	prompt  claude.Parts
+	// conversation is what the CLI calls it.
+	conversation string
+	// input is the job's; answers are the user's so far.
+	input   struct{ Flow, Wish string }
+	answers []givenAnswer
+	// run tells this process from others of the job.
+	run string
+}
+
+// givenAnswer is what a prompt says of a question that the user has answered.
+type givenAnswer struct {
+	Question string `json:"question"`
+	Props    struct {
+		Action string `json:"action"`
+	} `json:"props"`
+	Reply struct {
+		Decision string         `json:"decision"`
+		Values   map[string]any `json:"values"`
+		Text     string         `json:"text"`
+	} `json:"reply"`
+	// Note says that it was used up.
+	Note string `json:"note"`
+}
+
+func playClaude(dir string) int {
+	text, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return 1
+	}
+	p := &player{journal: &journal{dir: dir}, run: fmt.Sprintf("%d-%x", os.Getpid(), rand.Uint32())}
+	if p.prompt, err = claude.ReadPrompt(string(text)); err == nil {
+		err = p.recall(os.Args)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Printf(`{"type":"system","subtype":"init","session_id":%q}`+"\n", p.conversation)
+	p.note(turnBegan, p.run)
+	err = p.play()
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	p.note(turnEnded, fmt.Sprint(p.run, " ", err))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Printf(`{"type":"result","subtype":"success","is_error":false,"session_id":%q,"result":"Done."}`+"\n", p.conversation)
+	return 0
+}
+
+// memoryFile holds what the first prompt of a conversation said, for later ones do not
+// repeat it.
+const memoryFile = ".conversation.json"
+
+// recall goes on with a conversation, which lies in the working directory: like the real
+// CLI, it fails where nobody began it there.
+func (p *player) recall(args []string) error {
+	resumed := slices.Index(args, "--resume")
+	for _, option := range []string{"--resume", "--session-id"} {
+		if i := slices.Index(args, option); i >= 0 && i+1 < len(args) {
+			p.conversation = args[i+1]
+		}
+	}
+	if p.prompt.Input != nil || resumed < 0 {
+		text, _ := json.Marshal(map[string]any{"of": p.conversation, "input": p.prompt.Input, "repositories": p.prompt.Repositories})
+		if err := os.WriteFile(memoryFile, text, 0o600); err != nil {
+			return err
+		}
+	}
+	var memory struct {
+		Of           string
+		Input        json.RawMessage
+		Repositories []string
+	}
+	text, err := os.ReadFile(memoryFile)
+	if err != nil || json.Unmarshal(text, &memory) != nil || memory.Of != p.conversation {
+		return fmt.Errorf("No conversation found with session ID: %s", p.conversation)
+	}
+	p.prompt.Input, p.prompt.Repositories = memory.Input, memory.Repositories
+	if len(p.prompt.Answers) > 0 {
+		if err := json.Unmarshal(p.prompt.Answers, &p.answers); err != nil {
+			return err
+		}
+	}
+	return json.Unmarshal(p.prompt.Input, &p.input)
+}
+
+func (p *player) note(what, value string) {
+	p.journal.write(p.prompt.Callback.RequestID, "claude", what, value)
+}
+
+func pause(most int) { time.Sleep(time.Duration(rand.IntN(most)) * time.Millisecond) }
+
+// errStop ends a turn as it should end when a person is asked, or when the job is over.
+var errStop = errors.New("the turn ends here")
+
+// envelope adds to a payload whose callback it is.
+func (p *player) envelope(payload object) object {
+	all := object{"requestId": p.prompt.Callback.RequestID, "hmac": p.prompt.Callback.Signature}
+	maps.Copy(all, payload)
+	return all
+}
+
+// send posts a callback until it is answered, like curl --retry in the prompt.
+func (p *player) send(path string, payload object, header map[string]string) (status int, answer object) {
+	body, _ := json.Marshal(payload)
+	client := http.Client{Timeout: 20 * time.Second}
+	for range 300 {
+		req, err := http.NewRequest(http.MethodPost, p.prompt.Callback.BaseURL+"/api/claude/"+path, bytes.NewReader(body))
+		if err != nil {
+			return 0, nil
+		}
+		req.Close = true // the next may go to another node
+		req.Header.Set("Content-Type", "application/json")
+		for name, value := range header {
+			req.Header.Set(name, value)
+		}
+		resp, err := client.Do(req)
+		if err == nil {
+			answer = nil
+			err = json.NewDecoder(resp.Body).Decode(&answer)
+			resp.Body.Close()
+			if err == nil && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests {
+				return resp.StatusCode, answer
+			}
+		}
+		pause(300)
+	}
+	return 0, nil
+}
+
+// ask is send for what is answered with more than success; anything else ends the turn.
+func (p *player) ask(path string, payload object) (object, error) {
+	status, answer := p.send(path, p.envelope(payload), nil)
+	text, _ := json.Marshal(answer)
+	p.note(answered, fmt.Sprintf("%s: %d %.300s", path, status, text))
+	switch status {
+	case http.StatusOK:
+		return answer, nil
+	case http.StatusForbidden, http.StatusNotFound, http.StatusConflict:
+		return nil, errStop // another turn has the job now, or it is over
+	}
+	return nil, fmt.Errorf("%s was answered %d %s", path, status, text)
+}

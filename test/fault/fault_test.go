@@ -1,0 +1,152 @@
+package fault
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"ringback/test/harness"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(playsClaude); dir != "" {
+		os.Exit(playClaude(dir))
+	}
+	flag.Parse()
+	os.Exit(harness.MainBuilt(m, buildFlags...))
+}
+
+// settings of a run, from the environment.
+type settings struct {
+	// seed repeats the choice of flows, faults and decisions (FAULT_SEED).
+	seed uint64
+	// jobs is how many are asked for on each topology (FAULT_JOBS).
+	jobs int
+	// topology is the one to run on, "" for all (FAULT_TOPOLOGY).
+	topology string
+}
+
+// fewJobs is for a run among the other tests.
+const fewJobs = 14
+
+func readSettings() settings {
+	s := settings{seed: rand.Uint64(), jobs: fewJobs, topology: os.Getenv("FAULT_TOPOLOGY")}
+	if n, err := strconv.Atoi(os.Getenv("FAULT_JOBS")); err == nil {
+		s.jobs = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("FAULT_SEED"), 10, 64); err == nil {
+		s.seed = n
+	}
+	return s
+}
+
+// topologies are what jobs can be stored in.
+var topologies = []topology{
+	{name: "embedded", nodes: 1, start: startEmbedded},
+	{name: "one", nodes: 3, start: startOne},
+	{name: "sentinel", nodes: 3, start: startSentinel},
+	{name: "lagging", nodes: 3, start: startLagging},
+	{name: "waiting", nodes: 3, start: startWaiting},
+	{name: "cluster", nodes: 3, start: startCluster},
+	{name: "hosts", nodes: 2, start: startHosts},
+}
+
+// TestFaults is the suite: see the package's comment. FAULT_SEED repeats the choices of
+// a run, FAULT_JOBS says how many jobs there are on each topology, FAULT_TOPOLOGY names
+// one of them.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	s := readSettings()
+	for _, top := range topologies {
+		if s.topology != "" && s.topology != top.name {
+			continue
+		}
+		t.Run(top.name, func(t *testing.T) {
+			t.Parallel()
+			t.Logf("FAULT_TOPOLOGY=%s FAULT_SEED=%d FAULT_JOBS=%d", top.name, s.seed, s.jobs)
+			run(t, top, s)
+		})
+	}
+}
+
+// run sends jobs through one topology while things go wrong, and then looks at what is
+// left of them.
+func run(t *testing.T, top topology, s settings) {
+	t.Helper()
+	began := time.Now()
+	w := newWorld(t, top, s)
+	ears := w.startListeners()
+	var people, causing sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	chaos, calm := context.WithCancel(ctx)
+	people.Go(func() { w.answerPeople(ctx) })
+	causing.Go(func() { w.causeFaults(chaos) })
+
+	jobs := w.runClients(s.jobs)
+	calm()
+	causing.Wait()
+	w.repair()
+	jobs = w.again(jobs)
+
+	w.checkJobs(jobs)
+	ears.check(jobs)
+	stop()
+	people.Wait()
+	ears.stop()
+	w.checkLeftovers()
+	w.report(jobs, time.Since(began))
+}
+
+// report prints what was tried, for docs/reliability.md.
+func (w *world) report(jobs []*jobSeen, took time.Duration) {
+	flows := map[string]int{}
+	for _, j := range jobs {
+		flows[j.flow]++
+	}
+	w.t.Logf("%s: %d jobs in %s: %v", w.topology.name, len(jobs), took.Round(time.Second), flows)
+	w.t.Logf("%s: faults %v", w.topology.name, w.faults.counts())
+	w.t.Logf("%s: journal %v", w.topology.name, w.journal.counts())
+}
+
+// kindsDirs writes the kinds of the suite into directories for PROMPTS_DIR and
+// SCHEMAS_DIR.
+func kindsDirs(t testing.TB, witness string) (prompts, schemas string) {
+	t.Helper()
+	prompts, schemas = t.TempDir(), t.TempDir()
+	const attempts = "max_attempts: 20\n" // most turns are ended by a fault
+	for name, policy := range map[string]string{
+		"plain":  "",
+		"asking": "",
+		"acting": fmt.Sprintf(`actions:
+  - name: deploy
+    title: Deploy
+    question: 'Deploy "{{input.name}}"?'
+    input: {type: object, required: [name], properties: {name: {type: string}}}
+    command: [sh, -c, 'echo "$1" >> %s', deploy, '{{input.name}}']
+`, witness),
+		"careful":  "tools: {ask: [Bash]}\n",
+		"changing": "workspace: {}\nreview: true\nmax_steering_iterations: 5\nverifiers: [{present: test -s change.txt}]\n",
+	} {
+		write(t, filepath.Join(prompts, name+".md"), "---\n"+attempts+policy+"---\nDo it.\n")
+		field := "value"
+		if name == "changing" {
+			field = "summary"
+		}
+		write(t, filepath.Join(schemas, name+".result.json"), fmt.Sprintf(`{"type":"object","required":["%[1]s"],"properties":{"%[1]s":{"type":"string"}}}`, field))
+	}
+	return prompts, schemas
+}
+
+func write(t testing.TB, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

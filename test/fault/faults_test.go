@@ -1,0 +1,142 @@
+package fault
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"ringback/test/harness"
+)
+
+// fault is something that goes wrong.
+type fault struct {
+	name string
+	do   func()
+}
+
+// causeFaults lets something go wrong every so often until ctx ends: each fault in its
+// turn, in an order that is left to chance anew once all were there. Those of the store
+// come first, so that a short run has them.
+func (w *world) causeFaults(ctx context.Context) {
+	w.shuffle(w.store.faults)
+	faults := slices.Concat(w.store.faults, w.nodeFaults())
+	for i := 0; ctx.Err() == nil; i++ {
+		if i > 0 && i%len(faults) == 0 {
+			w.shuffle(faults)
+		}
+		f := faults[i%len(faults)]
+		w.faults.add(f.name)
+		before := w.ended.Load()
+		f.do()
+		w.revive()
+		w.sleep(ctx, 500)
+		w.awaitProgress(ctx, before)
+	}
+}
+
+// awaitProgress waits, for a while, until another job has ended: on a slow machine, too,
+// some get through between two faults.
+func (w *world) awaitProgress(ctx context.Context, before int64) {
+	for deadline := time.Now().Add(8 * time.Second); w.ended.Load() == before && ctx.Err() == nil && time.Now().Before(deadline); {
+		w.sleep(ctx, 50)
+	}
+}
+
+func (w *world) shuffle(faults []fault) {
+	w.rand.Shuffle(len(faults), func(a, b int) { faults[a], faults[b] = faults[b], faults[a] })
+}
+
+// sleep waits for a part of a second, up to so many milliseconds.
+func (w *world) sleep(ctx context.Context, most int) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Duration(w.rand.IntN(most)) * time.Millisecond):
+	}
+}
+
+func (w *world) nodeFaults() []fault {
+	return []fault{
+		{"node killed", func() { w.stopNode(syscall.SIGKILL) }},
+		{"node stopped", func() { w.stopNode(syscall.SIGTERM) }},
+		{"node paused", w.pauseNode},
+		{"CLI killed", func() { w.signalCLI(syscall.SIGKILL) }},
+		{"CLI paused", w.pauseCLI},
+		{"entry cut", w.entry.Cut},
+		{"entry slow", func() { w.slow(w.entry) }},
+	}
+}
+
+func (w *world) stopNode(how syscall.Signal) {
+	i := w.rand.IntN(len(w.env))
+	w.node(i).Stop(w.t, how)
+	w.sleep(w.t.Context(), 500)
+	w.restart(i)
+}
+
+// revive starts nodes again that have ended by themselves, as whatever looks after them
+// would.
+func (w *world) revive() {
+	for i := range w.env {
+		select {
+		case <-w.node(i).Exited():
+			w.faults.add("node ended by itself")
+			text := w.node(i).Log.String()
+			last := text[max(0, len(text)-500):]
+			if _, trace, panicked := strings.Cut(text, "\npanic:"); panicked {
+				w.t.Errorf("%s: a node has ended by a panic:%.5000s", w.topology.name, trace)
+			}
+			w.t.Logf("%s: a node has ended by itself: …%s", w.topology.name, last)
+			w.restart(i)
+		default:
+		}
+	}
+}
+
+// pauseNode pauses one, for longer than NODE_TIMEOUT now and then.
+func (w *world) pauseNode() {
+	pid := w.node(w.rand.IntN(len(w.env))).Cmd.Process.Pid
+	_ = syscall.Kill(pid, syscall.SIGSTOP)
+	w.sleep(w.t.Context(), 5000)
+	wake(pid)
+}
+
+func wake(pid int) { _ = syscall.Kill(pid, syscall.SIGCONT) }
+
+// cli is a process of a job; 0 for none.
+func (w *world) cli() int {
+	pids := harness.ProcessesUnder(w.env[w.rand.IntN(len(w.env))]["DATA_DIR"] + "/nodes")
+	if len(pids) == 0 {
+		return 0
+	}
+	return pids[w.rand.IntN(len(pids))]
+}
+
+func (w *world) signalCLI(s syscall.Signal) {
+	if pid := w.cli(); pid != 0 {
+		_ = syscall.Kill(pid, s)
+	}
+}
+
+func (w *world) pauseCLI() {
+	if pid := w.cli(); pid != 0 {
+		_ = syscall.Kill(pid, syscall.SIGSTOP)
+		time.AfterFunc(time.Second, func() { wake(pid) })
+	}
+}
+
+func (w *world) slow(p *harness.Proxy) {
+	p.Delay(20 * time.Millisecond)
+	w.sleep(w.t.Context(), 1000)
+	p.Delay(0)
+}
+
+// repair undoes what may still be broken.
+func (w *world) repair() {
+	w.wakeAll()
+	w.revive()
+	if w.store.repair != nil {
+		w.store.repair()
+	}
+}

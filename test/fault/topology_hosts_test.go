@@ -1,0 +1,67 @@
+package fault
+
+import (
+	"strings"
+	"syscall"
+
+	"ringback/test/harness"
+	"ringback/test/scan"
+)
+
+// startHosts is two hosts that share nothing but a network, on which also lie Redis and,
+// in front of the hosts, the entry. Each reaches Redis on a way of its own.
+func startHosts(w *world) store {
+	network := harness.NewNetwork(w.t)
+	redis := harness.StartRedis(w.t, scan.New(), nil)
+	w.key = "key-of-the-fault-suite"
+	var hosts []*harness.Host
+	var ways []*harness.Proxy
+	var addresses []string
+	for i, env := range w.env {
+		h, way := network.Host(w.t), harness.StartProxyAt(w.t, network.Addr+":0", redis.Addr())
+		hosts, ways, addresses = append(hosts, h), append(ways, way), append(addresses, h.Addr+":3001")
+		w.place[i] = h.Run
+		env["LISTEN_ADDR"], env["API_KEYS"], env["REPOSITORY_PATHS"] = h.Addr+":3001", w.key, strings.Join(w.repos.bare, ",")
+		env["REDIS_URL"] = strings.Replace(redis.URL, redis.Addr(), way.Addr, 1)
+	}
+	w.entry = harness.StartProxyAt(w.t, network.Addr+":0", addresses...)
+	for _, env := range w.env {
+		env["CALLBACK_BASE_URL"] = "http://" + w.entry.Addr
+	}
+	some := func() int { return w.rand.IntN(len(hosts)) }
+	return store{faults: []fault{
+		{"a host cut off from everything", func() {
+			h := hosts[some()]
+			h.Cut(w.t)
+			w.sleep(w.t.Context(), 6000)
+			h.Join(w.t)
+		}},
+		{"a host cut off from Redis", func() {
+			way := ways[some()]
+			way.Partition()
+			w.sleep(w.t.Context(), 6000)
+			way.Heal()
+		}},
+		{"both hosts cut off", func() {
+			for _, h := range hosts {
+				h.Cut(w.t)
+			}
+			w.sleep(w.t.Context(), 3000)
+			for _, h := range hosts {
+				h.Join(w.t)
+			}
+		}},
+		{"a host's connections to Redis cut", func() { ways[some()].Cut() }},
+		{"a host's way to Redis slow", func() { w.slow(ways[some()]) }},
+		{"Redis killed", func() {
+			redis.Kill()
+			w.sleep(w.t.Context(), 1000)
+			redis.Start(w.t)
+		}},
+		{"Redis paused", func() {
+			_ = redis.Cmd.Process.Signal(syscall.SIGSTOP)
+			w.sleep(w.t.Context(), 5000)
+			_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
+		}},
+	}}
+}

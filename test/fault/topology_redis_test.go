@@ -1,0 +1,76 @@
+package fault
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"ringback/test/harness"
+	"ringback/test/scan"
+)
+
+// startEmbedded is the node's own Redis, on its append-only file in DATA_DIR.
+func startEmbedded(w *world) store {
+	var last time.Time
+	kill := func() {
+		// Five ends in a minute are too many, by design: see docs/operations.md.
+		if time.Since(last) < 15*time.Second {
+			return
+		}
+		for _, pid := range embeddedRedis(w.node(0).Cmd.Process.Pid) {
+			last = time.Now()
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return store{faults: []fault{
+		{"embedded Redis killed", kill},
+		{"node and its Redis killed", func() {
+			pids := embeddedRedis(w.node(0).Cmd.Process.Pid)
+			_ = w.node(0).Cmd.Process.Kill()
+			for _, pid := range pids {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			<-w.node(0).Exited()
+			w.restart(0)
+		}},
+	}}
+}
+
+// embeddedRedis is the process that a node has started as its store.
+func embeddedRedis(node int) []int {
+	var found []int
+	for _, pid := range harness.ChildrenOf(node) {
+		comm, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
+		if strings.HasPrefix(string(comm), "redis-server") || strings.HasPrefix(string(comm), "valkey-server") {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// startOne is one Redis with an append-only file that is synced before each answer. Nodes
+// reach it through a proxy.
+func startOne(w *world) store {
+	redis := harness.StartRedis(w.t, scan.New(), nil)
+	way := harness.StartProxy(w.t, redis.Addr())
+	return store{
+		url: strings.Replace(redis.URL, redis.Addr(), way.Addr, 1),
+		faults: []fault{
+			{"Redis killed", func() {
+				redis.Kill()
+				w.sleep(w.t.Context(), 1000)
+				redis.Start(w.t)
+			}},
+			{"Redis paused", func() {
+				_ = redis.Cmd.Process.Signal(syscall.SIGSTOP)
+				w.sleep(w.t.Context(), 5000)
+				_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
+			}},
+			{"connections to Redis cut", way.Cut},
+			{"Redis slow", func() { w.slow(way) }},
+		},
+	}
+}

@@ -1,0 +1,37 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ProcessesUnder finds the processes whose working directory lies under dir.
+func ProcessesUnder(dir string) []int {
+	entries, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	var pids []int
+	for _, entry := range entries {
+		cwd, err := os.Readlink(entry)
+		var pid int
+		if _, scanErr := fmt.Sscanf(entry, "/proc/%d/cwd", &pid); err == nil && scanErr == nil && strings.HasPrefix(cwd, dir) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// ChildrenOf finds the children of a process.
+func ChildrenOf(pid int) []int {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	var pids []int
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread)
+		for field := range strings.FieldsSeq(string(text)) {
+			var child int
+			_, _ = fmt.Sscan(field, &child)
+			pids = append(pids, child)
+		}
+	}
+	return pids
+}

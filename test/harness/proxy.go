@@ -1,0 +1,152 @@
+package harness
+
+import (
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Proxy forwards TCP connections to one of several places, and can cut and
+// delay them.
+type Proxy struct {
+	// Addr is where it listens: host:port.
+	Addr    string
+	targets []string
+	delay   atomic.Int64 // ns before each piece is passed on
+	taken   atomic.Int32
+	mu      sync.Mutex
+	conns   map[net.Conn]bool
+	// closed is there while nothing is passed on; it is closed with that.
+	closed chan struct{}
+}
+
+// StartProxy forwards to the targets, each host:port, of which every connection gets one
+// that takes it, until the test ends.
+func StartProxy(t testing.TB, targets ...string) *Proxy {
+	t.Helper()
+	return StartProxyAt(t, "127.0.0.1:0", targets...)
+}
+
+// StartProxyAt is StartProxy at an address: host:port, port 0 for any.
+func StartProxyAt(t testing.TB, address string, targets ...string) *Proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{Addr: l.Addr().String(), targets: targets, conns: map[net.Conn]bool{}}
+	t.Cleanup(func() {
+		l.Close()
+		p.Heal()
+		p.Cut()
+	})
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.taken.Add(1)
+			go p.serve(conn)
+		}
+	}()
+	return p
+}
+
+func (p *Proxy) serve(from net.Conn) {
+	defer from.Close()
+	p.awaitOpen()
+	to := p.dial()
+	if to == nil {
+		return
+	}
+	defer to.Close()
+	p.mu.Lock()
+	p.conns[from], p.conns[to] = true, true
+	p.mu.Unlock()
+	var both sync.WaitGroup
+	both.Go(func() { p.pass(from, to) })
+	both.Go(func() { p.pass(to, from) })
+	both.Wait()
+	p.mu.Lock()
+	delete(p.conns, from)
+	delete(p.conns, to)
+	p.mu.Unlock()
+}
+
+// dial tries the targets in random order.
+func (p *Proxy) dial() net.Conn {
+	for _, i := range rand.Perm(len(p.targets)) {
+		if conn, err := net.DialTimeout("tcp", p.targets[i], time.Second); err == nil {
+			return conn
+		}
+	}
+	return nil
+}
+
+func (p *Proxy) pass(from, to net.Conn) {
+	defer from.Close()
+	defer to.Close()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			time.Sleep(time.Duration(p.delay.Load()))
+			p.awaitOpen()
+			if _, writeErr := to.Write(buffer[:n]); writeErr != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Accepted is how many connections it has taken so far.
+func (p *Proxy) Accepted() int { return int(p.taken.Load()) }
+
+// Cut ends all connections.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for conn := range p.conns {
+		conn.Close()
+	}
+}
+
+// Delay holds up each piece that is passed on from now on; 0 for not at all.
+func (p *Proxy) Delay(d time.Duration) { p.delay.Store(int64(d)) }
+
+// Partition has nothing passed on, as a network does that is interrupted: connections
+// stay, and nobody is told. What was sent meanwhile arrives after Heal.
+func (p *Proxy) Partition() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed == nil {
+		p.closed = make(chan struct{})
+	}
+}
+
+// Heal ends a Partition.
+func (p *Proxy) Heal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed != nil {
+		close(p.closed)
+		p.closed = nil
+	}
+}
+
+// awaitOpen waits for the end of a Partition.
+func (p *Proxy) awaitOpen() {
+	p.mu.Lock()
+	closed := p.closed
+	p.mu.Unlock()
+	if closed != nil {
+		<-closed
+	}
+}

@@ -1,0 +1,320 @@
+package test
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/test/harness"
+	"ringback/test/messagesapi"
+	"ringback/test/scan"
+)
+
+// hosts are machines that share nothing but a network, and on it a Redis and a scripted
+// model: one that serves the API, and others that run turns, each with files of its own.
+type hosts struct {
+	*node // that serves the API
+	t     *testing.T
+	model *messagesapi.Server
+
+	network *harness.Network
+	env     vars // of all nodes
+	workers map[string]*worker
+}
+
+// worker is a host that runs turns, and the server that runs there; nil for none.
+type worker struct {
+	host *harness.Host
+	env  vars
+	node *node
+}
+
+const hostsKey = "a-key-of-the-hosts-back-end"
+
+func startHosts(t *testing.T, env vars, script messagesapi.Script) *hosts {
+	t.Helper()
+	bin := messagesapi.FindCLI(t)
+	network := harness.NewNetwork(t)
+	h := &hosts{t: t, network: network, model: messagesapi.StartAt(t, network.Addr, script), workers: map[string]*worker{}}
+	h.env = vars{
+		"REDIS_URL": startRedisAt(t, scan.Suite, network.Addr).url, "API_KEYS": hostsKey, "NODE_TIMEOUT": "2s", "HOLD": "0s", "CLAUDE_BIN": bin,
+		"RETRY_BACKOFF": "100ms", "ANTHROPIC_BASE_URL": h.model.URL, "ANTHROPIC_API_KEY": "none", "CLAUDE_CODE_MAX_RETRIES": "1", "SANDBOX": "auto",
+	}
+	maps.Copy(h.env, env)
+	at := network.Host(t)
+	h.node = startNodeOn(t, at, h.with(vars{"LISTEN_ADDR": net.JoinHostPort(at.Addr, "3001")}), "--role", "api")
+	h.key = hostsKey
+	return h
+}
+
+func (h *hosts) with(env vars) vars {
+	all := maps.Clone(h.env)
+	maps.Copy(all, env)
+	return all
+}
+
+// work has one host's server run turns, and no other's: those are stopped first.
+func (h *hosts) work(name string) *worker {
+	h.t.Helper()
+	for other := range h.workers {
+		h.rest(other)
+	}
+	w := h.workers[name]
+	if w == nil {
+		home := h.t.TempDir()
+		w = &worker{host: h.network.Host(h.t), env: h.with(vars{
+			"LISTEN_ADDR": "127.0.0.1:3001", // each has a loopback of its own
+			"DATA_DIR":    h.t.TempDir(), "HOME": home, "CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude"),
+		})}
+		h.workers[name] = w
+	}
+	w.node = startNodeOn(h.t, w.host, w.env, "--role", "worker")
+	return w
+}
+
+// rest stops the server of a host, once its turns have ended.
+func (h *hosts) rest(name string) {
+	h.t.Helper()
+	w := h.workers[name]
+	if w.node == nil {
+		return
+	}
+	eventually(h.t, "the turns of the host to end", func() bool {
+		log := w.node.log.String()
+		return strings.Count(log, `msg="turn started"`) == strings.Count(log, `msg="turn ended"`)
+	})
+	w.node.stop(h.t, terminate)
+	w.node = nil
+}
+
+// transcript is what is shown of a job's turns.
+func (h *hosts) transcript(id string) string {
+	h.t.Helper()
+	_, text := h.raw(h.t, "GET", "/api/jobs/"+id+"/transcript", "Authorization", "Bearer "+hostsKey)
+	return text
+}
+
+// latest is the conversation as the model saw it last.
+func (h *hosts) latest() string {
+	requests := h.model.Requests()
+	return requests[len(requests)-1].Text()
+}
+
+const (
+	brought = "The conversation was brought here from another machine"
+	retold  = "Claude begins a new one, and is told what was said so far"
+)
+
+// A conversation goes from host to host with its job, and back: each turn knows all those
+// before it, wherever they ran.
+func TestConversationMovesBetweenHosts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env     vars
+		prompts []int // how many the model saw in one conversation, after the first turn
+		says    string
+		not     string
+	}{
+		"with a copy":              {nil, []int{2, 3}, brought, retold},
+		"with a copy, unconfined":  {vars{"SANDBOX": "off"}, []int{2, 3}, brought, retold},
+		"without one":              {vars{"CONVERSATION_LIMIT": "0"}, []int{1, 1}, retold, brought},
+		"with one that is too big": {vars{"CONVERSATION_LIMIT": "1KiB"}, []int{1, 1}, retold, brought},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := startHosts(t, c.env, playTalk)
+			h.work("first")
+			id := h.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
+			h.openCheckpoint(t, id, "awaiting_input")
+			h.work("second")
+			h.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Use 16:9"})
+			record := h.await(t, id, "received")
+			if record["attempt"] != nil || record["turn"] != 2.0 {
+				t.Errorf("the job is %v", record)
+			}
+			h.wantStory(id, c.prompts[0], c.says, c.not)
+
+			h.work("first") // where an older state of the conversation lies
+			follower := h.write(t, "u1", "s1", "Thank you. The same again, please")
+			record = h.await(t, follower, "received")
+			if record["attempt"] != nil || record["turn"] != 1.0 {
+				t.Errorf("what follows is %v", record)
+			}
+			h.wantStory(follower, c.prompts[1], c.says, c.not)
+		})
+	}
+}
+
+// playTalk plays a Claude that asks in its first turn, and submits in each later one.
+func playTalk(r messagesapi.Request) messagesapi.Reply {
+	prompt := r.Text()
+	turn := strings.Count(prompt, "- REQUEST_ID:")
+	envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+	payload, file, endpoint := object{"url": "media/image.svg", "aspect_ratio": "16:9", "message": "Here it is."}, "result.json", "result"
+	if turn == 1 && !strings.Contains(prompt, "What Happened So Far") {
+		payload, file, endpoint = ratioQuestion(), "checkpoint.json", "checkpoints"
+	}
+	switch len(r.Results()) - 2*(turn-1) {
+	case 0:
+		return messagesapi.Use("Write", map[string]any{"file_path": file, "content": mustJSON(with(envelope, payload))})
+	case 1:
+		return messagesapi.Bash(curls(prompt)[endpoint])
+	}
+	return messagesapi.Say("Done.")
+}
+
+// wantStory checks what the model knows of a conversation, and what people are told.
+func (h *hosts) wantStory(id string, prompts int, says, not string) {
+	h.t.Helper()
+	if got := strings.Count(h.latest(), "- REQUEST_ID:"); got != prompts {
+		h.t.Errorf("the model has seen %d prompts in this conversation, want %d:\n%s", got, prompts, h.latest())
+	}
+	if told := strings.Contains(h.latest(), "What Happened So Far"); told != (says == retold) {
+		h.t.Errorf("the story is told: %v", told)
+	}
+	text := h.transcript(id)
+	if !strings.Contains(text, says) || strings.Contains(text, not) {
+		h.t.Errorf("the transcript says of the conversation:\n%s", text)
+	}
+	for name, w := range h.workers {
+		if w.node != nil && !strings.Contains(w.node.log.String(), says) {
+			h.t.Errorf("the log of the %s host does not say %q", name, says)
+		}
+	}
+}
+
+// What a person allows on one host is done on another, once: an action, and a call of a
+// tool with which the conversation goes on.
+func TestApprovalsMoveBetweenHosts(t *testing.T) {
+	t.Parallel()
+	t.Run("an action", func(t *testing.T) {
+		t.Parallel()
+		prompts, runs := gatedKind(t, "")
+		h := startHosts(t, vars{"PROMPTS_DIR": prompts, "SANDBOX": "off"}, playGated)
+		h.work("first")
+		id := h.create(t, object{"kind": "gated", "userId": "u1", "sessionId": "s1", "input": object{}})
+		h.openCheckpoint(t, id, "awaiting_approval")
+		h.work("second")
+		h.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "yes"})
+		if record := h.await(t, id, "received"); record["attempt"] != nil {
+			t.Errorf("the job is %v", record)
+		}
+		if got := ran(t, runs); got != 1 {
+			t.Errorf("the action ran %d times", got)
+		}
+	})
+	t.Run("a tool", func(t *testing.T) {
+		t.Parallel()
+		file, exists := touched(t)
+		h := startHosts(t, vars{"PROMPTS_DIR": carefulKind(t), "SANDBOX": "off"}, playCommands("touch "+file))
+		h.work("first")
+		id := h.create(t, object{"kind": "careful", "userId": "u1", "sessionId": "s1", "input": object{}})
+		checkpoint := h.openCheckpoint(t, id, "awaiting_approval")
+		h.work("second")
+		if exists() {
+			t.Fatal("the command has run")
+		}
+		h.reply(t, checkpoint["id"].(string), object{"decision": "approve"})
+		if record := h.await(t, id, "received"); record["attempt"] != nil || !exists() {
+			t.Errorf("the command has run: %v, the job is %v", exists(), record)
+		}
+		if text := h.transcript(id); !strings.Contains(text, brought) {
+			t.Errorf("the transcript says %s", text)
+		}
+	})
+}
+
+// playGated plays a Claude that has the action done, and submits.
+func playGated(r messagesapi.Request) messagesapi.Reply {
+	prompt, last := r.Text(), r.LastResult().Content
+	envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+	switch {
+	case strings.Contains(last, "pending_confirmation") && strings.Count(prompt, "- REQUEST_ID:") == 1:
+		return messagesapi.Say("I wait.")
+	case strings.Contains(last, `"status":"success"`):
+		return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{"done": true}))})
+	case strings.Contains(last, `"success":true`):
+		return messagesapi.Say("Done.")
+	case strings.Contains(last, "result.json"):
+		return messagesapi.Bash(curls(prompt)["result"])
+	case strings.Contains(last, "action.json"):
+		return messagesapi.Bash(curls(prompt)["actions/deploy"])
+	}
+	return messagesapi.Use("Write", map[string]any{"file_path": "action.json", "content": mustJSON(with(envelope, object{
+		"input": object{"name": "shop"}, "confirmed": strings.Count(prompt, "- REQUEST_ID:") > 1,
+	}))})
+}
+
+// A change is made on one host, steered and made again on another, and published by a
+// third: with all that belongs to it.
+func TestChangeMovesBetweenHosts(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	h := startHosts(t, vars{"REPOSITORY_PATHS": filepath.Dir(remote)}, playChanges(
+		writes("service/one.go", "package service\n"), writes("service/two.go", "package service\n"),
+	))
+	h.work("first")
+	id := h.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
+	h.openCheckpoint(t, id, "awaiting_approval")
+	h.work("second")
+	h.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "and a second file"})
+	eventually(t, "the second round", func() bool {
+		record := h.want(t, 200, "GET", "/api/jobs/"+id, nil)
+		return record["status"] == "awaiting_approval" && record["turn"] == 2.0
+	})
+	if got := strings.Count(h.latest(), "- REQUEST_ID:"); got != 2 {
+		t.Errorf("the model has seen %d prompts", got)
+	}
+	h.work("third")
+	h.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	if record := h.await(t, id, "received"); record["attempt"] != nil {
+		t.Errorf("the job is %v", record)
+	}
+	if got := gitDo(t, remote, "diff", "--name-only", "main", "ringback/"+id); got != "one.go\ntwo.go\n" {
+		t.Errorf("the branch changes %s", got)
+	}
+}
+
+// A host that is cut off loses its turn to another; when it is back, it ends what it runs,
+// and the job has one result.
+func TestHostThatIsCutOffLosesItsTurn(t *testing.T) {
+	t.Parallel()
+	begun := filepath.Join(t.TempDir(), "begun")
+	prompts := kindsDir(t, "slow.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
+	schemas := kindsDir(t, "slow.result.json", `{"type":"object"}`)
+	h := startHosts(t, vars{"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas, "SANDBOX": "off"}, func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		if _, err := os.Stat(begun); err != nil {
+			return messagesapi.Bash(fmt.Sprintf("touch %s; sleep 100", begun))
+		}
+		switch len(r.Results()) {
+		case 0:
+			return writeFile("result.json", with(envelope, object{}))
+		case 1:
+			return messagesapi.Bash(curls(prompt)["result"])
+		}
+		return messagesapi.Say("Done.")
+	})
+	first := h.work("first")
+	id := h.create(t, object{"kind": "slow", "userId": "u1", "input": object{}})
+	eventually(t, "the turn to be under way", func() bool { _, err := os.Stat(begun); return err == nil })
+	cut := first.node
+	first.host.Cut(t)
+	first.node = nil // it does not rest: it goes on by itself
+	h.work("second")
+	record := h.await(t, id, "received")
+	if record["turn"] != 2.0 {
+		t.Errorf("the job is %v", record)
+	}
+	first.host.Join(t)
+	eventually(t, "the host that was cut off to end its processes", func() bool { return len(processesIn(first.env["DATA_DIR"])) == 0 })
+	if got := h.want(t, 200, "GET", "/api/jobs/"+id, nil); got["turn"] != 2.0 || got["status"] != "received" {
+		t.Errorf("afterwards the job is %v", got)
+	}
+	cut.stop(t, terminate)
+}

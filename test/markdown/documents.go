@@ -1,0 +1,38 @@
+package markdown
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// noDocuments are directories whose Markdown nobody follows: the prompts of kinds,
+// what tests compare with, and what is made here or comes from elsewhere.
+var noDocuments = []string{"prompts", "testdata", "node_modules", "bin", "data"}
+
+// Documents are the README of a repository and all that it leads to, by their paths in it.
+func Documents(root string) (map[string]Document, error) {
+	all := map[string]Document{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != "." && (strings.HasPrefix(e.Name(), ".") || slices.Contains(noDocuments, e.Name())):
+			return fs.SkipDir
+		case e.IsDir() || filepath.Ext(path) != ".md" || path == "CHANGELOG.md":
+			return nil
+		}
+		source, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			return err
+		}
+		if all[path], err = Parse(source); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
+	return all, err
+}

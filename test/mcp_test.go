@@ -1,0 +1,383 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringback/test/messagesapi"
+)
+
+// overMCP are built-in kinds whose jobs call back over MCP.
+func overMCP(t testing.TB, kinds ...string) (prompts string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range kinds {
+		text, err := os.ReadFile(filepath.Join("..", "prompts", name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		front, ok := strings.CutPrefix(string(text), "---\n")
+		if !ok {
+			t.Fatalf("%s has no front matter", name)
+		}
+		writeFiles(t, dir, map[string]string{name + ".md": "---\ncallback: mcp\n" + front})
+	}
+	return dir
+}
+
+// useTool is a reply that calls back over MCP.
+func useTool(name string, arguments object) messagesapi.Reply {
+	return messagesapi.Use("mcp__ringback__"+name, arguments)
+}
+
+// wantNoSignature fails the test where the model was told something like a signature.
+func wantNoSignature(t *testing.T, api *messagesapi.Server) {
+	t.Helper()
+	signature, digest := regexp.MustCompile(`[0-9a-f]{64}`), regexp.MustCompile(`"input_digest": "[0-9a-f]{64}"`)
+	for _, r := range api.Requests() {
+		texts := []string{r.System, r.Text()}
+		for _, part := range r.Results() {
+			texts = append(texts, part.Content)
+		}
+		told := strings.Join(texts, "\n")
+		if found := signature.FindString(digest.ReplaceAllString(told, "")); found != "" || strings.Contains(told, "curl ") {
+			t.Errorf("request %d tells the model of a signature (%q) or of curl", r.Turn, found)
+		}
+	}
+}
+
+// wantNoCallbacksInChat fails the test where people are shown how Claude calls back.
+func wantNoCallbacksInChat(t *testing.T, n *node) {
+	t.Helper()
+	for _, m := range n.messages(t, "s1", "?userId=u1") {
+		if text := mustJSON(m); strings.Contains(text, "mcp__ringback__") {
+			t.Errorf("the chat shows a callback: %s", text)
+		}
+	}
+}
+
+func TestRealCLIOverMCPReportsRepairsAndSubmits(t *testing.T) {
+	t.Parallel()
+	wrong := mealResult("Soup")
+	wrong["suggestions"].([]any)[0].(object)["mealType"] = "brunch"
+	n, api := realClaude(t, vars{"PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto"}, messagesapi.Steps(
+		useTool("report_progress", object{"message": "Reading the history", "progress": 20, "type": "thinking"}),
+		useTool("submit_result", wrong),
+		useTool("submit_result", mealResult("Soup")),
+		messagesapi.Say("Submitted."),
+	))
+	events := n.listen(t, "userId=u1")
+	id := n.create(t, object{"userId": "u1", "sessionId": "s1"})
+	n.await(t, id, "received")
+	want := []string{"recipes:suggestions:pending", "recipes:suggestions:running", "recipes:suggestions:activity", "recipes:suggestions:received"}
+	if diff := cmp.Diff(want, names(events.until("recipes:suggestions:received"))); diff != "" {
+		t.Error(diff)
+	}
+	eventually(t, "the CLI to be told that its result was accepted", func() bool { return len(api.Requests()) == 4 })
+	last := api.Requests()[3]
+	var told []string
+	for _, r := range last.Results() {
+		told = append(told, r.Content)
+	}
+	if !strings.Contains(told[1], `found the string \"brunch\"; allowed: \"breakfast\"`) || !last.Results()[1].IsError {
+		t.Errorf("Claude was not told what is wrong: %s", told[1])
+	}
+	if told[0] != `{"success":true}` || told[2] != `{"success":true,"received":1}` {
+		t.Errorf("Claude was answered %q", told)
+	}
+	if slices.Contains(last.Tools, "Bash") || slices.Contains(last.Tools, "Write") || slices.Contains(last.Deferred, "mcp__ringback__submit_result") {
+		t.Errorf("Claude was offered %v (deferred: %v)", last.Tools, last.Deferred)
+	}
+	if schema := string(last.Schemas["mcp__ringback__submit_result"]); !strings.Contains(schema, `"mealType"`) || !strings.Contains(schema, `"breakfast"`) {
+		t.Errorf("the tool's schema is not the result's: %s", schema)
+	}
+	wantNoSignature(t, api)
+	wantNoCallbacksInChat(t, n)
+}
+
+// A question that nobody answers while the call waits ends the turn; the reply begins
+// another, in the same conversation.
+func TestRealCLIOverMCPAsksAndGoesOn(t *testing.T) {
+	t.Parallel()
+	asked := useTool("ask_user", object{"type": "information_request", "message": "For how many?", "props": object{
+		"schema": object{"type": "object", "required": []any{"people"}, "properties": object{"people": object{"type": "integer"}}},
+	}})
+	n, api := realClaude(t, vars{"PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto", "HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
+		answered := strings.Contains(r.Text(), "The user has answered your question")
+		switch results := len(r.Results()); {
+		case results == 0:
+			return asked
+		case results == 1 && answered:
+			return useTool("submit_result", mealResult("Soup for four"))
+		}
+		return messagesapi.Say("I stop here.")
+	})
+	id := n.create(t, object{"userId": "u1", "sessionId": "s1"})
+	question := n.openCheckpoint(t, id, "awaiting_input")
+	n.reply(t, question["id"].(string), object{"values": object{"people": 4}})
+	record := n.await(t, id, "received")
+	if record["turn"] != 2.0 {
+		t.Errorf("it took %v turns, want 2", record["turn"])
+	}
+	eventually(t, "the last request", func() bool { return len(api.Requests()) == 4 })
+	all := api.Requests()
+	if told := all[1].LastResult().Content; !strings.Contains(told, `"status":"parked"`) {
+		t.Errorf("Claude was told %s", told)
+	}
+	if !strings.Contains(all[2].Text(), `"people": 4`) {
+		t.Errorf("Claude was not told the reply: %s", all[2].Text())
+	}
+	wantNoSignature(t, api)
+	wantNoCallbacksInChat(t, n)
+}
+
+// Over MCP, too, an action runs once, after a person has allowed exactly its input.
+func TestRealCLIOverMCPActs(t *testing.T) {
+	t.Parallel()
+	prompts, runs := gatedKind(t, "callback: mcp")
+	deploy := func(confirmed bool, name string) messagesapi.Reply {
+		return useTool("deploy", with(object{"input": object{"name": name}}, map[bool]object{true: {"confirmed": true}}[confirmed]))
+	}
+	n, api := realClaude(t, vars{"PROMPTS_DIR": prompts, "HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
+		steps := []messagesapi.Reply{deploy(true, "shop"), messagesapi.Say("I stop here.")} // nobody has confirmed
+		if strings.Contains(r.Text(), "The user has answered your question") {
+			steps = []messagesapi.Reply{{}, deploy(true, "another"), messagesapi.Say("I stop here.")}
+		}
+		if strings.Count(r.Text(), "The user has answered your question") == 2 {
+			steps = []messagesapi.Reply{{}, {}, deploy(true, "shop"), useTool("submit_result", object{"done": true}), messagesapi.Say("Done.")}
+		}
+		return steps[min(len(r.Results()), len(steps)-1)]
+	})
+	id := n.create(t, object{"kind": "gated", "input": object{}, "userId": "u1", "sessionId": "s1"})
+	for range 2 {
+		c := n.openCheckpoint(t, id, "awaiting_approval")
+		if ran(t, runs) != 0 {
+			t.Fatal("the action ran before anybody had allowed it")
+		}
+		n.reply(t, c["id"].(string), object{"decision": "approve"})
+		eventually(t, "the job to go on", func() bool {
+			now, _ := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+			return now == nil || now["id"] != c["id"]
+		})
+	}
+	n.await(t, id, "received")
+	if got := ran(t, runs); got != 1 {
+		t.Errorf("the action ran %d times, want once: Claude came for shop once", got)
+	}
+	for _, r := range api.Requests() {
+		if slices.Contains(r.Tools, "Bash") || !slices.Contains(r.Tools, "mcp__ringback__deploy") {
+			t.Errorf("Claude was offered %v", r.Tools)
+		}
+	}
+	wantNoSignature(t, api)
+}
+
+// What Claude does over MCP is not tied to a connection: a server that was started anew
+// takes the next call.
+func TestRealCLIOverMCPOutlivesTheServer(t *testing.T) {
+	t.Parallel()
+	submitting, restarted := make(chan struct{}), make(chan struct{})
+	n, _ := realClaude(t, vars{"LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+		switch results := r.Results(); {
+		case len(results) == 0:
+			return useTool("report_progress", object{"message": "Reading the history"})
+		case len(results) == 1:
+			close(submitting)
+			select {
+			case <-restarted:
+			case <-t.Context().Done():
+			}
+			return useTool("submit_result", mealResult("Soup"))
+		}
+		return messagesapi.Say("Submitted.")
+	})
+	id := n.create(t, object{"userId": "u1"})
+	<-submitting
+	again := n.again(t)
+	close(restarted)
+	if record := again.await(t, id, "received"); record["turn"] != 1.0 {
+		t.Errorf("it took %v turns, want the one that was running", record["turn"])
+	}
+}
+
+// Rules about tools are about other tools: the callbacks pass, and what a rule asks for
+// waits for a person.
+func TestRealCLIOverMCPUnderRules(t *testing.T) {
+	t.Parallel()
+	witness := filepath.Join(t.TempDir(), "witness")
+	n, api := realClaude(t, vars{"PROMPTS_DIR": kindsDir(t, "careful.md", "---\ncallback: mcp\ntools: {ask: [Bash]}\n---\nBe careful."), "HOLD": "60s"}, messagesapi.Steps(
+		messagesapi.Bash("touch "+witness),
+		useTool("submit_result", object{"done": true}),
+		messagesapi.Say("Done."),
+	))
+	id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
+	c := n.openCheckpoint(t, id, "awaiting_approval")
+	n.reply(t, c["id"].(string), object{"decision": "deny"})
+	n.await(t, id, "received")
+	if _, err := os.Stat(witness); err == nil {
+		t.Error("what a person has denied has run")
+	}
+	if told := api.Requests()[1].LastResult(); !told.IsError {
+		t.Errorf("Claude was told %q", told.Content)
+	}
+}
+
+// The stand-in follows either way.
+func TestSimulatedClaudeOverMCP(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s", "PROMPTS_DIR": overMCP(t, "meal-suggestions", "media", "ship", "code-change")})
+	meals := n.create(t, object{"userId": "u1", "options": object{"simulate": "repair"}})
+	n.await(t, meals, "received")
+	eventually(t, "the transcript of two submissions over MCP", func() bool {
+		transcript := n.text(t, "/api/jobs/"+meals+"/transcript")
+		return strings.Count(transcript, `"mcp__ringback__submit_result"`) == 2 && !strings.Contains(transcript, "curl")
+	})
+	failing := n.create(t, object{"userId": "u1", "options": object{"simulate": "failure"}})
+	if record := n.await(t, failing, "failed"); record["error"] != "The simulated Claude was asked to fail." {
+		t.Errorf("it failed with %v", record["error"])
+	}
+	ship := n.create(t, object{"kind": "ship", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "Ship it", "projectName": "shop"}})
+	c := n.openCheckpoint(t, ship, "awaiting_approval")
+	n.reply(t, c["id"].(string), object{"decision": "approve"})
+	if result := n.await(t, ship, "received")["result"].(object); result["deployed"] != true {
+		t.Errorf("the result is %v", result)
+	}
+	media := n.create(t, object{"kind": "media", "userId": "u1", "sessionId": "media", "input": object{"prompt": "a lake", "media_type": "image", "aspect_ratio": "5:3"}})
+	c = n.openCheckpoint(t, media, "awaiting_input")
+	n.reply(t, c["id"].(string), object{"text": "16:9"})
+	if result := n.await(t, media, "received")["result"].(object); result["aspect_ratio"] != "16:9" {
+		t.Errorf("the result is %v", result)
+	}
+	change := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "Say hello", "repos": []any{object{"url": goRepository(t, "service")}}}})
+	n.openCheckpoint(t, change, "awaiting_approval")
+}
+
+// The signature lies where the CLI reads it as it starts: no command line has it, no
+// environment, and Claude cannot read the file.
+func TestRealCLIOverMCPKeepsTheSignature(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	config := func() string {
+		files, _ := filepath.Glob(filepath.Join(dir, "nodes", "*", "jobs", "*", "mcp.json"))
+		if len(files) != 1 {
+			t.Errorf("the configurations are %q", files)
+			return ""
+		}
+		return files[0]
+	}
+	n, api := realClaude(t, vars{"DATA_DIR": dir, "PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+		switch len(r.Results()) {
+		case 0:
+			wantSecret(t, config())
+			return messagesapi.Use("Read", map[string]any{"file_path": config()})
+		case 1:
+			return messagesapi.Use("Read", map[string]any{"file_path": "../mcp.json"})
+		case 2:
+			return useTool("submit_result", mealResult("Soup"))
+		}
+		return messagesapi.Say("Submitted.")
+	})
+	n.await(t, n.create(t, object{"userId": "u1"}), "received")
+	eventually(t, "the last request", func() bool { return len(api.Requests()) == 4 })
+	for i, r := range api.Requests()[3].Results()[:2] {
+		if !r.IsError {
+			t.Errorf("reading it in the %d. way was answered %s", i+1, r.Content)
+		}
+	}
+	wantNoSignature(t, api)
+}
+
+// wantSecret fails the test where an MCP configuration is for others to read, or what it
+// holds is seen in what a process was started with.
+func wantSecret(t *testing.T, config string) {
+	t.Helper()
+	info, err := os.Stat(config)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the configuration is %v (%v)", info, err)
+		return
+	}
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	signature := regexp.MustCompile(`[0-9a-f]{64}`).Find(text)
+	if signature == nil {
+		t.Errorf("it holds no signature")
+	}
+	started, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range append(started, environs...) {
+		if seen, err := os.ReadFile(file); err == nil && bytes.Contains(seen, signature) {
+			t.Errorf("%s holds the signature: %q", file, seen)
+		}
+	}
+}
+
+// What is too large for one call is told so, and goes in batches.
+func TestRealCLIOverMCPSendsBatches(t *testing.T) {
+	t.Parallel()
+	large := mealResult("Soup")
+	large["reasoning"] = strings.Repeat("word ", 250_000)
+	soup, curry := mealResult("Soup")["suggestions"], mealResult("Curry")["suggestions"]
+	n, api := realClaude(t, vars{"PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto"}, messagesapi.Steps(
+		useTool("submit_result", large),
+		useTool("submit_batch", object{"batch": 1, "suggestions": soup}),
+		useTool("submit_batch", object{"batch": 2, "final": true, "suggestions": curry, "reasoning": "Because."}),
+		messagesapi.Say("Submitted."),
+	))
+	id := n.create(t, object{"userId": "u1"})
+	if got := len(n.await(t, id, "received")["result"].(object)["suggestions"].([]any)); got != 2 {
+		t.Errorf("%d suggestions, want those of both batches", got)
+	}
+	eventually(t, "the last request", func() bool { return len(api.Requests()) == 4 })
+	var told []string
+	for _, r := range api.Requests()[3].Results() {
+		told = append(told, r.Content)
+	}
+	if !strings.Contains(told[0], "Payload too large") || !strings.Contains(told[0], "in batches") || told[2] != `{"success":true,"received":1,"total":2}` {
+		t.Errorf("Claude was told %q", told)
+	}
+}
+
+// Where a kind uses MCP servers that the CLI's user has set up, one of these that calls
+// itself as ours does is not taken for it.
+func TestRealCLIOverMCPBesideOtherServers(t *testing.T) {
+	t.Parallel()
+	server := mcp.NewServer(&mcp.Implementation{Name: "decoy", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "submit_result", InputSchema: object{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: `{"success":true}`}}}, nil
+	})
+	others := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+	var recipes, decoyed atomic.Int32
+	mux := http.NewServeMux()
+	mux.HandleFunc("/recipes", func(w http.ResponseWriter, r *http.Request) { recipes.Add(1); others.ServeHTTP(w, r) })
+	mux.HandleFunc("/decoy", func(w http.ResponseWriter, r *http.Request) { decoyed.Add(1); others.ServeHTTP(w, r) })
+	decoy := httptest.NewServer(mux)
+	t.Cleanup(decoy.Close)
+	config := t.TempDir()
+	writeFiles(t, config, map[string]string{".claude.json": mustJSON(object{"hasCompletedOnboarding": true, "mcpServers": object{
+		"ringback": object{"type": "http", "url": decoy.URL + "/decoy"}, "recipes": object{"type": "http", "url": decoy.URL + "/recipes"},
+	}})})
+	n, api := realClaude(t, vars{"CLAUDE_CONFIG_DIR": config, "PROMPTS_DIR": kindsDir(t, "own.md", "---\ncallback: mcp\nallowed_tools: [mcp__recipes__find]\n---\nDo it.")}, messagesapi.Steps(
+		useTool("submit_result", object{"done": true}), messagesapi.Say("Submitted."),
+	))
+	n.await(t, n.create(t, object{"kind": "own", "input": object{}, "userId": "u1"}), "received")
+	first := api.Requests()[0]
+	eventually(t, "the CLI to call the user's own server", func() bool { return recipes.Load() > 0 })
+	if !slices.Contains(first.Tools, "mcp__ringback__ask_user") || slices.Contains(first.Deferred, "mcp__ringback__submit_result") || decoyed.Load() != 0 {
+		t.Errorf("Claude was offered %v (deferred: %v), and the other server called %d times", first.Tools, first.Deferred, decoyed.Load())
+	}
+}

@@ -1,0 +1,584 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"ringback/test/harness"
+	"ringback/test/scan"
+)
+
+// rewinding is a store that can go back to an earlier state.
+type rewinding struct {
+	env vars
+	// lose loses what write writes, and has the store there again.
+	lose func(t testing.TB, write func())
+	// all is whether everything before is lost, too.
+	all bool
+	// alone is whether only one server can use it.
+	alone bool
+}
+
+// inPartition are so many users whose events lie in one partition.
+func inPartition(p uint32, count int) []string {
+	var users []string
+	for i := 0; len(users) < count; i++ {
+		user, h := fmt.Sprint("u", i), fnv.New32a()
+		_, _ = h.Write([]byte(user))
+		if h.Sum32()%16 == p {
+			users = append(users, user)
+		}
+	}
+	return users
+}
+
+// copyDir replaces a directory by what another one has.
+func copyDir(t testing.TB, from, to string) {
+	t.Helper()
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// anOlderFile is a Redis whose file of an earlier moment is put back.
+func anOlderFile(t testing.TB) rewinding {
+	r := startRedis(t)
+	files := filepath.Join(r.Dir, "appendonlydir")
+	return rewinding{env: vars{"REDIS_URL": r.url}, lose: func(t testing.TB, write func()) {
+		kept := filepath.Join(t.TempDir(), "kept")
+		copyDir(t, files, kept)
+		write()
+		r.Kill()
+		copyDir(t, kept, files)
+		r.Start(t)
+	}}
+}
+
+// anEmptyOne is a Redis of which everything is deleted while it is used.
+func anEmptyOne(t testing.TB) rewinding {
+	r := startRedis(t)
+	return rewinding{env: vars{"REDIS_URL": r.url}, all: true, lose: func(t testing.TB, write func()) {
+		write()
+		r.do(t, "flushall")
+	}}
+}
+
+// anOlderEmbedded is the embedded Redis, whose file of an earlier moment is put back.
+func anOlderEmbedded(t testing.TB) rewinding {
+	dir := t.TempDir()
+	files := filepath.Join(dir, "redis", "appendonlydir")
+	return rewinding{env: vars{"REDIS_URL": "", "DATA_DIR": dir}, alone: true, lose: func(t testing.TB, write func()) {
+		kept := filepath.Join(t.TempDir(), "kept")
+		copyDir(t, files, kept)
+		write()
+		pid := embeddedIn(t, dir)
+		if pid == 0 {
+			t.Fatal("the embedded Redis is not found")
+		}
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // its files are changed before it can be started again
+		copyDir(t, kept, files)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}}
+}
+
+// embeddedIn is the embedded Redis of a data directory.
+func embeddedIn(t testing.TB, dir string) int {
+	t.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, process := range processes {
+		name, _ := os.ReadFile(filepath.Join(process, "comm"))
+		cwd, _ := os.Readlink(filepath.Join(process, "cwd"))
+		if string(name) == "redis-server\n" && cwd == filepath.Join(dir, "redis") {
+			var pid int
+			_, _ = fmt.Sscan(filepath.Base(process), &pid)
+			return pid
+		}
+	}
+	return 0
+}
+
+// lag lets a replica hear nothing more of its primary.
+func lag(t testing.TB, primary, replica *harness.RedisServer) {
+	t.Helper()
+	follower, leader := replica.Client(), primary.Client()
+	defer follower.Close()
+	defer leader.Close()
+	if err := follower.ConfigSet(t.Context(), "masterauth", "another").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := leader.Do(t.Context(), "client", "kill", "type", "replica").Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the replica to be cut off", func() bool { return !harness.RoleOf(t, follower).InStep })
+}
+
+// follow lets it follow a primary again, once it has to.
+func follow(t testing.TB, replica *harness.RedisServer) {
+	t.Helper()
+	follower := replica.Client()
+	defer follower.Close()
+	if err := follower.ConfigSet(t.Context(), "masterauth", scan.RedisPassword).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// aFailover is a Redis with Sentinels, which promote a replica that lags.
+func aFailover(t testing.TB) rewinding {
+	g := harness.StartSentinel(t)
+	return rewinding{env: vars{"REDIS_URL": g.URL}, lose: func(t testing.TB, write func()) {
+		g.AwaitReplica(t)
+		primary := g.Primary(t)
+		replica := g.Other(primary)
+		lag(t, primary, replica)
+		write()
+		primary.Kill()
+		eventually(t, "the replica to be promoted", func() bool { return g.Primary(t) == replica })
+		follow(t, replica)
+		primary.Start(t)
+	}}
+}
+
+// aFailoverInACluster is a Cluster, one of whose primaries is replaced by a replica that
+// lags: that of the users' partition.
+func aFailoverInACluster(t testing.TB) rewinding {
+	c := harness.StartCluster(t, 1)
+	return rewinding{env: vars{"REDIS_URL": c.URL}, lose: func(t testing.TB, write func()) {
+		c.AwaitWhole(t, 1)
+		primary := primaryOf(t, c)
+		replica := c.ReplicasOf(t, primary)[0]
+		lag(t, primary, replica)
+		write()
+		primary.Kill()
+		follower := replica.Client()
+		defer follower.Close()
+		eventually(t, "the replica to be promoted", func() bool { return !harness.RoleOf(t, follower).Replica })
+		follow(t, replica)
+		primary.Start(t)
+	}}
+}
+
+// The users of these tests lie in one partition.
+const (
+	pastPartition = 5
+	pastPrefix    = "rb:{05}"
+)
+
+// ear is a client that notes what it hears.
+type ear struct {
+	user, at string
+	mu       sync.Mutex
+	frames   []object
+	conn     *websocket.Conn
+}
+
+func (n *node) hear(t testing.TB, user, since, at string) *ear {
+	t.Helper()
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId="+user+"&since="+since, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	e := &ear{user: user, at: at, conn: conn}
+	t.Cleanup(func() { conn.Close() })
+	go func() {
+		for {
+			var frame object
+			if conn.ReadJSON(&frame) != nil {
+				return
+			}
+			e.mu.Lock()
+			e.frames = append(e.frames, frame)
+			e.mu.Unlock()
+		}
+	}()
+	return e
+}
+
+func (e *ear) heard() []object {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.frames)
+}
+
+// last is the id that was heard last; "0" before.
+func (e *ear) last() string {
+	id := "0"
+	for _, f := range e.heard() {
+		if text, ok := f["id"].(string); ok {
+			id = text
+		}
+	}
+	return id
+}
+
+// resyncs counts how often it was told.
+func (e *ear) resyncs() (n int) {
+	for _, f := range e.heard() {
+		if f["event"] == "resync" {
+			n++
+		}
+	}
+	return n
+}
+
+// hasHeard is whether a report of progress was heard.
+func (e *ear) hasHeard(message string) bool {
+	return slices.ContainsFunc(e.heard(), func(f object) bool {
+		data, _ := f["data"].(object)
+		return data["message"] == message
+	})
+}
+
+// meanings are what each event id of a user ever meant.
+type meanings map[string]string
+
+// note fails of an id that means something else than before.
+func (m meanings) note(t testing.TB, user string, frames []object) {
+	t.Helper()
+	for _, f := range frames {
+		id, ok := f["id"].(string)
+		if !ok {
+			continue
+		}
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before := m[user+" "+id]; before != "" && before != string(text) {
+			t.Errorf("event %s of %s means\n%s\nand\n%s", id, user, before, text)
+		}
+		m[user+" "+id] = string(text)
+	}
+}
+
+// scene is two servers on a store, with clients at both.
+type scene struct {
+	t     testing.TB
+	nodes []*node
+	jobs  map[string]object // user -> envelope
+	ears  []*ear
+	means meanings
+	said  int
+}
+
+func newScene(t testing.TB, r rewinding, users []string) *scene {
+	t.Helper()
+	s := &scene{t: t, jobs: map[string]object{}, means: meanings{}}
+	s.nodes = []*node{startNode(t, r.env)}
+	if !r.alone {
+		s.nodes = append(s.nodes, startNode(t, r.env, "--role", "api"))
+	}
+	for _, user := range users {
+		s.begin(user)
+	}
+	for _, user := range users {
+		for i, n := range s.nodes {
+			s.ears = append(s.ears, n.hear(t, user, "0", fmt.Sprint("connected to ", i)))
+		}
+	}
+	return s
+}
+
+// begin has a user ask for a job that this test plays.
+func (s *scene) begin(user string) {
+	_, s.jobs[user] = s.nodes[0].manual(s.t, object{"userId": user, "kind": "meal-suggestions", "input": mealInput()})
+}
+
+// say reports progress of a user's job, through any server, until it is accepted, and waits
+// until those who are connected have heard it.
+func (s *scene) say(user string) {
+	s.t.Helper()
+	s.said++
+	message := fmt.Sprint("message ", s.said)
+	n := s.nodes[s.said%len(s.nodes)]
+	eventually(s.t, "a report to be accepted", func() bool {
+		status, _ := n.do(s.t, "POST", "/api/claude/progress", with(s.jobs[user], object{"message": message}))
+		return status == http.StatusOK
+	})
+	for _, e := range s.ears {
+		if e.user == user {
+			eventually(s.t, e.user+", "+e.at+", to hear "+message, func() bool { return e.hasHeard(message) })
+		}
+	}
+}
+
+// check looks that no id means two things, and that each ear has heard, behind its last
+// resync, what the store has now.
+func (s *scene) check() {
+	s.t.Helper()
+	for _, e := range s.ears {
+		s.means.note(s.t, e.user, e.heard())
+	}
+	for user, envelope := range s.jobs {
+		stored := s.events(envelope)
+		s.means.note(s.t, user, stored)
+		for _, e := range s.ears {
+			if e.user == user {
+				s.checkEar(e, stored)
+			}
+		}
+	}
+}
+
+func (s *scene) events(envelope object) (found []object) {
+	answer := s.nodes[0].want(s.t, http.StatusOK, "GET", "/api/jobs/"+envelope["requestId"].(string)+"/events", nil)
+	for _, e := range answer["events"].([]any) {
+		found = append(found, e.(object))
+	}
+	return found
+}
+
+func (s *scene) checkEar(e *ear, stored []object) {
+	s.t.Helper()
+	frames, now := e.heard(), map[any]bool{}
+	for i := len(frames) - 1; i >= 0 && frames[i]["event"] != "resync"; i-- {
+		now[frames[i]["id"]] = true
+	}
+	first := ""
+	for id := range now {
+		if text, ok := id.(string); ok && (first == "" || text < first) {
+			first = text
+		}
+	}
+	for _, event := range stored {
+		if id := event["id"].(string); first != "" && id >= first && !now[id] {
+			s.t.Errorf("%s, %s, did not hear event %s", e.user, e.at, id)
+		}
+	}
+}
+
+// settled waits until the store can be used again.
+func (s *scene) settled() {
+	s.t.Helper()
+	for _, n := range s.nodes {
+		eventually(s.t, "the store to be there again", func() bool {
+			status, _ := n.do(s.t, "GET", "/api/jobs?limit=1", nil)
+			ready, _ := n.do(s.t, "GET", "/readyz", nil)
+			return status == http.StatusOK && ready == http.StatusOK
+		})
+	}
+}
+
+// A store goes back, twice, while clients are connected to two servers or come back: each
+// of them hears of it who has heard what is lost, nobody else, and no id ever means two
+// things.
+func TestAStoreThatGoesBackInTime(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("redis-cli"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("redis-cli is not installed: run make deps")
+	}
+	for name, start := range map[string]func(testing.TB) rewinding{
+		"an older file": anOlderFile, "an empty one": anEmptyOne, "an older file of the embedded one": anOlderEmbedded,
+		"a failover": aFailover, "a failover in a Cluster": aFailoverInACluster,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			users := inPartition(pastPartition, 3)
+			r := start(t)
+			s := newScene(t, r, users)
+			s.sayAll(users)
+			for round := 1; round <= 2; round++ {
+				s.round(r, users[0], users[1], users[2], round)
+			}
+		})
+	}
+}
+
+func (s *scene) sayAll(users []string) {
+	s.t.Helper()
+	for _, user := range users {
+		s.say(user)
+	}
+}
+
+// round loses what happens to two users, and looks at what clients hear of it.
+func (s *scene) round(r rewinding, active, idle, safe string, round int) {
+	s.t.Helper()
+	accepted := with(s.jobs[active], mealResult(fmt.Sprint("Soup ", round)))
+	r.lose(s.t, func() {
+		s.sayAll([]string{active, idle, idle})
+		s.nodes[0].want(s.t, http.StatusOK, "POST", "/api/claude/suggestions", accepted)
+		for _, e := range s.of(active) {
+			eventually(s.t, "the result to be heard", func() bool { return slices.Contains(names(e.heard()), "recipes:suggestions:received") })
+		}
+	})
+	last := map[string]string{}
+	for _, e := range s.ears {
+		last[e.user] = e.last()
+	}
+	s.settled()
+	for _, e := range slices.Concat(s.of(active), s.of(idle), s.of(safe)) {
+		if e.user != safe || r.all {
+			eventually(s.t, e.user+", "+e.at+", to be told", func() bool { return e.resyncs() == round })
+		}
+	}
+	if r.all {
+		s.begin(active)
+		s.begin(idle)
+		s.begin(safe)
+	}
+	for _, user := range []string{active, idle} {
+		s.comesBack(user, last[user])
+	}
+	if !r.all {
+		for i, n := range s.nodes {
+			s.ears = append(s.ears, n.hear(s.t, safe, last[safe], fmt.Sprint("back at ", i, " in round ", round)))
+		}
+		if got := s.nodes[0].want(s.t, http.StatusOK, "GET", "/api/jobs/"+s.jobs[active]["requestId"].(string), nil)["status"]; got != "running" {
+			s.t.Errorf("the job whose result was lost is %v", got)
+		}
+	}
+	s.sayAll([]string{active, idle, safe}) // their events take the places of those that were lost
+	if round == 2 && !r.all {              // its answer counted for nothing: it is accepted again
+		s.nodes[0].want(s.t, http.StatusOK, "POST", "/api/claude/suggestions", accepted)
+	}
+	s.check()
+	for _, e := range s.of(safe) {
+		if !r.all && e.resyncs() > 0 {
+			s.t.Errorf("%s, %s, missed nothing and was told so", e.user, e.at)
+		}
+	}
+}
+
+func (s *scene) of(user string) (found []*ear) {
+	for _, e := range s.ears {
+		if e.user == user {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// comesBack connects a client again that has heard what is lost.
+func (s *scene) comesBack(user, since string) {
+	s.t.Helper()
+	for i, n := range s.nodes {
+		e := n.hear(s.t, user, since, fmt.Sprint("back at ", i))
+		eventually(s.t, user+", "+e.at+", to be told", func() bool { return len(e.heard()) > 0 })
+		if got := names(e.heard()); got[0] != "resync" || e.resyncs() != 1 {
+			s.t.Errorf("%s heard %q", e.at, got)
+		}
+		e.conn.Close()
+		id := s.jobs[user]["requestId"].(string)
+		if n.want(s.t, http.StatusOK, "GET", "/api/jobs/"+id+"/events?since="+since, nil)["resync"] != true {
+			s.t.Errorf("%s: events since %s are told without a word", user, since)
+		}
+	}
+}
+
+// aPast is a Redis of which a moment can be kept, and brought back.
+type aPast struct {
+	*redisServer
+	kept string
+}
+
+func newPast(t testing.TB) *aPast {
+	t.Helper()
+	return &aPast{startRedis(t), filepath.Join(t.TempDir(), "kept")}
+}
+
+func (p *aPast) keep(t testing.TB) { copyDir(t, filepath.Join(p.Dir, "appendonlydir"), p.kept) }
+
+func (p *aPast) goBack(t testing.TB) {
+	t.Helper()
+	p.Kill()
+	copyDir(t, p.kept, filepath.Join(p.Dir, "appendonlydir"))
+	p.Start(t)
+}
+
+// What runs for a job that the store has forgotten, or for a turn that it has, is ended; a
+// turn whose end it has lost is begun once more. None of it costs an attempt.
+func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		// lose has the store lose something of a job that a CLI works for, which waits for
+		// a file in dir. It returns whether the job still is in the store.
+		lose func(t *testing.T, s *lossOfTurn) bool
+		// starts is how often Claude is started in all, says what is logged of it.
+		starts int
+		says   string
+	}{
+		"the job": {func(t *testing.T, s *lossOfTurn) bool {
+			s.create(t, "--role", "all")
+			s.past.do(t, "flushall")
+			return false
+		}, 1, "the store does not know the job any more: its turn is ended"},
+		"the turn": {func(t *testing.T, s *lossOfTurn) bool {
+			first := startNode(t, s.env, "--role", "api") // nobody starts it yet
+			s.id = first.create(t, object{"userId": "u1"})
+			s.past.keep(t)
+			s.node = startNode(t, s.env)
+			s.awaitCLI(t)
+			s.past.goBack(t)
+			eventually(t, "the turn to be begun anew", func() bool { return len(starts(s.dir)) == 2 })
+			letGo(t, s.dir)
+			return true
+		}, 2, "the store has gone back to before this turn"},
+		"the end of the turn": {func(t *testing.T, s *lossOfTurn) bool {
+			s.create(t, "--role", "all")
+			s.past.keep(t)
+			letGo(t, s.dir)
+			s.node.await(t, s.id, "received")
+			eventually(t, "the end of the turn to be booked", func() bool { return strings.Contains(s.node.log.String(), "turn ended") })
+			s.past.goBack(t)
+			eventually(t, "the job to be run again", func() bool { return len(starts(s.dir)) == 2 })
+			return true
+		}, 2, "the store has lost the end of a turn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &lossOfTurn{past: newPast(t), dir: t.TempDir()}
+			s.env = vars{"REDIS_URL": s.past.url, "DATA_DIR": t.TempDir(), "CLAUDE_BIN": patientCLI(t, s.dir), "NODE_TIMEOUT": "1s"}
+			if c.lose(t, s) {
+				record := s.node.await(t, s.id, "received")
+				if record["attempt"] != nil && record["attempt"] != 0.0 {
+					t.Errorf("it has cost an attempt: %v", record)
+				}
+			}
+			eventually(t, "no process to be left", func() bool { return len(processesIn(s.env["DATA_DIR"])) == 0 })
+			if got := len(starts(s.dir)); got != c.starts || !strings.Contains(s.node.log.String(), c.says) {
+				t.Errorf("Claude was started %d times, want %d; or the log does not say %q", got, c.starts, c.says)
+			}
+		})
+	}
+}
+
+// lossOfTurn is a server with a job.
+type lossOfTurn struct {
+	past *aPast
+	env  vars
+	dir  string
+	node *node
+	id   string
+}
+
+// create asks for a job, and waits until its CLI runs.
+func (s *lossOfTurn) create(t testing.TB, args ...string) {
+	t.Helper()
+	s.node = startNode(t, s.env, args...)
+	s.id = s.node.create(t, object{"userId": "u1"})
+	s.awaitCLI(t)
+}
+
+func (s *lossOfTurn) awaitCLI(t testing.TB) {
+	t.Helper()
+	eventually(t, "the CLI to start", func() bool { return len(starts(s.dir)) == 1 })
+}

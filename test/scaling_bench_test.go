@@ -1,0 +1,151 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// These measure what docs/scaling.md reckons with: what a job, an event, a question and a
+// WebSocket cost Redis and the server.
+
+// load is what a Redis has done and holds, by its own count.
+type load struct {
+	memory, in, out, scripts, commands float64
+	cpu                                time.Duration
+}
+
+// loadOf reads it; cpu is that of the process, all of its threads.
+func (r *redisServer) loadOf(b *testing.B, client *redis.Client) load {
+	b.Helper()
+	var all strings.Builder
+	for _, section := range []string{"memory", "stats", "commandstats"} {
+		text, err := client.Info(b.Context(), section).Result()
+		if err != nil {
+			b.Fatal(err)
+		}
+		all.WriteString("\n" + text)
+	}
+	number := func(name string) float64 {
+		_, rest, _ := strings.Cut(all.String(), "\n"+name)
+		digits := rest[:max(0, strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' }))]
+		n, _ := strconv.ParseFloat(digits, 64)
+		return n
+	}
+	return load{
+		memory: number("used_memory:"), in: number("total_net_input_bytes:"), out: number("total_net_output_bytes:"),
+		scripts:  number("cmdstat_evalsha:calls=") + number("cmdstat_eval:calls="),
+		commands: number("total_commands_processed:"), cpu: cpuOf(b, r.Cmd.Process.Pid),
+	}
+}
+
+// reportLoad tells what was caused since before, per so many things of a name.
+func (r *redisServer) reportLoad(b *testing.B, client *redis.Client, before load, count float64, name string) {
+	b.Helper()
+	after := r.loadOf(b, client)
+	b.ReportMetric((after.memory-before.memory)/count, "redis-bytes/"+name)
+	b.ReportMetric((after.in-before.in)/count, "to-redis-bytes/"+name)
+	b.ReportMetric((after.out-before.out)/count, "from-redis-bytes/"+name)
+	b.ReportMetric((after.scripts-before.scripts)/count, "scripts/"+name)
+	b.ReportMetric((after.commands-before.commands)/count, "commands/"+name)
+	b.ReportMetric(float64((after.cpu-before.cpu).Microseconds())/count, "redis-cpu-µs/"+name)
+}
+
+func (r *redisServer) client(b *testing.B) *redis.Client {
+	b.Helper()
+	client := r.Client()
+	b.Cleanup(func() { client.Close() })
+	return client
+}
+
+// BenchmarkFinishedJobs runs whole jobs of the simulated Claude (three reports, a result
+// with seven recipes) to their end, each user having a browser that listens.
+func BenchmarkFinishedJobs(b *testing.B) {
+	const jobs, users = 400, 20
+	server := startRedis(b)
+	client := server.client(b)
+	n := startNode(b, vars{"REDIS_URL": server.url, "CLAUDE_BIN": "simulate", "WORKERS": "8", "LOG_LEVEL": "WARN"})
+	for b.Loop() {
+		var listening sync.WaitGroup
+		for u := range users {
+			events := n.listen(b, fmt.Sprint("userId=u", u))
+			listening.Go(func() {
+				for range jobs / users {
+					events.until("recipes:suggestions:received")
+				}
+			})
+		}
+		before, worked := server.loadOf(b, client), cpuOf(b, n.cmd.Process.Pid)
+		for i := range jobs {
+			n.create(b, object{"userId": fmt.Sprint("u", i%users), "kind": "meal-suggestions", "input": object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-08"}})
+		}
+		listening.Wait()
+		eventually(b, "all turns to be booked", func() bool { return n.metric(b, "ringback_running_turns") == 0 })
+		server.reportLoad(b, client, before, jobs, "job")
+		b.ReportMetric(float64((cpuOf(b, n.cmd.Process.Pid)-worked).Microseconds())/jobs, "server-cpu-µs/job")
+		events := 0
+		for u := range users {
+			for _, key := range client.Keys(b.Context(), fmt.Sprint("*:events:u", u)).Val() {
+				events += int(client.XLen(b.Context(), key).Val())
+			}
+		}
+		b.ReportMetric(float64(events)/jobs, "events/job")
+	}
+}
+
+// BenchmarkEvents sends progress reports, each an event, which one browser of the user
+// hears.
+func BenchmarkEvents(b *testing.B) {
+	const events, users = 9000, 10
+	server := startRedis(b)
+	client := server.client(b)
+	n := startNode(b, vars{"REDIS_URL": server.url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
+	for b.Loop() {
+		web := poster()
+		envelopes, listeners := make([]object, users), make([]*listener, users)
+		for u := range users {
+			_, envelopes[u] = n.manual(b, object{"userId": fmt.Sprint("u", u)})
+			listeners[u] = n.listen(b, fmt.Sprint("userId=u", u))
+		}
+		before, worked := server.loadOf(b, client), cpuOf(b, n.cmd.Process.Pid)
+		var clients sync.WaitGroup
+		for u := range users {
+			clients.Go(func() {
+				for i := range events / users {
+					body, _ := json.Marshal(with(envelopes[u], object{"message": fmt.Sprint("Reading page ", i, " of the history"), "progress": i % 100}))
+					post(b, web, n.url+"/api/claude/progress", body)
+					listeners[u].next()
+				}
+			})
+		}
+		clients.Wait()
+		server.reportLoad(b, client, before, events, "event")
+		b.ReportMetric(float64((cpuOf(b, n.cmd.Process.Pid)-worked).Microseconds())/events, "server-cpu-µs/event")
+	}
+}
+
+// BenchmarkIdleWebSockets connects browsers that hear nothing.
+func BenchmarkIdleWebSockets(b *testing.B) {
+	const sockets = 2000
+	server := startRedis(b)
+	client := server.client(b)
+	n := startNode(b, vars{"REDIS_URL": server.url, "WEBSOCKETS": "4000", "WEBSOCKETS_PER_ADDRESS": "4000", "LOG_LEVEL": "WARN"})
+	connections := func() float64 { return float64(len(strings.Split(client.ClientList(b.Context()).Val(), "\n"))) }
+	for b.Loop() {
+		n.listen(b, "userId=first") // pools and caches fill once
+		resident, connected := residentMB(b, n.cmd.Process.Pid), connections()
+		before := server.loadOf(b, client)
+		for i := range sockets {
+			n.listen(b, fmt.Sprint("userId=u", i))
+		}
+		b.ReportMetric((residentMB(b, n.cmd.Process.Pid)-resident)*1024/sockets, "server-KB/websocket")
+		b.ReportMetric((connections()-connected)/sockets, "redis-connections/websocket")
+		server.reportLoad(b, client, before, sockets, "websocket")
+	}
+}

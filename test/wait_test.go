@@ -1,0 +1,218 @@
+package test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringback/internal/store"
+	"ringback/test/harness"
+)
+
+// replicated is a store with a replica of what the users' partition holds.
+type replicated struct {
+	url string
+	// servers are the primary of that partition, and its replica, as they are now.
+	servers func(t testing.TB) (primary, replica *harness.RedisServer)
+	// promoted waits until a replica has taken the place of its primary.
+	promoted func(t testing.TB, replica *harness.RedisServer)
+}
+
+func sentinelWithReplica(t testing.TB) replicated {
+	g := harness.StartSentinel(t)
+	return replicated{
+		url: g.URL,
+		servers: func(t testing.TB) (primary, replica *harness.RedisServer) {
+			g.AwaitReplica(t)
+			primary = g.Primary(t)
+			return primary, g.Other(primary)
+		},
+		promoted: func(t testing.TB, replica *harness.RedisServer) {
+			eventually(t, "the replica to be promoted", func() bool { return g.Primary(t) == replica })
+		},
+	}
+}
+
+func clusterWithReplicas(t testing.TB) replicated {
+	c := harness.StartCluster(t, 1)
+	return replicated{
+		url: c.URL,
+		servers: func(t testing.TB) (primary, replica *harness.RedisServer) {
+			c.AwaitWhole(t, 1)
+			primary = primaryOf(t, c)
+			return primary, c.ReplicasOf(t, primary)[0]
+		},
+		promoted: func(t testing.TB, replica *harness.RedisServer) {
+			client := replica.Client()
+			defer client.Close()
+			eventually(t, "the replica to be promoted", func() bool { return !harness.RoleOf(t, client).Replica })
+		},
+	}
+}
+
+// primaryOf is the server that has the users' partition.
+func primaryOf(t testing.TB, c *harness.Cluster) (found *harness.RedisServer) {
+	t.Helper()
+	for _, r := range c.Primaries(t) {
+		client := r.Client()
+		if client.Exists(t.Context(), pastPrefix+":latest").Err() == nil {
+			found = r
+		}
+		client.Close()
+	}
+	return found
+}
+
+// unconfirmed sends what replicas have to confirm, while they cannot.
+func (n *node) unconfirmed(t testing.TB, path string, body object) {
+	t.Helper()
+	begun := time.Now()
+	status, answer := n.do(t, "POST", path, body)
+	if said := flat(answer); status != http.StatusServiceUnavailable || !strings.Contains(said, "of 1 replicas only 0 confirmed it within 300ms") || !strings.Contains(said, "Send the same request again") {
+		t.Errorf("%s without a replica is answered %d %s", path, status, said)
+	}
+	if took := time.Since(begun); took < 300*time.Millisecond {
+		t.Errorf("%s waited for %s only", path, took)
+	}
+}
+
+// A result is answered with 200 once a replica has it, and not before: so it is there
+// when that replica takes over.
+func TestAResultWaitsForReplicas(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(testing.TB) replicated{"Sentinel": sentinelWithReplica, "Cluster": clusterWithReplicas} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			env := vars{"REDIS_URL": r.url, "REDIS_WAIT": "1", "REDIS_WAIT_TIMEOUT": "300ms"}
+			n, users := startNode(t, env), inPartition(pastPartition, 3)
+			var ids []string
+			var envelopes []object
+			for _, user := range users {
+				id, envelope := n.manual(t, object{"userId": user, "kind": "meal-suggestions", "input": mealInput()})
+				ids, envelopes = append(ids, id), append(envelopes, envelope)
+			}
+			const path = "/api/claude/suggestions"
+			n.want(t, http.StatusOK, "POST", path, with(envelopes[0], mealResult("Soup")))
+
+			primary, replica := r.servers(t)
+			standing := primary.Client()
+			defer standing.Close()
+			if err := standing.HSet(t.Context(), fmt.Sprintf("rb:{%02x}:standing:%s", pastPartition, users[0]), "a1", flat(object{"id": "a1", "userId": users[0], "rule": "Bash", "createdAt": "2026-01-01T00:00:00Z"})).Err(); err != nil {
+				t.Fatal(err)
+			}
+			_ = replica.Cmd.Process.Signal(syscall.SIGSTOP)
+			soup, pie := with(envelopes[0], mealResult("Soup")), with(envelopes[1], mealResult("Pie"))
+			n.unconfirmed(t, path, pie)
+			n.unconfirmed(t, path, pie)  // it is stored, and still promised to nobody
+			n.unconfirmed(t, path, soup) // that it was confirmed once, nobody knows
+			n.unconfirmed(t, "/api/jobs", object{"userId": users[0], "kind": "meal-suggestions", "input": mealInput(), "idempotencyKey": "once"})
+			n.want(t, http.StatusOK, "POST", "/api/claude/progress", with(envelopes[2], object{"message": "Cooking"})) // nothing is promised of it
+			n.unconfirmed(t, "/api/jobs/"+ids[2]+"/cancel", object{})
+			revoke := func() int {
+				status, _ := n.do(t, "DELETE", "/api/approvals/a1?userId="+users[0], nil)
+				return status
+			}
+			for range 2 { // it is gone after the first, which nobody has confirmed
+				if status := revoke(); status != http.StatusServiceUnavailable {
+					t.Errorf("revoking an approval without a replica is answered %d", status)
+				}
+			}
+			_ = replica.Cmd.Process.Signal(syscall.SIGCONT)
+			eventually(t, "the result to be confirmed", func() bool { status, _ := n.do(t, "POST", path, pie); return status == http.StatusOK })
+			if status := revoke(); status != http.StatusNotFound {
+				t.Errorf("revoking what is gone is answered %d", status)
+			}
+
+			primary.Kill()
+			r.promoted(t, replica)
+			for i, dish := range []string{"Soup", "Pie"} {
+				var record object
+				eventually(t, "the promoted replica to answer", func() bool {
+					status, answer := n.do(t, "GET", "/api/jobs/"+ids[i], nil)
+					record = answer
+					return status == http.StatusOK
+				})
+				if got := flat(record); record["status"] != "received" || !strings.Contains(got, dish) {
+					t.Errorf("the result with %s is lost: %s", dish, got)
+				}
+			}
+			primary.Start(t) // and follows
+			eventually(t, "what was asked for once to be confirmed", func() bool {
+				status, _ := n.do(t, "POST", "/api/jobs", object{"userId": users[0], "kind": "meal-suggestions", "input": mealInput(), "idempotencyKey": "once"})
+				return status == http.StatusAccepted
+			})
+			if left := n.want(t, http.StatusOK, "GET", "/api/approvals?userId="+users[0], nil)["approvals"].([]any); len(left) != 0 {
+				t.Errorf("what was revoked stands again: %v", left)
+			}
+			if jobs := n.want(t, http.StatusOK, "GET", "/api/jobs?userId="+users[0], nil)["jobs"].([]any); len(jobs) != 2 {
+				t.Errorf("there are %d jobs, want the two that were asked for", len(jobs))
+			}
+		})
+	}
+}
+
+// What could never be confirmed is refused at the start, and said while it runs.
+func TestReplicasThatAreMissingAreSaid(t *testing.T) {
+	t.Parallel()
+	r, other := startRedis(t), startRedis(t)
+	for name, c := range map[string]struct {
+		env  vars
+		says string
+	}{
+		"no replica":         {vars{"REDIS_URL": r.url, "REDIS_WAIT": "1"}, "has 0 replicas in step, and REDIS_WAIT=1 waits for more"},
+		"no right to wait":   {vars{"REDIS_URL": other.restricted(t, store.Rights()...), "REDIS_WAIT": "1"}, "does not allow this user what is needed: give it +wait (ACL SETUSER)"},
+		"the embedded Redis": {vars{"REDIS_URL": "", "REDIS_WAIT": "2"}, "REDIS_WAIT 2: the embedded Redis has no replicas"},
+		"no number":          {vars{"REDIS_URL": r.url, "REDIS_WAIT": "-1"}, "REDIS_WAIT -1: want 0 to 100 replicas"},
+		"no time":            {vars{"REDIS_URL": r.url, "REDIS_WAIT_TIMEOUT": "0s"}, "REDIS_WAIT_TIMEOUT 0s: want 10ms to 1m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, command := range []string{"serve", "check"} {
+				env := vars{"LISTEN_ADDR": "127.0.0.1:0", "CLAUDE_BIN": "simulate", "SANDBOX": "off"}
+				maps.Copy(env, c.env)
+				if code, out, _ := onOwn(t, env, command); code == 0 || !strings.Contains(out, c.says) {
+					t.Errorf("%s ended with %d: %s", command, code, out)
+				}
+			}
+		})
+	}
+}
+
+func TestAReplicaThatGoesIsSaid(t *testing.T) {
+	t.Parallel()
+	g := harness.StartSentinel(t)
+	n := startNode(t, vars{"REDIS_URL": g.URL, "REDIS_WAIT": "1"})
+	n.want(t, http.StatusOK, "GET", "/readyz", nil)
+	replica := g.Other(g.Primary(t))
+	replica.Kill()
+	eventually(t, "the server to say so", func() bool {
+		status, answer := n.do(t, "GET", "/readyz", nil)
+		return status == http.StatusServiceUnavailable && strings.Contains(flat(answer), "the store has 0 replicas in step, and REDIS_WAIT=1 waits for more")
+	})
+	replica.Start(t)
+	eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
+}
+
+// BenchmarkResultsAndReplicas measures how long a result takes to be accepted, one after
+// the other, with and without a replica that has to confirm it, at the same Redis.
+func BenchmarkResultsAndReplicas(b *testing.B) {
+	g := harness.StartSentinel(b)
+	for _, wait := range []string{"0", "1"} {
+		n := startNode(b, vars{"REDIS_URL": g.URL, "REDIS_WAIT": wait, "LOG_LEVEL": "WARN"})
+		b.Run("REDIS_WAIT="+wait, func(b *testing.B) {
+			users := 0
+			for b.Loop() {
+				b.StopTimer()
+				users++
+				_, envelope := n.manual(b, object{"userId": fmt.Sprint("u", users), "kind": "meal-suggestions", "input": mealInput()})
+				b.StartTimer()
+				n.want(b, http.StatusOK, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+			}
+		})
+	}
+}

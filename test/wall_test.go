@@ -1,0 +1,127 @@
+package test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// limitedCLI is a CLI at a limit until the file "lifted" is there: until then each turn
+// notes its beginning and end, for a process that outlives neither, and says that the
+// account has had too many requests. One finds "hang", and does not end by itself.
+func limitedCLI(t *testing.T) (dir string, env vars) {
+	t.Helper()
+	dir = t.TempDir()
+	return dir, vars{
+		"REDIS_URL": startRedis(t).url, "ANTHROPIC_API_KEY": "sk-of-one-account", "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms",
+		"CLAUDE_BIN": script(t, `cat > prompt
+if [ -e `+dir+`/lifted ]; then exec `+binary+` simulate "$@" < prompt; fi
+echo "begin $$ $PWD" >> `+dir+`/turns
+echo '{"type":"system","subtype":"init","session_id":"x"}'
+[ ! -e `+dir+`/hang ] || exec sleep 1000
+sleep 0.3
+echo "end $$" >> `+dir+`/turns
+echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: too many requests"}'
+exit 1`),
+	}
+}
+
+// turnsIn are what the turns have noted.
+func turnsIn(t *testing.T, dir string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "turns"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// Two nodes of one account stand before one wall: what is queued behind it says so, with its
+// end, and one turn of the two nodes tries at a time.
+func TestTwoNodesAtOneLimit(t *testing.T) {
+	t.Parallel()
+	dir, env := limitedCLI(t)
+	one, other := startNode(t, env), startNode(t, env)
+	first := one.create(t, object{"userId": "u0"})
+	one.limited(t, first)
+	met := len(turnsIn(t, dir))
+	var all []string
+	for i := range 6 {
+		id := other.create(t, object{"userId": fmt.Sprintf("u%d", i+1)})
+		all = append(all, id)
+		record := one.want(t, 200, "GET", "/api/jobs/"+id, nil)
+		if record["status"] != "pending" || record["phase"] != "waiting_for_limit" {
+			t.Errorf("behind the limit it is %v", record)
+		}
+	}
+	listed := one.want(t, 200, "GET", "/api/jobs?status=pending", nil)["jobs"].([]any)
+	for _, j := range listed {
+		if j.(object)["phase"] != "waiting_for_limit" {
+			t.Errorf("listed is %v", j)
+		}
+	}
+	if cli := commandLine(t, one); !strings.Contains(cli("status", all[0]), "limit") || !strings.Contains(cli("doctor"), "Claude is at a limit (rate_limited)") {
+		t.Errorf("the command line says\n%s\n%s", cli("status", all[0]), cli("doctor"))
+	}
+	if stats := one.want(t, 200, "GET", "/api/stats", nil); !strings.Contains(flat(stats), "rate_limited") {
+		t.Errorf("statistics are %v", stats)
+	}
+	eventually(t, "three more turns to try", func() bool { return len(turnsIn(t, dir)) >= met+6 })
+	for i, line := range turnsIn(t, dir)[met:] {
+		if begins := strings.HasPrefix(line, "begin"); begins != (i%2 == 0) {
+			t.Errorf("several tried at once:\n%s", strings.Join(turnsIn(t, dir), "\n"))
+			break
+		}
+	}
+	open(t, filepath.Join(dir, "lifted"))
+	for _, id := range append(all, first) {
+		if record := one.await(t, id, "received"); record["attempt"] != nil {
+			t.Errorf("it cost attempts: %v", record)
+		}
+	}
+	if record := one.want(t, 200, "GET", "/api/jobs?status=pending", nil); len(record["jobs"].([]any)) != 0 {
+		t.Errorf("some are left: %v", record)
+	}
+}
+
+// The node whose turn tries dies with it: another node's tries, and all goes on.
+func TestNodeThatTriesALimitDies(t *testing.T) {
+	t.Parallel()
+	dir, env := limitedCLI(t)
+	nodes := map[string]*node{}
+	for range 2 {
+		n := startNode(t, maps.Clone(env))
+		nodes[n.dir] = n
+	}
+	var any *node
+	for _, n := range nodes {
+		any = n
+	}
+	id := any.create(t, object{"userId": "u1"})
+	any.limited(t, id)
+	open(t, filepath.Join(dir, "hang"))
+	trying := ""
+	eventually(t, "a turn that tries and hangs", func() bool {
+		lines := turnsIn(t, dir)
+		last := lines[len(lines)-1]
+		for data := range nodes {
+			if strings.HasPrefix(last, "begin") && strings.Contains(last, data) {
+				trying = data
+			}
+		}
+		return trying != ""
+	})
+	nodes[trying].kill(t)
+	endStrays(trying)
+	delete(nodes, trying)
+	open(t, filepath.Join(dir, "lifted"))
+	for _, left := range nodes {
+		second := left.create(t, object{"userId": "u2"})
+		for _, id := range []string{id, second} {
+			left.await(t, id, "received")
+		}
+	}
+}
