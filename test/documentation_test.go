@@ -90,6 +90,10 @@ func TestDocumentedBlocksAreValid(t *testing.T) {
 				if b.File == "" {
 					checkKind(t, at, b.Text)
 				}
+			case "html", "js": // test/clients opens the tutorial's page in a browser
+				if b.File == "" || name != filepath.Join("docs", "tutorial.md") {
+					t.Errorf("%s: nothing runs this", at)
+				}
 			case "mermaid": // drawn from the code, which a test in internal/job compares
 				if !strings.HasPrefix(b.Text, "stateDiagram-v2\n") || name != filepath.Join("docs", "architecture.md") {
 					t.Errorf("%s: nothing checks this diagram", at)

@@ -20,7 +20,7 @@ import (
 )
 
 // flagsOfOthers are flags that the documents name and that are not Ringback's.
-var flagsOfOthers = []string{"--resume"} // the Claude CLI's
+var flagsOfOthers = []string{"--resume", "--model", "--max-turns"} // the Claude CLI's
 
 // What the sentences and tables of the documents name is there: commands and
 // their flags, targets of make, endpoints, variables, files.
@@ -28,7 +28,8 @@ func TestDocumentedNamesExist(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
 	cli := commandTree(t)
-	for name, d := range documents(t) {
+	all := documents(t)
+	for name, d := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, span := range d.Spans {
@@ -37,13 +38,46 @@ func TestDocumentedNamesExist(t *testing.T) {
 				}
 			}
 			for _, link := range d.Links {
-				file, _, _ := strings.Cut(link.Text, "#")
-				if _, err := os.Stat(filepath.Join("..", filepath.Dir(name), file)); err != nil && !strings.Contains(file, "://") && file != "" {
+				if !leadsSomewhere(all, name, link.Text) {
 					t.Errorf("%s:%d: there is no %s", name, link.Line, link.Text)
 				}
 			}
 			checkVariables(t, name, d.Rows)
 		})
+	}
+}
+
+// leadsSomewhere reports whether there is what a document links to: the file, and the heading
+// in it.
+func leadsSomewhere(all map[string]markdown.Document, from, link string) bool {
+	file, heading, _ := strings.Cut(link, "#")
+	if strings.Contains(file, "://") {
+		return true
+	}
+	path := from
+	if file != "" {
+		path = filepath.Join(filepath.Dir(from), file)
+	}
+	if _, err := os.Stat(filepath.Join("..", path)); err != nil {
+		return false
+	}
+	return heading == "" || slices.Contains(all[path].Anchors, heading)
+}
+
+// Nobody looks for a document that nothing leads to.
+func TestEveryDocumentIsInTheIndex(t *testing.T) {
+	t.Parallel()
+	all := documents(t)
+	index := filepath.Join("docs", "README.md")
+	linked := map[string]bool{index: true}
+	for _, link := range all[index].Links {
+		file, _, _ := strings.Cut(link.Text, "#")
+		linked[filepath.Join("docs", file)] = true
+	}
+	for name := range all {
+		if strings.HasPrefix(name, "docs"+string(filepath.Separator)) && !linked[name] {
+			t.Errorf("%s does not lead to %s", index, name)
+		}
 	}
 }
 

@@ -240,7 +240,7 @@ func (r *reader) fail(t *testing.T, terminal *readerTerminal, expected string) {
 
 // here and there exchange the documented port and the one that is used.
 func (r *reader) here(text string) string {
-	return strings.NewReplacer("localhost:3001", "localhost:"+r.port, "127.0.0.1:3001", "127.0.0.1:"+r.port, "localhost:8080", "localhost:"+r.site).Replace(text)
+	return strings.NewReplacer("localhost:3001", "localhost:"+r.port, "127.0.0.1:3001", "127.0.0.1:"+r.port, "localhost:8080", "localhost:"+r.site, "http.server 8080", "http.server "+r.site).Replace(text)
 }
 
 func (r *reader) there(text string) string {

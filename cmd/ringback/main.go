@@ -1,5 +1,7 @@
 package main
 
+//go:generate go test . -run TestTheReferenceOfCommandsIsUpToDate -update
+
 import (
 	"cmp"
 	"context"
@@ -19,6 +21,15 @@ func main() {
 	if err != nil {
 		exit(environmentError(err))
 	}
+	defaults := cli.Defaults{
+		ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager),
+		Terminal: terminal(), Browser: c.Browser, ExamineFunc: examineOffline,
+	}
+	os.Exit(cli.Execute(context.Background(), rootCommand(defaults), os.Args[1:]))
+}
+
+// rootCommand is the command line, as docs/cli.md lists it.
+func rootCommand(defaults cli.Defaults) *cobra.Command {
 	root := &cobra.Command{
 		Use: "ringback", Short: "Run jobs on the Claude CLI and have Claude call back", Version: builtFrom().Version,
 		SilenceErrors: true, SilenceUsage: true,
@@ -26,8 +37,8 @@ func main() {
 	root.SetVersionTemplate(builtFrom().String() + "\n")
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(serveCommand(), checkCommand(), tokenCommand(), keyCommand(), simulateCommand(), versionCommand())
-	root.AddCommand(cli.Commands(cli.Defaults{ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager), Terminal: terminal(), Browser: c.Browser, ExamineFunc: examineOffline})...)
-	os.Exit(cli.Execute(context.Background(), root, os.Args[1:]))
+	root.AddCommand(cli.Commands(defaults)...)
+	return root
 }
 
 func exit(err error) {

@@ -35,7 +35,7 @@ func (s *Server) captured(c echo.Context, read func(context.Context, job.ID) (js
 	if len(text) == 0 || string(text) == "null" {
 		text = json.RawMessage("[]")
 	}
-	return c.JSONBlob(http.StatusOK, text)
+	return httpjson.WriteText(c, http.StatusOK, text)
 }
 
 // logs answers what the verifiers said.

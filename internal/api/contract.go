@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/checkpoint"
 	"ringback/internal/contract"
+	"ringback/internal/httpjson"
 	"ringback/internal/hub"
 	"ringback/internal/job"
 )
@@ -31,12 +32,12 @@ func (s *Server) asyncAPI(c echo.Context) error {
 func (s *Server) document(c echo.Context, of func(Documents) []byte) error {
 	c.Response().Header().Set(echo.HeaderVary, echo.HeaderAuthorization)
 	if !s.open() && c.Request().Header.Get(echo.HeaderAuthorization) == "" {
-		return c.JSONBlob(http.StatusOK, of(s.opts.Contracts.Public))
+		return httpjson.WriteText(c, http.StatusOK, of(s.opts.Contracts.Public))
 	}
 	if _, err := s.identify(c); err != nil {
 		return err
 	}
-	return c.JSONBlob(http.StatusOK, of(s.opts.Contracts.Own))
+	return httpjson.WriteText(c, http.StatusOK, of(s.opts.Contracts.Own))
 }
 
 // replyFrame is the frame by which a client answers a question.

@@ -241,5 +241,5 @@ func (a *bufferedAnswer) writeTo(c echo.Context) error {
 	if kind := a.header.Get(echo.HeaderContentType); a.status >= http.StatusBadRequest && !strings.HasPrefix(kind, echo.MIMEApplicationJSON) {
 		return job.Errorf(job.Invalid, "This is no request of MCP").WithHint("%s", strings.TrimSpace(a.body.String()))
 	}
-	return c.JSONBlob(a.status, a.body.Bytes())
+	return httpjson.WriteText(c, a.status, a.body.Bytes())
 }

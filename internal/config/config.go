@@ -2,10 +2,12 @@
 //
 // A variable is a field of Config with its name, its default and, where not every value
 // will do, a line in validate, which tells all faults at once. A new one also stands in
-// .env.example and in the table of the README: tests hold them together. LoadServer
-// reads a file .env as well; what the environment says goes before it.
+// .env.example, of which the tables of docs/configuration.md are made: tests hold them
+// together. LoadServer reads a file .env as well; what the environment says goes before it.
 // Secrets are kept out of logs by LogValue.
 package config
+
+//go:generate go test . -run TestTheReferenceOfSettingsIsUpToDate -update
 
 import (
 	"cmp"

@@ -1,12 +1,14 @@
 package httpjson
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -96,7 +98,7 @@ func AsError(err error, r *http.Request) (e *job.Error, fault string) {
 		switch fromEcho.Code {
 		case http.StatusNotFound:
 			return job.Errorf(job.NotFound, "Nothing lives at %s", r.URL.Path).
-				WithHint("The README lists the endpoints."), ""
+				WithHint("/docs of this server, and docs/api.md, list the endpoints."), ""
 		case http.StatusMethodNotAllowed:
 			return job.Errorf(job.Method, "%s does not take %s", r.URL.Path, r.Method), ""
 		}
@@ -112,5 +114,16 @@ func Write(c echo.Context, status int, body any) error {
 	if err != nil {
 		return err
 	}
+	return WriteText(c, status, text)
+}
+
+// WriteText answers with a body that is JSON already. It ends with a newline as every other
+// does: in a terminal, what comes next stands on a line of its own.
+func WriteText(c echo.Context, status int, text []byte) error {
+	if !bytes.HasSuffix(text, newline) {
+		text = slices.Concat(text, newline)
+	}
 	return c.JSONBlob(status, text)
 }
+
+var newline = []byte("\n")

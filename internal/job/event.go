@@ -42,7 +42,7 @@ type Event struct {
 	UserID string `json:"userId"`
 	// Time is when it was stored, by the store's clock.
 	Time time.Time `json:"time"`
-	// Data depends on what happened, see the table in the README.
+	// Data depends on what happened, see the table of events in docs/api.md.
 	Data json.RawMessage `json:"data"`
 	// Simulated is whether its job is, see Job.
 	Simulated bool `json:"simulated,omitempty"`

@@ -12,7 +12,7 @@ import (
 // variable finds template variables in a prompt.
 var variable = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
 
-// The template variables of callbacks: see "Your own kinds" in the README.
+// The template variables of callbacks: see "The prompt" in docs/kinds.md.
 const (
 	VarRequestID = "REQUEST_ID"
 	VarBaseURL   = "CALLBACK_BASE_URL"

@@ -75,7 +75,7 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 		if said == "" {
 			said = err.Error()
 		}
-		return Sandbox{}, fmt.Errorf("bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/operations.md says how in containers)", said)
+		return Sandbox{}, fmt.Errorf("bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)", said)
 	}
 	return s, nil
 }

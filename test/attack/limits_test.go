@@ -60,7 +60,7 @@ func TestWhatAJobTakesIsBounded(t *testing.T) {
 			scripts := maps.Clone(takesTooMuch)
 			said := map[string]string{"file": fileLimit, "memory": memoryLimit, "own": "", "core": ""}
 			var verifiers strings.Builder
-			if mode.ordinary && mode.sandbox == "require" { // docs/operations.md: processes are not counted else
+			if mode.ordinary && mode.sandbox == "require" { // docs/sandbox.md: processes are not counted else
 				for i, script := range bombs {
 					scripts[script] = processLimit
 					if i%2 == 1 {

@@ -101,7 +101,7 @@ func TestNoNetworkIsNone(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes {
 		if mode.sandbox != "require" {
-			continue // docs/operations.md: a sandbox takes it
+			continue // docs/sandbox.md: a sandbox takes it
 		}
 		for _, from := range []place{inAction, inVerifier} {
 			for _, network := range []string{"none", "full"} {

@@ -147,7 +147,7 @@ func inEach(t *testing.T, do func(a *attacked, confined bool)) {
 }
 
 // Whatever the sandbox mode, an ordinary user's server keeps its environment and memory
-// to itself. Without a sandbox, root is not kept from anything: docs/operations.md says so.
+// to itself. Without a sandbox, root is not kept from anything: docs/sandbox.md says so.
 func TestTheServersSecretsAreNotRead(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, confined bool) {
@@ -234,7 +234,7 @@ func TestNothingIsWrittenOutsideTheRoom(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, confined bool) {
 		if !confined {
-			return // docs/operations.md: a program of the same user can write that user's files
+			return // docs/sandbox.md: a program of the same user can write that user's files
 		}
 		base := filepath.Dir(a.Dir)
 		var scripts []string
@@ -271,7 +271,7 @@ func TestNothingIsSeenOutsideTheRoom(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, confined bool) {
 		if !confined {
-			return // docs/operations.md: a program of the same user can read that user's files
+			return // docs/sandbox.md: a program of the same user can read that user's files
 		}
 		base := filepath.Dir(a.Dir)
 		var scripts []string

@@ -27,6 +27,7 @@ import (
 
 	"ringback/test/browser"
 	"ringback/test/harness"
+	"ringback/test/scan"
 )
 
 const (
@@ -41,6 +42,7 @@ var backEnd = map[string]string{"Authorization": "Bearer " + apiKey}
 type world struct {
 	t      *testing.T
 	server *harness.Server
+	redis  *harness.RedisServer
 	env    harness.Vars
 	proxy  *harness.Proxy
 	site   *httptest.Server
@@ -56,9 +58,9 @@ func newWorld(t *testing.T, seconds int) *world {
 	w.site = httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(w.site.Close)
 	address := "127.0.0.1:" + harness.FreePort(t)
-	redis, _ := harness.Redis(t)
+	w.redis = harness.StartRedis(t, scan.Suite, nil)
 	w.env = harness.Vars{
-		"LISTEN_ADDR": address, "REDIS_URL": redis, "DATA_DIR": t.TempDir(), "SANDBOX": "off",
+		"LISTEN_ADDR": address, "REDIS_URL": w.redis.URL, "DATA_DIR": t.TempDir(), "SANDBOX": "off",
 		"API_KEYS": apiKey, "JWT_SECRET": secret, "CORS_ORIGINS": w.site.URL,
 	}
 	w.server = harness.Start(t, w.env, nil)
@@ -264,19 +266,25 @@ func webSocketFlag(t testing.TB) []string {
 	return nil
 }
 
-// through has a page and a program follow three jobs through a fault, in which the jobs go
-// on, and wants each event told once, and in order.
-func (w *world) through(fault func(b tab, goOn func())) {
+// begin has a page and a program follow three jobs.
+func (w *world) begin() (ids []string, b tab, followers map[string]follower) {
 	w.t.Helper()
-	var ids []string
 	for range 3 {
 		id, _ := w.server.Manual(w.t, backEnd, harness.Object{"userId": "u1"})
 		ids = append(ids, id)
 	}
-	b := w.followInTab(ids)
-	followers := map[string]follower{"the page": b, "the program": w.followInNode(ids)}
+	b = w.followInTab(ids)
+	followers = map[string]follower{"the page": b, "the program": w.followInNode(ids)}
 	w.progress(ids, 1)
 	w.awaitAll(followers, ids)
+	return ids, b, followers
+}
+
+// through has a page and a program follow three jobs through a fault, in which the jobs go
+// on, and wants each event told once, and in order.
+func (w *world) through(fault func(b tab, goOn func())) {
+	w.t.Helper()
+	ids, b, followers := w.begin()
 	fault(b, func() { w.progress(ids, 5) })
 	w.progress(ids, 2)
 	w.awaitAll(followers, ids)

@@ -56,6 +56,20 @@ func TestTypesAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
+// What servers hand to pages is made of what is committed.
+func TestTheModuleIsThatOfTheSources(t *testing.T) {
+	t.Parallel()
+	committed, err := os.ReadFile(filepath.Join(repository(t), "clients/typescript/ringback-client.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := tool(t, "esbuild", "clients/typescript/src/index.ts", "--bundle", "--format=esm", "--target=es2022", "--log-level=warning")
+	_, module, _ := strings.Cut(string(committed), "\n") // below what says where it is from
+	if diff := cmp.Diff(module, string(made)); diff != "" {
+		t.Errorf("clients/typescript/ringback-client.js is out of date, run make generate (-committed +made):\n%s", diff)
+	}
+}
+
 // Types are what most of a client's users see of it: those of events, kinds and hooks fit
 // how they are used here.
 func TestSourcesAreWellTyped(t *testing.T) {

@@ -1,6 +1,8 @@
 package clients
 
 import (
+	"bytes"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -23,8 +25,12 @@ type stage struct {
 	site   string
 }
 
-func newStage(t *testing.T, html string, script []byte) *stage {
+// newStage starts both. Where the script speaks of the server at localhost:3001, it means
+// this one.
+func newStage(t *testing.T, html string, script []byte, settings harness.Vars) *stage {
 	t.Helper()
+	address := "127.0.0.1:" + harness.FreePort(t)
+	script = bytes.ReplaceAll(script, []byte("http://localhost:3001"), []byte("http://"+address))
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/page.js" {
 			w.Header().Set("Content-Type", "text/javascript")
@@ -37,11 +43,19 @@ func newStage(t *testing.T, html string, script []byte) *stage {
 	t.Cleanup(site.Close)
 	redis, _ := harness.Redis(t)
 	s := &stage{site: site.URL, env: harness.Vars{
-		"LISTEN_ADDR": "127.0.0.1:" + harness.FreePort(t), "REDIS_URL": redis, "DATA_DIR": t.TempDir(), "SANDBOX": "off",
+		"LISTEN_ADDR": address, "REDIS_URL": redis, "DATA_DIR": t.TempDir(), "SANDBOX": "off",
 		"CORS_ORIGINS": site.URL, "RINGBACK_SIMULATE_PACE": "1s",
 	}}
+	maps.Copy(s.env, settings)
 	s.server = harness.Start(t, s.env, nil)
 	return s
+}
+
+// restart kills the server, and starts it again at the same place.
+func (s *stage) restart(t *testing.T) {
+	t.Helper()
+	s.server.Stop(t, syscall.SIGKILL)
+	s.server = harness.Start(t, s.env, nil)
 }
 
 func (s *stage) open(t *testing.T, query url.Values) tab {
@@ -93,13 +107,12 @@ func example(t *testing.T) (html string, script []byte) {
 func TestSuggestionsAppearThoughTheServerIsKilled(t *testing.T) {
 	t.Parallel()
 	html, script := example(t)
-	s := newStage(t, html, script)
+	s := newStage(t, html, script, nil)
 	b := s.open(t, url.Values{})
 	b.sees("Suggest")
 	b.press("Suggest")
 	b.awaitsProgress()
-	s.server.Stop(t, syscall.SIGKILL)
-	s.server = harness.Start(t, s.env, nil)
+	s.restart(t)
 	b.sees("Baked salmon on fennel", "dinner, 2026-03-02")
 	if text := evaluate[string](b, "document.body.innerText"); strings.Count(text, "Baked salmon on fennel") != 1 || strings.Contains(text, "Cancel") {
 		t.Errorf("the page reads:\n%s", text)
@@ -109,7 +122,7 @@ func TestSuggestionsAppearThoughTheServerIsKilled(t *testing.T) {
 func TestARunIsCancelledInThePage(t *testing.T) {
 	t.Parallel()
 	html, script := example(t)
-	s := newStage(t, html, script)
+	s := newStage(t, html, script, nil)
 	b := s.open(t, url.Values{})
 	b.sees("Suggest")
 	b.press("Suggest")
@@ -122,7 +135,7 @@ func TestARunIsCancelledInThePage(t *testing.T) {
 
 func TestTheInboxFollowsWhatWaits(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"))
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"), nil)
 	ship := harness.Object{"kind": "ship", "userId": "u1", "input": harness.Object{"prompt": "Ship it as blog"}}
 	first := s.open(t, url.Values{})
 	first.sees("0 waiting")
@@ -133,4 +146,36 @@ func TestTheInboxFollowsWhatWaits(t *testing.T) {
 	second.press("Shipper Cloud?")
 	first.sees("0 waiting")
 	second.sees("0 waiting", "job: received")
+}
+
+// The parts of a large result are there as they come, each once.
+func TestSuggestionsAppearBatchByBatch(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/batches.tsx", "--format=esm"), nil)
+	b := s.open(t, url.Values{})
+	b.sees("Suggest")
+	b.press("Suggest")
+	b.sees("followed: req_")
+	id := evaluate[string](b, `document.body.innerText.match(/req_\w+/)[0]`)
+	harness.Eventually(t, "the job to run", func() bool {
+		return s.server.Want(t, http.StatusOK, harness.Request{Method: "GET", Path: "/api/jobs/" + id})["status"] == "running"
+	})
+	values := s.server.Want(t, http.StatusOK, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
+	batch := func(number int, final bool, names ...string) {
+		var dishes []harness.Object
+		for _, name := range names {
+			dishes = append(dishes, harness.Object{"date": "2026-03-02", "mealType": "dinner", "recipe": harness.Object{"name": name}})
+		}
+		payload := harness.Object{"requestId": id, "hmac": values["hmac"], "batch": number, "final": final, "suggestions": dishes}
+		if final {
+			payload["reasoning"] = "Three soups."
+		}
+		s.server.Want(t, http.StatusOK, harness.Request{Method: "POST", Path: "/api/claude/suggestions/batch", Body: payload})
+	}
+	batch(1, false, "Leek soup", "Pea soup")
+	b.sees("asked: running Leek soup, Pea soup.", "open Leek soup, Pea soup.")
+	batch(2, false, "Bean soup")
+	b.sees("asked: running Leek soup, Pea soup, Bean soup.", "open Leek soup, Pea soup, Bean soup.")
+	batch(3, true, "Fish soup")
+	b.sees("asked: at rest Leek soup, Pea soup, Bean soup, Fish soup. Three soups.", "ended Leek soup, Pea soup, Bean soup, Fish soup.")
 }

@@ -102,6 +102,10 @@ func (s *session) send(c call) (int, []byte) {
 	if err != nil {
 		s.Fatal(err)
 	}
+	// Whoever calls in a terminal has the prompt on a line of its own.
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && !strings.HasPrefix(c.op, "getFile") && !bytes.HasSuffix(text, []byte("\n")) {
+		s.Errorf("%s %s was answered %d without a newline at its end: %s", op.method, address, resp.StatusCode, text)
+	}
 	if fault := s.http.answerFault(op, resp.StatusCode, resp.Header.Get("Content-Type"), text); fault != "" {
 		s.Errorf("%s %s with %v: not in the contract: %s", op.method, address, c.body, fault)
 	}

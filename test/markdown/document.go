@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -39,6 +40,8 @@ type Document struct {
 	Spans []Text
 	// Links are the destinations of its links and images.
 	Links []Text
+	// Anchors are what links to its headings say behind the #, as GitHub makes them.
+	Anchors []string
 	// Rows are those of its tables, each as what stands under which heading.
 	Rows []Row
 }
@@ -72,6 +75,8 @@ func Parse(source []byte) (Document, error) {
 			return ast.WalkSkipChildren, err
 		case *ast.CodeBlock:
 			return ast.WalkStop, fmt.Errorf("line %d: indented code; fence it, with its language", lineOf(n, source))
+		case *ast.Heading:
+			d.Anchors = append(d.Anchors, anchor(wholeText(n, source)))
 		case *ast.CodeSpan:
 			d.Spans = append(d.Spans, Text{lineOf(n, source), textOf(n, source)})
 		case *extast.Table:
@@ -148,6 +153,32 @@ func textOf(n ast.Node, source []byte) string {
 		}
 	}
 	return all.String()
+}
+
+// wholeText is the text of a node and of all within it.
+func wholeText(n ast.Node, source []byte) string {
+	var all strings.Builder
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		if t, ok := child.(*ast.Text); ok {
+			all.Write(t.Segment.Value(source))
+		} else {
+			all.WriteString(wholeText(child, source))
+		}
+	}
+	return all.String()
+}
+
+// anchor is how GitHub names a heading: small letters, - for a space, nothing for the rest.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
 }
 
 // lineOf is the line of an inline node: that of the first text in it, or else of

@@ -14,7 +14,7 @@ func doc(text string) []byte { return []byte(strings.ReplaceAll(text, "'", "`"))
 
 func TestBlocksSpansAndLinks(t *testing.T) {
 	t.Parallel()
-	got, err := markdown.Parse(doc(`# A title with 'ringback list'
+	got, err := markdown.Parse(doc(`# A title, with 'ringback list'
 
 '''sh terminal=server
 ringback serve
@@ -39,9 +39,10 @@ ringback serve
 			{Line: 13, Language: "yaml", File: "task.yaml", Text: "prompt: x\n  y: z\n"},
 			{Language: "text"},
 		},
-		Spans: []markdown.Text{{Line: 1, Text: "ringback list"}, {Line: 9, Text: "x"}, {Line: 9, Text: "a|b"}},
-		Links: []markdown.Text{{Line: 9, Text: "docs/there.md"}},
-		Rows:  []markdown.Row{{Line: 9, Cells: map[string][]string{"a": {"x"}, "b": {"a|b"}}}},
+		Spans:   []markdown.Text{{Line: 1, Text: "ringback list"}, {Line: 9, Text: "x"}, {Line: 9, Text: "a|b"}},
+		Links:   []markdown.Text{{Line: 9, Text: "docs/there.md"}},
+		Anchors: []string{"a-title-with-ringback-list"},
+		Rows:    []markdown.Row{{Line: 9, Cells: map[string][]string{"a": {"x"}, "b": {"a|b"}}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("Parse: %v (-want +got):\n%s", err, diff)

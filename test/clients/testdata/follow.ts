@@ -13,7 +13,7 @@ export async function follow({ url, tokens, heartbeat, requestIds }: Settings, t
   const client = new Ringback({ url, heartbeat, token: async () => (await fetch(tokens)).text() });
   await Promise.all(
     requestIds.map(async (requestId) => {
-      for await (const event of client.watch(requestId)) tell(requestId, event.type === 'resync' ? 'resync' : event.id);
+      for await (const event of client.watch(requestId)) tell(requestId, event.type === 'resync' ? `resync ${event.job.status}` : event.id);
     }),
   );
 }

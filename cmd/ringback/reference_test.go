@@ -1,0 +1,132 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ringback/internal/cli"
+	"ringback/internal/client"
+)
+
+var update = flag.Bool("update", false, "write the commands into docs/cli.md")
+
+const (
+	commandLine   = "../../docs/cli.md"
+	beginCommands = "<!-- commands: begin -->\n"
+	endCommands   = "<!-- commands: end -->\n"
+)
+
+// What --help says of each command is what docs/cli.md shows.
+func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(commandLine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), beginCommands)
+	shown, after, closed := strings.Cut(rest, endCommands)
+	if !found || !closed {
+		t.Fatalf("%s lacks its markers", commandLine)
+	}
+	var out strings.Builder
+	root := rootCommand(cli.Defaults{ServerURL: client.DefaultURL})
+	common := flagsOfMost(root)
+	out.WriteString("\n## Flags of all that speak to a server\n\n| flag | |\n| --- | --- |\n")
+	for _, row := range slices.Sorted(maps.Keys(common)) {
+		out.WriteString(row)
+	}
+	for _, command := range root.Commands() { // in the order of the alphabet
+		describe(&out, command, common)
+	}
+	want := out.String() + "\n"
+	if *update {
+		if err := os.WriteFile(commandLine, []byte(before+beginCommands+want+endCommands+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, shown); diff != "" {
+		t.Errorf("docs/cli.md is not up to date (make generate): %s", diff)
+	}
+}
+
+// flagsOfMost are the rows of those flags that nearly every command takes.
+func flagsOfMost(root *cobra.Command) map[string]bool {
+	count := map[string]int{}
+	for _, command := range root.Commands() {
+		command.NonInheritedFlags().VisitAll(func(f *pflag.Flag) { count[rowOf(f)]++ })
+	}
+	common := map[string]bool{}
+	for row, n := range count {
+		if n > len(root.Commands())/2 && !strings.Contains(row, "--help") && !strings.Contains(row, "-id ") {
+			common[row] = true
+		}
+	}
+	return common
+}
+
+// describe writes what a command does, its examples, and its flags but for the common ones.
+func describe(out *strings.Builder, command *cobra.Command, common map[string]bool) {
+	if command.Hidden {
+		return
+	}
+	about := command.Long
+	if about == "" {
+		about = command.Short
+	}
+	fmt.Fprintf(out, "\n## %s\n\n%s.\n", command.Name(), strings.TrimSuffix(plain(about), "."))
+	if use := strings.TrimPrefix(command.Use, command.Name()); use != "" {
+		fmt.Fprintf(out, "\nTakes `%s`.\n", strings.TrimSpace(use))
+	}
+	var flags strings.Builder
+	command.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if row := rowOf(f); !f.Hidden && f.Name != "help" && !common[row] {
+			flags.WriteString(row)
+		}
+	})
+	if flags.Len() > 0 {
+		fmt.Fprintf(out, "\n| flag | |\n| --- | --- |\n%s", flags.String())
+	}
+	if command.Example != "" {
+		out.WriteString("\nFor example:\n\n")
+		for line := range strings.Lines(command.Example) {
+			if line = strings.TrimSpace(line); line != "" {
+				fmt.Fprintf(out, "- `%s`\n", line)
+			}
+		}
+	}
+}
+
+func rowOf(f *pflag.Flag) string { return fmt.Sprintf("| %s | %s |\n", nameOf(f), meaningOf(f)) }
+
+func nameOf(f *pflag.Flag) string {
+	value, _ := pflag.UnquoteUsage(f)
+	name := "`" + strings.TrimSpace("--"+f.Name+" "+value) + "`"
+	if f.Shorthand != "" {
+		name = "`-" + f.Shorthand + "`, " + name
+	}
+	return name
+}
+
+func meaningOf(f *pflag.Flag) string {
+	_, usage := pflag.UnquoteUsage(f)
+	switch f.DefValue {
+	case "", "0", "0s", "false", "[]":
+		return plain(usage)
+	}
+	return fmt.Sprintf("%s (default `%s`)", plain(usage), f.DefValue)
+}
+
+// plain keeps the words of a help from meaning something in Markdown.
+func plain(text string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "\n\n", "\n\n", "\n", " ").Replace(text)
+}

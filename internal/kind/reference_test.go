@@ -1,0 +1,27 @@
+package kind_test
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ringback/internal/kind"
+)
+
+// Every key that a kind's file may hold is in the reference.
+func TestEveryKeyIsInTheReference(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/kinds.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []any{kind.Policy{}, kind.Action{}, kind.Choice{}, kind.Workspace{}} {
+		for field := range reflect.TypeOf(of).Fields() {
+			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+			if key != "" && !strings.Contains(string(text), "`"+key+"`") {
+				t.Errorf("docs/kinds.md has no `%s` (%s)", key, reflect.TypeOf(of).Name())
+			}
+		}
+	}
+}

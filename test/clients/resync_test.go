@@ -1,0 +1,71 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
+)
+
+// rewind puts the store back to where it was before something, as a failover to a replica
+// that lagged does.
+func (w *world) rewind(lost func()) {
+	w.t.Helper()
+	files, kept := filepath.Join(w.redis.Dir, "appendonlydir"), filepath.Join(w.t.TempDir(), "kept")
+	if err := os.CopyFS(kept, os.DirFS(files)); err != nil {
+		w.t.Fatal(err)
+	}
+	lost()
+	w.redis.Kill()
+	if err := os.RemoveAll(files); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.CopyFS(files, os.DirFS(kept)); err != nil {
+		w.t.Fatal(err)
+	}
+	w.redis.Start(w.t)
+}
+
+const resynced = "resync running" // as testdata/follow.ts tells it
+
+// Who has been told what the store then lost is told so, with the record as it stands, and
+// goes on with what happens after it.
+func TestAStoreThatWentBackIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 600)
+	ids, _, followers := w.begin()
+	w.rewind(func() {
+		w.progress(ids, 2)
+		w.awaitAll(followers, ids)
+	})
+	for name, f := range followers {
+		harness.Eventually(t, name+" to be told of each job that something is missing", func() bool {
+			told := f.told()
+			return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(told[id], resynced) })
+		})
+	}
+	w.progress(ids, 3)
+	w.finish(ids)
+	for name, f := range followers {
+		harness.Eventually(t, name+" to be done", func() bool { return f.outcome() != "" })
+		if end := f.outcome(); end != "ended" {
+			t.Fatalf("%s has failed: %s", name, end)
+		}
+		for _, id := range ids {
+			told, kept := f.told()[id], w.history(id)
+			at := slices.Index(told, resynced)
+			lost := slices.DeleteFunc(slices.Clone(told[:at]), func(event string) bool { return slices.Contains(kept, event) })
+			if len(lost) == 0 {
+				t.Errorf("%s was told of %q before %s, and the store has lost none of them", name, told[:at], resynced)
+			}
+			counted := slices.DeleteFunc(slices.Clone(told), func(event string) bool { return event == resynced || slices.Contains(lost, event) })
+			if diff := cmp.Diff(kept, counted); diff != "" {
+				t.Errorf("%s has told other events than are kept (-kept +told):\n%s", name, diff)
+			}
+		}
+	}
+}

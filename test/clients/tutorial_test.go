@@ -1,0 +1,87 @@
+package clients
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"ringback/test/harness"
+	"ringback/test/markdown"
+)
+
+// tutorial is what a reader of docs/tutorial.md has at the end: the directory of the kinds,
+// and the page.
+func tutorial(t *testing.T) (kinds, html string, script []byte) {
+	t.Helper()
+	all, err := markdown.Documents(repository(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, b := range all["docs/tutorial.md"].Blocks {
+		if b.File == "" {
+			continue
+		}
+		text := strings.ReplaceAll(b.Text, "requierd", "required") // the reader mends it
+		path := filepath.Join(dir, b.File)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "page", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if script, err = os.ReadFile(filepath.Join(dir, "page", "page.js")); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "kinds"), string(page), script
+}
+
+// What the tutorial promises of its page: it shows how far the job is, goes on through a
+// restart of the server and when it is loaded anew, asks what Claude asks, and shows the list.
+func TestTheTutorialsPageWorks(t *testing.T) {
+	t.Parallel()
+	kinds, html, script := tutorial(t)
+	s := newStage(t, html, script, harness.Vars{"PROMPTS_DIR": kinds, "SCHEMAS_DIR": kinds})
+	b := s.open(t, url.Values{})
+	b.sees("Write the list")
+	b.press("Write the list")
+	b.awaitsProgress()
+	s.restart(t)
+	b.sees(`Print "By the sea"?`)
+	if err := chromedp.Do(b.ctx, chromedp.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	b.sees(`Print "By the sea"?`)
+	b.press("Print it")
+	b.sees("It was printed.", "By the sea", "5 pairs of socks")
+	if text := evaluate[string](b, "document.body.innerText"); strings.Contains(text, `Print "By the sea"?`) {
+		t.Errorf("the page still asks:\n%s", text)
+	}
+}
+
+// Who answers elsewhere answers for the page, too, and what is refused is told with its reason.
+func TestTheTutorialsPageHearsOfAnswersAndRefusals(t *testing.T) {
+	t.Parallel()
+	kinds, html, script := tutorial(t)
+	s := newStage(t, html, script, harness.Vars{"PROMPTS_DIR": kinds, "SCHEMAS_DIR": kinds, "RINGBACK_SIMULATE_PACE": "1ms"})
+	b := s.open(t, url.Values{})
+	b.sees("Write the list")
+	evaluate[any](b, `document.querySelector("[name=days]").value = "90"`)
+	b.press("Write the list")
+	b.sees("/input/days", "60")
+	evaluate[any](b, `document.querySelector("[name=days]").value = "9"`)
+	b.press("Write the list")
+	b.sees(`Print "By the sea"?`)
+	id := evaluate[string](b, "location.hash.slice(1)")
+	s.server.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/reject", Body: harness.Object{}})
+	b.sees("It was not printed.", "By the sea")
+}
