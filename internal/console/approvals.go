@@ -23,8 +23,12 @@ func (c *Console) approvals(v *visit) error {
 
 // revoke takes a standing approval back.
 func (c *Console) revoke(v *visit) error {
-	if _, err := v.api().Revoke(v.Request().Context(), v.FormValue("user"), v.Param("id")); err != nil {
+	sent, err := v.sent()
+	if err != nil {
 		return err
 	}
-	return v.see(localPath(v.FormValue("back")))
+	if _, err := v.api().Revoke(v.Request().Context(), sent.Get("user"), v.Param("id")); err != nil {
+		return err
+	}
+	return v.see(localPath(sent.Get("back")))
 }

@@ -48,7 +48,7 @@ func (c *Console) docs(v *visit) error {
 	for _, tag := range api.Value.Tags {
 		view.Sections = append(view.Sections, docsSection{tag, endpointsOf(api.Value, tag.Name)})
 	}
-	return v.render(http.StatusOK, "docs", page{Title: "API", Data: view})
+	return v.render(http.StatusOK, "docs", page{Title: "API", Tab: "docs", Data: view})
 }
 
 // endpointsOf are those of one section, by their paths.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -189,18 +190,31 @@ func pretty(text json.RawMessage) string {
 	return shown.String()
 }
 
-// hint is what an error says to do, unless it is meant for programs.
+// forPrograms are words of advice that is for programs.
+var forPrograms = []string{"GET /", "POST /", "DELETE /", "Bearer", "endpoints", "curl", "nextCursor", "?userId=", "Idempotency-Key", "CORS_ORIGINS"}
+
+// hint is what an error says to do, without the sentences that are for programs.
 func hint(text string) string {
-	for _, word := range []string{"GET /", "POST /", "DELETE /", "Bearer", "endpoints"} {
-		if strings.Contains(text, word) {
-			return ""
+	var kept []string
+	for sentence := range strings.SplitAfterSeq(text, ". ") {
+		if !slices.ContainsFunc(forPrograms, func(word string) bool { return strings.Contains(sentence, word) }) {
+			kept = append(kept, strings.TrimSpace(sentence))
 		}
 	}
-	return text
+	return strings.Join(kept, " ")
 }
 
 // faultText is an error with what to do about it.
 func faultText(e *job.Error) string { return strings.TrimSpace(e.Message + ". " + hint(e.Hint)) }
+
+// faultsOf are an error and its details.
+func faultsOf(e *job.Error) []string {
+	faults := []string{faultText(e)}
+	for _, detail := range e.Details {
+		faults = append(faults, detailText(detail))
+	}
+	return faults
+}
 
 // detailText is one thing that is wrong, behind the name of its field.
 func detailText(d job.Detail) string {

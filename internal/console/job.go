@@ -24,7 +24,10 @@ type jobView struct {
 	MayCancel, MayRetry bool
 	// The rest depends on the page.
 	Messages []message
-	Result   *resultView
+	// Said is what was written to Claude and not taken, Faults why.
+	Said   string
+	Faults []string
+	Result *resultView
 	// InputTree is what was asked for.
 	InputTree *tree
 	Data      any
@@ -76,18 +79,27 @@ func (v *visit) renderJob(view jobView) error {
 }
 
 func (c *Console) job(v *visit) error {
-	view, err := v.viewJob(job.ID(v.Param("id")), "conversation")
+	view, err := v.conversation()
 	if err != nil {
 		return err
 	}
+	return v.renderJob(view)
+}
+
+// conversation reads what the first page about a job shows.
+func (v *visit) conversation() (jobView, error) {
+	view, err := v.viewJob(job.ID(v.Param("id")), "conversation")
+	if err != nil {
+		return view, err
+	}
 	if view.Messages, err = v.messages(view.Job); err != nil {
-		return err
+		return view, err
 	}
 	view.InputTree = newTree("", view.Job.Input, "")
 	if len(view.Job.Result) > 0 {
 		view.Result = newResult(view.Job)
 	}
-	return v.renderJob(view)
+	return view, nil
 }
 
 // mostMessages is how many of the latest messages of a conversation are shown.
@@ -177,15 +189,26 @@ func (c *Console) retry(v *visit) error {
 
 // say writes to the job's conversation.
 func (c *Console) say(v *visit) error {
+	sent, err := v.sent()
+	if err != nil {
+		return err
+	}
 	found, err := v.api().Get(v.Request().Context(), job.ID(v.Param("id")))
 	if err != nil {
 		return err
 	}
 	j := found.Value
-	if _, err := v.api().Say(v.Request().Context(), j.SessionID, j.UserID, v.FormValue("text")); err != nil {
+	_, err = v.api().Say(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"))
+	if err == nil {
+		return v.see(jobPath(j.ID, ""))
+	}
+	e := v.asError(err)
+	view, readErr := v.conversation()
+	if readErr != nil {
 		return err
 	}
-	return v.see(jobPath(j.ID, ""))
+	view.Said, view.Faults = sent.Get("text"), faultsOf(e)
+	return v.render(statusOf(e), "job_conversation", page{Title: j.Kind + " " + shortID(j.ID), Tab: "jobs", Data: view})
 }
 
 // files lists what the job made.

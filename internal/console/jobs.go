@@ -47,7 +47,7 @@ func (c *Console) jobs(v *visit) error {
 	if found.Value.NextCursor != "" {
 		list.Next = nextPage(v, found.Value.NextCursor)
 	}
-	return v.render(http.StatusOK, "jobs", page{Title: "Jobs", Tab: "jobs", Watch: v.follow(), Data: list})
+	return v.render(http.StatusOK, "jobs", page{Title: "Jobs", Tab: "jobs", Watch: v.follow(), Follow: true, Data: list})
 }
 
 // nextPage is the address of this page with another cursor.

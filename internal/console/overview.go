@@ -61,8 +61,12 @@ func (c *Console) overview(v *visit) error {
 		shown.People = peopleStats{true, total.Opened, total.Answered, total.SecondsToAnswer, total.ApprovalRate}
 		shown.Charts = chartsOf(stats.Value.Days)
 	}
-	if ready, err := v.api().Ready(ctx); err == nil {
-		shown.Limits, shown.Warnings = ready.Value.Limits, ready.Value.Warnings
+	ready, err := v.api().Ready(ctx)
+	if e := v.asErrorOrNil(err); e != nil { // it says why jobs do not run
+		for _, problem := range e.Details {
+			shown.Warnings = append(shown.Warnings, detailText(problem))
+		}
 	}
-	return v.render(http.StatusOK, "overview", page{Title: "Overview", Tab: "overview", Watch: v.follow(), Data: shown})
+	shown.Limits, shown.Warnings = ready.Value.Limits, append(shown.Warnings, ready.Value.Warnings...)
+	return v.render(http.StatusOK, "overview", page{Title: "Overview", Tab: "overview", Watch: v.follow(), Follow: true, Data: shown})
 }

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"html/template"
 	"io/fs"
-	"net/http"
 	"path"
 	"strings"
 	"time"
@@ -22,10 +21,13 @@ var templates embed.FS
 type page struct {
 	// Title is that of the window.
 	Title string
-	// Tab is which entry of the navigation is current: overview, jobs or inbox.
+	// Tab is which entry of the navigation is current: overview, jobs, inbox or docs.
 	Tab string
 	// Watch says whose events the page is to follow.
 	Watch watch
+	// Follow is whether the page shows what is new at once, above what is there, as long as
+	// nobody has scrolled: a list that is watched.
+	Follow bool
 	// Data is what the page itself shows.
 	Data any
 
@@ -89,9 +91,5 @@ func (v *visit) asError(err error) *job.Error {
 	return e
 }
 
-func statusOf(e *job.Error) int {
-	if status := httpjson.Status(e.Kind); status != 0 {
-		return status
-	}
-	return http.StatusInternalServerError
-}
+// statusOf is the status of a page that shows an error.
+func statusOf(e *job.Error) int { return httpjson.Status(e.Kind) }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,6 +64,31 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	p.colour()
 	p.pair()
 	return p
+}
+
+// chunkRows is how many lines are laid out at once: a browser passes over those that are not
+// in sight.
+const chunkRows = 100
+
+// chunk is a run of the lines of a patch.
+type chunk struct {
+	Rows []row
+	// Full is whether it is as long as chunks are.
+	Full bool
+}
+
+// Chunks are the lines of a patch in runs.
+func (p patch) Chunks() []chunk {
+	var all []chunk
+	for rows := range slices.Chunk(p.Rows, chunkRows) {
+		all = append(all, chunk{rows, len(rows) == chunkRows})
+	}
+	return all
+}
+
+// Wide is whether the numbers of lines have many digits.
+func (p patch) Wide() bool {
+	return slices.ContainsFunc(p.Rows, func(r row) bool { return max(r.Old, r.New) >= 100_000 })
 }
 
 // hunkStart reads the numbers of "@@ -1,2 +3,4 @@".

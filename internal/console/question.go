@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -36,10 +37,14 @@ type question struct {
 	Kind string
 	// By says who answered, once somebody has.
 	By string
-	// Text is what was written, Faults what is wrong with it.
+	// Text is what was written, Faults what is wrong with it. Filled is whether the form shows
+	// what was sent, which no news of the job may replace.
 	Text   string
 	Scope  string
 	Faults []string
+	Filled bool
+	// Kept is what was written where it can be sent no more.
+	Kept []written
 	// Back is the page to go back to.
 	Back string
 }
@@ -70,7 +75,7 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 
 // filled shows again what was sent, and what is wrong with it.
 func (q question) filled(sent url.Values, e *job.Error) question {
-	q.Text, q.Scope = sent.Get("text"), cmp.Or(sent.Get("scope"), "once")
+	q.Text, q.Scope, q.Filled = sent.Get("text"), cmp.Or(sent.Get("scope"), "once"), true
 	if q.Editable && sent.Has("input") {
 		q.Input = sent.Get("input")
 	}
@@ -86,8 +91,13 @@ func (q question) filled(sent url.Values, e *job.Error) question {
 	if len(e.Details) == 0 {
 		q.Faults = append(q.Faults, faultText(e))
 	}
+	return q.withValues(sent, at)
+}
+
+// withValues shows the form of a question with what was filled in, and what is wrong with that.
+func (q question) withValues(sent url.Values, faults []job.Detail) question {
 	if s, err := form.Parse(q.Props.Schema); err == nil && q.Form != nil {
-		f := s.Form(sent, at)
+		f := s.Form(sent, faults)
 		q.Form = &f
 	}
 	return q
@@ -287,42 +297,55 @@ func actorWords(a job.Actor) string {
 	}[a.Via]
 }
 
-// conflict shows why a reply was not taken: an earlier one was, or it is about a change that
-// has gone on since.
-func (v *visit) conflict(q question, sent url.Values) error {
-	if done, err := v.outdated(q, sent); done {
-		return err
-	}
-	return v.renderQuestion(http.StatusConflict, q)
-}
-
-// reply takes the answer to a question.
+// reply takes the answer to a question. Whatever keeps it from being taken, the page shows
+// again what was written.
 func (c *Console) reply(v *visit) error {
 	q, err := v.question()
 	if err != nil {
 		return err
 	}
-	sent, err := v.FormParams()
+	sent, err := v.sent()
 	if err != nil {
-		return job.Errorf(job.Invalid, "The form could not be read")
+		return err
 	}
 	if !q.Status.Waits() {
-		return v.conflict(q, sent)
+		return v.replyAgain(q, sent, job.ClosedCheckpoint(q.ID, q.Status))
+	}
+	if edited, again := form.Edit(sent); again {
+		q.Text, q.Filled = sent.Get("text"), true
+		return v.renderQuestion(http.StatusOK, q.withValues(edited, nil))
 	}
 	given, err := q.answer(sent)
 	if err == nil {
 		_, err = v.api().Reply(v.Request().Context(), q.ID, given)
 	}
-	switch e := v.asErrorOrNil(err); {
-	case e == nil:
+	if err == nil {
 		return v.see(localPath(cmp.Or(sent.Get("back"), "/inbox")))
-	case e.Kind == job.Conflict:
-		if now, err := v.question(); err == nil && !now.Status.Waits() {
-			return v.conflict(now, sent)
-		}
-		return v.conflict(q.filled(sent, e), sent)
-	case e.Kind == job.Invalid:
-		return v.renderQuestion(http.StatusBadRequest, q.filled(sent, e))
 	}
-	return err
+	if now, err := v.question(); err == nil {
+		q = now // it may have been answered in between
+	}
+	return v.replyAgain(q, sent, err)
+}
+
+// replyAgain shows why a reply was not taken, and what was written.
+func (v *visit) replyAgain(q question, sent url.Values, err error) error {
+	e := v.asError(err)
+	if done, err := v.decideAgain(q, sent, e); done {
+		return err
+	}
+	if !q.Status.Waits() {
+		q.Kept = writtenIn(q.changed(sent))
+		return v.renderQuestion(http.StatusConflict, q)
+	}
+	return v.renderQuestion(statusOf(e), q.filled(sent, e))
+}
+
+// changed is what was sent that the question did not say itself.
+func (q question) changed(sent url.Values) url.Values {
+	own := maps.Clone(sent)
+	if sameJSON([]byte(sent.Get("input")), q.Props.ToolInput) {
+		own.Del("input")
+	}
+	return own
 }

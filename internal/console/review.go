@@ -1,9 +1,8 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -25,14 +24,21 @@ type reviewView struct {
 	// Iteration and Trees are what is on the page: a decision is taken for that.
 	Iteration int
 	Trees     map[string]string
-	// From is the first line that is shown of all patches, Next that of the next page; 0
-	// behind the last.
-	From, Next int
+	// From is the first line that is shown of all patches, Next that of the next page, 0
+	// behind the last; Before is that of the page before, 0 on the first.
+	From, Next, Before int
 	// Asks is whether a decision is waited for, CanSteer whether another round may be
 	// asked for; Prompt is what was written, Faults what is wrong with it.
 	Asks, CanSteer bool
 	Prompt         string
 	Faults         []string
+	// Comments are those on lines that were sent with it.
+	Comments []written
+	// Reason is what was written to a decision, Refused why that was not taken.
+	Reason  string
+	Refused []string
+	// Kept is what was written where it can be sent no more.
+	Kept []written
 	// Outdated says that a decision was about an earlier round.
 	Outdated string
 	// Whole is the file that is shown with all of its lines; empty for the change.
@@ -118,6 +124,9 @@ func (v *visit) readChange(id job.ID, shown *reviewView) error {
 	if err == nil {
 		shown.add(diffs.Value)
 	}
+	if shown.From > 1 {
+		shown.Before = max(1, shown.From-pageLines)
+	}
 	return err
 }
 
@@ -175,54 +184,88 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 
 // steer asks for another round: what was written, and the comments on lines.
 func (c *Console) steer(v *visit) error {
-	sent, err := v.FormParams()
+	sent, err := v.sent()
 	if err != nil {
-		return job.Errorf(job.Invalid, "The form could not be read")
+		return err
 	}
 	id := job.ID(v.Param("id"))
-	prompt := steerPrompt(sent)
-	_, err = v.api().Steer(v.Request().Context(), id, prompt)
+	_, err = v.api().Steer(v.Request().Context(), id, steerPrompt(sent))
 	if err == nil {
 		return v.see(jobPath(id, "/review"))
 	}
 	e := v.asError(err)
 	view, shown, readErr := v.newReview(id)
-	if e.Kind != job.Invalid && e.Kind != job.Conflict || readErr != nil {
+	if readErr != nil {
 		return err
 	}
-	shown.Prompt, shown.Faults = prompt, []string{faultText(e)}
-	for _, detail := range e.Details {
-		shown.Faults = append(shown.Faults, detailText(detail))
+	shown.Prompt, shown.Comments, shown.Faults = sent.Get("prompt"), commentsIn(sent), faultsOf(e)
+	if !shown.CanSteer {
+		shown.Kept = writtenIn(sent)
 	}
 	view.Data = shown
 	return v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
 }
 
-// outdated shows a change anew to whoever decided on an earlier round of it; false where there
-// is no other round to be seen.
-func (v *visit) outdated(q question, sent url.Values) (bool, error) {
+// decideAgain shows a change anew to whoever decided on it and was refused; false where they
+// have not seen it, or it can be shown no more.
+func (v *visit) decideAgain(q question, sent url.Values, e *job.Error) (bool, error) {
+	if q.Type != job.Review || sent.Get("iteration") == "" {
+		return false, nil
+	}
 	view, shown, err := v.newReview(q.RequestID)
-	if err != nil || q.Type != job.Review || sent.Get("iteration") == "" || number(sent.Get("iteration")) == shown.Iteration {
+	if err != nil {
 		return false, nil //nolint:nilerr // then the question is shown, which needs less
 	}
-	shown.Outdated = fmt.Sprintf("You decided on round %s, and the change is at round %d by now. Nothing was decided: look at it again.", sent.Get("iteration"), shown.Iteration)
+	seen := number(sent.Get("iteration"))
+	switch {
+	case seen != shown.Iteration:
+		shown.Outdated = fmt.Sprintf("You decided on round %d, and the change is at round %d by now. Nothing was decided: look at it again.", seen, shown.Iteration)
+	case !shown.Asks:
+		return false, nil
+	default:
+		shown.Refused = faultsOf(e)
+	}
+	if shown.Reason = sent.Get("text"); !shown.Asks {
+		shown.Kept = writtenIn(sent)
+	}
 	view.Data = shown
-	return true, v.render(http.StatusConflict, "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
+	return true, v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
 }
 
 // commentPrefix begins the names of the controls that hold comments on lines; the file and
 // the line follow.
 const commentPrefix = "comment:"
 
-// steerPrompt is a prompt with the comments on lines below, in the order of the lines.
-func steerPrompt(sent url.Values) string {
-	var prompt strings.Builder
-	prompt.WriteString(strings.TrimSpace(sent.Get("prompt")))
-	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		place, ok := strings.CutPrefix(name, commentPrefix)
-		if text := strings.TrimSpace(sent.Get(name)); ok && text != "" {
-			prompt.WriteString("\n\n" + place + ": " + text)
+// commentsIn are the comments on lines that were sent, in the order of the lines.
+func commentsIn(sent url.Values) []written {
+	var all []written
+	for name := range sent {
+		if place, ok := strings.CutPrefix(name, commentPrefix); ok && strings.TrimSpace(sent.Get(name)) != "" {
+			all = append(all, written{place, sent.Get(name)})
 		}
 	}
-	return strings.ReplaceAll(strings.TrimSpace(prompt.String()), "\r\n", "\n")
+	slices.SortFunc(all, func(a, b written) int {
+		fileA, lineA := placeOf(a.Label)
+		fileB, lineB := placeOf(b.Label)
+		return cmp.Or(cmp.Compare(fileA, fileB), cmp.Compare(lineA, lineB), cmp.Compare(a.Label, b.Label))
+	})
+	return all
+}
+
+// placeOf are the file and the line of a comment: "service/main.go:7", or "service/main.go:7
+// (removed)".
+func placeOf(label string) (file string, line int) {
+	at := strings.LastIndexByte(label, ':')
+	number, _, _ := strings.Cut(label[at+1:], " ")
+	line, _ = strconv.Atoi(number)
+	return label[:max(at, 0)], line
+}
+
+// steerPrompt is a prompt with the comments on lines below, in the order of the lines.
+func steerPrompt(sent url.Values) string {
+	prompt := strings.TrimSpace(sent.Get("prompt"))
+	for _, comment := range commentsIn(sent) {
+		prompt += "\n\n" + comment.Label + ": " + strings.TrimSpace(comment.Text)
+	}
+	return strings.ReplaceAll(strings.TrimSpace(prompt), "\r\n", "\n")
 }

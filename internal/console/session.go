@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
-	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )
 
@@ -19,11 +16,8 @@ func (c *Console) signedIn(next handler) handler {
 			return next(v)
 		}
 		cookie, err := v.Cookie(c.opts.Cookie)
-		if err == nil {
-			if who, err := c.opts.IdentifyFunc(cookie.Value); err == nil {
-				v.Who, v.token = who, cookie.Value
-				return next(v)
-			}
+		if err == nil && v.identify(cookie.Value) {
+			return next(v)
 		}
 		if err != nil && v.Request().Header.Get("Sec-Fetch-Site") == "cross-site" && v.Request().Method == http.MethodGet {
 			// The browser keeps the cookie back where a link of another site leads here, such
@@ -35,6 +29,15 @@ func (c *Console) signedIn(next handler) handler {
 		}
 		return v.askToSignIn()
 	}
+}
+
+// identify notes who a key or token lets in; false where it lets nobody in.
+func (v *visit) identify(credential string) bool {
+	who, err := v.console.opts.IdentifyFunc(credential)
+	if err == nil {
+		v.Who, v.token = who, credential
+	}
+	return err == nil
 }
 
 // askToSignIn leads to the sign-in, and from there back.
@@ -57,7 +60,11 @@ func (c *Console) signInPage(v *visit) error {
 // signIn keeps a token or key in a cookie that no script can read, that other sites cannot
 // use, and that ends with the token.
 func (c *Console) signIn(v *visit) error {
-	token, next := strings.TrimSpace(v.FormValue("token")), localPath(v.FormValue("next"))
+	sent, err := v.sent()
+	if err != nil {
+		return err
+	}
+	token, next := strings.TrimSpace(sent.Get("token")), localPath(sent.Get("next"))
 	who, err := c.opts.IdentifyFunc(token)
 	if err != nil || token == "" {
 		fault := "A token or key is needed."
@@ -89,20 +96,4 @@ func localPath(text string) string {
 		return "/"
 	}
 	return u.RequestURI()
-}
-
-// fail shows what went wrong.
-func (v *visit) fail(err error) error {
-	e, fault := httpjson.AsError(err, v.Request())
-	status := statusOf(e)
-	if status >= http.StatusInternalServerError {
-		v.console.log.Error("showing a page", "path", v.Request().URL.Path, "error", err, "fault", fault)
-	}
-	if e.Kind == job.Unauthorized && v.Request().Method == http.MethodGet && !v.console.opts.Open {
-		return v.askToSignIn()
-	}
-	if e.Kind == job.Unavailable {
-		v.Response().Header().Set(echo.HeaderRetryAfter, "2")
-	}
-	return v.render(status, "error", page{Title: e.Message, Data: e})
 }

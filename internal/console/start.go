@@ -12,8 +12,10 @@ import (
 
 // startForm is what the page that starts a job shows.
 type startForm struct {
-	Kind   client.Kind
-	Form   form.Field
+	Kind client.Kind
+	Form form.Field
+	// From is the job whose input is filled in; empty for none.
+	From   string
 	UserID string
 	Faults []string
 	// Simulations are the stand-ins that can be asked for, Simulate the one that is.
@@ -37,15 +39,15 @@ func (c *Console) newJob(v *visit) error {
 	if err != nil {
 		return err
 	}
-	values := url.Values{}
-	if from := v.QueryParam("from"); from != "" {
+	values, from := url.Values{}, v.QueryParam("from")
+	if from != "" {
 		found, err := v.api().Get(v.Request().Context(), job.ID(from))
 		if err != nil {
 			return err
 		}
 		values = s.Fill(found.Value.Input)
 	}
-	return v.renderStart(http.StatusOK, startForm{Kind: k, Form: s.Form(values, nil)})
+	return v.renderStart(http.StatusOK, startForm{Kind: k, From: from, Form: s.Form(values, nil)})
 }
 
 func (v *visit) kind() (client.Kind, *form.Schema, error) {
@@ -68,9 +70,9 @@ func (c *Console) startJob(v *visit) error {
 	if err != nil {
 		return err
 	}
-	sent, err := v.FormParams()
+	sent, err := v.sent()
 	if err != nil {
-		return job.Errorf(job.Invalid, "The form could not be read")
+		return err
 	}
 	shown := startForm{Kind: k, UserID: strings.TrimSpace(sent.Get("userId")), Simulate: sent.Get("simulate")}
 	if edited, again := form.Edit(sent); again {
@@ -90,11 +92,8 @@ func (c *Console) startJob(v *visit) error {
 		return v.see(jobPath(created.Value.RequestID, ""))
 	}
 	e := v.asError(err)
-	if e.Kind != job.Invalid {
-		return err
-	}
 	shown.Form, shown.Faults = startFaults(s, sent, e)
-	return v.renderStart(http.StatusBadRequest, shown)
+	return v.renderStart(statusOf(e), shown)
 }
 
 // startFaults puts what is wrong with the input to its fields, and the rest above.
@@ -109,7 +108,7 @@ func startFaults(s *form.Schema, sent url.Values, e *job.Error) (form.Field, []s
 		}
 	}
 	if len(e.Details) == 0 {
-		faults = []string{e.Message}
+		faults = []string{faultText(e)}
 	}
 	return s.Form(sent, at), faults
 }

@@ -14,9 +14,9 @@ import (
 
 // timelineView is what happened to a job.
 type timelineView struct {
-	// Entries are the latest, oldest first; Left is how many older ones are not shown.
-	Entries []entry
-	Left    int
+	// Runs are the latest entries, oldest first; Left is how many older ones are not shown.
+	Runs []entryRun
+	Left int
 	// Spans are what it did over time, and Legend says what their sums are.
 	Spans  []bar
 	Legend []bar
@@ -25,8 +25,19 @@ type timelineView struct {
 	Turns []turnUsage
 }
 
+// entryRun are entries that are laid out at once.
+type entryRun struct {
+	// ID is that of the run: it has the same entries whichever are shown.
+	ID      int
+	Entries []entry
+	// Full is whether it is as long as runs are.
+	Full bool
+}
+
 // entry is an event, or several reports of progress in a row.
 type entry struct {
+	// ID is that of its first event.
+	ID   job.Seq
 	Time time.Time
 	Type job.EventType
 	Text string
@@ -72,14 +83,31 @@ func (c *Console) timeline(v *visit) error {
 	if err != nil {
 		return err
 	}
-	shown := timelineView{Entries: entriesOf(events), Turns: turnsOf(string(text))}
-	if v.QueryParam("all") == "" && len(shown.Entries) > mostEntries {
-		shown.Left = len(shown.Entries) - mostEntries
-		shown.Entries = shown.Entries[shown.Left:]
+	shown, entries := timelineView{Turns: turnsOf(string(text))}, entriesOf(events)
+	if v.QueryParam("all") == "" {
+		shown.Left = max(0, len(entries)-mostEntries)
 	}
+	shown.Runs = runsOf(entries, shown.Left)
 	shown.Spans, shown.Legend, shown.Total = spansOf(view.Job, events, time.Now())
 	view.Data = shown
 	return v.renderJob(view)
+}
+
+// runEntries is how many entries are laid out at once: a browser passes over those that are
+// not in sight.
+const runEntries = 50
+
+// runsOf are all entries but the first left ones.
+func runsOf(entries []entry, left int) []entryRun {
+	var runs []entryRun
+	id := 0
+	for some := range slices.Chunk(entries, runEntries) {
+		if some = some[min(left, len(some)):]; len(some) > 0 {
+			runs = append(runs, entryRun{id, some, len(some) == runEntries})
+		}
+		left, id = max(0, left-runEntries), id+1
+	}
+	return runs
 }
 
 // events reads all events of a job that are kept.
@@ -123,6 +151,7 @@ func entriesOf(events []client.Event) []entry {
 		made := entryOf(e)
 		if last := len(entries) - 1; last >= 0 && made.Type == job.EventActivity && entries[last].Type == job.EventActivity {
 			before := entries[last]
+			made.ID = before.ID
 			made.More = append(before.More, entry{Time: before.Time, Type: before.Type, Text: before.Text})
 			entries[last] = made
 			continue
@@ -135,7 +164,7 @@ func entriesOf(events []client.Event) []entry {
 func entryOf(e client.Event) entry {
 	var d eventData
 	_ = json.Unmarshal(e.Data, &d) // a newer server may send other data
-	made := entry{Time: e.Time, Type: e.Type(), Tone: tone(d.Status)}
+	made := entry{ID: e.ID, Time: e.Time, Type: e.Type(), Tone: tone(d.Status)}
 	said, _ := d.Message.(string)
 	switch e.Type() {
 	case job.EventPending, job.EventRunning:

@@ -48,20 +48,32 @@ func Status(kind job.ErrorKind) int {
 // people is logged and answered as a plain 500 with the request's id.
 func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 	return func(err error, c echo.Context) {
-		if c.Response().Committed || errors.Is(err, context.Canceled) {
+		if IsAnswered(err, c) {
 			return
 		}
-		e := Explain(log, err, c.Request())
-		status := Status(e.Kind)
-		refusedForNow := e.Kind == job.Unavailable || e.Kind == job.TooMany
-		if status < http.StatusInternalServerError && !refusedForNow && c.Get(toldKey) == nil && isWorthTelling(c.Request().Method, status) {
-			log.Info("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "address", c.RealIP(), "refused", e.Message)
-		}
-		if refusedForNow {
-			c.Response().Header().Set("Retry-After", "1")
-		}
-		_ = Write(c, status, e)
+		e := Refuse(log, err, c)
+		_ = Write(c, Status(e.Kind), e)
 	}
+}
+
+// IsAnswered reports whether there is nobody left to tell an error.
+func IsAnswered(err error, c echo.Context) bool {
+	return c.Response().Committed || errors.Is(err, context.Canceled)
+}
+
+// Refuse words an error for whoever sent the request, logs what an operator looks for, and
+// says in the answer's header when to try again.
+func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
+	e := Explain(log, err, c.Request())
+	status := Status(e.Kind)
+	refusedForNow := e.Kind == job.Unavailable || e.Kind == job.TooMany
+	if status < http.StatusInternalServerError && !refusedForNow && c.Get(toldKey) == nil && isWorthTelling(c.Request().Method, status) {
+		log.Info("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "address", c.RealIP(), "refused", e.Message)
+	}
+	if refusedForNow {
+		c.Response().Header().Set("Retry-After", "1")
+	}
+	return e
 }
 
 // Explain words an error for its reader, and logs what is a fault of the server's.

@@ -69,7 +69,9 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	jobs := guard.NewJobs(n.log, append(callback.Paths(), api.HealthPath)...)
 	public.Use(jobs.Middleware)
 	all.Register(public)
-	n.newConsole(all, public).Register(public)
+	pages := n.newConsole(all, public)
+	pages.Register(public)
+	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)
 	if n.callbacks == n.listener {
 		callbacks.Register(public)
 		return servers{n.newServer(public, n.listener, jobs.Context)}, nil

@@ -72,12 +72,12 @@ func TestFocusGoesInOrder(t *testing.T) {
 	s := start(t, nil)
 	b := open(t, s, "/jobs")
 	var walked []string
-	for range 11 {
+	for range 12 {
 		b.key(kb.Tab)
 		walked = append(walked, b.focused())
 	}
 	got := strings.Join(walked, ", ")
-	for i, words := range []string{"Skip to the content", "Ringback", "Overview", "Jobs", "Inbox", "New job", "all", "all", "user", "id", "Filter"} {
+	for i, words := range []string{"Skip to the content", "Ringback", "Overview", "Jobs", "Inbox", "API", "New job", "all", "all", "user", "id", "Filter"} {
 		if !strings.HasPrefix(walked[i], words) {
 			t.Fatalf("the focus goes to %s", got)
 		}

@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"ringback/test/harness"
+	"ringback/test/scan"
 )
 
 // view is a page as somebody comes to it.
@@ -95,7 +98,24 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"question-value", "/inbox/" + questionOf(t, s, asked), nil},
 		{"question-answered", "/inbox/" + closed, nil},
 		{"approvals", "/approvals?user=u1", nil},
+		{"docs", "/docs", nil},
+		{"docs-open", "/docs", func(b *tab) {
+			b.do(chromedp.Click(`details summary`))
+			b.sees("What it means")
+		}},
 		{"not-found", "/jobs/req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", nil},
+		{"no-such-page", "/nothing/here", nil},
+		{"wrong-filter", "/jobs?status=lost", nil},
+		{"wrong-method", "/jobs/" + meals + "/cancel", nil},
+		{"refused", "/jobs/" + meals, func(b *tab) { // as a browser without JavaScript shows it
+			b.fill("#say-text", "Another lake, please")
+			b.is(`(document.getElementById("say").action = "/jobs/req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa/say", document.getElementById("say").submit(), true)`)
+			b.sees("What you had written")
+		}},
+		{"too-large", "/jobs/new/media", func(b *tab) {
+			b.is(`(document.querySelector('#new [name="v/prompt"]').value = "x".repeat(5 << 20), document.getElementById("new").submit(), true)`)
+			b.sees("too much")
+		}},
 		{"keys", "/inbox", func(b *tab) {
 			b.key("?")
 			b.sees("Close")
@@ -108,8 +128,31 @@ func firstPages(t testing.TB) map[*harness.Server][]view {
 	t.Helper()
 	return map[*harness.Server][]view{
 		start(t, nil): {{"overview-none", "/", nil}, {"inbox-none", "/inbox", nil}, {"jobs-first", "/jobs", nil}, {"approvals-none", "/approvals", nil}},
-		start(t, harness.Vars{"JWT_SECRET": strings.Repeat("s", 32)}): {{"sign-in", "/", nil}},
+		start(t, harness.Vars{"JWT_SECRET": strings.Repeat("s", 32)}): {
+			{"sign-in", "/", nil},
+			{"signed-out", "/sign-in", func(b *tab) {
+				b.is(`(document.querySelector("form.stack").action = "/jobs/new/media", document.getElementById("token").name = "text", document.getElementById("token").value = "What I wrote", document.querySelector("form.stack").submit(), true)`)
+				b.sees("no longer signed in")
+			}},
+		},
+		storeless(t): {{"store-away", "/jobs", nil}},
 	}
+}
+
+// storeless is a server whose store is away.
+func storeless(t testing.TB) *harness.Server {
+	t.Helper()
+	redis := harness.StartRedis(t, scan.New(), nil)
+	s := start(t, harness.Vars{"REDIS_URL": redis.URL})
+	redis.Kill()
+	return s
+}
+
+// jobOf is the id of the job that asks a question.
+func jobOf(t testing.TB, s *harness.Server, question string) string {
+	t.Helper()
+	id, _ := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + question})["requestId"].(string)
+	return id
 }
 
 // questionOf is the id of the question that a job waits at; empty for none.

@@ -91,27 +91,6 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// What comes in does not move what somebody looks at.
-func TestNothingMovesWhenEventsArrive(t *testing.T) {
-	t.Parallel()
-	s := start(t, nil)
-	id, envelope := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "a lake"}})
-	for i, path := range []string{"/", "/jobs", "/jobs/" + id, "/jobs/" + id + "/timeline"} {
-		b := open(t, s, path)
-		b.sees("media")
-		b.is(`(window.moved = [], new PerformanceObserver(list => { for (const one of list.getEntries()) for (const source of one.sources) window.moved.push(source.node?.parentElement?.outerHTML) }).observe({ type: "layout-shift", buffered: true }), true)`)
-		for n := range 5 {
-			message := fmt.Sprintf("report %d of page %d: looking at what is there", n, i)
-			callback(t, s, "/api/claude/progress", envelope, harness.Object{"message": message, "progress": 10 * n})
-			b.sees(message)
-		}
-		b.is(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
-		if moved := b.value(`window.moved.join()`); moved != "" {
-			t.Errorf("%s: this has moved: %s", path, moved)
-		}
-	}
-}
-
 // How long it takes from pressing something to the next frame: on a timeline of 5,000
 // events, and on a change of 10,000 lines.
 func BenchmarkInteraction(b *testing.B) {

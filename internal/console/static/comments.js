@@ -1,6 +1,7 @@
 // Comments on lines of a change: they go along with what the next round is asked for.
-function open(cell) {
-  const { place } = cell.dataset;
+
+// commentOn returns the control for a comment on a line, and makes it where there is none.
+export function commentOn(place) {
   const list = document.getElementById('comments');
   const name = `comment:${place}`;
   let field = [...list.querySelectorAll('textarea')].find((area) => area.name === name);
@@ -11,11 +12,12 @@ function open(cell) {
     field = document.createElement('textarea');
     field.name = name;
     field.rows = 2;
+    field.dir = 'auto';
     label.append(field);
     list.append(label);
-    cell.closest('tr').classList.add('commented');
   }
-  field.focus();
+  document.querySelector(`[data-place="${CSS.escape(place)}"]`)?.closest('tr').classList.add('commented');
+  return field;
 }
 
 // go moves the focus to a line's number.
@@ -33,7 +35,7 @@ function press(event) {
   const cell = event.target.closest('[data-place]');
   if (event.key === 'Enter' && cell) {
     event.preventDefault();
-    open(cell);
+    commentOn(cell.dataset.place).focus();
     return;
   }
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -48,16 +50,13 @@ function press(event) {
 
 const armed = new WeakSet();
 
-function arm() {
+export function comments() {
   const patches = document.querySelector('[data-comments]');
   if (!patches || armed.has(patches)) return;
   armed.add(patches);
   patches.addEventListener('click', (event) => {
     const cell = event.target.closest('[data-place]');
-    if (cell) open(cell);
+    if (cell) commentOn(cell.dataset.place).focus();
   });
   patches.addEventListener('keydown', press);
 }
-
-export function comments() { arm(); }
-comments.now = arm;

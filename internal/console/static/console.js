@@ -1,16 +1,18 @@
 // What a page does beside showing itself. Each part works without the others.
-import { follow } from './live.js';
+import { afterwards } from './change.js';
+import { follow, retry } from './live.js';
 import { keys } from './keys.js';
 import { runTimes } from './times.js';
 import { comments } from './comments.js';
+import { drafts } from './drafts.js';
+import { sending } from './send.js';
 import { notifications } from './notify.js';
 
-const asked = notifications();
 runTimes();
 keys();
 comments();
-follow((page) => {
-  runTimes.now();
-  comments.now();
-  asked(page);
-});
+drafts();
+sending();
+for (const act of [runTimes.now, comments, notifications()]) afterwards(act);
+follow();
+retry();

@@ -1,6 +1,6 @@
 // Follows the events of whom the page is about: whatever happens, the page fetches itself
 // and changes what has changed. Which events were missed does not matter then.
-import { morph } from './morph.js';
+import { change, parse } from './change.js';
 
 const calm = 150; // ms that events are gathered for
 let fetching = false;
@@ -8,7 +8,7 @@ let again = false;
 let timer;
 
 // refresh fetches the page and changes this one to it.
-async function refresh(done) {
+export async function refresh() {
   if (fetching) {
     again = true;
     return;
@@ -20,17 +20,7 @@ async function refresh(done) {
       location.assign(answer.url);
       return;
     }
-    if (answer.ok || answer.status === 404) {
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      await keepClosed(page);
-      document.title = page.title;
-      for (const id of ['nav', 'main']) {
-        const now = document.getElementById(id);
-        const then = page.getElementById(id);
-        if (now && then) morph(now, then);
-      }
-      done(page);
-    }
+    if (answer.ok || answer.status === 404) await change(parse(await answer.text()));
     away(answer.status >= 500);
   } catch {
     away(true);
@@ -38,47 +28,22 @@ async function refresh(done) {
     fetching = false;
     if (again) {
       again = false;
-      soon(done);
+      soon();
     }
   }
 }
 
-// keepClosed keeps the questions of the list that have been answered meanwhile, as they are
-// then: whoever was about to answer sees by whom.
-async function keepClosed(page) {
-  const list = page.getElementById('questions');
-  if (!list) return;
-  let before = null;
-  for (const question of document.querySelectorAll('#questions > [data-question]')) {
-    let there = page.getElementById(question.id);
-    if (!there) {
-      there = question.querySelector('.closed') ? question.cloneNode(true) : await closed(question);
-      if (!there) continue;
-      list.querySelector('.empty')?.remove();
-      if (before) before.after(there);
-      else list.prepend(there);
-    }
-    before = there;
-  }
-}
-
-async function closed(question) {
-  const answer = await fetch(`/inbox/${question.id.slice(2)}`, { headers: { Accept: 'text/html' } });
-  if (!answer.ok) return null;
-  return new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(question.id);
-}
-
-function soon(done) {
+function soon() {
   clearTimeout(timer);
-  timer = setTimeout(() => refresh(done), calm);
+  timer = setTimeout(refresh, calm);
 }
 
-function away(is) {
+export function away(is) {
   document.getElementById('away').hidden = !is;
 }
 
 // follow keeps a WebSocket open as long as the page is.
-export function follow(done) {
+export function follow() {
   const { watch, job } = document.body.dataset;
   if (!watch) return;
   let wait = 250;
@@ -91,7 +56,7 @@ export function follow(done) {
     const socket = new WebSocket(url, ['ringback']);
     socket.onopen = () => {
       wait = 250;
-      if (behind) refresh(done);
+      if (behind) refresh();
       behind = false;
       away(false);
     };
@@ -102,7 +67,7 @@ export function follow(done) {
         again = true; // fetched when the page is looked at
         return;
       }
-      soon(done);
+      soon();
     };
     socket.onclose = (closed) => {
       behind = true;
@@ -120,7 +85,17 @@ export function follow(done) {
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && again) {
       again = false;
-      soon(done);
+      soon();
     }
   });
+}
+
+// retry fetches a page anew that could not be shown, until it can.
+export function retry() {
+  if (!document.querySelector('[data-again]')) return;
+  setTimeout(async () => {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => null);
+    if (answer?.ok) location.reload();
+    else retry();
+  }, 3000);
 }

@@ -1,43 +1,74 @@
 // Changes one element to be like another, keeping what is the same: so that focus, open
-// parts and the place that is scrolled to stay. What is marked data-keep is somebody's
-// input: it stays as it is as long as it is there at all.
-export function morph(now, then) {
+// parts and the place that is scrolled to stay. A form that somebody is filling in stays as
+// it is, as long as it is there at all; what is marked data-own the page has put there itself.
+export function morph(now, then, added = () => {}) {
   if (now.isEqualNode(then)) return;
   attributes(now, then);
-  const byId = new Map();
-  for (const child of now.children) if (child.id) byId.set(child.id, child);
-  let at = now.firstChild;
-  for (const wanted of [...then.childNodes]) {
-    const same = wanted.id ? byId.get(wanted.id) : alike(at, wanted) ? at : null;
+  const all = [...then.childNodes];
+  const wanted = new Set(all.map(key).filter(Boolean));
+  const byKey = new Map();
+  for (const child of now.childNodes) if (key(child) && !own(child)) byKey.set(key(child), child);
+  let at = theirs(now.firstChild);
+  for (const one of all) {
+    const same = key(one) ? byKey.get(key(one)) : alike(at, one) ? at : null;
     if (!same) {
-      now.insertBefore(wanted.cloneNode(true), at);
+      const made = now.insertBefore(one.cloneNode(true), at);
+      if (made.nodeType === Node.ELEMENT_NODE) added(made);
       continue;
     }
-    if (same === at) at = at.nextSibling;
+    // What is there no more goes first: an element that is moved would lose the focus.
+    while (at && at !== same && !wanted.has(key(at))) at = remove(at);
+    if (same === at) at = theirs(at.nextSibling);
     else now.insertBefore(same, at);
     if (same.nodeType === Node.TEXT_NODE) {
-      if (same.data !== wanted.data) same.data = wanted.data;
-    } else if (!kept(same)) morph(same, wanted);
+      if (same.data !== one.data) same.data = one.data;
+    } else if (!isKept(same)) morph(same, one, added);
   }
-  while (at) {
-    const next = at.nextSibling;
-    at.remove();
-    at = next;
-  }
+  while (at) at = remove(at);
 }
 
-// kept reports whether somebody is filling an element in.
-function kept(element) {
-  if (!element.hasAttribute?.('data-keep')) return false;
-  if (element.contains(document.activeElement)) return true;
-  return [...element.querySelectorAll('textarea, input, select')].some((input) =>
-    input.type === 'radio' || input.type === 'checkbox'
-      ? input.checked !== input.defaultChecked
-      : 'defaultValue' in input && input.value !== input.defaultValue);
+function remove(node) {
+  const next = theirs(node.nextSibling);
+  node.remove();
+  return next;
+}
+
+const own = (node) => 'own' in (node.dataset ?? {});
+
+// theirs is a node, or else the next that the page has not put there itself.
+function theirs(node) {
+  while (node && own(node)) node = node.nextSibling;
+  return node;
+}
+
+// key is what tells an element from others beside it: the same form for something else is
+// another one. A form's own id may be hidden by a control of that name.
+function key(node) {
+  const id = node.getAttribute?.('id');
+  return id ? id + (node.matches('[data-keep]') ? ` ${node.getAttribute('action')}` : '') : '';
 }
 
 function alike(a, b) {
-  return a && !a.id && a.nodeType === b.nodeType && a.nodeName === b.nodeName;
+  return a && !key(a) && a.nodeType === b.nodeType && a.nodeName === b.nodeName;
+}
+
+// isKept reports whether somebody is filling an element in, or has: what was sent and not
+// taken stands in it.
+function isKept(element) {
+  if (!element.hasAttribute?.('data-keep')) return false;
+  return element.contains(document.activeElement) || 'filled' in element.dataset || [...element.elements].some(isChanged);
+}
+
+// isChanged reports whether a control no longer holds what it came with.
+export function isChanged(control) {
+  switch (control.type) {
+    case 'radio': case 'checkbox': return control.checked !== control.defaultChecked;
+    case 'select-one': {
+      const first = [...control.options].find((option) => option.defaultSelected) ?? control.options[0];
+      return control.value !== (first?.value ?? '');
+    }
+    default: return 'defaultValue' in control && control.type !== 'hidden' && control.value !== control.defaultValue;
+  }
 }
 
 // marks are classes that the page gives itself: what was chosen with the keyboard, and which
@@ -47,12 +78,13 @@ const marks = ['chosen', 'commented'];
 function attributes(now, then) {
   if (!now.getAttributeNames) return;
   const marked = marks.filter((mark) => now.classList.contains(mark));
+  const isOpen = (name) => name === 'open' && now.tagName === 'DETAILS';
   for (const name of now.getAttributeNames()) {
-    if (!then.hasAttribute(name) && !(name === 'open' && now.tagName === 'DETAILS') && name !== 'hidden' && now !== document.activeElement) now.removeAttribute(name);
+    if (!then.hasAttribute(name) && !isOpen(name) && name !== 'hidden' && name !== 'style' && now !== document.activeElement) now.removeAttribute(name);
   }
   for (const name of then.getAttributeNames()) {
     const value = then.getAttribute(name);
-    if (now.getAttribute(name) !== value && !(name === 'open' && now.tagName === 'DETAILS')) now.setAttribute(name, value);
+    if (now.getAttribute(name) !== value && !isOpen(name)) now.setAttribute(name, value);
   }
   if (marked.length) now.classList.add(...marked);
   if (now.tagName === 'PROGRESS') now.value = then.value;

@@ -24,5 +24,5 @@ export function notifications() {
 }
 
 function count(page) {
-  return Number.parseInt(page.getElementById('waiting')?.textContent ?? '0', 10);
+  return Number.parseInt(page.getElementById('waiting')?.dataset.count ?? '0', 10);
 }

@@ -1,0 +1,192 @@
+package console
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/console/form"
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+)
+
+// refusal is what a page says that shows what was asked for no more, or not now.
+type refusal struct {
+	*job.Error
+	// Advice is what to do, in words for people.
+	Advice string
+	// Links lead on, the likeliest first.
+	Links []pageLink
+	// Again is whether the page fetches itself anew after a while.
+	Again bool
+	// Kept is what was written, which nothing has been done with.
+	Kept []written
+}
+
+// pageLink leads to a page.
+type pageLink struct{ Path, Words string }
+
+// written is a text that somebody has sent.
+type written struct{ Label, Text string }
+
+// Errors answers what goes wrong before a page is reached, or where there is none: with a
+// page where a person looks, and else as programs is used to.
+func (c *Console) Errors(programs echo.HTTPErrorHandler) echo.HTTPErrorHandler {
+	return func(err error, ec echo.Context) {
+		if httpjson.IsAnswered(err, ec) || !c.isForPerson(ec) {
+			programs(err, ec)
+			return
+		}
+		v := &visit{Context: ec, console: c}
+		c.protect(ec.Response().Header())
+		if cookie, missing := ec.Cookie(c.opts.Cookie); missing == nil && !c.opts.Open {
+			v.identify(cookie.Value)
+		}
+		if v.fail(v.ofAnotherSite(err)) != nil {
+			programs(err, ec)
+		}
+	}
+}
+
+// isForPerson reports whether a browser shows the answer as a page: it asks for one, and not
+// at an address of the API.
+func (c *Console) isForPerson(ec echo.Context) bool {
+	route := ec.Path()
+	return (route == "" || c.routes[route]) && !strings.HasPrefix(ec.Request().URL.Path, "/api/") &&
+		strings.Contains(ec.Request().Header.Get(echo.HeaderAccept), echo.MIMETextHTML)
+}
+
+// ofAnotherSite words the refusal of what a page of another site sent.
+func (v *visit) ofAnotherSite(err error) error {
+	if v.console.writes.Check(v.Request()) == nil {
+		return err
+	}
+	return job.Errorf(job.Forbidden, "This was sent by a page of another site").WithHint("Nothing was done. Open the console itself, and do it there.")
+}
+
+// mostSent is the most bytes of a form, mostUnread how many more are read so that the
+// browser shows the page that says so.
+const mostSent, mostUnread = 4 << 20, 64 << 20
+
+// sent is the form that was sent.
+func (v *visit) sent() (url.Values, error) {
+	r := v.Request()
+	body := r.Body
+	r.Body = http.MaxBytesReader(nil, body, mostSent)
+	values, err := v.FormParams()
+	if err == nil {
+		return values, nil
+	}
+	if left, _ := io.Copy(io.Discard, io.LimitReader(body, mostUnread)); left > 0 || r.ContentLength > mostSent {
+		return nil, job.Errorf(job.TooLarge, "That is too much to be sent at once").
+			WithHint("A form may hold %d MiB. Nothing was done: go back, where what you wrote still is, and shorten it.", mostSent>>20)
+	}
+	return nil, job.Errorf(job.Invalid, "The form could not be read").WithHint("Nothing was done. Go back, and send it again.")
+}
+
+// fail shows what went wrong.
+func (v *visit) fail(err error) error {
+	reading := v.Request().Method == http.MethodGet
+	e := httpjson.Refuse(v.console.log, err, v)
+	if e.Kind == job.Unauthorized && reading && !v.console.opts.Open {
+		return v.askToSignIn()
+	}
+	shown := refusal{Error: e, Advice: advice(e, reading), Links: v.waysOn(e), Again: reading && e.Kind == job.Unavailable}
+	if e.Kind != job.Forbidden { // another site could have written it
+		shown.Kept = v.kept()
+	}
+	return v.render(statusOf(e), "error", page{Title: e.Message, Data: shown})
+}
+
+// advice is what to do about an error.
+func advice(e *job.Error, reading bool) string {
+	said := hint(e.Hint)
+	switch e.Kind {
+	case job.NotFound:
+		return cmp.Or(said, "It may have been removed, or the address is not quite right.")
+	case job.Unauthorized:
+		return cmp.Or(said, "Sign in, and do it again.")
+	case job.Unavailable:
+		if reading {
+			return strings.TrimSpace(said + " This page tries again by itself.")
+		}
+		return cmp.Or(said, "Send it again in a few seconds.")
+	case job.Method:
+		return "This address takes what a form sends, and shows nothing by itself."
+	case job.Invalid, job.Forbidden, job.Conflict, job.TooLarge, job.Unsupported, job.TooMany, job.Internal:
+	}
+	return said
+}
+
+// waysOn are the links of a refusal.
+func (v *visit) waysOn(e *job.Error) []pageLink {
+	path := v.Request().URL.Path
+	var links []pageLink
+	if back := v.cameFrom(); v.Request().Method != http.MethodGet {
+		if e.Kind == job.Unauthorized {
+			links = append(links, pageLink{"/sign-in?next=" + url.QueryEscape(cmp.Or(back, "/")), "Sign in"})
+		} else if back != "" && back != path {
+			links = append(links, pageLink{back, "Back to the page"})
+		}
+	} else if e.Kind == job.Invalid && v.Request().URL.RawQuery != "" {
+		links = append(links, pageLink{path, "Show it without the filter"})
+	} else if e.Kind == job.Unavailable || e.Kind == job.Internal || e.Kind == job.TooMany {
+		links = append(links, pageLink{localPath(v.Request().URL.RequestURI()), "Try again"})
+	}
+	switch about, below, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
+	case about == "jobs" && e.Kind == job.Method:
+		id, _, _ := strings.Cut(below, "/")
+		links = append(links, pageLink{jobPath(job.ID(id), ""), "To the job"})
+	case about == "jobs" && strings.HasPrefix(below, "new/"):
+		links = append(links, pageLink{"/jobs/new", "All kinds"})
+	case about == "jobs" && below != "":
+		links = append(links, pageLink{"/jobs", "All jobs"})
+	case about == "inbox" && below != "":
+		links = append(links, pageLink{"/inbox", "To the inbox"})
+	}
+	return append(links, pageLink{"/", "To the overview"})
+}
+
+// cameFrom is the page from which a request was sent, where that is one of ours.
+func (v *visit) cameFrom() string {
+	from, err := url.Parse(v.Request().Referer())
+	if err != nil || from.Host != v.Request().Host {
+		return ""
+	}
+	return localPath(from.RequestURI())
+}
+
+// kept are the texts of a form that was sent, as far as it could be read: whoever wrote them
+// can copy them.
+func (v *visit) kept() []written {
+	if v.Request().Method != http.MethodPost || v.Request().URL.Path == "/sign-in" {
+		return nil
+	}
+	sent, _ := v.sent()
+	return writtenIn(sent)
+}
+
+// writtenIn are the texts that somebody has written into a form.
+func writtenIn(sent url.Values) []written {
+	var all []written
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		label := map[string]string{"text": "Your words", "prompt": "What to change", "input": "The input"}[name]
+		if place, ok := strings.CutPrefix(name, commentPrefix); ok {
+			label = place
+		} else if pointer, ok := strings.CutPrefix(name, "v/"); ok {
+			label = form.Words(pointer[strings.LastIndexByte(pointer, '/')+1:])
+		}
+		for _, text := range sent[name] {
+			if label != "" && strings.TrimSpace(text) != "" {
+				all = append(all, written{label, strings.ReplaceAll(text, "\r\n", "\n")})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,52 @@
+// Makes the page like another one that was fetched: nothing that somebody has written is
+// lost, and nothing that they look at moves.
+import { morph } from './morph.js';
+import { without } from './drafts.js';
+import { steadily } from './steady.js';
+
+const after = [];
+
+// afterwards has something done whenever the page has changed.
+export function afterwards(act) { after.push(act); }
+
+export const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
+
+export async function change(page) {
+  await keepClosed(page);
+  const put = await without(page);
+  document.title = page.title;
+  steadily((added) => {
+    for (const id of ['nav', 'main']) {
+      const now = document.getElementById(id);
+      const then = page.getElementById(id);
+      if (now && then) morph(now, then, added);
+    }
+    put();
+  });
+  for (const act of after) act(page);
+}
+
+// keepClosed keeps the questions of the list that have been answered meanwhile, as they are
+// then: whoever was about to answer sees by whom, and presses nothing else.
+async function keepClosed(page) {
+  const list = page.getElementById('questions');
+  if (!list) return;
+  let before = null;
+  for (const question of document.querySelectorAll('#questions > [data-question]')) {
+    let there = page.getElementById(question.id);
+    if (!there) {
+      there = question.querySelector('.closed') ? question.cloneNode(true) : await closed(question);
+      if (!there) continue;
+      for (const own of there.querySelectorAll('[data-own]')) own.remove();
+      list.querySelector('.empty')?.remove();
+      if (before) before.after(there);
+      else list.prepend(there);
+    }
+    before = there;
+  }
+}
+
+async function closed(question) {
+  const answer = await fetch(`/inbox/${question.id.slice(2)}`, { headers: { Accept: 'text/html' } });
+  return answer.ok ? parse(await answer.text()).getElementById(question.id) : null;
+}

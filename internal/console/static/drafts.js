@@ -1,0 +1,158 @@
+// Keeps what somebody writes: in the storage of the tab while they write, so that it is
+// there again after a reload, and on the page where its form is gone.
+import { isChanged } from './morph.js';
+import { commentOn } from './comments.js';
+
+const prefix = () => `draft ${document.body.dataset.user ?? ''} `;
+const place = (form) => `${prefix()}${form.getAttribute('action')} ${form.id} ${form.dataset.keep}`;
+const forms = 'form[data-keep][method="post"]';
+const controls = (form) => [...form.elements].filter((control) => control.name && !['hidden', 'submit', 'button', 'file', 'password'].includes(control.type));
+
+function save(form) {
+  const changed = controls(form).filter(isChanged);
+  const values = changed.map(({ name, value, type, checked }) => ({ name, value, type, checked }));
+  if (!values.length) {
+    forget(form);
+    return;
+  }
+  try {
+    sessionStorage.setItem(place(form), JSON.stringify({ page: location.pathname, values }));
+  } catch { /* the storage is full, or turned off: then it stands in the form alone */ }
+}
+
+export function forget(form) { sessionStorage.removeItem(place(form)); }
+
+function read(name) {
+  try {
+    return JSON.parse(sessionStorage.getItem(name));
+  } catch {
+    return null;
+  }
+}
+
+// restore fills a form in as it was left.
+function restore(form) {
+  for (const { name, value, type, checked } of read(place(form))?.values ?? []) {
+    if (name.startsWith('comment:')) commentOn(name.slice('comment:'.length));
+    const choice = type === 'radio' || type === 'checkbox';
+    const control = controls(form).find((one) => one.name === name && (!choice || one.value === value));
+    if (!control) continue;
+    if (choice) control.checked = checked;
+    else if (!isChanged(control)) control.value = value;
+  }
+}
+
+// written are the texts of a draft.
+const written = (draft) => (draft?.values ?? []).filter(({ value, type }) => type.startsWith('text') && value.trim());
+
+// keep shows a draft behind an element that says why it can be sent no more.
+function keep(name, behind) {
+  const texts = written(read(name));
+  if (!texts.length) return;
+  const block = document.createElement('div');
+  block.className = 'kept';
+  block.dataset.own = '';
+  const title = document.createElement('p');
+  title.className = 'label';
+  title.textContent = 'What you had written';
+  block.append(title);
+  for (const { name: control, value } of texts) {
+    const area = document.createElement('textarea');
+    area.readOnly = true;
+    area.rows = Math.min(8, value.split('\n').length + 1);
+    area.dir = 'auto';
+    area.value = value;
+    area.setAttribute('aria-label', control.startsWith('comment:') ? control.slice('comment:'.length) : 'What you had written');
+    block.append(area);
+  }
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'button';
+  button.textContent = 'Throw it away';
+  button.onclick = () => {
+    sessionStorage.removeItem(name);
+    block.remove();
+  };
+  block.append(button);
+  behind.append(block);
+}
+
+// closed is the question of a form as it is now: it says who has answered.
+async function closed(action) {
+  if (!action.startsWith('/inbox/')) return null;
+  try {
+    const answer = await fetch(action, { headers: { Accept: 'text/html' } });
+    const article = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('[data-question]');
+    if (!article || article.querySelector('form')) return null;
+    article.dataset.own = '';
+    return article;
+  } catch {
+    return null;
+  }
+}
+
+function notice(text) {
+  const panel = document.createElement('section');
+  panel.className = 'panel';
+  panel.dataset.own = '';
+  panel.append(text);
+  return panel;
+}
+
+// without finds the forms that somebody has written into and that a page has no more. It
+// returns what puts the texts where the forms were, once the page has changed.
+export async function without(page) {
+  const gone = [...document.querySelectorAll(forms)].filter((form) => {
+    const there = page.getElementById(form.id)?.getAttribute('action');
+    return there !== form.getAttribute('action') && written(read(place(form))).length;
+  });
+  const puts = await Promise.all(gone.map(async (form) => {
+    const name = place(form);
+    const outer = form.closest('[data-question]') ?? form;
+    if (outer !== form && page.getElementById(outer.id)) return () => keep(name, document.getElementById(outer.id));
+    const behind = following(outer);
+    const panel = await closed(form.getAttribute('action')) ?? notice('This can be sent no more.');
+    return () => {
+      keep(name, panel);
+      const next = behind.find((one) => one.isConnected);
+      if (next) next.before(panel);
+      else document.getElementById('main').append(panel);
+    };
+  }));
+  return () => puts.forEach((put) => put());
+}
+
+// following are the elements behind one.
+function following(element) {
+  const all = [];
+  for (let one = element.nextElementSibling; one; one = one.nextElementSibling) all.push(one);
+  return all;
+}
+
+// drafts restores what was left, and saves what is written from now on.
+export function drafts() {
+  for (const form of document.querySelectorAll(forms)) restore(form);
+  for (const type of ['input', 'change']) {
+    document.addEventListener(type, ({ target: { form } }) => { if (form?.matches?.(forms)) save(form); });
+  }
+  document.querySelector('form.who')?.addEventListener('submit', () => sessionStorage.clear());
+  void showOrphans();
+}
+
+// showOrphans shows the drafts of this page whose forms it has no more.
+async function showOrphans() {
+  for (const name of Object.keys(sessionStorage).filter((one) => one.startsWith(prefix()))) {
+    const draft = read(name);
+    const [action, id] = name.slice(prefix().length).split(' ');
+    if (draft?.page !== location.pathname || document.getElementById(id)?.getAttribute('action') === action) continue;
+    const article = id.startsWith('form-') && document.getElementById(id.replace('form-', 'q-'));
+    if (article) {
+      if (!article.querySelector('form, .kept')) keep(name, article);
+      continue;
+    }
+    const panel = written(draft).length && await closed(action);
+    if (!panel) continue; // it is still asked, on another page
+    keep(name, panel);
+    document.getElementById('main').append(panel);
+  }
+}

@@ -1,0 +1,105 @@
+// Sends what was filled in without leaving the page: where it is not taken, or the server is
+// away, all that was written is still there.
+import { change, parse } from './change.js';
+import { morph } from './morph.js';
+import { forget } from './drafts.js';
+import { steadily } from './steady.js';
+import { away, refresh } from './live.js';
+
+export function sending() {
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || !form.matches('form[data-keep][method="post"]')) return;
+    event.preventDefault();
+    if (!('sending' in form.dataset)) void send(form, event.submitter);
+  });
+}
+
+async function send(form, submitter) {
+  const data = new URLSearchParams(new FormData(form));
+  if (submitter?.name) data.append(submitter.name, submitter.value);
+  form.dataset.sending = '';
+  try {
+    const answer = await fetch(form.getAttribute('action'), { method: 'POST', body: data, headers: { Accept: 'text/html' } });
+    const page = parse(await answer.text());
+    if (answer.redirected) await taken(form, answer.url, page);
+    else refused(form, page, answer);
+  } catch {
+    away(true);
+    say(form, ['The server is away. Nothing is lost: send it again when it is back.']);
+  } finally {
+    delete form.dataset.sending;
+  }
+}
+
+const isThere = (form, page) => page.getElementById(form.id)?.getAttribute('action') === form.getAttribute('action');
+
+// taken goes on to the page that the answer leads to.
+async function taken(form, url, page) {
+  forget(form);
+  form.reset();
+  delete form.dataset.filled;
+  const { pathname, search } = new URL(url);
+  if (pathname + search !== location.pathname + location.search) {
+    location.assign(url);
+    return;
+  }
+  const at = document.activeElement;
+  at?.blur(); // nobody fills it in any more
+  if (!isThere(form, page)) (form.closest('#questions > [data-question]') ?? form).remove();
+  await change(page);
+  if (form.matches('.say')) scrollTo({ top: document.body.scrollHeight });
+  if (at?.isConnected) at.focus({ preventScroll: true });
+}
+
+// refused shows what is wrong, or the form with the rows that were asked for.
+function refused(form, page, answer) {
+  const article = page.querySelector('[data-question]:not(:has(form))');
+  if (isThere(form, page)) {
+    steadily(() => {
+      morph(form, page.getElementById(form.id));
+      form.reset(); // to what was sent
+    });
+    if (!answer.ok) focusFault(form);
+  } else if (article) { // it is closed: it says by whom, and what was written
+    article.dataset.own = '';
+    forget(form);
+    steadily(() => (form.closest('[data-question]') ?? form).replaceWith(article));
+    void refresh();
+  } else if (page.getElementById('patches')) { // the change has gone on
+    forget(form);
+    form.remove();
+    void change(page);
+  } else say(form, faultsOf(page, answer));
+}
+
+function faultsOf(page, answer) {
+  const refusal = page.getElementById('refusal');
+  if (!refusal) return [`The server answered ${answer.status}. Nothing was lost: send it again.`];
+  return [...refusal.querySelectorAll('h1, li, h1 ~ p:not(.buttons)')].map((one) => one.textContent).concat([...refusal.querySelectorAll('a')].slice(0, 1));
+}
+
+// say says at a form why nothing has come of it.
+function say(form, faults) {
+  form.dataset.filled = '';
+  steadily(() => {
+    form.querySelector(':scope > .faults')?.remove();
+    const list = document.createElement('ul');
+    list.className = 'faults';
+    list.setAttribute('role', 'alert');
+    for (const fault of faults) {
+      const item = document.createElement('li');
+      item.append(fault);
+      list.append(item);
+    }
+    form.prepend(list);
+  });
+  focusFault(form);
+}
+
+function focusFault(form) {
+  const fault = form.querySelector('[aria-invalid], .faults');
+  if (!fault) return;
+  if (fault.matches('.faults')) fault.tabIndex = -1;
+  fault.focus();
+}

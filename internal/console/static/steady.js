@@ -1,0 +1,91 @@
+// Holds what somebody looks at in its place while the page changes, and says what is new
+// out of sight.
+const main = () => document.getElementById('main');
+const top = () => document.querySelector('.bar').getBoundingClientRect().bottom;
+const bottom = () => document.querySelector('.say')?.getBoundingClientRect().top ?? innerHeight;
+const attention = 30_000; // ms that a pointer counts after it was moved
+let pointedAt = -attention;
+addEventListener('pointermove', () => { pointedAt = performance.now(); }, { passive: true });
+let space = 0; // px above the page that stand for what has gone there
+
+// steadily makes a change. add is called with what it adds.
+export function steadily(change) {
+  const held = anchors().map((element) => ({ element, at: element.getBoundingClientRect().top }));
+  const questions = [...document.querySelectorAll('[data-question]')].filter((one) => one.querySelector('form'));
+  const heights = questions.map((question) => question.getBoundingClientRect().height);
+  const added = [];
+  document.documentElement.classList.add('changing'); // the browser holds nothing itself
+  change((element) => added.push(element));
+  questions.forEach((question, i) => {
+    if (!question.querySelector('form')) question.style.minHeight = `${heights[i]}px`; // what follows is about to be pressed
+  });
+  const anchor = held.find(({ element }) => element.isConnected);
+  if (anchor) move(anchor.element.getBoundingClientRect().top - anchor.at);
+  requestAnimationFrame(() => document.documentElement.classList.remove('changing'));
+  tell(added);
+}
+
+// anchors are what is looked at, the innermost element first: what has the focus, is
+// selected or pointed at, or else the middle of the page. Of a list that is watched from its
+// top nothing is held.
+function anchors() {
+  const selection = getSelection();
+  const pointed = performance.now() - pointedAt < attention && [...document.querySelectorAll('#main :hover')].pop();
+  const chosen = [document.activeElement, selection.isCollapsed ? null : selection.anchorNode?.parentElement, pointed].find((element) => isRead(element) && isSeen(element));
+  if (!chosen && 'follow' in main().dataset && scrollY === 0) return [];
+  return outwards(chosen ?? middle());
+}
+
+function middle() {
+  for (const share of [0.4, 0.5, 0.3, 0.6, 0.25]) {
+    const found = document.elementFromPoint(innerWidth / 2, top() + (bottom() - top()) * share);
+    if (isRead(found)) return found;
+  }
+  return [...main().children].findLast((child) => isRead(child) && isSeen(child));
+}
+
+// isRead reports whether an element is part of what one reads: not of the form below it,
+// which stays where it is.
+const isRead = (element) => element && element !== main() && main().contains(element) && !element.closest('.say');
+
+function isSeen(element) {
+  const { top: from, bottom: to } = element.getBoundingClientRect();
+  return to > top() && from < innerHeight;
+}
+
+function outwards(element) {
+  const all = [];
+  for (let one = element; one && one !== main(); one = one.parentElement) all.push(one);
+  return all;
+}
+
+// move scrolls by as much as the page has moved, and makes room for that.
+function move(by) {
+  if (Math.abs(by) < 1) return;
+  const missing = Math.max(0, -(scrollY + by));
+  const used = by > 0 ? Math.min(space, by) : 0;
+  space += missing - used;
+  main().style.paddingTop = space ? `calc(var(--gap) + ${space}px)` : '';
+  const goal = scrollY + by + missing - used;
+  document.body.style.minHeight = `${goal + innerHeight}px`;
+  scrollTo({ top: goal, behavior: 'instant' });
+}
+
+// tell says that something is new out of sight, and leads there.
+function tell(added) {
+  const news = added.filter((element) => element.isConnected && element.matches('[data-row], .message, .events > li, main > section[id], main > form[id]') && !element.matches('.say'));
+  const above = news.find((element) => element.getBoundingClientRect().top < top());
+  const target = above ?? news.find((element) => element.getBoundingClientRect().top >= bottom());
+  if (!target) return;
+  const button = document.getElementById('newer');
+  button.textContent = target === above ? 'New above ↑' : 'New below ↓';
+  button.hidden = false;
+  const look = () => {
+    const { top: at } = target.getBoundingClientRect();
+    if (target.isConnected && (at < top() || at >= bottom())) return;
+    button.hidden = true;
+    removeEventListener('scroll', look);
+  };
+  addEventListener('scroll', look, { passive: true });
+  button.onclick = () => target.scrollIntoView({ block: target.clientHeight > bottom() - top() ? 'start' : 'center' });
+}

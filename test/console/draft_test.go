@@ -1,0 +1,150 @@
+package console
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"ringback/test/harness"
+)
+
+// say adds a message of Claude's to the chat of a job.
+func say(t testing.TB, s *harness.Server, id, text string) {
+	t.Helper()
+	j := record(t, s, id)
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{"sessionId": j["sessionId"], "userId": j["userId"], "content": text}})
+}
+
+// holds waits until a control holds a text.
+func (b *tab) holds(selector, text string) {
+	b.t.Helper()
+	b.awaits(selector+" to hold "+text, func() bool {
+		return b.value(`document.querySelector('`+selector+`')?.value ?? "nothing"`) == text
+	})
+}
+
+// kept is what the page shows of what was written in vain.
+func (b *tab) kept() string {
+	b.t.Helper()
+	return b.value(`[...document.querySelectorAll(".kept textarea")].map(area => area.value).join("|")`)
+}
+
+// What somebody writes outlasts news, a reload, other pages, and that somebody else answers.
+func TestWhatOneWritesIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"HOLD": "1ms"})
+	id := create(t, s, ship)
+	harness.Eventually(t, "the question", func() bool { return questionOf(t, s, id) != "" })
+	const answer = `[data-question]:last-child textarea[name=text]`
+	b := open(t, s, "/inbox")
+	b.do(chromedp.SendKeys(answer, "call it shop"))
+	create(t, s, harness.Object{"kind": "ship", "userId": "u2", "input": harness.Object{"prompt": "Ship it as blog"}})
+	b.awaits("the second question", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 2`) })
+	b.do(chromedp.KeyEvent("!"))
+	b.holds(answer, "call it shop!")
+	b.do(chromedp.Reload())
+	b.holds(answer, "call it shop!")
+	b.visit("/jobs")
+	b.do(chromedp.NavigateBack())
+	b.holds(answer, "call it shop!")
+
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/approve"})
+	b.sees("Answered by", "over the API", "What you had written")
+	if kept := b.kept(); kept != "call it shop!" {
+		t.Errorf("of what was written there is %q", kept)
+	}
+	create(t, s, harness.Object{"kind": "ship", "userId": "u3", "input": harness.Object{"prompt": "Ship it as docs"}})
+	b.awaits("the third question", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 3`) })
+	if kept := b.kept(); kept != "call it shop!" {
+		t.Errorf("later there is %q", kept)
+	}
+	b.visit("/inbox/" + b.value(`document.querySelector(".closed").closest("article").id.slice(2)`))
+}
+
+// On the page of its job, the text of an answer stays beside who has answered instead, and
+// what is written to Claude stays in its form, whatever comes.
+func TestWhatOneWritesToAJobIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"HOLD": "1ms"})
+	id := create(t, s, lake)
+	harness.Eventually(t, "the question", func() bool { return questionOf(t, s, id) != "" })
+	b := open(t, s, "/jobs/"+id)
+	b.do(chromedp.SendKeys(`[data-question] textarea[name=text]`, "wider than that"))
+	b.do(chromedp.SendKeys(`#say-text`, "and by the way"))
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + questionOf(t, s, id) + "/reply", Body: harness.Object{"text": "16:9"}})
+	b.sees("done", "Answered by", "over the API")
+	b.do(chromedp.KeyEvent(" more"))
+	b.holds("#say-text", "and by the way more")
+	if kept := b.kept(); kept != "wider than that" {
+		t.Errorf("of the answer there is %q", kept)
+	}
+	b.do(chromedp.Reload())
+	b.holds("#say-text", "and by the way more")
+	b.awaits("the answer beside the question", func() bool { return b.kept() == "wider than that" })
+	b.press("Throw it away")
+	b.do(chromedp.Reload())
+	b.holds("#say-text", "and by the way more")
+	if kept := b.kept(); kept != "" {
+		t.Errorf("what was thrown away is back: %q", kept)
+	}
+	b.press("Send")
+	b.awaits("the message", func() bool {
+		return b.is(`document.querySelector(".messages").innerText.includes("and by the way more")`)
+	})
+	b.holds("#say-text", "")
+	b.do(chromedp.Reload())
+	b.holds("#say-text", "")
+}
+
+// Comments on lines and what to change outlast a reload and other ways to look at the change;
+// when somebody else decides, they can be read and copied.
+func TestWhatOneWritesToAReviewIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))
+	b := open(t, s, "/jobs/"+id+"/review")
+	b.do(chromedp.Click(`[data-place="service/SIMULATED.md:1"]`))
+	b.do(chromedp.KeyEvent("too loud"))
+	b.do(chromedp.SendKeys(`#prompt`, "whisper"), chromedp.SendKeys(`#reason`, "nearly"))
+	b.press("Side by side")
+	const comment = `[name="comment:service/SIMULATED.md:1"]`
+	b.holds(comment, "too loud")
+	b.do(chromedp.Reload())
+	b.holds(comment, "too loud")
+	b.holds("#prompt", "whisper")
+	b.holds("#reason", "nearly")
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/reject", Body: harness.Object{"reason": "no"}})
+	b.sees("Answered by", "over the API", "This can be sent no more")
+	b.awaits("all that was written", func() bool {
+		kept := b.kept()
+		return strings.Contains(kept, "too loud|whisper") && strings.Contains(kept, "nearly")
+	})
+}
+
+// A server that is away when something is sent loses nothing: it is sent again when it is
+// back.
+func TestWhatIsSentToAServerThatIsAwayIsNotLost(t *testing.T) {
+	t.Parallel()
+	env := harness.Vars{"DATA_DIR": t.TempDir(), "SANDBOX": "off", "HOLD": "1ms"}
+	s := harness.Start(t, env, nil)
+	id := create(t, s, ship)
+	harness.Eventually(t, "the question", func() bool { return questionOf(t, s, id) != "" })
+	b := open(t, s, "/inbox")
+	b.do(chromedp.SendKeys(`textarea[name=text]`, "not today"))
+	_ = s.Cmd.Process.Signal(syscall.SIGKILL)
+	b.sees("The server is away")
+	b.do(chromedp.Focus(`[data-no]`), chromedp.KeyEvent(kb.Enter))
+	b.sees("Nothing is lost: send it again when it is back")
+	env["LISTEN_ADDR"] = strings.TrimPrefix(s.URL, "http://")
+	again := harness.Start(t, env, nil)
+	b.loses("The server is away. This page")
+	b.holds(`textarea[name=text]`, "not today")
+	b.press("No, Cancel")
+	b.sees("Answered lately", "deny")
+	harness.Eventually(t, "the reason", func() bool {
+		return strings.Contains(harness.Text(t, again.URL+"/api/jobs/"+id+"/audit"), "deny")
+	})
+}

@@ -1,0 +1,169 @@
+package console
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringback/test/harness"
+	"ringback/test/scan"
+)
+
+// asBrowser is what a browser says that shows the answer as a page.
+const asBrowser = "text/html,application/xhtml+xml,*/*;q=0.8"
+
+// answered is an answer as it came.
+type answered struct {
+	status      int
+	contentType string
+	text        string
+}
+
+// ask sends a request with a form, or none, as whoever accepts something.
+func request(t *testing.T, s *harness.Server, method, path, accept string, form url.Values, header map[string]string) answered {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", accept)
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	if host := header["Host"]; host != "" {
+		req.Host = host
+	}
+	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := stay.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answered{resp.StatusCode, resp.Header.Get("Content-Type"), string(text)}
+}
+
+// Whatever cannot be shown or done, a person reads on a page what has happened and what to
+// do, and is led on; programs get JSON, as ever.
+func TestARefusalIsAPage(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	const gone = "/jobs/req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa"
+	large := url.Values{"v/prompt": {strings.Repeat("x", 5<<20)}}
+	for name, c := range map[string]struct {
+		method, path string
+		form         url.Values
+		header       map[string]string
+		status       int
+		says, link   string
+	}{
+		"an address with nothing":     {"GET", "/nothing/here", nil, nil, 404, "Nothing lives at /nothing/here", `href="/"`},
+		"a job that is gone":          {"GET", gone, nil, nil, 404, "removed after its retention time", `href="/jobs"`},
+		"its timeline":                {"GET", gone + "/timeline", nil, nil, 404, "No job has the requestId", `href="/jobs"`},
+		"a question that is gone":     {"GET", "/inbox/chk_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", nil, nil, 404, "No checkpoint has the id", `href="/inbox"`},
+		"an unknown kind":             {"GET", "/jobs/new/none", nil, nil, 404, "Unknown kind", `href="/jobs/new"`},
+		"a status that is none":       {"GET", "/jobs?status=lost", nil, nil, 400, "found &#34;lost&#34;", `href="/jobs"`},
+		"a sort that is none":         {"GET", "/inbox?type=lost", nil, nil, 400, "found &#34;lost&#34;", `href="/inbox"`},
+		"a page that is none":         {"GET", "/jobs?cursor=lost", nil, nil, 400, "cursor", `href="/jobs"`},
+		"where forms are sent":        {"GET", gone + "/cancel", nil, nil, 405, "takes what a form sends", `href="` + gone + `"`},
+		"a form of another site":      {"POST", gone + "/cancel", url.Values{"text": {"their words"}}, map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403, "sent by a page of another site", `href="/"`},
+		"another name of the host":    {"GET", "/jobs", nil, map[string]string{"Host": "evil.example"}, 403, "does not answer to the host", `href="/"`},
+		"too much":                    {"POST", "/jobs/new/media", large, nil, 413, "too much to be sent at once", `href="/jobs/new"`},
+		"words to a job that is gone": {"POST", gone + "/say", url.Values{"text": {"my <b>words</b>"}}, nil, 404, "my &lt;b&gt;words&lt;/b&gt;", `href="/jobs"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := request(t, s, c.method, c.path, asBrowser, c.form, c.header)
+			if got.status != c.status || !strings.HasPrefix(got.contentType, "text/html") {
+				t.Fatalf("the answer is %d %s: %.300s", got.status, got.contentType, got.text)
+			}
+			for _, want := range []string{c.says, c.link, `id="refusal"`, `class="bar"`} {
+				if !strings.Contains(got.text, want) {
+					t.Errorf("the page has no %s:\n%s", want, got.text)
+				}
+			}
+			for _, never := range []string{"their words", "GET /api", "POST /api"} {
+				if strings.Contains(got.text, never) {
+					t.Errorf("the page says %s", never)
+				}
+			}
+		})
+	}
+	for _, path := range []string{"/nothing/here", "/api/jobs/req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", "/api/nothing"} {
+		for _, accept := range []string{"*/*", "application/json", asBrowser} {
+			if accept == asBrowser && !strings.HasPrefix(path, "/api/") {
+				continue
+			}
+			if got := request(t, s, "GET", path, accept, nil, nil); got.status != 404 || !strings.HasPrefix(got.contentType, "application/json") {
+				t.Errorf("%s as %s is answered with %d %s", path, accept, got.status, got.contentType)
+			}
+		}
+	}
+}
+
+// Whoever is no longer signed in keeps what they wrote, and is led back to where they were.
+func TestASignInThatHasEndedLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"JWT_SECRET": strings.Repeat("s", 32)})
+	sent := url.Values{"text": {"my long answer"}, "token": {"sesame"}}
+	got := request(t, s, "POST", "/inbox/chk_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", asBrowser, sent, map[string]string{"Referer": s.URL + "/inbox?type=review"})
+	if got.status != 401 || !strings.Contains(got.text, "my long answer") || !strings.Contains(got.text, `href="/sign-in?next=%2Finbox%3Ftype%3Dreview"`) || strings.Contains(got.text, "sesame") {
+		t.Errorf("the answer is %d: %s", got.status, got.text)
+	}
+	if got := request(t, s, "GET", "/nothing", asBrowser, nil, nil); got.status != 404 || strings.Contains(got.text, `id="nav"`) {
+		t.Errorf("the answer is %d: %s", got.status, got.text)
+	}
+	if got := request(t, s, "POST", "/sign-in", asBrowser, url.Values{"token": {"sesame"}}, nil); got.status != 401 || strings.Contains(got.text, "sesame") {
+		t.Errorf("a wrong token is answered with %d: %s", got.status, got.text)
+	}
+}
+
+// A page that cannot be shown since the store is away shows itself when it is back.
+func TestAPageThatIsAwayComesBack(t *testing.T) {
+	t.Parallel()
+	redis := harness.StartRedis(t, scan.New(), nil)
+	s := start(t, harness.Vars{"REDIS_URL": redis.URL})
+	b := open(t, s, "/jobs")
+	b.sees("There are no jobs yet")
+	redis.Kill()
+	b.visit("/jobs")
+	b.sees("tries again by itself", "Try again")
+	redis.Start(t)
+	b.sees("There are no jobs yet")
+}
+
+// Without JavaScript, what was refused stands in its form again.
+func TestARefusedFormIsShownAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	form := askForm(t, s)
+	b := open(t, s, "/inbox/"+form, phone(), noScript())
+	b.fill(`[name="v/title"]`, "The sea")
+	b.fill(`[name="v/length"]`, "0")
+	b.fill(`[name=text]`, "or something else")
+	b.is(`document.querySelector("article form").noValidate = true`)
+	b.press("Send")
+	b.awaits("the fault at its field", func() bool {
+		return b.is(`document.querySelector('[name="v/length"]')?.getAttribute("aria-invalid") === "true"`)
+	})
+	for name, want := range map[string]string{"v/title": "The sea", "v/length": "0", "text": "or something else"} {
+		if got := b.value(`document.querySelector('[name="` + name + `"]').value`); got != want {
+			t.Errorf("%s holds %q", name, got)
+		}
+	}
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + form + "/reply", Body: harness.Object{"values": harness.Object{"title": "A wood", "length": 5}}})
+	b.fill(`[name="v/length"]`, "7")
+	b.press("Send")
+	b.sees("Answered by", "over the API")
+	if kept := b.value(`[...document.querySelectorAll(".kept textarea")].map(area => area.value).join()`); kept != "or something else,7,The sea" {
+		t.Errorf("of what was written there is %q", kept)
+	}
+}
