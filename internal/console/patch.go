@@ -66,25 +66,16 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	return p
 }
 
-// chunkRows is how many lines are laid out at once: a browser passes over those that are not
-// in sight.
+// chunkRows is how many lines are laid out by themselves: what changes at one of them moves
+// the others of its chunk alone.
 const chunkRows = 100
 
-// chunk is a run of the lines of a patch.
-type chunk struct {
-	Rows []row
-	// Full is whether it is as long as chunks are.
-	Full bool
-}
-
 // Chunks are the lines of a patch in runs.
-func (p patch) Chunks() []chunk {
-	var all []chunk
-	for rows := range slices.Chunk(p.Rows, chunkRows) {
-		all = append(all, chunk{rows, len(rows) == chunkRows})
-	}
-	return all
-}
+func (p patch) Chunks() [][]row { return slices.Collect(slices.Chunk(p.Rows, chunkRows)) }
+
+// Large is whether it is laid out at once, whether it is in sight or not: a browser that
+// passes it over has to catch up when the focus goes through it.
+func (p patch) Large() bool { return len(p.Rows) > 3*chunkRows }
 
 // Wide is whether the numbers of lines have many digits.
 func (p patch) Wide() bool {

@@ -263,9 +263,9 @@ func placeOf(label string) (file string, line int) {
 
 // steerPrompt is a prompt with the comments on lines below, in the order of the lines.
 func steerPrompt(sent url.Values) string {
-	prompt := strings.TrimSpace(sent.Get("prompt"))
+	parts := []string{strings.TrimSpace(sent.Get("prompt"))}
 	for _, comment := range commentsIn(sent) {
-		prompt += "\n\n" + comment.Label + ": " + strings.TrimSpace(comment.Text)
+		parts = append(parts, comment.Label+": "+strings.TrimSpace(comment.Text))
 	}
-	return strings.ReplaceAll(strings.TrimSpace(prompt), "\r\n", "\n")
+	return strings.ReplaceAll(strings.TrimSpace(strings.Join(parts, "\n\n")), "\r\n", "\n")
 }

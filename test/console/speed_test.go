@@ -60,6 +60,7 @@ func download(t *testing.T, url string) (string, int) {
 		t.Fatal(err)
 	}
 	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("Accept", asBrowser)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)

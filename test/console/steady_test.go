@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -42,10 +43,26 @@ func (b *tab) wantStill(where string) {
 	}
 }
 
-// at is where the first element that a CSS selector finds stands in the window.
-func (b *tab) at(selector string) string {
+// note remembers where the first element that each CSS selector finds stands in the window.
+func (b *tab) note(selectors ...string) {
 	b.t.Helper()
-	return b.value(`(box => box ? Math.floor(box.top + 0.4) + "," + Math.round(box.left) : "nowhere")(document.querySelector('` + selector + `')?.getBoundingClientRect())`)
+	list, err := json.Marshal(selectors)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.is(`(window.noted = ` + string(list) + `.map(selector => ({ selector, element: document.querySelector(selector) })).map(one => ({ ...one, box: one.element.getBoundingClientRect() })), true)`)
+}
+
+// wantAtPlace fails where what was noted stands elsewhere, by a pixel or more, or is gone.
+func (b *tab) wantAtPlace(after string) {
+	b.t.Helper()
+	moved := b.value(`noted.filter(({ element, box }) => {
+		const now = element.getBoundingClientRect();
+		return !element.isConnected || Math.abs(now.top - box.top) >= 1 || Math.abs(now.left - box.left) >= 1;
+	}).map(({ selector, element, box }) => selector + " from " + box.top + " to " + element.getBoundingClientRect().top).join()`)
+	if moved != "" {
+		b.t.Errorf("%s moves %s", after, moved)
+	}
 }
 
 // The bar of a page stands still when questions come and go, and the server does.
@@ -55,19 +72,14 @@ func TestTheBarStandsStill(t *testing.T) {
 	for name, size := range map[string]action{"desktop": desktop(), "phone": phone()} {
 		b := open(t, s, "/jobs", size)
 		b.sees("Jobs")
-		where := func() string { return b.at("#nav a:last-of-type") + " " + b.at(".new") + " " + b.at("main > h1") }
-		before := where()
+		b.note("#nav a:last-of-type", ".new", "main > h1")
 		id := create(t, s, harness.Object{"kind": "ship", "userId": name, "input": harness.Object{"prompt": "Ship it as blog"}})
 		b.awaits("the count", func() bool { return b.value(`document.getElementById("waiting").dataset.count`) == "1" })
 		b.is(`(document.getElementById("away").hidden = false, true)`)
-		if now := where(); now != before {
-			t.Errorf("%s: what stood at %s stands at %s", name, before, now)
-		}
+		b.wantAtPlace("a question, on " + name)
 		s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/approve"})
 		b.awaits("the count to be gone", func() bool { return b.value(`document.getElementById("waiting").dataset.count`) == "0" })
-		if now := where(); now != before {
-			t.Errorf("%s: afterwards it stands at %s, before at %s", name, now, before)
-		}
+		b.wantAtPlace("an answer, on " + name)
 	}
 }
 
@@ -85,14 +97,10 @@ func TestAChatStandsStill(t *testing.T) {
 		b.sees("message 11")
 		b.do(chromedp.SendKeys("#say-text", "well"))
 		b.is(`(document.querySelectorAll(".message")[5].scrollIntoView({ block: "center" }), true)`)
-		const read = ".message:nth-child(6)"
-		where := func() string { return b.at("#say-text") + " " + b.at(read) }
-		before := where()
+		b.note("#say-text", ".message:nth-child(6)")
 		say(t, s, id, "a new message on "+name)
 		b.sees("a new message on "+name, "New below")
-		if now := where(); now != before {
-			t.Errorf("%s: a message moves what stood at %s to %s", name, before, now)
-		}
+		b.wantAtPlace("a message, on " + name)
 		b.do(chromedp.Click("#newer"))
 		b.awaits("the new message in sight", func() bool {
 			return b.is(`(box => box.top >= 0 && box.bottom <= innerHeight)(document.querySelector(".message:last-child").getBoundingClientRect())`)
@@ -100,12 +108,10 @@ func TestAChatStandsStill(t *testing.T) {
 	}
 	b := open(t, s, "/jobs/"+id)
 	b.sees("message 11")
-	before := b.at(".message:nth-child(3)")
+	b.note("#say-text", ".message:nth-child(3)")
 	callback(t, s, "/api/claude/checkpoints", envelope, harness.Object{"type": "information_request", "message": "Which lake?"})
 	b.sees("Which lake?", "New above")
-	if now := b.at(".message:nth-child(3)"); now != before {
-		t.Errorf("a question moves what stood at %s to %s", before, now)
-	}
+	b.wantAtPlace("a question")
 	b.do(chromedp.Click("#newer"))
 	b.awaits("the question in sight", func() bool {
 		return b.is(`(box => box.top >= 0 && box.bottom <= innerHeight)(document.querySelector("[data-question]").getBoundingClientRect())`)
@@ -123,17 +129,16 @@ func TestTheInboxStandsStill(t *testing.T) {
 	harness.Eventually(t, "the second question", func() bool { return questionOf(t, s, other) != "" })
 	b := open(t, s, "/inbox")
 	b.awaits("both", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 2`) })
-	b.is(`(window.held = [...document.querySelectorAll("[data-yes]")].pop(), held.focus(), true)`)
-	b.is(`(window.stood = held.getBoundingClientRect().top, true)`)
-	const stands = `held.isConnected && Math.abs(held.getBoundingClientRect().top - stood) < 1 && document.activeElement === held`
+	const last = "[data-question]:last-child [data-yes]"
+	b.do(chromedp.Focus(last))
+	b.note(last)
 	create(t, s, harness.Object{"kind": "ship", "userId": "u3", "input": harness.Object{"prompt": "Ship it as docs"}})
 	b.awaits("the third", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 3`) })
-	if !b.is(stands) {
-		t.Error("a question that comes moves the button")
-	}
+	b.wantAtPlace("a question that comes")
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + other + "/approve"})
 	b.sees("Answered by")
-	if !b.is(stands) {
-		t.Error("an answer elsewhere moves the button")
+	b.wantAtPlace("an answer elsewhere")
+	if !b.is(`document.activeElement === noted[0].element`) {
+		t.Error("the button has lost the focus")
 	}
 }

@@ -1,23 +1,69 @@
-// Comments on lines of a change: they go along with what the next round is asked for.
+// Comments on lines of a change: each stands below its line, and goes along with what the
+// next round is asked for.
+const find = (place) => document.querySelector(`textarea[name="${CSS.escape(`comment:${place}`)}"]`);
 
-// commentOn returns the control for a comment on a line, and makes it where there is none.
+// commentOn returns the control for a comment on a line, and makes it where there is none:
+// below its line, or in the form of the next round where the line is on another page.
 export function commentOn(place) {
-  const list = document.getElementById('comments');
-  const name = `comment:${place}`;
-  let field = [...list.querySelectorAll('textarea')].find((area) => area.name === name);
-  if (!field) {
-    const label = document.createElement('label');
-    label.className = 'field';
-    label.append(place);
-    field = document.createElement('textarea');
-    field.name = name;
-    field.rows = 2;
-    field.dir = 'auto';
-    label.append(field);
-    list.append(label);
-  }
-  document.querySelector(`[data-place="${CSS.escape(place)}"]`)?.closest('tr').classList.add('commented');
+  const there = find(place);
+  if (there) return there;
+  const line = document.querySelector(`[data-place="${CSS.escape(place)}"]`)?.closest('tr');
+  const label = document.createElement('label');
+  label.className = 'field';
+  label.append(`Comment on ${place}`);
+  const field = document.createElement('textarea');
+  field.name = `comment:${place}`;
+  field.rows = 2;
+  field.dir = 'auto';
+  field.setAttribute('form', 'steer');
+  label.append(field);
+  const remove = document.createElement('button');
+  remove.type = 'button';
+  remove.className = 'link';
+  remove.textContent = 'Remove';
+  const outer = line ? row(line, label, remove) : item(label, remove);
+  outer.dataset.own = '';
+  remove.addEventListener('click', () => {
+    field.value = '';
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    outer.remove();
+    line?.classList.remove('commented');
+    count();
+  });
+  count();
   return field;
+}
+
+function row(line, ...parts) {
+  const made = document.createElement('tr');
+  made.className = 'comment';
+  const cell = made.insertCell();
+  cell.colSpan = line.cells.length;
+  cell.append(...parts);
+  line.classList.add('commented');
+  line.after(made);
+  return made;
+}
+
+function item(...parts) {
+  const made = document.createElement('div');
+  made.append(...parts);
+  document.getElementById('comments').append(made);
+  return made;
+}
+
+// count says at the form of the next round what goes along.
+function count() {
+  const n = document.querySelectorAll('tr.comment').length;
+  const list = document.getElementById('comments');
+  let line = list.querySelector('p');
+  if (!line) {
+    line = document.createElement('p');
+    line.className = 'help';
+    line.dataset.own = '';
+    list.prepend(line);
+  }
+  line.textContent = n ? `${n === 1 ? 'One comment on a line goes' : `${n} comments on lines go`} along.` : '';
 }
 
 // go moves the focus to a line's number.
@@ -31,7 +77,7 @@ function go(cell) {
 // press goes from line to line with the arrows, and comments with Enter.
 function press(event) {
   const lines = event.target.closest('.scroll');
-  if (!lines) return;
+  if (!lines || event.target.matches('textarea, button')) return;
   const cell = event.target.closest('[data-place]');
   if (event.key === 'Enter' && cell) {
     event.preventDefault();

@@ -4,7 +4,7 @@ import { follow, retry } from './live.js';
 import { keys } from './keys.js';
 import { runTimes } from './times.js';
 import { comments } from './comments.js';
-import { drafts } from './drafts.js';
+import { drafts, restoreAll } from './drafts.js';
 import { sending } from './send.js';
 import { notifications } from './notify.js';
 
@@ -13,6 +13,6 @@ keys();
 comments();
 drafts();
 sending();
-for (const act of [runTimes.now, comments, notifications()]) afterwards(act);
+for (const act of [runTimes.now, comments, restoreAll, notifications()]) afterwards(act);
 follow();
 retry();

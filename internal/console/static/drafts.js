@@ -129,9 +129,14 @@ function following(element) {
   return all;
 }
 
+// restoreAll fills all forms in as they were left.
+export function restoreAll() {
+  for (const form of document.querySelectorAll(forms)) restore(form);
+}
+
 // drafts restores what was left, and saves what is written from now on.
 export function drafts() {
-  for (const form of document.querySelectorAll(forms)) restore(form);
+  restoreAll();
   for (const type of ['input', 'change']) {
     document.addEventListener(type, ({ target: { form } }) => { if (form?.matches?.(forms)) save(form); });
   }

@@ -56,9 +56,11 @@ async function taken(form, url, page) {
 function refused(form, page, answer) {
   const article = page.querySelector('[data-question]:not(:has(form))');
   if (isThere(form, page)) {
+    const there = page.getElementById(form.id);
+    there.querySelector('#comments')?.replaceChildren(); // they still stand at their lines
     steadily(() => {
-      morph(form, page.getElementById(form.id));
-      form.reset(); // to what was sent
+      morph(form, there);
+      for (const control of form.elements) if (!control.closest('[data-own]')) settle(control);
     });
     if (!answer.ok) focusFault(form);
   } else if (article) { // it is closed: it says by whom, and what was written
@@ -71,6 +73,13 @@ function refused(form, page, answer) {
     form.remove();
     void change(page);
   } else say(form, faultsOf(page, answer));
+}
+
+// settle has a control hold what it came with.
+function settle(control) {
+  if (control.type === 'radio' || control.type === 'checkbox') control.checked = control.defaultChecked;
+  else if (control.tagName === 'SELECT') for (const option of control.options) option.selected = option.defaultSelected;
+  else if ('defaultValue' in control) control.value = control.defaultValue;
 }
 
 function faultsOf(page, answer) {
