@@ -103,7 +103,7 @@ func (s *session) send(c call) (int, []byte) {
 		s.Fatal(err)
 	}
 	// Whoever calls in a terminal has the prompt on a line of its own.
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && !strings.HasPrefix(c.op, "getFile") && !bytes.HasSuffix(text, []byte("\n")) {
+	if op.method != http.MethodHead && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && !strings.HasPrefix(c.op, "getFile") && !bytes.HasSuffix(text, []byte("\n")) {
 		s.Errorf("%s %s was answered %d without a newline at its end: %s", op.method, address, resp.StatusCode, text)
 	}
 	if fault := s.http.answerFault(op, resp.StatusCode, resp.Header.Get("Content-Type"), text); fault != "" {
