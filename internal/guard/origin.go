@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -32,12 +34,25 @@ func NewOrigins(names []string) *Origins {
 func (o *Origins) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := o.writes.Check(c.Request()); err != nil && !slices.Contains(o.names, "*") {
-			return job.Errorf(job.Forbidden, "Cross-origin request refused").
-				WithHint("Add the page's origin to CORS_ORIGINS if it may call this server.")
+			return job.Errorf(job.Forbidden, "Cross-origin request refused").WithHint("%s", wayIn(c.Request().Header.Get(echo.HeaderOrigin)))
 		}
 		return next(c)
 	}
 }
+
+// wayIn says what lets a page of an origin in.
+func wayIn(origin string) string {
+	switch origin {
+	case "":
+		return "Add the page's origin to CORS_ORIGINS if it may call this server."
+	case "null": // of files, and of frames in a sandbox
+		return "The page has no origin of its own, as one that was opened as a file. Serve it at an address, and add that to CORS_ORIGINS."
+	}
+	return fmt.Sprintf("Add %q to CORS_ORIGINS if that page may call this server.", excerpt.Head(origin, longestOrigin))
+}
+
+// longestOrigin is how many letters of an origin are repeated to whoever sent it.
+const longestOrigin = 200
 
 // Trusts reports whether the page that opens a WebSocket may: browsers let any page open
 // one, and read it. The server's own pages are known by the Host, which is why Hosts
