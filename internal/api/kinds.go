@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -54,7 +55,8 @@ func (s *Server) listKinds(c echo.Context) error {
 func (s *Server) getKind(c echo.Context) error {
 	k, ok := s.jobs.Kind(c.Param("name"))
 	if !ok {
-		return job.Errorf(job.NotFound, "Unknown kind %q", c.Param("name"))
+		return job.Errorf(job.NotFound, "Unknown kind %q", c.Param("name")).
+			WithHint("Known kinds are: %s. A server reads kinds when it starts.", strings.Join(s.jobs.KindNames(), ", "))
 	}
 	view := viewOf(k)
 	view.InputSchema, view.ResultSchema = k.Input.JSON(), k.Result.JSON()

@@ -39,6 +39,9 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) int {
 	if err == nil {
 		return 0
 	}
+	if isUnknownCommand(err) {
+		err = fmt.Errorf("%s\n%s --help lists the commands", strings.TrimSpace(err.Error()), root.Name())
+	}
 	if asksForJSON(c, args) {
 		printErrorJSON(root.ErrOrStderr(), err)
 	} else {
@@ -66,6 +69,10 @@ func asksForJSON(c *cobra.Command, args []string) bool {
 	return false
 }
 
+// isUnknownCommand reports whether nothing was done because there is no such command; cobra
+// has no type for that.
+func isUnknownCommand(err error) bool { return strings.HasPrefix(err.Error(), "unknown command ") }
+
 // ExitCode is the exit code for the error of a command, see the package comment.
 func ExitCode(err error) int {
 	var usage usageError
@@ -74,7 +81,7 @@ func ExitCode(err error) int {
 		return 0
 	case errors.Is(err, errDetached):
 		return 130
-	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command "): // cobra has no type for it
+	case errors.As(err, &usage), isUnknownCommand(err):
 		return 2
 	}
 	return 1

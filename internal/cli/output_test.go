@@ -445,6 +445,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"run", "--repo", "x", "--prompt", "y", "--verifier", "z"}, "--verifier: found"},
 		{[]string{"run", "-f", "no/such/file"}, "no/such/file"},
 		{[]string{"dance"}, `unknown command "dance"`},
+		{[]string{"sing"}, "unknown command \"sing\" for \"ringback\"\nringback --help lists the commands\n"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			t.Parallel()

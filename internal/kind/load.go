@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -84,6 +85,10 @@ func (l *loader) collect(from fs.FS, place, dir, suffix string, into map[string]
 		return
 	}
 	entries, err := fs.ReadDir(from, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		l.add(place, []Problem{{Message: "there is no such directory", Hint: "PROMPTS_DIR and SCHEMAS_DIR name those of your kinds, as seen from where the server is started."}})
+		return
+	}
 	if err != nil {
 		l.problem(place, 0, "the directory cannot be read: %v", err)
 		return

@@ -1,6 +1,8 @@
 package kind_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -122,6 +124,15 @@ func TestCheckTellsAllProblemsOfAllKinds(t *testing.T) {
 		case i >= len(want) || !strings.HasPrefix(got[i].Error(), want[i]):
 			t.Errorf("problem %d: %s", i, got[i])
 		}
+	}
+}
+
+func TestADirectoryThatIsNotThereIsSaid(t *testing.T) {
+	t.Parallel()
+	place := filepath.Join(t.TempDir(), "kindz")
+	problems := kind.Check(kind.Source{Prompts: os.DirFS(place), PromptsName: place})
+	if len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), place+": there is no such directory (PROMPTS_DIR and SCHEMAS_DIR name those") {
+		t.Errorf("said %v", problems)
 	}
 }
 

@@ -142,12 +142,29 @@ func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 	}
 	var problems []Problem
 	for path, found := range messages {
+		at := s.root.nearest(path)
 		problems = append(problems, Problem{
-			Line: s.root.nearest(path).line, Message: "is no JSON Schema: at " + path + ": " + strings.Join(found, ", or "),
+			Line: at.line, Message: "is no JSON Schema: at " + path + ": " + strings.Join(found, ", or "), Hint: "Found " + typed(at.value) + "." + meantType(path, at),
 		})
 	}
 	SortProblems(problems)
 	return problems
+}
+
+// types are those that JSON Schema knows.
+var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
+
+// meantType asks whether another type was meant, where one is misspelt.
+func meantType(path string, at *node) string {
+	if !strings.HasSuffix(path, "/type") || at.text() == "" {
+		return ""
+	}
+	for _, name := range types {
+		if edits(strings.ToLower(at.text()), name) <= 2 {
+			return " Did you mean \"" + name + "\"?"
+		}
+	}
+	return ""
 }
 
 func leaves(err *jsonschema.ValidationError) []*jsonschema.ValidationError {

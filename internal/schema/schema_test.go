@@ -267,6 +267,7 @@ func TestNewSchemaRefusesWithTheLine(t *testing.T) {
 		{"no object", "[]", `x.json:1: is no JSON Schema: found the array []; expected an object`},
 		{"twice", "{\n\"type\": \"object\",\n\"type\": \"array\"\n}", `x.json:3: "type" stands twice`},
 		{"unknown type", "{\n\"properties\": {\n\"a\": {\n\"type\": \"strin\"\n}}}", `x.json:4: is no JSON Schema: at /properties/a/type: value must be one of "array"`},
+		{"misspelt type", "{\"properties\": {\"a\": {\"type\": \"sting\"}}}", `x.json:1: is no JSON Schema: at /properties/a/type: value must be one of "array", "boolean", "integer", "null", "number", "object", "string", or expected array, but got string (Found the string "sting". Did you mean "string"?)`},
 		{"bad pattern", "{\n\n\"pattern\": \"(\"}", `x.json:3: is no JSON Schema: at /pattern`},
 		{"old draft", "{\n\"$schema\": \"http://json-schema.org/draft-07/schema#\"}", `x.json:2: $schema is "http://json-schema.org/draft-07/schema#"; only draft 2020-12 is understood`},
 		{"nowhere", "{\n\"$ref\": \"#/$defs/No\"}", `x.json:2: $ref "#/$defs/No" leads nowhere`},
