@@ -98,7 +98,7 @@ func (s *Server) identify(c echo.Context) (caller, error) {
 	}
 	c.Response().Header().Set(echo.HeaderWWWAuthenticate, challenge)
 	return caller{}, job.Errorf(job.Unauthorized, "Not authorized: %s", err).
-		WithHint("Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=. ringback token --user <id> makes one.")
+		WithHint("Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=. ringback token --user u1 makes one for the user u1.")
 }
 
 // Cookie is the name of the cookie that holds the key or token of somebody who is signed

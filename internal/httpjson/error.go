@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -110,7 +111,7 @@ func AsError(err error, r *http.Request) (e *job.Error, fault string) {
 		switch fromEcho.Code {
 		case http.StatusNotFound:
 			return job.Errorf(job.NotFound, "Nothing lives at %s", r.URL.Path).
-				WithHint("/docs of this server, and docs/api.md, list the endpoints."), ""
+				WithHint("%s", elsewhere(r.URL.Path)), ""
 		case http.StatusMethodNotAllowed:
 			return job.Errorf(job.Method, "%s does not take %s", r.URL.Path, r.Method), ""
 		}
@@ -118,6 +119,14 @@ func AsError(err error, r *http.Request) (e *job.Error, fault string) {
 	fault = rand.Text()
 	return job.Errorf(job.Internal, "Something went wrong on our side").
 		WithHint("The server's log tells more: look for fault %s.", fault), fault
+}
+
+// elsewhere says where to look for an endpoint that is not here.
+func elsewhere(path string) string {
+	if strings.HasPrefix(path, "/api/claude/") {
+		return "Callbacks may have a listener of their own: the first lines of the server's log say where (CALLBACK_LISTEN_ADDR)."
+	}
+	return "/docs of this server, and docs/api.md, list the endpoints."
 }
 
 // Write answers with a JSON body.
