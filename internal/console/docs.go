@@ -29,6 +29,12 @@ type docsEndpoint struct {
 	Answers      []docsAnswer
 }
 
+// Brief is what it does, in a few words.
+func (e docsEndpoint) Brief() string {
+	end := strings.IndexAny(e.Summary+".", ".:;(")
+	return strings.ReplaceAll(strings.TrimSpace(e.Summary[:min(end, len(e.Summary))]), "`", "")
+}
+
 type docsAnswer struct {
 	Status, Description string
 	Example             json.RawMessage

@@ -19,7 +19,7 @@ func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "tone": tone, "phaseWords": job.Phase.Words, "shortID": shortID, "jobPath": jobPath, "pretty": pretty,
-		"markdown": markdown, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
+		"markdown": markdown, "detail": detailText, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
 	}
 }
 

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -48,7 +49,7 @@ func (c *Console) Errors(programs echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 		if cookie, missing := ec.Cookie(c.opts.Cookie); missing == nil && !c.opts.Open {
 			v.identify(cookie.Value)
 		}
-		if v.fail(v.ofAnotherSite(err)) != nil {
+		if v.fail(v.inWords(v.ofAnotherSite(err))) != nil {
 			programs(err, ec)
 		}
 	}
@@ -68,6 +69,18 @@ func (v *visit) ofAnotherSite(err error) error {
 		return err
 	}
 	return job.Errorf(job.Forbidden, "This was sent by a page of another site").WithHint("Nothing was done. Open the console itself, and do it there.")
+}
+
+// inWords says for people what programs are told of an address.
+func (v *visit) inWords(err error) error {
+	known, ok := errors.AsType[*echo.HTTPError](err)
+	switch {
+	case ok && known.Code == http.StatusNotFound:
+		return job.Errorf(job.NotFound, "There is no page at %s", v.Request().URL.Path)
+	case ok && known.Code == http.StatusMethodNotAllowed:
+		return job.Errorf(job.Method, "There is no page here")
+	}
+	return err
 }
 
 // mostSent is the most bytes of a form, mostUnread how many more are read so that the
@@ -97,6 +110,10 @@ func (v *visit) fail(err error) error {
 	if e.Kind == job.Unauthorized && reading && !v.console.opts.Open {
 		return v.askToSignIn()
 	}
+	if e.Kind == job.Invalid && reading && len(e.Details) > 0 {
+		said := *e
+		e, said.Message = &said, "The address asks for something that there is not"
+	}
 	shown := refusal{Error: e, Advice: advice(e, reading), Links: v.waysOn(e), Again: reading && e.Kind == job.Unavailable}
 	if e.Kind != job.Forbidden { // another site could have written it
 		shown.Kept = v.kept()
@@ -114,7 +131,7 @@ func advice(e *job.Error, reading bool) string {
 		return cmp.Or(said, "Sign in, and do it again.")
 	case job.Unavailable:
 		if reading {
-			return strings.TrimSpace(said + " This page tries again by itself.")
+			return "This page tries again by itself."
 		}
 		return cmp.Or(said, "Send it again in a few seconds.")
 	case job.Method:

@@ -176,6 +176,8 @@ func (b *tab) faults(axe string) []string {
 // screenshot takes a picture of the whole page.
 func (b *tab) screenshot(file string) {
 	b.t.Helper()
+	// What stays at the end of the window belongs at the end of the picture.
+	b.is(`(document.styleSheets[0].insertRule(".say { position: static !important }"), true)`)
 	picture, err := within(b, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = os.WriteFile(file, picture, 0o600)

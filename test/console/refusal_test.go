@@ -65,7 +65,7 @@ func TestARefusalIsAPage(t *testing.T) {
 		status       int
 		says, link   string
 	}{
-		"an address with nothing":     {"GET", "/nothing/here", nil, nil, 404, "Nothing lives at /nothing/here", `href="/"`},
+		"an address with nothing":     {"GET", "/nothing/here", nil, nil, 404, "There is no page at /nothing/here", `href="/"`},
 		"a job that is gone":          {"GET", gone, nil, nil, 404, "removed after its retention time", `href="/jobs"`},
 		"its timeline":                {"GET", gone + "/timeline", nil, nil, 404, "No job has the requestId", `href="/jobs"`},
 		"a question that is gone":     {"GET", "/inbox/chk_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", nil, nil, 404, "No checkpoint has the id", `href="/inbox"`},

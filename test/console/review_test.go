@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +50,60 @@ func createChange(t testing.TB, s *harness.Server, repository string) string {
 	}})
 	harness.Eventually(t, "the review", func() bool { return record(t, s, id)["status"] == "awaiting_approval" })
 	return id
+}
+
+// Each line of a change that is longer than a page can be seen, on some page, there and back;
+// what is written about one page goes along to the others.
+func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
+	t.Parallel()
+	const lines = 6500
+	s := start(t, harness.Vars{"CLAUDE_BIN": longChange(t, lines)})
+	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))
+	b := open(t, s, "/jobs/"+id+"/review")
+	seen := map[string]bool{}
+	look := func() {
+		for place := range strings.SplitSeq(b.value(`[...document.querySelectorAll("[data-place]")].map(cell => cell.dataset.place).join("\n")`), "\n") {
+			seen[place] = true
+		}
+	}
+	look()
+	const place = "service/long.go:100"
+	b.do(chromedp.Click(`[data-place="` + place + `"]`))
+	b.do(chromedp.KeyEvent("why?"))
+	for pages := 1; b.is(`!!document.querySelector("a[rel=next]")`); pages++ {
+		at := b.address()
+		b.do(chromedp.Click(`a[rel=next]`))
+		b.awaits("the next page", func() bool { return b.address() != at && b.is(`document.readyState === "complete"`) })
+		b.holds(`#steer [name="comment:`+place+`"]`, "why?")
+		look()
+		if pages > 3 {
+			t.Fatal("there is always another page")
+		}
+	}
+	for n := range lines {
+		if at := fmt.Sprintf("service/long.go:%d", n+1); !seen[at] {
+			t.Fatalf("%s is on no page", at)
+		}
+	}
+	for b.is(`!!document.querySelector("a[rel=prev]")`) {
+		at := b.address()
+		b.do(chromedp.Click(`a[rel=prev]`))
+		b.awaits("the page before", func() bool { return b.address() != at && b.is(`document.readyState === "complete"`) })
+	}
+	if b.holds(`tr.comment [name="comment:`+place+`"]`, "why?"); !b.is(`document.querySelector("tr.comment").previousElementSibling.innerText.includes("100")`) {
+		t.Error("the comment does not stand at its line")
+	}
+}
+
+// longChange is a stand-in of Claude's that writes a file of so many lines.
+func longChange(t testing.TB, lines int) string {
+	t.Helper()
+	claude := filepath.Join(t.TempDir(), "claude")
+	text := fmt.Sprintf("#!/bin/bash\ncd service && for n in $(seq 1 %d); do echo \"var v$n = call($n, \\\"text $n\\\") // line $n\"; done > long.go && cd .. && exec %s simulate \"$@\"\n", lines, harness.Binary())
+	if err := os.WriteFile(claude, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return claude
 }
 
 // A reviewer comments on a line, steers twice, looks at what has changed in between and at a

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -95,12 +93,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // How long it takes from pressing something to the next frame: on a timeline of 5,000
 // events, and on a change of 10,000 lines.
 func BenchmarkInteraction(b *testing.B) {
-	claude := filepath.Join(b.TempDir(), "claude")
-	text := "#!/bin/bash\ncd service && for n in $(seq 1 10000); do echo \"var v$n = call($n, \\\"text $n\\\") // line $n\"; done > long.go && cd .. && exec " + harness.Binary() + " simulate \"$@\"\n"
-	if err := os.WriteFile(claude, []byte(text), 0o700); err != nil {
-		b.Fatal(err)
-	}
-	s := start(b, harness.Vars{"CLAUDE_BIN": claude})
+	s := start(b, harness.Vars{"CLAUDE_BIN": longChange(b, 10_000)})
 	change := createChange(b, s, repository(b, map[string]string{"greeting.txt": "hello\n"}))
 	b.Run("diff of 10,000 lines", func(b *testing.B) {
 		page := open(b, s, "/jobs/"+change+"/review")

@@ -6,8 +6,10 @@ import { runTimes } from './times.js';
 import { comments } from './comments.js';
 import { drafts, restoreAll } from './drafts.js';
 import { sending } from './send.js';
+import { showCurrent } from './tabs.js';
 import { notifications } from './notify.js';
 
+showCurrent();
 runTimes();
 keys();
 comments();

@@ -78,13 +78,14 @@ const marks = ['chosen', 'commented'];
 function attributes(now, then) {
   if (!now.getAttributeNames) return;
   const marked = marks.filter((mark) => now.classList.contains(mark));
-  const isOpen = (name) => name === 'open' && now.tagName === 'DETAILS';
+  // What is open, hidden or reserved, the page says itself.
+  const isOwn = (name) => name === 'hidden' || name === 'style' || (name === 'open' && now.tagName === 'DETAILS');
   for (const name of now.getAttributeNames()) {
-    if (!then.hasAttribute(name) && !isOpen(name) && name !== 'hidden' && name !== 'style' && now !== document.activeElement) now.removeAttribute(name);
+    if (!then.hasAttribute(name) && !isOwn(name) && now !== document.activeElement) now.removeAttribute(name);
   }
   for (const name of then.getAttributeNames()) {
     const value = then.getAttribute(name);
-    if (now.getAttribute(name) !== value && !isOpen(name)) now.setAttribute(name, value);
+    if (now.getAttribute(name) !== value && !isOwn(name)) now.setAttribute(name, value);
   }
   if (marked.length) now.classList.add(...marked);
   if (now.tagName === 'PROGRESS') now.value = then.value;

@@ -71,6 +71,15 @@ function move(by) {
   scrollTo({ top: goal, behavior: 'instant' });
 }
 
+// The room above is given back as soon as it is out of sight.
+addEventListener('scroll', () => {
+  if (!space || scrollY < space) return;
+  const goal = scrollY - space;
+  space = 0;
+  main().style.paddingTop = '';
+  scrollTo({ top: goal, behavior: 'instant' });
+}, { passive: true });
+
 // tell says that something is new out of sight, and leads there.
 function tell(added) {
   const news = added.filter((element) => element.isConnected && element.matches('[data-row], .message, .events > li, main > section[id], main > form[id]') && !element.matches('.say'));
