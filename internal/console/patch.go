@@ -35,12 +35,12 @@ type row struct {
 	Left, Right *row
 }
 
-// newPatch reads the text of a patch. It takes one that ends in the midst of a part, which
-// is how pages are cut.
+// newPatch reads the text of a patch. It takes one that begins or ends in the midst of a
+// part, which is how pages are cut.
 func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	p := patch{FileDiff: f, Repo: repository, Anchor: anchor}
-	var old, now int
-	inside := false
+	old, now := f.OldStart, f.NewStart
+	inside := old > 0 || now > 0
 	for line := range strings.Lines(f.Diff) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {

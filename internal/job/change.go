@@ -122,6 +122,11 @@ type FileDiff struct {
 	OldPath   string `json:"old_path,omitempty"`
 	Additions int    `json:"additions"`
 	Deletions int    `json:"deletions"`
+	// OldStart and NewStart are the numbers of the first lines of Diff, before and after the
+	// change, where a page begins in the midst of a part of it; 0 where it begins with its
+	// head.
+	OldStart int `json:"old_start,omitempty"`
+	NewStart int `json:"new_start,omitempty"`
 	// Diff is the change as git shows it; empty where it is left out.
 	Diff string `json:"diff"`
 	// Binary is whether the file is named only, not shown.

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s workspace.Snapshot, page workspace.Page) map[string]string {
 	t.Helper()
 	shown := map[string]string{}
+	counted := map[string]*counter{}
 	for page.From = 1; page.From > 0; {
 		pages, err := w.Page(t.Context(), captured, s, page)
 		if err != nil {
@@ -27,6 +29,13 @@ func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s wor
 		lines := 0
 		for _, f := range pages[0].Files {
 			shown[f.Path] += f.Diff
+			if counted[f.Path] == nil {
+				counted[f.Path] = &counter{}
+			}
+			if at := *counted[f.Path]; !strings.HasPrefix(f.Diff, "diff --git ") && (f.OldStart != at.old || f.NewStart != at.now) {
+				t.Fatalf("from line %d on, %s begins at %d and %d, want %d and %d", page.From, f.Path, f.OldStart, f.NewStart, at.old, at.now)
+			}
+			counted[f.Path].read(f.Diff)
 			lines += strings.Count(f.Diff, "\n")
 		}
 		if lines > page.Lines || pages[0].NextFrom == 0 && page.From+lines-1 != pages[0].TotalLines {
@@ -38,6 +47,33 @@ func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s wor
 		page.From = pages[0].NextFrom
 	}
 	return shown
+}
+
+// counter counts the lines of a patch by its parts.
+type counter struct{ old, now int }
+
+func (c *counter) read(text string) {
+	for line := range strings.Lines(text) {
+		var had, has int
+		switch {
+		case strings.HasPrefix(line, "diff --git "):
+			*c = counter{}
+		case strings.HasPrefix(line, "@@ "):
+			if _, err := fmt.Sscanf(strings.ReplaceAll(line, ",", " , "), "@@ -%d", &c.old); err != nil {
+				continue
+			}
+			_, after, _ := strings.Cut(line, " +")
+			_, _ = fmt.Sscanf(after, "%d", &c.now)
+		case c.old == 0 && c.now == 0:
+		case line[0] == '+':
+			has = 1
+		case line[0] == '-':
+			had = 1
+		case line[0] == ' ':
+			had, has = 1, 1
+		}
+		c.old, c.now = c.old+had, c.now+has
+	}
 }
 
 // Page by page, every line is reached, and it is what git itself shows; also where

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"ringback/internal/excerpt"
@@ -26,6 +28,11 @@ type patches struct {
 	// known is how many lines there are, so that reading may end with the part; 0:
 	// they are counted.
 	known int
+
+	// old and now are the numbers of the line that comes next, where inside says that it is
+	// one of a part ("@@").
+	old, now int
+	inside   bool
 
 	at    int // index of the file being read, from 1
 	done  int // its sections that have begun
@@ -80,6 +87,7 @@ const longLine = 64 << 10
 
 // begin goes on to the file that a header begins.
 func (p *patches) begin() {
+	p.inside = false
 	if p.at > 0 && p.done < p.files[p.at-1].sections {
 		p.done++
 		return
@@ -96,6 +104,10 @@ func (p *patches) keep(text *bytes.Buffer, line []byte) {
 		return
 	}
 	p.total++
+	if p.total == p.from && p.inside {
+		f.OldStart, f.NewStart = p.old, p.now
+	}
+	p.number(line)
 	f.secret = f.secret || p.scan && line[0] == '+' && secretText.Match(line)
 	if p.total < p.from || p.next > 0 {
 		return
@@ -112,6 +124,37 @@ func (p *patches) keep(text *bytes.Buffer, line []byte) {
 	if line[len(line)-1] != '\n' { // the end of a piece
 		text.WriteByte('\n')
 	}
+}
+
+// number counts a line.
+func (p *patches) number(line []byte) {
+	switch {
+	case bytes.HasPrefix(line, []byte("@@ ")):
+		p.inside = true
+		p.old, p.now = partStart(string(line))
+	case !p.inside:
+	case line[0] == '+':
+		p.now++
+	case line[0] == '-':
+		p.old++
+	case line[0] == ' ':
+		p.old++
+		p.now++
+	}
+}
+
+// partStart reads the numbers of "@@ -1,2 +3,4 @@".
+func partStart(line string) (old, now int) {
+	_, rest, _ := strings.Cut(line, " -")
+	before, after, _ := strings.Cut(rest, " +")
+	return leadingNumber(before), leadingNumber(after)
+}
+
+// leadingNumber is the number that a text begins with: 12 of "12,3 @@".
+func leadingNumber(text string) int {
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	n, _ := strconv.Atoi(text[:digits])
+	return n
 }
 
 func (p *patches) store(text *bytes.Buffer) {

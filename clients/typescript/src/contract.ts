@@ -525,8 +525,10 @@ export interface components {
             diff: string;
             /** @description `mode` reads "100644→100755" where that changed. */
             mode?: string;
+            new_start?: number;
             /** @description Where a renamed file was. */
             old_path?: string;
+            old_start?: number;
             path: string;
             /** @description Whether this is a commit of another git repository, not a file. */
             repository?: boolean;
