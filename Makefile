@@ -5,6 +5,8 @@ GOLANGCI  := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2
 GOVULN    := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOFUMPT   := $(GO) run mvdan.cc/gofumpt@v0.12.0
 PACKAGES  := ./...
+# Whatever is built is built without its paths, so that nothing is compiled twice.
+export GOFLAGS := $(GOFLAGS) -trimpath
 BENCHTIME ?= 2s
 # What ringback version tells.
 VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),dev)
@@ -25,7 +27,7 @@ build: ## build ./bin/ringback
 # Tests wait more than they compute, so more of them run at a time than there are cores.
 .PHONY: test
 test: deps ## run all tests, with the race detector
-	$(GO) test -race -timeout 25m -parallel 5 $(PACKAGES)
+	GORACE="$(GORACE) atexit_sleep_ms=0" $(GO) test -race -timeout 25m -parallel 5 $(PACKAGES)
 
 .PHONY: deps
 deps: ## install what the tests need: redis-server, the Claude CLI

@@ -56,9 +56,7 @@ func runTests(m *testing.M) int {
 	flag.Parse()
 	args := []string{"build", "-o", binary, "../cmd/ringback"}
 	if flag.Lookup("test.bench").Value.String() == "" { // benchmarks measure what ships
-		// Without its paths, so that a copy of this repository, which is what readers
-		// of the README have, is compiled already.
-		args = []string{"build", "-race", "-trimpath", "-o", binary, "../cmd/ringback"}
+		args = []string{"build", "-race", "-o", binary, "../cmd/ringback"}
 	}
 	build := exec.Command("go", args...)
 	if out, err := build.CombinedOutput(); err != nil {
@@ -166,7 +164,7 @@ func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd s
 	all := vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
 		"SANDBOX":    "off", // what many tests run has gates and witnesses outside of its job; see realClaude
-		"CLAUDE_BIN": "no-claude-here", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66",
+		"CLAUDE_BIN": "no-claude-here", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66 atexit_sleep_ms=0",
 	}
 	maps.Copy(all, scan.Secrets)
 	if n.dir == "" {

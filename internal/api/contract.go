@@ -31,13 +31,20 @@ func (s *Server) asyncAPI(c echo.Context) error {
 // know; whoever sends nothing is shown what the program's source shows.
 func (s *Server) document(c echo.Context, of func(Documents) []byte) error {
 	c.Response().Header().Set(echo.HeaderVary, echo.HeaderAuthorization)
-	if !s.open() && c.Request().Header.Get(echo.HeaderAuthorization) == "" {
-		return httpjson.WriteText(c, http.StatusOK, of(s.opts.Contracts.Public))
+	public := !s.open() && c.Request().Header.Get(echo.HeaderAuthorization) == ""
+	if !public {
+		if _, err := s.identify(c); err != nil {
+			return err
+		}
 	}
-	if _, err := s.identify(c); err != nil {
+	contracts, err := s.opts.Contracts()
+	if err != nil {
 		return err
 	}
-	return httpjson.WriteText(c, http.StatusOK, of(s.opts.Contracts.Own))
+	if public {
+		return httpjson.WriteText(c, http.StatusOK, of(contracts.Public))
+	}
+	return httpjson.WriteText(c, http.StatusOK, of(contracts.Own))
 }
 
 // replyFrame is the frame by which a client answers a question.

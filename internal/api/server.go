@@ -46,6 +46,9 @@ type Options struct {
 	Sandbox string
 	// Files finds the files that a job made.
 	Files FilesFunc
+	// WorkspaceDir is where the repositories of a job lie on this node; empty where they do
+	// not.
+	WorkspaceDir func(job.ID) string
 	// DiffPage reads a part of what was captured of a job's change.
 	DiffPage func(ctx context.Context, id job.ID, page DiffPage) ([]job.DiffOutput, error)
 	// Limit turns calls away where there are too many; nil for none. Health is not
@@ -55,8 +58,8 @@ type Options struct {
 	Metrics http.Handler
 	// Version is what GET /healthz tells.
 	Version string
-	// Contracts are what GET /openapi.json and GET /asyncapi.json tell.
-	Contracts Contracts
+	// Contracts makes what GET /openapi.json and GET /asyncapi.json tell.
+	Contracts func() (Contracts, error)
 }
 
 // Server holds what the handlers share.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"syscall"
 	"time"
 
@@ -57,13 +58,9 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	if err != nil {
 		return nil, err
 	}
-	contracts, err := n.contracts()
-	if err != nil {
-		return nil, err
-	}
 	all := api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
-		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Sandbox: n.sandbox.description, Files: n.files, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: contracts,
+		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: sync.OnceValues(n.contracts), // most servers are never asked
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
 	jobs := guard.NewJobs(n.log, append(callback.Paths(), api.HealthPath)...)

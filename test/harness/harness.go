@@ -51,7 +51,7 @@ func MainBuilt(m *testing.M, flags ...string) int {
 		return 1
 	}
 	binary = filepath.Join(dir, "ringback")
-	build := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-o", binary}, flags, []string{"ringback/cmd/ringback"})...)
+	build := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, flags, []string{"ringback/cmd/ringback"})...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building ringback: %v\n%s", err, out)
 		return 1
@@ -94,7 +94,7 @@ func start(t testing.TB, env Vars, change func(*exec.Cmd), scanned bool) *Server
 	s := &Server{Log: &Log{}, Dir: env["DATA_DIR"], Cmd: exec.Command(binary, "serve")}
 	all := Vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
-		"CLAUDE_BIN": "simulate", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66",
+		"CLAUDE_BIN": "simulate", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66 atexit_sleep_ms=0",
 	}
 	if s.Dir == "" {
 		s.Dir = t.TempDir()

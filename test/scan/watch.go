@@ -13,9 +13,12 @@ import (
 	"ringback/internal/process"
 )
 
-// watchInterval is how often processes are looked at: often enough to see most that run
-// a program, seldom enough for nobody to notice.
-const watchInterval = 10 * time.Millisecond
+// Processes are looked at each watchInterval, which is often enough to see most that run a
+// program, and where that takes longer, for one part in watchShare of the time.
+const (
+	watchInterval = 10 * time.Millisecond
+	watchShare    = 20
+)
 
 // watcher looks at the command lines and environments of what servers start (Linux).
 type watcher struct {
@@ -89,9 +92,8 @@ func (s *Scan) Watch(pid int) (found func() []string, stop func()) {
 // watchAll looks at all descendants again and again, while a server is watched.
 func (s *Scan) watchAll() {
 	w := &s.watch
-	ticker := time.NewTicker(watchInterval)
-	defer ticker.Stop()
-	for range ticker.C {
+	for took := time.Duration(0); ; time.Sleep(max(watchInterval, watchShare*took)) {
+		begin := time.Now()
 		w.mu.Lock()
 		if len(w.servers) == 0 {
 			w.running = false
@@ -101,6 +103,7 @@ func (s *Scan) watchAll() {
 		}
 		s.watchOnce()
 		w.mu.Unlock()
+		took = time.Since(begin)
 	}
 }
 
@@ -164,10 +167,24 @@ func (s *Scan) lookAt(pid int, c *child) {
 	}
 	who := c.who
 	c.server.leaks = append(c.server.leaks, s.Look(Place{Argv, who}, cmdline)...)
-	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+	for _, entry := range variables(environ) {
 		name, _, _ := bytes.Cut(entry, []byte("="))
 		c.server.leaks = append(c.server.leaks, s.Look(Place{Environ, who + " " + string(name)}, entry)...)
 	}
+}
+
+// variables are the entries of an environment. A shell that is reading its own has put a zero
+// in the place of the equals sign for a moment.
+func variables(environ []byte) [][]byte {
+	var found [][]byte
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		if last := len(found) - 1; last >= 0 && !bytes.ContainsRune(found[last], '=') {
+			found[last] = slices.Concat(found[last], []byte("="), entry)
+			continue
+		}
+		found = append(found, bytes.Clone(entry))
+	}
+	return found
 }
 
 // owner says what a process runs for: turn (the CLI of a turn, and what it starts), git,
