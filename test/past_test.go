@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -141,8 +142,9 @@ func follow(t testing.TB, replica *harness.RedisServer) {
 }
 
 // aFailover is a Redis with Sentinels, which promote a replica that lags.
-func aFailover(t testing.TB) rewinding {
-	g := harness.StartSentinel(t)
+func aFailover(t testing.TB) rewinding { return aFailoverOf(harness.StartSentinel(t)) }
+
+func aFailoverOf(g *harness.SentinelGroup) rewinding {
 	return rewinding{env: vars{"REDIS_URL": g.URL}, lose: func(t testing.TB, write func()) {
 		g.AwaitReplica(t)
 		primary := g.Primary(t)
@@ -154,6 +156,22 @@ func aFailover(t testing.TB) rewinding {
 		follow(t, replica)
 		primary.Start(t)
 	}}
+}
+
+// aFailoverToAnEarlierClock is the same where the clock of one of the two is minutes behind
+// that of the other.
+func aFailoverToAnEarlierClock(t testing.TB) rewinding {
+	g := harness.StartSentinel(t)
+	replica := g.Other(g.Primary(t))
+	replica.Kill()
+	replica.Behind = 5 * time.Minute
+	replica.Start(t)
+	follower := replica.Client()
+	defer follower.Close()
+	eventually(t, "the replica to follow again", func() bool { return harness.RoleOf(t, follower).InStep })
+	r := aFailoverOf(g)
+	r.env["CALLBACK_TIMEOUT"] = "1h" // it is the store's clock by which jobs end
+	return r
 }
 
 // aFailoverInACluster is a Cluster, one of whose primaries is replaced by a replica that
@@ -387,7 +405,7 @@ func TestAStoreThatGoesBackInTime(t *testing.T) {
 	}
 	for name, start := range map[string]func(testing.TB) rewinding{
 		"an older file": anOlderFile, "an empty one": anEmptyOne, "an older file of the embedded one": anOlderEmbedded,
-		"a failover": aFailover, "a failover in a Cluster": aFailoverInACluster,
+		"a failover": aFailover, "a failover to an earlier clock": aFailoverToAnEarlierClock, "a failover in a Cluster": aFailoverInACluster,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

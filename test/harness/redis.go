@@ -1,11 +1,15 @@
 package harness
 
 import (
+	_ "embed"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -16,6 +20,8 @@ import (
 type RedisServer struct {
 	URL, Port, Dir string
 	Cmd            *exec.Cmd
+	// Behind is how far its clock is behind that of the machine, from its next start on.
+	Behind time.Duration
 	// host is the address that it listens on.
 	host string
 	// args are what it is started with beside what all are.
@@ -81,12 +87,32 @@ func (r *RedisServer) Start(t testing.TB) {
 	}
 	r.Cmd = exec.Command("redis-server", append(args, r.args...)...)
 	r.Cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\nmasterauth " + scan.RedisPassword + "\n")
+	if r.Behind != 0 {
+		r.Cmd.Env = append(os.Environ(), "LD_PRELOAD="+buildClock(t), fmt.Sprint("CLOCK_BEHIND=", int(r.Behind.Seconds())))
+	}
 	if err := r.Cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	client := r.Client()
 	defer client.Close()
 	Eventually(t, "Redis to answer", func() bool { return client.Ping(t.Context()).Err() == nil })
+}
+
+//go:embed testdata/clock.c
+var clockSource []byte
+
+// buildClock builds what has a program see another time than the machine's.
+func buildClock(t testing.TB) (library string) {
+	t.Helper()
+	dir := t.TempDir()
+	source, library := filepath.Join(dir, "clock.c"), filepath.Join(dir, "clock.so")
+	if err := os.WriteFile(source, clockSource, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
+		t.Fatalf("building a clock: %v\n%s", err, out)
+	}
+	return library
 }
 
 // Client is a connection to it, past whatever Ringback does.
