@@ -312,8 +312,8 @@ func TestSteeringWithRelativePaths(t *testing.T) {
 }
 
 // Paths of repositories lead from where the command line is; the server takes none
-// that lead from elsewhere. And nobody plays Claude in a workspace that is not there.
-func TestRelativeRepositoriesAndManualChanges(t *testing.T) {
+// that lead from elsewhere.
+func TestRelativeRepositories(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
 	remote := goRepository(t, "service")
@@ -328,7 +328,80 @@ func TestRelativeRepositoriesAndManualChanges(t *testing.T) {
 	if j := n.await(t, id, "failed"); !strings.Contains(j["error"].(string), "an absolute path") {
 		t.Errorf("the job says %v", j["error"])
 	}
-	n.want(t, 400, "POST", "/api/jobs", object{"kind": "code-change", "userId": "u1", "input": input, "options": object{"simulate": "manual"}})
+}
+
+// Who plays Claude by hand finds the repositories prepared, and what they write there is
+// reviewed, steered and pushed like any other change.
+func TestAChangeThatAPersonMakesByHand(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	n := startNode(t, vars{"DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t)})
+	cli := commandLine(t, n)
+	id := n.create(t, object{
+		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"},
+		"input": object{"prompt": "Fix the sum", "repos": []any{object{"url": remote}}, "verifiers": []any{object{"name": "test", "command": "go test ./..."}}},
+	})
+	round := func(file, text string) (signature string) {
+		t.Helper()
+		var values object
+		eventually(t, "the repositories to be ready", func() bool {
+			status, answer := n.do(t, "GET", "/api/jobs/"+id+"/callback", nil)
+			values = answer
+			return status == 200
+		})
+		dir := values["directory"].(string)
+		if shown := cli("callback", id, "--env"); !strings.Contains(shown, "WORKING_DIRECTORY="+dir+"\n") {
+			t.Errorf("ringback callback shows %s", shown)
+		}
+		writeFiles(t, filepath.Join(dir, "service"), map[string]string{file: text})
+		n.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote " + file + "."})
+		n.openCheckpoint(t, id, "awaiting_approval")
+		return values["hmac"].(string)
+	}
+	first := round("more.go", "package service\n")
+	if got := cli("logs", id); !strings.Contains(got, "[FAIL] service:test") {
+		t.Errorf("the logs of the first round:\n%s", got)
+	}
+	n.want(t, 409, "GET", "/api/jobs/"+id+"/files", nil)
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "The test fails"})
+	n.await(t, id, "running")
+	if second := round("add.go", "package service\n\nfunc Add(a, b int) int { return a + b }\n"); second == first {
+		t.Error("the second round takes the signature of the first")
+	}
+	if got := cli("logs", id); !strings.Contains(got, "[PASS] service:test") {
+		t.Errorf("the logs of the second round:\n%s", got)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.await(t, id, "received")
+	checkPushed(t, remote, id, "add.go", "more.go")
+}
+
+// A change that is played by hand outlives its server, and ends in time like any other.
+func TestAChangeByHandOutlivesItsServer(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	n := startNode(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)})
+	id := n.create(t, object{
+		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"}, "input": object{"prompt": "Fix the sum", "repos": []any{object{"url": remote}}},
+	})
+	directory := func(of *node) (values object) {
+		eventually(t, "the repositories to be ready", func() bool {
+			status, answer := of.do(t, "GET", "/api/jobs/"+id+"/callback", nil)
+			values = answer
+			return status == 200
+		})
+		return values
+	}
+	values := directory(n)
+	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
+	again := n.again(t)
+	if now := directory(again); now["hmac"] != values["hmac"] || now["directory"] != values["directory"] {
+		t.Errorf("the turn is another one: %v, and was %v", now, values)
+	}
+	again.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."})
+	again.openCheckpoint(t, id, "awaiting_approval")
+	again.want(t, 200, "POST", "/api/jobs/"+id+"/reject", nil)
+	again.await(t, id, "rejected")
 }
 
 // A code change on GitHub ends with a pull request, by gh.

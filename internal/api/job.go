@@ -233,11 +233,21 @@ func (s *Server) callbackValues(c echo.Context) error {
 	if j.State.Terminal() {
 		return job.Errorf(job.Conflict, "The job is already %s", j.State)
 	}
+	k, ok := s.kinds.Get(j.Kind)
+	onRepositories := ok && k.Policy.Workspace != nil
+	if onRepositories && j.Phase != job.AtWork { // a result would be captured from what is not there
+		return job.Errorf(job.Conflict, "The repositories are not ready: the job is %s (%s)", j.State, j.Phase).
+			WithHint("Ask again once its phase is %s.", job.AtWork)
+	}
 	signature, err := s.store.Signature(c.Request().Context(), j.ID)
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, callbackConfiguration{j.ID, s.opts.CallbackBaseURL, signature})
+	values := callbackConfiguration{RequestID: j.ID, CallbackBaseURL: s.opts.CallbackBaseURL, HMAC: signature}
+	if onRepositories {
+		values.Directory = s.opts.WorkspaceDir(j.ID)
+	}
+	return c.JSON(http.StatusOK, values)
 }
 
 // callbackConfiguration is what Claude finds in its prompt.
@@ -247,4 +257,8 @@ type callbackConfiguration struct {
 	CallbackBaseURL string `json:"callbackBaseUrl"`
 	// HMAC is the signature of this turn's callbacks.
 	HMAC job.Signature `json:"hmac"`
+	// Directory is where the repositories lie that Claude works on: a directory of the
+	// machine that runs the turn. Left out where it is another one, where the job works on
+	// none, and until they are there.
+	Directory string `json:"directory,omitempty"`
 }

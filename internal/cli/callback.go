@@ -66,6 +66,9 @@ func example(source json.RawMessage) map[string]any {
 // callbackValues shows what every callback carries, as a shell's assignments.
 func (p printer) callbackValues(c client.Callback) {
 	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n", Quoted(clean(string(c.RequestID))), Quoted(clean(c.BaseURL)), Quoted(clean(c.HMAC)))
+	if c.Directory != "" {
+		p.printf("WORKING_DIRECTORY=%s\n", Quoted(clean(c.Directory)))
+	}
 }
 
 // callbackCommands shows a curl command for each thing that Claude can do.

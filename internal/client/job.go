@@ -106,6 +106,9 @@ type Callback struct {
 	BaseURL string `json:"callbackBaseUrl"`
 	// HMAC signs for this job.
 	HMAC string `json:"hmac"`
+	// Directory is where the repositories lie that Claude works on, on the server's machine;
+	// empty where there are none, or not there.
+	Directory string `json:"directory,omitempty"`
 }
 
 // Callback returns the callback values of a job that waits to be played by

@@ -45,7 +45,7 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 	if fault := job.SessionNames.Fault(r.SessionID); r.SessionID != "" && fault != "" {
 		return job.Job{}, job.InvalidField("/sessionId", fault)
 	}
-	if s.opts.Structured && r.Options.Simulate != job.SimulateManual {
+	if s.opts.Structured && !(r.Options.Simulate == job.SimulateManual && k.Policy.Workspace == nil) {
 		if err := k.CheckStructured(); err != nil {
 			return job.Job{}, err
 		}
@@ -116,10 +116,6 @@ func (s *Service) checkChange(k *kind.Kind, r Request, input json.RawMessage) er
 			return err
 		}
 	}
-	if r.Options.Simulate == job.SimulateManual {
-		return job.InvalidField("/options/simulate", "manual does not go with a kind that works on repositories: "+
-			"without a turn of the server's nothing is cloned, shown for review or published; leave it out, or use success")
-	}
 	return s.checkRepositories(k, input)
 }
 
@@ -132,6 +128,9 @@ func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
 	}
 	if err != nil {
 		return job.InvalidField("/input", "repos and verifiers must be lists of objects")
+	}
+	if len(change.Repositories) == 0 {
+		return job.InvalidField("/input/repos", "name at least one repository: neither the request nor the kind names any")
 	}
 	i := 0
 	for _, r := range change.Repositories {

@@ -44,7 +44,7 @@ func steer(t *testing.T, s *storetest.Service, j job.Job, prompt string) string 
 func TestQueuedSteerAnswersTheReview(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		j, err := s.Start(t.Context(), newJob("u1"))
+		j, err := s.Start(t.Context(), newChange("u1"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 func TestNoSteerAfterTheApproval(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		j, err := s.Start(t.Context(), newJob("u1"))
+		j, err := s.Start(t.Context(), newChange("u1"))
 		if err != nil {
 			t.Fatal(err)
 		}

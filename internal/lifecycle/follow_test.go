@@ -75,21 +75,6 @@ func TestAnUrgentFollowUpGoesFirst(t *testing.T) {
 	}
 }
 
-func TestAChangePlayedByHandIsReceivedEachTime(t *testing.T) {
-	t.Parallel()
-	s := newJobs(t, lifecycle.Options{})
-	r := request("change")
-	r.Options.Simulate = job.SimulateManual
-	id := s.create(r)
-	for range 3 {
-		s.take()
-		if outcome := s.submit(id); outcome != lifecycle.Accepted || s.get(id).State != job.Received {
-			t.Fatalf("the result was %s, and the job is %s", outcome, s.get(id).State)
-		}
-		id = s.follower(id, "Once more")
-	}
-}
-
 func TestManyFollowsOfOneJobMakeOne(t *testing.T) {
 	t.Parallel()
 	s := newJobs(t, lifecycle.Options{})

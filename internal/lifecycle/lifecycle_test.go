@@ -45,18 +45,15 @@ func newJobs(t *testing.T, opts lifecycle.Options) *jobs {
 
 // request is a valid one of a back end.
 func request(kindName string) lifecycle.Request {
-	return lifecycle.Request{UserID: "u1", ByBackEnd: true, Kind: kindName, SessionID: "s1", Input: map[string]any{"prompt": "x"}}
+	input := map[string]any{"prompt": "x"}
+	if kindName == "change" || kindName == "quick" {
+		input["repos"] = []any{map[string]any{"url": "https://git.example.com/x.git"}}
+	}
+	return lifecycle.Request{UserID: "u1", ByBackEnd: true, Kind: kindName, SessionID: "s1", Input: input}
 }
 
-// create makes a job. One of a kind with a workspace that is played by hand is made
-// as if the kind had none yet: none is made any more.
 func (s *jobs) create(r lifecycle.Request) job.ID {
 	s.t.Helper()
-	if k, ok := s.Kind(r.Kind); ok && k.Policy.Workspace != nil && r.Options.Simulate == job.SimulateManual {
-		workspace := k.Policy.Workspace
-		k.Policy.Workspace = nil
-		defer func() { k.Policy.Workspace = workspace }()
-	}
 	j, err := s.Create(s.t.Context(), r)
 	if err != nil {
 		s.t.Fatal(err)

@@ -26,6 +26,13 @@ func newJob(user string) lifecycle.NewJob {
 	}
 }
 
+// newChange is newJob of a kind that works on repositories.
+func newChange(user string) lifecycle.NewJob {
+	n := newJob(user)
+	n.HasWorkspace = true
+	return n
+}
+
 // model is what a job should be after a series of operations.
 type model struct {
 	id      job.ID

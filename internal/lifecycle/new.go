@@ -161,7 +161,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 	j := &Job{Record: Record{
 		ID: id, Kind: n.Kind, UserID: n.UserID, SessionID: n.SessionID, EventPrefix: n.EventPrefix,
 		Input: n.Input, Options: mustMarshal(n.Options), Priority: n.Priority,
-		Manual: n.Options.Simulate == job.SimulateManual, Simulated: n.Options.Simulate != job.SimulateNone,
+		Manual: n.Options.Simulate == job.SimulateManual && !n.HasWorkspace, Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,
 		Retention: opts.Retention, MaxAttempts: n.MaxAttempts, Interprets: n.Interprets, Conversation: 1,
 		AuditHead: new(job.AuditHead),

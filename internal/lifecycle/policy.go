@@ -15,17 +15,8 @@ func (s *Service) newJobOf(k *kind.Kind, userID string, input json.RawMessage, o
 		Kind: k.Name, UserID: userID, Input: input, Options: options,
 		EventPrefix: k.Policy.Events, Priority: cmp.Or(options.Priority, k.Policy.Priority),
 		CallbackTimeout: cmp.Or(k.Policy.Timeout, s.opts.CallbackTimeout), MaxAttempts: k.Policy.MaxAttempts,
-		HasWorkspace: isCaptured(k, options),
+		HasWorkspace: k.Policy.Workspace != nil,
 	}
-}
-
-// isCaptured reports whether the results of a job are captured from its
-// repositories and may be reviewed, steered and published. Where a person plays
-// Claude there is no working directory, so the result is all there is. Create
-// refuses such jobs; there are those that were made before their kind had a
-// workspace, and their followers.
-func isCaptured(k *kind.Kind, options job.Options) bool {
-	return k.Policy.Workspace != nil && options.Simulate != job.SimulateManual
 }
 
 // Change returns how a job works on repositories; a Conflict where its kind does

@@ -31,7 +31,8 @@ type Record struct {
 	Input       json.RawMessage `store:"input,write"`
 	Options     json.RawMessage `store:"options,write"` // job.Options
 	Priority    job.Priority    `store:"priority"`
-	// Manual is whether a person plays Claude, so that no worker runs it.
+	// Manual is whether no worker runs it, for a person plays Claude. Where the job works on
+	// repositories one does, for these are prepared and captured around the turn.
 	Manual bool `store:"manual"`
 	// Simulated is whether a stand-in plays Claude.
 	Simulated bool `store:"simulated"`

@@ -24,10 +24,6 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 	if !change.Review {
 		return false, job.Errorf(job.Conflict, "This change needs no review").WithHint("It is published when Claude is done.")
 	}
-	if k, ok := s.kinds.Get(j.Kind); ok && !isCaptured(k, j.Options) && !j.State.Terminal() {
-		return false, job.Errorf(job.Conflict, "This change is played by hand, so it has no rounds").
-			WithHint("Write in its chat instead; whoever plays Claude reads it there.")
-	}
 	return s.EnqueueSteer(ctx, j.ID, QueuedSteer{job.Reply{Decision: job.Steer, Text: prompt, Reason: prompt, Confidence: 1}, by}, change.MaxIterations)
 }
 
@@ -51,6 +47,9 @@ func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underRevi
 	case j.State.Terminal():
 		return false, job.Errorf(job.Conflict, "The job is %s", j.State).
 			WithHint("Only a change that is under review, or being made, can be steered.")
+	case !j.HasWorkspace:
+		return false, job.Errorf(job.Conflict, "The job was made before its kind worked on repositories, so it has no rounds").
+			WithHint("Write in its chat instead, or ask for a new job.")
 	case c != nil && j.Checkpoint == c.ID && c.Type == job.Review:
 		return true, nil
 	case j.Reviewed == job.Approve:

@@ -24,7 +24,7 @@ func TestSteer(t *testing.T) {
 		"without a prompt":               {kind: "change", prompt: " \n", refused: job.Invalid, says: "Invalid reply"},
 		"a kind without repositories":    {kind: "plain", prompt: "More", refused: job.Conflict, says: "no repositories"},
 		"a change that nobody reviews":   {kind: "quick", prompt: "More", refused: job.Conflict, says: "needs no review"},
-		"a change that is played":        {kind: "change", options: manual, prompt: "More", refused: job.Conflict, says: "played by hand"},
+		"a change that is played":        {kind: "change", options: manual, prompt: "More"},
 		"a change that has failed":       {kind: "change", prompt: "More", before: (*jobs).fail, refused: job.Conflict, says: "failed"},
 		"a played change that is over":   {kind: "change", options: manual, prompt: "More", before: (*jobs).fail, refused: job.Conflict, says: "failed"},
 		"a change steered often already": {kind: "change", prompt: "More", before: (*jobs).steerToTheLimit, refused: job.Conflict, says: "steered 5 times, which is the limit"},

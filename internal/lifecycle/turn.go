@@ -34,6 +34,8 @@ type Turn struct {
 	Answers []job.Checkpoint
 	// UsedUp are those of them by which something was allowed once, and is no more.
 	UsedUp []job.CheckpointID
+	// Manual is whether a person plays Claude without a worker: there is nothing to run.
+	Manual bool
 }
 
 // Worker is who runs turns.
@@ -75,7 +77,7 @@ func (j *Job) newTurn() *Turn {
 	view.Simulated, view.Submitted, view.Deadline, view.UpdatedAt = j.Simulated, j.Submitted, j.Deadline, j.UpdatedAt
 	return &Turn{
 		Job: view, Signature: j.Secret.Sign(j.ID), Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
-		ResumeReason: j.ResumeReason, PendingMessages: j.Pending, Answers: j.Answers, UsedUp: j.usedUp(),
+		ResumeReason: j.ResumeReason, PendingMessages: j.Pending, Answers: j.Answers, UsedUp: j.usedUp(), Manual: j.Manual,
 	}
 }
 
@@ -130,7 +132,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	j.DeliveredMessages = j.PendingMessages
 	// Only a workspace takes the node a time that people notice.
 	phase := job.AtWork
-	if j.HasWorkspace && !j.Manual {
+	if j.HasWorkspace {
 		phase = job.Preparing
 	}
 	if err := st.moveWithFailure(j, job.Running, phase); err != nil {

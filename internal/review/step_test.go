@@ -67,7 +67,7 @@ func TestTheNextStepIsReadFromTheRecord(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			change := all.change(all.machine(dir), job.Job{ID: id, Kind: "reviewed", State: c.state, Submitted: c.submitted, Input: []byte(`{}`)})
+			change := all.change(all.machine(dir), job.Job{ID: id, Kind: "reviewed", State: c.state, Submitted: c.submitted, Input: []byte(`{"repos": [{"url": "/service.git"}]}`)})
 			got := "Claude"
 			switch change.Next(c.answers).(type) {
 			case review.Submission:

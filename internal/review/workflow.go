@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -54,6 +55,9 @@ func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
 	if err == nil {
 		c.Change = *asked
 		c.Repositories, err = workspace.Named(asked.Repositories)
+	}
+	if err == nil && len(c.Repositories) == 0 { // a job from before its kind had a workspace, and what follows it
+		err = errors.New("neither its request nor its kind names a repository")
 	}
 	if err != nil {
 		return nil, notReady(err)

@@ -26,8 +26,8 @@ func (r *Runner) dispatch(ctx, serving context.Context) {
 		if !ok {
 			return
 		}
-		if t.Job.Options.Simulate == job.SimulateManual {
-			r.free <- struct{}{} // a person plays Claude, with curl
+		if t.Manual {
+			r.free <- struct{}{}
 			continue
 		}
 		r.start(serving, t)

@@ -151,7 +151,7 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 		t.r.sweeper.Sweep() // at once: the other one has the same marker
 		t.r.letGo(t.job.ID, cause)
 		return
-	case errors.Is(cause, errDelivered): // so that what it used is known
+	case errors.Is(cause, errDelivered) && t.job.Options.Simulate != job.SimulateManual: // so that what it used is known
 		select {
 		case <-t.proc.Done():
 		case <-serving.Done():

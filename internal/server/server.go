@@ -5,6 +5,7 @@ package server
 //go:generate go test . -run TestContractsAreCommitted -update
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -343,12 +344,15 @@ func (n *node) workDir(id job.ID) string {
 }
 
 // claudeDir is where Claude works for a job, if that is on this node.
-func (n *node) claudeDir(id job.ID) string {
+func (n *node) claudeDir(id job.ID) string { return cmp.Or(n.workspaceDir(id), n.workDir(id)) }
+
+// workspaceDir is where the repositories of a job lie, if they are on this node.
+func (n *node) workspaceDir(id job.ID) string {
 	tree := workspace.Root{Dir: n.opts.Config.DataDir}.Of(string(id), nil).Dir()
-	if _, err := os.Stat(tree); err == nil {
-		return tree
+	if _, err := os.Stat(tree); err != nil {
+		return ""
 	}
-	return n.workDir(id)
+	return tree
 }
 
 // home is the home directory that the CLI has; empty where there is none.

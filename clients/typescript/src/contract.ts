@@ -157,6 +157,8 @@ export interface components {
         CallbackConfiguration: {
             /** @description Where callbacks are sent. */
             callbackBaseUrl: string;
+            /** @description Where the repositories lie that Claude works on: a directory of the machine that runs the turn. Left out where it is another one, where the job works on none, and until they are there. */
+            directory?: string;
             /** @description The signature of this turn's callbacks. */
             hmac: string;
             requestId: string;

@@ -36,6 +36,9 @@ func (a *actor) play() error {
 	if a.unread != nil {
 		return a.unread
 	}
+	if a.opts.Behaviour == job.SimulateManual {
+		return a.leaveItToAPerson()
+	}
 	if a.args.hasSchema {
 		return a.answer()
 	}
@@ -85,6 +88,14 @@ func (a *actor) answer() error {
 // stayAway works on without ever calling back, until somebody ends it.
 func (a *actor) stayAway() error {
 	a.stream.text("I have nothing to say.")
+	<-a.ctx.Done()
+	return a.ctx.Err()
+}
+
+// leaveItToAPerson does nothing, for a person plays Claude, until somebody ends it: the
+// turn has a process and a working directory like any other.
+func (a *actor) leaveItToAPerson() error {
+	a.stream.text("A person plays Claude. The working directory is " + a.opts.Dir + ".")
 	<-a.ctx.Done()
 	return a.ctx.Err()
 }

@@ -64,8 +64,8 @@ func newActor(ctx context.Context, o Options) (*actor, error) {
 	if o.Behaviour == job.SimulateNone {
 		o.Behaviour = job.SimulateSuccess
 	}
-	if o.Behaviour == job.SimulateManual || !slices.Contains(job.Simulations[:], o.Behaviour) {
-		return nil, fmt.Errorf("RINGBACK_SIMULATE is %q: want success, repair, failure or silence", o.Behaviour)
+	if !slices.Contains(job.Simulations[:], o.Behaviour) {
+		return nil, fmt.Errorf("RINGBACK_SIMULATE is %q: want success, repair, failure, silence or manual", o.Behaviour)
 	}
 	text, err := io.ReadAll(o.Stdin)
 	if err != nil {

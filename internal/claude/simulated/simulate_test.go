@@ -446,9 +446,8 @@ func TestRefusesToStart(t *testing.T) {
 		says   string
 	}{
 		{"unknown conversation", simulated.Options{Args: []string{"--resume", conversation}}, again, "No conversation found with session ID: " + conversation},
-		{"unknown behaviour", simulated.Options{Behaviour: "sucess"}, first(t, p), "want success, repair, failure or silence"},
+		{"unknown behaviour", simulated.Options{Behaviour: "sucess"}, first(t, p), "want success, repair, failure, silence or manual"},
 		{"no prompt", simulated.Options{}, " \n", "no prompt on standard input"},
-		{"played by hand", simulated.Options{Behaviour: job.SimulateManual}, first(t, p), "want success, repair, failure or silence"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
