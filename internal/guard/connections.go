@@ -3,8 +3,11 @@ package guard
 import (
 	"container/list"
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/labstack/echo/v4"
@@ -17,9 +20,10 @@ import (
 // up, nobody gets in at all.
 //
 // Over the limit, the connection goes that has waited longest without a request being
-// worked on: one that is kept alive for later, or never sent a whole request. Calls of
-// the API that are being worked on, and WebSockets, are kept from taking all there are;
-// the rest is for callbacks.
+// worked on: one that is kept alive for later, never sent a whole request, or asks for what
+// the node has no room for. Calls of the API that are being worked on, and WebSockets, are
+// kept from taking all there are; the rest is for callbacks, which are worked on once they
+// are there as a whole.
 type Connections struct {
 	budget Budget
 
@@ -125,21 +129,62 @@ func (t *Connections) Context(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// Handler notes on which connections requests are being worked on. One whose handler has
-// returned waits: the rest of a body that nobody reads may never come.
+// Handler has connections wait whose request was answered: the rest of a body that nobody
+// reads may never come.
 func (t *Connections) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, ok := r.Context().Value(connectionKey{}).(*connection)
-		if !ok {
-			next.ServeHTTP(w, r)
-			return
+		if c := connectionOf(r); c != nil {
+			defer t.wait(c)
 		}
-		t.mu.Lock()
-		t.stopWaiting(c)
-		t.mu.Unlock()
-		defer t.wait(c)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// connectionOf is the connection that a request came on; nil where it is not counted.
+func connectionOf(r *http.Request) *connection {
+	c, _ := r.Context().Value(connectionKey{}).(*connection)
+	return c
+}
+
+// First has requests of these routes worked on as soon as they are there as a whole,
+// however many there are. It belongs behind the routing.
+func (t *Connections) First(routes ...string) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			r := c.Request()
+			conn := connectionOf(r)
+			switch {
+			case conn == nil || !slices.Contains(routes, c.Path()):
+			case r.Body == nil || r.Body == http.NoBody:
+				t.work(conn)
+			default:
+				r.Body = &body{r.Body, func() { t.work(conn) }}
+			}
+			return next(c)
+		}
+	}
+}
+
+// body tells when the end of a request's body was read.
+type body struct {
+	io.ReadCloser
+	whole func()
+}
+
+// Read implements io.Reader.
+func (b *body) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if errors.Is(err, io.EOF) {
+		b.whole()
+	}
+	return n, err
+}
+
+// work notes that the request of a connection is being worked on.
+func (t *Connections) work(c *connection) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopWaiting(c)
 }
 
 func (t *Connections) wait(c *connection) {
@@ -156,6 +201,7 @@ func (t *Connections) State(c net.Conn, s http.ConnState) {
 	if mine, ok := c.(*connection); ok && s == http.StateHijacked {
 		t.mu.Lock()
 		mine.upgraded = true
+		t.stopWaiting(mine)
 		t.mu.Unlock()
 	}
 }
@@ -169,6 +215,9 @@ func (t *Connections) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 				WithHint("Send the same again after Retry-After seconds.")
 		}
 		defer t.end()
+		if conn := connectionOf(c.Request()); conn != nil {
+			t.work(conn)
+		}
 		return next(c)
 	}
 }

@@ -63,8 +63,9 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: sync.OnceValues(n.contracts), // most servers are never asked
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
-	jobs := guard.NewJobs(n.log, append(callback.Paths(), api.HealthPath)...)
-	public.Use(jobs.Middleware)
+	first := append(callback.Paths(), api.HealthPath)
+	jobs := guard.NewJobs(n.log, first...)
+	public.Use(jobs.Middleware, n.connections.First(first...))
 	all.Register(public)
 	pages := n.newConsole(all, public)
 	pages.Register(public)
@@ -74,7 +75,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 		return servers{n.newServer(public, n.listener, jobs.Context)}, nil
 	}
 	own := n.newEcho(c.CallbackListenAddr)
-	own.Use(guard.NewOrigins(nil).Middleware)
+	own.Use(guard.NewOrigins(nil).Middleware, n.connections.First(first...))
 	all.RegisterHealth(own)
 	callbacks.Register(own)
 	return servers{n.newServer(public, n.listener, jobs.Context), n.newServer(own, n.callbacks, asItIs)}, nil

@@ -122,6 +122,8 @@ func TestCrowdsAtTheDoorOfTheAPI(t *testing.T) {
 				"half a body":             "POST /api/jobs HTTP/1.1\r\n" + auth + "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
 				"half a body, no key":     "POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
 				"a body in endless parts": "POST /to-llm HTTP/1.1\r\n" + auth + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+				"half a callback":         "POST /api/claude/progress HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+				"half a call of a tool":   "POST /api/claude/mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
 				"half a WebSocket":        "GET /ws?userId=u1 HTTP/1.1\r\n" + auth + "Connection: Upgrade\r\nUpgrade: websocket\r\n",
 				"WebSockets that say nothing": "GET /ws?userId=u1 HTTP/1.1\r\n" + auth +
 					"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",

@@ -50,13 +50,15 @@ fi
 func TestNothingPosesAsThePrompt(t *testing.T) {
 	t.Parallel()
 	want := promptsAfter(t, "plain words")
-	for i, impostor := range impostors {
+	i := 0
+	for some := range slices.Chunk(impostors, 4) { // each run is two jobs of six turns
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(want, promptsAfter(t, impostor)); diff != "" {
-				t.Errorf("%q changes what a prompt is made of:\n%s", impostor, diff)
+			if diff := cmp.Diff(want, promptsAfter(t, strings.Join(some, "\n"))); diff != "" {
+				t.Errorf("one of %q changes what a prompt is made of:\n%s", some, diff)
 			}
 		})
+		i++
 	}
 }
 
