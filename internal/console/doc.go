@@ -15,6 +15,14 @@
 // changed), keys, times that run, notifications. A page that was away fetches itself when
 // it is back, so there is no state that could be missed.
 //
+// Each change of a page goes through change.js. What somebody is filling in stays as it is
+// (morph.js); what they have written is kept in the tab's storage, and shown where its form
+// is gone (drafts.js); what they look at stays in its place (steady.js). Forms are sent
+// without leaving the page (send.js), so that a refusal, or a server that is away, loses
+// nothing. An element that a page has made itself is marked data-own: no change touches it.
+//
+// What cannot be shown or done is a page as well (refusal.go), also where there is no route.
+//
 // # Rules of design
 //
 // One column of at most 72rem, its parts stacked with one gap (--gap). Every part is a

@@ -96,6 +96,9 @@ func (q question) filled(sent url.Values, e *job.Error) question {
 
 // withValues shows the form of a question with what was filled in, and what is wrong with that.
 func (q question) withValues(sent url.Values, faults []job.Detail) question {
+	if back := sent.Get("back"); back != "" {
+		q.Back = localPath(back)
+	}
 	if s, err := form.Parse(q.Props.Schema); err == nil && q.Form != nil {
 		f := s.Form(sent, faults)
 		q.Form = &f

@@ -1,0 +1,32 @@
+package console
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+)
+
+// A fault of the server's is a page that names what to look for in the log, and says nothing
+// of what went wrong.
+func TestAFaultOfOursIsAPage(t *testing.T) {
+	t.Parallel()
+	c := New(Options{API: http.NotFoundHandler(), Open: true, Mark: func(r *http.Request) *http.Request { return r }}, slog.New(slog.DiscardHandler))
+	e := echo.New()
+	e.GET("/jobs", c.page(func(*visit) error { return errors.New("the password is sesame") }))
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jobs?status=failed", nil))
+	text := w.Body.String()
+	if w.Code != http.StatusInternalServerError || strings.Contains(text, "sesame") {
+		t.Errorf("the answer is %d: %s", w.Code, text)
+	}
+	for _, want := range []string{"Something went wrong on our side", "look for fault", `href="/jobs?status=failed">Try again`, `id="refusal"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %s:\n%s", want, text)
+		}
+	}
+}
