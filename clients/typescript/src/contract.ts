@@ -530,6 +530,7 @@ export interface components {
             new_start?: number;
             /** @description Where a renamed file was. */
             old_path?: string;
+            /** @description `old_start` and NewStart are the numbers of the first lines of Diff, before and after the change, where a page begins in the midst of a part of it; 0 where it begins with its head. */
             old_start?: number;
             path: string;
             /** @description Whether this is a commit of another git repository, not a file. */
