@@ -339,7 +339,7 @@ func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 	cli := commandLine(t, n)
 	id := n.create(t, object{
 		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"},
-		"input": object{"prompt": "Fix the sum", "repos": []any{object{"url": remote}}, "verifiers": []any{object{"name": "test", "command": "go test ./..."}}},
+		"input": object{"prompt": "Fix the sum", "repos": []any{object{"url": remote}}, "verifiers": []any{object{"name": "test", "command": "grep 'a + b' add.go"}}},
 	})
 	round := func(file, text string) (signature string) {
 		t.Helper()
@@ -393,6 +393,7 @@ func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 		return values
 	}
 	values := directory(n)
+	eventually(t, "the turn to have its process", func() bool { return strings.Contains(n.log.String(), "turn started") })
 	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
 	again := n.again(t)
 	if now := directory(again); now["hmac"] != values["hmac"] || now["directory"] != values["directory"] {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,13 +136,24 @@ func TestSlowClientIsCutOffAndNobodyElseNotices(t *testing.T) {
 	resp.Body.Close()
 	defer slow.Close() // it never reads until the end
 	fast := n.listen(t, "userId=u1")
+	// Many at a time: one that answers no pings is cut off for that, after a while.
+	const atOnce = 50
 	long := strings.Repeat("x", 1900)
-	var last string
-	for i := range 20000 {
-		last = fmt.Sprint(i, long)
-		n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": last}))
-		if got := fast.next()["data"].(object)["message"]; got != last {
-			t.Fatalf("the fast client heard %.10v after %.10v", got, last)
+	for round := range 20000 / atOnce {
+		var callers sync.WaitGroup
+		for i := range atOnce {
+			callers.Go(func() {
+				report := with(envelope, object{"message": fmt.Sprint(round, ".", i, long)})
+				if status, answer := n.do(t, "POST", "/api/claude/progress", report); status != 200 {
+					t.Errorf("a report is answered %d %v", status, answer)
+				}
+			})
+		}
+		callers.Wait()
+		for range atOnce {
+			if got := fmt.Sprint(fast.next()["data"].(object)["message"]); !strings.HasPrefix(got, fmt.Sprint(round, ".")) {
+				t.Fatalf("in round %d the fast client heard %.10s", round, got)
+			}
 		}
 		if strings.Contains(n.log.String(), "slow WebSocket client") {
 			break

@@ -42,7 +42,7 @@ var takesTooMuch = map[string]string{
 
 // bombs are scripts that start more processes than the kind allows.
 var bombs = []string{
-	"for i in $(seq 99); do sleep 3 & done; wait", "bomb() { bomb | bomb & }; bomb; sleep 1; exit 1", "for i in $(seq 99); do setsid -f sleep 3; done",
+	"for i in $(seq 99); do sleep 3 & done; wait", "bomb() { bomb | bomb & }; bomb; sleep 1; exit 1", "for i in $(seq 99); do setsid -f sleep 8; done",
 	"exec dash -c 'while :; do (sleep 3) & done'", "python3 -c 'import os\nwhile os.fork(): pass\nimport time; time.sleep(3)'",
 	"python3 -c 'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()'",
 	"perl -e 'while (1) { defined(my $pid = fork) or die \"cannot fork: $!\"; if (!$pid) { sleep 3; exit } }'", "while :; do sleep 3 | cat & done",
