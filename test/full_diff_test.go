@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
 )
 
 // longChange is a gated kind, open, whose Claude writes a long file, and a
@@ -107,7 +109,7 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 			t.Errorf("%s of what was not seen: %s", verb, said)
 		}
 	}
-	if got := gitDo(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
+	if got := harness.Git(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
 		t.Errorf("the remote has %s", got)
 	}
 	cli("diff", id, "--full")

@@ -274,7 +274,7 @@ func TestChangeMovesBetweenHosts(t *testing.T) {
 	if record := h.await(t, id, "received"); record["attempt"] != nil {
 		t.Errorf("the job is %v", record)
 	}
-	if got := gitDo(t, remote, "diff", "--name-only", "main", "ringback/"+id); got != "one.go\ntwo.go\n" {
+	if got := harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id); got != "one.go\ntwo.go\n" {
 		t.Errorf("the branch changes %s", got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ringback/test/harness"
 )
 
 // publishing starts a gated change over a repository and returns it when it waits
@@ -25,7 +27,7 @@ func publishing(t *testing.T, remote string) (n *node, id string) {
 func approvedOnce(t *testing.T, n *node, remote, id string) {
 	t.Helper()
 	n.await(t, id, "received")
-	if got := gitDo(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- begin\n" {
+	if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- begin\n" {
 		t.Errorf("what was pushed is %q", got)
 	}
 	asked := 0
@@ -105,7 +107,7 @@ func TestStaleLocksHoldUpNoPush(t *testing.T) {
 		writeFiles(t, filepath.Dir(mirrors[0]), map[string]string{"refs/heads/next.lock": "", "packed-refs.lock": ""})
 		n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
 		approvedOnce(t, n, remote, id)
-		gitDo(t, remote, "branch", "next", "main")
+		harness.Git(t, remote, "branch", "next", "main")
 		next := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote, "branch": "next"}}}})
 		n.openCheckpoint(t, next, "awaiting_approval")
 	})

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/test/harness"
 	"ringback/test/markdown"
 )
 
@@ -66,9 +67,9 @@ func gitHub(t *testing.T, home string) {
 	t.Helper()
 	org := t.TempDir()
 	module := map[string]string{"go.mod": "module example.com/module\n\ngo 1.20\n", "module.go": "package module\n"}
-	gitRepository(t, filepath.Join(org, "service.git"), "main", module)
-	gitRepository(t, filepath.Join(org, "client.git"), "develop", module)
-	gitDo(t, "", "config", "--file", filepath.Join(home, ".gitconfig"), "url."+org+"/.insteadOf", "https://github.com/org/")
+	harness.GitRepository(t, filepath.Join(org, "service.git"), "main", module)
+	harness.GitRepository(t, filepath.Join(org, "client.git"), "develop", module)
+	harness.Git(t, "", "config", "--file", filepath.Join(home, ".gitconfig"), "url."+org+"/.insteadOf", "https://github.com/org/")
 }
 
 // goSettings lets the go command of a fresh home use what is compiled already.

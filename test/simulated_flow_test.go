@@ -3,6 +3,8 @@ package test
 import (
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
 )
 
 // What a newcomer without a Claude CLI sees of the flows with people.
@@ -62,7 +64,7 @@ func TestSimulatedClaudeIsSteered(t *testing.T) {
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
 	n.await(t, id, "received")
-	if got := gitDo(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- Say hello\n- Say goodbye too\n" {
+	if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- Say hello\n- Say goodbye too\n" {
 		t.Errorf("pushed: %s", got)
 	}
 }

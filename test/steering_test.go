@@ -18,6 +18,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"ringback/test/harness"
 	"ringback/test/messagesapi"
 )
 
@@ -25,38 +26,11 @@ import (
 func goRepository(t testing.TB, name string) string {
 	t.Helper()
 	bare := filepath.Join(t.TempDir(), name+".git")
-	gitRepository(t, bare, "main", map[string]string{
+	harness.GitRepository(t, bare, "main", map[string]string{
 		"go.mod": "module example.com/" + name + "\n\ngo 1.20\n", "add.go": "package service\n\nfunc Add(a, b int) int { return a - b }\n",
 		"add_test.go": "package service\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n",
 	})
 	return bare
-}
-
-// gitRepository makes a bare repository with one branch.
-func gitRepository(t testing.TB, bare, branch string, files map[string]string) {
-	t.Helper()
-	work := filepath.Join(t.TempDir(), "work")
-	gitDo(t, "", "init", "--quiet", "--bare", "--initial-branch="+branch, bare)
-	gitDo(t, "", "clone", "--quiet", bare, work)
-	for file, text := range files {
-		if err := os.WriteFile(filepath.Join(work, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	gitDo(t, work, "add", "--all")
-	gitDo(t, work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin")
-	gitDo(t, work, "push", "--quiet", "origin", "HEAD:"+branch)
-}
-
-func gitDo(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return string(out)
 }
 
 // list gets a JSON array.
@@ -166,10 +140,10 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 
 func checkPushed(t *testing.T, remote, id string, files ...string) {
 	t.Helper()
-	if got := strings.Fields(gitDo(t, remote, "diff", "--name-only", "main", "ringback/"+id)); !cmp.Equal(files, got) {
+	if got := strings.Fields(harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id)); !cmp.Equal(files, got) {
 		t.Errorf("the branch changes %v, want %v", got, files)
 	}
-	if got := gitDo(t, remote, "log", "-1", "--format=%an|%s", "ringback/"+id); got != "Ringback|Fix the sum\n" {
+	if got := harness.Git(t, remote, "log", "-1", "--format=%an|%s", "ringback/"+id); got != "Ringback|Fix the sum\n" {
 		t.Errorf("the commit is %s", got)
 	}
 }
@@ -229,7 +203,7 @@ func TestRejectedChangeIsNotPushed(t *testing.T) {
 	if j := n.await(t, id, "rejected"); j["errorCode"] != "rejected" {
 		t.Errorf("the job is %v", j)
 	}
-	if got := gitDo(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
+	if got := harness.Git(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
 		t.Errorf("the remote has %s", got)
 	}
 	n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "more"})
@@ -273,16 +247,16 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 	if text := second["message"].(string); !strings.Contains(text, "two: git push") || strings.Contains(text, "one:") {
 		t.Errorf("the reviewer was told %s", text)
 	}
-	pushed := gitDo(t, one, "rev-parse", "ringback/"+id)
+	pushed := harness.Git(t, one, "rev-parse", "ringback/"+id)
 	if err := os.Rename(two+".away", two); err != nil {
 		t.Fatal(err)
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
 	n.await(t, id, "received")
-	if got := gitDo(t, one, "rev-parse", "ringback/"+id); got != pushed {
+	if got := harness.Git(t, one, "rev-parse", "ringback/"+id); got != pushed {
 		t.Errorf("what was done is done again: %s, then %s", pushed, got)
 	}
-	gitDo(t, two, "rev-parse", "ringback/"+id)
+	harness.Git(t, two, "rev-parse", "ringback/"+id)
 }
 
 // As a newcomer starts it: every path is relative to where serve was started.
@@ -304,7 +278,7 @@ func TestSteeringWithRelativePaths(t *testing.T) {
 			n.openCheckpoint(t, id, "awaiting_approval")
 			n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
 			n.await(t, id, "received")
-			if got := gitDo(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- one\n- two\n" {
+			if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- one\n- two\n" {
 				t.Errorf("what was pushed is %q", got)
 			}
 		})
@@ -421,7 +395,7 @@ func TestCodeChangeOpensAPullRequest(t *testing.T) {
 	if said := cli("approve", id); !strings.Contains(said, "PR created: "+url) {
 		t.Errorf("approve says %s", said)
 	}
-	gitDo(t, remote, "rev-parse", "ringback/"+id)
+	harness.Git(t, remote, "rev-parse", "ringback/"+id)
 }
 
 // writeFiles makes files under dir, each executable.
@@ -581,7 +555,7 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 	if done := result["finalized"].([]any)[0].(object); done["url"] != "https://example.com/pull/7" {
 		t.Errorf("finalized: %v", done)
 	}
-	gitDo(t, remote, "rev-parse", "ringback/"+id)
+	harness.Git(t, remote, "rev-parse", "ringback/"+id)
 	if got := len(api.Requests()); got != asked {
 		t.Errorf("Claude was asked %d times more", got-asked)
 	}
@@ -600,7 +574,7 @@ func TestChangeMovesToAnotherMachine(t *testing.T) {
 	second := startNode(t, env)
 	second.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
 	second.await(t, id, "received")
-	if got := gitDo(t, remote, "diff", "--name-only", "main", "ringback/"+id); got != "x.go\n" {
+	if got := harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id); got != "x.go\n" {
 		t.Errorf("the branch changes %s", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"ringback/test/harness"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -82,7 +84,7 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			}
 			api.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
 			api.await(t, id, "received")
-			if got := gitDo(t, remote, "show", "ringback/"+id+":SIMULATED.md"); !strings.Contains(got, "begin") {
+			if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); !strings.Contains(got, "begin") {
 				t.Errorf("what was pushed is %q", got)
 			}
 			eventually(t, "Claude's process to be gone", func() bool { return len(processesUnder(filepath.Join(worker.dir, "workspaces"))) == 0 })

@@ -3,7 +3,6 @@ package console
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,29 +15,9 @@ import (
 // repository makes a bare repository with some files.
 func repository(t testing.TB, files map[string]string) string {
 	t.Helper()
-	bare, work := filepath.Join(t.TempDir(), "service.git"), filepath.Join(t.TempDir(), "work")
-	git(t, "", "init", "--quiet", "--bare", "--initial-branch=main", bare)
-	git(t, "", "clone", "--quiet", bare, work)
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	git(t, work, "add", "--all")
-	git(t, work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin")
-	git(t, work, "push", "--quiet", "origin", "HEAD:main")
+	bare := filepath.Join(t.TempDir(), "service.git")
+	harness.GitRepository(t, bare, "main", files)
 	return bare
-}
-
-func git(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return string(out)
 }
 
 // createChange asks for a change of a repository, which is there to be reviewed then.
@@ -143,7 +122,7 @@ func TestAChangeIsReviewed(t *testing.T) {
 	b.press("to decide")
 	b.press("Approve what is shown")
 	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
-	if branches := git(t, remote, "branch", "--list"); !strings.Contains(branches, id) {
+	if branches := harness.Git(t, remote, "branch", "--list"); !strings.Contains(branches, id) {
 		t.Errorf("the remote has %s", branches)
 	}
 }
