@@ -49,6 +49,7 @@ func TestCreateRefuses(t *testing.T) {
 		kind   job.ErrorKind
 		says   string
 	}{
+		"a change of no repository":  {func(r *lifecycle.Request) { r.Kind = "change"; r.Input = map[string]any{"prompt": "x"} }, job.Invalid, "/input/repos"},
 		"no kind":                    {func(r *lifecycle.Request) { r.Kind = "" }, job.Invalid, "/kind"},
 		"a kind that nobody knows":   {func(r *lifecycle.Request) { r.Kind = "none" }, job.NotFound, "none"},
 		"the kind that reads":        {func(r *lifecycle.Request) { r.Kind = lifecycle.InterpretingKind }, job.NotFound, "reading"},
