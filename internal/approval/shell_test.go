@@ -109,7 +109,7 @@ func TestProgramsThatRunOthers(t *testing.T) {
 func TestWhatMightBeDenied(t *testing.T) {
 	t.Parallel()
 	checkCommands(t, "allow Bash; deny Bash(git push *); deny Bash(rm -rf *)", approval.Deny, "it is what is denied", []string{
-		"git push", "/usr/bin/git push -f", "./git push", "GIT push", "$'git' push", "$'\\x67it' \"push\"", "git\\\n push", "ls | git push", "(git push)", "! git push",
+		"git push", "/usr/bin/git push -f", "./git push", "GIT push", "$'git' push", "$'\\x67it' \"push\"", "$'git\\x00x' push", "git $'push\\0'", "$'g\\x00x'it push", "git\\\n push", "ls | git push", "(git push)", "! git push",
 		"rm -rf a", "/bin/rm -rf a", "RM -rf a", "\"rm\" '-rf' a", "$'\\162m' -rf a", "true && { rm -rf a; }", "for x in a; do rm -rf a; done", "f() { rm -rf a; }", "a=$(rm -rf a)",
 		"ls <(rm -rf a)", "ls \"$(rm -rf a)\"", "cat <<X\n$(rm -rf a)\nX", "[[ -n $(rm -rf a) ]]", "coproc rm -rf a",
 	})

@@ -70,10 +70,12 @@ func decoded(p *syntax.SglQuoted) string {
 	if !p.Dollar {
 		return p.Value
 	}
-	text, _, err := expand.Format(nil, p.Value, nil)
+	// All calls without a config write to the same one, also those that run at once.
+	text, _, err := expand.Format(new(expand.Config), p.Value, nil)
 	if err != nil {
 		return "$"
 	}
+	text, _, _ = strings.Cut(text, "\x00") // so does bash
 	return text
 }
 
