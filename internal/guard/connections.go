@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -21,17 +22,20 @@ import (
 //
 // Over the limit, the connection goes that has waited longest without a request being
 // worked on: one that is kept alive for later, never sent a whole request, or asks for what
-// the node has no room for. Calls of the API that are being worked on, and WebSockets, are
-// kept from taking all there are; the rest is for callbacks, which are worked on once they
-// are there as a whole.
+// the node has no room for. Each has a moment for its request, whatever crowd comes behind
+// it: the crowd waits at the door meanwhile. Where callbacks have a listener of their own,
+// no connection of it goes for one of the API's.
+//
+// Calls of the API that are being worked on, and WebSockets, are kept from taking all there
+// are; the rest is for callbacks, which are worked on once they are there as a whole.
 type Connections struct {
 	budget Budget
 
 	mu sync.Mutex
 	// open are all connections; waiting those of them without a request, the one that
-	// has waited longest first.
-	open    int
-	waiting list.List
+	// has waited longest first, and waitingCallbacks those at a listener for callbacks.
+	open                      int
+	waiting, waitingCallbacks list.List
 	// calls are the calls of the API that are being worked on.
 	calls         int
 	shed, refused int
@@ -41,12 +45,23 @@ type Connections struct {
 func NewConnections(b Budget) *Connections { return &Connections{budget: b} }
 
 // Listener returns a listener whose connections are counted here.
-func (t *Connections) Listener(l net.Listener) net.Listener { return &listener{l, t} }
+func (t *Connections) Listener(l net.Listener) net.Listener { return &listener{l, t, &t.waiting} }
+
+// CallbackListener is Listener for one that answers callbacks and nothing of the API.
+func (t *Connections) CallbackListener(l net.Listener) net.Listener {
+	return &listener{l, t, &t.waitingCallbacks}
+}
 
 type listener struct {
 	net.Listener
 	table *Connections
+	// among are the connections of its sort that wait.
+	among *list.List
 }
+
+// moment is how long a connection may take for its request before it may be closed for
+// another one. A node that has too little processor needs some time to read it.
+const moment = time.Second / 2
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
@@ -55,8 +70,12 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &connection{Conn: accepted, table: l.table}
-		if l.table.add(c) {
+		c := &connection{Conn: accepted, table: l.table, among: l.among}
+		added, wait := l.table.add(c)
+		for ; wait > 0; added, wait = l.table.add(c) {
+			time.Sleep(wait)
+		}
+		if added {
 			return c, nil
 		}
 		accepted.Close()
@@ -67,8 +86,11 @@ func (l *listener) Accept() (net.Conn, error) {
 type connection struct {
 	net.Conn
 	table *Connections
-	// place is where it stands among those that wait; nil while a request is worked on.
+	// place is where it stands among those that wait, since when; nil while a request is
+	// worked on.
+	among *list.List
 	place *list.Element
+	since time.Time
 	// A connection that was closed, or became a WebSocket, waits no more.
 	closed, upgraded bool
 }
@@ -79,33 +101,52 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// add counts a connection, and closes another one for it where there are too many; false
-// where none can be closed.
-func (t *Connections) add(c *connection) bool {
+// add counts a connection, and closes another one for it where there are too many. Where
+// that one has a moment left, nothing is done, and wait says how long it has; where none
+// can be closed, added is false.
+func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 	t.mu.Lock()
-	var oldest *connection
+	defer t.mu.Unlock()
 	if t.open >= t.budget.Connections {
-		first := t.waiting.Front()
-		if first == nil {
+		other := t.longestWaiting(c.among)
+		if other == nil {
 			t.shed++
-			t.mu.Unlock()
-			return false
+			return false, 0
 		}
-		oldest, _ = first.Value.(*connection)
+		if left := moment - time.Since(other.since); left > 0 {
+			return false, left
+		}
 		t.shed++
+		t.forget(other)
+		defer other.Conn.Close()
 	}
 	t.open++
-	c.place = t.waiting.PushBack(c)
-	t.mu.Unlock()
-	if oldest != nil {
-		_ = oldest.Close()
+	t.startWaiting(c)
+	return true, 0
+}
+
+// longestWaiting is the connection that may be closed for one that waits among these; nil
+// for none. t.mu is held.
+func (t *Connections) longestWaiting(these *list.List) *connection {
+	first := t.waiting.Front()
+	if first == nil && these == &t.waitingCallbacks {
+		first = these.Front()
 	}
-	return true
+	if first == nil {
+		return nil
+	}
+	c, _ := first.Value.(*connection)
+	return c
 }
 
 func (t *Connections) remove(c *connection) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.forget(c)
+}
+
+// forget counts a connection no more. t.mu is held.
+func (t *Connections) forget(c *connection) {
 	if c.closed {
 		return
 	}
@@ -114,10 +155,15 @@ func (t *Connections) remove(c *connection) {
 	t.stopWaiting(c)
 }
 
+// startWaiting puts a connection among those that wait. t.mu is held.
+func (t *Connections) startWaiting(c *connection) {
+	c.place, c.since = c.among.PushBack(c), time.Now()
+}
+
 // stopWaiting takes a connection from those that wait. t.mu is held.
 func (t *Connections) stopWaiting(c *connection) {
 	if c.place != nil {
-		t.waiting.Remove(c.place)
+		c.among.Remove(c.place)
 		c.place = nil
 	}
 }
@@ -191,7 +237,7 @@ func (t *Connections) wait(c *connection) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !c.closed && !c.upgraded && c.place == nil {
-		c.place = t.waiting.PushBack(c)
+		t.startWaiting(c)
 	}
 }
 

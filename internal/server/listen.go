@@ -72,13 +72,16 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)
 	if n.callbacks == n.listener {
 		callbacks.Register(public)
-		return servers{n.newServer(public, n.listener, jobs.Context)}, nil
+		return servers{n.newServer(public, n.connections.Listener(n.listener), jobs.Context)}, nil
 	}
 	own := n.newEcho(c.CallbackListenAddr)
 	own.Use(guard.NewOrigins(nil).Middleware, n.connections.First(first...))
 	all.RegisterHealth(own)
 	callbacks.Register(own)
-	return servers{n.newServer(public, n.listener, jobs.Context), n.newServer(own, n.callbacks, asItIs)}, nil
+	return servers{
+		n.newServer(public, n.connections.Listener(n.listener), jobs.Context),
+		n.newServer(own, n.connections.CallbackListener(n.callbacks), asItIs),
+	}, nil
 }
 
 func (n *node) newEcho(addr string) *echo.Echo {
@@ -101,7 +104,7 @@ func (n *node) newServer(handler http.Handler, listener net.Listener, note connC
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return n.connections.Context(note(ctx, c), c) },
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
-	}, n.connections.Listener(listener)}
+	}, listener}
 }
 
 // start serves, and returns where the first failure is told.

@@ -1,0 +1,101 @@
+package guard
+
+import (
+	"errors"
+	"net"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// door is a listener at which connections come in by hand.
+type door chan net.Conn
+
+func (d door) Accept() (net.Conn, error) {
+	if c, ok := <-d; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (d door) Close() error   { return nil }
+func (d door) Addr() net.Addr { return nil }
+
+// enters sends a connection in at a door, and returns the client's end of it, once it was
+// let in, turned away, or has waited for a while.
+func (d door) enters(t *testing.T, l net.Listener) (client net.Conn, in chan net.Conn) {
+	t.Helper()
+	client, server := net.Pipe()
+	t.Cleanup(func() { client.Close() })
+	in = make(chan net.Conn, 1)
+	go func() {
+		c, _ := l.Accept()
+		in <- c
+	}()
+	d <- server
+	synctest.Wait()
+	return client, in
+}
+
+// isClosed reports whether the other end of a connection was closed.
+func isClosed(client net.Conn) bool {
+	_ = client.SetReadDeadline(time.Now().Add(time.Millisecond))
+	_, err := client.Read(make([]byte, 1))
+	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// Over the limit, a connection has its moment before it goes for another one, whoever
+// stands at the door.
+func TestAConnectionHasAMomentForItsRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		table, api := NewConnections(Budget{Connections: 2, Calls: 1}), make(door)
+		l := table.Listener(api)
+		first, _ := api.enters(t, l)
+		second, _ := api.enters(t, l)
+		_, third := api.enters(t, l)
+		if len(third) > 0 || isClosed(first) || isClosed(second) {
+			t.Fatal("a third connection was let in at once")
+		}
+		time.Sleep(moment)
+		synctest.Wait()
+		if len(third) != 1 || !isClosed(first) || isClosed(second) {
+			t.Errorf("a moment later: let in %d, the first is closed: %t, the second: %t", len(third), isClosed(first), isClosed(second))
+		}
+		if s := table.Stats(); s.Open != 2 || s.Shed != 1 {
+			t.Errorf("counted are %+v", s)
+		}
+	})
+}
+
+// A crowd at the API takes nothing from those who are at a listener for callbacks, and
+// these take from the crowd.
+func TestNoCallbackGoesForACallOfTheAPI(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		table, api, own := NewConnections(Budget{Connections: 2, Calls: 1}), make(door), make(door)
+		public, callbacks := table.Listener(api), table.CallbackListener(own)
+		report, _ := own.enters(t, callbacks)
+		call, _ := api.enters(t, public)
+		time.Sleep(time.Hour)
+		_, another := api.enters(t, public)
+		if len(another) != 1 || !isClosed(call) || isClosed(report) {
+			t.Fatalf("another call: let in %d, the first is closed: %t, the callback: %t", len(another), isClosed(call), isClosed(report))
+		}
+		time.Sleep(time.Hour)
+		_, second := own.enters(t, callbacks)
+		if len(second) != 1 || isClosed(report) {
+			t.Fatalf("a second callback: let in %d, the first is closed: %t", len(second), isClosed(report))
+		}
+		defer close(api) // its listener waits for another one
+		turnedAway, _ := api.enters(t, public)
+		if !isClosed(turnedAway) || isClosed(report) {
+			t.Errorf("a call where only callbacks are: turned away %t, a callback is closed: %t", isClosed(turnedAway), isClosed(report))
+		}
+		time.Sleep(time.Hour)
+		if _, third := own.enters(t, callbacks); len(third) != 1 || !isClosed(report) {
+			t.Errorf("a third callback: let in %d, the first is closed: %t", len(third), isClosed(report))
+		}
+	})
+}
