@@ -29,6 +29,8 @@ type reading struct {
 	keys []Key
 	// text is what they were read of.
 	text []byte
+	// written is when the file was written last; zero where there is none.
+	written time.Time
 	// fault says what is wrong with the file as it is now; nil while the keys are its.
 	fault error
 }
@@ -41,40 +43,49 @@ func Open(file string, fixed ...Key) (*Set, error) {
 	if file == "" {
 		return s, nil
 	}
-	text, keys, err := s.read()
-	if err == nil && len(keys) == 0 {
+	seen := s.read()
+	err := seen.fault
+	if err == nil && len(seen.keys) == 0 {
 		err = errors.New("it holds no key: add one with ringback key <name>")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("API_KEYS_FILE %s: %w", file, err)
 	}
-	s.now.Store(s.with(keys, text))
+	s.now.Store(s.with(seen))
 	return s, nil
 }
 
 // with puts keys of the file behind the fixed ones, whose array stays as it is.
-func (s *Set) with(keys []Key, text []byte) *reading {
-	return &reading{keys: append(slices.Clip(s.fixed), keys...), text: text}
+func (s *Set) with(seen reading) *reading {
+	return &reading{keys: append(slices.Clip(s.fixed), seen.keys...), text: seen.text}
 }
 
 // maxFile is the most bytes of a file of keys.
 const maxFile = 1 << 20
 
-func (s *Set) read() ([]byte, []Key, error) {
+func (s *Set) read() (seen reading) {
+	unreadable := func(err error) reading {
+		seen.fault = fmt.Errorf("it cannot be read: %w", errors.Unwrap(err))
+		return seen
+	}
 	file, err := os.Open(s.file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("it cannot be read: %w", errors.Unwrap(err))
+		return unreadable(err)
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, nil, fmt.Errorf("it cannot be read: %w", errors.Unwrap(err))
+	if info, err := file.Stat(); err == nil { // before it is read: a later write is a later time
+		seen.written = info.ModTime()
 	}
-	if len(text) > maxFile {
-		return nil, nil, fmt.Errorf("it is longer than %d bytes", maxFile)
+	seen.text, err = io.ReadAll(io.LimitReader(file, maxFile+1))
+	switch {
+	case err != nil:
+		return unreadable(err)
+	case len(seen.text) > maxFile:
+		seen.fault = fmt.Errorf("it is longer than %d bytes", maxFile)
+	default:
+		seen.keys, seen.fault = Parse(seen.text)
 	}
-	keys, err := Parse(text)
-	return text, keys, err
+	return seen
 }
 
 // Find returns the key that somebody sent. It looks at all of them, whichever it is, so
@@ -135,8 +146,9 @@ func (s *Set) Fault() error { return s.now.Load().fault }
 // Watch looks at the file as often as every says, until ctx ends, and calls changed after
 // its keys have changed, or have become unreadable or readable again.
 //
-// What is read counts once it was read twice: a file that is just being written holds a
-// part of its keys for a moment, and nobody is to be turned away for that.
+// What is read counts once it was read twice, with no write between: a file that is just
+// being written holds a part of its keys for a moment, or nothing, and nobody is to be
+// turned away for that, also where it is written again and again.
 func (s *Set) Watch(ctx context.Context, every time.Duration, changed func()) {
 	if s.file == "" {
 		return
@@ -148,8 +160,7 @@ func (s *Set) Watch(ctx context.Context, every time.Duration, changed func()) {
 			return
 		case <-time.After(every): // in full, also where this one is late: two looks in a row may see one half-written file
 		}
-		text, keys, err := s.read()
-		seen := reading{keys: keys, text: text, fault: err}
+		seen := s.read()
 		if seen.same(&before) && s.take(seen) {
 			changed()
 		}
@@ -171,12 +182,15 @@ func (s *Set) take(seen reading) bool {
 	case now.fault == nil && bytes.Equal(seen.text, now.text):
 		return false
 	}
-	s.now.Store(s.with(seen.keys, seen.text))
+	s.now.Store(s.with(seen))
 	return true
 }
 
-// same reports whether the file was found as it was before.
+// same reports whether the file was found as it was before, and was not written since.
 func (r *reading) same(before *reading) bool {
+	if !r.written.Equal(before.written) {
+		return false
+	}
 	if r.fault != nil && before.fault != nil {
 		return r.fault.Error() == before.fault.Error()
 	}
