@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -317,12 +319,7 @@ func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 	})
 	round := func(file, text string) (signature string) {
 		t.Helper()
-		var values object
-		eventually(t, "the repositories to be ready", func() bool {
-			status, answer := n.do(t, "GET", "/api/jobs/"+id+"/callback", nil)
-			values = answer
-			return status == 200
-		})
+		values := n.handValues(t, id)
 		dir := values["directory"].(string)
 		if shown := cli("callback", id, "--env"); !strings.Contains(shown, "WORKING_DIRECTORY="+dir+"\n") {
 			t.Errorf("ringback callback shows %s", shown)
@@ -350,6 +347,49 @@ func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 	checkPushed(t, remote, id, "add.go", "more.go")
 }
 
+// handValues waits until the repositories of a change are ready that a person makes, and
+// returns what the person works with.
+func (n *node) handValues(t testing.TB, id string) (values object) {
+	t.Helper()
+	eventually(t, "the repositories to be ready", func() bool {
+		status, answer := n.do(t, "GET", "/api/jobs/"+id+"/callback", nil)
+		values = answer
+		return status == 200
+	})
+	return values
+}
+
+// A result that comes when its turn is over is refused, and not taken and forgotten: the
+// turn that follows is asked for it.
+func TestALateResultOfAChangeIsRefused(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"DATA_DIR": t.TempDir(), "RETRY_BACKOFF": "3s"})
+	id := n.create(t, object{
+		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"}, "input": object{"prompt": "Fix the sum", "repos": []any{object{"url": goRepository(t, "service")}}},
+	})
+	values := n.handValues(t, id)
+	result := object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."}
+	var started []string
+	eventually(t, "the turn to have its process", func() bool {
+		started = regexp.MustCompile(`turn started.*pid=(\d+)`).FindStringSubmatch(n.log.String())
+		return started != nil
+	})
+	pid, _ := strconv.Atoi(started[1])
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	n.await(t, id, "pending")
+	n.want(t, 409, "GET", "/api/jobs/"+id+"/callback", nil)
+	if said := flat(n.want(t, 409, "POST", "/api/claude/result", result)); !strings.Contains(said, "it will be started again") {
+		t.Errorf("a late result is answered %s", said)
+	}
+	eventually(t, "another turn", func() bool { return n.handValues(t, id)["hmac"] != values["hmac"] })
+	n.want(t, 403, "POST", "/api/claude/result", result)
+	result["hmac"] = n.handValues(t, id)["hmac"]
+	n.want(t, 200, "POST", "/api/claude/result", result)
+	n.openCheckpoint(t, id, "awaiting_approval")
+}
+
 // A change that is played by hand outlives its server, and ends in time like any other.
 func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 	t.Parallel()
@@ -358,19 +398,11 @@ func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 	id := n.create(t, object{
 		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"}, "input": object{"prompt": "Fix the sum", "repos": []any{object{"url": remote}}},
 	})
-	directory := func(of *node) (values object) {
-		eventually(t, "the repositories to be ready", func() bool {
-			status, answer := of.do(t, "GET", "/api/jobs/"+id+"/callback", nil)
-			values = answer
-			return status == 200
-		})
-		return values
-	}
-	values := directory(n)
+	values := n.handValues(t, id)
 	eventually(t, "the turn to have its process", func() bool { return strings.Contains(n.log.String(), "turn started") })
 	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
 	again := n.again(t)
-	if now := directory(again); now["hmac"] != values["hmac"] || now["directory"] != values["directory"] {
+	if now := again.handValues(t, id); now["hmac"] != values["hmac"] || now["directory"] != values["directory"] {
 		t.Errorf("the turn is another one: %v, and was %v", now, values)
 	}
 	again.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."})

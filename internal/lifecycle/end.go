@@ -64,7 +64,7 @@ func (st *State) retry(id job.ID) error {
 	st.do(StopClock{PurgeClock, string(id)}, ForgetReports{id})
 	st.noteFailure(j, j.Code, j.Error)
 	j.Error, j.Code, j.FinishedAt, j.Attempt = "", "", job.Job{}.FinishedAt, 0
-	j.ResumeReason = &ResumeReason{Reason: Retried}
+	j.ResumeReason, j.Submitted = &ResumeReason{Reason: Retried}, false
 	// Its last process may still be ending.
 	if err := st.moveWithFailure(j, job.Pending, j.waitingPhase()); err != nil {
 		return err

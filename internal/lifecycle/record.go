@@ -119,7 +119,8 @@ type Record struct {
 	// Signature is the digest of the signature that callbacks carry.
 	Signature string `store:"signature"`
 	// Result is what was accepted, or is under review, and ResultDigest tells which
-	// payload that was. Submitted is whether this turn has submitted a change.
+	// payload that was. Submitted is whether a change was submitted that nobody has
+	// decided on yet, see State.startTurn.
 	Result       json.RawMessage `store:"result,write"`
 	ResultDigest string          `store:"digest"`
 	Submitted    bool            `store:"submitted"`
@@ -134,8 +135,8 @@ type Record struct {
 	CallbackLeft time.Duration `store:"callbackLeft,left"`
 	// Answers are the checkpoints that a person has answered, in order.
 	Answers Answers `store:"answers"`
-	// Reviewed is the latest decision on the change, and Steers how often it was
-	// steered.
+	// Reviewed is the decision on the change that was submitted last, and Steers how
+	// often it was steered.
 	Reviewed job.Decision `store:"reviewed"`
 	Steers   int          `store:"steers,steered"`
 	// AuditHead is the end of the audit log; nil for a job of an earlier version, whose

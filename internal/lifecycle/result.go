@@ -131,17 +131,19 @@ const reviewTime = 2 * time.Hour
 
 // submit keeps the result of a change. It is not received before it was looked at: by the
 // event of its phase, the node that runs the turn hears that Claude has done its part.
+// Between turns it is refused: the files it speaks of are where a turn was, and nobody
+// says that the next one is there.
 func (st *State) submit(r Submission) (Outcome, error) {
 	j := st.Job
-	if j.Submitted {
+	switch {
+	case j.Submitted:
 		return sameAs(j.ResultDigest == r.Digest), nil
+	case j.State != job.Running:
+		return Outcome(j.State), nil
 	}
-	j.Result, j.ResultDigest, j.Submitted = r.Result, r.Digest, true
+	j.Result, j.ResultDigest, j.Submitted, j.Reviewed = r.Result, r.Digest, true, ""
 	st.setDeadline(j, CallbackClock, reviewTime)
 	st.do(KeepSecret{j.ID, reviewTime})
-	if j.State != job.Running {
-		return Accepted, nil // the turn before delivers late
-	}
 	return Accepted, st.movePhase(j, job.Capturing)
 }
 

@@ -125,11 +125,11 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	st.stopClocks(j)
 	st.armSecret(j, fresh)
 	j.Turn++
-	j.Submitted, j.StartedAt, j.FirstCallback = false, st.Now, time.Time{}
-	st.setDeadline(j, CallbackClock, j.CallbackTimeout)
-	// What the user has written meanwhile goes into this turn's prompt; it is kept
-	// until the turn has begun its conversation.
-	j.DeliveredMessages = j.PendingMessages
+	j.StartedAt, j.FirstCallback = st.Now, time.Time{}
+	// A change that was submitted and not decided on is gone on with where its files are:
+	// it was accepted, so Claude is not asked for it again.
+	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node
+	st.giveToClaude(j)
 	// Only a workspace takes the node a time that people notice.
 	phase := job.AtWork
 	if j.HasWorkspace {
@@ -145,6 +145,38 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
 	st.do(HoldEntry{w.Node, taken.Priority, taken.Entry}, HoldWorker{j.ID, j.UserID, opts.UserLimit})
 	return j, nil
+}
+
+// giveToClaude sets what a turn of Claude's needs; one that goes on with a change that was
+// submitted or approved needs the server's time and tells Claude nothing.
+func (st *State) giveToClaude(j *Job) {
+	j.DeliveredMessages = 0
+	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
+		st.setDeadline(j, CallbackClock, reviewTime)
+		st.do(KeepSecret{j.ID, reviewTime})
+		return
+	}
+	st.setDeadline(j, CallbackClock, j.CallbackTimeout)
+	// What the user has written meanwhile goes into this turn's prompt; it is kept
+	// until the turn has begun its conversation.
+	j.DeliveredMessages = j.PendingMessages
+}
+
+// LeaveSubmission gives a turn to Claude that was to go on with a submitted change: its
+// files are not where they were. ErrSuperseded says that h does not have the turn.
+func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) error {
+	return s.run(ctx, Query{Job: id}, func(st *State) error {
+		j := st.Job
+		if j == nil || j.State != job.Running {
+			return ErrSuperseded
+		}
+		if err := h.check(j); err != nil {
+			return err
+		}
+		j.Submitted = false
+		st.giveToClaude(j)
+		return nil
+	})
 }
 
 // moveWithFailure is move for a turn of which the one before may have failed.
@@ -333,6 +365,9 @@ func (st *State) tryAgain(j *Job, e TurnEnd, code job.Code, message string) erro
 		return st.fail(j, job.Failed, code, message, message)
 	}
 	j.ResumeReason = &e.ResumeReason
+	if e.Code == job.CodeWorkspace {
+		j.Submitted = false // what was submitted could not be read: Claude is to look at it
+	}
 	return st.startOver(j, code, message, e.Backoff<<min(j.Attempt-1, 6))
 }
 

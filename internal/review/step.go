@@ -15,9 +15,9 @@ type Step interface {
 }
 
 // Next is the step that the job is at by its record and by what people have answered;
-// nil where it is Claude's turn.
+// nil where it is Claude's turn, as it always is without a change.
 func (c *Change) Next(answers []job.Checkpoint) Step {
-	if c.job.State != job.Running {
+	if c == nil || c.job.State != job.Running {
 		return nil
 	}
 	if decision, _ := Decision(answers, c.job.ID); decision == job.Approve {

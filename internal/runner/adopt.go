@@ -119,13 +119,11 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		r.log.Warn("the store has lost the end of a turn", "requestId", h.ID, "turn", h.Turn)
 		end.Undone = true
 	}
-	if change != nil {
-		if step := change.Next(answers); step != nil {
-			// Nothing of this is Claude's: the conversation stands, whatever is left of its output.
-			end.Begun = true
-			r.turns.Go(func() { r.runStep(serving, j, change, step, end) })
-			return
-		}
+	if step := change.Next(answers); step != nil {
+		// Nothing of this is Claude's: the conversation stands, whatever is left of its output.
+		end.Begun = true
+		r.turns.Go(func() { r.runStep(serving, j, change, step, end) })
+		return
 	}
 	r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
 	end.Code, end.Message = job.CodeCrashed, "Claude was lost with its server, again and again."

@@ -164,7 +164,7 @@ const storeTimeout = 5 * time.Second
 
 // withStore does something that may be done again, until the store is there for all of
 // it: that the store was away is not the job's fault, and costs it no attempt.
-func (t *ownedTurn) withStore(ctx context.Context, do func() error) error {
+func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) error {
 	for {
 		err := do()
 		if ctx.Err() != nil && err != nil {
@@ -173,7 +173,7 @@ func (t *ownedTurn) withStore(ctx context.Context, do func() error) error {
 		if !isKind(err, job.Unavailable) {
 			return err
 		}
-		t.r.log.Warn("the store is away, trying again", "requestId", t.job.ID, "error", err)
+		r.log.Warn("the store is away, trying again", "requestId", id, "error", err)
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -187,7 +187,7 @@ func (t *ownedTurn) withStore(ctx context.Context, do func() error) error {
 func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd) {
 	ctx, t := r.own(serving, j, change, step)
 	defer t.disown()
-	err := t.withStore(ctx, func() error { return step.Run(ctx) })
+	err := r.withStore(ctx, j.ID, func() error { return step.Run(ctx) })
 	if errors.Is(err, errShutdown) {
 		r.log.Info("left a change to the next start", "requestId", j.ID, "turn", j.Turn)
 		return
@@ -200,6 +200,7 @@ func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Chan
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		r.log.Error("going on with a change", "requestId", j.ID, "turn", j.Turn, "error", err)
 		end.Code, end.Message = failed.Code, failed.Message
+		end.ResumeReason = lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: failed.Message}
 	}
 	r.endTurn(serving, end)
 }

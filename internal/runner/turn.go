@@ -36,16 +36,30 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			r.failedToStart(serving, st, err)
 			return
 		}
-		if change != nil {
-			if step := change.Next(st.Answers); step != nil {
-				r.stopTrying(st.Job.ID)
-				r.runStep(serving, st.Job, change, step, lifecycle.TurnEnd{
-					ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Begun: st.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Replied},
-				})
-				return
-			}
+		if step := change.Next(st.Answers); step != nil {
+			r.stopTrying(st.Job.ID)
+			r.runStep(serving, st.Job, change, step, lifecycle.TurnEnd{
+				ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Begun: st.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Replied},
+			})
+			return
+		}
+		if err := r.leaveSubmission(serving, st.Job); err != nil {
+			r.failedToStart(serving, st, err)
+			return
 		}
 		r.runClaude(serving, st, change)
+	})
+}
+
+// leaveSubmission gives a turn to Claude after all where a change was submitted of which
+// this node has no files any more.
+func (r *Runner) leaveSubmission(serving context.Context, j job.Job) error {
+	if !j.Submitted {
+		return nil
+	}
+	r.log.Warn("the files of a submitted change are gone: Claude is asked again", "requestId", j.ID, "turn", j.Turn)
+	return r.withStore(serving, j.ID, func() error {
+		return r.jobs.LeaveSubmission(serving, j.ID, lifecycle.Holder{Turn: j.Turn, Node: r.nodeDir.node})
 	})
 }
 
@@ -63,21 +77,19 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 	ctx, t := r.own(serving, st.Job, change, nil)
 	defer t.disown()
 	var proc *process.Process
-	err := t.withStore(ctx, func() (err error) {
+	err := r.withStore(ctx, st.Job.ID, func() (err error) {
 		proc, err = t.launch(ctx, st)
 		return err
 	})
-	switch {
-	case proc != nil:
-		if err != nil { // it runs, but a restart could not find it again
-			r.log.Warn("could not record a process", "requestId", t.job.ID, "error", err)
-		}
-		r.log.Info("turn started", "requestId", t.job.ID, "turn", t.job.Turn, "kind", t.job.Kind, "pid", proc.PID)
-		t.with(proc).supervise(serving, ctx)
-	case errors.Is(err, errShutdown): // the next start finds no process, and has the job queued again
-	default:
+	if proc == nil {
 		r.failedToStart(serving, st, err)
+		return
 	}
+	if err != nil { // it runs, but a restart could not find it again
+		r.log.Warn("could not record a process", "requestId", t.job.ID, "error", err)
+	}
+	r.log.Info("turn started", "requestId", t.job.ID, "turn", t.job.Turn, "kind", t.job.Kind, "pid", proc.PID)
+	t.with(proc).supervise(serving, ctx)
 }
 
 // launch makes everything ready for Claude and starts it. Until the process is there,
@@ -220,6 +232,9 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 
 // failedToStart books the end of a turn whose process never was there.
 func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err error) {
+	if errors.Is(err, errShutdown) { // the next start finds no process, and has the job queued again
+		return
+	}
 	if isLost(err) {
 		r.letGo(st.Job.ID, err)
 		return

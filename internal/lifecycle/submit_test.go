@@ -1,0 +1,124 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// changeAtWork is a job with a change during its second turn, which the node n runs.
+func changeAtWork() *State {
+	st := jobIn("running")
+	st.Job.HasWorkspace, st.Job.Turn, st.Job.Node, st.Job.PendingMessages = true, 2, "n", 3
+	return st
+}
+
+// endsUnfinished ends the running turn with a failure after which another attempt is made.
+func endsUnfinished(t *testing.T, st *State, code job.Code) {
+	t.Helper()
+	if state, err := st.endTurn(TurnEnd{ID: st.Job.ID, Turn: 2, Node: "n", Begun: true, Again: true, Code: code}); err != nil || state != job.Pending {
+		t.Fatalf("the turn has ended as %s, %v", state, err)
+	}
+}
+
+func submitted(t *testing.T, st *State, digest string) Outcome {
+	t.Helper()
+	outcome, err := st.accept(Submission{Digest: digest, Result: []byte(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+// What was accepted of Claude is gone on with, whatever becomes of the turn: Claude is
+// asked again only where a person wants it, or the files are not there any more.
+func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
+	t.Parallel()
+	decided := func(d job.Decision) func(*testing.T, *State) {
+		return func(t *testing.T, st *State) {
+			t.Helper()
+			st.keepAnswer(st.Job, &Checkpoint{ID: "chk_00_a", Type: job.Review}, d)
+			endsUnfinished(t, st, job.CodeCrashed)
+		}
+	}
+	for name, c := range map[string]struct {
+		then    func(*testing.T, *State)
+		node    string
+		kept    bool // what was submitted
+		claudes bool // whether it is Claude's turn, which is told what the user has written
+	}{
+		"its process is lost":         {func(t *testing.T, st *State) { t.Helper(); endsUnfinished(t, st, job.CodeCrashed) }, "n", true, false},
+		"its node is lost, and back":  {loses, "n", true, false},
+		"its node is lost":            {loses, "another", false, true},
+		"it cannot be read":           {func(t *testing.T, st *State) { t.Helper(); endsUnfinished(t, st, job.CodeWorkspace) }, "n", false, true},
+		"it is steered":               {decided(job.Steer), "n", false, true},
+		"it is approved":              {decided(job.Approve), "n", false, false},
+		"it is approved, for another": {decided(job.Approve), "another", false, false},
+		"it is cancelled and retried": {func(t *testing.T, st *State) {
+			t.Helper()
+			if err := st.end(st.Job.ID, job.Cancelled, job.CodeCancelled, "enough", Holder{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.retry(st.Job.ID); err != nil {
+				t.Fatal(err)
+			}
+		}, "n", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := changeAtWork()
+			if outcome := submitted(t, st, "d"); outcome != Accepted {
+				t.Fatalf("the first result is %s", outcome)
+			}
+			c.then(t, st)
+			if st.Job.State == job.Pending && st.Job.SecretAlive {
+				for digest, want := range map[string]Outcome{"d": Repeated, "other": Conflict} {
+					if outcome := submitted(t, st, digest); c.kept && outcome != want {
+						t.Errorf("%s between the turns is %s, want %s", digest, outcome, want)
+					}
+				}
+			}
+			st.Held, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
+			j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: c.node}, Taken{st.Job.ID, job.Interactive, "2-0"}, "secret")
+			if err != nil || j == nil {
+				t.Fatalf("no turn was started: %v", err)
+			}
+			if j.Submitted != c.kept || (j.DeliveredMessages == 3) != c.claudes {
+				t.Errorf("submitted is %t, want %t; %d messages are told, Claude's turn: %t", j.Submitted, c.kept, j.DeliveredMessages, c.claudes)
+			}
+			if until, want := j.Deadline.Sub(now), map[bool]time.Duration{true: j.CallbackTimeout, false: reviewTime}[c.claudes]; until != want {
+				t.Errorf("the turn has %s, want %s", until, want)
+			}
+		})
+	}
+}
+
+func loses(t *testing.T, st *State) {
+	t.Helper()
+	if lost, err := st.loseNode(Taken{st.Job.ID, job.Interactive, st.Job.Entry}); !lost || err != nil {
+		t.Fatalf("the node was not lost: %v", err)
+	}
+}
+
+// Between two turns nobody has the files that a result speaks of, so it is not promised
+// that they are gone on with.
+func TestNoChangeIsSubmittedBetweenTurns(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]func(*testing.T, *State){
+		"its process is lost": func(t *testing.T, st *State) { t.Helper(); endsUnfinished(t, st, job.CodeCrashed) },
+		"its node is lost":    loses,
+		"its question was answered": func(t *testing.T, st *State) {
+			t.Helper()
+			if err := st.resume(st.Job, ResumeReason{Reason: Replied}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		st := changeAtWork()
+		then(t, st)
+		if outcome := submitted(t, st, "d"); outcome != Outcome(job.Pending) || st.Job.Submitted || st.Job.Result != nil {
+			t.Errorf("%s: a result is %s; submitted: %t", name, outcome, st.Job.Submitted)
+		}
+	}
+}
