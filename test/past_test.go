@@ -364,23 +364,30 @@ func (s *scene) events(envelope object) (found []object) {
 	return found
 }
 
+// checkEar waits until an ear has heard each stored event that is not older than what it has
+// heard since its last resync.
 func (s *scene) checkEar(e *ear, stored []object) {
 	s.t.Helper()
-	frames, now := e.heard(), map[any]bool{}
-	for i := len(frames) - 1; i >= 0 && frames[i]["event"] != "resync"; i-- {
-		now[frames[i]["id"]] = true
-	}
-	first := ""
-	for id := range now {
-		if text, ok := id.(string); ok && (first == "" || text < first) {
-			first = text
-		}
-	}
 	for _, event := range stored {
-		if id := event["id"].(string); first != "" && id >= first && !now[id] {
-			s.t.Errorf("%s, %s, did not hear event %s", e.user, e.at, id)
+		id := event["id"].(string)
+		eventually(s.t, e.user+", "+e.at+", to hear event "+id, func() bool {
+			now := e.sinceResync()
+			return len(now) == 0 || id < slices.Min(now) || slices.Contains(now, id)
+		})
+	}
+}
+
+// sinceResync are the ids of the events that were heard since the last resync.
+func (e *ear) sinceResync() (ids []string) {
+	for _, f := range slices.Backward(e.heard()) {
+		if f["event"] == "resync" {
+			break
+		}
+		if id, ok := f["id"].(string); ok {
+			ids = append(ids, id)
 		}
 	}
+	return ids
 }
 
 // settled waits until the store can be used again.
