@@ -32,7 +32,7 @@ test: deps ## run all tests, with the race detector
 # Those of make test are race-built in the fault suite only: they cost four times as much.
 .PHONY: race
 race: deps ## run the end-to-end tests with race-built servers
-	RACE_SERVERS=1 GORACE="$(GORACE) atexit_sleep_ms=0" $(GO) test -race -count 1 -timeout 60m -parallel 5 ./test
+	RACE_SERVERS=1 GORACE="$(GORACE) atexit_sleep_ms=0" $(GO) test -race -count 1 -timeout 90m -parallel 5 ./test/...
 
 .PHONY: deps
 deps: ## install what the tests need: redis-server, the Claude CLI

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
 )
 
 // What the demonstration says at its end can be typed as it stands, in any
@@ -34,13 +36,13 @@ func TestTheDemonstrationEndsWithCommandsThatWork(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command(binary, "version", "-o", "json").Output()
+	out, err := exec.Command(harness.Binary(), "version", "-o", "json").Output()
 	var b struct{ Version, Go string }
 	if err != nil || json.Unmarshal(out, &b) != nil || b.Version == "" || !strings.HasPrefix(b.Go, "go1.") {
 		t.Errorf("%v: %s", err, out)
 	}
 	for _, args := range [][]string{{"version"}, {"--version"}} {
-		if out, err := exec.Command(binary, args...).Output(); err != nil || !strings.HasPrefix(string(out), "ringback "+b.Version+" (") {
+		if out, err := exec.Command(harness.Binary(), args...).Output(); err != nil || !strings.HasPrefix(string(out), "ringback "+b.Version+" (") {
 			t.Errorf("%v: %v: %s", args, err, out)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringback/test/harness"
 	"ringback/test/markdown"
 )
 
@@ -122,7 +123,7 @@ func checkKind(t *testing.T, at, text string) {
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "prompts", "documented.md"), text)
-	cmd := exec.Command(binary, "check")
+	cmd := exec.Command(harness.Binary(), "check")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PROMPTS_DIR=prompts"}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "kind documented") {
 		t.Errorf("%s: ringback check does not like it: %v\n%s", at, err, out)

@@ -16,6 +16,7 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
+	"ringback/test/harness"
 	"ringback/test/markdown"
 )
 
@@ -111,7 +112,7 @@ var (
 func commandTree(t *testing.T) commands {
 	t.Helper()
 	tree := commands{map[string]bool{}, map[string]bool{}}
-	list, err := exec.Command(binary, "__complete", "").Output()
+	list, err := exec.Command(harness.Binary(), "__complete", "").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func commandTree(t *testing.T) commands {
 		}
 		tree.commands[name] = true
 		all.Go(func() {
-			help, err := exec.Command(binary, name, "--help").Output()
+			help, err := exec.Command(harness.Binary(), name, "--help").Output()
 			if err != nil {
 				t.Errorf("ringback %s --help: %v", name, err)
 			}
@@ -163,7 +164,7 @@ func (commands) takes(t *testing.T, line string) string {
 		words, err := expand.Fields(&expand.Config{}, call.Args[1:]...)
 		if err != nil {
 			problems = append(problems, err.Error())
-		} else if out, err := exec.Command(binary, append(words, "--help")...).CombinedOutput(); err != nil {
+		} else if out, err := exec.Command(harness.Binary(), append(words, "--help")...).CombinedOutput(); err != nil {
 			problems = append(problems, string(out))
 		}
 		return true

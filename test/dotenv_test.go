@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
 )
 
 // dotenvDir is a working directory with a .env file.
@@ -56,7 +58,7 @@ func TestMalformedDotenvStopsWithItsLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(binary, "serve")
+			cmd := exec.Command(harness.Binary(), "serve")
 			cmd.Dir, cmd.Env = dotenvDir(t, c.text), []string{"PATH=" + os.Getenv("PATH"), "LISTEN_ADDR=127.0.0.1:0", "DATA_DIR=" + t.TempDir()}
 			out, err := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != 2 {

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ringback/test/harness"
 )
 
 // redisOf is the process of a server's embedded Redis; 0 while there is none.
@@ -168,7 +170,7 @@ func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
 	t.Parallel()
 	disk := t.TempDir()
 	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-		"mount -t tmpfs -o size=8m,mode=1777 tmpfs '"+disk+"' && exec '"+binary+"' serve")
+		"mount -t tmpfs -o size=8m,mode=1777 tmpfs '"+disk+"' && exec '"+harness.Binary()+"' serve")
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DATA_DIR=" + disk + "/data", "LISTEN_ADDR=127.0.0.1:0",
 		"CLAUDE_BIN=simulate", "SANDBOX=off", "RINGBACK_SIMULATE_PACE=1ms", "LOG_FORMAT=text",

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -31,8 +30,6 @@ import (
 // patience is how long a condition is awaited before a test fails.
 const patience = harness.Patience
 
-var binary string
-
 func TestMain(m *testing.M) {
 	if os.Getenv(playCLI) != "" {
 		os.Exit(playNoOpCLI())
@@ -41,27 +38,7 @@ func TestMain(m *testing.M) {
 		playBareServer(url)
 		os.Exit(1)
 	}
-	os.Exit(runTests(m))
-}
-
-func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "ringback-test")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "ringback")
-	args := []string{"build", "-o", binary, "../cmd/ringback"}
-	if os.Getenv("RACE_SERVERS") != "" { // costs four times as much: make race
-		args = []string{"build", "-race", "-o", binary, "../cmd/ringback"}
-	}
-	build := exec.Command("go", args...)
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building ringback: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
+	os.Exit(harness.Main(m))
 }
 
 // redisServer is a private Redis.
@@ -171,7 +148,7 @@ func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd s
 	}
 	maps.Copy(all, env)
 	s.PlantVariables(all)
-	n.cmd = exec.Command(binary, append([]string{"serve"}, args...)...)
+	n.cmd = exec.Command(harness.Binary(), append([]string{"serve"}, args...)...)
 	n.cmd.Dir = cwd
 	for name, value := range all {
 		n.cmd.Env = append(n.cmd.Env, name+"="+value)

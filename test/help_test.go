@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ringback/test/harness"
 )
 
 // onOwn runs ringback in a directory of its own, with nothing on standard
@@ -20,7 +22,7 @@ func onOwn(t *testing.T, env vars, args ...string) (code int, out string, files 
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd := exec.CommandContext(ctx, harness.Binary(), args...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "RINGBACK_URL=http://127.0.0.1:1"}
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)

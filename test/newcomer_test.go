@@ -42,7 +42,7 @@ func newNewcomer(t *testing.T, programs ...string) newcomer {
 		}
 	}
 	n.bin = filepath.Join(n.path, "ringback")
-	text, err := os.ReadFile(binary)
+	text, err := os.ReadFile(harness.Binary())
 	if err == nil {
 		err = os.WriteFile(n.bin, text, 0o755)
 	}

@@ -48,7 +48,7 @@ func newReader(t *testing.T, document, port string) *reader {
 	}
 	home, bin := t.TempDir(), pathWithout(t, "claude", "gh", "ringback")
 	if document != "README.md" { // which says how to build it
-		if err := os.Symlink(binary, filepath.Join(bin, "ringback")); err != nil {
+		if err := os.Symlink(harness.Binary(), filepath.Join(bin, "ringback")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"ringback/test/harness"
+
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/gorilla/websocket"
 )
@@ -191,7 +193,7 @@ func TestTokenCommand(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"JWT_SECRET": tokenSecret, "CLAUDE_BIN": "simulate"})
 	token := func(secret string, args ...string) (stdout, stderr string, code int) {
-		cmd := exec.Command(binary, append([]string{"token"}, args...)...)
+		cmd := exec.Command(harness.Binary(), append([]string{"token"}, args...)...)
 		cmd.Dir = dotenvDir(t, "JWT_SECRET="+secret+"\n")
 		var out, err strings.Builder
 		cmd.Env, cmd.Stdout, cmd.Stderr = []string{"HOME=" + t.TempDir()}, &out, &err

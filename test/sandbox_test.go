@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ringback/test/harness"
 )
 
 func TestStartSaysWhatConfinesJobs(t *testing.T) {
@@ -32,7 +34,7 @@ func TestStartSaysWhatConfinesJobs(t *testing.T) {
 
 func TestNoStartWithoutTheSandboxAskedFor(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), binary, "serve")
+	cmd := exec.CommandContext(t.Context(), harness.Binary(), "serve")
 	cmd.Env = []string{"PATH=" + pathWithout(t, "bwrap"), "HOME=" + t.TempDir(), "DATA_DIR=" + t.TempDir(), "SANDBOX=require", "LISTEN_ADDR=127.0.0.1:0", "CLAUDE_BIN=simulate"}
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
 )
 
 // simulatedEverywhere checks that a job's record, events and chat events say, or do
@@ -92,7 +94,7 @@ func TestTheCommandLineSaysSimulated(t *testing.T) {
 		{"status", "--output", "json"},
 		{"list", "--output", "json"},
 	} {
-		cmd := exec.Command(binary, args...)
+		cmd := exec.Command(harness.Binary(), args...)
 		cmd.Env = []string{"RINGBACK_URL=" + n.url, "HOME=" + n.dir, "XDG_CONFIG_HOME=" + n.dir}
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(strings.ReplaceAll(string(out), `"`, ""), "simulated: true") {
@@ -107,7 +109,7 @@ func TestSecuredServersDoNotMakeUpResultsUnbidden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, args := range [][]string{{"serve"}, {"serve", "--role", "worker"}, {"check"}} {
-				cmd := exec.Command(binary, args...)
+				cmd := exec.Command(harness.Binary(), args...)
 				cmd.Dir = t.TempDir()
 				cmd.Env = []string{"PATH=" + pathWithout(t, "claude"), "LISTEN_ADDR=127.0.0.1:0"}
 				for k, v := range secured {

@@ -174,7 +174,7 @@ func commandLine(t *testing.T, n *node) func(args ...string) string {
 	home := t.TempDir()
 	return func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command(binary, args...)
+		cmd := exec.Command(harness.Binary(), args...)
 		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
 		out, _ := cmd.CombinedOutput()
 		return string(out)
@@ -269,7 +269,7 @@ func TestSteeringWithRelativePaths(t *testing.T) {
 			t.Parallel()
 			cwd, remote := t.TempDir(), goRepository(t, "service")
 			writeFiles(t, cwd, map[string]string{
-				"tools/claude":                "#!/bin/sh\nexec " + binary + " simulate \"$@\"\n",
+				"tools/claude":                "#!/bin/sh\nexec " + harness.Binary() + " simulate \"$@\"\n",
 				"prompts/careful.md":          "---\nworkspace: {}\nreview: true\nfinalize: ['echo https://git.example.com/pull/1']\n---\nChange it.\n",
 				"schemas/careful.result.json": `{"type": "object", "properties": {"summary": {"type": "string"}}}`,
 			})
@@ -293,7 +293,7 @@ func TestRelativeRepositories(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
 	remote := goRepository(t, "service")
-	cmd := exec.Command(binary, "run", "--repo", "./"+filepath.Base(remote), "--prompt", "x", "--require-approval")
+	cmd := exec.Command(harness.Binary(), "run", "--repo", "./"+filepath.Base(remote), "--prompt", "x", "--require-approval")
 	cmd.Dir = filepath.Dir(remote)
 	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "ringback approve") {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
 )
 
 // limitedCLI is a CLI at a limit until the file "lifted" is there: until then each turn
@@ -18,7 +20,7 @@ func limitedCLI(t *testing.T) (dir string, env vars) {
 	return dir, vars{
 		"REDIS_URL": startRedis(t).url, "ANTHROPIC_API_KEY": "sk-of-one-account", "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms",
 		"CLAUDE_BIN": script(t, `cat > prompt
-if [ -e `+dir+`/lifted ]; then exec `+binary+` simulate "$@" < prompt; fi
+if [ -e `+dir+`/lifted ]; then exec `+harness.Binary()+` simulate "$@" < prompt; fi
 echo "begin $$ $PWD" >> `+dir+`/turns
 echo '{"type":"system","subtype":"init","session_id":"x"}'
 [ ! -e `+dir+`/hang ] || exec sleep 1000

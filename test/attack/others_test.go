@@ -61,6 +61,11 @@ func newAlice(t *testing.T, s *harness.Server) alice {
 	}
 	a.approval, _ = standing[0].(harness.Object)["id"].(string)
 	a.review = a.question(t, a.changing)
+	harness.Eventually(t, "what the change's turn has used to be booked", func() bool {
+		usage, _ := s.Want(t, 200, with(backendKey, "GET", "/api/jobs/"+a.changing, nil))["usage"].(harness.Object)
+		tokens, _ := usage["inputTokens"].(float64)
+		return tokens > 0
+	})
 	return a
 }
 

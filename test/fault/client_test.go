@@ -205,15 +205,37 @@ func (w *world) say(j *jobSeen, message string) {
 // awaitFollowUps waits until there are other jobs in a job's chat.
 func (w *world) awaitFollowUps(j *jobSeen) []*jobSeen {
 	for deadline := time.Now().Add(patience / 3); time.Now().Before(deadline); pause(200) {
-		var begun []*jobSeen
-		for _, record := range w.list("/api/jobs?limit=100&fields=requestId,sessionId&userId="+j.user, "jobs") {
-			if id, _ := record["requestId"].(string); record["sessionId"] == j.session && id != j.id {
-				begun = append(begun, &jobSeen{number: followUp, id: id, user: j.user, session: j.session, flow: flowPlain, began: time.Now()})
-			}
-		}
-		if len(begun) > 0 {
+		if begun := w.followUps(j); len(begun) > 0 {
 			return begun
 		}
 	}
 	return nil
+}
+
+// followUps are the other jobs in a job's chat that its client does not know of.
+func (w *world) followUps(j *jobSeen) (begun []*jobSeen) {
+	for _, record := range w.list("/api/jobs?limit=500&fields=requestId,sessionId&userId="+j.user, "jobs") {
+		if id, _ := record["requestId"].(string); record["sessionId"] == j.session && id != j.id && !slices.Contains(j.follows, id) {
+			begun = append(begun, &jobSeen{number: followUp, id: id, user: j.user, session: j.session, flow: flowPlain, began: time.Now()})
+		}
+	}
+	return begun
+}
+
+// withLater adds the jobs that began after their clients had looked: a message that was
+// sent again, as its answer was lost, may be read when the job that the first has begun is
+// at its end.
+func (w *world) withLater(jobs []*jobSeen) []*jobSeen {
+	for _, j := range slices.Clone(jobs) {
+		if j.flow != flowFollow {
+			continue
+		}
+		for begun := w.followUps(j); len(begun) > 0; begun = w.followUps(j) {
+			for _, next := range begun {
+				w.awaitEnd(next)
+				j.follows, jobs = append(j.follows, next.id), append(jobs, next)
+			}
+		}
+	}
+	return jobs
 }

@@ -93,7 +93,7 @@ func run(t *testing.T, top topology, s settings) {
 	calm()
 	causing.Wait()
 	w.repair()
-	jobs = w.again(jobs)
+	jobs = w.withLater(w.again(jobs))
 
 	w.checkJobs(jobs)
 	ears.check(jobs)
