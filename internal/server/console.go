@@ -16,5 +16,5 @@ func (n *node) newConsole(calls *api.Server, handler http.Handler) *console.Cons
 			return console.Identity(who), err
 		},
 		Mark: func(r *http.Request) *http.Request { return r.WithContext(api.ByConsole(r.Context())) },
-	}, n.log)
+	}, n.refusals)
 }

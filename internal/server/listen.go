@@ -64,7 +64,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
 	first := append(callback.Paths(), api.HealthPath)
-	jobs := guard.NewJobs(n.log, first...)
+	jobs := guard.NewJobs(n.refusals, first...)
 	public.Use(jobs.Middleware, n.connections.First(first...))
 	all.Register(public)
 	pages := n.newConsole(all, public)
@@ -85,7 +85,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 }
 
 func (n *node) newEcho(addr string) *echo.Echo {
-	e := api.NewEcho(n.log)
+	e := api.NewEcho(n.refusals)
 	e.IPExtractor = guard.Addresses(n.opts.Config.TrustedProxies)
 	if names, restricted := n.opts.Config.Hosts(addr); restricted {
 		e.Pre(guard.NewHosts(names).Middleware)

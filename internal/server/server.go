@@ -203,8 +203,10 @@ func redisAt(redisURL string) string { return "REDIS_URL: the Redis at " + hostO
 
 // node is a server while it runs.
 type node struct {
-	opts     Options
-	log      *slog.Logger
+	opts Options
+	log  *slog.Logger
+	// refusals is the log for what was turned away at the door.
+	refusals *slog.Logger
 	kinds    *kind.Registry
 	listener net.Listener
 	// callbacks is where callbacks are taken: the same listener, or one of their own.
@@ -239,7 +241,7 @@ func (n *node) run(ctx context.Context) error {
 	if err := n.store.Upgrade(ctx); err != nil {
 		return err
 	}
-	n.connections = guard.NewConnections(budget(c))
+	n.connections, n.refusals = guard.NewConnections(budget(c)), guard.BoundedLog(n.log)
 	n.hub = hub.New(n.store, hub.Options{Limits: webSocketLimits(c), Refused: func(limit string) { n.metrics.WebSocketRefused(limit) }}, n.log)
 	trusted, guarded, err := newWebhooks(c)
 	if err != nil {
