@@ -30,7 +30,7 @@ type statistics struct {
 	// Limits are those of Claude's that keep jobs waiting.
 	Limits []job.Limit `json:"limits,omitempty"`
 	// Days are the last 30 (UTC), the oldest first.
-	Days []store.Day `json:"days"`
+	Days []job.Day `json:"days"`
 }
 
 func (s *Server) stats(c echo.Context) error {

@@ -18,25 +18,7 @@ type Stats struct {
 	Checkpoints map[job.CheckpointType]CheckpointStats `json:"checkpoints"`
 	Total       CheckpointStats                        `json:"total"`
 	// Days are the last days that are kept, the oldest first.
-	Days []Day `json:"days"`
-}
-
-// Day is what was counted on a day, in UTC.
-type Day struct {
-	Date string `json:"date"`
-	// CostUSD is what turns that ended on it have cost, by kind.
-	CostUSD map[string]float64 `json:"costUSD"`
-	// FirstCallback counts those turns by how long it took until Claude first called back,
-	// Approvals the decisions by how long they took.
-	FirstCallback []Class `json:"firstCallback"`
-	Approvals     []Class `json:"approvals"`
-}
-
-// Class counts what took no longer than UpToSeconds, and longer than the class before; the
-// last has no bound.
-type Class struct {
-	UpToSeconds *int  `json:"upToSeconds"`
-	Count       int64 `json:"count"`
+	Days []job.Day `json:"days"`
 }
 
 // CheckpointStats count questions, and what became of them. Rates are nil as long as

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"ringback/internal/client"
+	"ringback/internal/job"
 )
 
 // chart is a picture of numbers, and the same as a table: nothing is told by it alone.
@@ -36,11 +36,11 @@ type chartBar struct {
 type chartKey struct{ Class, Label, Text string }
 
 // chartsOf are the charts of the last days.
-func chartsOf(days []client.Day) []chart {
+func chartsOf(days []job.Day) []chart {
 	if len(days) == 0 {
 		return nil
 	}
-	var callbacks, approvals [][]client.Class
+	var callbacks, approvals [][]job.Class
 	for _, day := range days {
 		callbacks, approvals = append(callbacks, day.FirstCallback), append(approvals, day.Approvals)
 	}
@@ -56,7 +56,7 @@ func chartsOf(days []client.Day) []chart {
 const mostColours = 5
 
 // costChart shows what each day has cost, by kind.
-func costChart(days []client.Day) chart {
+func costChart(days []job.Day) chart {
 	totals, most, sum := map[string]float64{}, 0.0, 0.0
 	for _, day := range days {
 		cost := 0.0
@@ -110,7 +110,7 @@ func dayText(date string) string {
 }
 
 // durationChart shows how often something took how long, over all days.
-func durationChart(id, title, what string, days [][]client.Class) chart {
+func durationChart(id, title, what string, days [][]job.Class) chart {
 	classes := slices.Clone(days[0])
 	for _, day := range days[1:] {
 		for i := range min(len(classes), len(day)) {
@@ -140,7 +140,7 @@ func durationChart(id, title, what string, days [][]client.Class) chart {
 }
 
 // quantile says how long the first n took at most.
-func quantile(classes []client.Class, n int64) string {
+func quantile(classes []job.Class, n int64) string {
 	within := ""
 	for _, class := range classes {
 		n -= class.Count
@@ -155,7 +155,7 @@ func quantile(classes []client.Class, n int64) string {
 }
 
 // classText is the bound of a class, in the given units.
-func classText(c client.Class, second, minute, hour string) string {
+func classText(c job.Class, second, minute, hour string) string {
 	switch {
 	case c.UpToSeconds == nil:
 		return "longer"

@@ -3,19 +3,19 @@ package console
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"ringback/internal/job"
 
-	"ringback/internal/client"
+	"github.com/google/go-cmp/cmp"
 )
 
 // A chart says in words and in its table what its bars show.
 func TestChartsOfDays(t *testing.T) {
 	t.Parallel()
 	five := 5
-	classes := func(short, long int64) []client.Class {
-		return []client.Class{{UpToSeconds: &five, Count: short}, {Count: long}}
+	classes := func(short, long int64) []job.Class {
+		return []job.Class{{UpToSeconds: &five, Count: short}, {Count: long}}
 	}
-	days := []client.Day{
+	days := []job.Day{
 		{Date: "2026-01-02", CostUSD: map[string]float64{"a": 1, "b": 3}, FirstCallback: classes(18, 1), Approvals: classes(0, 0)},
 		{Date: "2026-01-03", CostUSD: map[string]float64{"b": 1}, FirstCallback: classes(1, 0), Approvals: classes(0, 0)},
 		{Date: "2026-01-04"},

@@ -45,7 +45,7 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 	if fault := job.SessionNames.Fault(r.SessionID); r.SessionID != "" && fault != "" {
 		return job.Job{}, job.InvalidField("/sessionId", fault)
 	}
-	if s.opts.Structured && (r.Options.Simulate != job.SimulateManual || k.Policy.Workspace != nil) {
+	if s.opts.Structured && !hasNoProcess(r.Options, k.Policy.Workspace != nil) {
 		if err := k.CheckStructured(); err != nil {
 			return job.Job{}, err
 		}

@@ -73,7 +73,7 @@ func TestDaysAreCounted(t *testing.T) {
 	}
 }
 
-func count(classes []store.Class) int64 {
+func count(classes []job.Class) int64 {
 	var n int64
 	for _, class := range classes {
 		n += class.Count

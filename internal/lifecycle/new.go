@@ -157,11 +157,17 @@ func (st *State) checkInterprets(r Round) error {
 	return job.Errorf(job.Conflict, "The reply to %s is no longer to be read", r.Checkpoint)
 }
 
+// hasNoProcess is whether nothing runs for a job: a person plays Claude, and no
+// repositories are prepared for them.
+func hasNoProcess(o job.Options, hasWorkspace bool) bool {
+	return o.Simulate == job.SimulateManual && !hasWorkspace
+}
+
 func newJob(opts Options, n NewJob, id job.ID) *Job {
 	j := &Job{Record: Record{
 		ID: id, Kind: n.Kind, UserID: n.UserID, SessionID: n.SessionID, EventPrefix: n.EventPrefix,
 		Input: n.Input, Options: mustMarshal(n.Options), Priority: n.Priority,
-		Manual: n.Options.Simulate == job.SimulateManual && !n.HasWorkspace, Simulated: n.Options.Simulate != job.SimulateNone,
+		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,
 		Retention: opts.Retention, MaxAttempts: n.MaxAttempts, Interprets: n.Interprets, Conversation: 1,
 		AuditHead: new(job.AuditHead),
