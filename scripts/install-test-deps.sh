@@ -23,6 +23,7 @@ need jq jq # the README shows it
 need gcc gcc libc6-dev # the race detector needs cgo
 need npm npm
 need chromium chromium # the console is tested in it
+need caddy caddy # the proxy of the docs
 
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(sudo)

@@ -1,0 +1,132 @@
+package test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"ringback/test/harness"
+)
+
+// deployed is the block of the page on deploying that says something.
+func deployed(t *testing.T, says string) string {
+	t.Helper()
+	for _, b := range documents(t)["docs/how-to/deploy.md"].Blocks {
+		if strings.Contains(b.Text, says) {
+			return b.Text
+		}
+	}
+	t.Fatalf("docs/how-to/deploy.md has no block with %s", says)
+	return ""
+}
+
+func TestTheUnitOfTheDocsIsOneForSystemd(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd is not installed")
+	}
+	unit := filepath.Join(t.TempDir(), "ringback.service")
+	text := strings.Replace(deployed(t, "[Service]"), "/usr/local/bin/ringback", harness.Binary(), 1)
+	if err := os.WriteFile(unit, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := exec.Command("systemd-analyze", "verify", "--man=no", unit).CombinedOutput(); err != nil || strings.Contains(string(said), unit) {
+		t.Errorf("systemd says %s, %v", said, err)
+	}
+}
+
+// The server and the proxy as the docs set them up: people and back ends come in through the
+// proxy, each under the address of their own, and callbacks do not.
+func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("caddy"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("caddy is not installed: run make deps")
+	}
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{".env": deployed(t, "TRUSTED_PROXIES=")})
+	made := exec.Command(harness.Binary(), "key", "shop", "--file", "api-keys")
+	made.Dir = dir
+	key, err := made.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	auth := "Bearer " + strings.TrimSpace(string(key))
+	behind, callbacks := harness.FreePorts(t)
+	n := startNodeIn(t, dir, vars{"DATA_DIR": "data", "CLAUDE_BIN": "simulate", "LISTEN_ADDR": "127.0.0.1:" + behind, "CALLBACK_LISTEN_ADDR": "127.0.0.1:" + callbacks})
+	proxy := "127.0.0.1:" + freePort(t)
+	startCaddy(t, strings.NewReplacer("jobs.example.com", "http://jobs.example.com:"+strings.TrimPrefix(proxy, "127.0.0.1:"), "127.0.0.1:3001", "127.0.0.1:"+behind).Replace(deployed(t, "reverse_proxy")))
+
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}).DialContext(ctx, network, proxy)
+	}
+	browser := &http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: patience}
+	site := "http://jobs.example.com:" + strings.TrimPrefix(proxy, "127.0.0.1:")
+	send := func(method, path, credential, body string) int {
+		req, err := http.NewRequestWithContext(t.Context(), method, site+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Authorization": {credential}, "Content-Type": {"application/json"}}
+		resp, err := browser.Do(req)
+		if err != nil {
+			return 0
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	eventually(t, "the proxy to be there", func() bool { return send("GET", "/readyz", "", "") == http.StatusOK })
+
+	conn, resp, err := (&websocket.Dialer{NetDialContext: dial}).Dial("ws"+strings.TrimPrefix(site, "http")+"/ws?userId=u1", http.Header{"Authorization": {auth}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	defer conn.Close()
+	if status := send("POST", "/api/jobs", auth, `{"kind": "meal-suggestions", "userId": "u1", "input": `+flat(mealInput())+`}`); status != http.StatusAccepted {
+		t.Errorf("a job was answered %d", status)
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	for ended := false; !ended; {
+		var frame object
+		if err := conn.ReadJSON(&frame); err != nil {
+			t.Fatal(err)
+		}
+		ended = frame["event"] == "recipes:suggestions:received"
+	}
+	for path, want := range map[string]int{"/api/claude/progress": http.StatusNotFound, "/api/jobs": http.StatusUnauthorized} {
+		if status := send("POST", path, "", "{}"); status != want {
+			t.Errorf("%s was answered %d, want %d", path, status, want)
+		}
+	}
+	eventually(t, "the log to name who was turned away", func() bool { return strings.Contains(n.log.String(), "address=127.0.0.9") })
+}
+
+func startCaddy(t *testing.T, text string) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "Caddyfile")
+	if err := os.WriteFile(file, []byte("{\n\tadmin off\n}\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log logBuffer
+	caddy := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile")
+	caddy.Env, caddy.Stdout, caddy.Stderr = []string{"HOME=" + dir}, &log, &log
+	if err := caddy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = caddy.Process.Kill()
+		_ = caddy.Wait()
+		if t.Failed() {
+			t.Logf("the proxy's log:\n%s", &log)
+		}
+	})
+}
