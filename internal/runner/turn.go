@@ -290,6 +290,9 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 			if state.Terminal() {
 				r.removeJobFiles(e.ID)
 			}
+			if state != "" { // else it was not this node's any more
+				r.packTranscript(serving, e.ID, e.Turn)
+			}
 			return
 		case !isKind(err, job.Unavailable):
 			r.log.Error("booking the end of a turn", "requestId", e.ID, "error", err)
@@ -300,5 +303,14 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 			return
 		case <-time.After(pollInterval):
 		}
+	}
+}
+
+// packTranscript lets what a turn has printed take less room. Nothing depends on it.
+func (r *Runner) packTranscript(serving context.Context, id job.ID, turn int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
+	defer cancel()
+	if err := r.store.PackTranscript(ctx, id, turn); err != nil {
+		r.log.Warn("what a turn has printed could not be compressed", "requestId", id, "turn", turn, "error", err)
 	}
 }

@@ -1,11 +1,8 @@
 package store
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"ringback/internal/job"
@@ -20,16 +17,13 @@ func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation st
 	if err != nil {
 		return 0, false, err
 	}
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, _ = w.Write(text) // into memory
-	_ = w.Close()
-	key, size := p.key("conversation", conversation), int64(packed.Len())
+	packed := pack(text)
+	key, size := p.key("conversation", conversation), int64(len(packed))
 	if size > limit {
 		return size, false, storeError(s.rdb.Del(ctx, key).Err())
 	}
 	// A job may be gone on with in another one's conversation, so it is not of the job's keys.
-	err = s.keep(ctx, id, "HSET", "conversation:"+conversation, int64(s.opts.Retention.Seconds()), "at", string(at), "text", packed.Bytes())
+	err = s.keep(ctx, id, "HSET", "conversation:"+conversation, int64(s.opts.Retention.Seconds()), "at", string(at), "text", packed)
 	return size, err == nil, err
 }
 
@@ -48,15 +42,11 @@ func (s *Store) Conversation(ctx context.Context, id job.ID, conversation string
 	if !ok || kept[0] != string(at) {
 		return nil, nil
 	}
-	r, err := gzip.NewReader(bytes.NewReader([]byte(packed)))
+	text, err := unpack([]byte(packed), max)
 	if err != nil {
 		return nil, fmt.Errorf("reading a conversation: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, max+1))
-	if err == nil && int64(len(text)) > max {
-		err = fmt.Errorf("the conversation has more than %d bytes", max)
-	}
-	return text, err
+	return text, nil
 }
 
 // AddNote adds a line of the server's own to the transcript of a turn, ahead of what the CLI

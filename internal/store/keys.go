@@ -25,7 +25,7 @@ var keyPatterns = [...]keyPattern{
 	{"job:<job>", "hash", "the job's record: lifecycle.Record; beside it input, options, result, activity (JSON) and recentDigests, which no rule reads"},
 	{"secret:<job>", "hash", "secret, userId, createdAt; its TTL is the callback clock"},
 	{"batches:<job>", "hash", "index -> batch of a large result, see encodeBatch"},
-	{"transcript:<job>:<turn>", "string", "what the CLI printed in a turn, at most TranscriptLimit bytes"},
+	{"transcript:<job>:<turn>", "string", "what the CLI printed in a turn, at most TranscriptLimit bytes; by gzip once the turn has ended"},
 	{"stderr:<job>:<turn>", "string", "the end of what it printed to standard error, at most StderrLimit bytes"},
 	{"notes:<job>", "hash", "turn -> a line of the server's own in its transcript"},
 	{"conversation:<uuid>", "hash", "the CLI's record of a conversation: at, the turn after which it was so, lifecycle.TurnName; text, its lines of JSON, by gzip"},

@@ -51,6 +51,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 				"SaveSnapshot":    func() error { return s.SaveSnapshot(ctx, id, 1, text, nil) },
 				"Holds":           func() error { return s.Holds(ctx, id, lifecycle.Holder{}) },
 				"WriteTranscript": func() error { return s.WriteTranscript(ctx, id, 1, 0, []byte("x")) },
+				"PackTranscript":  func() error { return s.PackTranscript(ctx, id, 1) },
 				"WriteStderr":     func() error { return s.WriteStderr(ctx, id, 1, []byte("x")) },
 			} {
 				if e, ok := errors.AsType[*job.Error](do()); !ok || e.Kind != job.NotFound {

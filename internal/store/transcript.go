@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -23,6 +24,27 @@ func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset
 	}
 	return s.keepOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece[:min(room, int64(len(piece)))])
 }
+
+// PackTranscript compresses what a turn has printed that has ended, and of which no piece is
+// written any more: JSON of a conversation takes a fifth, and what was written piece by piece
+// has room for more.
+func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
+	p, err := locate(id)
+	if err != nil {
+		return err
+	}
+	text, err := s.rdb.GetRange(ctx, p.key("transcript", string(id), itoa(turn)), 0, -1).Result()
+	if err != nil {
+		return storeError(err)
+	}
+	if text == "" || isPacked(text) {
+		return nil
+	}
+	return s.keepOutput(ctx, "SET", "transcript", id, turn, pack([]byte(text)))
+}
+
+// isPacked tells what pack has made from lines of JSON.
+func isPacked(text string) bool { return strings.HasPrefix(text, "\x1f\x8b") }
 
 // keepOutput writes what a turn has printed. The record's purge removes it; that it goes
 // by itself a day later is for a record that never ends.
@@ -86,17 +108,33 @@ func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 		return "", storeError(err)
 	}
 	var all strings.Builder
-	for n, turn := range turns {
+	for n := range turns {
+		printed, err := printedIn(turns[n].Val())
+		if err != nil {
+			return "", err
+		}
 		if note := notes.Val()[itoa(n+1)]; note != "" {
 			all.WriteString(addedLine("ringback", n+1, note))
 		}
-		all.WriteString(turn.Val())
+		all.WriteString(printed)
 		if text := errors[n].Val(); text != "" {
-			if printed := turn.Val(); printed != "" && !strings.HasSuffix(printed, "\n") {
+			if printed != "" && !strings.HasSuffix(printed, "\n") {
 				all.WriteByte('\n') // it was ended within a line
 			}
 			all.WriteString(stderrLines(n+1, text))
 		}
 	}
 	return all.String(), nil
+}
+
+// printedIn is what a turn has printed, by what is stored of it.
+func printedIn(stored string) (string, error) {
+	if !isPacked(stored) {
+		return stored, nil
+	}
+	text, err := unpack([]byte(stored), TranscriptLimit)
+	if err != nil {
+		return "", fmt.Errorf("reading what a turn has printed: %w", err)
+	}
+	return string(text), nil
 }

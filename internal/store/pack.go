@@ -1,0 +1,30 @@
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+)
+
+// pack compresses a text by gzip.
+func pack(text []byte) []byte {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(text) // into memory
+	_ = w.Close()
+	return packed.Bytes()
+}
+
+// unpack returns what pack has compressed, of which no more than max bytes are believed.
+func unpack(packed []byte, max int64) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, max+1))
+	if err == nil && int64(len(text)) > max {
+		err = fmt.Errorf("it has more than %d bytes", max)
+	}
+	return text, err
+}

@@ -1,0 +1,73 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/lifecycle"
+	"ringback/internal/store/storetest"
+)
+
+// What turns have printed reads the same once they have ended, and takes far less room.
+func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		j, err := s.Start(ctx, newJob("u"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.Turn = 3
+		stored := func() (bytes int) {
+			for turn := 1; turn <= 3; turn++ {
+				n, err := rdb.StrLen(ctx, fmt.Sprintf("rb:{%s}:transcript:%s:%d", string(j.ID)[4:6], j.ID, turn)).Result()
+				if err != nil {
+					t.Fatal(err)
+				}
+				bytes += int(n)
+			}
+			return bytes
+		}
+		read := func() string {
+			text, err := s.Transcript(ctx, j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		var printed strings.Builder
+		for i := range 200 {
+			line := fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"text","text":"line %d"}]}}`+"\n", i)
+			if err := s.WriteTranscript(ctx, j.ID, 1, int64(printed.Len()), []byte(line)); err != nil {
+				t.Fatal(err)
+			}
+			printed.WriteString(line)
+		}
+		if err := s.WriteTranscript(ctx, j.ID, 3, 0, []byte("{\"cut\":")); err != nil { // it was ended within a line
+			t.Fatal(err)
+		}
+		if err := s.WriteStderr(ctx, j.ID, 3, []byte("killed")); err != nil {
+			t.Fatal(err)
+		}
+		before, size := read(), stored()
+		if !strings.HasPrefix(before, printed.String()) {
+			t.Errorf("before it is packed, it reads %.200s", before)
+		}
+		for range 2 { // the second time, there is nothing to do; turn 2 has printed nothing
+			for turn := 1; turn <= 3; turn++ {
+				if err := s.PackTranscript(ctx, j.ID, turn); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if after := read(); after != before {
+			t.Errorf("packed, it reads %.200s", after)
+		}
+		if now := stored(); now*5 > size {
+			t.Errorf("of %d bytes, %d are stored", size, now)
+		}
+	})
+}
