@@ -85,10 +85,12 @@ func (w *world) runClient(i int) []*jobSeen {
 		if !w.awaitEnd(j) {
 			continue
 		}
-		if j.flow == flowFollow {
-			return append(w.follow(j), j)
+		if j.flow != flowFollow {
+			return []*jobSeen{j}
 		}
-		return []*jobSeen{j}
+		if begun, ok := w.follow(j); ok {
+			return append(begun, j)
+		}
 	}
 }
 
@@ -142,10 +144,11 @@ func (w *world) cancel(j *jobSeen, i int) {
 }
 
 // awaitEnd waits until a job has ended: a listener hears of it, or it is looked up. It
-// reports false where the store has lost the job.
+// reports false where the store has lost the job. A job hangs that does not move for a
+// while, and one that moves and does not end, as nothing lets it.
 func (w *world) awaitEnd(j *jobSeen) bool {
-	ended := w.ears.ended(j.user, j.id)
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	ended, moved, began, turn := w.ears.ended(j.user, j.id), time.Now(), time.Now(), any(nil)
+	for time.Since(moved) < patience && time.Since(began) < 4*patience {
 		select {
 		case <-ended:
 			ended = nil // the record says it, too
@@ -161,17 +164,24 @@ func (w *world) awaitEnd(j *jobSeen) bool {
 			w.ended.Add(1)
 			return true
 		}
+		if now := a.body["turn"]; a.status == http.StatusOK && now != turn {
+			moved, turn = time.Now(), now
+		}
 	}
-	w.broken(j, "every job ends", "it has not within %s", patience)
+	w.broken(j, "every job ends", "it has not within %s of its latest turn", time.Since(moved).Round(time.Second))
 	return true
 }
 
 // follow writes to a job that has ended, and sees the jobs to their end that this begins.
-// Where the store has lost them, it writes again.
-func (w *world) follow(j *jobSeen) []*jobSeen {
+// Where the store has lost them, it writes again; it returns false where it has lost the
+// job itself, whose chat then is nobody's.
+func (w *world) follow(j *jobSeen) (begun []*jobSeen, ok bool) {
 	for {
+		if !w.awaitEnd(j) {
+			return nil, false
+		}
 		w.say(j, "follow "+j.id)
-		begun := w.awaitFollowUps(j)
+		begun = w.awaitFollowUps(j)
 		if len(begun) == 0 && w.mayLose() {
 			continue
 		}
@@ -185,7 +195,7 @@ func (w *world) follow(j *jobSeen) []*jobSeen {
 		}
 		begun = slices.DeleteFunc(begun, func(next *jobSeen) bool { return next.ended.IsZero() })
 		if len(begun) > 0 || !w.mayLose() {
-			return begun
+			return begun, true
 		}
 	}
 }
@@ -232,8 +242,9 @@ func (w *world) withLater(jobs []*jobSeen) []*jobSeen {
 		}
 		for begun := w.followUps(j); len(begun) > 0; begun = w.followUps(j) {
 			for _, next := range begun {
-				w.awaitEnd(next)
-				j.follows, jobs = append(j.follows, next.id), append(jobs, next)
+				if w.awaitEnd(next) { // else it is gone, and listed no more
+					j.follows, jobs = append(j.follows, next.id), append(jobs, next)
+				}
 			}
 		}
 	}
