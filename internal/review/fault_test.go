@@ -20,6 +20,8 @@ type away struct {
 	// after is how many calls still succeed; below zero, all do not.
 	after    atomic.Int64
 	answered bool
+	// once is whether it is there again for the call behind.
+	once bool
 }
 
 var errAway = errors.New("connection refused")
@@ -46,7 +48,7 @@ func (a *away) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 
 func (a *away) call(setErr func(error), do func() error) error {
 	left := a.after.Add(-1)
-	if left >= 0 {
+	if left >= 0 || a.once && left < -1 {
 		return do()
 	}
 	if left == -1 && a.answered {
@@ -124,6 +126,38 @@ func TestAStepThatIsCutOffAnywhereIsDoneAgain(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A store that is away for a moment is waited for: it fails no publication, and nobody is
+// asked a second time.
+func TestAStoreThatIsAwayForAMomentIsNoFailure(t *testing.T) {
+	t.Parallel()
+	for how, answered := range map[string]bool{"before a call": false, "after a call": true} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			all := newTeam(t)
+			store := &away{answered: answered, once: true}
+			store.after.Store(1 << 40)
+			all.redis.Client.AddHook(store)
+			for calls, cutOff := int64(0), true; cutOff; calls++ {
+				id := all.reviewed()
+				all.decide(id, job.Approve, "")
+				step := all.change(all.flow, all.get(id)).Next(all.answers(id))
+				store.after.Store(calls)
+				for err := step.Run(t.Context()); err != nil; err = step.Run(t.Context()) { // as the node does
+					if e, ok := errors.AsType[*job.Error](err); !ok || e.Kind != job.Unavailable {
+						t.Fatalf("away at call %d: %v", calls, err)
+					}
+				}
+				cutOff = store.after.Swap(1<<40) < 0
+				published(t, all, id)
+				if n := all.asked(id); n != 1 {
+					t.Errorf("away at call %d: a person was asked %d times", calls, n)
+				}
+				all.endTurn(id)
+			}
+		})
 	}
 }
 

@@ -70,16 +70,27 @@ func (c *Change) publish(ctx context.Context) error {
 		return err
 	}
 	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
+	var away error // of the store, which is no fault of a repository's
+	mayDo := func(ctx context.Context) error {
+		err := c.holds(ctx)
+		if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.Unavailable {
+			away = err
+		}
+		return err
+	}
 	for _, repository := range c.Repositories { // each is noted at once: a restart goes on with the next
 		if slices.ContainsFunc(done, func(f job.Finalized) bool { return f.Repository == repository.Name }) {
 			continue
 		}
 		one := c.flow.root.Of(string(j.ID), []job.Repository{repository}).Publish(ctx, workspace.PublishOptions{
 			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Time: decided, Commands: c.Finalize, Limits: c.Limits, PullRequest: c.PullRequest,
-			Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) }, MayFunc: c.holds,
+			Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) }, MayFunc: mayDo,
 		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if away != nil {
+			return away
 		}
 		if err := c.holds(ctx); err != nil { // what was pushed, the other one finds and tells of
 			return err
@@ -96,19 +107,25 @@ func (c *Change) publish(ctx context.Context) error {
 	return c.receive(ctx, j, done)
 }
 
-// decidedAt is when a person has approved the change, or where nobody is asked, when it was
-// asked for: the same on every machine.
+// decidedAt is when a person has first approved the change as it is, or where nobody is
+// asked, when it was asked for: the same on every machine, and for whoever tries again what
+// has failed.
 func (c *Change) decidedAt(ctx context.Context, j job.Job) (time.Time, error) {
 	answers, err := c.flow.store.Answers(ctx, j.ID)
 	if err != nil {
 		return time.Time{}, err
 	}
+	at := j.CreatedAt
 	for _, answer := range slices.Backward(answers) {
-		if answer.Type == job.Review && answer.Reply != nil && answer.Reply.Decision == job.Approve {
-			return answer.AnsweredAt, nil
+		if answer.RequestID != j.ID || answer.Type != job.Review || answer.Reply == nil {
+			continue
 		}
+		if answer.Reply.Decision != job.Approve {
+			break // of a round before
+		}
+		at = answer.AnsweredAt
 	}
-	return j.CreatedAt, nil
+	return at, nil
 }
 
 // audit adds to the audit log what became of each repository.

@@ -340,6 +340,34 @@ func TestTheCommitIsOfTheMomentOfItsApproval(t *testing.T) {
 	}
 }
 
+// Whoever approves once more, after a push that nobody could note, pushes the same commit, also
+// from another machine.
+func TestWhatIsApprovedAgainIsTheSameCommit(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	id := all.reviewed()
+	hook := filepath.Join(all.remote, "hooks", "pre-receive")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	turn := all.decide(id, job.Approve, "")
+	first := turn.Answers[len(turn.Answers)-1].AnsweredAt
+	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
+	all.endTurn(id)
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	for time.Now().Unix() == first.Unix() { // commits count seconds
+		time.Sleep(10 * time.Millisecond)
+	}
+	turn = all.decide(id, job.Approve, "")
+	all.run(all.change(all.machine(t.TempDir()), turn.Job).Next(turn.Answers))
+	want := strconv.FormatInt(first.Unix(), 10)
+	if got := all.git(all.remote, "log", "-1", "--format=%at %ct", "ringback/"+string(id)); got != want+" "+want {
+		t.Errorf("it is of %s, approved first was at %s", got, want)
+	}
+}
+
 // noise is a text that no compression makes smaller.
 func noise(size int) string {
 	var out strings.Builder

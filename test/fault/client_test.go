@@ -182,6 +182,9 @@ func (w *world) follow(j *jobSeen) (begun []*jobSeen, ok bool) {
 		}
 		w.say(j, "follow "+j.id)
 		begun = w.awaitFollowUps(j)
+		if len(begun) == 0 && w.mayGoBack() && len(of(w.journal.read()[j.id], heardMessage)) > 0 {
+			return nil, true // its end was lost before a replica had it, and its next turn was told
+		}
 		if len(begun) == 0 && w.mayLose() {
 			continue
 		}
