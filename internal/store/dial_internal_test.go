@@ -15,21 +15,7 @@ import (
 // the same, later on a slow network: that is nobody else's answer.
 func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go playRedis(conn)
-		}
-	}()
-	rdb, err := Connect("redis://" + listener.Addr().String())
+	rdb, err := Connect("redis://" + fakeRedis(t, playRedis))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +40,87 @@ func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 	}
 }
 
+// fakeRedis has connections played, and returns where.
+func fakeRedis(t *testing.T, play func(net.Conn)) (addr string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go play(conn)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// A Redis that stands still while a connection is set up answers later: that is nobody
+// else's answer. One that refuses the name is as good as any.
+func TestALateAnswerToTheNameIsNobodysAnswer(t *testing.T) {
+	t.Parallel()
+	const patience = 50 * time.Millisecond
+	for name, c := range map[string]struct {
+		answer string
+		late   bool
+	}{
+		"late": {"+OK\r\n", true}, "late and refused": {"-NOPERM no\r\n", true}, "refused": {"-NOPERM no\r\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rdb := redis.NewClient(&redis.Options{
+				Addr: fakeRedis(t, func(conn net.Conn) {
+					if c.late {
+						conn = &lateConn{conn, patience * 3 / 2}
+					}
+					playRedisWith(conn, map[string]string{"client": c.answer})
+				}),
+				OnConnect: nameConnection, DisableIdentity: true, ReadTimeout: patience, MaxRetries: -1, PoolSize: 1,
+			})
+			defer rdb.Close()
+			for range 5 {
+				got, err := rdb.Get(t.Context(), "mine").Result()
+				if got != "mine" && (got != "" || !c.late) {
+					t.Errorf("mine is %q, %v", got, err)
+				}
+			}
+		})
+	}
+}
+
+// lateConn writes answers to CLIENT late.
+type lateConn struct {
+	net.Conn
+	by time.Duration
+}
+
+func (l *lateConn) Write(p []byte) (int, error) {
+	if text := string(p); text == "+OK\r\n" || strings.HasPrefix(text, "-NOPERM") {
+		time.Sleep(l.by)
+	}
+	return l.Conn.Write(p)
+}
+
 // playRedis refuses transactions, slowly, and else answers each GET with the key's name.
-func playRedis(conn net.Conn) {
+func playRedis(conn net.Conn) { playRedisWith(conn, nil) }
+
+// playRedisWith answers some commands as it is told.
+func playRedisWith(conn net.Conn, answers map[string]string) {
 	defer conn.Close()
 	r := bufio.NewReader(conn)
 	for {
 		words, err := readCommand(r)
 		if err != nil {
 			return
+		}
+		if answer, known := answers[strings.ToLower(words[0])]; known {
+			_, _ = io.WriteString(conn, answer)
+			continue
 		}
 		switch strings.ToLower(words[0]) {
 		case "hello":

@@ -110,10 +110,14 @@ const dialTimeout = 2 * time.Second
 const readTimeout = 3 * time.Second
 
 // nameConnection lets CLIENT LIST tell whose a connection is. It works without a name, so
-// a user need not be allowed it.
+// a user need not be allowed it. But where no answer came, the connection is of no use: the
+// answer may come later, and would be taken for that to the next command.
 func nameConnection(ctx context.Context, connection *redis.Conn) error {
-	_ = connection.ClientSetName(ctx, "ringback").Err()
-	return nil
+	err := connection.ClientSetName(ctx, "ringback").Err()
+	if _, refused := errors.AsType[redis.Error](err); refused {
+		return nil
+	}
+	return err
 }
 
 // Prepare waits until Redis answers and creates what dispatch needs.
