@@ -129,7 +129,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	// A change that was submitted and not decided on is gone on with where its files are:
 	// it was accepted, so Claude is not asked for it again.
 	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node
-	st.giveToClaude(j)
+	st.prepareTurn(j)
 	// Only a workspace takes the node a time that people notice.
 	phase := job.AtWork
 	if j.HasWorkspace {
@@ -147,9 +147,9 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	return j, nil
 }
 
-// giveToClaude sets what a turn of Claude's needs; one that goes on with a change that was
-// submitted or approved needs the server's time and tells Claude nothing.
-func (st *State) giveToClaude(j *Job) {
+// prepareTurn sets how long a turn has, and what it tells Claude: one that goes on with a
+// change that was submitted or approved needs the server's time and tells nothing.
+func (st *State) prepareTurn(j *Job) {
 	j.DeliveredMessages = 0
 	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
 		st.setDeadline(j, CallbackClock, reviewTime)
@@ -174,7 +174,7 @@ func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) erro
 			return err
 		}
 		j.Submitted = false
-		st.giveToClaude(j)
+		st.prepareTurn(j)
 		return nil
 	})
 }
