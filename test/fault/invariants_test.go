@@ -257,7 +257,8 @@ func messagesAreHeard(e *evidence) string {
 			return fmt.Sprintf("%q was not", message)
 		}
 	}
-	if sent := len(of(e.notes, sentMessage)); len(e.follows) > sent {
+	// Where the store has lost that a turn told it, it is told again, by another job.
+	if sent := len(of(e.notes, sentMessage)); len(e.follows) > sent+e.setBack {
 		return fmt.Sprintf("%d jobs were begun by %d messages", len(e.follows), sent)
 	}
 	return ""
