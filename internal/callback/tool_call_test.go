@@ -1,8 +1,11 @@
 package callback_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"ringback/internal/callback"
@@ -98,6 +101,33 @@ func TestWhatAPersonDecidesOfACall(t *testing.T) {
 				t.Errorf("another call was answered %q, want %q", got, row.other)
 			}
 		})
+	}
+}
+
+// A yes for once lets one call run: whoever makes the same again, later or at the same
+// moment, is asked for.
+func TestAYesForOnceLetsOneCallRun(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{})
+	turn := s.start("careful")
+	turn.want(200, "tool-calls", uses("toolu_1", "make deploy"))
+	turn.reply(checkpoint.Reply{Decision: job.Approve})
+	turn.resume()
+	var calls sync.WaitGroup
+	var allowed atomic.Int64
+	for n := range 8 {
+		calls.Go(func() {
+			if got, _ := turn.call("tool-calls", uses(fmt.Sprint("toolu_", n), "make deploy")).decision(); got == "allow" {
+				allowed.Add(1)
+			}
+		})
+	}
+	calls.Wait()
+	if n := allowed.Load(); n != 1 {
+		t.Errorf("one yes let %d calls run", n)
+	}
+	if j := turn.job(); j.Checkpoint == nil || j.Checkpoint.Type != job.ToolApproval {
+		t.Errorf("nobody was asked for the others: the job is %s", j.State)
 	}
 }
 
