@@ -221,6 +221,21 @@ func (a *team) asked(id job.ID) int {
 	return len(slices.DeleteFunc(a.audit(id), func(event string) bool { return event != "asked" }))
 }
 
+// refusePushes has the remote refuse every push, until it is told to take them again.
+func (a *team) refusePushes(why string) (takePushes func()) {
+	a.t.Helper()
+	hook := filepath.Join(a.remote, "hooks", "pre-receive")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho '"+why+"' >&2; exit 1\n"), 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+	return func() {
+		a.t.Helper()
+		if err := os.Remove(hook); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+}
+
 // pushed is a file on a job's branch; "" where there is none.
 func (a *team) pushed(id job.ID, file string) string {
 	a.t.Helper()

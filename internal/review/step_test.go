@@ -346,17 +346,12 @@ func TestWhatIsApprovedAgainIsTheSameCommit(t *testing.T) {
 	t.Parallel()
 	all := newTeam(t)
 	id := all.reviewed()
-	hook := filepath.Join(all.remote, "hooks", "pre-receive")
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	takePushes := all.refusePushes("not now")
 	turn := all.decide(id, job.Approve, "")
 	first := turn.Answers[len(turn.Answers)-1].AnsweredAt
 	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
 	all.endTurn(id)
-	if err := os.Remove(hook); err != nil {
-		t.Fatal(err)
-	}
+	takePushes()
 	for time.Now().Unix() == first.Unix() { // commits count seconds
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -382,10 +377,7 @@ func TestWhatTheRemoteRefusesIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	all := newTeam(t)
 	id := all.reviewed()
-	hook := filepath.Join(all.remote, "hooks", "pre-receive")
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho 'no pushing on Fridays' >&2; exit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	takePushes := all.refusePushes("no pushing on Fridays")
 	turn := all.decide(id, job.Approve, "")
 	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
 	j := all.get(id)
@@ -393,9 +385,7 @@ func TestWhatTheRemoteRefusesIsAskedAgain(t *testing.T) {
 		t.Fatalf("the job is %s at %+v", j.State, j.Checkpoint)
 	}
 	all.endTurn(id)
-	if err := os.Remove(hook); err != nil {
-		t.Fatal(err)
-	}
+	takePushes()
 	turn = all.decide(id, job.Approve, "")
 	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
 	if j := all.get(id); j.State != job.Received || all.pushed(id, "new.txt") != "new" {
