@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -120,5 +121,26 @@ func TestNoChangeIsSubmittedBetweenTurns(t *testing.T) {
 		if outcome := submitted(t, st, "d"); outcome != Outcome(job.Pending) || st.Job.Submitted || st.Job.Result != nil {
 			t.Errorf("%s: a result is %s; submitted: %t", name, outcome, st.Job.Submitted)
 		}
+	}
+}
+
+// What a user writes while a change is published, nobody has told Claude: another job does.
+func TestAMessageWrittenBeforeThePublicationIsAnswered(t *testing.T) {
+	t.Parallel()
+	st := changeAtWork()
+	if outcome := submitted(t, st, "d"); outcome != Accepted {
+		t.Fatalf("the result is %s", outcome)
+	}
+	st.keepAnswer(st.Job, &Checkpoint{ID: "chk_00_a", Type: job.Review}, job.Approve)
+	endsUnfinished(t, st, job.CodeCrashed)
+	st.Held, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
+	if j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, Taken{st.Job.ID, job.Interactive, "2-0"}, "secret"); err != nil || j == nil {
+		t.Fatalf("no turn was started: %v", err)
+	}
+	if outcome, err := st.accept(Submission{Digest: "published", Result: []byte(`{}`), Final: true}); err != nil || outcome != Accepted {
+		t.Fatalf("what was published is %s, %v", outcome, err)
+	}
+	if !slices.ContainsFunc(st.Effects, func(e Effect) bool { task, ok := e.(AddTask); return ok && task.Kind == TaskContinue }) {
+		t.Error("nothing goes on with what the user has written")
 	}
 }
