@@ -70,12 +70,10 @@ func (c *Change) publish(ctx context.Context) error {
 		return err
 	}
 	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
-	var away error // of the store, which is no fault of a repository's
+	var stopped error // by the store, which is no fault of a repository's
 	mayDo := func(ctx context.Context) error {
 		err := c.holds(ctx)
-		if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.Unavailable {
-			away = err
-		}
+		stopped = cmp.Or(stopped, err)
 		return err
 	}
 	for _, repository := range c.Repositories { // each is noted at once: a restart goes on with the next
@@ -89,8 +87,8 @@ func (c *Change) publish(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if away != nil {
-			return away
+		if stopped != nil {
+			return stopped
 		}
 		if err := c.holds(ctx); err != nil { // what was pushed, the other one finds and tells of
 			return err
