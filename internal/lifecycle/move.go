@@ -142,6 +142,12 @@ func (st *State) callbackLeft(j *Job) time.Duration {
 	return max(0, j.Deadline.Sub(st.Now))
 }
 
+// setCallbackClock gives a running job so long, and its callbacks as long.
+func (st *State) setCallbackClock(j *Job, d time.Duration) {
+	st.setDeadline(j, CallbackClock, d)
+	st.do(KeepSecret{j.ID, d})
+}
+
 // resumeCallbackClock lets the callback clock, which stood still, run on.
 func (st *State) resumeCallbackClock(j *Job, left time.Duration) {
 	st.setDeadline(j, CallbackClock, left)

@@ -142,8 +142,7 @@ func (st *State) submit(r Submission) (Outcome, error) {
 		return Outcome(j.State), nil
 	}
 	j.Result, j.ResultDigest, j.Submitted, j.Reviewed = r.Result, r.Digest, true, ""
-	st.setDeadline(j, CallbackClock, reviewTime)
-	st.do(KeepSecret{j.ID, reviewTime})
+	st.setCallbackClock(j, reviewTime)
 	return Accepted, st.movePhase(j, job.Capturing)
 }
 

@@ -152,11 +152,10 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 func (st *State) prepareTurn(j *Job) {
 	j.DeliveredMessages = 0
 	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
-		st.setDeadline(j, CallbackClock, reviewTime)
-		st.do(KeepSecret{j.ID, reviewTime})
+		st.setCallbackClock(j, reviewTime)
 		return
 	}
-	st.setDeadline(j, CallbackClock, j.CallbackTimeout)
+	st.setCallbackClock(j, j.CallbackTimeout)
 	// What the user has written meanwhile goes into this turn's prompt; it is kept
 	// until the turn has begun its conversation.
 	j.DeliveredMessages = j.PendingMessages
@@ -200,7 +199,6 @@ func (st *State) armSecret(j *Job, fresh job.Secret) {
 		st.do(RotateSecret{j.ID, j.UserID, fresh, st.Now})
 	}
 	j.SecretAlive = true
-	st.do(KeepSecret{j.ID, j.CallbackTimeout})
 }
 
 // resumesToolCall reports whether the next turn goes on with a call of a tool that a
@@ -275,8 +273,7 @@ func (s *Service) ExtendTurn(ctx context.Context, id job.ID, h Holder, d time.Du
 		if d == 0 {
 			d = j.CallbackTimeout
 		}
-		st.setDeadline(j, CallbackClock, d)
-		st.do(KeepSecret{j.ID, d})
+		st.setCallbackClock(j, d)
 		return nil
 	})
 }
