@@ -390,6 +390,33 @@ func TestALateResultOfAChangeIsRefused(t *testing.T) {
 	n.openCheckpoint(t, id, "awaiting_approval")
 }
 
+// A change was accepted, and its files are gone when the server is back: there is nothing to
+// go on with, so it is asked for again, and what comes then counts.
+func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)})
+	id := n.create(t, object{
+		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"},
+		"input": object{"prompt": "Fix the sum", "repos": []any{object{"url": goRepository(t, "service")}}, "verifiers": []any{object{"name": "slow", "command": "test -e more.go || sleep 1000"}}},
+	})
+	values := n.handValues(t, id)
+	n.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."})
+	eventually(t, "the verifier to run", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "verifying" })
+	n.kill(t)
+	if err := os.RemoveAll(filepath.Join(n.dir, "workspaces")); err != nil {
+		t.Fatal(err)
+	}
+	again := startNode(t, n.env)
+	eventually(t, "the change to be asked for again", func() bool { return again.handValues(t, id)["hmac"] != values["hmac"] })
+	values = again.handValues(t, id)
+	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
+	again.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it once more."})
+	again.openCheckpoint(t, id, "awaiting_approval")
+	if log := again.log.String(); !strings.Contains(log, "the files of a submitted change are gone") {
+		t.Error("the log does not say why")
+	}
+}
+
 // A change that is played by hand outlives its server, and ends in time like any other.
 func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 	t.Parallel()
