@@ -18,13 +18,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"ringback/internal/doctor"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/test/harness"
 	"ringback/test/scan"
-
-	"github.com/gorilla/websocket"
 )
 
 // patience is how long a condition is awaited before a test fails.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"ringback/test/harness"
-
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/gorilla/websocket"
+
+	"ringback/test/harness"
 )
 
 const tokenSecret = "a-secret-of-at-least-32-characters"

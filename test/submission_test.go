@@ -7,9 +7,9 @@ import (
 	"syscall"
 	"testing"
 
-	"ringback/test/harness"
-
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
 )
 
 // hangingCLI changes a file once the gate is open, submits that, and never ends.

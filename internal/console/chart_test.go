@@ -3,9 +3,9 @@ package console
 import (
 	"testing"
 
-	"ringback/internal/job"
-
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
 )
 
 // A chart says in words and in its table what its bars show.

@@ -23,6 +23,17 @@ func endsUnfinished(t *testing.T, st *State, code job.Code) {
 	}
 }
 
+// startsNextTurn has a node start the turn that waits.
+func startsNextTurn(t *testing.T, st *State, node string) *Job {
+	t.Helper()
+	st.Held, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
+	j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: node}, Taken{st.Job.ID, job.Interactive, "2-0"}, "secret")
+	if err != nil || j == nil {
+		t.Fatalf("no turn was started: %v", err)
+	}
+	return j
+}
+
 func submitted(t *testing.T, st *State, digest string) Outcome {
 	t.Helper()
 	outcome, err := st.accept(Submission{Digest: digest, Result: []byte(`{}`)})
@@ -80,11 +91,7 @@ func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 					}
 				}
 			}
-			st.Held, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
-			j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: c.node}, Taken{st.Job.ID, job.Interactive, "2-0"}, "secret")
-			if err != nil || j == nil {
-				t.Fatalf("no turn was started: %v", err)
-			}
+			j := startsNextTurn(t, st, c.node)
 			if j.Submitted != c.kept || (j.DeliveredMessages == 3) != c.claudes {
 				t.Errorf("submitted is %t, want %t; %d messages are told, Claude's turn: %t", j.Submitted, c.kept, j.DeliveredMessages, c.claudes)
 			}
@@ -133,10 +140,7 @@ func TestAMessageWrittenBeforeThePublicationIsAnswered(t *testing.T) {
 	}
 	st.keepAnswer(st.Job, &Checkpoint{ID: "chk_00_a", Type: job.Review}, job.Approve)
 	endsUnfinished(t, st, job.CodeCrashed)
-	st.Held, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
-	if j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, Taken{st.Job.ID, job.Interactive, "2-0"}, "secret"); err != nil || j == nil {
-		t.Fatalf("no turn was started: %v", err)
-	}
+	startsNextTurn(t, st, "n")
 	if outcome, err := st.accept(Submission{Digest: "published", Result: []byte(`{}`), Final: true}); err != nil || outcome != Accepted {
 		t.Fatalf("what was published is %s, %v", outcome, err)
 	}
