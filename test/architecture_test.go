@@ -13,7 +13,7 @@ import (
 // allowed says which of our packages each may import, beside those of everywhere.
 // internal/server and cmd put things together.
 var allowed = map[string][]string{
-	"internal/action":            {"job", "kind", "lifecycle", "process", "store"},
+	"internal/action":            {"door", "job", "kind", "lifecycle", "process", "store"},
 	"internal/api":               {"apikey", "artifact", "checkpoint", "contract", "doctor", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
 	"internal/apikey":            {},
 	"internal/approval":          {"job"},
@@ -29,14 +29,17 @@ var allowed = map[string][]string{
 	"internal/contract":          {"httpjson", "job", "lifecycle"},
 	"internal/contract/describe": {},
 	"internal/excerpt":           {},
-	"internal/guard":             {"job", "process"},
+	"internal/guard":             {"httpjson", "job"},
 	"internal/httpjson":          {"job"},
-	"internal/console":           {"client", "console/form", "httpjson", "job"},
+	"internal/console":           {"client", "console/form", "console/syntax", "httpjson", "job"},
 	"internal/console/form":      {"job"},
+	"internal/console/syntax":    {},
 	"internal/doctor":            {"job", "lifecycle", "store"},
+	"internal/door":              {"job", "outbound", "process"},
 	"internal/hub":               {"contract", "job", "store"},
 	"internal/job":               {},
 	"internal/kind":              {"approval", "job", "outbound", "schema"},
+	"internal/lazy":              {},
 	"internal/limit":             {},
 	"internal/lifecycle":         {"approval", "job", "kind", "outbound"},
 	"internal/metrics":           {"guard", "job", "store"},
@@ -45,11 +48,13 @@ var allowed = map[string][]string{
 	"internal/outbox":            {"job", "lifecycle", "notify", "store"},
 	"internal/process":           {},
 	"internal/review":            {"checkpoint", "job", "kind", "lifecycle", "process", "store", "workspace"},
-	"internal/runner":            {"artifact", "checkpoint", "claude", "httpjson", "job", "kind", "lifecycle", "outbound", "process", "review", "store", "workspace"},
+	"internal/runner":            {"approval", "artifact", "checkpoint", "claude", "door", "httpjson", "job", "kind", "lifecycle", "outbound", "process", "review", "store", "upstream", "workspace"},
 	"internal/schema":            {"job"},
+	"internal/spelling":          {},
 	"internal/store":             {"approval", "job", "lifecycle"},
 	"internal/store/storetest":   {"job", "lifecycle", "store"},
-	"internal/workspace":         {"job", "outbound", "process"},
+	"internal/upstream":          {"outbound"},
+	"internal/workspace":         {"door", "job", "outbound", "process"},
 
 	// The Go types of a kind that is built in, and what generates its schemas.
 	"internal/kind/mealsuggestions":          {},
@@ -57,7 +62,7 @@ var allowed = map[string][]string{
 }
 
 // everywhere may be imported by all: it knows nothing of Ringback.
-var everywhere = []string{"excerpt", "limit"}
+var everywhere = []string{"excerpt", "lazy", "limit", "spelling"}
 
 func TestDependenciesPointOneWay(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,40 +12,33 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// playCLI makes the test binary a CLI that posts its result and ends.
-const playCLI = "RINGBACK_SIMULATE_NOTHING"
-
-func playNoOpCLI() int {
-	prompt, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		return 1
-	}
-	text := string(prompt)
-	body, _ := json.Marshal(with(object{"requestId": setting(text, "REQUEST_ID"), "hmac": setting(text, "HMAC_SIGNATURE")}, mealResult("Soup")))
-	resp, err := http.Post(setting(text, "CALLBACK_BASE_URL")+"/api/claude/suggestions", "application/json", bytes.NewReader(body))
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return 1
-	}
-	return 0
-}
-
 // cpuOf is the CPU time a process has used.
 func cpuOf(b *testing.B, pid int) time.Duration {
 	b.Helper()
+	return cpuFields(pid, 11)
+}
+
+// childCPUOf is the CPU time of the children that a process has waited for, and of theirs.
+func childCPUOf(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	return cpuFields(pid, 13)
+}
+
+// cpuFields adds user and system time, which stand side by side in /proc/<pid>/stat.
+func cpuFields(pid, first int) time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
+	user, _ := strconv.Atoi(fields[first])
+	system, _ := strconv.Atoi(fields[first+1])
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
@@ -204,58 +196,4 @@ func BenchmarkFanOut(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N*listeners)/b.Elapsed().Seconds(), "deliveries/s")
-}
-
-// BenchmarkJobStart runs whole jobs on a CLI that only posts its result, next
-// to a bare loop that starts the same program against a bare handler.
-func BenchmarkJobStart(b *testing.B) {
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("ringback", func(b *testing.B) {
-		n := startNode(b, vars{
-			"REDIS_URL": startRedis(b).url, "CLAUDE_BIN": self, playCLI: "1", "WORKERS": "2", "LOG_LEVEL": "WARN",
-		})
-		events := n.listen(b, "userId=u1")
-		b.ResetTimer()
-		for range b.N {
-			n.create(b, object{"userId": "u1"})
-		}
-		for received := 0; received < b.N; {
-			if events.next()["event"] == "recipes:suggestions:received" {
-				received++
-			}
-		}
-	})
-	b.Run("bare", func(b *testing.B) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			b.Fatal(err)
-		}
-		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-		})}
-		go func() { _ = server.Serve(l) }()
-		defer server.Shutdown(context.Background())
-		prompt := "- REQUEST_ID: x\n- HMAC_SIGNATURE: y\n- CALLBACK_BASE_URL: http://" + l.Addr().String() + "\n"
-		workers := make(chan struct{}, 2)
-		b.ResetTimer()
-		for range b.N {
-			workers <- struct{}{}
-			go func() {
-				defer func() { <-workers }()
-				cmd := exec.Command(self)
-				cmd.Env = []string{playCLI + "=1"}
-				cmd.Stdin = strings.NewReader(prompt)
-				cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-				if err := cmd.Run(); err != nil {
-					b.Error(err)
-				}
-			}()
-		}
-		for range cap(workers) {
-			workers <- struct{}{}
-		}
-	})
 }

@@ -53,7 +53,7 @@ Do it.`)
 		"a sandbox":                   {vars{"SANDBOX": "require"}, 0, []string{"ok       sandbox: bubblewrap"}},
 		"limits without a sandbox":    {vars{"SANDBOX": "off", "PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {processes: 99}\n---\nHello.")}, 0, []string{"note     the kind own limits processes, which without a sandbox changes nothing"}},
 		"wrong limits":                {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {memory: 4GB}\n---\nHello.")}, 1, []string{"found 4GB; expected a size such as 512MiB or 4GiB"}},
-		"no sandbox":                  {vars{"PATH": pathWithout(t, "bwrap"), "PROMPTS_DIR": kindsDir(t, "own.md", "---\nnetwork: none\n---\nHello.")}, 0, []string{"note     sandbox: none: bwrap is not on PATH: install bubblewrap", "note     the kind own says network: none, which without a sandbox changes nothing"}},
+		"no sandbox":                  {vars{"PATH": pathWithout(t, "bwrap"), "PROMPTS_DIR": kindsDir(t, "own.md", "---\nnetwork: none\n---\nHello.")}, 0, []string{"note     sandbox: none: bwrap is not on PATH: install bubblewrap", "note     the kind own says which hosts are reached (network), which without a sandbox changes nothing"}},
 		"a sandbox that is asked for": {vars{"SANDBOX": "require", "PATH": pathWithout(t, "bwrap")}, 1, []string{"problem  SANDBOX=require: bwrap is not on PATH: install bubblewrap"}},
 		"a sandbox turned off":        {vars{"SANDBOX": "off"}, 0, []string{"note     sandbox: off (SANDBOX=off)"}},
 		"a word for a sandbox":        {vars{"SANDBOX": "yes"}, 2, []string{`SANDBOX "yes": want auto, require or off`}},

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"debug/buildinfo"
 	"encoding/json"
 	"os/exec"
 	"regexp"
@@ -37,9 +38,25 @@ func TestTheDemonstrationEndsWithCommandsThatWork(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command(harness.Binary(), "version", "-o", "json").Output()
-	var b struct{ Version, Go string }
+	var b struct{ Version, Commit, Date, Go string }
 	if err != nil || json.Unmarshal(out, &b) != nil || b.Version == "" || !strings.HasPrefix(b.Go, "go1.") {
 		t.Errorf("%v: %s", err, out)
+	}
+	// The tests' server is a plain go build: it reports what Go has recorded, if anything.
+	info, err := buildinfo.ReadFile(harness.Binary())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := map[string]string{}
+	for _, s := range info.Settings {
+		recorded[s.Key] = s.Value
+	}
+	revision := recorded["vcs.revision"]
+	if b.Date != recorded["vcs.time"] || (b.Commit == "") != (revision == "") || !strings.HasPrefix(revision, strings.TrimSuffix(b.Commit, "-dirty")) {
+		t.Errorf("%s does not fit what go version -m reports: %s", out, info)
+	}
+	if v := info.Main.Version; revision != "" && b.Version != v {
+		t.Errorf("version %s, want %s", b.Version, v)
 	}
 	for _, args := range [][]string{{"version"}, {"--version"}} {
 		if out, err := exec.Command(harness.Binary(), args...).Output(); err != nil || !strings.HasPrefix(string(out), "ringback "+b.Version+" (") {

@@ -101,3 +101,36 @@ func TestSecretsOfDotenvDoNotReachJobs(t *testing.T) {
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", object{})
 }
+
+func TestCheckTellsOfADotenvFileThatOthersRead(t *testing.T) {
+	t.Parallel()
+	dir := dotenvDir(t, "ANTHROPIC_MODEL=opus\nDEPLOY_TOKEN=of-the-action\nNOBODYS=x\nALSO_NOBODYS=x\nHOLD=1s\n")
+	if err := os.Chmod(filepath.Join(dir, ".env"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	prompts := kindsDir(t, "own.md", "---\nactions:\n  - name: deploy\n    command: [sh]\n    env: {TOKEN: '${DEPLOY_TOKEN}'}\n---\nDo it.")
+	check := func() string {
+		cmd := exec.Command(harness.Binary(), "check")
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "PROMPTS_DIR=" + prompts, "DATA_DIR=" + t.TempDir(), "CLAUDE_BIN=simulate"}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("check: %v\n%s", err, out)
+		}
+		return string(out)
+	}
+	file := filepath.Join(dir, ".env")
+	for _, want := range []string{
+		"note     " + file + " can be read by every user of this machine: chmod o= it\n",
+		"note     " + file + " sets what neither Ringback nor anything that it starts reads: ALSO_NOBODYS, NOBODYS\n",
+	} {
+		if said := check(); !strings.Contains(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	}
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := check(); strings.Contains(said, "every user") {
+		t.Errorf("said %q of a file that only its owner reads", said)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,14 +32,13 @@ import (
 const patience = harness.Patience
 
 func TestMain(m *testing.M) {
-	if os.Getenv(playCLI) != "" {
-		os.Exit(playNoOpCLI())
-	}
 	if url := os.Getenv(playBare); url != "" {
 		playBareServer(url)
 		os.Exit(1)
 	}
-	os.Exit(harness.Main(m))
+	code := harness.Main(m)
+	removePaths()
+	os.Exit(code)
 }
 
 // redisServer is a private Redis.
@@ -452,10 +452,30 @@ func script(t testing.TB, body string) string {
 	return file
 }
 
-// pathWithout makes a PATH that lacks some commands.
+// paths are the directories of pathWithout, by what they lack. They hold some thousand
+// links each, so tests share them.
+var paths = struct {
+	sync.Mutex
+	made map[string]string
+}{made: map[string]string{}}
+
+// pathWithout returns a PATH that lacks some commands. Tests may not write to it.
 func pathWithout(t testing.TB, missing ...string) string {
 	t.Helper()
-	dir := t.TempDir()
+	paths.Lock()
+	defer paths.Unlock()
+	name := strings.Join(missing, " ")
+	if paths.made[name] != "" {
+		return paths.made[name]
+	}
+	dir, err := os.MkdirTemp("", "path") //nolint:usetesting // it outlives the test
+	if err == nil {
+		err = os.Chmod(dir, 0o755) // other users run what is in it
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths.made[name] = dir
 	for _, place := range filepath.SplitList(os.Getenv("PATH")) {
 		entries, _ := os.ReadDir(place)
 		for _, e := range entries {
@@ -465,6 +485,12 @@ func pathWithout(t testing.TB, missing ...string) string {
 		}
 	}
 	return dir
+}
+
+func removePaths() {
+	for _, dir := range paths.made {
+		_ = os.RemoveAll(dir)
+	}
 }
 
 // terminate is how a server is told to stop.

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -126,6 +127,7 @@ func TestRealCLIOverMCPAsksAndGoesOn(t *testing.T) {
 	})
 	id := n.create(t, object{"userId": "u1", "sessionId": "s1"})
 	question := n.openCheckpoint(t, id, "awaiting_input")
+	eventually(t, "Claude to be told that nobody has answered", func() bool { return len(api.Requests()) == 2 })
 	n.reply(t, question["id"].(string), object{"values": object{"people": 4}})
 	record := n.await(t, id, "received")
 	if record["turn"] != 2.0 {
@@ -189,12 +191,13 @@ func TestRealCLIOverMCPActs(t *testing.T) {
 func TestRealCLIOverMCPOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	submitting, restarted := make(chan struct{}), make(chan struct{})
-	n, _ := realClaude(t, vars{"LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+	submits := sync.OnceFunc(func() { close(submitting) }) // in a sandbox, the CLI asks again when the server is back
+	n, _ := realClaude(t, vars{"LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto", "DATA_DIR": t.TempDir(), "CLAUDE_CODE_MAX_RETRIES": "7"}, func(r messagesapi.Request) messagesapi.Reply {
 		switch results := r.Results(); {
 		case len(results) == 0:
 			return useTool("report_progress", object{"message": "Reading the history"})
 		case len(results) == 1:
-			close(submitting)
+			submits()
 			select {
 			case <-restarted:
 			case <-t.Context().Done():

@@ -80,6 +80,7 @@ func TestRestartAdoptsTheRunningProcess(t *testing.T) {
 			first := startNode(t, env)
 			id := first.create(t, object{"userId": "u1"})
 			eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+			eventually(t, "its process to be recorded", func() bool { return strings.Contains(first.log.String(), "turn started") })
 			first.stop(t, how)
 			if got := len(processesIn(env["DATA_DIR"])); got == 0 {
 				t.Fatal("the process ended with the server")
@@ -189,15 +190,22 @@ func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 	}
 }
 
+// A server that drains says so at once, takes jobs for a while, and then none.
 func TestDrainWaitsForTheTurn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := restartable(t, patientCLI(t, dir))
-	first := startNode(t, env, "--drain")
+	first := startNode(t, env, "--drain", "--drain-grace", "1s")
 	id := first.create(t, object{"userId": "u1"})
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
 	_ = first.cmd.Process.Signal(syscall.SIGTERM)
-	waiting := first.create(t, object{"userId": "u1"}) // the API serves on, but starts nothing
+	eventually(t, "the server not to be ready", func() bool { status, _ := first.do(t, "GET", "/readyz", nil); return status == 503 })
+	waiting := first.create(t, object{"userId": "u1"}) // a load balancer that has not asked yet
+	eventually(t, "jobs to be refused", func() bool {
+		status, answer := first.do(t, "POST", "/api/jobs", object{"kind": "none"}) // not one that it would take
+		return status == 503 && strings.Contains(fmt.Sprint(answer), "This server is stopping and takes no more jobs")
+	})
+	first.want(t, 200, "GET", "/api/jobs/"+id, nil)
 	letGo(t, dir)
 	first.awaitExit(t)
 	second := startNode(t, env)

@@ -30,6 +30,7 @@ func goRepository(t testing.TB, name string) string {
 	bare := filepath.Join(t.TempDir(), name+".git")
 	harness.GitRepository(t, bare, "main", map[string]string{
 		"go.mod": "module example.com/" + name + "\n\ngo 1.20\n", "add.go": "package service\n\nfunc Add(a, b int) int { return a - b }\n",
+		"check.sh":    "grep -q 'a + b' add.go && echo ok || { echo wrong sum; exit 1; }\n", // go test would compile the standard library in each job
 		"add_test.go": "package service\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n",
 	})
 	return bare
@@ -90,7 +91,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	))
 	cli := commandLine(t, n)
 	task := filepath.Join(t.TempDir(), "task.yaml")
-	if err := os.WriteFile(task, []byte("prompt: Fix the sum\nrepos: ["+remote+"]\nverifiers: ['test:go test ./...']\nrequire_approval: true\nmax_steering_iterations: 2\n"), 0o600); err != nil {
+	if err := os.WriteFile(task, []byte("prompt: Fix the sum\nrepos: ["+remote+"]\nverifiers: ['test:sh check.sh']\nrequire_approval: true\nmax_steering_iterations: 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ran := cli("run", "-f", task)

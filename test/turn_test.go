@@ -67,13 +67,7 @@ func TestRetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 
 func TestCLIThatDoesNotDeliver(t *testing.T) {
 	t.Parallel()
-	notExecutable := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(notExecutable, []byte("#!/bin/sh\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct{ name, bin, code, says string }{
-		{"missing", "/nonexistent/claude", "spawn_failed", "not found. Check CLAUDE_BIN"},
-		{"not executable", notExecutable, "spawn_failed", "not executable. Check CLAUDE_BIN"},
 		{"exits 1", script(t, `echo "no credit left" >&2; exit 1`), "cli_failed", "exit code 1): no credit left"},
 		{"exits 0 without a result", script(t, `exit 0`), "exited_without_callback", "without submitting"},
 		{"is killed", script(t, `kill -9 $$`), "cli_failed", "killed"},

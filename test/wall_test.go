@@ -66,9 +66,9 @@ func TestTwoNodesAtOneLimit(t *testing.T) {
 		}
 	}
 	cli := commandLine(t, one)
-	if said := cli("status", all[0]) + cli("status", all[1]); !strings.Contains(said, "limit") { // one of them may be trying
-		t.Errorf("the command line says\n%s", said)
-	}
+	eventually(t, "the command line to name the limit", func() bool { // a job may be trying just now
+		return strings.Contains(cli("status", all[0])+cli("status", all[1]), "limit")
+	})
 	if said := cli("doctor"); !strings.Contains(said, "Claude is at a limit (rate_limited)") {
 		t.Errorf("ringback doctor says\n%s", said)
 	}

@@ -12,11 +12,9 @@ import (
 
 	"ringback/internal/cli"
 	"ringback/internal/config"
-	"ringback/internal/process"
 )
 
 func main() {
-	process.RunHelper(os.Args)
 	c, err := config.LoadClient()
 	if err != nil {
 		exit(environmentError(err))

@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,7 +38,12 @@ type jobs struct {
 
 func start(t *testing.T, opts action.Options) *jobs {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
+	return startLogging(t, opts, slog.New(slog.DiscardHandler))
+}
+
+// startLogging is start with a log.
+func startLogging(t *testing.T, opts action.Options, log *slog.Logger) *jobs {
+	t.Helper()
 	db, _ := storetest.InProcess(t, store.Options{})
 	s := &jobs{t: t, store: db, dir: t.TempDir()}
 	kinds, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"note.md": {Data: []byte("Write.")}}})
@@ -54,7 +60,7 @@ func start(t *testing.T, opts action.Options) *jobs {
 	s.id = j.ID
 	for p := range store.Partition(store.Partitions) {
 		turns := storetest.Service{Store: s.store, Service: s.jobs}
-		if _, err := turns.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}, false); err != nil {
+		if _, err := turns.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +97,7 @@ func (s *jobs) note(a *kind.Action, input map[string]any) lifecycle.RunID {
 	outcome, run, err := s.jobs.StartAction(s.t.Context(), lifecycle.NewRun{
 		RequestID: s.id, Run: lifecycle.RunID("run_" + a.Name), ApprovalKey: approval.Key(op), AuditFields: op, Timeout: a.Timeout,
 	})
-	if err != nil || outcome != lifecycle.Started {
+	if err != nil || outcome.Kind != lifecycle.Accepted {
 		s.t.Fatalf("the run was answered %s %v", outcome, err)
 	}
 	return run
@@ -114,10 +120,11 @@ func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
 	}
 }
 
-// One that is given up while it runs is ended.
+// One that is given up while it runs is ended. The log says of it what the store does.
 func TestARunThatIsGivenUpEnds(t *testing.T) {
 	t.Parallel()
-	s := start(t, action.Options{})
+	var log bytes.Buffer
+	s := startLogging(t, action.Options{}, slog.New(slog.NewTextHandler(&log, nil)))
 	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: sh("touch started; sleep 600; touch done")}, map[string]any{})
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
@@ -134,6 +141,9 @@ func TestARunThatIsGivenUpEnds(t *testing.T) {
 	s.actions.Wait()
 	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("it went on for %s", took)
+	}
+	if lines := log.String(); strings.Count(lines, "action ended") != 1 || !strings.Contains(lines, "outcome=unknown") {
+		t.Errorf("the log says %s", lines)
 	}
 }
 

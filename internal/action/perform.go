@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/door"
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -113,14 +114,15 @@ func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	teller := &teller{store: s.store, run: r}
+	teller, way := &teller{store: s.store, run: r}, s.opts.Doors.OfAction(r.RequestID, r.Action.Name, r.Action.Network)
 	ended, err := process.Run(ctx, process.Command{
 		Args: args, Dir: dir, Env: s.environ(r), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
-		Sandbox: s.opts.Sandbox, Room: room(r, args[0], dir), Limits: r.Action.Limits,
+		Sandbox: s.opts.Sandbox, Room: room(r, args[0], dir, way), Limits: r.Action.Limits,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s did not finish: %w", r.Action.Name, err)
 	}
+	ended.Limit = strings.TrimSpace(ended.Limit + "\n" + way.Refused())
 	fields, found := resultIn(ended.LastLine)
 	if ended.Code != 0 && !found {
 		return nil, fmt.Errorf("%s ended with exit code %d: %s", r.Action.Name, ended.Code, lastWords(ended))
@@ -167,9 +169,9 @@ func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
 // room is what a command reaches in a sandbox: the directory it works in, its program,
 // what lies beside its kind, and what the kind names. Its home is empty, where Claude has
 // left nothing.
-func room(r Run, program, dir string) process.Room {
+func room(r Run, program, dir string, way door.Way) process.Room {
 	room := process.Room{
-		Writable: append([]string{dir}, r.Action.Writable...), Readable: slices.Clone(r.Action.Readable), NoNetwork: r.Action.Network == job.NoNetwork,
+		Writable: append([]string{dir}, r.Action.Writable...), Readable: slices.Clone(r.Action.Readable), Network: way.Network,
 	}
 	if r.Dir != "" {
 		room.Readable = append(room.Readable, r.Dir)

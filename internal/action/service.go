@@ -1,12 +1,14 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
+	"ringback/internal/door"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -19,8 +21,9 @@ type Options struct {
 	// Environ is the server's environment. A command sees little of it, and what
 	// its env: asks for by ${NAME}.
 	Environ []string
-	// Sandbox confines commands to the directory of their job.
+	// Sandbox confines commands to the directory of their job, and Doors lead out of it.
 	Sandbox process.Sandbox
+	Doors   door.Doors
 	// Dir returns the working directory of a job; empty where it is not here.
 	Dir func(id job.ID) string
 	// Self is the path of this program, which commands call ringback.
@@ -87,8 +90,9 @@ func (s *Service) Start(r Run) {
 			return
 		}
 		state, result := s.perform(ctx, r)
-		s.log.Info("action ended", "requestId", r.RequestID, "action", r.Action.Name, "run", r.ID, "outcome", state, "took", time.Since(begin))
-		s.book(r, state, result)
+		took := time.Since(begin)
+		state = cmp.Or(s.book(r, state, result), state)
+		s.log.Info("action ended", "requestId", r.RequestID, "action", r.Action.Name, "run", r.ID, "outcome", state, "took", took)
 	})
 }
 
@@ -141,19 +145,21 @@ func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFu
 	}
 }
 
-// book stores the end of a run; while the store is away, again and again.
-func (s *Service) book(r Run, state lifecycle.RunState, result []byte) {
+// book stores the end of a run and retries while the store is unavailable. It returns the
+// state that the store has: a run that was given up before stays unknown. It is empty if
+// the end could not be stored or the run is gone.
+func (s *Service) book(r Run, state lifecycle.RunState, result []byte) lifecycle.RunState {
 	for delay := 100 * time.Millisecond; ; delay = min(2*delay, 5*time.Second) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 5*time.Second)
-		_, err := s.jobs.FinishAction(ctx, r.RequestID, r.ID, state, result)
+		booked, err := s.jobs.FinishAction(ctx, r.RequestID, r.ID, state, result)
 		cancel()
 		if err == nil {
-			return
+			return booked
 		}
 		s.log.Error("could not book the end of an action", "requestId", r.RequestID, "run", r.ID, "error", err)
 		select {
 		case <-s.ctx.Done():
-			return // its lease runs out: then it is booked as unknown
+			return "" // its lease runs out: then it is booked as unknown
 		case <-time.After(delay):
 		}
 	}

@@ -77,6 +77,7 @@ func startServer(t *testing.T, opts api.Options) *server {
 	s := &server{t: t, store: db}
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
 	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
+	opts.RefusingFunc = func() bool { return false }
 	opts.Ready = func(context.Context) (problems, warnings []string) { return nil, nil }
 	e := api.NewEcho(log)
 	api.New(s.store, kinds, s.jobs, hub.New(s.store, hub.Options{}, log), s.checkpoints, opts, log).Register(e)
@@ -161,7 +162,7 @@ func (s *server) ask(id job.ID, r checkpoint.Request) job.CheckpointID {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {
 		turns := storetest.Service{Store: s.store, Service: s.jobs}
-		if _, err := turns.Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}, false); err != nil {
+		if _, err := turns.Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -171,7 +172,7 @@ func (s *server) ask(id job.ID, r checkpoint.Request) job.CheckpointID {
 	}
 	r.RequestID, r.UserID, r.SessionID = j.ID, j.UserID, j.SessionID
 	outcome, asked, details, err := s.checkpoints.Ask(s.t.Context(), r)
-	if err != nil || details != nil || outcome != lifecycle.Asked {
+	if err != nil || details != nil || outcome.Kind != lifecycle.Accepted {
 		s.t.Fatalf("asking: %s %v %v", outcome, details, err)
 	}
 	return asked.ID

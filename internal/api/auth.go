@@ -102,8 +102,9 @@ func (s *Server) identify(c echo.Context) (caller, error) {
 }
 
 // Cookie is the name of the cookie that holds the key or token of somebody who is signed
-// in to the console. Of the API, only the WebSocket takes it: all else would have to tell
-// the console's own pages from those of other sites first.
+// in to the console, once the console has let the request in: browsers send another. Of the
+// API, only the WebSocket takes it: all else would have to tell the console's own pages from
+// those of other sites first.
 const Cookie = "ringback_token"
 
 // Identity is who a key or token lets in.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,6 +82,9 @@ func (s *Server) toLLM(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.notOfOthers(c, m.UserID, m.SessionID); err != nil {
+		return err
+	}
 	m.By = actorOf(c, job.ViaChat)
 	m.By.UserID = m.UserID
 	id, err := s.checkpoints.ToLLM(c.Request().Context(), m)
@@ -88,6 +92,25 @@ func (s *Server) toLLM(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, sentMessage{true, id})
+}
+
+// notOfOthers refuses a session that other users have and this one has not. Every user has
+// sessions of their own, so nothing of others' would be reached: but what was written there
+// would go into a new session, which nobody reads.
+func (s *Server) notOfOthers(c echo.Context, userID, sessionID string) error {
+	if callerOf(c).service() {
+		return nil
+	}
+	ctx := c.Request().Context()
+	users, err := s.store.SessionUsers(ctx, sessionID)
+	if err != nil || len(users) == 0 || slices.Contains(users, userID) {
+		return err
+	}
+	// Others who take the name of a session do not take it from whoever has it.
+	if _, last, err := s.store.Messages(ctx, userID, sessionID, 0, 1); err != nil || last > 0 {
+		return err
+	}
+	return noSession(sessionID)
 }
 
 // messagePage is a part of a chat, oldest message first.

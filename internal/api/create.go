@@ -119,6 +119,10 @@ func setLocation(c echo.Context, under string, id job.ID) {
 // create makes a job for whoever calls. sent says what the request calls the
 // fields that POST /api/jobs has by other names.
 func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, error) {
+	if s.opts.RefusingFunc() {
+		return job.Job{}, job.Errorf(job.Unavailable, "This server is stopping and takes no more jobs").
+			WithHint("Send the request again: another server takes it, or this one once it has started again.")
+	}
 	who := callerOf(c)
 	userID, err := actAs(who, n.UserID)
 	if err != nil {

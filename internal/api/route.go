@@ -213,7 +213,7 @@ var peopleRoutes = []route{
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The messages, oldest first.", Type: messagePage{}}},
 	}},
 	{handle: (*Server).toLLM, Route: contract.Route{
-		Method: http.MethodPost, Path: "/to-llm", Name: "sendUserMessage", Tag: contract.People, Access: contract.Caller, Errors: []job.ErrorKind{job.Conflict},
+		Method: http.MethodPost, Path: "/to-llm", Name: "sendUserMessage", Tag: contract.People, Access: contract.Caller, Errors: []job.ErrorKind{job.NotFound, job.Conflict},
 		Summary: "takes what a user says: `sessionId`, `content`", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
 	}},
 	{handle: (*Server).fromLLM, Route: contract.Route{

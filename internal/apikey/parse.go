@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ringback/internal/lazy"
 )
 
 const (
@@ -17,11 +18,11 @@ const (
 	expiresPrefix = "expires="
 )
 
-var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var keyName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // CheckName refuses a name that could not be told apart in logs.
 func CheckName(name string) error {
-	if !keyName.MatchString(name) {
+	if !keyName().MatchString(name) {
 		return errors.New("the name is not in order: want 1 to 64 letters, digits, dots, hyphens and underscores, the first of them a letter or a digit")
 	}
 	return nil

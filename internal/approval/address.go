@@ -3,10 +3,11 @@ package approval
 import (
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"ringback/internal/lazy"
 )
 
 // matchAddress compares an address with "domain:example.com", "domain:*.example.com"
@@ -75,8 +76,8 @@ func spellings(u *url.URL) (all []string) {
 }
 
 var (
-	plainName    = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
-	numericLabel = regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`)
+	plainName    = lazy.Regexp(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
+	numericLabel = lazy.Regexp(`^([0-9]+|0x[0-9a-f]*)$`)
 )
 
 // plainAddress reads an address of which every program makes the same; nil for one
@@ -99,7 +100,7 @@ func plainHost(host string) string {
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && addr.Zone() == "" {
 		return addr.Unmap().String()
 	}
-	if !plainName.MatchString(host) || numericLabel.MatchString(host[strings.LastIndexByte(host, '.')+1:]) {
+	if !plainName().MatchString(host) || numericLabel().MatchString(host[strings.LastIndexByte(host, '.')+1:]) {
 		return ""
 	}
 	return host

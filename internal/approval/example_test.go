@@ -12,7 +12,7 @@ import (
 func ExampleToolRules_Verdict() {
 	rules := approval.ToolRules{
 		Ask:   []string{"Bash"},
-		Allow: []string{"Bash(go test *)"},
+		Allow: []string{"Bash(go test ./...)"},
 		Deny:  []string{"Bash(rm *)"},
 	}
 	for _, command := range []string{"go test ./...", "go test ./... && git push", "go test $(rm -r .)"} {
@@ -20,8 +20,8 @@ func ExampleToolRules_Verdict() {
 		fmt.Printf("%s: %s by %s\n", command, verdict, rule)
 	}
 	// Output:
-	// go test ./...: allow by Bash(go test *)
-	// go test ./... && git push: ask by Bash
+	// go test ./...: allow by Bash(go test ./...)
+	// go test ./... && git push: ask by Bash: {"command":"go test ./... && git push"}
 	// go test $(rm -r .): deny by Bash(rm *)
 }
 

@@ -72,13 +72,12 @@ func matchPath(pattern string, c ToolCall) extent {
 }
 
 func (c ToolCall) matchPlace(pattern string, place filePlace) extent {
-	if place.unclear {
-		return unseen
-	}
 	paths := []string{place.written, place.resolved}
 	covered := func(path string) bool { return c.covers(pattern, path, place.tree) }
 	switch {
-	case covered(paths[0]) && covered(paths[1]):
+	case place.unclear && (place.written == "" || !c.touches(pattern, place.written)):
+		return unseen
+	case !place.unclear && covered(paths[0]) && covered(paths[1]):
 		return whole
 	case slices.ContainsFunc(paths, func(path string) bool { return c.touches(pattern, path) }):
 		return part
@@ -103,16 +102,7 @@ func (c ToolCall) covers(pattern, path string, tree bool) bool {
 // matches, without regard to capitals, at the place that the pattern says, or, where
 // it says none, anywhere.
 func (c ToolCall) touches(pattern, path string) bool {
-	patterns := c.anchored(pattern)
-	switch {
-	case strings.HasPrefix(pattern, "//"), strings.HasPrefix(pattern, "~/"):
-	case strings.HasPrefix(pattern, "/"): // others read it as a whole path
-		patterns = append(patterns, filepath.Clean(pattern))
-	case strings.HasPrefix(pattern, "**"):
-		patterns = append(patterns, "/"+pattern)
-	case !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"): // a name, as in .gitignore
-		patterns = append(patterns, "/**/"+strings.TrimSuffix(pattern, "/"))
-	}
+	patterns := c.anywhere(pattern)
 	path = folded(path)
 	for _, p := range patterns {
 		p = strings.TrimSuffix(folded(p), "/")
@@ -126,6 +116,22 @@ func (c ToolCall) touches(pattern, path string) bool {
 		}
 	}
 	return false
+}
+
+// anywhere are a pattern's patterns for whole paths, in all directories that the pattern
+// may mean.
+func (c ToolCall) anywhere(pattern string) []string {
+	patterns := c.anchored(pattern)
+	switch {
+	case strings.HasPrefix(pattern, "//"), strings.HasPrefix(pattern, "~/"):
+	case strings.HasPrefix(pattern, "/"): // others read it as a whole path
+		patterns = append(patterns, filepath.Clean(pattern))
+	case strings.HasPrefix(pattern, "**"):
+		patterns = append(patterns, "/"+pattern)
+	case !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"): // a name, as in .gitignore
+		patterns = append(patterns, "/**/"+strings.TrimSuffix(pattern, "/"))
+	}
+	return patterns
 }
 
 // mayHold reports whether something in a directory may match a pattern.
@@ -227,51 +233,52 @@ func pathsIn(v any) (paths []string) {
 	return paths
 }
 
-// place finds where a path of a call leads to.
+// place finds where a path of a call leads to. Some programs shorten a path first, so
+// that ".." leads back to where a link lies; the system follows the link. Where the two
+// differ, it cannot be told which file is meant.
 func (c ToolCall) place(path string, tree bool) filePlace {
-	written, ok := c.absolute(path)
-	place := filePlace{written: written, resolved: written, tree: tree, unclear: !ok}
-	if ok && c.Resolve != nil {
-		place.resolved, ok = c.Resolve(written)
-		place.unclear = !ok || c.climbsFromLink(path)
+	whole, ok := c.wholePath(path)
+	if !ok {
+		return filePlace{tree: tree, unclear: true}
+	}
+	written := filepath.Clean(whole)
+	place := filePlace{written: written, resolved: written, tree: tree}
+	if c.Resolve != nil {
+		shortened, known := c.Resolve(written)
+		walked, too := c.Resolve(whole)
+		place.unclear = !known || !too || walked != shortened
+		if !place.unclear {
+			place.resolved = walked
+		}
 	}
 	return place
 }
 
-// climbsFromLink reports whether a path goes up from a symbolic link: to programs that
-// shorten it first, that leads back to where the link lies, to the system to what lies
-// above the link's target.
-func (c ToolCall) climbsFromLink(path string) bool {
-	names := strings.Split(path, "/")
-	for i, name := range names {
-		if name != ".." {
-			continue
-		}
-		below, ok := c.absolute(strings.Join(names[:i], "/"))
-		if !ok || i == 0 {
-			continue
-		}
-		if resolved, ok := c.Resolve(below); !ok || resolved != below {
-			return true
-		}
+// absolute is a whole path without "." and ".."; false where programs may read it
+// otherwise.
+func (c ToolCall) absolute(path string) (string, bool) {
+	whole, ok := c.wholePath(path)
+	if !ok {
+		return "", false
 	}
-	return false
+	return filepath.Clean(whole), true
 }
 
-// absolute is a path as a whole; false where programs may read it otherwise.
-func (c ToolCall) absolute(path string) (string, bool) {
+// wholePath is a path from the top, not shortened; false where programs may read it
+// otherwise.
+func (c ToolCall) wholePath(path string) (string, bool) {
 	if strings.TrimSpace(path) != path || strings.Contains(path, `\`) || strings.Contains(path, ":/") || !readable(path) || strings.ContainsAny(path, "\n\t") {
 		return "", false
 	}
 	switch {
 	case path == "~", strings.HasPrefix(path, "~/"):
-		return filepath.Join(c.Home, path[1:]), c.Home != ""
+		return c.Home + path[1:], c.Home != ""
 	case strings.HasPrefix(path, "~"), strings.HasPrefix(path, "$"):
 		return "", false
 	case filepath.IsAbs(path):
-		return filepath.Clean(path), true
+		return path, true
 	}
-	return filepath.Join(c.Dir, path), true
+	return c.Dir + "/" + path, true
 }
 
 // protected are what of a working directory is not edited without being asked for:
@@ -293,28 +300,92 @@ func (c ToolCall) isFree() bool {
 	})
 }
 
-// matchFilesOf compares the files that a shell command names with the pattern of a
+// mostWords is how many words of a command are looked up as files.
+const mostWords = 1000
+
+// namesOnly are plain programs that open none of the files that their words name.
+var namesOnly = setOf(": [ arch basename cd command date dirname du df echo exit expr factor false find hostname id kill ls nproc numfmt printenv printf ps pwd readlink realpath return seq sleep " +
+	"stat test tree true tty type umask uname uptime wait which who whoami yes")
+
+// gitNamesOnly are subcommands of git that show nothing of what a file holds, or held.
+var gitNamesOnly = setOf("branch describe ls-files ls-tree rev-list rev-parse status version")
+
+// matchFilesOf compares the files that a shell command may reach with the pattern of a
 // rule for files: what may not be read is not printed by cat either, and whoever is
-// asked sees what it is about.
+// asked sees what it is about. Of a command that is not understood, that is every file;
+// of git, all that a repository ever held.
 func matchFilesOf(pattern string, call ToolCall) extent {
 	command, _ := call.Input["command"].(string)
 	s := parseShell(command)
 	names := slices.Clone(s.files)
+	if s.length() > mostWords {
+		return unseen
+	}
 	for _, c := range s.commands {
 		for _, word := range c.words[1:] {
 			names = append(names, word)
-			if _, value, ok := strings.Cut(word, "="); ok {
-				names = append(names, value)
+			for _, before := range []string{"=", ":"} { // --from=.env, HEAD:.env
+				if _, value, ok := strings.Cut(word, before); ok {
+					names = append(names, value)
+				}
 			}
 			names = append(names, strings.TrimLeft(word, "-@<"))
 		}
 	}
-	unmasked := strings.NewReplacer(maskedBlank, " ", maskedAsterisk, "*")
 	for _, name := range names {
-		path, ok := call.absolute(unmasked.Replace(name))
+		path, ok := call.absolute(unmasked(name))
 		if ok && name != "" && call.touches(pattern, path) {
 			return unseen
 		}
 	}
+	switch {
+	case call.Masked && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~"):
+		return none
+	case !call.understood(s), call.mayLead(pattern, s.files, false), s.calls("cd") && len(s.commands) > 1, slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return call.mayReach(pattern, c) }):
+		return hidden
+	}
 	return none
+}
+
+// mayReach reports whether a plain command may open a file that a pattern is about, by
+// another name than the pattern's: by a link, a pattern of the shell, or in a directory.
+func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
+	switch {
+	case namesOnly[command.name()]:
+		return false
+	case command.name() == "git":
+		return len(command.words) < 2 || !gitNamesOnly[command.words[1]]
+	}
+	deep := command.name() == "rg" || command.name() == "mv"
+	var operands []string
+	for _, word := range command.words[1:] {
+		switch {
+		case strings.ContainsAny(word, "*?["):
+			return true
+		case strings.HasPrefix(word, "--"):
+			deep = true
+		case strings.HasPrefix(word, "-"):
+			deep = deep || strings.ContainsAny(word, "arRdL")
+			word = word[min(2, len(word)):] // what stands there is a value, or more options
+		}
+		_, value, _ := strings.Cut(word, "=") // if=file, --file=file
+		operands = append(operands, word, value)
+	}
+	if deep {
+		operands = append(operands, ".")
+	}
+	return c.mayLead(pattern, operands, deep)
+}
+
+// mayLead reports whether a word may lead to a file that a pattern is about, or to a
+// directory that holds one where all of it is meant.
+func (c ToolCall) mayLead(pattern string, words []string, deep bool) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		return word != "" && c.matchPlace(pattern, c.place(unmasked(word), deep)) != none
+	})
+}
+
+// unmasked is a word as the program gets it.
+func unmasked(word string) string {
+	return strings.NewReplacer(maskedBlank, " ", maskedAsterisk, "*").Replace(word)
 }

@@ -2,6 +2,7 @@ package approval_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,10 +14,10 @@ func linked(links map[string]string) func(string) (string, bool) {
 	return func(path string) (string, bool) {
 		for link, target := range links {
 			if rest, ok := strings.CutPrefix(path, link); ok {
-				return target + rest, target != ""
+				return filepath.Clean(target + rest), target != ""
 			}
 		}
-		return path, true
+		return filepath.Clean(path), true
 	}
 }
 
@@ -164,6 +165,74 @@ func TestRulesThatCanNeverMatch(t *testing.T) {
 	} {
 		if fault := (approval.ToolRules{Allow: []string{rule}}).Fault(); fault != "" {
 			t.Errorf("%s: %s", rule, fault)
+		}
+	}
+}
+
+// Where a sandbox keeps denied files away, commands are asked for only if they name one.
+func TestWhatIsMaskedNeedsNoQuestion(t *testing.T) {
+	t.Parallel()
+	const deny, ask = "allow Bash; deny Read(**/.env)", "allow Bash; ask Read(**/.env)"
+	for _, row := range []struct {
+		rules, command string
+		masked, not    approval.Verdict
+	}{
+		{deny, "cat main.go", approval.Allow, approval.Allow},
+		{deny, "ls .e*", approval.Allow, approval.Allow},
+		{deny, "npm test", approval.Allow, approval.Ask},
+		{deny, "cat .e*", approval.Allow, approval.Ask},
+		{deny, "grep -r x .", approval.Allow, approval.Ask},
+		{deny, "rg x", approval.Allow, approval.Ask},
+		{deny, "cp -r . /tmp/x", approval.Allow, approval.Ask},
+		{deny, "cat innocent", approval.Allow, approval.Ask},
+		{deny, "cat ~root/x", approval.Allow, approval.Ask},
+		{deny, "cat loop", approval.Allow, approval.Ask},
+		{deny, "grep -finnocent x", approval.Allow, approval.Ask},
+		{deny, "cd a && cat b", approval.Allow, approval.Ask},
+		{deny, "git log -p", approval.Allow, approval.Ask},
+		{deny, "git show HEAD:.env", approval.Ask, approval.Ask},
+		{deny, "cat .env", approval.Ask, approval.Ask},
+		{ask, "npm test", approval.Ask, approval.Ask},
+		{ask, "cat .e*", approval.Ask, approval.Ask},
+		{"allow Bash; deny Read(//etc/**)", "npm test", approval.Ask, approval.Ask},
+		{"allow Bash; deny Read(~/.ssh/**)", "npm test", approval.Ask, approval.Ask},
+		{"allow Bash(npm test); deny Read(**/.env)", "npm test", approval.Allow, approval.Allow},
+	} {
+		for masked, want := range map[bool]approval.Verdict{true: row.masked, false: row.not} {
+			call := callOf(t, "Bash: "+row.command)
+			call.Masked, call.Home = masked, "/home/u"
+			call.Resolve = linked(map[string]string{"/work/innocent": "/work/.env", "/work/loop": ""})
+			if got, rule := rulesOf(t, row.rules).Verdict(call); got != want {
+				t.Errorf("%s/%s, masked %t: found %q by %q, want %q", row.rules, row.command, masked, got, rule, want)
+			}
+		}
+	}
+}
+
+// What deny rules forbid to whatever runs: of shell commands, programs with all arguments.
+func TestWhatIsForbidden(t *testing.T) {
+	t.Parallel()
+	f := rulesOf(t, "deny Bash(rm *); deny Bash(curl:*); deny Bash(git push *); deny Bash(mv); deny Bash; deny Read; deny Read(**/.env); deny Read(secrets/); deny Read(//srv/keys/*.pem); "+
+		"deny Read(~/.ssh/**); deny Edit(config/**); deny Write(/LICENSE); allow Bash(cp *); ask Bash(ln *)").Forbidden("/work")
+	if got := strings.Join(f.Programs, " "); got != "rm curl" {
+		t.Errorf("the programs are %s", got)
+	}
+	if got := strings.Join(f.Bases, " "); got != "/work /work/secrets /srv/keys /work/config /work" {
+		t.Errorf("the bases are %s", got)
+	}
+	for path, want := range map[string]string{
+		"/work/.env": "hidden", "/work/a/b/.ENV": "hidden", "/other/.env": "hidden", "/work/secrets": "hidden", "/work/secrets/a": "hidden", "/srv/keys/a.pem": "hidden", "/srv/keys/a": "",
+		"/work/config": "frozen", "/work/config/a/b": "frozen", "/work/LICENSE": "frozen", "/work/a/LICENSE": "", "/home/u/.ssh/id": "", "/work/main.go": "", "/work": "",
+	} {
+		got := ""
+		switch {
+		case f.Unreadable(path):
+			got = "hidden"
+		case f.Unwritable(path):
+			got = "frozen"
+		}
+		if got != want {
+			t.Errorf("%s: found %q, want %q", path, got, want)
 		}
 	}
 }

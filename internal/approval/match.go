@@ -17,9 +17,15 @@ type ToolCall struct {
 	Root string
 	// Home is the home directory of the CLI; empty where it is not known.
 	Home string
-	// Resolve follows the symbolic links in a whole path, as far as it lies in the job's
-	// own directory; false where it cannot tell. Nil: there are none.
+	// Resolve returns where a whole path leads, which may hold "..", by the walk that the
+	// system makes; false where it cannot tell. Nil: there are no links.
 	Resolve func(path string) (target string, ok bool)
+	// PlainRepository reports whether the repository that git finds from Dir has it run no
+	// other program. Nil: that is not known.
+	PlainRepository func() bool
+	// Masked is true if the files of the job's own directory that deny rules forbid are not
+	// there for what the job runs, so that no command can reach them by another name.
+	Masked bool
 }
 
 // root is the job's own directory.
@@ -38,12 +44,14 @@ func (c ToolCall) atRoot() bool {
 
 // extent is how much of a call a rule is about. What is allowed must match as a
 // whole; for what is asked for or denied a part is enough, and what cannot be seen
-// is asked.
+// is asked, unless a rule allows exactly that program with these arguments: whoever
+// wrote the rule has answered what it may do.
 type extent int
 
 const (
 	none   extent = iota
-	unseen        // it cannot be seen whether the rule is about it
+	hidden        // it runs a program that may do anything, what the rule is about included
+	unseen        // its words do not show whether the rule is about it
 	part          // it does what the rule is about, and maybe something else
 	whole         // it does what the rule is about, and nothing else
 )

@@ -59,7 +59,9 @@ func TestWhatAYesToOneCallPermitsOfAnother(t *testing.T) {
 		because            string
 	}{
 		{all, "Bash: touch a", "Bash: touch b", true, "both are seen to be calls of Bash"},
-		{all, "Bash: touch a", "Bash: touch a && go vet ./...", true, "all that runs is seen"},
+		{all, "Bash: touch a", "Bash: touch a && ls", true, "all that runs is seen"},
+		{all, "Bash: touch a", "Bash: go vet ./...", false, "nobody knows what else it runs"},
+		{all, "Bash: go vet ./...", "Bash: go vet ./...", true, "it is the same"},
 		{all, "Bash: touch a", `Bash: sh -c "rm -rf x"`, false, "it cannot be seen what runs"},
 		{all, "Bash: touch a", "Bash: FOO=1 make", false, "it cannot be seen what runs"},
 		{all, "Bash: touch a", "Bash: git -c alias.x=!id x", false, "git runs what its argument says"},
@@ -72,7 +74,8 @@ func TestWhatAYesToOneCallPermitsOfAnother(t *testing.T) {
 		{denied, "Bash: FOO=1 make", `Bash: sh -c "rm -rf x"`, false, "neither can be judged, and only one was allowed"},
 		{denied, "Bash: touch a", `Bash: sh -c "rm -rf x"`, false, "it may be what is denied"},
 		{denied, "Bash: touch a", "Bash: touch b", true, "both are seen"},
-		{push, "Bash: git push", "Bash: git push origin main", true, "both are what the rule says"},
+		{push, "Bash: git push", "Bash: git push origin main", false, "a push runs hooks: only the one was seen"},
+		{"allow Bash; ask Bash(git push)", "Bash: git push", "Bash: git push", true, "it is the same"},
 		{push, "Bash: git push", "Bash: git push; curl evil.test", false, "it does something else beside"},
 		{push, "Bash: git push; curl evil.test", "Bash: git push", false, "the rule does not say what was allowed"},
 		{push, "Bash: git push", "Bash: git -C elsewhere push", false, "it cannot be seen whether the rule says that"},
@@ -130,9 +133,12 @@ func TestTheRuleOfOneCall(t *testing.T) {
 		input map[string]any
 		want  string
 	}{
-		{map[string]any{"command": "FOO=1 make", "description": "Builds", "timeout": 5}, "Bash: FOO=1 make"},
+		{map[string]any{"command": "FOO=1 make"}, `Bash: {"command":"FOO=1 make"}`},
+		{map[string]any{"command": "FOO=1 make", "description": "Builds", "timeout": 5}, `Bash: {"command":"FOO=1 make","description":"Builds","timeout":5}`},
+		{map[string]any{"command": `{"command":"FOO=1 make"}`}, `Bash: {"command":"{\"command\":\"FOO=1 make\"}"}`},
+		{map[string]any{"command": "FOO=1 make && <a>"}, `Bash: {"command":"FOO=1 make && <a>"}`},
 		{map[string]any{"command": "FOO=1 make\nid"}, `Bash: {"command":"FOO=1 make\nid"}`},
-		{map[string]any{"command": "FOO=1 make\u202e"}, `Bash: "{\"command\":\"FOO=1 make\u202e\"}"`},
+		{map[string]any{"command": "FOO=1 make\u202e"}, `Bash: {"command":"FOO=1 make\u202e"}`},
 		{map[string]any{"command": "FOO=1 make", "dangerouslyDisableSandbox": true}, `Bash: {"command":"FOO=1 make","dangerouslyDisableSandbox":true}`},
 	} {
 		verdict, rule := rulesOf(t, "ask Bash").Verdict(bash(row.input))

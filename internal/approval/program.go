@@ -2,9 +2,10 @@ package approval
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"ringback/internal/lazy"
 )
 
 // simpleCommand is a program with its arguments, as words without their quotes.
@@ -27,137 +28,139 @@ func (c simpleCommand) isRelative() bool {
 	return strings.Contains(c.words[0], "/") && !path.IsAbs(c.words[0])
 }
 
-// shellChangers are the builtins of bash and zsh after which the next command may be
-// another one than its name says, or that run a text as a command. Of words that are
-// part of the language in zsh only, bash's parser does not know that they are.
-var shellChangers = setOf(`. alias bind builtin caller command compgen complete compopt declare dirs disown enable eval exec export fc getopts
-	hash help history let local mapfile popd pushd read readarray readonly set shift shopt source suspend trap typeset unalias unset
-	- always autoload bindkey emulate end float foreach functions integer nocorrect noglob print private repeat rehash sched select setopt
-	unfunction unhash unsetopt vared zcompile zle zmodload zparseopts zstyle chdir`)
-
-// changesShell reports whether the command is a builtin that makes another command
-// of those behind it, or runs a text.
-func (c simpleCommand) changesShell() bool {
-	switch c.words[0] {
-	case "printf", "test", "[", "wait", "exit", "return", "break", "continue", "logout", "bye":
-		// They may set a variable, or compute, which runs what stands in an index.
-		return slices.ContainsFunc(c.words[1:], func(word string) bool {
-			return strings.HasPrefix(word, "-v") || word == "-R" || strings.HasPrefix(word, "-p") || strings.Contains(word, "[")
-		})
+// isPlain reports whether all that a command does is told by its words: it is a known
+// program in a form in which it runs no other one, and reads no configuration from which
+// it could take one. What is not known is not plain. Git's forms count only in a
+// repository that names no programs.
+func (c simpleCommand) isPlain() bool {
+	name := c.name()
+	if at := c.words[0]; at != name && at != "/bin/"+name && at != "/usr/bin/"+name {
+		return false // Claude may have written it
 	}
-	return shellChangers[c.words[0]]
+	f, known := plainPrograms[name]
+	return known && f(c.words[1:])
 }
 
-// interpreters are programs that run what their arguments say, or what lies in a
-// file: what a command with one of them does cannot be told from its text. Versions
-// behind the name are left out: python3.12 is python.
-var interpreters = setOf(`sh bash rbash zsh dash ash ksh mksh csh tcsh fish busybox toybox nu elvish
-	env xargs sudo doas su runuser nohup nice ionice chrt taskset numactl prlimit time timeout parallel watch setsid stdbuf unbuffer flock chroot unshare
-	nsenter systemd-run run-parts start-stop-daemon fakeroot proot bwrap firejail setarch linux32 linux64 strace ltrace gdb lldb valgrind perf script
-	scriptreplay expect entr watchexec nodemon chronic ts retry dbus-run-session xvfb-run rlwrap setpriv capsh cgexec catchsegv ld.so ld-linux
-	find awk gawk mawk nawk sed ed ex vi vim nvim emacs nano less more most
-	python pypy perl ruby node nodejs php lua luajit tclsh wish deno bun bunx npx pnpx uvx uv pipx pwsh osascript java jshell groovy scala Rscript guile
-	ghci runghc m4 bc dc gnuplot make gmake cmake ninja just task rake bundle tox nox poetry pipenv hatch
-	ssh scp sftp docker podman nerdctl kubectl lxc-attach machinectl at batch crontab psql mysql sqlite sqlite3 redis-cli ftp telnet nc ncat socat`)
+// form reports whether a program with these arguments is plain.
+type form func(args []string) bool
 
-// risky says which arguments make a program run other programs.
-type risky struct {
-	// long are options without their dashes, short those of one letter, and
-	// subcommands what follows the program's name.
-	long, subcommands map[string]bool
-	short             string
+// plainPrograms are the programs that are known, with their forms that are plain. The
+// list may be short: what it lacks is asked for, or allowed by a rule that leaves nothing
+// open.
+var plainPrograms = func() map[string]form {
+	known := map[string]form{
+		"command": func(args []string) bool { return len(args) == 2 && args[0] == "-v" },
+		"diff":    options("abBcdiNpqrstTuwyEZU:C:", "brief color ignore-all-space ignore-blank-lines ignore-case ignore-space-change recursive report-identical-files side-by-side text unified"),
+		"file":    options("bikLN0s", "brief mime mime-type mime-encoding dereference"),
+		"find":    isPlainFind,
+		"git":     isPlainGit,
+		"rg": options("acFHhIilLNnopPqsSuUvVwxA:B:C:e:g:m:t:T:", "after-context before-context case-sensitive column context count count-matches files files-with-matches files-without-match "+
+			"fixed-strings glob heading hidden iglob ignore-case invert-match json line-number max-count max-depth multiline no-heading no-ignore no-line-number only-matching "+
+			"pcre2 pretty quiet regexp smart-case sort stats type type-list type-not word-regexp"),
+		"sed": func(args []string) bool {
+			return len(args) >= 2 && args[0] == "-n" && printedLines().MatchString(args[1]) && options("", "")(args[2:])
+		},
+		"sort": options("bcCdfghiMmnRrsuVzk:t:o:", "check dictionary-order field-separator general-numeric-sort human-numeric-sort ignore-case key month-sort numeric-sort output reverse "+
+			"stable unique version-sort zero-terminated"),
+		"tree": options("aCdDfFghilnpQrstuvxIPL:", "dirsfirst gitignore noreport prune"),
+	}
+	for name := range setOf(`arch b2sum base32 base64 basename cat cd chgrp chmod chown cksum cmp comm cp cut date dd df dirname du echo egrep expand expr factor false fgrep fmt fold
+		free grep groups head hexdump hostname id join jq kill link ln ls md5sum mkdir mktemp mv nl nproc numfmt od paste pathchk printenv ps pwd readlink realpath rev rm rmdir seq
+		sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep stat strings sum sync tac tail tee touch tr true truncate tsort tty type umask uname unexpand uniq unlink uptime
+		wc which who whoami xxd yes :`) {
+		known[name] = func([]string) bool { return true }
+	}
+	for name := range setOf("printf test [ wait exit return break continue") {
+		known[name] = computesNothing
+	}
+	return known
+}()
+
+var printedLines = lazy.Regexp(`^[0-9]+(,([0-9]+|\$))?p$`)
+
+// computesNothing reports whether a builtin of the shell sets no variable, and computes
+// nothing, which would run what stands in an index.
+func computesNothing(args []string) bool {
+	return !slices.ContainsFunc(args, func(word string) bool {
+		return strings.HasPrefix(word, "-v") || word == "-R" || strings.HasPrefix(word, "-p") || strings.Contains(word, "[")
+	})
 }
 
-var riskyPrograms = map[string]risky{
-	"tar":    {long: setOf("checkpoint-action to-command use-compress-program rsh-command info-script new-volume-script"), short: "IF"},
-	"go":     {long: setOf("exec toolexec vettool overlay modfile C ldflags gcflags gccgoflags asmflags compiler o"), subcommands: setOf("run generate tool env")},
-	"git":    {long: setOf("upload-pack receive-pack exec ext-diff textconv open-files-in-pager config config-env exec-path template extcmd tool remote git-dir work-tree strategy output edit-description")},
-	"npm":    {long: setOf("script-shell prefix node-options globalconfig userconfig call shell editor viewer git"), short: "Cc", subcommands: setOf("exec x explore edit init create config set")},
-	"pnpm":   {long: setOf("dir script-shell shell-mode"), short: "C", subcommands: setOf("exec dlx create config")},
-	"yarn":   {long: setOf("cwd script-shell use-yarnrc"), subcommands: setOf("exec dlx create config node")},
-	"cargo":  {long: setOf("config manifest-path"), short: "CZ", subcommands: setOf("run install")},
-	"rg":     {long: setOf("pre hostname-bin")},
-	"fd":     {long: setOf("exec exec-batch"), short: "xX"},
-	"fdfind": {long: setOf("exec exec-batch"), short: "xX"},
-	"sort":   {long: setOf("compress-program")},
-	"split":  {long: setOf("filter")},
-	"rsync":  {long: setOf("rsh rsync-path daemon config"), short: "e"},
-	"wget":   {long: setOf("execute config use-askpass"), short: "e"},
-	"curl":   {long: setOf("config"), short: "K"},
-	"zip":    {long: setOf("unzip-command test"), short: "T"},
-	"man":    {long: setOf("pager html preprocessor config-file"), short: "PHC"},
-	"cpio":   {long: setOf("rsh-command")},
-	"gcc":    {long: setOf("wrapper specs fplugin"), short: "B"},
-	"clang":  {long: setOf("fplugin load config"), short: "B"},
-	"tcpdump": {
-		long: setOf("postrotate-command"), short: "z",
-	},
-	"install": {long: setOf("strip-program")},
-	"pytest":  {long: setOf("rootdir confcutdir config-file"), short: "pc"},
-	"jest":    {long: setOf("config globalSetup runner testRunner")},
-	"eslint":  {long: setOf("config rulesdir plugin parser resolve-plugins-relative-to format"), short: "cf"},
-}
-
-// gitSubcommands are those of git's subcommands that run nothing that the repository
-// does not name anyway. Another one may be an alias for any program.
-var gitSubcommands = setOf(`add annotate blame branch cat-file check-ignore checkout cherry cherry-pick clean clone commit count-objects describe diff diff-tree
-	fetch for-each-ref grep init log ls-files ls-remote ls-tree merge merge-base mv name-rev pull push range-diff rebase reflog remote reset restore
-	rev-list rev-parse revert rm shortlog show show-ref stash status switch symbolic-ref tag version whatchanged worktree`)
-
-// gitShort are the options of one letter by which a subcommand of git runs others.
-var gitShort = map[string]string{"rebase": "x", "clone": "uc", "grep": "O", "ls-remote": "u", "archive": "o"}
-
-var version = regexp.MustCompile(`[-.0-9]+$`)
-
-// interprets reports whether the command's program runs what cannot be seen,
-// whatever its arguments.
-func (c simpleCommand) interprets() bool {
-	name := c.byName().words[0]
-	return interpreters[name] || interpreters[version.ReplaceAllString(name, "")] || strings.HasPrefix(name, "ld-linux")
-}
-
-// runsOthers reports whether the command runs other programs by its arguments, from
-// the one at the given place on: those before were named by a rule.
-func (c simpleCommand) runsOthers(from int) bool {
-	if c.interprets() {
+// options is the form of a program that is plain with certain options and any operands:
+// letters, of which those before a colon take the rest of their word as a value, and
+// names, in full.
+func options(letters, names string) form {
+	long := setOf(names)
+	return func(args []string) bool {
+		for _, word := range args {
+			name, isLong := strings.CutPrefix(word, "--")
+			name, _, _ = strings.Cut(name, "=")
+			switch {
+			case word == "--":
+				return true
+			case isLong && !long[name], !isLong && len(word) > 1 && word[0] == '-' && !areLetters(word[1:], letters):
+				return false
+			}
+		}
 		return true
 	}
-	name := c.byName().words[0]
-	r, ok := riskyPrograms[name]
-	if !ok {
-		r, ok = riskyPrograms[version.ReplaceAllString(name, "")]
-	}
-	if !ok {
-		return false
-	}
-	if len(c.words) > 1 && from <= 1 && (r.subcommands[c.words[1]] || name == "git" && !gitSubcommands[c.words[1]] && c.words[1] != "--version") {
-		return true
-	}
-	if name == "git" && len(c.words) > 1 {
-		r.short = gitShort[c.words[1]]
-	}
-	for i := max(from, 1); i < len(c.words); i++ {
-		if r.has(c.words[i]) || name == "tar" && i == 1 && strings.ContainsAny(c.words[i], r.short) {
+}
+
+// areLetters reports whether options that stand together are among letters; numbers are.
+func areLetters(together, letters string) bool {
+	for i := range len(together) {
+		if '0' <= together[i] && together[i] <= '9' {
+			continue
+		}
+		at := strings.IndexByte(letters, together[i])
+		if at < 0 || together[i] == ':' {
+			return false
+		}
+		if at+1 < len(letters) && letters[at+1] == ':' {
 			return true
 		}
 	}
-	return false
+	return true
 }
 
-// has reports whether a word is, or holds, a risky option. Long ones may be
-// shortened, and short ones stand together.
-func (r risky) has(word string) bool {
-	option, long := strings.CutPrefix(word, "--")
-	if !long && !strings.HasPrefix(word, "-") {
+var findTests = setOf(`-H -L -P -O0 -O1 -O2 -O3 -a -and -amin -anewer -atime -cmin -cnewer -ctime -daystart -depth -empty -executable -false -follow -gid -group -iname -inum -ipath
+	-iregex -links -ls -maxdepth -mindepth -mmin -mount -mtime -name -newer -nogroup -not -nouser -o -or -path -perm -print -print0 -printf -prune -quit -readable -regex -regextype
+	-samefile -size -true -type -uid -user -writable -xdev`)
+
+// isPlainFind reports whether find only looks at names.
+func isPlainFind(args []string) bool {
+	return !slices.ContainsFunc(args, func(word string) bool { return strings.HasPrefix(word, "-") && !findTests[word] })
+}
+
+// gitForms are subcommands that show something, or that note what is to be committed.
+var gitForms = func() map[string]form {
+	const limits = " all abbrev-commit after author before branches cached date decorate first-parent follow format grep graph merge-base merges name-only name-status no-color " +
+		"no-decorate no-ext-diff no-merges no-patch no-textconv numstat oneline patch pretty remotes reverse shortstat since staged stat summary tags unified until "
+	log := options("bpwsn:U:G:S:L:M", limits+"color word-diff ignore-space-change ignore-all-space ignore-blank-lines diff-filter")
+	return map[string]form{
+		"add": options("AnuvN", "all dry-run update verbose intent-to-add"), "branch": options("arv", "all list remotes show-current verbose"), "blame": options("bceflnstwL:", "date porcelain line-porcelain"),
+		"describe": options("", "all tags always long dirty abbrev match"), "diff": log, "log": log, "show": log,
+		"grep":     options("cEFGHhIilLnPqvwe:A:B:C:", "cached count files-with-matches ignore-case line-number untracked word-regexp"),
+		"ls-files": options("cdikmostuvz", "cached deleted exclude-standard full-name modified others stage"),
+		"ls-tree":  options("drtlz", "name-only full-tree long"), "shortlog": options("ensw", "all since until"),
+		"rev-parse": options("q", "abbrev-ref git-dir is-inside-work-tree short show-toplevel verify"), "rev-list": options("n:", "count all max-count"),
+		"status": options("bsuvz", "branch ignored long no-renames porcelain short show-stash untracked-files"), "version": options("", ""),
+	}
+}()
+
+// isPlainGit reports whether git shows something, without the options by which it runs
+// others. %G has a signature checked, by another program.
+func isPlainGit(args []string) bool {
+	if len(args) > 0 && args[0] == "--no-pager" {
+		args = args[1:]
+	}
+	if len(args) == 0 || slices.ContainsFunc(args, func(word string) bool {
+		return strings.Contains(word, "%G") || strings.Contains(word, "show-signature")
+	}) {
 		return false
 	}
-	option, _, _ = strings.Cut(strings.TrimPrefix(option, "-"), "=")
-	for name := range r.long {
-		if name == option || long && option != "" && strings.HasPrefix(name, option) {
-			return true
-		}
-	}
-	return !long && strings.ContainsAny(option, r.short)
+	f, known := gitForms[args[0]]
+	return known && f(args[1:])
 }
 
 // setOf is the set of the words of a text.

@@ -2,13 +2,11 @@ package approval
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"ringback/internal/lazy"
 )
 
 // Verdict is what becomes of what Claude wants done.
@@ -77,12 +75,17 @@ func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
 	if rule := first(parsed(r.Deny), c, part); rule != nil {
 		return Deny, rule.text
 	}
-	if first(parsed(r.Deny), c, unseen) != nil {
+	least := hidden
+	if r.allowsExactly(c) {
+		least = unseen
+	}
+	if first(parsed(r.Deny), c, least) != nil {
 		return Ask, exactly(c) // whoever is asked sees whether it is what is denied
 	}
+	c.Masked = false // that is of no use to rules that ask
 	for _, patterned := range []bool{true, false} {
 		asking := those(r.Ask, patterned)
-		if rule := first(asking, c, unseen); rule != nil {
+		if rule := first(asking, c, least); rule != nil {
 			return Ask, rule.standing(c, asking)
 		}
 		if rule := first(those(r.Allow, patterned), c, whole); rule != nil {
@@ -95,6 +98,16 @@ func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
 	return NoOpinion, ""
 }
 
+// allowsExactly reports whether a rule that leaves nothing open allows a shell command.
+func (r ToolRules) allowsExactly(c ToolCall) bool {
+	return c.Name == "Bash" && slices.ContainsFunc(parsed(r.Allow), func(rule toolRule) bool { return rule.isExact() && rule.match(c) == whole })
+}
+
+// isExact reports whether the rule is for one shell command, word for word.
+func (r toolRule) isExact() bool {
+	return r.tool == "Bash" && r.pattern != "" && readShellPattern(r.pattern).isExact()
+}
+
 // standing is the rule that a yes for more than once permits, of a call that the rule
 // asks for: the rule itself, where it is about all that the call does, that can be
 // seen, and no other rule asks for it as well; else exactly this call. A yes to what
@@ -102,7 +115,7 @@ func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
 func (r toolRule) standing(c ToolCall, asking []toolRule) string {
 	others := slices.DeleteFunc(slices.Clone(asking), func(other toolRule) bool { return other.text == r.text })
 	switch {
-	case r.match(c) != whole, !seen(c), first(others, c, unseen) != nil:
+	case r.match(c) != whole, !r.isExact() && !seen(c), first(others, c, hidden) != nil:
 		return exactly(c)
 	case r.tool == "*":
 		return c.Name
@@ -116,32 +129,20 @@ func seen(c ToolCall) bool {
 		return true
 	}
 	command, _ := c.Input["command"].(string)
-	s := parseShell(command)
-	return s.understood()
+	return c.understood(parseShell(command))
 }
 
 // longestExact is how many characters of an input are shown as a rule.
 const longestExact = 500
 
-// exactly is a rule for one call and no other. It is none of those that a kind can
-// have, so that it permits nothing that looks like a pattern for more.
+// exactly is a rule for one call and no other: for the whole input, as it is shown. It is
+// none of those that a kind can have, so that it permits nothing that looks like a
+// pattern for more.
 func exactly(c ToolCall) string {
-	input := maps.Clone(c.Input)
-	for _, name := range []string{"description", "timeout"} { // they change nothing of what is done
-		delete(input, name)
+	if text := inputText(c.Input, ""); text != "" && len(text) <= longestExact {
+		return c.Name + ": " + text
 	}
-	command, ok := input["command"].(string)
-	if ok && c.Name == "Bash" && len(input) == 1 && len(command) <= longestExact && readable(command) && !strings.Contains(command, "\n") {
-		return "Bash: " + command
-	}
-	digest, err := digestOf(input)
-	text, e := json.Marshal(input)
-	switch {
-	case e == nil && len(text) <= longestExact && readable(string(text)):
-		return c.Name + ": " + string(text)
-	case e == nil && len(text) <= longestExact:
-		return c.Name + ": " + strconv.QuoteToASCII(string(text))
-	}
+	digest, err := digestOf(c.Input)
 	if err != nil { // it cannot be identified, so that no other is the same
 		return c.Name + ": " + rand.Text()
 	}
@@ -177,10 +178,10 @@ func first(rules []toolRule, c ToolCall, atLeast extent) *toolRule {
 // toolRule is a rule for a tool; "*" is every tool, an empty pattern every call.
 type toolRule struct{ text, tool, pattern string }
 
-var toolRuleText = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*|mcp__[A-Za-z0-9_-]*\*|\*)(?:\((.+)\))?$`)
+var toolRuleText = lazy.Regexp(`^([A-Za-z_][A-Za-z0-9_-]*|mcp__[A-Za-z0-9_-]*\*|\*)(?:\((.+)\))?$`)
 
 func parseToolRule(text string) (toolRule, error) {
-	m := toolRuleText.FindStringSubmatch(text)
+	m := toolRuleText().FindStringSubmatch(text)
 	if m == nil {
 		return toolRule{}, fmt.Errorf("found %q; expected a rule such as Bash, Bash(git push *) or Write(docs/**)", text)
 	}

@@ -41,9 +41,6 @@ func parseShell(command string) shellScript {
 		}
 		return true
 	})
-	if s.changesDir() && slices.ContainsFunc(s.commands, simpleCommand.isRelative) {
-		s.opaque = true // ./check is another program in another directory
-	}
 	return s
 }
 
@@ -129,14 +126,28 @@ func (s *shellScript) add(call *syntax.CallExpr) bool {
 		understood = false
 	}
 	s.commands = append(s.commands, c)
-	return understood && !c.changesShell()
+	return understood
 }
 
-func (s *shellScript) changesDir() bool {
-	return slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return c.name() == "cd" })
+// length is how many words a script's commands have.
+func (s *shellScript) length() int {
+	words := len(s.files)
+	for _, c := range s.commands {
+		words += len(c.words)
+	}
+	return words
 }
 
-// understood reports whether nothing runs but the programs that a script names.
-func (s *shellScript) understood() bool {
-	return !s.opaque && !slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return c.runsOthers(1) })
+// calls reports whether a script names a program.
+func (s *shellScript) calls(program string) bool {
+	return slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return c.name() == program })
+}
+
+// understood reports whether nothing runs but the programs that a script names, all of
+// them plain.
+func (c ToolCall) understood(s shellScript) bool {
+	if s.opaque || slices.ContainsFunc(s.commands, func(command simpleCommand) bool { return !command.isPlain() }) {
+		return false
+	}
+	return !s.calls("git") || !s.calls("cd") && c.PlainRepository != nil && c.PlainRepository()
 }

@@ -12,13 +12,16 @@ func matchShell(pattern string, call ToolCall) extent {
 	command, _ := call.Input["command"].(string)
 	p, s := readShellPattern(pattern), parseShell(command)
 	other := func(c simpleCommand) bool { return !p.permits(c) || c.isRelative() && !call.atRoot() }
+	understood := call.understood(s)
 	switch {
-	case !s.opaque && !s.writes && len(s.commands) > 0 && !slices.ContainsFunc(s.commands, other):
+	case !s.opaque && !s.writes && len(s.commands) > 0 && !slices.ContainsFunc(s.commands, other) && (p.isExact() || understood):
 		return whole
 	case slices.ContainsFunc(s.commands, p.names):
 		return part
-	case !s.understood(), slices.ContainsFunc(s.commands, p.mayName):
+	case s.opaque, slices.ContainsFunc(s.commands, p.mayName):
 		return unseen
+	case !understood:
+		return hidden
 	}
 	return none
 }
@@ -58,19 +61,17 @@ func wordsOf(pattern string) (words []string, ok bool) {
 	return words, true
 }
 
-// permits reports whether the pattern names a command's program as it is written,
-// and what it does: a program that runs others is permitted by a pattern that leaves
-// nothing open, or where those of its arguments do that stand in the pattern.
+// isExact reports whether the pattern leaves nothing open.
+func (p shellPattern) isExact() bool { return !strings.Contains(p.text, "*") }
+
+// permits reports whether the pattern names a command's program as it is written, and
+// its arguments. Whether these say all that it does is another question.
 func (p shellPattern) permits(c simpleCommand) bool {
 	if len(p.words) == 0 || !wildcard(p.text, c.text()) {
 		return false
 	}
 	program := p.words[0]
-	if strings.HasPrefix(program, "*") || strings.Count(program, "/") != strings.Count(c.words[0], "/") || !wildcard(program, c.words[0]) {
-		return false
-	}
-	fixed := slices.IndexFunc(p.words, func(word string) bool { return strings.Contains(word, "*") })
-	return fixed < 0 || !c.runsOthers(fixed)
+	return !strings.HasPrefix(program, "*") && strings.Count(program, "/") == strings.Count(c.words[0], "/") && wildcard(program, c.words[0])
 }
 
 // names reports whether a command is what the pattern says, wherever its program

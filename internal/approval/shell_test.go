@@ -52,8 +52,9 @@ func TestWhatProgramARuleNames(t *testing.T) {
 		"rm --version", "./evil --version", "rm -rf / --version", "* --version", "sh -c id --version",
 	})
 	checkVerdicts(t, []verdictRow{
-		{"allow Bash(./run/* --fast)", "Bash: ./run/a --fast", approval.Allow, "it is the path"},
-		{"allow Bash(ls*)", "Bash: lsof -i", approval.Allow, "without a blank, the name may go on"},
+		{"allow Bash(./run/* --fast)", "Bash: ./run/a --fast", approval.NoOpinion, "nobody knows what it does"},
+		{"allow Bash(ls*)", "Bash: lsof -i", approval.NoOpinion, "without a blank, the name may go on, but nobody knows this one"},
+		{"allow Bash(m*)", "Bash: mkdir a", approval.Allow, "without a blank, the name may go on"},
 		{"allow Bash(ls*)", "Bash: ls/../evil", approval.NoOpinion, "but it is no path"},
 		{"allow Bash(ls:*)", "Bash: ls -la", approval.Allow, "the older way to write a beginning"},
 		{"allow Bash(ls:*)", "Bash: lsof", approval.NoOpinion, "which ends with a word"},
@@ -95,12 +96,28 @@ func TestProgramsThatRunOthers(t *testing.T) {
 	checkVerdicts(t, []verdictRow{
 		{"allow Bash(make test)", "Bash: make test", approval.Allow, "a rule that leaves nothing open says what runs"},
 		{"allow Bash(make test)", "Bash: make test SHELL=./evil", approval.NoOpinion, "it is another command"},
-		{"allow Bash(make test); deny Bash(rm *)", "Bash: make test", approval.Ask, "it may be what is denied"},
-		{"allow Bash(go run ./cmd/*)", "Bash: go run ./cmd/x", approval.Allow, "the rule names what runs others"},
-		{"allow Bash(go run ./cmd/*)", "Bash: go run ./cmd/x -exec ./evil", approval.NoOpinion, "but not this"},
-		{"allow Bash(git *)", "Bash: git --no-pager log", approval.NoOpinion, "options before the subcommand are not judged"},
+		{"allow Bash(make test); deny Bash(rm *)", "Bash: make test", approval.Allow, "whoever wrote the rule knows what it may run"},
+		{"allow Bash; deny Bash(rm *)", "Bash: make test", approval.Ask, "it may be what is denied"},
+		{"allow Bash(make test); deny Bash(make *)", "Bash: make test", approval.Deny, "deny wins"},
+		{"allow Bash(git -C . push); deny Bash(git push *)", "Bash: git -C . push", approval.Ask, "its own words may be what is denied"},
+		{"allow Bash(make test); ask Bash(git push *)", "Bash: make test", approval.Allow, "whoever wrote the rule knows what it may run"},
+		{"allow Bash(make test); ask Bash(git push *)", "Bash: make test; make test", approval.Allow, "it is the same twice"},
+		{"allow Bash(make test); ask Bash(git push *)", "Bash: make test; ls", approval.Ask, "one rule is for all of it"},
+		{"allow Bash(make test); ask Bash(git push *)", "Bash: make test; ./evil", approval.Ask, "one rule is for all of it"},
+		{"allow Bash(go run ./cmd/*)", "Bash: go run ./cmd/x", approval.NoOpinion, "nobody knows what it does"},
+		{"allow Bash(git *)", "Bash: git --no-pager log", approval.Allow, "log runs nothing else"},
 		{"allow Bash(git *)", "Bash: git log --oneline", approval.Allow, "log runs nothing else"},
-		{"allow Bash(tar *)", "Bash: tar czf a.tgz ./src", approval.Allow, "nothing else runs"},
+		{"allow Bash(git *)", "Bash: cd a && git log --oneline", approval.NoOpinion, "one rule is for all of it"},
+		{"allow Bash(tar *)", "Bash: tar czf a.tgz ./src", approval.NoOpinion, "gzip runs"},
+		{"allow Bash(go test ./...)", "Bash: go test ./...", approval.Allow, "it is the rule"},
+		{"allow Bash(npm test)", "Bash: npm test 2>&1", approval.Allow, "it is the rule"},
+		{"allow Bash(npm test)", "Bash: npm test -- --x", approval.NoOpinion, "it is another command"},
+		{"allow Bash(/usr/bin/ls *)", "Bash: /usr/bin/ls -a", approval.Allow, "it is the known one"},
+		{"allow Bash(/tmp/ls *)", "Bash: /tmp/ls -a", approval.NoOpinion, "it is another one"},
+		{"allow Bash(find *)", "Bash: find . -name '*.go' -type f", approval.Allow, "it only looks"},
+		{"allow Bash(sed *)", "Bash: sed -n '10,20p' a.go", approval.Allow, "it only prints"},
+		{"allow Bash(sort *)", "Bash: sort -rn -k2,3 a", approval.Allow, "it only sorts"},
+		{"allow Bash(rg *)", "Bash: rg -n --glob '*.go' main", approval.Allow, "it only looks"},
 		{"allow Bash(echo *)", "Bash: echo a && echo b", approval.Allow, "some builtins only print"},
 		{"allow Bash([ *)", "Bash: [ -f a ]", approval.Allow, "some builtins only look"},
 	})
@@ -118,7 +135,11 @@ func TestWhatMightBeDenied(t *testing.T) {
 		"$x push", "git $x", "sh -c 'git push'", "echo 'git push' | sh", "git 'pu'?h", "eval a", "g?t push", "xargs rm", "export A=1", "python a.py", "git p{u,}sh",
 	})
 	checkCommands(t, "allow Bash; deny Bash(git push *); deny Bash(rm -rf *)", approval.Allow, "it is something else", []string{
-		"git pull", "git log", "rm a", "ls -rf", "echo rm -rf a", "echo git push", "git commit -m 'git push'", "ls push", "go test ./... > log", "cd src && ls",
+		"git log", "git diff --stat", "rm a", "ls -rf", "echo rm -rf a", "echo git push", "ls push", "ls > log", "cd src && ls", "/bin/ls", "command -v rm",
+	})
+	checkCommands(t, "allow Bash; deny Bash(git push *); deny Bash(rm -rf *)", approval.Ask, "nobody knows what else it runs", []string{
+		"git pull", "git commit -m 'git push'", "go test ./... > log", "jobs -x rm -rf a", "time -- rm -rf a", "x86_64 rm -rf a", "choom -n 0 rm -rf a", "sg root 'rm -rf a'",
+		"view -c '!rm -rf a'", "tmux new -d 'rm -rf a'", "./script", "./ls", "/tmp/rm2 -rf a", "pkexec rm -rf a", "curl -K a", "gcc @file", "go fix -fixtool=./evil", "cd x && git log",
 	})
 }
 
@@ -128,7 +149,7 @@ func TestARelativeProgramInAnotherDirectory(t *testing.T) {
 	for dir, want := range map[string]approval.Verdict{"/work": approval.Allow, "/work/": approval.Allow, "/work/evil": approval.NoOpinion, "/tmp": approval.NoOpinion} {
 		call := callOf(t, "Bash: ./check.sh")
 		call.Root, call.Dir = "/work", dir
-		if got, _ := rulesOf(t, "allow Bash(./check.sh *)").Verdict(call); got != want {
+		if got, _ := rulesOf(t, "allow Bash(./check.sh)").Verdict(call); got != want {
 			t.Errorf("in %s: found %q, want %q", dir, got, want)
 		}
 	}

@@ -31,7 +31,7 @@ func callOf(t *testing.T, text string) approval.ToolCall {
 	if !found || field == "" {
 		t.Fatalf("%q is no call", text)
 	}
-	return approval.ToolCall{Name: tool, Input: map[string]any{field: about}, Dir: "/work"}
+	return approval.ToolCall{Name: tool, Input: map[string]any{field: about}, Dir: "/work", PlainRepository: func() bool { return true }}
 }
 
 type verdictRow struct {
@@ -93,8 +93,9 @@ func TestWhatAShellCommandMayDo(t *testing.T) {
 		{ls, "Bash: /tmp/ls -la", approval.NoOpinion, "a program at a path is another one"},
 		{ls, "Bash: './ls -la'", approval.NoOpinion, "a program at a path is another one"},
 		{ls, "Bash: 'ls -la'", approval.NoOpinion, "that is a program whose name has a space"},
-		{"allow Bash(./check.sh *)", "Bash: ./check.sh all", approval.Allow, "a rule may name a path"},
-		{"allow Bash(./check.sh *)", "Bash: ./bin/check.sh all", approval.NoOpinion, "it is another path"},
+		{"allow Bash(./check.sh all)", "Bash: ./check.sh all", approval.Allow, "a rule may name a path"},
+		{"allow Bash(./check.sh all)", "Bash: ./bin/check.sh all", approval.NoOpinion, "it is another path"},
+		{"allow Bash(./check.sh *)", "Bash: ./check.sh all", approval.NoOpinion, "what it does with other arguments is not known"},
 		{ls, "Bash: PATH=. ls", approval.NoOpinion, "a variable may change what runs"},
 		{ls, "Bash: PATH=.; ls", approval.NoOpinion, "a variable may change what runs"},
 		{ls, "Bash: export PATH=.; ls", approval.NoOpinion, "a variable may change what runs"},
@@ -147,7 +148,7 @@ func TestWhatAShellCommandMayDo(t *testing.T) {
 		{rm, "Bash: find . -delete", approval.Ask, "such programs run others"},
 		{rm, "Bash: {rm,-rf,x}", approval.Ask, "braces make words"},
 		{rm, "Bash: if (", approval.Ask, "it is not valid"},
-		{rm, `Bash: "r\m" x`, approval.Allow, "in these quotes the backslash stays: it is another program"},
+		{rm, `Bash: "r\m" x`, approval.Ask, "in these quotes the backslash stays: it is a program that nobody knows"},
 		{rm, "Bash: ls rm", approval.Allow, "that is not the program"},
 		{"allow Bash; ask Bash(git push *)", "Bash: git status; git push", approval.Ask, "one of them is to be asked for"},
 		{"allow Bash; ask Bash(git push *)", "Bash: eval git status", approval.Ask, "it cannot be seen whether it is to be asked for"},

@@ -57,12 +57,13 @@ func (h *Handler) action(in *call) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case outcome == lifecycle.Unapproved:
-		return h.unapproved(a, string(run))
-	case outcome == lifecycle.Started:
-		h.actions.Start(action.Run{ID: run, RequestID: in.id, Header: in.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Input: a.input})
-	case outcome != lifecycle.Known:
+	case outcome.Kind == lifecycle.Unapproved:
+		h.log.Warn("action refused", "requestId", a.id, "action", a.action.Name, "reason", outcome.Reason)
+		return h.confirm(a)
+	case !outcome.OK():
 		return nil, in.refused(outcome)
+	case outcome.Kind == lifecycle.Accepted:
+		h.actions.Start(action.Run{ID: run, RequestID: in.id, Header: in.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Input: a.input})
 	}
 	return h.outcomeOf(a, run)
 }

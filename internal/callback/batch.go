@@ -115,7 +115,8 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 		return nil, err
 	}
 	part := lifecycle.NewBatch{Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: lifecycle.AnyOthers}
-	outcome, total := lifecycle.Stale, 0
+	var outcome lifecycle.Outcome
+	var total int
 	for range batchTries {
 		if b.kind.Result.LimitsBatches() {
 			var details []job.Detail
@@ -126,19 +127,19 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 				return nil, h.wrongPayload(b.call, details)
 			}
 		}
-		if outcome, total, err = h.jobs.AddBatch(b.ctx, b.id, part); err != nil || outcome != lifecycle.Stale {
+		if outcome, total, err = h.jobs.AddBatch(b.ctx, b.id, part); err != nil || outcome.Kind != lifecycle.Stale {
 			break
 		}
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case outcome == lifecycle.Stale:
+	case outcome.Kind == lifecycle.Stale:
 		return nil, crowded()
-	case outcome == lifecycle.Conflict:
+	case outcome.Kind == lifecycle.Conflict:
 		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", b.index).
 			WithHint("The first one stands. Go on with the next batch.")
-	case outcome != lifecycle.Accepted && outcome != lifecycle.Repeated:
+	case !outcome.OK():
 		return nil, b.refused(outcome)
 	}
 	return b.received(total), nil
@@ -212,9 +213,9 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 	switch {
 	case err != nil:
 		return nil, err
-	case outcome == lifecycle.Stale:
+	case outcome.Kind == lifecycle.Stale:
 		return nil, crowded()
-	case outcome != lifecycle.Accepted && outcome != lifecycle.Repeated:
+	case !outcome.OK():
 		return nil, b.refused(outcome)
 	}
 	return b.received(len(all)), nil
@@ -255,7 +256,7 @@ func join(before map[int]json.RawMessage, index int, final []any) ([]any, []job.
 // repeatedFinal answers a final batch when there is a result already.
 func (h *Handler) repeatedFinal(b *batch, c store.Collected, sent string) (any, error) {
 	if c.Digest != sent {
-		return nil, b.refused(lifecycle.Conflict)
+		return nil, b.refused(lifecycle.Outcome{Kind: lifecycle.Conflict})
 	}
 	var kept struct {
 		Suggestions []json.RawMessage `json:"suggestions"`

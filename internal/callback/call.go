@@ -56,6 +56,10 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	if err != nil {
 		return err
 	}
+	if only := Caller(in.ctx); only != "" && only != in.id {
+		return job.Errorf(job.Forbidden, "This is another job's request").
+			WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
+	}
 	r, fresh, err := h.lookUp(in)
 	if err != nil {
 		return err
@@ -80,6 +84,19 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 		return nil
 	}
 	return h.wrongSignature(in)
+}
+
+type callerKey struct{}
+
+// WithCaller is a context in which callbacks are those of one job.
+func WithCaller(ctx context.Context, id job.ID) context.Context {
+	return context.WithValue(ctx, callerKey{}, id)
+}
+
+// Caller is the job whose callbacks alone may be called in a context; empty for any.
+func Caller(ctx context.Context) job.ID {
+	id, _ := ctx.Value(callerKey{}).(job.ID)
+	return id
 }
 
 // takeHeaders reads the envelope of a call whose body is not its caller's to

@@ -59,7 +59,7 @@ actions:
     webhook: https://look.example
 ---
 Run an errand.`)},
-		"careful.md": {Data: []byte("---\ntools: {ask: [Bash], allow: ['Bash(ls *)'], deny: ['Bash(rm *)']}\n---\nBe careful.")},
+		"careful.md": {Data: []byte("---\ntools: {ask: [Bash], allow: ['Bash(ls *)'], deny: ['Bash(rm *)', 'Bash(*secret.json)']}\n---\nBe careful.")},
 	},
 	Schemas: fstest.MapFS{
 		"fix.result.json": {Data: []byte(`{"type": "object", "required": ["summary"], "properties": {"summary": {"type": "string"}}}`)},
@@ -83,6 +83,12 @@ type server struct {
 
 func startServer(t *testing.T, opts callback.Options) *server {
 	t.Helper()
+	return startAsking(t, opts, checkpoint.Options{})
+}
+
+// startAsking is startServer with options for how people are asked.
+func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options) *server {
+	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin(), ownKinds)
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
@@ -97,7 +103,7 @@ func startServer(t *testing.T, opts callback.Options) *server {
 		return s.webhook(url)
 	}}, log)
 	t.Cleanup(actions.Stop)
-	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
+	s.checkpoints = checkpoint.New(s.store, s.jobs, people, log)
 	handler, err := callback.New(s.store, s.jobs, kinds, s.checkpoints, actions, opts, log)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +146,7 @@ func inputFor(kindName string) object {
 func (t *turn) take() {
 	t.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		claimed, err := (&storetest.Service{Store: t.store, Service: t.jobs}).Claim(t.t.Context(), p, lifecycle.Worker{Node: "n"}, false)
+		claimed, err := (&storetest.Service{Store: t.store, Service: t.jobs}).Claim(t.t.Context(), p, lifecycle.Worker{Node: "n"})
 		if err != nil {
 			t.t.Fatal(err)
 		}
@@ -263,19 +269,26 @@ func (t *turn) reply(given checkpoint.Reply) {
 // audit is what the job's audit log says, one word an entry.
 func (t *turn) audit() []string {
 	t.t.Helper()
+	var events []string
+	for _, e := range t.auditEntries() {
+		events = append(events, e.Event)
+	}
+	return events
+}
+
+func (t *turn) auditEntries() []job.AuditEntry {
+	t.t.Helper()
 	entries, _, err := t.store.Audit(t.t.Context(), t.id)
 	if err != nil {
 		t.t.Fatal(err)
 	}
-	events := make([]string, len(entries))
+	list := make([]job.AuditEntry, len(entries))
 	for i, text := range entries {
-		var entry job.AuditEntry
-		if err := json.Unmarshal(text, &entry); err != nil {
+		if err := json.Unmarshal(text, &list[i]); err != nil {
 			t.t.Fatal(err)
 		}
-		events[i] = entry.Event
 	}
-	return events
+	return list
 }
 
 // end ends the job.

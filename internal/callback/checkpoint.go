@@ -5,7 +5,6 @@ import (
 
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
 )
 
 const checkpointSchema = `{
@@ -49,7 +48,7 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 		return nil, err
 	case details != nil:
 		return nil, h.wrongPayload(in, details)
-	case outcome != lifecycle.Asked && outcome != lifecycle.Repeated:
+	case !outcome.OK():
 		return nil, in.refused(outcome)
 	}
 	return h.await(in, asked.ID)

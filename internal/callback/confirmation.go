@@ -10,7 +10,6 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
-	"ringback/internal/lifecycle"
 )
 
 // confirmation is the answer to an action that a person has to allow, or has just
@@ -40,22 +39,6 @@ const (
 // changeFirst is what Claude does where the user wants something else.
 const changeFirst = `The user has not allowed this input: "reason" says what they want instead. Call the action again with the input changed accordingly, without "confirmed": they are asked anew.`
 
-// unapproved notes that something was claimed to be confirmed which nobody has
-// allowed, and asks.
-func (h *Handler) unapproved(a *actionCall, why string) (any, error) {
-	detail := "confirmed was claimed, but nobody has allowed this input"
-	if why == "expired" {
-		detail = "the approval has expired"
-	}
-	h.log.Warn("refused an action", "requestId", a.id, "action", a.action.Name, "why", detail)
-	if why != "expired" { // that is in the audit log already
-		if err := h.jobs.AppendAudit(a.ctx, a.id, "refused", detail, a.operation); err != nil {
-			return nil, err
-		}
-	}
-	return h.confirm(a)
-}
-
 // confirm asks a person, and answers with what they said while the call waited.
 func (h *Handler) confirm(a *actionCall) (any, error) {
 	toolCallID := "call_" + strings.ToLower(rand.Text())
@@ -73,7 +56,7 @@ func (h *Handler) confirm(a *actionCall) (any, error) {
 		return nil, err
 	case details != nil:
 		return nil, job.Errorf(job.Internal, "The question of action %s is not valid: %s %s", a.action.Name, details[0].Path, details[0].Message)
-	case outcome != lifecycle.Asked && outcome != lifecycle.Repeated:
+	case !outcome.OK():
 		return nil, a.refused(outcome)
 	}
 	c, err := h.checkpoints.Hold(a.ctx, asked.ID)

@@ -2,7 +2,6 @@ package callback
 
 import (
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
 )
 
 const failureSchema = `{
@@ -31,7 +30,7 @@ func (h *Handler) failure(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if outcome != lifecycle.Accepted && outcome != lifecycle.Repeated {
+	if !outcome.OK() {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil

@@ -35,6 +35,8 @@ type Options struct {
 	// WorkDir is where the processes of a job work; empty where that is not on this
 	// node. Nil: files are judged by their names alone.
 	WorkDir func(job.ID) string
+	// Masked reports whether a job's turn runs without what deny rules forbid. Nil: none does.
+	Masked func(job.ID) bool
 	// Home is the home directory that the CLI has; empty where it is not known.
 	Home string
 	// Observe is told how each callback ended and how long it took; may be nil.

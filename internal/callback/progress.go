@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
 )
 
 const progressSchema = `{
@@ -37,7 +36,7 @@ func (h *Handler) progress(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if outcome != lifecycle.Accepted {
+	if !outcome.OK() {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil

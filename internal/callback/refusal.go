@@ -20,8 +20,8 @@ func late(state job.State) error {
 }
 
 // refused turns the outcome of a callback that was not accepted into an error.
-func (in *call) refused(outcome lifecycle.Outcome) error {
-	switch outcome {
+func (in *call) refused(o lifecycle.Outcome) error {
+	switch o.Kind {
 	case lifecycle.Unknown:
 		return job.Errorf(job.NotFound, "%s", in.unknown)
 	case lifecycle.Conflict:
@@ -30,17 +30,19 @@ func (in *call) refused(outcome lifecycle.Outcome) error {
 	case lifecycle.Busy:
 		return job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
 			WithHint("Wait for that answer first; ask one question at a time.")
-	case lifecycle.Outcome(job.AwaitingApproval), lifecycle.Outcome(job.AwaitingInput):
-		return job.Errorf(job.Conflict, "The user was asked and has not answered yet").
-			WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
-	case lifecycle.Outcome(job.Pending):
-		return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
-	case lifecycle.BadSignature:
-		return lifecycle.WrongSignature()
-	case lifecycle.Accepted, lifecycle.Repeated, lifecycle.Stale, lifecycle.Asked, lifecycle.Started, lifecycle.Known, lifecycle.Unapproved:
-		return job.Errorf(job.Internal, "Unexpected outcome %s", outcome)
+	case lifecycle.Refused:
+		switch {
+		case o.State.Terminal():
+			return late(o.State)
+		case o.State.Parked():
+			return job.Errorf(job.Conflict, "The user was asked and has not answered yet").
+				WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
+		case o.State == job.Pending:
+			return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
+		}
+	case lifecycle.Accepted, lifecycle.Repeated, lifecycle.Stale, lifecycle.Unapproved, lifecycle.Denied:
 	}
-	return late(job.State(outcome))
+	return job.Errorf(job.Internal, "Unexpected outcome %s", o)
 }
 
 func tooFast() error {

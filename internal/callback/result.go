@@ -42,7 +42,7 @@ func (h *Handler) result(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if outcome != lifecycle.Accepted && outcome != lifecycle.Repeated {
+	if !outcome.OK() {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil

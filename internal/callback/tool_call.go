@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
+	"sync"
 
 	"ringback/internal/approval"
 	"ringback/internal/claude"
@@ -20,6 +21,8 @@ type toolCall struct {
 	toolCallID string
 	tool       approval.ToolCall
 	operation  job.Operation
+	// rule is the kind's rule by which a person is asked.
+	rule string
 }
 
 // toolCallBody is the JSON of the CLI's PreToolUse hook, as far as it is read. The envelope
@@ -75,21 +78,26 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir) {
+	callsBack := claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir)
+	if callsBack && t.tool.Name != "Bash" {
 		return hookAnswer{}, nil
 	}
 	h.locate(t)
 	verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool)
+	if callsBack && verdict != approval.Deny {
+		return hookAnswer{}, nil // the CLI's own allowlist holds the callbacks, word for word
+	}
 	switch verdict {
 	case approval.Allow:
 		return decide("allow", ""), nil
 	case approval.Deny:
-		if err := h.jobs.AppendAudit(in.ctx, in.id, "refused", "by the kind's rule "+rule, t.operation); err != nil {
+		if err := h.jobs.AppendAudit(in.ctx, in.id, job.AuditEntry{Event: "refused", Detail: lifecycle.DeniedByRule(rule), Operation: t.operation}); err != nil {
 			return nil, err
 		}
 		return deniedByRule(rule), nil
 	case approval.Ask:
-		return h.askPerson(t, rule)
+		t.rule = rule
+		return h.askPerson(t)
 	case approval.NoOpinion:
 	}
 	return hookAnswer{}, nil
@@ -106,6 +114,7 @@ func (h *Handler) locate(t *toolCall) {
 		return
 	}
 	t.tool.Home = h.opts.Home
+	t.tool.Masked = h.opts.Masked != nil && h.opts.Masked(t.id)
 	if dir := h.opts.WorkDir(t.id); dir != "" {
 		t.tool.Root = dir
 		// The CLI tells of its directory without the links that lead there.
@@ -115,7 +124,9 @@ func (h *Handler) locate(t *toolCall) {
 			}
 		}
 	}
-	t.tool.Resolve = resolveIn(cmp.Or(t.tool.Root, t.tool.Dir))
+	root := cmp.Or(t.tool.Root, t.tool.Dir)
+	t.tool.Resolve = resolveIn(root)
+	t.tool.PlainRepository = sync.OnceValue(func() bool { return plainRepository(root, t.tool.Dir) })
 }
 
 // stillRuns makes sure that neither the job nor the turn has ended: other callbacks store something,

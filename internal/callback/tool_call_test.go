@@ -42,6 +42,7 @@ func TestWhatTheHookIsAnswered(t *testing.T) {
 		"what a rule asks for waits":             {uses("toolu_1", "id"), "defer", "Stop now", []string{"asked"}},
 		"calling back is left to the CLI":        {uses("toolu_1", post), "", "", nil},
 		"what no rule speaks of is left to it":   {object{"tool_name": "WebFetch", "tool_use_id": "toolu_1", "cwd": "/work", "tool_input": object{"url": "https://example.com"}}, "", "", nil},
+		"what a rule denies of calling back":     {uses("toolu_1", post+" -d @secret.json"), "deny", "secret", []string{"refused"}},
 		"calling back and something else is not": {uses("toolu_1", post+"; rm x"), "deny", "Bash(rm *)", []string{"refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,5 +200,39 @@ func TestHooksThatAreNone(t *testing.T) {
 	turn.end(job.Failed)
 	if a := turn.call("tool-calls", uses("toolu_1", "ls")); a.Status != 404 {
 		t.Errorf("after the job's end, even what is allowed does not run: answered %d %v", a.Status, a.Body)
+	}
+}
+
+// A person is asked about the whole input, in one order, however Claude wrote it.
+func TestAPersonIsShownTheWholeInput(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{})
+	long := strings.Repeat("x", 5000)
+	for name, row := range map[string]struct {
+		input object
+		want  []string
+	}{
+		"a field that poses as the command": {
+			object{"command": "id", "url": "https://example.com", "file_path": "notes.md"},
+			[]string{"Claude wants to use Bash:\n{\n  \"command\": \"id\",\n  \"file_path\": \"notes.md\",\n  \"url\": \"https://example.com\"\n}\nAllow it?"},
+		},
+		"a text that poses as another field": {
+			object{"command": "id\",\n  \"timeout\": \"5"}, []string{`"command": "id\",\n  \"timeout\": \"5"`},
+		},
+		"an end that is far away": {
+			object{"a": long, "command": "id " + long + "; reboot"}, []string{"bytes are left out here", `; reboot"`},
+		},
+		"letters that move others": {object{"command": "id\u202e\u00a0"}, []string{`"id\u202e\u00a0"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := s.start("careful")
+			turn.want(200, "tool-calls", object{"tool_name": "Bash", "tool_use_id": "toolu_1", "cwd": "/work", "tool_input": row.input})
+			c := turn.job().Checkpoint
+			for _, want := range row.want {
+				if !strings.Contains(c.Message, want) {
+					t.Errorf("the question is %s\nwithout %s", c.Message, want)
+				}
+			}
+		})
 	}
 }

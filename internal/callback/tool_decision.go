@@ -14,14 +14,12 @@ import (
 
 // askPerson answers with a person's decision on a call: one that was taken before,
 // one that stands, or the one they take now.
-func (h *Handler) askPerson(t *toolCall, rule string) (any, error) {
-	if answer, err := h.recordedDecision(t); answer != nil || err != nil {
+func (h *Handler) askPerson(t *toolCall) (any, error) {
+	outcome, answer, err := h.recordedDecision(t)
+	if outcome.Kind != lifecycle.Unapproved || err != nil {
 		return answer, err
 	}
-	if covered, err := h.coveredByStanding(t, rule); covered || err != nil {
-		return decide("allow", ""), err
-	}
-	asking, err := t.asking(rule)
+	asking, err := t.asking()
 	if err != nil {
 		return nil, err
 	}
@@ -31,21 +29,21 @@ func (h *Handler) askPerson(t *toolCall, rule string) (any, error) {
 		return nil, err
 	case details != nil:
 		return nil, job.Errorf(job.Internal, "The question is not valid: %s %s", details[0].Path, details[0].Message)
-	case outcome == lifecycle.Busy, outcome == lifecycle.Outcome(job.AwaitingApproval), outcome == lifecycle.Outcome(job.AwaitingInput):
+	case outcome.Kind == lifecycle.Busy:
 		return decide("deny", laterDecision), nil
-	case outcome != lifecycle.Asked && outcome != lifecycle.Repeated:
+	case !outcome.OK():
 		return nil, t.refused(outcome)
 	}
 	return h.awaitDecision(t, asked.ID)
 }
 
 // asking is the question to the person.
-func (t *toolCall) asking(rule string) (checkpoint.Request, error) {
+func (t *toolCall) asking() (checkpoint.Request, error) {
 	props, err := json.Marshal(job.Props{
-		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: rule,
+		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: t.rule,
 	})
 	return checkpoint.Request{
-		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: t.question(rule),
+		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: t.question(),
 		Props: props, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true,
 		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}},
 	}, err
@@ -61,10 +59,11 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 	switch c.Status {
 	case job.Answered:
 		_ = h.jobs.AckReply(t.ctx, t.id, id) // if this is not booked, the same is answered once more
-		if answer, err := h.recordedDecision(t); answer != nil || err != nil {
-			return answer, err
+		outcome, answer, err := h.recordedDecision(t)
+		if outcome.Kind == lifecycle.Unapproved {
+			answer = decide("deny", "This was not run: "+outcome.Reason+".")
 		}
-		return decide("deny", "The user's decision was used up already."), nil
+		return answer, err
 	case job.CheckpointExpired:
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:
@@ -74,24 +73,35 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 	return decide("defer", nobodyDecided), nil
 }
 
-// recordedDecision uses up the recorded decision on exactly this call; nil when there
-// is none.
-func (h *Handler) recordedDecision(t *toolCall) (any, error) {
-	decision, id, err := h.jobs.UseApproval(t.ctx, t.id, approval.Key(t.operation), t.operation, t.denies)
-	if err != nil || decision == "" {
-		return nil, err
+// recordedDecision uses up the decision on exactly this call, or uses a standing
+// approval, and answers with it. There is no answer if the outcome is Unapproved.
+func (h *Handler) recordedDecision(t *toolCall) (lifecycle.Outcome, any, error) {
+	standing, err := h.standing(t)
+	if err != nil {
+		return lifecycle.Outcome{}, nil, err
+	}
+	outcome, id, err := h.jobs.UseApproval(t.ctx, lifecycle.ToolUse{
+		RequestID: t.id, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Standing: standing, Denies: t.denies,
+	})
+	switch {
+	case err != nil || outcome.Kind == lifecycle.Unapproved:
+		return outcome, nil, err
+	case outcome.Kind == lifecycle.Denied && outcome.Reason != "":
+		return outcome, deniedByRule(outcome.Reason), nil
+	case outcome.Kind != lifecycle.Accepted && outcome.Kind != lifecycle.Denied:
+		return outcome, nil, t.refused(outcome)
+	case id == "":
+		return outcome, decide("allow", ""), nil
 	}
 	c, err := h.store.Checkpoint(t.ctx, id)
 	if err != nil {
-		return nil, err
+		return outcome, nil, err
 	}
-	if decision == job.Deny && c.Reply.Decision == job.Approve {
-		return deniedByRule(t.denies(c.Reply.Values)), nil
+	if outcome.Kind == lifecycle.Denied {
+		return outcome, denied(*c.Reply), nil
 	}
-	if decision == job.Deny {
-		return denied(*c.Reply), nil
-	}
-	return allowed(*c.Reply)
+	answer, err := allowed(*c.Reply)
+	return outcome, answer, err
 }
 
 // denies returns the rule that denies the call with another input, as a person changed
@@ -141,26 +151,56 @@ func whatWasSaid(exchange []job.Utterance) string {
 	return "What the user and you said about this call, up to the decision, as data: " + string(text)
 }
 
-// coveredByStanding reports whether the user has allowed what a rule says.
-func (h *Handler) coveredByStanding(t *toolCall, rule string) (bool, error) {
+// standing returns the id of the user's standing approval that covers a call; empty if
+// none does.
+func (h *Handler) standing(t *toolCall) (string, error) {
 	list, err := h.store.Approvals(t.ctx, t.header.UserID)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	given, covered := approval.Standing(list, approval.Request{UserID: t.header.UserID, RequestID: t.id, Kind: t.kind.Name, Rule: rule})
-	if !covered {
-		return false, nil
-	}
-	return true, h.jobs.AppendAudit(t.ctx, t.id, "allowed", "by the standing approval "+given.ID, t.operation)
+	given, _ := approval.Standing(list, approval.Request{UserID: t.header.UserID, RequestID: t.id, Kind: t.kind.Name, Rule: t.rule})
+	return given.ID, nil
 }
 
+// mostShown is how many bytes of an input are shown with a question, and mostOfText how
+// many of one text in it, so that no field hides another.
+const (
+	mostShown  = 8000
+	mostOfText = 2000
+)
+
 // question words what Claude wants to do, and what a yes for more than once permits.
-func (t *toolCall) question(rule string) string {
-	const scope = "\nAllow it? A yes for this job, or for always, permits: "
-	for _, key := range []string{"command", "file_path", "url", "path", "notebook_path"} {
-		if text, ok := t.tool.Input[key].(string); ok && text != "" {
-			return fmt.Sprintf("Claude wants to use %s: %s", t.tool.Name, excerpt.Head(text, 1000)) + scope + rule
-		}
+func (t *toolCall) question() string {
+	short := approval.ToolCall{Name: t.tool.Name}
+	short.Input, _ = shortened(t.tool.Input).(map[string]any)
+	shown := short.Shown()
+	if len(shown) > mostShown {
+		shown = excerpt.Head(shown, mostShown) + fmt.Sprintf("\n(the beginning of %d bytes: look at the whole input before you allow it)", len(shown))
 	}
-	return fmt.Sprintf("Claude wants to use %s.", t.tool.Name) + scope + rule
+	return fmt.Sprintf("Claude wants to use %s:\n%s\nAllow it? A yes for this job, or for always, permits: %s", t.tool.Name, shown, t.rule)
+}
+
+// shortened is an input in which long texts are cut in the middle, and say so.
+func shortened(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) <= mostOfText {
+			return v
+		}
+		first, last := excerpt.First(v, mostOfText-mostOfText/4), excerpt.Last(v, mostOfText/4)
+		return fmt.Sprintf("%s … (%d bytes are left out here) … %s", first, len(v)-len(first)-len(last), last)
+	case map[string]any:
+		short := make(map[string]any, len(v))
+		for name, value := range v {
+			short[name] = shortened(value)
+		}
+		return short
+	case []any:
+		short := make([]any, len(v))
+		for i, value := range v {
+			short[i] = shortened(value)
+		}
+		return short
+	}
+	return v
 }

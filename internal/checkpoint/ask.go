@@ -45,12 +45,12 @@ type Request struct {
 func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
 	f, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
 	if details != nil {
-		return "", asked, details, nil
+		return lifecycle.Outcome{}, asked, details, nil
 	}
 	f.props.OriginalQuestion, f.props.OfferedChange = "", "" // nobody was asked back yet
 	made, err := compose(f, a)
 	if err != nil {
-		return "", asked, nil, err
+		return lifecycle.Outcome{}, asked, nil, err
 	}
 	if a.Hold {
 		made.Hold = s.opts.Hold

@@ -139,7 +139,7 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 			outcome, asked, details, err := p.Ask(t.Context(), checkpoint.Request{
 				RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: call.message, Props: json.RawMessage(call.props), ToolCallID: "call_1", ApprovalKey: "a digest",
 			})
-			if err != nil || outcome != lifecycle.Asked {
+			if err != nil || outcome.Kind != lifecycle.Accepted {
 				t.Fatal(outcome, details, err)
 			}
 			m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(c.parts)}

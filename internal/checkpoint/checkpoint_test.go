@@ -74,7 +74,7 @@ func (p *people) take() job.ID {
 	p.t.Helper()
 	service := storetest.Service{Store: p.store, Service: p.jobs}
 	for part := range store.Partition(store.Partitions) {
-		turn, err := service.Claim(p.t.Context(), part, lifecycle.Worker{Node: "n"}, false)
+		turn, err := service.Claim(p.t.Context(), part, lifecycle.Worker{Node: "n"})
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func (p *people) asking(id job.ID, q question, hold bool) job.Checkpoint {
 	outcome, asked, details, err := p.Ask(p.t.Context(), checkpoint.Request{
 		RequestID: id, UserID: user, SessionID: session, Type: q.kind, Message: q.message, Props: json.RawMessage(q.props), Hold: hold, MaxIterations: 2,
 	})
-	if err != nil || details != nil || outcome != lifecycle.Asked {
+	if err != nil || details != nil || outcome.Kind != lifecycle.Accepted {
 		p.t.Fatalf("asking: %s, %v, %v", outcome, details, err)
 	}
 	return p.checkpoint(asked.ID)

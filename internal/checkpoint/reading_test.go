@@ -41,7 +41,7 @@ func (p *people) reader(c job.Checkpoint) job.ID {
 func (p *people) finds(reader job.ID, meaning string) {
 	p.t.Helper()
 	outcome, err := p.jobs.Accept(p.t.Context(), reader, lifecycle.Submission{Digest: meaning, Result: json.RawMessage(meaning)})
-	if err != nil || outcome != lifecycle.Accepted {
+	if err != nil || outcome.Kind != lifecycle.Accepted {
 		p.t.Fatalf("%s, %v", outcome, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 )
 
 // signIns are the variables with which the CLI signs in, or which say where.
@@ -21,11 +20,7 @@ var signIns = []string{
 // be had. Without a key in the environment it is the account that the CLI's user has logged
 // in with; where that is not known, no other node's.
 func Account(environ []string) string {
-	vars := map[string]string{}
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		vars[name] = value
-	}
+	vars := variables(environ)
 	digest, signedIn := sha256.New(), false
 	for _, name := range signIns {
 		if vars[name] != "" {

@@ -183,6 +183,24 @@ func TestUsageOfABrokenStream(t *testing.T) {
 	}
 }
 
+// What a job's process prints is bounded: any program of the job may have written it.
+func TestUsageThatNoTurnCanHave(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]job.Usage{
+		`{"type":"result","total_cost_usd":-5,"usage":{"input_tokens":-5,"cache_read_input_tokens":3,"output_tokens":-1000000000000}}`: {InputTokens: 3},
+		`{"type":"result","total_cost_usd":1e300,"usage":{"input_tokens":9000000000000000000,"cache_read_input_tokens":9000000000000000000,"output_tokens":1000000000000}}`: {
+			InputTokens: 1e9, OutputTokens: 1e9, CostUSD: 1e5,
+		},
+	} {
+		r := claude.NewReader()
+		_, _ = r.Write([]byte(line + "\n"))
+		r.Close()
+		if r.Usage() != want {
+			t.Errorf("%s is %+v, want %+v", line, r.Usage(), want)
+		}
+	}
+}
+
 func TestParseLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 )
 
 // ConfigDir is what the CLI has in a sandbox in place of its user's own configuration,
@@ -36,14 +36,18 @@ const credentialsFile = ".credentials.json"
 // accountFile holds the user's account, and beside it what the user did where.
 const accountFile = ".claude.json"
 
-// accountKeys are what of it a turn needs.
-var accountKeys = []string{"customApiKeyResponses", "hasCompletedOnboarding", "mcpServers", "oauthAccount", "primaryApiKey"}
+// accountKeys are what of it a turn needs, and loginKeys what it needs to sign in by itself.
+var (
+	accountKeys = []string{"hasCompletedOnboarding", "mcpServers"}
+	loginKeys   = []string{"customApiKeyResponses", "oauthAccount", "primaryApiKey"}
+)
 
 // PrepareConfigDir makes dir a configuration for a turn: the user's settings and login,
 // to be read, and the conversation that earlier turns have left there. Whatever else they
 // left goes: a turn that changes how the CLI is set up would change what is asked of
-// people in the next one. environ is the CLI's environment.
-func PrepareConfigDir(dir string, environ []string) (ConfigDir, error) {
+// people in the next one. environ is the CLI's environment. Without login, the user's login
+// stays out.
+func PrepareConfigDir(dir string, environ []string, login bool) (ConfigDir, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return ConfigDir{}, err
 	}
@@ -72,6 +76,9 @@ func PrepareConfigDir(dir string, environ []string) (ConfigDir, error) {
 	}
 	c.Shown[filepath.Join(dir, settingsFile)] = filepath.Join(dir, settingsFile)
 	for _, name := range userSettings {
+		if name == credentialsFile && !login {
+			continue
+		}
 		source := filepath.Join(user.config, name)
 		info, err := os.Stat(source)
 		if err != nil {
@@ -82,7 +89,7 @@ func PrepareConfigDir(dir string, environ []string) (ConfigDir, error) {
 		}
 		c.Shown[filepath.Join(dir, name)] = source
 	}
-	return c, root.WriteFile(accountFile, account(user.account), 0o600)
+	return c, root.WriteFile(accountFile, account(user.account, login), 0o600)
 }
 
 // place makes something that can be covered.
@@ -98,14 +105,18 @@ func place(root *os.Root, name string, isDir bool) error {
 }
 
 // account is what a turn needs of a user's account; an empty one where there is none.
-func account(file string) []byte {
+func account(file string, login bool) []byte {
 	var all map[string]json.RawMessage
 	text, err := os.ReadFile(file)
 	if err != nil || json.Unmarshal(text, &all) != nil {
 		return []byte("{}\n")
 	}
 	kept := map[string]json.RawMessage{}
-	for _, key := range accountKeys {
+	keys := accountKeys
+	if login {
+		keys = slices.Concat(keys, loginKeys)
+	}
+	for _, key := range keys {
 		if value, ok := all[key]; ok {
 			kept[key] = value
 		}
@@ -125,11 +136,7 @@ type user struct {
 }
 
 func userOf(environ []string) user {
-	vars := map[string]string{}
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		vars[name] = value
-	}
+	vars := variables(environ)
 	home := vars["HOME"]
 	u := user{config: filepath.Join(home, ".claude"), account: filepath.Join(home, accountFile)}
 	if dir := vars["CLAUDE_CONFIG_DIR"]; dir != "" {

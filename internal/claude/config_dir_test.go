@@ -33,7 +33,7 @@ func TestConfigDirOfATurn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := claude.PrepareConfigDir(dir, []string{"HOME=" + home})
+	got, err := claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,5 +50,13 @@ func TestConfigDirOfATurn(t *testing.T) {
 	}
 	if got.Shown[filepath.Join(dir, ".credentials.json")] != filepath.Join(home, ".claude", ".credentials.json") || len(got.Shown) != 2 {
 		t.Errorf("shown are %v", got.Shown)
+	}
+	// The server signs in for the turn.
+	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, ".claude.json")); err != nil || string(text) != `{"mcpServers":{"a":{}}}` || len(got.Shown) != 1 {
+		t.Errorf("without a login, there is %s, %v, and shown are %v", text, err, got.Shown)
 	}
 }

@@ -50,7 +50,7 @@ func explainResult(r *Result) (job.Code, string) {
 	case r.IsError:
 		words := strings.Join(slices.Concat(r.Errors, []string{r.Text}), " ")
 		if code := limitOf(r, words); code != "" {
-			return code, limitAdvice[code] + quoteEnd(words)
+			return code, limitAdvice[code] + " The CLI says" + quoteEnd(words)
 		}
 		if strings.Contains(words, "selected model") {
 			return job.CodeCrashed, "Claude cannot use the model. Check model in the kind's prompt file. The CLI says" + quoteEnd(words)

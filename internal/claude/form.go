@@ -12,7 +12,7 @@ import (
 var promptText string
 
 // form is the form of all prompts.
-var form = newPromptForm(promptText)
+var form = sync.OnceValue(func() promptForm { return newPromptForm(promptText) })
 
 // The templates of whole prompts.
 const (

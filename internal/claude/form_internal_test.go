@@ -28,7 +28,7 @@ func TestReaderFollowsTheTemplate(t *testing.T) {
 	for _, name := range []string{firstPrompt, laterPrompt} {
 		var read [2]Parts
 		var texts [2]string
-		for i, f := range []promptForm{form, reworded} {
+		for i, f := range []promptForm{form(), reworded} {
 			var err error
 			if texts[i], err = f.write(name, promptData{Prompt: p, System: "Do it.", Why: "Go on."}); err != nil {
 				t.Fatal(err)
@@ -40,7 +40,7 @@ func TestReaderFollowsTheTemplate(t *testing.T) {
 		if diff := cmp.Diff(read[0], read[1]); diff != "" || read[0].SteerRequest != "Shorter." {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if _, err := form.read(texts[1]); err == nil {
+		if _, err := form().read(texts[1]); err == nil {
 			t.Errorf("%s: other words than its own were read", name)
 		}
 	}

@@ -7,14 +7,25 @@ import (
 	"ringback/internal/job"
 )
 
-// limitAdvice introduces the CLI's own words about a limit, with what to do where that is
-// known. Its words for people at a terminal ("run /login") don't help here.
+// limitAdvice says what a limit is, with what to do if that is known. The CLI's words for people at a terminal ("run /login") don't help here.
 var limitAdvice = map[job.Code]string{
-	job.CodeUsageLimit: "Claude's account has reached its usage limit. The CLI says",
-	job.CodeRateLimit:  "The model's API refused: too many requests. The CLI says",
-	job.CodeOverloaded: "The model's API is overloaded. The CLI says",
-	job.CodeSignedOut: "Claude is not logged in. Set ANTHROPIC_API_KEY for the server, or run claude and log in as the user that the server runs as. " +
-		"The CLI says",
+	job.CodeUsageLimit: "Claude's account has reached its usage limit.",
+	job.CodeRateLimit:  "The model's API refused: too many requests.",
+	job.CodeOverloaded: "The model's API is overloaded.",
+	job.CodeSignedOut:  "Claude is not logged in. Set ANTHROPIC_API_KEY for the server, or run claude and log in as the user that the server runs as.",
+}
+
+// ExplainRefusal says which limit of Claude's an error of the API is, for programs and for
+// people; "" for none. resets is true if the API says when the account may go on.
+func ExplainRefusal(status int, kind, words string, resets bool) (job.Code, string) {
+	code := limitOf(&Result{APIStatus: status, APIErrorType: kind}, words)
+	if code == job.CodeRateLimit && resets {
+		code = job.CodeUsageLimit
+	}
+	if code == "" {
+		return "", ""
+	}
+	return code, limitAdvice[code] + " The API says" + quoteEnd(words)
 }
 
 // statusOverloaded is what the Messages API answers when it has no room.

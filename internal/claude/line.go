@@ -109,9 +109,19 @@ type tokens struct {
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
+// No turn uses more than these: what a job's process prints is not to be believed without bounds.
+const (
+	maxTokens  = 1e9
+	maxCostUSD = 1e5
+)
+
 func (t tokens) usage() job.Usage {
-	return job.Usage{InputTokens: t.Input + t.CacheRead + t.CacheCreation, OutputTokens: t.Output}
+	input := bounded(t.Input, maxTokens) + bounded(t.CacheRead, maxTokens) + bounded(t.CacheCreation, maxTokens)
+	return job.Usage{InputTokens: min(input, maxTokens), OutputTokens: bounded(t.Output, maxTokens)}
 }
+
+// bounded is a number that was reported, between 0 and most.
+func bounded[N int64 | float64](reported, most N) N { return min(max(reported, 0), most) }
 
 // ParseLine reads a line. It takes anything: what does not look as expected is
 // left out.

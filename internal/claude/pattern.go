@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
+
+	"ringback/internal/lazy"
 )
 
 // A pattern is a template read backwards: the regular expression of all that the
@@ -158,14 +160,14 @@ func (b *patternBuilder) capture(name, class string) {
 }
 
 // space is what stands between lines.
-var space = regexp.MustCompile(`\s*\n\s*`)
+var space = lazy.Regexp(`\s*\n\s*`)
 
 // literal writes the template's own text. The line breaks next to what is fenced stand
 // as they are, of all others there may be more.
 func (b *patternBuilder) literal(text string) {
 	text, closes := cutFence(text, strings.CutPrefix, "\n```")
 	text, opens := cutFence(text, strings.CutSuffix, openedFences...)
-	words := space.Split(text, -1)
+	words := space().Split(text, -1)
 	for i := range words {
 		words[i] = regexp.QuoteMeta(words[i])
 	}

@@ -52,7 +52,7 @@ func (p Prompt) First() (string, error) {
 		return "", fmt.Errorf("reading the input: %w", err)
 	}
 	system := kind.Render(p.Kind.Prompt, func(name string) string { return p.variable(name, input) })
-	return form.write(firstPrompt, promptData{Prompt: p, System: system})
+	return form().write(firstPrompt, promptData{Prompt: p, System: system})
 }
 
 // Unfinished is the prompt of a turn in the same conversation, after one that
@@ -90,7 +90,7 @@ func (p Prompt) Written() (string, error) {
 }
 
 func (p Prompt) again(why string) (string, error) {
-	return form.write(laterPrompt, promptData{Prompt: p, Why: strings.TrimSpace(why)})
+	return form().write(laterPrompt, promptData{Prompt: p, Why: strings.TrimSpace(why)})
 }
 
 // variable returns the value of a template variable. A field of the input that

@@ -34,7 +34,7 @@ type ActionPart struct {
 
 // ReadPrompt reads a prompt that a Prompt wrote, by the same template. It fails where
 // the text is none, as when it was written by another version.
-func ReadPrompt(text string) (Parts, error) { return form.read(text) }
+func ReadPrompt(text string) (Parts, error) { return form().read(text) }
 
 func partsOf(v values) (Parts, error) {
 	p := Parts{

@@ -8,9 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"syscall"
 	"time"
+
+	"ringback/internal/lazy"
 )
 
 // The CLI keeps each conversation in a file of its configuration, as lines of JSON that it
@@ -115,10 +116,10 @@ func findSession(root *os.Root, conversation string) (found string, err error) {
 }
 
 // thinking marks a line in which the model's own thinking stands.
-var thinking = regexp.MustCompile(`"type"\s*:\s*"(redacted_)?thinking"`)
+var thinking = lazy.Regexp(`"type"\s*:\s*"(redacted_)?thinking"`)
 
 // signatureInPrompt is where a prompt has the signature of its turn.
-var signatureInPrompt = regexp.MustCompile(`- HMAC_SIGNATURE: ([0-9a-f]{64})`)
+var signatureInPrompt = lazy.Regexp(`- HMAC_SIGNATURE: ([0-9a-f]{64})`)
 
 // standIn stands in a copy of a conversation for the signature of its latest turn: the turn
 // that goes on with a call of a tool has the same, and Claude goes on from the call before
@@ -130,7 +131,7 @@ const standIn = "__THE_SIGNATURE_OF_THE_TURN_THAT_GOES_ON_WITH_THIS_CONVERSATION
 // thinking, and takes it back unchanged only.
 func MaskSession(text []byte, mask func([]byte) []byte) (masked []byte, ok bool) {
 	masked = text
-	if all := signatureInPrompt.FindAllSubmatch(text, -1); len(all) > 0 {
+	if all := signatureInPrompt().FindAllSubmatch(text, -1); len(all) > 0 {
 		masked = bytes.ReplaceAll(masked, all[len(all)-1][1], []byte(standIn))
 	}
 	if masked = mask(masked); len(masked) != len(text) {
@@ -141,7 +142,7 @@ func MaskSession(text []byte, mask func([]byte) []byte) (masked []byte, ok bool)
 		if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
 			end = start + i + 1
 		}
-		if line := text[start:end]; thinking.Match(line) && !bytes.Equal(line, masked[start:end]) {
+		if line := text[start:end]; thinking().Match(line) && !bytes.Equal(line, masked[start:end]) {
 			return nil, false
 		}
 		start = end

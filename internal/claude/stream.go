@@ -111,6 +111,7 @@ func (r *Reader) count(m *Message) {
 	}
 	r.last = m.ID
 	r.seen = r.seen.Plus(m.Usage.usage())
+	r.seen.InputTokens, r.seen.OutputTokens = min(r.seen.InputTokens, maxTokens), min(r.seen.OutputTokens, maxTokens)
 }
 
 // Begun reports whether the CLI began or resumed the conversation.
@@ -126,7 +127,7 @@ func (r *Reader) Usage() job.Usage {
 		return r.seen
 	}
 	u := r.result.Tokens.usage()
-	u.CostUSD = r.result.CostUSD
+	u.CostUSD = bounded(r.result.CostUSD, maxCostUSD)
 	return u
 }
 

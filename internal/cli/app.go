@@ -109,7 +109,12 @@ func (a *app) common(c *cobra.Command) {
 	f.StringVarP(&a.output, "output", "o", table, "`format`: table or json")
 	c.SetFlagErrorFunc(FlagError)
 	completeFlag(c, "output", []string{table, plainJSON})
-	c.PreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
+	c.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if a.json() {
+			cmd.SetOut(&jsonWriter{Writer: cmd.OutOrStdout()})
+		}
+		return a.checkFlags()
+	}
 }
 
 func (a *app) checkFlags() error {

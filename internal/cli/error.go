@@ -121,7 +121,7 @@ func printErrorJSON(w io.Writer, err error) {
 		e = &job.Error{Message: message, Hint: strings.TrimSpace(hint)}
 	}
 	body := job.Error{Message: e.Message, Details: e.Details, Hint: inCommands(e.Hint)}
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(&jsonWriter{Writer: w})
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(body) // when standard error is gone, so is the reader
 }

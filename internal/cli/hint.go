@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"regexp"
 	"strings"
+
+	"ringback/internal/lazy"
 )
 
 // endpoint finds an endpoint of ours in a text from the server.
-var endpoint = regexp.MustCompile(`\b(?:GET|POST|DELETE) (/[a-z][^\s"'),;]*[^\s"'),;.:])`)
+var endpoint = lazy.Regexp(`\b(?:GET|POST|DELETE) (/[a-z][^\s"'),;]*[^\s"'),;.:])`)
 
 // wordsOfHTTP are what requests are made of, and what they are on a command line.
 var wordsOfHTTP = strings.NewReplacer(
@@ -19,8 +20,8 @@ var wordsOfHTTP = strings.NewReplacer(
 // inCommands tells a server's hint to somebody at a command line: by commands,
 // where it names endpoints.
 func inCommands(hint string) string {
-	hint = endpoint.ReplaceAllStringFunc(hint, func(text string) string {
-		if command := commandFor(endpoint.FindStringSubmatch(text)[1]); command != "" {
+	hint = endpoint().ReplaceAllStringFunc(hint, func(text string) string {
+		if command := commandFor(endpoint().FindStringSubmatch(text)[1]); command != "" {
 			return "ringback " + command
 		}
 		return text

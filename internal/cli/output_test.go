@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
@@ -399,6 +400,31 @@ func TestJSONIsTheAPIsOwn(t *testing.T) {
 		}
 		if diff := cmp.Diff(answer, compact.String()); diff != "" {
 			t.Errorf("%s: %s", command, diff)
+		}
+	}
+}
+
+// What is in strings neither steers a terminal nor turns text around, in JSON for people's
+// terminals too; it means the same.
+func TestJSONIsHarmless(t *testing.T) {
+	t.Parallel()
+	const hostile = "\u0080\u009b31m\u202e\u2066\u2028\u200f\u007f\u061c é 😀 \ufffd"
+	record := strings.Replace(received, `"kind":"`, `"hostile":"`+hostile+`","kind":"`, 1)
+	if record == received {
+		t.Fatal("the record has no kind")
+	}
+	for _, command := range []string{"status req_01_abcdefghijklmnopqrstuvwxyz", "run note", "list"} {
+		f := newStub(t)
+		f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = record
+		f.answers["GET /api/jobs"] = `{"jobs":[` + record + `]}`
+		got := newConsole(t, f.URL).onTerminal(80).run(t, append(strings.Fields(command), "-o", "json")...).stdout
+		for _, r := range got {
+			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028') {
+				t.Errorf("%s prints %q", command, r)
+			}
+		}
+		if !strings.Contains(got, `\u0080\u009b31m\u202e\u2066\u2028\u200f\u007f\u061c é 😀 `+"\ufffd") {
+			t.Errorf("%s has lost what was written: %s", command, got)
 		}
 	}
 }

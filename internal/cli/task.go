@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -18,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 // changeKind is the kind that runs where only repositories are named.
@@ -189,11 +189,11 @@ func nodeName(node string) string {
 }
 
 // capital finds where a word begins in the name of one of our fields.
-var capital = regexp.MustCompile(`([a-z])([A-Z])`)
+var capital = lazy.Regexp(`([a-z])([A-Z])`)
 
 // asWritten is a field as the file spells it.
 func asWritten(field string) string {
-	return strings.ToLower(capital.ReplaceAllString(field[strings.LastIndexByte(field, '.')+1:], "${1}_$2"))
+	return strings.ToLower(capital().ReplaceAllString(field[strings.LastIndexByte(field, '.')+1:], "${1}_$2"))
 }
 
 // plainType words what a field takes.

@@ -3,11 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"ringback/internal/lazy"
 )
 
 // keepDigits makes the numbers below a node of a YAML file decode to what was written,
@@ -61,7 +62,7 @@ func tagged(path string, n *ast.TagNode) error {
 	return nil
 }
 
-var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
+var jsonNumber = lazy.Regexp(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
 
 // scalar makes a json.Number of what is written as one in JSON, and leaves texts and the
 // whole numbers that YAML alone knows, such as 0x1f and 1_000.
@@ -70,7 +71,7 @@ func scalar(path string, node ast.Node) (ast.Node, error) {
 	if at.Type == token.SingleQuoteType || at.Type == token.DoubleQuoteType {
 		return node, nil
 	}
-	if text := strings.TrimPrefix(at.Value, "+"); jsonNumber.MatchString(text) {
+	if text := strings.TrimPrefix(at.Value, "+"); jsonNumber().MatchString(text) {
 		return &ast.IntegerNode{BaseNode: &ast.BaseNode{}, Token: at, Value: json.Number(text)}, nil
 	}
 	switch n := node.(type) {

@@ -92,8 +92,10 @@ type Config struct {
 
 	// Keys are those of API_KEYS, named by their place there.
 	Keys []apikey.Key `env:"-"`
-	// EnvFile is the .env file that was read; empty for none.
-	EnvFile string `env:"-"`
+	// EnvFile is the .env file that was read, and EnvFileNames the variables in it; empty for
+	// none.
+	EnvFile      string   `env:"-"`
+	EnvFileNames []string `env:"-"`
 	// Environ is every variable, those of EnvFile included, known to us or not: what
 	// a job's processes may see is picked from it.
 	Environ []string `env:"-"`
@@ -251,7 +253,6 @@ func (c Config) validate() error {
 	check(c.WebSocketsPerUser >= 0, "WEBSOCKETS_PER_USER %d: want 0 or more", c.WebSocketsPerUser)
 	check(c.WebSocketsPerAddr >= 0, "WEBSOCKETS_PER_ADDRESS %d: want 0 or more", c.WebSocketsPerAddr)
 	check(c.CallbackRate > 0, "CALLBACK_RATE %g: want more than 0 per second", c.CallbackRate)
-	check(c.JWTSecret == "" || len(c.JWTSecret) >= 32, "JWT_SECRET: want at least 32 characters, for it signs for every user")
 	hook, err := url.Parse(c.WebhookURL)
 	check(c.WebhookURL == "" || err == nil && (hook.Scheme == "http" || hook.Scheme == "https") && hook.Host != "",
 		"WEBHOOK_URL: want an http or https URL")
@@ -273,9 +274,7 @@ func (c Config) validate() error {
 	for _, dir := range c.RepositoryPaths {
 		check(filepath.IsAbs(dir), "REPOSITORY_PATHS: %q leads from nowhere: want absolute paths of directories", dir)
 	}
-	for _, key := range c.APIKeys {
-		check(len(key) >= 16, "API_KEYS: each key needs at least 16 characters")
-	}
+	faults = append(faults, c.checkSecrets()...)
 	check(c.Sandbox == SandboxAuto || c.Sandbox == SandboxRequired || c.Sandbox == SandboxOff, "SANDBOX %q: want auto, require or off", c.Sandbox)
 	for _, place := range c.SandboxReadable {
 		check(filepath.IsAbs(place), "SANDBOX_READABLE: %q is no absolute path", place)
@@ -284,7 +283,33 @@ func (c Config) validate() error {
 	check(c.Secured() || isLoopback(c.ListenAddr),
 		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: "+
 			"set one of them, or listen on 127.0.0.1", c.ListenAddr)
+	check(c.Secured() || len(c.TrustedProxies) == 0 && len(c.AllowedHosts) == 0,
+		"%s says that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so everybody could run jobs: "+
+			"set one of them, or leave it out", c.proxySetting())
 	return errors.Join(faults...)
+}
+
+// proxySetting is the setting that names a proxy, or what it calls this server.
+func (c Config) proxySetting() string {
+	if len(c.TrustedProxies) > 0 {
+		return "TRUSTED_PROXIES"
+	}
+	return "ALLOWED_HOSTS"
+}
+
+// checkSecrets judges the secrets that are set.
+func (c Config) checkSecrets() []error {
+	var faults []error
+	for _, key := range c.APIKeys {
+		faults = append(faults, checkSecret("API_KEYS", key, 16))
+	}
+	if c.JWTSecret != "" {
+		faults = append(faults, checkSecret("JWT_SECRET", c.JWTSecret, 32))
+	}
+	if c.WebhookSecret != "" {
+		faults = append(faults, checkSecret("WEBHOOK_SECRET", c.WebhookSecret, 1))
+	}
+	return faults
 }
 
 // HasKeys reports whether back ends are let in by keys.
@@ -390,7 +415,7 @@ func (c Config) CheckClaude() error {
 
 // FindClaude looks for the CLI. A name that is not on PATH means that there is
 // none, and the simulated Claude runs. A path was meant: what stands there must
-// start, and until it does, jobs fail and say so.
+// start, and until it does, jobs wait.
 func (c Config) FindClaude() Claude {
 	if c.ClaudeBin == simulate {
 		return Claude{Bin: c.ClaudeBin, Simulated: true}

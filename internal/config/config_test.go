@@ -122,3 +122,66 @@ func TestPathsAreAbsolute(t *testing.T) {
 		})
 	}
 }
+
+func loadFile(t *testing.T, text string) (config.Config, error) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return config.LoadServer(dir)
+}
+
+// A misspelt API_KEYS_FILE would let everybody in.
+func TestAMisspeltSettingIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, meant := range map[string]string{
+		"API_KEY_FILE": "API_KEYS_FILE", "API_KEYFILE": "API_KEYS_FILE", "API_KEYS_FILES": "API_KEYS_FILE", "API_KEY": "API_KEYS", "APIKEYS": "API_KEYS", "api_keys": "API_KEYS",
+		"RINGBACK_API_KEYS": "API_KEYS", "JWT_SECRETS": "JWT_SECRET", "JWT_SECERT": "JWT_SECRET", "JWTSECRET": "JWT_SECRET", "ALLOWED_HOST": "ALLOWED_HOSTS", "SANDBOXES": "SANDBOX",
+	} {
+		if _, err := loadFile(t, name+"=0123456789abcdef-and-more-than-32\n"); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "did you mean "+meant+"?") {
+			t.Errorf("%s: %v, want the question whether %s was meant", name, err, meant)
+		}
+	}
+	var others strings.Builder
+	for name := range strings.FieldsSeq(`PATH HOME LANG TZ TMPDIR SHELL TERM EDITOR HTTP_PROXY NO_PROXY GH_TOKEN GITHUB_TOKEN GOPATH GOPROXY ANTHROPIC_API_KEY ANTHROPIC_BASE_URL
+		ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN AWS_REGION DATABASE_URL PORT HOST NODE_ENV REDIS_HOST REDIS_PORT DEBUG SECRET SECRET_KEY BASE_URL SMTP_HOST SLACK_BOT_TOKEN
+		STRIPE_WEBHOOK_SECRET TOKEN MODEL SESSION_SECRET`) {
+		others.WriteString(name + "=x\n")
+	}
+	if _, err := loadFile(t, others.String()); err != nil {
+		t.Errorf("variables of other programs are refused: %v", err)
+	}
+}
+
+func TestASecretThatAnybodyCouldGuessIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{
+		"please-make-one-with-openssl-rand-hex-32", "a-secret-of-32-characters-or-more", "change-me-change-me-change-me-now!", "CHANGEME-0123456789-0123456789-0123",
+		strings.Repeat("s", 40), strings.Repeat("ab", 20), strings.Repeat("x", 39) + "y",
+	} {
+		for _, name := range []string{"API_KEYS", "JWT_SECRET", "WEBHOOK_SECRET"} {
+			_, err := config.LoadFrom(map[string]string{name: secret})
+			if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), secret) {
+				t.Errorf("%s=%s: %v, want a refusal that names the variable and does not show the secret", name, secret, err)
+			}
+		}
+	}
+	if _, err := config.LoadFrom(map[string]string{"JWT_SECRET": "5f1d2c3b4a59687786950a1b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d6e"}); err != nil {
+		t.Errorf("a random secret is refused: %v", err)
+	}
+}
+
+func TestAServerBehindAProxyNeedsKeys(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"ALLOWED_HOSTS", "TRUSTED_PROXIES"} {
+		vars := map[string]string{name: "10.0.0.5"}
+		if _, err := config.LoadFrom(vars); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "JWT_SECRET") {
+			t.Errorf("%s without keys: %v, want what to set", name, err)
+		}
+		vars["API_KEYS"] = "0f1e2d3c4b5a6978"
+		if _, err := config.LoadFrom(vars); err != nil {
+			t.Errorf("%s with a key: %v", name, err)
+		}
+	}
+}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
+
+	"ringback/internal/spelling"
 )
 
 // dotenv is the file, in the working directory, that the server reads beside
@@ -36,14 +38,31 @@ func LoadServer(dir string) (Config, error) {
 	if vars == nil {
 		vars = map[string]string{}
 	}
+	names := slices.Sorted(maps.Keys(vars))
 	maps.Copy(vars, real)
 	c, err := LoadFrom(vars)
 	delete(vars, "API_KEYS") // their digests are all that is kept
-	c.EnvFile, c.Environ = file, environ(vars)
+	c.EnvFile, c.EnvFileNames, c.Environ = file, names, environ(vars)
+	err = errors.Join(misspelt(names), err)
 	if err != nil && file != "" {
 		err = fmt.Errorf("%w\n(%s was read too)", err, file)
 	}
 	return c, err
+}
+
+// misspelt returns an error for each name that is no setting, but is written almost like one:
+// a misspelt API_KEYS_FILE would let everybody in.
+func misspelt(names []string) error {
+	var faults []error
+	for _, name := range names {
+		if slices.Contains(Variables(), name) {
+			continue
+		}
+		if meant := spelling.Nearest(strings.TrimPrefix(name, "RINGBACK_"), Variables()); meant != "" {
+			faults = append(faults, fmt.Errorf("%s in %s is not a setting: did you mean %s? A variable of another program belongs in another file", name, dotenv, meant))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // environ is variables in the form that processes take.

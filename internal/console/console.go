@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -39,9 +40,11 @@ type Identity struct {
 
 // Console serves the pages.
 type Console struct {
-	opts   Options
-	pages  map[string]*template.Template
-	static static
+	opts  Options
+	pages map[string]*template.Template
+	// pagesAsText are the same pages with every text as it was written.
+	pagesAsText func() map[string]*template.Template
+	static      static
 	// routes are those of the pages.
 	routes map[string]bool
 	writes *http.CrossOriginProtection
@@ -51,11 +54,14 @@ type Console struct {
 // New returns the console.
 func New(opts Options, log *slog.Logger) *Console {
 	files := loadStatic()
-	return &Console{opts: opts, static: files, pages: parsePages(files), routes: map[string]bool{}, writes: http.NewCrossOriginProtection(), log: log}
+	return &Console{opts: opts, static: files, pages: parsePages(files, markdown), pagesAsText: sync.OnceValue(func() map[string]*template.Template { return parsePages(files, asText) }), routes: map[string]bool{}, writes: http.NewCrossOriginProtection(), log: log}
 }
 
 // Register adds the pages.
 func (c *Console) Register(e *echo.Echo) {
+	if !c.opts.Open {
+		e.Pre(c.enter)
+	}
 	compress := middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024})
 	e.GET("/static/:name", c.static.serve, compress)
 	e.GET("/client.js", serveClient, compress)
@@ -66,7 +72,7 @@ func (c *Console) Register(e *echo.Echo) {
 		"/": c.overview, "/jobs": c.jobs, "/jobs/new": c.kinds, "/jobs/new/:kind": c.newJob,
 		"/jobs/:id": c.job, "/jobs/:id/timeline": c.timeline, "/jobs/:id/review": c.review,
 		"/jobs/:id/files": c.files, "/jobs/:id/transcript": c.transcript, "/jobs/:id/audit": c.audit,
-		"/inbox": c.inbox, "/inbox/:id": c.checkpoint, "/approvals": c.approvals, "/docs": c.docs,
+		"/inbox": c.inbox, "/inbox/:id": c.checkpoint, "/approvals": c.approvals, "/docs": c.docs, "/leave": c.leave,
 	} {
 		c.routes[path] = true
 		e.GET(path, c.page(c.signedIn(show)), compress)
@@ -125,7 +131,9 @@ func (c *Console) protect(header http.Header) {
 }
 
 // see goes on to another page, by GET.
-func (v *visit) see(path string) error { return v.Redirect(http.StatusSeeOther, path) }
+func (v *visit) see(path string) error {
+	return v.Redirect(http.StatusSeeOther, prefix(v.Request())+path)
+}
 
 // jobPath is the path of a job's page, or of one below it.
 func jobPath(id job.ID, below string) string { return "/jobs/" + url.PathEscape(string(id)) + below }

@@ -6,7 +6,8 @@
 // Pages are rendered on the server. All that they show and all that they do is a call of
 // the API in the name of whoever looks (see calls.go), so there is one set of rules, and
 // nobody sees more than the API would show them. What a model or a user wrote is text:
-// html/template escapes it by its context, Markdown goes through a sanitiser, and a strict
+// html/template escapes it by its context, Markdown goes through a sanitiser, what rendering
+// costs is proportional to what is rendered (bounds.go, json.go, form.Schema.spend), and a strict
 // Content-Security-Policy keeps scripts and styles out that are not ours.
 //
 // Reading and answering work without JavaScript: links, forms and POST. The modules in

@@ -1,15 +1,12 @@
 package console
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	"ringback/internal/job"
 )
@@ -19,7 +16,7 @@ func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "tone": tone, "phaseWords": job.Phase.Words, "shortID": shortID, "jobPath": jobPath, "pretty": pretty,
-		"markdown": markdown, "detail": detailText, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
+		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
 	}
 }
 
@@ -168,26 +165,6 @@ func plural(n int, one string) string {
 		return "1 " + one
 	}
 	return thousands(int64(n)) + " " + one + "s"
-}
-
-// pretty is JSON as people read it, digit for digit. Characters that cannot be seen are
-// written as JSON escapes, so that what is sent back is the same.
-func pretty(text json.RawMessage) string {
-	var out bytes.Buffer
-	if json.Indent(&out, text, "", "  ") != nil {
-		return string(text)
-	}
-	var shown strings.Builder
-	for _, r := range out.String() {
-		if isVisible(r) {
-			shown.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&shown, `\u%04x`, unit)
-		}
-	}
-	return shown.String()
 }
 
 // forPrograms are words of advice that is for programs.

@@ -3,43 +3,114 @@ package console
 import (
 	"bytes"
 	"html/template"
+	"net/url"
 	"strings"
+	"sync"
 	"unicode"
 
-	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
 )
 
-var (
-	reader = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
-	// sanitiser lets no image through, for it would be loaded from elsewhere, nor any
-	// class or style.
-	sanitiser = func() *bluemonday.Policy {
-		p := bluemonday.NewPolicy()
-		p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code", "em", "strong", "del",
-			"table", "thead", "tbody", "tr", "th", "td")
-		p.AllowAttrs("href").OnElements("a")
-		p.AllowURLSchemes("http", "https", "mailto")
-		p.RequireParseableURLs(true)
-		p.RequireNoFollowOnLinks(true)
-		p.RequireNoReferrerOnLinks(true)
-		p.AddTargetBlankToFullyQualifiedLinks(true)
-		return p
-	}()
-)
+// reader renders Markdown. goldmark escapes all text; safeNodes renders the nodes that could
+// bring in anything else. Links lead to a page that says where they go (leave.go). A test compares the result with what a sanitizer lets through.
+var reader = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithParser(boundedParser()),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(
+			util.Prioritized(safeNodes{}, 1),
+			util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), 2),
+			util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 2),
+		)),
+	)
+})
 
-// mostMarkdown is the longest text that is read as Markdown, in bytes: longer ones are
-// shown as they are.
-const mostMarkdown = 64 << 10
+// safeNodes renders the nodes that name an address, hold HTML or carry attributes: it links to
+// the web and to e-mail addresses only, without telling where the reader comes from, and
+// leaves out HTML, images, which would be loaded from elsewhere, titles and classes.
+type safeNodes struct{}
+
+func (safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	omit := func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { return ast.WalkSkipChildren, nil }
+	r.Register(ast.KindImage, omit)
+	r.Register(ast.KindRawHTML, omit)
+	r.Register(ast.KindHTMLBlock, omit)
+	r.Register(ast.KindLink, renderLink)
+	r.Register(ast.KindAutoLink, renderAutoLink)
+	r.Register(ast.KindFencedCodeBlock, renderCode)
+}
+
+func renderLink(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	open, closing := linkTags(util.URLEscape(n.(*ast.Link).Destination, true))
+	if entering {
+		_, _ = w.WriteString(open)
+	} else {
+		_, _ = w.WriteString(closing)
+	}
+	return ast.WalkContinue, nil
+}
+
+func renderAutoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	link := n.(*ast.AutoLink)
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	address := util.URLEscape(link.URL(source), false)
+	if link.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(address), []byte("mailto:")) {
+		address = append([]byte("mailto:"), address...)
+	}
+	open, closing := linkTags(address)
+	_, _ = w.WriteString(open + template.HTMLEscapeString(string(link.Label(source))) + closing)
+	return ast.WalkContinue, nil
+}
+
+// linkTags returns what encloses the text of a link: nothing if the address may not be linked to.
+func linkTags(address []byte) (open, closing string) {
+	u, err := url.Parse(strings.TrimSpace(string(address)))
+	if err != nil {
+		return "", ""
+	}
+	switch {
+	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
+		return `<a href="` + template.HTMLEscapeString(leavePath(u.String())) + `" ` + string(linkAttributes) + `>`, "</a>"
+	case u.Scheme == "mailto":
+		return `<a href="` + template.HTMLEscapeString(u.String()) + `" rel="nofollow noreferrer">`, "</a>"
+	}
+	return "", ""
+}
+
+func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		_, _ = w.WriteString("</code></pre>\n")
+		return ast.WalkContinue, nil
+	}
+	_, _ = w.WriteString("<pre><code>")
+	lines := n.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		html.DefaultWriter.RawWrite(w, line.Value(source))
+	}
+	return ast.WalkContinue, nil
+}
 
 // markdown is a text of a model's or a user's as a page shows it.
 func markdown(text string) template.HTML {
-	var out bytes.Buffer
-	if len(text) > mostMarkdown || reader.Convert([]byte(text), &out) != nil {
-		return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
+	if len(text) <= mostMarkdown {
+		out := boundedBuffer{limit: mostExpansion*len(text) + leastHTML}
+		if reader().Convert([]byte(text), &out) == nil {
+			return template.HTML(out.String()) //nolint:gosec // goldmark and safeNodes escape it
+		}
 	}
-	return template.HTML(sanitiser.SanitizeBytes(out.Bytes())) //nolint:gosec // it is sanitised
+	return `<p class="help">Shown as text: too long or too complex to be laid out.</p>` + asText(text)
+}
+
+// asText is a text as it was written.
+func asText(text string) template.HTML {
+	return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
 }
 
 // visible makes characters seen that change how others are shown (bidirectional controls)

@@ -1,8 +1,8 @@
 package console
 
 import (
-	"bytes"
 	"embed"
+	"errors"
 	"html/template"
 	"io/fs"
 	"path"
@@ -36,6 +36,8 @@ type page struct {
 	Open    bool
 	Waiting int64
 	Now     time.Time
+	// AsText is set if texts are shown as they were written.
+	AsText bool
 }
 
 // watch says which events make a page fetch itself anew.
@@ -54,9 +56,10 @@ func (v *visit) follow() watch {
 	return watch{UserID: "*"}
 }
 
-// parsePages reads the templates: each page with the layout and the parts.
-func parsePages(files static) map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(functions(files)).ParseFS(templates, "templates/layout.html", "templates/parts/*.html"))
+// parsePages reads the templates: each page with the layout and the parts. prose shows texts
+// that may be Markdown.
+func parsePages(files static, prose func(string) template.HTML) map[string]*template.Template {
+	base := template.Must(template.New("").Funcs(functions(files)).Funcs(template.FuncMap{"markdown": prose}).ParseFS(templates, "templates/layout.html", "templates/parts/*.html"))
 	pages := map[string]*template.Template{}
 	names, err := fs.Glob(templates, "templates/*.html")
 	if err != nil {
@@ -78,11 +81,17 @@ func (v *visit) render(status int, name string, p page) error {
 		// Where it cannot be counted, the page itself says what is wrong.
 		p.Waiting, _ = v.api().CountCheckpoints(v.Request().Context(), client.CheckpointFilter{Status: job.Open})
 	}
-	var text bytes.Buffer
-	if err := v.console.pages[name].ExecuteTemplate(&text, "layout", p); err != nil {
+	pages := v.console.pages
+	if p.AsText = v.QueryParam("as") == "text"; p.AsText {
+		pages = v.console.pagesAsText()
+	}
+	text := boundedBuffer{limit: mostPage}
+	if err := pages[name].ExecuteTemplate(&text, "layout", p); errors.Is(err, errTooLong) {
+		return job.Errorf(job.TooLarge, "This page would be longer than %d MiB", mostPage>>20).WithHint("Read it in a terminal: ringback status, messages, diff and logs show the same.")
+	} else if err != nil {
 		return err
 	}
-	return v.HTML(status, visible(text.String())) // whatever stands where, no text poses as another
+	return v.HTML(status, withPrefix(visible(text.String()), prefix(v.Request()))) // whatever stands where, no text poses as another
 }
 
 // asError is what a page says of an error.

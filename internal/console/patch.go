@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
-
+	"ringback/internal/console/syntax"
 	"ringback/internal/job"
 )
 
@@ -97,14 +95,15 @@ func hunkStart(line string) (old, now int) {
 	return old, now
 }
 
-// longLine is from how many bytes on a line is shown without colours.
-const longLine = 2000
+// longLine is from how many bytes on a line is shown without colours: a string or a regular
+// expression that does not end may be looked for from each of its characters.
+const longLine = 400
 
 // colour makes HTML of the text of all lines: syntax by the file's name, and what has
 // changed within a line where a line replaces another.
 func (p *patch) colour() {
 	changed := p.changes()
-	lexer := lexers.Match(p.Path)
+	language := syntax.Of(p.Path)
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		if r.Kind == "hunk" {
@@ -112,10 +111,10 @@ func (p *patch) colour() {
 		}
 		text := r.text
 		var out strings.Builder
-		if lexer == nil || len(text) > longLine {
+		if len(text) > longLine {
 			mark(&out, text, "", 0, changed[i])
 		} else {
-			highlight(&out, lexer, text, changed[i])
+			highlight(&out, language, text, changed[i])
 		}
 		r.HTML = template.HTML(out.String()) //nolint:gosec // mark escapes it
 	}
@@ -192,35 +191,17 @@ func isWord(c byte) bool {
 }
 
 // highlight writes a line with its syntax coloured.
-func highlight(out *strings.Builder, lexer chroma.Lexer, text string, changed part) {
-	tokens, err := lexer.Tokenise(nil, text)
-	if err != nil {
-		mark(out, text, "", 0, changed)
-		return
-	}
+func highlight(out *strings.Builder, language *syntax.Language, text string, changed part) {
 	at := 0
-	for token := range tokens.Stdlib() {
-		value := strings.TrimSuffix(token.Value, "\n")
-		mark(out, value, syntaxClass(token.Type), at, changed)
-		at += len(token.Value)
+	for class, value := range language.Split(text) {
+		mark(out, value, syntaxClasses[class], at, changed)
+		at += len(value)
 	}
 }
 
-// syntaxClass is how a token is coloured; "" for not at all.
-func syntaxClass(t chroma.TokenType) string {
-	switch {
-	case t.InCategory(chroma.Comment):
-		return "s-c"
-	case t.InCategory(chroma.Keyword):
-		return "s-k"
-	case t.InSubCategory(chroma.LiteralString):
-		return "s-s"
-	case t.InSubCategory(chroma.LiteralNumber):
-		return "s-n"
-	case t == chroma.NameFunction || t == chroma.NameClass || t == chroma.NameTag || t == chroma.NameAttribute:
-		return "s-f"
-	}
-	return ""
+// syntaxClasses are the classes of style.css.
+var syntaxClasses = map[syntax.Class]string{
+	syntax.Comment: "s-c", syntax.Keyword: "s-k", syntax.String: "s-s", syntax.Number: "s-n", syntax.Name: "s-f",
 }
 
 // mark writes a piece of a line that begins at a place in it, escaped, with what has

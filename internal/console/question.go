@@ -49,6 +49,10 @@ type question struct {
 	Back string
 }
 
+// mostChoices is how many values have a button of their own. The others are in the text of
+// the question, and can be written.
+const mostChoices = 200
+
 // newQuestion shows a checkpoint with nothing filled in.
 func (v *visit) newQuestion(c job.Checkpoint) question {
 	q := question{Checkpoint: c, Back: v.Request().URL.RequestURI(), Scope: "once", Yes: "Approve", No: "Deny"}
@@ -62,7 +66,7 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 	if len(q.Props.ToolInput) > 0 {
 		q.Input, q.Editable = pretty(q.Props.ToolInput), c.Type == job.ToolApproval
 	}
-	for _, value := range q.Props.ValidValues {
+	for _, value := range q.Props.ValidValues[:min(len(q.Props.ValidValues), mostChoices)] {
 		q.Choices = append(q.Choices, form.ValueText(value))
 	}
 	if s, err := form.Parse(q.Props.Schema); err == nil && len(q.Props.Schema) > 0 {

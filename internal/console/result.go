@@ -51,15 +51,17 @@ type meal struct {
 // newResult reads a result for people.
 func newResult(j job.Job) *resultView {
 	shown := &resultView{JSON: pretty(j.Result)}
+	shown.Tree = newTree("", j.Result, jobPath(j.ID, "/files/"))
+	if shown.Tree.Raw {
+		return shown
+	}
 	var suggested struct {
 		Suggestions []meal `json:"suggestions"`
 		Reasoning   string `json:"reasoning"`
 	}
 	if job.UnmarshalExact(j.Result, &suggested) == nil && len(suggested.Suggestions) > 0 && suggested.Suggestions[0].Recipe.Name != "" {
 		shown.Reasoning, shown.Meals = suggested.Reasoning, byDay(suggested.Suggestions)
-		return shown
 	}
-	shown.Tree = newTree("", j.Result, jobPath(j.ID, "/files/"))
 	return shown
 }
 

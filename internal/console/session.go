@@ -42,7 +42,7 @@ func (v *visit) identify(credential string) bool {
 
 // askToSignIn leads to the sign-in, and from there back.
 func (v *visit) askToSignIn() error {
-	return v.see("/sign-in?next=" + url.QueryEscape(v.Request().URL.RequestURI()))
+	return v.Redirect(http.StatusSeeOther, signInPath(v.Request().URL.RequestURI(), prefix(v.Request()) != ""))
 }
 
 // signInForm is what the page of the sign-in shows.
@@ -57,8 +57,8 @@ func (c *Console) signInPage(v *visit) error {
 	return v.render(http.StatusOK, "sign_in", page{Title: "Sign in", Data: signInForm{Next: localPath(v.QueryParam("next"))}})
 }
 
-// signIn keeps a token or key in a cookie that no script can read, that other sites cannot
-// use, and that ends with the token.
+// signIn keeps a token or key in a cookie that no script can read, that other sites and ports
+// cannot use (private_path.go), and that ends with the token.
 func (c *Console) signIn(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {
@@ -73,18 +73,21 @@ func (c *Console) signIn(v *visit) error {
 		}
 		return v.render(http.StatusUnauthorized, "sign_in", page{Title: "Sign in", Data: signInForm{next, fault}})
 	}
-	v.SetCookie(c.cookie(v, token, who.Until))
-	return v.see(next)
+	pathID := newPathID()
+	v.SetCookie(c.cookie(v, pathID, token, who.Until))
+	return v.Redirect(http.StatusSeeOther, "/~"+pathID+next)
 }
 
 func (c *Console) signOut(v *visit) error {
-	v.SetCookie(c.cookie(v, "", time.Unix(1, 0)))
-	return v.see("/sign-in")
+	if pathID := strings.TrimPrefix(prefix(v.Request()), "/~"); pathID != "" {
+		v.SetCookie(c.cookie(v, pathID, "", time.Unix(1, 0)))
+	}
+	return v.Redirect(http.StatusSeeOther, signInPath("/", true))
 }
 
-func (c *Console) cookie(v *visit, value string, until time.Time) *http.Cookie {
+func (c *Console) cookie(v *visit, pathID, value string, until time.Time) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure wherever the page came over TLS
-		Name: c.opts.Cookie, Value: value, Path: "/", Expires: until,
+		Name: pathCookie(pathID), Value: value, Path: "/~" + pathID + "/", Expires: until,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.Scheme() == "https",
 	}
 }

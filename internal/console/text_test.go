@@ -2,8 +2,17 @@ package console
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"net/url"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/microcosm-cc/bluemonday"
+	"golang.org/x/net/html"
 )
 
 // What is shown of an input and sent back unchanged is the same input.
@@ -36,7 +45,7 @@ func TestMarkdownOfOthers(t *testing.T) {
 		"[x](data:text/html,x)":                    "x",
 		"![i](https://evil.example/i.png)":         "",
 		`<a href="https://a.example" onclick="x">`: "",
-		"https://a.example/?a=1&b=2":               `href="https://a.example/?a=1&amp;b=2"`,
+		"https://a.example/?a=1&b=2":               `href="/leave?to=https%3A%2F%2Fa.example%2F%3Fa%3D1%26b%3D2" rel="nofollow noreferrer noopener" target="_blank"`,
 		"| a | b |\n|---|---|\n| 1 | 2 |":          "<td>1</td>",
 		strings.Repeat("[", 70_000):                `<pre class="plain">`,
 		"<style>*{display:none}</style>x":          "",
@@ -51,6 +60,75 @@ func TestMarkdownOfOthers(t *testing.T) {
 			t.Errorf("%.60q is shown as %.200q, want %q", text, got, want)
 		}
 	}
+}
+
+// sanitized is what a sanitizer leaves of a page's HTML.
+var sanitized = sync.OnceValue(func() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code", "em", "strong", "del",
+		"table", "thead", "tbody", "tr", "th", "td")
+	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.RequireParseableURLs(true)
+	p.RequireNoFollowOnLinks(true)
+	p.RequireNoReferrerOnLinks(true)
+	p.AddTargetBlankToFullyQualifiedLinks(true)
+	return p
+})
+
+// tokens are the tags and texts of HTML, however they are escaped.
+func tokens(t *testing.T, text string) []string {
+	t.Helper()
+	var found []string
+	for z := html.NewTokenizer(strings.NewReader(text)); ; {
+		if z.Next() == html.ErrorToken {
+			if !errors.Is(z.Err(), io.EOF) {
+				t.Fatal(z.Err())
+			}
+			return found
+		}
+		found = append(found, z.Token().String())
+	}
+}
+
+// withoutLeave puts the addresses that links lead to in place of the page that says so.
+func withoutLeave(t *testing.T, text string) string {
+	t.Helper()
+	return regexp.MustCompile(`href="/leave\?to=([^"]*)"`).ReplaceAllStringFunc(text, func(attribute string) string {
+		address, err := url.QueryUnescape(strings.TrimSuffix(strings.TrimPrefix(attribute, `href="/leave?to=`), `"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return `href="` + html.EscapeString(address) + `"`
+	})
+}
+
+// A sanitizer finds nothing to remove or to add. It is in the tests only: it would cost each
+// start of the binary a millisecond.
+func FuzzMarkdownIsSanitized(f *testing.F) {
+	for _, text := range []string{
+		"**b** _e_ `c` ~~d~~ <b>x</b> <!-- c --> &amp; &lt;script&gt; \\<x>",
+		"# h\n\n> q\n\n3. a\n4. b\n\n- c\n\n---\na  \nb\n\n    <code>\n\n```js\" onclick=\"x\n</code><script>\n```",
+		"| a | b |\n|:--|--:|\n| <i>1</i> | [x](//evil.example) |",
+		"[a](https://a.example \"t\") [b](javascript:alert(1)) [c](javascript&#58;alert(1)) [d](JaVaScRiPt:x) [e](/relative) [f](#a) [g](mailto:a@b.example)",
+		"[a](<https://a.example/ x\"onclick=y>) [b](&#104;ttps://a.example/?a=1&b=2&quot;) [c](https://\u202e.example) [d](http:x) [e](data:text/html,x) [f](\tjavascript:x)",
+		"https://a.example/?a=1&b=2 www.a.example ftp://a.example a@b.example <https://a.example/\"> <javascript:x> <mailto:a@b.example>",
+		"![i](https://evil.example/i.png) [![i](x)](https://a.example) <img src=x onerror=y>\n\n<div>\n\n<script>x</script>\n\n<style>x</style>",
+		"[r]\n\n[r]: javascript:x 'a'\n\n[s]: <https://a.example/%22%3E>\n\n[s] \x00 \xff",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := string(markdown(text))
+		if strings.Contains(got, `<pre class="plain">`) {
+			return
+		}
+		got = withoutLeave(t, got)
+		if diff := cmp.Diff(tokens(t, sanitized().Sanitize(got)), tokens(t, got)); diff != "" {
+			t.Errorf("%q is shown as %q (-sanitized +shown):\n%s", text, got, diff)
+		}
+	})
 }
 
 func TestWordsThatDiffer(t *testing.T) {

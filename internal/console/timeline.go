@@ -272,6 +272,9 @@ type transcriptView struct {
 // mostLines is how many lines of a transcript are shown: the latest.
 const mostLines = 400
 
+// longestLine is from how many bytes on a line of a transcript is cut.
+const longestLine = 64 << 10
+
 func newTranscript(text string) transcriptView {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if lines[0] == "" {
@@ -312,6 +315,9 @@ type printed struct {
 
 func readLine(line string) transcriptLine {
 	var p printed
+	if over := len(line) - longestLine; over > 0 {
+		return transcriptLine{Type: "text", Text: strings.ToValidUTF8(line[:longestLine], "") + " … " + plural(over, "byte") + " more"}
+	}
 	shown := transcriptLine{JSON: pretty(json.RawMessage(line)), Type: "text"}
 	if json.Unmarshal([]byte(line), &p) != nil {
 		shown.Text = line

@@ -17,9 +17,9 @@ type tree struct {
 	// Label is the value's name; empty in a list.
 	Label string
 	// Text is what a value says that holds no others; Long is whether it has several
-	// lines, or many characters.
-	Text string
-	Long bool
+	// lines, or many characters. Raw is set if it is JSON.
+	Text      string
+	Long, Raw bool
 	// Image is where a file of the job's lies that can be shown.
 	Image string
 	// Below are the values that it holds; Holds says that there may be some.
@@ -27,12 +27,12 @@ type tree struct {
 	Holds bool
 }
 
-// deepestTree is how far values are unfolded; what lies below is shown as JSON.
-const deepestTree = 8
-
 // newTree reads a JSON value, with its fields in their order. files is where the job's
-// files are.
+// files are. A value of too many others is shown as JSON.
 func newTree(label string, text json.RawMessage, files string) *tree {
+	if extentOf(text).values > mostValues {
+		return &tree{Label: label, Text: pretty(text), Raw: true}
+	}
 	return readTree(label, text, files, 0)
 }
 
@@ -44,7 +44,7 @@ func readTree(label string, text json.RawMessage, files string, depth int) *tree
 	}
 	switch {
 	case depth >= deepestTree:
-		t.Text, t.Long = pretty(text), true
+		t.Text, t.Raw = pretty(text), true // what lies deeper
 	case text[0] == '{':
 		t.Holds = true
 		fields(text, func(name string, value json.RawMessage) {

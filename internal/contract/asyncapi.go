@@ -69,7 +69,7 @@ const aboutEvents = "What happens to jobs, one JSON text frame each. The name of
 // message describes a frame, whatever it tells.
 func message(name, title, summary string, payload object) object {
 	m := object{"name": name, "title": title, "summary": summary, "contentType": mediaJSON, "payload": payload}
-	if example := recorded.Messages[name]; example != nil {
+	if example := recorded().Messages[name]; example != nil {
 		m["examples"] = []object{{"payload": example}}
 	}
 	return m

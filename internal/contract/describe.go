@@ -6,6 +6,7 @@ import (
 	"path"
 	"reflect"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -13,7 +14,7 @@ import (
 var descriptionsJSON []byte
 
 // descriptions are the comments of the source, see the command describe.
-var descriptions = func() (d struct {
+var descriptions = sync.OnceValue(func() (d struct {
 	Types map[string]struct {
 		Comment string            `json:"comment"`
 		Fields  map[string]string `json:"fields"`
@@ -28,7 +29,7 @@ var descriptions = func() (d struct {
 		panic("contract: " + err.Error()) // it is part of the program
 	}
 	return d
-}()
+})
 
 // keyOf is what a type is called in the descriptions.
 func keyOf(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + plainName(t) }
@@ -42,7 +43,7 @@ func plainName(t reflect.Type) string {
 // commentOf is what the source says of a type, or of one of its fields, for those who know
 // the names that JSON has.
 func commentOf(t reflect.Type, field string) string {
-	described := descriptions.Types[keyOf(t)]
+	described := descriptions().Types[keyOf(t)]
 	if field == "" {
 		return worded(described.Comment, plainName(t), "")
 	}

@@ -3,6 +3,7 @@ package contract
 import (
 	_ "embed"
 	"encoding/json"
+	"sync"
 )
 
 //go:embed examples.json
@@ -17,7 +18,7 @@ type exchange struct {
 
 // recorded are the examples: what test/contract has sent to a real server and was answered,
 // by the names of operations, and what it has heard, by the names of messages.
-var recorded = func() (all struct {
+var recorded = sync.OnceValue(func() (all struct {
 	Operations map[string]exchange        `json:"operations"`
 	Messages   map[string]json.RawMessage `json:"messages"`
 },
@@ -26,4 +27,4 @@ var recorded = func() (all struct {
 		panic("contract: " + err.Error()) // it is part of the program
 	}
 	return all
-}()
+})

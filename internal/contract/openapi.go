@@ -107,7 +107,7 @@ func (d *openAPI) route(r Route) {
 		operation["parameters"] = parameters
 	}
 	if r.Body != nil {
-		operation["requestBody"] = d.body(*r.Body, recorded.Operations[r.Name].Request)
+		operation["requestBody"] = d.body(*r.Body, recorded().Operations[r.Name].Request)
 	}
 	if d.names[r.Name] {
 		d.schemas.fault("two routes are called %s", r.Name)
@@ -182,7 +182,7 @@ func (d *openAPI) byKind(own json.RawMessage) object {
 func (d *openAPI) responses(r Route) object {
 	all := object{}
 	for _, a := range r.Answers {
-		all[strconv.Itoa(a.Status)] = d.answer(a, recorded.Operations[r.Name])
+		all[strconv.Itoa(a.Status)] = d.answer(a, recorded().Operations[r.Name])
 	}
 	for _, kind := range errorsOf(r) {
 		all[strconv.Itoa(httpjson.Status(kind))] = object{"$ref": "#/components/responses/" + responseName(kind)}

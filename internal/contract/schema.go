@@ -16,6 +16,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 // place is where the schemas of a document stand.
@@ -119,7 +120,7 @@ func (s *schemas) mapped(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return &jsonschema.Schema{Type: "string"}
-	case t.Kind() == reflect.String && len(descriptions.Values[keyOf(t)]) > 0:
+	case t.Kind() == reflect.String && len(descriptions().Values[keyOf(t)]) > 0:
 		name := s.name(t)
 		s.all[name] = s.text(enumerated(t))
 		return &jsonschema.Schema{Ref: place + name}
@@ -149,7 +150,7 @@ func (s *schemas) selected(of any) *jsonschema.Schema {
 func enumerated(t reflect.Type) *jsonschema.Schema {
 	schema := &jsonschema.Schema{Type: "string"}
 	var lines []string
-	for _, value := range descriptions.Values[keyOf(t)] {
+	for _, value := range descriptions().Values[keyOf(t)] {
 		schema.Enum = append(schema.Enum, value.Value)
 		line := "- `" + value.Value + "`"
 		if value.Comment != "" {
@@ -270,7 +271,7 @@ func (s *schemas) resolved(text json.RawMessage) object {
 	return schema
 }
 
-var reference = regexp.MustCompile(`"` + regexp.QuoteMeta(place) + `([^"/]+)`)
+var reference = lazy.Regexp(`"` + regexp.QuoteMeta(place) + `([^"/]+)`)
 
 // prune removes the schemas to which nothing leads from these parts of the document.
 func (s *schemas) prune(parts ...any) {
@@ -281,7 +282,7 @@ func (s *schemas) prune(parts ...any) {
 		if err != nil {
 			s.fault("%v", err)
 		}
-		for _, match := range reference.FindAllSubmatch(text, -1) {
+		for _, match := range reference().FindAllSubmatch(text, -1) {
 			if name := string(match[1]); !used[name] {
 				used[name] = true
 				follow(s.all[name])

@@ -20,10 +20,11 @@ import (
 
 const user = "u1"
 
-// jobs are one job of each sort: with a limit of two, two of them hold a worker.
+// jobs are one job of each sort: with a limit of two, two of them hold a worker, one waits for
+// these and one for a worker.
 type jobs struct {
-	ended, asking, running, waiting job.ID
-	question                        job.CheckpointID
+	ended, asking, running, waiting, queued job.ID
+	question                                job.CheckpointID
 	// place is where they all are, rb:{0a}:
 	place string
 }
@@ -31,7 +32,7 @@ type jobs struct {
 func setUp(t *testing.T, s *storetest.Service) jobs {
 	t.Helper()
 	ctx := t.Context()
-	start := func() job.Job {
+	create := func() job.Job {
 		t.Helper()
 		j, err := s.Start(ctx, lifecycle.NewJob{
 			Kind: "note", UserID: user, EventPrefix: "note", Input: []byte("{}"), Priority: job.Interactive,
@@ -40,7 +41,12 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 		if err != nil {
 			t.Fatal(err)
 		}
-		taken, ok, err := s.Take(ctx, store.PartitionOf(j.ID), "node", false)
+		return j
+	}
+	start := func() job.Job {
+		t.Helper()
+		j := create()
+		taken, ok, err := s.Take(ctx, store.PartitionOf(j.ID), "node")
 		if err != nil || !ok {
 			t.Fatal("nothing to take", err)
 		}
@@ -71,6 +77,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 	}
 	all.question = question
 	all.running, all.waiting = start().ID, start().ID
+	all.queued = create().ID
 	all.place = fmt.Sprintf("rb:{%02x}:", int(store.PartitionOf(all.running)))
 	return all
 }
@@ -95,27 +102,33 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 		}
 		const missing, stranger, noJob = "a list misses it", "it does not belong into the list", "it names a job that is gone"
 		for name, p := range map[string]planting{
-			"a place that nobody holds":          {plant: [][]any{{"SADD", "running:" + user, string(all.ended)}}, found: []string{"a worker is counted that nobody holds"}},
-			"a place of a job that is gone":      {plant: [][]any{{"SADD", "running:" + user, gone}}, found: []string{noJob}},
-			"a place that is not counted":        {plant: [][]any{{"SREM", "running:" + user, string(all.asking)}}, found: []string{"a job holds a worker and is not counted", "a job waits for a place, and one is free"}, mended: []string{"a job holds a worker and is not counted"}},
-			"a job that waits no more":           {plant: [][]any{{"ZADD", "waiting:" + user, 1, string(all.ended)}}, found: []string{"a job is kept waiting that does not wait"}},
-			"a job missing in the list":          {plant: [][]any{{"ZREM", "jobs", string(all.ended)}}, found: []string{missing}},
-			"a job missing in all lists":         {plant: [][]any{{"DEL", "jobs"}, {"DEL", "jobs:" + user}, {"DEL", "ids"}, {"DEL", "kinds"}}, found: slices.Repeat([]string{missing}, 4*3+1+4)},
-			"a job in the list of its past":      {plant: [][]any{{"ZADD", "jobs-by:running:note", 1, string(all.ended)}}, found: []string{stranger}},
-			"a job that is gone in a list":       {plant: [][]any{{"ZADD", "jobs-by:failed:note:" + user, 1, gone}}, found: []string{noJob}},
-			"an id that is none":                 {plant: [][]any{{"ZADD", "jobs", 1, "nonsense"}}, found: []string{noJob}},
-			"a question missing in a list":       {plant: [][]any{{"ZREM", "checkpoints-by:open:confirmation", string(all.question)}}, found: []string{missing}},
-			"a question in the list of its past": {plant: [][]any{{"ZADD", "checkpoints-by:answered:confirmation", 1, string(all.question)}}, found: []string{stranger}},
-			"a question that is gone":            {plant: [][]any{{"ZADD", "checkpoints", 1, goneQuestion}}, found: []string{stranger}},
-			"a job without a clock":              {plant: [][]any{{"DEL", "deadlines"}}, found: []string{"no clock runs for a job that is cancelled", "no clock runs for a job that is pending"}},
-			"a key of a job that is gone":        {plant: [][]any{{"HSET", "idempotency:" + user, "k", gone}}, found: []string{noJob}},
-			"what is kept of a job that is gone": {plant: [][]any{{"RPUSH", "audit:" + gone, "{}"}, {"HSET", "change:" + gone, "diff", "{}"}}, found: []string{"it is kept for a job that is gone", "it is kept for a job that is gone"}},
-			"a node that nobody knows":           {plant: [][]any{{"ZREM", "rb:{00}:nodes", "node"}}, found: []string{"jobs are held by a node that nobody knows"}},
-			"an approval of a job that is gone":  {plant: [][]any{{"HSET", "standing:" + user, "a1", `{"id":"a1","userId":"` + user + `","requestId":"` + gone + `","rule":"Bash"}`}}, found: []string{noJob}},
-			"an approval of a job that ended":    {plant: [][]any{{"HSET", "standing:" + user, "a2", `{"id":"a2","userId":"` + user + `","requestId":"` + string(all.ended) + `","rule":"Bash"}`}}, found: []string{"an approval stands for a job that has ended"}},
-			"tries of a task that is done":       {plant: [][]any{{"HSET", "attempts", "webhook|ended|x|1", 3}}, found: []string{"tries are counted of a task that is done"}},
-			"a call of a job that has ended":     {plant: [][]any{{"HSET", "calls:" + string(all.ended), "toolu_1", "person||Bash"}, {"HSET", "calls:" + string(all.ended), "toolu_2", "ended||Bash"}}, found: []string{"a tool call of a job that has ended is open"}},
-			"a run that is gone":                 {plant: [][]any{{"ZADD", "acting", 1, "run-1"}}, found: []string{"a run of an action is watched that does not run"}},
+			"a place that nobody holds":           {plant: [][]any{{"SADD", "running:" + user, string(all.ended)}}, found: []string{"a worker is counted that nobody holds"}},
+			"a place of a job that is gone":       {plant: [][]any{{"SADD", "running:" + user, gone}}, found: []string{noJob}},
+			"a place that is not counted":         {plant: [][]any{{"SREM", "running:" + user, string(all.asking)}}, found: []string{"a job holds a worker and is not counted", "a job waits for a place, and one is free"}, mended: []string{"a job holds a worker and is not counted"}},
+			"a job that waits no more":            {plant: [][]any{{"ZADD", "waiting:" + user, 1, string(all.ended)}}, found: []string{"a job is kept waiting that does not wait"}},
+			"a job that is in no queue":           {plant: [][]any{{"DEL", "line:" + user}}, found: []string{"a job waits for a worker and is not in the queue"}},
+			"a job that no level has":             {plant: [][]any{{"ZADD", "line:" + user, -1, string(all.queued)}}, found: []string{"a job waits for a worker and is not in the queue"}},
+			"a user without a turn":               {plant: [][]any{{"DEL", "round:interactive:new"}}, found: []string{"a user whose jobs wait has no turn"}},
+			"a job in a queue that has ended":     {plant: [][]any{{"ZADD", "line:" + user, 1, string(all.ended)}}, found: []string{"a job is queued that does not wait for a worker", "a user whose jobs wait has no turn"}, mended: []string{"a job is queued that does not wait for a worker"}},
+			"a job in another user's queue":       {plant: [][]any{{"ZADD", "line:u2", 1e13, string(all.queued)}}, found: []string{"a job is queued that does not wait for a worker", "a user whose jobs wait has no turn"}, mended: []string{"a job is queued that does not wait for a worker"}},
+			"a job where earlier versions had it": {plant: [][]any{{"DEL", "line:" + user}, {"XADD", "queue:interactive", "*", "id", string(all.queued)}}, found: []string{"a job waits for a worker and is not in the queue"}},
+			"a job missing in the list":           {plant: [][]any{{"ZREM", "jobs", string(all.ended)}}, found: []string{missing}},
+			"a job missing in all lists":          {plant: [][]any{{"DEL", "jobs"}, {"DEL", "jobs:" + user}, {"DEL", "ids"}, {"DEL", "kinds"}}, found: slices.Repeat([]string{missing}, 5*3+1+5)},
+			"a job in the list of its past":       {plant: [][]any{{"ZADD", "jobs-by:running:note", 1, string(all.ended)}}, found: []string{stranger}},
+			"a job that is gone in a list":        {plant: [][]any{{"ZADD", "jobs-by:failed:note:" + user, 1, gone}}, found: []string{noJob}},
+			"an id that is none":                  {plant: [][]any{{"ZADD", "jobs", 1, "nonsense"}}, found: []string{noJob}},
+			"a question missing in a list":        {plant: [][]any{{"ZREM", "checkpoints-by:open:confirmation", string(all.question)}}, found: []string{missing}},
+			"a question in the list of its past":  {plant: [][]any{{"ZADD", "checkpoints-by:answered:confirmation", 1, string(all.question)}}, found: []string{stranger}},
+			"a question that is gone":             {plant: [][]any{{"ZADD", "checkpoints", 1, goneQuestion}}, found: []string{stranger}},
+			"a job without a clock":               {plant: [][]any{{"DEL", "deadlines"}}, found: []string{"no clock runs for a job that is cancelled", "no clock runs for a job that is pending", "no clock runs for a job that is pending"}},
+			"a key of a job that is gone":         {plant: [][]any{{"HSET", "idempotency:" + user, "k", gone}}, found: []string{noJob}},
+			"what is kept of a job that is gone":  {plant: [][]any{{"RPUSH", "audit:" + gone, "{}"}, {"HSET", "change:" + gone, "diff", "{}"}}, found: []string{"it is kept for a job that is gone", "it is kept for a job that is gone"}},
+			"a node that nobody knows":            {plant: [][]any{{"ZREM", "rb:{00}:nodes", "node"}}, found: []string{"jobs are held by a node that nobody knows"}},
+			"an approval of a job that is gone":   {plant: [][]any{{"HSET", "standing:" + user, "a1", `{"id":"a1","userId":"` + user + `","requestId":"` + gone + `","rule":"Bash"}`}}, found: []string{noJob}},
+			"an approval of a job that ended":     {plant: [][]any{{"HSET", "standing:" + user, "a2", `{"id":"a2","userId":"` + user + `","requestId":"` + string(all.ended) + `","rule":"Bash"}`}}, found: []string{"an approval stands for a job that has ended"}},
+			"tries of a task that is done":        {plant: [][]any{{"HSET", "attempts", "webhook|ended|x|1", 3}}, found: []string{"tries are counted of a task that is done"}},
+			"a call of a job that has ended":      {plant: [][]any{{"HSET", "calls:" + string(all.ended), "toolu_1", "person||Bash"}, {"HSET", "calls:" + string(all.ended), "toolu_2", "ended||Bash"}}, found: []string{"a tool call of a job that has ended is open"}},
+			"a run that is gone":                  {plant: [][]any{{"ZADD", "acting", 1, "run-1"}}, found: []string{"a run of an action is watched that does not run"}},
 		} {
 			for _, words := range p.plant {
 				if key := words[1].(string); !strings.HasPrefix(key, "rb:") {

@@ -56,21 +56,33 @@ type Change struct {
 	Limits limit.Limits
 }
 
-// Network is what a program in a sandbox reaches; FullNetwork where nothing is said.
-type Network string
+// Network is what a program in a sandbox reaches beside the server: hosts by name, or one
+// of the words that stand for all and for none. Empty: what is usual for such a program.
+type Network []string
 
-// The networks. Without a sandbox, each is the full one.
+// The words that stand alone. Without a sandbox, each network is the machine's own.
 const (
-	FullNetwork Network = "full"
-	NoNetwork   Network = "none"
+	FullNetwork = "full"
+	NoNetwork   = "none"
 )
 
-// Fault says what is wrong with a value that was written by a person; "" for nothing.
-func (n Network) Fault() string {
-	if n == "" || n == FullNetwork || n == NoNetwork {
-		return ""
+// IsFull reports whether it is every public host.
+func (n Network) IsFull() bool { return len(n) == 1 && n[0] == FullNetwork }
+
+// IsNone reports whether it is no host at all, or nothing is said of it.
+func (n Network) IsNone() bool { return len(n) == 0 || len(n) == 1 && n[0] == NoNetwork }
+
+// UnmarshalYAML reads a word or a list.
+func (n *Network) UnmarshalYAML(decode func(any) error) error {
+	var word string
+	if decode(&word) == nil {
+		*n = Network{word}
+		if word != FullNetwork && word != NoNetwork {
+			return fmt.Errorf("found %q; expected full, none, or a list of hosts, [registry.npmjs.org]", word)
+		}
+		return nil
 	}
-	return fmt.Sprintf("found %q; allowed: full, none", string(n))
+	return decode((*[]string)(n))
 }
 
 // FileStatus is what became of a file.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 	"ringback/internal/limit"
 	"ringback/internal/schema"
 )
@@ -49,7 +49,8 @@ type Action struct {
 	Webhook string   `yaml:"webhook"`
 	// Env are further environment variables of the command.
 	Env map[string]string `yaml:"env"`
-	// Network is what the command reaches in a sandbox: full (default) or none.
+	// Network is what the command reaches in a sandbox: a list of hosts, full or none
+	// (default).
 	Network job.Network `yaml:"network"`
 	// Readable and Writable are files and directories, as absolute paths, that the
 	// command reaches in a sandbox, beside the job's directory and the kind's.
@@ -179,7 +180,7 @@ func (k *Kind) Action(name string) (*Action, bool) {
 	return k.Policy.Actions[i], true
 }
 
-var actionName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]{0,62}$`)
+var actionName = lazy.Regexp(`^[a-zA-Z][a-zA-Z0-9_-]{0,62}$`)
 
 // actionProblems checks the actions and fills in what they leave out.
 func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
@@ -213,7 +214,7 @@ type actionFault struct {
 }
 
 func (a *Action) complete() (faults []actionFault) {
-	if !actionName.MatchString(a.Name) {
+	if !actionName().MatchString(a.Name) {
 		faults = append(faults, actionFault{path: []string{"name"}, message: fmt.Sprintf("name: found %q; expected letters, digits, _ and -, beginning with a letter", a.Name)})
 	}
 	a.Title, a.Confirm = cmp.Or(a.Title, a.Name), cmp.Or(a.Confirm, approval.ConfirmAlways)
@@ -267,7 +268,7 @@ func (a *Action) confirmFault() string {
 }
 
 func (a *Action) networkFault() string {
-	if fault := a.Network.Fault(); fault != "" {
+	if fault := networkFault(a.Network); fault != "" {
 		return "network: " + fault
 	}
 	return ""

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
+	"ringback/internal/lazy"
 	"ringback/internal/schema"
 )
 
@@ -90,7 +90,7 @@ func checkTools(k *Kind) (problems []Problem) {
 const useCurl = "Put that below a property, or use callback: curl."
 
 // toolProperty is what the model's API takes as the name of a tool's argument.
-var toolProperty = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+var toolProperty = lazy.Regexp(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // toolSchemaFault says why a schema cannot be that of a tool's arguments; empty where it can.
 func toolSchemaFault(s *schema.Schema) string {
@@ -107,7 +107,7 @@ func toolSchemaFault(s *schema.Schema) string {
 		return "holds x-mcp-header, by which MCP clients send values in headers"
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if !toolProperty.MatchString(name) {
+		if !toolProperty().MatchString(name) {
 			return fmt.Sprintf("has the property %q; the model's API takes letters, digits, _ . and - in those of a tool, 64 at most", shorten(name))
 		}
 	}

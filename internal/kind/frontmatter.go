@@ -12,6 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"ringback/internal/lazy"
 )
 
 // fence is the line before and after the front matter.
@@ -229,23 +231,23 @@ func yamlProblem(err error, line int) Problem {
 }
 
 var (
-	wrongYAMLType  = regexp.MustCompile(`^cannot unmarshal (\S.*) into Go (?:struct field \S+|value) of type (\S.*)$`)
-	wrongYAMLShape = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
-	wrongDuration  = regexp.MustCompile(`^time: .*duration (".*")$`)
-	unknownKey     = regexp.MustCompile(`^unknown field (".*")$`)
+	wrongYAMLType  = lazy.Regexp(`^cannot unmarshal (\S.*) into Go (?:struct field \S+|value) of type (\S.*)$`)
+	wrongYAMLShape = lazy.Regexp(`^(\w+) was used where (\w+) is expected$`)
+	wrongDuration  = lazy.Regexp(`^time: .*duration (".*")$`)
+	unknownKey     = lazy.Regexp(`^unknown field (".*")$`)
 )
 
 // yamlWords rewords what the YAML library says in terms of Go.
 func yamlWords(message string) string {
-	for _, pattern := range []*regexp.Regexp{wrongYAMLType, wrongYAMLShape} {
+	for _, pattern := range []*regexp.Regexp{wrongYAMLType(), wrongYAMLShape()} {
 		if m := pattern.FindStringSubmatch(message); m != nil {
 			return "found " + yamlType(m[1]) + "; expected " + yamlType(m[2])
 		}
 	}
-	if m := wrongDuration.FindStringSubmatch(message); m != nil {
+	if m := wrongDuration().FindStringSubmatch(message); m != nil {
 		return "found " + m[1] + "; expected a duration such as 90s or 5m"
 	}
-	if m := unknownKey.FindStringSubmatch(message); m != nil {
+	if m := unknownKey().FindStringSubmatch(message); m != nil {
 		return m[1] + " is not a known key"
 	}
 	return message

@@ -95,15 +95,15 @@ func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 		},
 		{
 			"network", "---\nnetwork: host\n---\nHello",
-			[]kind.Problem{{Line: 2, Message: `network: found "host"; allowed: full, none`}},
+			[]kind.Problem{{Line: 2, Message: `network: found "host"; expected full, none, or a list of hosts, [registry.npmjs.org]`}},
 		},
 		{
 			"network that is switched off", "---\nnetwork: off\n---\nHello",
-			[]kind.Problem{{Line: 2, Message: `network: found "off"; allowed: full, none`}},
+			[]kind.Problem{{Line: 2, Message: `network: found "off"; expected full, none, or a list of hosts, [registry.npmjs.org]`}},
 		},
 		{
-			"networks", "---\nnetwork: [none]\n---\nHello",
-			[]kind.Problem{{Line: 2, Message: "network: found [none]; expected text"}},
+			"networks", "---\nnetwork: [https://example.com]\n---\nHello",
+			[]kind.Problem{{Line: 2, Message: `network: found "https://example.com"; expected the name of a host, such as "example.com", "*.example.com" or "example.com:8443"`}},
 		},
 		{
 			"no mapping", "---\n- a\n---\nHello",
@@ -161,6 +161,8 @@ func TestNoProblemSpeaksGo(t *testing.T) {
 		"tools: []":                              "tools: found a list; expected a mapping (key: value)",
 		"tools: {ask: [[a]]}":                    "tools: found a list; expected text",
 		"tools: {aks: [Bash]}":                   `tools: "aks" is not a known key`,
+		"tools: {deny: [Bash]}":                  "tools: deny: Bash: Claude calls back with curl, which that denies; set callback: mcp, or deny less",
+		"tools: {deny: ['Bash(curl *)']}":        "tools: deny: Bash(curl *): Claude calls back with curl, which that denies; set callback: mcp, or deny less",
 		"actions: 5":                             "actions: found a whole number; expected a list",
 		"actions: [{name: a, env: {A: {}}}]":     "actions: found a mapping (key: value); expected text",
 		"actions: [{name: a, timeout: 5}]":       "actions: found a whole number; expected a duration such as 90s or 5m",

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
+	"ringback/internal/lazy"
 	"ringback/internal/schema"
 	"ringback/prompts"
 	"ringback/schemas"
@@ -107,10 +107,10 @@ func (l *loader) collect(from fs.FS, place, dir, suffix string, into map[string]
 	}
 }
 
-var kindName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+var kindName = lazy.Regexp(`^[a-z][a-z0-9-]{0,62}$`)
 
 func (l *loader) kind(name string, prompt file) *Kind {
-	if !kindName.MatchString(name) {
+	if !kindName().MatchString(name) {
 		l.problem(prompt.path, 0, "%q is no name for a kind: small letters, digits and - only, beginning with a letter", name)
 	}
 	policy, body, bodyLine, problems := ParsePrompt(prompt.text)

@@ -2,13 +2,15 @@ package kind
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 	"ringback/internal/limit"
+	"ringback/internal/outbound"
 )
 
 // Policy is a kind's front matter: how its jobs may run. Every key may be left
@@ -44,8 +46,9 @@ type Policy struct {
 	Workspace *Workspace `yaml:"workspace"`
 	// Verifiers check each change: a list of "name: command".
 	Verifiers Verifiers `yaml:"verifiers"`
-	// Network is what verifiers reach in a sandbox: full (default), since many fetch
-	// what they build with, or none.
+	// Network is what turns and verifiers reach in a sandbox: a list of hosts, full or none.
+	// By default a turn reaches its model and nothing else, and verifiers public registries
+	// of packages.
 	Network job.Network `yaml:"network"`
 	// Limits are what each program may take that runs for a job: turns of the CLI,
 	// verifiers, finalizers and commands of actions. Verifiers and actions may have
@@ -73,9 +76,27 @@ func (p Policy) ToolRules() approval.ToolRules {
 	return t
 }
 
-// AsksForNoNetwork reports whether verifiers, or an action, are to run without a network.
-func (p Policy) AsksForNoNetwork() bool {
-	return p.Network == job.NoNetwork || slices.ContainsFunc(p.Actions, func(a *Action) bool { return a.Network == job.NoNetwork })
+// RunsPrograms reports whether Claude may run anything but the calls that report to the
+// server, with or without asking.
+func (p Policy) RunsPrograms() bool { return len(p.AllowedTools) > 0 || !p.Tools.Empty() }
+
+// LimitsNetwork reports whether the kind, or an action, says what is reached.
+func (p Policy) LimitsNetwork() bool {
+	return len(p.Network) > 0 || slices.ContainsFunc(p.Actions, func(a *Action) bool { return len(a.Network) > 0 })
+}
+
+// FetchesNothing returns the tool by which Claude may fetch from hosts though the kind names
+// none; "" if there is none.
+func (p Policy) FetchesNothing() string {
+	if !p.Network.IsNone() {
+		return ""
+	}
+	for _, rule := range slices.Concat(p.AllowedTools, p.Tools.Allow, p.Tools.Ask) {
+		if rule == "WebFetch" || strings.HasPrefix(rule, "WebFetch(") {
+			return rule
+		}
+	}
+	return ""
 }
 
 // LimitsProcesses reports whether the kind says how many processes something may be.
@@ -113,7 +134,7 @@ func (p Policy) withDefaults(name string) Policy {
 	return p
 }
 
-var eventPrefix = regexp.MustCompile(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
+var eventPrefix = lazy.Regexp(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
 
 // fault says what is out of range in one key; empty when nothing is.
 func (p *Policy) fault(key string) string {
@@ -130,7 +151,7 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %q; allowed: interactive, batch", p.Priority)
 	case key == "callback" && p.Callback != Curl && p.Callback != MCP:
 		return fmt.Sprintf("found %q; allowed: curl, mcp", p.Callback)
-	case key == "events" && !eventPrefix.MatchString(p.Events):
+	case key == "events" && !eventPrefix().MatchString(p.Events):
 		return fmt.Sprintf("found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
 	}
 	switch key {
@@ -139,17 +160,42 @@ func (p *Policy) fault(key string) string {
 			return p.Workspace.fault()
 		}
 	case "network":
-		return p.Network.Fault()
+		return networkFault(p.Network)
 	case "limits":
 		return p.Limits.Fault()
 	case "verifiers":
 		return p.Verifiers.fault()
 	case "tools":
-		return p.Tools.Fault()
+		return p.toolsFault()
 	case "max_steering_iterations":
 		if p.MaxSteeringIterations < 0 || p.MaxSteeringIterations > 100 {
 			return fmt.Sprintf("found %d; expected 0 (the default, 5) to 100", p.MaxSteeringIterations)
 		}
+	}
+	return ""
+}
+
+// toolsFault says what is wrong with the rules for tools. Rules that deny calling back
+// would have every job of the kind fail without saying why.
+func (p *Policy) toolsFault() string {
+	if fault := p.Tools.Fault(); fault != "" || p.Callback == MCP {
+		return fault
+	}
+	const callback = "curl -sS -X POST http://localhost:3001/api/claude/result -H 'Content-Type: application/json' -d \"@result.json\""
+	verdict, rule := p.Tools.Verdict(approval.ToolCall{Name: "Bash", Input: map[string]any{"command": callback}})
+	if verdict == approval.Deny {
+		return fmt.Sprintf("deny: %s: Claude calls back with curl, which that denies; set callback: mcp, or deny less", rule)
+	}
+	return ""
+}
+
+// networkFault says what is wrong with a list of hosts; "" if nothing is.
+func networkFault(n job.Network) string {
+	if n.IsFull() || n.IsNone() {
+		return ""
+	}
+	if _, err := outbound.Named(n); err != nil {
+		return err.Error()
 	}
 	return ""
 }

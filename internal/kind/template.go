@@ -1,16 +1,16 @@
 package kind
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"ringback/internal/lazy"
 	"ringback/internal/schema"
 )
 
 // variable finds template variables in a prompt.
-var variable = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
+var variable = lazy.Regexp(`\{\{\s*([^{}]*?)\s*\}\}`)
 
 // The template variables of callbacks: see "The prompt" in docs/kinds.md.
 const (
@@ -22,8 +22,8 @@ const (
 // Render replaces every template variable by what value returns for its name.
 // What it returns is not looked at again, so input cannot smuggle variables in.
 func Render(prompt string, value func(name string) string) string {
-	return variable.ReplaceAllStringFunc(prompt, func(match string) string {
-		return value(variable.FindStringSubmatch(match)[1])
+	return variable().ReplaceAllStringFunc(prompt, func(match string) string {
+		return value(variable().FindStringSubmatch(match)[1])
 	})
 }
 
@@ -43,12 +43,12 @@ type templateFault struct{ message, hint string }
 // templateFaults finds the variables of a text that are wrong by fault, and those
 // that are not closed: they would be left standing as they are.
 func templateFaults(text string, fault func(name string) (message, hint string)) (faults []templateFault) {
-	for _, match := range variable.FindAllStringSubmatch(text, -1) {
+	for _, match := range variable().FindAllStringSubmatch(text, -1) {
 		if message, hint := fault(match[1]); message != "" {
 			faults = append(faults, templateFault{"{{" + match[1] + "}}: " + message, hint})
 		}
 	}
-	rest := variable.ReplaceAllString(text, "")
+	rest := variable().ReplaceAllString(text, "")
 	if _, open, found := strings.Cut(rest, "{{"); found {
 		faults = append(faults, templateFault{
 			"{{" + shorten(strings.TrimSpace(open)) + ": the variable is not closed", "End it with }} on the same line.",

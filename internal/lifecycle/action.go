@@ -36,8 +36,8 @@ const RunHeartbeat = time.Second
 const minCallbackLeft = time.Second
 
 // StartAction starts the run of an action, once for each approval: what is written
-// here before the action runs is why it never runs twice. For Known, the run is the
-// one that is known.
+// here before the action runs is why it never runs twice. If the outcome is Repeated, the
+// same call has run, and run is that earlier run: Claude has not been told its result yet.
 func (s *Service) StartAction(ctx context.Context, n NewRun) (outcome Outcome, run RunID, err error) {
 	err = s.promise(ctx, Query{Job: n.RequestID, ApprovalKey: n.ApprovalKey}, func(st *State) error {
 		outcome, run = st.startAction(n)
@@ -50,15 +50,15 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	j := st.Job
 	switch {
 	case j == nil:
-		return Unknown, ""
+		return Outcome{Kind: Unknown}, ""
 	case j.State.Terminal():
-		return Outcome(j.State), ""
+		return RefusedIn(j.State), ""
 	case j.KnownRun != "":
-		return Known, j.KnownRun
+		return Outcome{Kind: Repeated}, j.KnownRun
 	case j.Checkpoint != "" || j.State != job.Running:
-		return Outcome(j.State), ""
+		return RefusedIn(j.State), ""
 	case !j.SecretAlive:
-		return Outcome(job.Expired), ""
+		return RefusedIn(job.Expired), ""
 	}
 	r := &Run{
 		ID: n.Run, JobID: j.ID, Action: n.AuditFields.Action, ApprovalKey: n.ApprovalKey, AuditFields: n.AuditFields,
@@ -66,8 +66,7 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	}
 	entry := job.AuditEntry{Event: "started", Run: string(n.Run), Operation: n.AuditFields}
 	if n.Gated {
-		outcome := st.spend(j, n.ApprovalKey, n.AuditFields)
-		if outcome != "" {
+		if outcome := st.spend(j, n.ApprovalKey, n.AuditFields); !outcome.OK() {
 			return outcome, ""
 		}
 		entry.CheckpointID = j.Approval.Checkpoint
@@ -81,24 +80,37 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	st.do(StartRun{r, st.Now.Add(RunLease)})
 	st.resumeCallbackClock(j, r.CallbackLeft+n.Timeout)
 	st.audit(j, entry)
-	return Started, n.Run
+	return Outcome{Kind: Accepted}, n.Run
 }
 
-// spend uses the approval of an action up. It returns Unapproved where there is none
-// that is still worth something.
+// Why there is no approval that can be used.
+const (
+	approvalExpired = "the approval has expired"
+	approvalClaimed = "confirmed was claimed, but this input has no unused approval"
+	approvalMissing = "this call has no unused approval"
+)
+
+// spend uses up the approval of an action. Without a valid one, the outcome is Unapproved,
+// and the audit log says why.
 func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
-	use := j.Approval.At(st.Now)
-	if use == approval.Permitted || use == approval.Expired {
-		st.do(SpendApproval{j.ID, key})
-		j.forgetQuestion(j.Approval.Checkpoint)
+	refused := job.AuditEntry{Event: "refused", Detail: approvalClaimed, Operation: about}
+	switch a := j.Approval; a.At(st.Now) {
+	case approval.Permitted:
+		st.takeApproval(j, key)
+		return Outcome{Kind: Accepted}
+	case approval.Expired:
+		st.takeApproval(j, key)
+		refused.Detail, refused.CheckpointID = approvalExpired, a.Checkpoint
+	case approval.Denied, approval.Missing:
 	}
-	if use == approval.Expired {
-		st.refuseExpired(j, j.Approval, about)
-	}
-	if use != approval.Permitted {
-		return Unapproved
-	}
-	return ""
+	st.audit(j, refused)
+	return Outcome{Kind: Unapproved, Reason: refused.Detail}
+}
+
+// takeApproval removes the decision about an operation.
+func (st *State) takeApproval(j *Job, key string) {
+	st.do(SpendApproval{j.ID, key})
+	j.forgetQuestion(j.Approval.Checkpoint)
 }
 
 // forgetQuestion makes the question of a checkpoint a new one when it is put again: its
@@ -107,10 +119,6 @@ func (j *Job) forgetQuestion(c job.CheckpointID) {
 	if j.QuestionID == c {
 		j.Question, j.QuestionID = "", ""
 	}
-}
-
-func (st *State) refuseExpired(j *Job, a *approval.Decision, about job.Operation) {
-	st.audit(j, job.AuditEntry{Event: "refused", Detail: "the approval has expired", CheckpointID: a.Checkpoint, Operation: about})
 }
 
 // FinishAction books the end of a run. It returns the state that stands: a run that
@@ -180,48 +188,77 @@ func (s *Service) AckActionResult(ctx context.Context, id job.ID, approvalKey st
 	})
 }
 
-// UseApproval takes the decision on a call of a tool and uses it up. decision is
-// empty when there is none. A yes to an input that the person has changed is a Deny
-// where denies names a rule: what runs is that input, and so it stands in the audit log.
-func (s *Service) UseApproval(ctx context.Context, id job.ID, approvalKey string, about job.Operation, denies func(input map[string]any) (rule string)) (decision job.Decision, c job.CheckpointID, err error) {
-	err = s.promise(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) (err error) {
-		decision, c, err = st.useApproval(approvalKey, about, denies)
-		return err
-	})
-	return decision, c, err
+// ToolUse is a tool call that needs an approval.
+type ToolUse struct {
+	RequestID job.ID
+	// ApprovalKey identifies the call with its input.
+	ApprovalKey string
+	AuditFields job.Operation
+	// Standing is the id of a standing approval that covers the call; empty if none does.
+	Standing string
+	// Denies returns the kind's rule that denies the call with another input; empty if
+	// none does.
+	Denies func(input map[string]any) (rule string)
 }
 
-func (st *State) useApproval(key string, about job.Operation, denies func(input map[string]any) string) (job.Decision, job.CheckpointID, error) {
+// UseApproval uses up a person's decision on a tool call, which was made at the checkpoint
+// that is returned, or the standing approval that covers the call; then the checkpoint is
+// empty. The outcome is Accepted, Denied, Unapproved, Refused or Unknown.
+func (s *Service) UseApproval(ctx context.Context, u ToolUse) (outcome Outcome, c job.CheckpointID, err error) {
+	err = s.promise(ctx, Query{Job: u.RequestID, ApprovalKey: u.ApprovalKey}, func(st *State) (err error) {
+		outcome, c, err = st.useApproval(u)
+		return err
+	})
+	return outcome, c, err
+}
+
+func (st *State) useApproval(u ToolUse) (Outcome, job.CheckpointID, error) {
 	j := st.Job
-	if j == nil || j.Approval == nil {
-		return "", "", nil
+	if j == nil || j.State.Terminal() {
+		return st.refusal(), "", nil
 	}
 	a := j.Approval
-	st.do(SpendApproval{j.ID, key})
-	j.forgetQuestion(a.Checkpoint)
-	switch a.At(st.Now) {
-	case approval.Denied:
-		return job.Deny, a.Checkpoint, nil
-	case approval.Expired, approval.Missing:
-		st.refuseExpired(j, a, about)
-		return "", "", nil
-	case approval.Permitted:
+	if a != nil {
+		st.takeApproval(j, u.ApprovalKey)
+	}
+	use := a.At(st.Now)
+	switch {
+	case use == approval.Permitted:
+		outcome, err := st.allowCall(j, u)
+		return outcome, a.Checkpoint, err
+	case use == approval.Denied:
+		return Outcome{Kind: Denied}, a.Checkpoint, nil
+	case u.Standing != "":
+		st.audit(j, job.AuditEntry{Event: "allowed", Detail: "by the standing approval " + u.Standing, Operation: u.AuditFields})
+		return Outcome{Kind: Accepted}, "", nil
+	case use == approval.Expired:
+		st.audit(j, job.AuditEntry{Event: "refused", Detail: approvalExpired, CheckpointID: a.Checkpoint, Operation: u.AuditFields})
+		return Outcome{Kind: Unapproved, Reason: approvalExpired}, "", nil
+	}
+	return Outcome{Kind: Unapproved, Reason: approvalMissing}, "", nil
+}
+
+// allowCall lets a tool call run with the input as the person has changed it, if no rule
+// denies that. The audit log gets the input that runs.
+func (st *State) allowCall(j *Job, u ToolUse) (Outcome, error) {
+	entry := job.AuditEntry{Event: "started", CheckpointID: j.Approval.Checkpoint, Operation: u.AuditFields}
+	outcome := Outcome{Kind: Accepted}
+	if c := st.Earlier; c != nil && c.Reply != nil && len(c.Reply.Values) > 0 {
+		var err error
+		if entry.Operation, err = approval.OfTool(u.AuditFields.Tool, c.Reply.Values); err != nil {
+			return Outcome{}, err
+		}
+		if rule := u.Denies(c.Reply.Values); rule != "" {
+			entry.Event, entry.Detail = "refused", DeniedByRule(rule)
+			outcome = Outcome{Kind: Denied, Reason: rule}
+		}
 	}
 	if c := st.Earlier; c != nil && c.ToolCallID != "" {
 		st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
 	}
-	started := job.AuditEntry{Event: "started", CheckpointID: a.Checkpoint, Operation: about}
-	if c := st.Earlier; c != nil && c.Reply != nil && len(c.Reply.Values) > 0 {
-		var err error
-		if started.Operation, err = approval.OfTool(about.Tool, c.Reply.Values); err != nil {
-			return "", "", err
-		}
-		if rule := denies(c.Reply.Values); rule != "" {
-			started.Event, started.Detail = "refused", "by the kind's rule "+rule
-			st.audit(j, started)
-			return job.Deny, a.Checkpoint, nil
-		}
-	}
-	st.audit(j, started)
-	return job.Approve, a.Checkpoint, nil
+	st.audit(j, entry)
+	return outcome, nil
 }
+
+// DeniedByRule is the audit log's reason for a call that a rule of the kind denies.
+func DeniedByRule(rule string) string { return "by the kind's rule " + rule }

@@ -55,13 +55,13 @@ func (n NewCheckpoint) record(id job.CheckpointID, to Recipient, timeout time.Du
 const outsidePrefix = "chat"
 
 // Ask puts a question to a person. A job stops at it: its callback clock stands still
-// and the human clock runs. For a job the outcome may be Repeated, Busy or Unknown, or
-// the state that does not allow it.
+// and the human clock runs. For a job the outcome may also be Repeated, Busy, Refused
+// or Unknown.
 func (s *Service) Ask(ctx context.Context, n NewCheckpoint) (outcome Outcome, id job.CheckpointID, message int64, err error) {
 	fresh := job.CheckpointID(s.store.NewID(job.CheckpointIDs, n.UserID))
 	if n.RequestID == "" {
 		if err := s.store.RememberSession(ctx, n.SessionID, n.UserID); err != nil {
-			return "", "", 0, err
+			return Outcome{}, "", 0, err
 		}
 		err = s.promise(ctx, Query{UserID: n.UserID, SessionID: n.SessionID, Home: n.UserID}, func(st *State) error {
 			outcome, id, message = st.askFromOutside(s.opts, n, fresh)
@@ -82,7 +82,7 @@ func (st *State) askFromOutside(opts Options, n NewCheckpoint, id job.Checkpoint
 	st.Checkpoint = c
 	st.openCheckpoint(c, opening{chat: n.Chat})
 	st.restartHumanClock(c)
-	return Asked, c.ID, c.MessageID
+	return Outcome{Kind: Accepted}, c.ID, c.MessageID
 }
 
 func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcome, job.CheckpointID, int64, error) {
@@ -91,7 +91,7 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 		return st.refusal(), "", 0, nil
 	}
 	if err := n.Holder.check(j); err != nil {
-		return "", "", 0, err
+		return Outcome{}, "", 0, err
 	}
 	switch { // the client repeats a call whose answer it lost
 	case n.Digest != "" && j.Question == n.Digest:
@@ -99,22 +99,22 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 		if st.Asked != nil {
 			message = st.Asked.MessageID
 		}
-		return Repeated, j.QuestionID, message, nil
+		return Outcome{Kind: Repeated}, j.QuestionID, message, nil
 	case j.Checkpoint != "":
-		return Busy, j.Checkpoint, 0, nil
+		return Outcome{Kind: Busy}, j.Checkpoint, 0, nil
 	case j.State != job.Running:
-		return Outcome(j.State), "", 0, nil
+		return RefusedIn(j.State), "", 0, nil
 	case !j.SecretAlive:
-		return Outcome(job.Expired), "", 0, nil
+		return RefusedIn(job.Expired), "", 0, nil
 	}
 	c := n.record(id, j.recipient(), opts.HumanTimeout)
 	st.Checkpoints = append(st.Checkpoints, c)
 	if n.MaxIterations > 0 && j.Steers < n.MaxIterations && len(j.Queued) > 0 {
 		err := st.steerAtOnce(j, c, n)
-		return Asked, c.ID, c.MessageID, err
+		return Outcome{Kind: Accepted}, c.ID, c.MessageID, err
 	}
 	err := st.wait(j, c, n)
-	return Asked, c.ID, c.MessageID, err
+	return Outcome{Kind: Accepted}, c.ID, c.MessageID, err
 }
 
 // wait lets a job wait at a checkpoint.

@@ -37,12 +37,11 @@ func (st *State) auditReply(c *Checkpoint, event string, by job.Actor, r job.Rep
 	st.auditCheckpoint(st.Job, c, entry)
 }
 
-// AppendAudit adds to a job's audit log what happened without a change of anything
-// else: event refused or allowed, and why.
-func (s *Service) AppendAudit(ctx context.Context, id job.ID, event, detail string, about job.Operation) error {
+// AppendAudit adds an entry to a job's audit log for something that changes nothing else.
+func (s *Service) AppendAudit(ctx context.Context, id job.ID, e job.AuditEntry) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
 		if st.Job != nil {
-			st.audit(st.Job, job.AuditEntry{Event: event, Detail: detail, Operation: about})
+			st.audit(st.Job, e)
 		}
 		return nil
 	})

@@ -44,7 +44,7 @@ func liveJob(ctx context.Context, s *storetest.Service, user string) error {
 	if err != nil {
 		return err
 	}
-	taken, _, err := s.Take(ctx, store.PartitionOf(j.ID), "n", false)
+	taken, _, err := s.Take(ctx, store.PartitionOf(j.ID), "n")
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 		}
 		var j job.Job
 		for p := range store.Partition(store.Partitions) {
-			if turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}, false); err != nil {
+			if turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
 				t.Fatal(err)
 			} else if turn != nil {
 				j = turn.Job

@@ -33,12 +33,12 @@ func ask(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := lifecycle.Asked
+	want := lifecycle.Outcome{Kind: lifecycle.Accepted}
 	switch {
 	case m.asked != "":
-		want = lifecycle.Busy
+		want.Kind = lifecycle.Busy
 	case m.state != job.Running:
-		want = lifecycle.Outcome(m.state)
+		want = lifecycle.RefusedIn(m.state)
 	default:
 		m.asked, m.holds, m.attempt = id, q.Hold > 0, 0
 		m.events = append(m.events, "k:message", "k:checkpoint")

@@ -113,7 +113,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 			totals := map[int]bool{}
 			took := storm(t, 60, func(i int) error {
 				outcome, total, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: i + 1, Digest: strconv.Itoa(i), Items: json.RawMessage(`[1,2]`), Count: 2, Others: lifecycle.AnyOthers})
-				if err == nil && outcome != lifecycle.Accepted {
+				if err == nil && outcome.Kind != lifecycle.Accepted {
 					t.Errorf("batch %d is %s", i, outcome)
 				}
 				mu.Lock()
@@ -137,9 +137,9 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 				case 1:
 					outcome, err = s.ReportFailure(ctx, j.ID, "cannot", strconv.Itoa(i), false)
 				case 2:
-					outcome, err = lifecycle.Accepted, s.End(ctx, j.ID, job.Cancelled, job.CodeCancelled, "enough", lifecycle.Holder{})
+					outcome.Kind, err = lifecycle.Accepted, s.End(ctx, j.ID, job.Cancelled, job.CodeCancelled, "enough", lifecycle.Holder{})
 				}
-				if err == nil && outcome == lifecycle.Accepted {
+				if err == nil && outcome.Kind == lifecycle.Accepted {
 					outcomes[i] = "took effect"
 				}
 				return err
@@ -171,7 +171,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 			j := create(t, s, newJob("turns"))
 			var taken lifecycle.Taken
 			for p := range store.Partitions {
-				if found, ok, err := s.Take(ctx, store.Partition(p), "n", false); err != nil {
+				if found, ok, err := s.Take(ctx, store.Partition(p), "n"); err != nil {
 					t.Fatal(err)
 				} else if ok && found.JobID == j.ID {
 					taken = found

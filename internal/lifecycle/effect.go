@@ -107,10 +107,7 @@ type (
 	DropSecret struct{ JobID job.ID }
 
 	// EnqueueTurn puts a job into the queue and wakes a worker.
-	EnqueueTurn struct {
-		JobID    job.ID
-		Priority job.Priority
-	}
+	EnqueueTurn struct{ QueuePosition }
 	// DropEntry takes an entry out of the queue for good.
 	DropEntry struct {
 		Priority job.Priority
@@ -137,10 +134,8 @@ type (
 	// AwaitLimit puts a job among those of its user over the limit, in the place of
 	// its queue entry.
 	AwaitLimit struct {
-		JobID    job.ID
-		UserID   string
-		Priority job.Priority
-		Entry    string
+		QueuePosition
+		Entry string
 	}
 	// LeaveLimit takes it out of them.
 	LeaveLimit struct {

@@ -62,7 +62,7 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 			claim(t, s, m, nil)
 			for again := range 2 { // asked again, because the answer was lost
 				outcome, _, _, err := s.Ask(t.Context(), reviewOf(j, round))
-				if want := []lifecycle.Outcome{lifecycle.Asked, lifecycle.Repeated}[again]; err != nil || outcome != want {
+				if want := []lifecycle.OutcomeKind{lifecycle.Accepted, lifecycle.Repeated}[again]; err != nil || outcome.Kind != want {
 					t.Errorf("asking for review in round %d: %s %v, want %s", round, outcome, err, want)
 				}
 			}
@@ -72,7 +72,7 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 			m.state = job.Pending
 		}
 		claim(t, s, m, nil)
-		if outcome, _, _, err := s.Ask(t.Context(), reviewOf(j, 2)); err != nil || outcome != lifecycle.Asked {
+		if outcome, _, _, err := s.Ask(t.Context(), reviewOf(j, 2)); err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Errorf("with no steer left, asking is %s %v", outcome, err)
 		}
 		if outcome := steer(t, s, j, "now"); outcome != "review" {

@@ -103,7 +103,7 @@ func TestJobsOfFormat1GoOn(t *testing.T) {
 			}
 		}
 
-		if outcome, err := s.Accept(ctx, jobs["work"], lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"answer":"x"}`)}); err != nil || outcome != lifecycle.Accepted {
+		if outcome, err := s.Accept(ctx, jobs["work"], lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"answer":"x"}`)}); err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Errorf("a result for the one at work: %s, %v", outcome, err)
 		}
 		follower := newJob("old-work")
@@ -128,8 +128,8 @@ func TestJobsOfFormat1GoOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := lifecycle.NewRun{RequestID: jobs["allowed"], Run: "run_1", ApprovalKey: approval.Key(op), AuditFields: op, Gated: true}
-		for i, want := range []lifecycle.Outcome{lifecycle.Started, lifecycle.Known} {
-			if outcome, _, err := s.StartAction(ctx, run); err != nil || outcome != want {
+		for i, want := range []lifecycle.OutcomeKind{lifecycle.Accepted, lifecycle.Repeated} {
+			if outcome, _, err := s.StartAction(ctx, run); err != nil || outcome.Kind != want {
 				t.Errorf("using the approval, time %s: %s, %v", strconv.Itoa(i+1), outcome, err)
 			}
 		}

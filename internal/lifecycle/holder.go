@@ -57,21 +57,26 @@ func elapsed(begin time.Time) time.Duration {
 }
 
 // SaveChange keeps parts of what was captured of a job's change, by their names and as
-// JSON, in place of those before: for the holder of its turn alone. Of a job that is gone,
-// nothing is kept.
-func (s *Service) SaveChange(ctx context.Context, id job.ID, h Holder, parts map[string]any) error {
+// JSON, in place of those before, and adds what happened to the audit log: for the holder of
+// its turn alone. Of a job that is gone, nothing is kept.
+func (s *Service) SaveChange(ctx context.Context, id job.ID, h Holder, parts map[string]any, happened ...job.AuditEntry) error {
 	fields := make(map[string]string, len(parts))
 	for name, part := range parts {
 		fields[name] = string(mustMarshal(part))
 	}
-	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-		if st.Job == nil {
-			return nil
-		}
-		if err := h.check(st.Job); err != nil {
-			return err
-		}
-		st.do(SaveChange{id, fields})
+	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error { return st.saveChange(h, fields, happened) })
+}
+
+func (st *State) saveChange(h Holder, fields map[string]string, happened []job.AuditEntry) error {
+	if st.Job == nil {
 		return nil
-	})
+	}
+	if err := h.check(st.Job); err != nil {
+		return err
+	}
+	st.do(SaveChange{st.Job.ID, fields})
+	for _, e := range happened {
+		st.audit(st.Job, e)
+	}
+	return nil
 }

@@ -74,7 +74,7 @@ func (s *jobs) get(id job.ID) job.Job {
 func (s *jobs) take() *lifecycle.Turn {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn, err := (&storetest.Service{Store: s.store, Service: s.Service}).Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}, false)
+		turn, err := (&storetest.Service{Store: s.store, Service: s.Service}).Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"})
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -19,14 +19,29 @@ type Limit struct {
 // awaitLimitEnd lets a job wait for the end of a limit. It costs no attempt, and the next
 // turn is told what this one was.
 func (st *State) awaitLimitEnd(j *Job, l Limit, code job.Code, message string) error {
-	if j.LimitedSince.IsZero() {
-		j.LimitedSince = st.Now
-	}
-	if !l.Stated && st.Now.Sub(j.LimitedSince) >= j.QueueTimeout {
+	if waited := st.blockedFor(j); !l.Stated && waited >= j.QueueTimeout {
 		return st.fail(j, job.Expired, code, message, message)
 	}
 	if j.ResumeReason == nil {
 		j.ResumeReason = &ResumeReason{Reason: Limited}
 	}
 	return st.tryAt(j, job.WaitingForLimit, code, message, l.Until)
+}
+
+// awaitNode tries a turn again that could not start because of its node, for as long as the job
+// may wait for a worker.
+func (st *State) awaitNode(j *Job, backoff time.Duration, code job.Code, message string) error {
+	if st.blockedFor(j) >= j.QueueTimeout {
+		return st.fail(j, job.Expired, code, message, message)
+	}
+	return st.startOver(j, code, message, backoff)
+}
+
+// blockedFor is for how long something has kept the job's turns from running that is not the job's
+// fault.
+func (st *State) blockedFor(j *Job) time.Duration {
+	if j.BlockedSince.IsZero() {
+		j.BlockedSince = st.Now
+	}
+	return st.Now.Sub(j.BlockedSince)
 }

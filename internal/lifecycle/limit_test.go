@@ -36,8 +36,8 @@ func TestATurnThatEndsAtALimit(t *testing.T) {
 			job.Pending, job.Queued, 1, job.CodeGaveUp, "",
 		},
 		"a conversation that was lost": {func(j *Job) { j.Begun = true }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
-		"for long, and nobody knows":   {func(j *Job) { j.LimitedSince = now.Add(-time.Hour) }, Limit{hour, false}, job.Expired, "", 0, "", ""},
-		"for long, with an end":        {func(j *Job) { j.LimitedSince = now.Add(-time.Hour) }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
+		"for long, and nobody knows":   {func(j *Job) { j.BlockedSince = now.Add(-time.Hour) }, Limit{hour, false}, job.Expired, "", 0, "", ""},
+		"for long, with an end":        {func(j *Job) { j.BlockedSince = now.Add(-time.Hour) }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
 		"cancelled meanwhile":          {func(j *Job) { j.State, j.Phase = job.Cancelled, "" }, Limit{hour, true}, job.Cancelled, "", 0, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,11 +72,11 @@ func TestATurnThatEndsAtALimit(t *testing.T) {
 func TestATurnThatEndsOtherwiseEndsTheRowOfLimits(t *testing.T) {
 	t.Parallel()
 	st := jobIn("running")
-	st.Job.LimitedSince = now.Add(-time.Minute)
+	st.Job.BlockedSince = now.Add(-time.Minute)
 	e := limited(Limit{})
 	e.Limit, e.Code = nil, job.CodeCrashed
-	if _, err := st.endTurn(e); err != nil || !st.Job.LimitedSince.IsZero() || st.Job.Attempt != 1 {
-		t.Errorf("limited since %s, attempt %d, %v", st.Job.LimitedSince, st.Job.Attempt, err)
+	if _, err := st.endTurn(e); err != nil || !st.Job.BlockedSince.IsZero() || st.Job.Attempt != 1 {
+		t.Errorf("limited since %s, attempt %d, %v", st.Job.BlockedSince, st.Job.Attempt, err)
 	}
 }
 
@@ -97,5 +97,43 @@ func TestWhenALimitHasEndedTheJobIsQueued(t *testing.T) {
 	}
 	if j := st.Job; j.Phase != job.Queued || !j.PhaseUntil.IsZero() || !enqueued {
 		t.Errorf("the job is %s/%s until %s, enqueued: %t", j.State, j.Phase, j.PhaseUntil, enqueued)
+	}
+}
+
+// A node that cannot start a turn costs no attempt and no conversation.
+func TestATurnThatItsNodeCouldNotStartIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prepare func(*Job)
+		state   job.State
+		phase   job.Phase
+	}{
+		"the first turn":   {func(*Job) {}, job.Pending, job.Queued},
+		"the last attempt": {func(j *Job) { j.Attempt = 1 }, job.Pending, job.Queued},
+		"a later turn":     {func(j *Job) { j.Begun = true }, job.Pending, job.Queued},
+		"for too long":     {func(j *Job) { j.BlockedSince = now.Add(-time.Hour) }, job.Expired, ""},
+		"after it ended":   {func(j *Job) { j.State, j.Phase = job.Cancelled, "" }, job.Cancelled, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := jobIn("running")
+			j := st.Job
+			c.prepare(j)
+			attempt, begun, conversation := j.Attempt, j.Begun, j.Conversation
+			e := limited(Limit{})
+			e.Limit, e.Begun, e.NodeFault, e.Backoff, e.Code = nil, false, true, time.Second, job.CodeSpawnFailed
+			if _, err := st.endTurn(e); err != nil {
+				t.Fatal(err)
+			}
+			if j.State != c.state || j.Phase != c.phase || j.Attempt != attempt {
+				t.Errorf("the job is %s/%s with attempt %d, want %s/%s and %d", j.State, j.Phase, j.Attempt, c.state, c.phase, attempt)
+			}
+			if j.Begun != begun || begun && j.Conversation != conversation {
+				t.Errorf("the conversation is %d, begun: %t; want %d, %t", j.Conversation, j.Begun, conversation, begun)
+			}
+			if c.state == job.Pending && !j.PhaseUntil.Equal(now.Add(time.Second)) {
+				t.Errorf("it waits until %s", j.PhaseUntil)
+			}
+		})
 	}
 }

@@ -52,7 +52,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		outcome, id, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{
 			RequestID: first.ID, UserID: "u", SessionID: first.SessionID, Type: job.Confirmation, Message: "Do it?", Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d",
 		})
-		if err != nil || outcome != lifecycle.Asked {
+		if err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Fatal(outcome, err)
 		}
 		c, err := s.Checkpoint(ctx, id)

@@ -87,7 +87,7 @@ func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken, ok, err := s.Take(t.Context(), store.PartitionOf(j.ID), node, false)
+	taken, ok, err := s.Take(t.Context(), store.PartitionOf(j.ID), node)
 	if err != nil || !ok {
 		t.Fatal("nothing to take", err)
 	}
@@ -126,7 +126,7 @@ func TestAPutBackEntryStartsNoTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := store.PartitionOf(j.ID)
-		taken, ok, err := s.Take(t.Context(), p, "slow", false)
+		taken, ok, err := s.Take(t.Context(), p, "slow")
 		if err != nil || !ok {
 			t.Fatal("nothing to take", err)
 		}
@@ -136,7 +136,7 @@ func TestAPutBackEntryStartsNoTurn(t *testing.T) {
 		if turn, err := s.StartTurn(t.Context(), lifecycle.Worker{Node: "slow"}, taken); err != nil || turn != nil {
 			t.Fatalf("a turn was started that others have put back: %v, %v", turn, err)
 		}
-		again, ok, err := s.Take(t.Context(), p, "other", false)
+		again, ok, err := s.Take(t.Context(), p, "other")
 		if err != nil || !ok || again.JobID != j.ID {
 			t.Fatalf("it was not put back: %v, %v", again, err)
 		}

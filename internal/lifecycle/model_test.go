@@ -72,17 +72,15 @@ func (m *model) become(s job.State, phase job.Phase, event string) {
 	m.events = append(m.events, "k:"+event)
 }
 
-// refusal is how a callback is refused; empty when it is taken.
+// refusal is how a callback is refused; zero when it is taken.
 func (m *model) refusal() lifecycle.Outcome {
 	switch {
-	case m.state.Terminal():
-		return lifecycle.Outcome(m.state)
-	case m.asked != "":
-		return lifecycle.Outcome(m.state)
+	case m.state.Terminal() || m.asked != "":
+		return lifecycle.RefusedIn(m.state)
 	case !m.secret:
-		return lifecycle.Outcome(job.Expired)
+		return lifecycle.RefusedIn(job.Expired)
 	}
-	return ""
+	return lifecycle.Outcome{}
 }
 
 // TestStateMachineFollowsItsModel applies random legal and illegal operations
@@ -158,7 +156,7 @@ func claim(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 		if err := s.FireDue(t.Context(), p); err != nil { // retries that are due
 			t.Fatal(err)
 		}
-		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}, false)
+		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,8 +186,8 @@ func progress(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := lifecycle.Accepted
-	if refusal := m.refusal(); refusal != "" && m.asked == "" {
+	want := lifecycle.Outcome{Kind: lifecycle.Accepted}
+	if refusal := m.refusal(); refusal != (lifecycle.Outcome{}) && m.asked == "" {
 		want = refusal
 	} else if !m.seen[digest] {
 		m.seen[digest] = true
@@ -207,13 +205,13 @@ func result(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := lifecycle.Accepted
+	want := lifecycle.Outcome{Kind: lifecycle.Accepted}
 	switch {
 	case m.state == job.Received && m.digest == digest:
-		want = lifecycle.Repeated
+		want.Kind = lifecycle.Repeated
 	case m.state == job.Received:
-		want = lifecycle.Conflict
-	case m.refusal() != "":
+		want.Kind = lifecycle.Conflict
+	case m.refusal() != (lifecycle.Outcome{}):
 		want = m.refusal()
 	default:
 		m.digest = digest
@@ -299,10 +297,10 @@ func giveUp(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := m.refusal(); m.state != job.Failed && want != "" && outcome != want {
+	if want := m.refusal(); m.state != job.Failed && want != (lifecycle.Outcome{}) && outcome != want {
 		t.Errorf("giving up a job that is %s: %s, want %s", m.state, outcome, want)
 	}
-	if m.refusal() == "" {
+	if m.refusal() == (lifecycle.Outcome{}) {
 		m.become(job.Failed, job.NoPhase, "error")
 	}
 }
@@ -331,7 +329,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 		}
 		for p := range store.Partition(store.Partitions) {
 			for {
-				turn, err := s.Claim(ctx, p, lifecycle.Worker{Node: "n"}, false)
+				turn, err := s.Claim(ctx, p, lifecycle.Worker{Node: "n"})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -159,7 +159,7 @@ func (st *State) enqueue(j *Job) error {
 	if err := st.movePhase(j, job.Queued); err != nil {
 		return err
 	}
-	st.do(EnqueueTurn{j.ID, j.Priority})
+	st.do(EnqueueTurn{j.QueuePosition()})
 	return nil
 }
 

@@ -90,9 +90,9 @@ type Record struct {
 	FailureCode    job.Code     `store:"failureCode,gaveUpCode"`
 	FailureMessage string       `store:"failureMessage,gaveUp"`
 	LastFailure    *job.Failure `store:"lastFailure"`
-	// LimitedSince is since when each turn has ended at a limit of Claude's; zero where the
-	// latest has not.
-	LimitedSince time.Time `store:"limitedSince"`
+	// BlockedSince is since when each turn has ended at a limit of Claude's, or could not start
+	// because of its node; zero where that is not so of the latest.
+	BlockedSince time.Time `store:"blockedSince,limitedSince"`
 
 	// Root is the job that began the conversation, empty for the job itself;
 	// Conversation counts the conversations there were, and Begun is whether the CLI

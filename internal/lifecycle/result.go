@@ -8,28 +8,6 @@ import (
 	"ringback/internal/job"
 )
 
-// Outcome is what became of a callback.
-type Outcome string
-
-// The outcomes; beside them, the state of a job that takes no such callback: a
-// terminal one says that it came too late.
-const (
-	Accepted Outcome = "accepted"
-	Repeated Outcome = "repeated" // the same was accepted before
-	Conflict Outcome = "conflict" // something different was accepted before
-	Stale    Outcome = "stale"    // batches arrived meanwhile; read them again
-	Unknown  Outcome = "unknown"  // no such job
-
-	Asked Outcome = "asked"
-	Busy  Outcome = "busy" // another checkpoint of the job is open
-
-	Started    Outcome = "started"
-	Known      Outcome = "known"      // the same has run, and Claude does not know yet how it ended
-	Unapproved Outcome = "unapproved" // nobody has allowed it, or not in time
-
-	BadSignature Outcome = "bad_signature" // it is signed for another turn
-)
-
 // Submission is a result that passed its schema.
 type Submission struct {
 	// Digest identifies the payload, so that a repeated one is recognised.
@@ -52,19 +30,19 @@ type Submission struct {
 	Final bool
 }
 
-// refusal is the outcome for a callback that a job takes no more: it is unknown, has
-// ended, waits for a person, or its secret has run out. Empty where it is taken.
+// refusal is the outcome of a callback that the job cannot take: it is unknown, has
+// ended, waits for a person, or its secret has expired. It is zero if the job can.
 func (st *State) refusal() Outcome {
 	j := st.Job
 	switch {
 	case j == nil:
-		return Unknown
+		return Outcome{Kind: Unknown}
 	case j.State.Terminal() || j.Checkpoint != "":
-		return Outcome(j.State)
+		return RefusedIn(j.State)
 	case !j.SecretAlive:
-		return Outcome(job.Expired)
+		return RefusedIn(job.Expired)
 	}
-	return ""
+	return Outcome{}
 }
 
 // Accept accepts a result, once.
@@ -92,20 +70,20 @@ func (st *State) accept(r Submission) (Outcome, error) {
 	}
 	if j != nil && !j.State.Terminal() {
 		if err := r.Holder.check(j); err != nil {
-			return "", err
+			return Outcome{}, err
 		}
 	}
 	refusal := st.refusal()
-	if refusal == Outcome(job.Expired) && r.Final && !j.State.Terminal() {
-		refusal = "" // what a person has approved is not Claude's any more
+	if refusal.State == job.Expired && r.Final && !j.State.Terminal() {
+		refusal = Outcome{} // Claude's deadline does not apply to what a person has approved
 	}
 	switch {
-	case refusal != "":
+	case refusal != (Outcome{}):
 		return refusal, nil
 	case j.HasWorkspace && !r.Final:
 		return st.submit(r)
 	case r.Partial != nil && j.Batches != r.Batches:
-		return Stale, nil
+		return Outcome{Kind: Stale}, nil
 	}
 	j.Result, j.ResultDigest, j.Error, j.Code = r.Result, r.Digest, "", ""
 	if r.Partial != nil {
@@ -115,14 +93,14 @@ func (st *State) accept(r Submission) (Outcome, error) {
 	if r.Message != nil {
 		st.addMessage(j.chat(), j.chat().about(*r.Message), EndedByTurn)
 	}
-	return Accepted, st.finish(j, job.Received, receivedData{j.ID, r.Received})
+	return Outcome{Kind: Accepted}, st.finish(j, job.Received, receivedData{j.ID, r.Received})
 }
 
 func sameAs(same bool) Outcome {
 	if same {
-		return Repeated
+		return Outcome{Kind: Repeated}
 	}
-	return Conflict
+	return Outcome{Kind: Conflict}
 }
 
 // reviewTime is how long the server may take for reading and verifying a change
@@ -139,11 +117,11 @@ func (st *State) submit(r Submission) (Outcome, error) {
 	case j.Submitted:
 		return sameAs(j.ResultDigest == r.Digest), nil
 	case j.State != job.Running:
-		return Outcome(j.State), nil
+		return RefusedIn(j.State), nil
 	}
 	j.Result, j.ResultDigest, j.Submitted, j.Reviewed = r.Result, r.Digest, true, ""
 	st.setCallbackClock(j, reviewTime)
-	return Accepted, st.movePhase(j, job.Capturing)
+	return Outcome{Kind: Accepted}, st.movePhase(j, job.Capturing)
 }
 
 // NewBatch is one batch of a large result that passed its checks.
@@ -182,23 +160,23 @@ func (s *Service) AddBatch(ctx context.Context, id job.ID, b NewBatch) (outcome 
 }
 
 func (st *State) addBatch(b NewBatch) (Outcome, int) {
-	if refusal := st.refusal(); refusal != "" {
+	if refusal := st.refusal(); refusal != (Outcome{}) {
 		return refusal, 0
 	}
 	j := st.Job
 	if known := j.Batch; known != nil {
 		if known.Digest != b.Digest {
-			return Conflict, 0
+			return Outcome{Kind: Conflict}, 0
 		}
-		return Repeated, known.Total
+		return Outcome{Kind: Repeated}, known.Total
 	}
 	if b.Others != AnyOthers && j.Batches != b.Others {
-		return Stale, 0
+		return Outcome{Kind: Stale}, 0
 	}
 	total := j.BatchItems + b.Count
 	st.do(KeepBatch{j.ID, b.Index, Batch{b.Digest, b.Count, total, b.Items}})
 	st.emit(j.recipient(), job.EventPartial, partialData{b.Items, total})
-	return Accepted, total
+	return Outcome{Kind: Accepted}, total
 }
 
 // ReportFailure notes that Claude cannot do the job: the job fails, or, when
@@ -215,14 +193,14 @@ func (s *Service) ReportFailure(ctx context.Context, id job.ID, code job.Code, m
 func (st *State) reportFailure(code job.Code, message string, retryable bool) (Outcome, error) {
 	j := st.Job
 	if j != nil && j.State == job.Failed && j.Code == code && j.Error == message {
-		return Repeated, nil
+		return Outcome{Kind: Repeated}, nil
 	}
-	if refusal := st.refusal(); refusal != "" {
+	if refusal := st.refusal(); refusal != (Outcome{}) {
 		return refusal, nil
 	}
 	if retryable && j.Owner != "" { // the end of the turn's process leads to another attempt
 		j.FailureMessage, j.FailureCode, j.FailureTurn = message, code, j.Turn
-		return Accepted, nil
+		return Outcome{Kind: Accepted}, nil
 	}
-	return Accepted, st.fail(j, job.Failed, code, message, message)
+	return Outcome{Kind: Accepted}, st.fail(j, job.Failed, code, message, message)
 }

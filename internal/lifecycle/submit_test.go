@@ -80,13 +80,13 @@ func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st := changeAtWork()
-			if outcome := submitted(t, st, "d"); outcome != Accepted {
+			if outcome := submitted(t, st, "d"); outcome.Kind != Accepted {
 				t.Fatalf("the first result is %s", outcome)
 			}
 			c.then(t, st)
 			if st.Job.State == job.Pending && st.Job.SecretAlive {
-				for digest, want := range map[string]Outcome{"d": Repeated, "other": Conflict} {
-					if outcome := submitted(t, st, digest); c.kept && outcome != want {
+				for digest, want := range map[string]OutcomeKind{"d": Repeated, "other": Conflict} {
+					if outcome := submitted(t, st, digest); c.kept && outcome.Kind != want {
 						t.Errorf("%s between the turns is %s, want %s", digest, outcome, want)
 					}
 				}
@@ -125,7 +125,7 @@ func TestNoChangeIsSubmittedBetweenTurns(t *testing.T) {
 	} {
 		st := changeAtWork()
 		then(t, st)
-		if outcome := submitted(t, st, "d"); outcome != Outcome(job.Pending) || st.Job.Submitted || st.Job.Result != nil {
+		if outcome := submitted(t, st, "d"); outcome != RefusedIn(job.Pending) || st.Job.Submitted || st.Job.Result != nil {
 			t.Errorf("%s: a result is %s; submitted: %t", name, outcome, st.Job.Submitted)
 		}
 	}
@@ -135,13 +135,13 @@ func TestNoChangeIsSubmittedBetweenTurns(t *testing.T) {
 func TestAMessageWrittenBeforeThePublicationIsAnswered(t *testing.T) {
 	t.Parallel()
 	st := changeAtWork()
-	if outcome := submitted(t, st, "d"); outcome != Accepted {
+	if outcome := submitted(t, st, "d"); outcome.Kind != Accepted {
 		t.Fatalf("the result is %s", outcome)
 	}
 	st.keepAnswer(st.Job, &Checkpoint{ID: "chk_00_a", Type: job.Review}, job.Approve)
 	endsUnfinished(t, st, job.CodeCrashed)
 	startsNextTurn(t, st, "n")
-	if outcome, err := st.accept(Submission{Digest: "published", Result: []byte(`{}`), Final: true}); err != nil || outcome != Accepted {
+	if outcome, err := st.accept(Submission{Digest: "published", Result: []byte(`{}`), Final: true}); err != nil || outcome.Kind != Accepted {
 		t.Fatalf("what was published is %s, %v", outcome, err)
 	}
 	if !slices.ContainsFunc(st.Effects, func(e Effect) bool { task, ok := e.(AddTask); return ok && task.Kind == TaskContinue }) {

@@ -167,7 +167,7 @@ func take(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 		if err := s.FireDue(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}, false)
+		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		first := create(t, s, newJob("u"))
 		take(t, s)
-		if outcome, err := s.Accept(t.Context(), first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}); err != nil || outcome != lifecycle.Accepted {
+		if outcome, err := s.Accept(t.Context(), first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}); err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Fatal(outcome, err)
 		}
 		if _, _, _, err := s.AppendMessage(t.Context(), "u", first.SessionID, job.Text(job.FromUser, "and then?"), true); err != nil {
@@ -337,7 +337,7 @@ func TestParkedJobDoesNotFail(t *testing.T) {
 			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.ErrorRecovery, Message: "Which?", Props: []byte(`{}`),
 			Chat: job.Text(job.FromAssistant, "Which?"), Digest: "d", Hold: time.Minute,
 		})
-		if err != nil || outcome != lifecycle.Asked {
+		if err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Fatal(outcome, err)
 		}
 		before := eventsOf(t, s, j)

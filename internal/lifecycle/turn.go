@@ -116,7 +116,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 		return nil, nil
 	}
 	if j.UserRunning >= opts.UserLimit {
-		st.do(AwaitLimit{j.ID, j.UserID, taken.Priority, taken.Entry})
+		st.do(AwaitLimit{j.QueuePosition(), taken.Entry})
 		return nil, st.movePhase(j, job.WaitingForLimit)
 	}
 	// Here it is decided whether a job is simulated: by its options since it was
@@ -305,6 +305,9 @@ type TurnEnd struct {
 	// Undone is whether the end was booked before, and the store has lost it since: that is
 	// no attempt either.
 	Undone bool
+	// NodeFault is whether the turn could not start because of its node: that is no attempt
+	// either, and another node may run it after Backoff.
+	NodeFault bool
 }
 
 // EndTurn books the end of a turn's process and gives the worker back. A job
@@ -324,6 +327,9 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j == nil || j.Turn != e.Turn || j.Owner != e.Node {
 		return "", nil
 	}
+	if e.NodeFault {
+		e.Begun = j.Begun // the conversation is where it was
+	}
 	lost := !e.Begun && j.Begun
 	st.bookUsage(j, e)
 	if err := st.release(j); err != nil {
@@ -332,8 +338,8 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j.State != job.Running {
 		return j.State, nil
 	}
-	if e.Limit == nil {
-		j.LimitedSince = time.Time{}
+	if e.Limit == nil && !e.NodeFault {
+		j.BlockedSince = time.Time{}
 	}
 	// What Claude itself said is better than what its exit tells.
 	code, message := e.Code, e.Message
@@ -347,6 +353,10 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	// gets the history in its prompt.
 	if lost || e.Undone {
 		err := st.startOver(j, code, message, 0)
+		return j.State, err
+	}
+	if e.NodeFault {
+		err := st.awaitNode(j, e.Backoff, code, message)
 		return j.State, err
 	}
 	if err := st.tryAgain(j, e, code, message); err != nil {
@@ -405,7 +415,7 @@ func (s *Service) PutBack(ctx context.Context, taken Taken) error {
 
 func (st *State) putBack(taken Taken) error {
 	st.do(DropEntry{taken.Priority, taken.Entry})
-	if j := st.Job; j != nil && j.State == job.Pending && j.Phase == job.Queued && j.PhaseUntil.IsZero() {
+	if j := st.Job; j != nil && j.IsQueued() {
 		return st.enqueue(j)
 	}
 	return nil

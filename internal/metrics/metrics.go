@@ -28,8 +28,8 @@ type Metrics struct {
 
 // Node tells what a node holds now.
 type Node struct {
-	// Clients are its WebSockets, Running its turns.
-	Clients, Running func() int
+	// Clients are its WebSockets, Running its turns; Blocked is 1 while none can start there.
+	Clients, Running, Blocked func() int
 	// Connections are its connections: how many are open and may be, and how many were
 	// closed or refused because there were too many.
 	Connections func() guard.Stats
@@ -66,6 +66,7 @@ func New(node Node, stats StatsFunc, limited LimitsFunc) *Metrics {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
 		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
+		gauge("ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz says why.", node.Blocked),
 		gauge("ringback_connections", "Open connections of this node, WebSockets among them.", func() int { return node.Connections().Open }),
 		gauge("ringback_connections_limit", "How many connections this node takes.", func() int { return node.Connections().Limit }),
 		count("ringback_connections_shed_total", "Connections without a request that were closed for others.", func() int { return node.Connections().Shed }),

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 // SlackCommand is what somebody typed in Slack.
@@ -60,9 +60,9 @@ func VerifySlack(secret string, header http.Header, body []byte, now time.Time) 
 }
 
 var (
-	slackJob  = regexp.MustCompile(`^req_[0-9a-f]{2}_[a-z2-7]{26}$`)
-	slackAsk  = regexp.MustCompile(`^chk_[0-9a-f]{2}_[a-z2-7]{26}$`)
-	iteration = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})$`)
+	slackJob  = lazy.Regexp(`^req_[0-9a-f]{2}_[a-z2-7]{26}$`)
+	slackAsk  = lazy.Regexp(`^chk_[0-9a-f]{2}_[a-z2-7]{26}$`)
+	iteration = lazy.Regexp(`^(0|[1-9][0-9]{0,3})$`)
 	typesetAs = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "`", "")
 )
 
@@ -76,12 +76,12 @@ func ParseSlack(body []byte) (SlackCommand, error) {
 	rest := strings.TrimSpace(typesetAs.Replace(form.Get("text")))
 	c.Verb, rest = cutWord(rest)
 	c.Verb = strings.ToLower(c.Verb)
-	if word, after := cutWord(rest); slackJob.MatchString(word) {
+	if word, after := cutWord(rest); slackJob().MatchString(word) {
 		c.RequestID, rest = job.ID(word), after
-	} else if slackAsk.MatchString(word) {
+	} else if slackAsk().MatchString(word) {
 		c.CheckpointID, rest = job.CheckpointID(word), after
 	}
-	if c.Verb == "approve" && c.RequestID != "" && iteration.MatchString(rest) {
+	if c.Verb == "approve" && c.RequestID != "" && iteration().MatchString(rest) {
 		n, _ := strconv.Atoi(rest) // at most four digits
 		c.Iteration, rest = &n, ""
 	}

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// schedule is how long to wait before each further try, as Standard Webhooks
-// recommends.
+// schedule is how long to wait before each further try: for three days, as Standard Webhooks
+// recommends, but often in the first minutes. A receiver that restarts is away for seconds.
 var schedule = []time.Duration{
-	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
 // Retry says whether, and after how long, a message is sent again that failed

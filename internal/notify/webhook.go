@@ -67,13 +67,11 @@ func (e *CallError) Error() string {
 
 func (e *CallError) Unwrap() error { return e.Cause }
 
-// permanent reports whether the same call would fail again.
+// permanent reports whether the same call would fail forever: where we may not call, and where the
+// receiver says that it is gone for good. Whatever else is answered may be a mistake of a moment,
+// such as the 404 of an ingress during a deployment, or the 401 of a secret that changes.
 func (e *CallError) permanent() bool {
-	switch e.Status {
-	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return false
-	}
-	return errors.Is(e.Cause, outbound.ErrForbidden) || e.Status >= 300 && e.Status < 500
+	return errors.Is(e.Cause, outbound.ErrForbidden) || e.Status == http.StatusGone
 }
 
 const (

@@ -5,7 +5,7 @@
 //
 // Names are not judged, for what they resolve to can change between a look and a call.
 // The address is, at the moment of the call: Control does it for our own dialers, and a
-// Tunnel for git, which dials for itself. Repository reads how a repository is named,
+// Proxy for programs that dial for themselves, such as git and what runs in a sandbox. Repository reads how a repository is named,
 // and refuses what two readers could take for two hosts; Policy says which of them a
 // request may name.
 package outbound

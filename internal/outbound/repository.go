@@ -6,10 +6,11 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ringback/internal/lazy"
 )
 
 // Transport is how a repository is reached.
@@ -41,11 +42,11 @@ var ports = map[Transport]int{HTTPS: 443, HTTP: 80, SSH: 22}
 
 // Only what git, curl, ssh and we read in the same way is read at all.
 var (
-	schemed   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(/.*)?$`)
-	authority = regexp.MustCompile(`^(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$`)
-	short     = regexp.MustCompile(`^(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*):([^:/-].*|/.*)$`)
-	goodPath  = regexp.MustCompile(`^[A-Za-z0-9._~/%+@=,-]+$`)
-	goodPlain = regexp.MustCompile(`^[A-Za-z0-9._~/+@=, -]+$`)
+	schemed   = lazy.Regexp(`^([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(/.*)?$`)
+	authority = lazy.Regexp(`^(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$`)
+	short     = lazy.Regexp(`^(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*):([^:/-].*|/.*)$`)
+	goodPath  = lazy.Regexp(`^[A-Za-z0-9._~/%+@=,-]+$`)
+	goodPlain = lazy.Regexp(`^[A-Za-z0-9._~/+@=, -]+$`)
 )
 
 // The errors of ParseRepository repeat nothing of the address, which may hold a secret.
@@ -64,14 +65,14 @@ func ParseRepository(text string) (Repository, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return Repository{}, errUnreadable
 	}
-	if m := schemed.FindStringSubmatch(text); m != nil {
+	if m := schemed().FindStringSubmatch(text); m != nil {
 		return parseURL(m[1], m[2], m[3])
 	}
 	before, _, _ := strings.Cut(text, "/")
 	if !strings.Contains(before, ":") { // as git: a colon before the first slash makes an address
 		return Repository{Transport: Path, Path: text}, nil
 	}
-	m := short.FindStringSubmatch(text)
+	m := short().FindStringSubmatch(text)
 	if m == nil || ports[Transport(m[2])] != 0 { // of https:host, nobody means a host https
 		return Repository{}, errUnreadable
 	}
@@ -89,7 +90,7 @@ func parseURL(scheme, where, path string) (Repository, error) {
 	if userinfo, _, found := strings.Cut(where, "@"); found && (transport != SSH || strings.Contains(userinfo, ":")) {
 		return Repository{}, errPassword
 	}
-	m := authority.FindStringSubmatch(where)
+	m := authority().FindStringSubmatch(where)
 	if m == nil {
 		return Repository{}, errHost
 	}
@@ -138,7 +139,7 @@ func plainHost(host string) (string, bool) {
 // better not handed on.
 func plainPath(text string) (string, bool) {
 	decoded, err := url.PathUnescape(text)
-	if err != nil || !goodPath.MatchString(text) || !goodPlain.MatchString(decoded) {
+	if err != nil || !goodPath().MatchString(text) || !goodPlain().MatchString(decoded) {
 		return "", false
 	}
 	return path.Clean("/" + decoded), !slices.Contains(strings.Split(decoded, "/"), "..")

@@ -16,6 +16,7 @@ type Queue interface {
 	TakeTasks(ctx context.Context, p store.Partition, lease time.Duration, limit int) (due []store.Task, next time.Duration, err error)
 	FinishTask(ctx context.Context, p store.Partition, t store.Task) error
 	PostponeTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error
+	ReturnTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error
 }
 
 // Handlers do the tasks that end in our own store. Each may run more than once for
@@ -44,6 +45,8 @@ type Outbox struct {
 // New returns an outbox. It works while Run does, and hears at once of new tasks
 // where its Task is subscribed to the store, see store.Subscriber.
 func New(queue Queue, handlers Handlers, notifier Notifier, log *slog.Logger) *Outbox {
+	limit := newCallLimit()
+	notifier.TrustedFunc, notifier.GuardedFunc = limit.bound(notifier.TrustedFunc), limit.bound(notifier.GuardedFunc)
 	return &Outbox{queue: queue, handlers: handlers, notifier: notifier, log: log, due: store.NewSchedule()}
 }
 

@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,6 +74,13 @@ func (q *queue) PostponeTask(_ context.Context, _ store.Partition, t store.Task,
 	return q.book(func() { q.due[task{t.Kind, t.Ref}] = time.Now().Add(after) })
 }
 
+func (q *queue) ReturnTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error {
+	q.mu.Lock()
+	q.attempts[task{t.Kind, t.Ref}]--
+	q.mu.Unlock()
+	return q.PostponeTask(ctx, p, t, after)
+}
+
 func (q *queue) book(change func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -96,7 +105,7 @@ var errAway = errors.New("the store is away")
 func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 	t.Parallel()
 	ours, theirs := task{lifecycle.TaskRead, "req_1"}, task{lifecycle.TaskWebhook, "ended|req_1|1"}
-	refused := &notify.CallError{Status: http.StatusNotFound}
+	refused := &notify.CallError{Status: http.StatusGone}
 	cases := []struct {
 		name string
 		task task
@@ -114,7 +123,7 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 		{"one that failed and could not be booked, too", ours, []error{errAway}, []int{1}, seconds(0, 20)},
 		{"a follow-up of a kind that was removed is done", task{lifecycle.TaskContinue, "req_1"}, []error{errGone, errAway}, nil, seconds(0)},
 		{"a webhook that is away is called again as it asks", theirs, []error{&notify.CallError{Status: 503, After: 7 * time.Second}}, nil, seconds(0, 7)},
-		{"a webhook that refuses is not called again", theirs, []error{refused, errAway}, nil, seconds(0)},
+		{"a webhook that is gone is not called again", theirs, []error{refused, errAway}, nil, seconds(0)},
 		{"a webhook has a longer lease", theirs, nil, []int{2}, seconds(0, 60)},
 		{"a webhook whose lease cannot be made longer is called later", theirs, nil, []int{1}, seconds(20)},
 	}
@@ -241,6 +250,47 @@ func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
 		o.Run(ctx)
 		if q.left() != 0 {
 			t.Error("the task is left")
+		}
+	})
+}
+
+// A receiver that never answers has a few calls under way, and costs others nothing.
+func TestAReceiverThatHangsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const notices = 40
+		tasks := []task{{lifecycle.TaskSlack, "ended|req_1|1"}}
+		for i := range notices {
+			tasks = append(tasks, task{lifecycle.TaskWebhook, "ended|req_1|" + strconv.Itoa(i)})
+		}
+		q := newQueue(tasks...)
+		var underWay, most, told atomic.Int64
+		runWith(t, q, outbox.Handlers{}, outbox.Notifier{
+			Records: records{}, Addresses: outbox.Addresses{Webhook: "https://hangs.example", Slack: "https://works.example"},
+			TrustedFunc: func(ctx context.Context, address, _ string, _ []byte) ([]byte, error) {
+				if address == "https://works.example" {
+					told.Add(1)
+					return nil, nil
+				}
+				most.Store(max(most.Load(), underWay.Add(1)))
+				defer underWay.Add(-1)
+				<-ctx.Done()
+				return nil, &notify.CallError{Cause: ctx.Err()}
+			},
+		})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if most.Load() > 8 || told.Load() != 1 {
+			t.Errorf("the receiver that hangs had %d calls under way, the other was told %d times; want at most 8, and 1", most.Load(), told.Load())
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		for _, task := range tasks[1:] {
+			if q.attempts[task] == 0 {
+				t.Errorf("%s was never tried", task.ref)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"ringback/internal/job"
@@ -36,6 +37,10 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task, l
 	case isGone(err):
 		log.Warn("a task is about something that no longer exists", "error", err)
 		err = o.queue.FinishTask(ctx, p, t)
+	case errors.Is(err, errBusy):
+		after = busyWait + time.Duration(rand.Int64N(int64(busyWait))) //nolint:gosec // jitter needs no secrecy
+		err = o.queue.ReturnTask(ctx, p, t, after)
+		o.due.In(p, after+time.Millisecond)
 	case again:
 		log.Warn("a task failed and will be repeated", "in", after, "error", err)
 		err = o.queue.PostponeTask(ctx, p, t, after)
@@ -73,6 +78,8 @@ func external(k lifecycle.TaskKind) bool {
 }
 
 const (
+	// busyWait is how long at least a call waits for which there was no room.
+	busyWait = 5 * time.Second
 	// maxDelay bounds how long one of our own tasks waits before it is tried again.
 	maxDelay = time.Hour
 	// maxAttempts are tried before one of our own tasks is given up: after a day.

@@ -21,7 +21,7 @@ func TestProgramsThatRunBriefly(t *testing.T) {
 		var out strings.Builder
 		cmd := exec.CommandContext(ctx, "sh", "-c", script)
 		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.dir, &out, &out, 5*time.Second
-		err := s.RunBriefly(cmd, process.Room{Writable: []string{s.dir}, NoNetwork: true}, limit.Limits{Memory: limit.GiB, FileSize: limit.MiB, Processes: 99})
+		err := s.RunBriefly(cmd, process.Room{Writable: []string{s.dir}}, limit.Limits{Memory: limit.GiB, FileSize: limit.MiB, Processes: 99})
 		return strings.TrimSpace(out.String()), err
 	}
 	for script, want := range map[string]string{

@@ -14,8 +14,9 @@
 // container counts its own: whoever keeps one keeps the StartTime and the place beside
 // it.
 //
-// A Sandbox confines programs and sees to their limits: a helper, which is the server's own
-// program, limits itself and then becomes the program, so that it never runs without.
+// A Sandbox confines programs and sets their limits: a shell sets its own and then becomes
+// the program, so that it never runs without. Starting a program starts nothing else that
+// takes longer than bubblewrap and a shell: this server's own binary would.
 //
 // Protect keeps the server's own memory and environment from what it starts.
 //

@@ -61,6 +61,11 @@ var (
 	}
 )
 
+// Known are all variables that something we start may see.
+func Known() []Variables {
+	return []Variables{Basics, Person, Terminal, Certificates, Proxies, Remotes, Toolchains, Model}
+}
+
 // Pick returns those entries of an environment that are among the variables.
 func Pick(environ []string, among ...Variables) []string {
 	var kept []string

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -94,8 +95,17 @@ func eachMarked(do func(pid int, marker string)) {
 	}
 }
 
-// carries reports whether a process has this marker.
-func carries(pid int, marker string) bool { return markerOf(pid) == marker }
+// carries reports whether a process has this marker. A process that is just becoming
+// another program has no environment for a moment, so it is read again.
+func carries(pid int, marker string) bool {
+	for range 20 {
+		if found := markerOf(pid); found != "" {
+			return found == marker
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return false
+}
 
 // place is where our pids mean something: this boot of the system, and this namespace
 // of pids, which each container has of its own.

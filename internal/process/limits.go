@@ -1,13 +1,8 @@
 package process
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"runtime"
-	"runtime/debug"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,39 +10,37 @@ import (
 	"ringback/internal/limit"
 )
 
-// runLimited is the first argument of a helper that limits itself and then becomes a
-// program: so no moment of the program is without its limits.
-const runLimited = "run-limited"
-
-// limited is what such a helper is told, as its second argument.
-type limited struct {
-	Memory, Processes, FileSize uint64
-	// Path is where the program lies; empty to look for it on PATH.
-	Path string
-	// Outside is the user namespace of the server. Processes are limited in another one
-	// only: the system counts those of a user in a namespace, and the server's own, and
-	// all else of its user, are in this one.
-	Outside string
+// ulimit is the beginning of a shell script that sets limits for the shell and what it
+// runs, both the soft and the hard ones, so that the program never runs without them. It is
+// empty for none.
+func (s Sandbox) ulimit(l limit.Limits) string {
+	var script strings.Builder
+	set := func(resource int, most, unit limit.Bytes, options ...string) {
+		var now unix.Rlimit
+		err := unix.Getrlimit(resource, &now)
+		if most == 0 || err == nil && now.Max <= uint64(most) { //nolint:gosec // none is negative
+			return // what limits the server limits the program, too
+		}
+		for i, option := range options {
+			if err == nil && now.Cur <= uint64(most) { //nolint:gosec // none is negative
+				option = "H" + option
+			}
+			options[i] = "ulimit -" + option + " " + strconv.FormatInt(int64((most+unit-1)/unit), 10)
+		}
+		script.WriteString(strings.Join(options, " 2>/dev/null || ") + " || exit 126\n")
+	}
+	l = s.inForce(l)
+	set(unix.RLIMIT_FSIZE, l.FileSize, 512, "f")
+	set(unix.RLIMIT_DATA, l.Memory, limit.KiB, "d")
+	set(unix.RLIMIT_NPROC, limit.Bytes(l.Processes), 1, "u", "p") // as bash says it, and as dash does
+	return script.String()
 }
 
-// limit is the command line that runs a program within limits.
-func (s Sandbox) limit(program []string, path string, l limit.Limits) []string {
-	if l == (limit.Limits{}) {
-		return program
-	}
-	text, err := json.Marshal(limited{uint64(l.Memory), uint64(l.Processes), uint64(l.FileSize), path, userNamespace()}) //nolint:gosec // none is negative
-	if err != nil {                                                                                                      // numbers and texts
-		panic("process: " + err.Error())
-	}
-	return append([]string{s.opts.Helper, runLimited, string(text)}, program...)
-}
-
-// inForce are those of the limits that the system is asked for.
+// inForce are those of the limits that the system is asked for. Processes are limited in
+// a user namespace of their own only: elsewhere the system would count all of the server's
+// user.
 func (s Sandbox) inForce(l limit.Limits) limit.Limits {
-	switch {
-	case s.opts.Helper == "":
-		return limit.Limits{}
-	case !s.InForce():
+	if !s.ownUsers {
 		l.Processes = 0
 	}
 	return l
@@ -63,60 +56,11 @@ func (s Sandbox) Reached(l limit.Limits, code int, signal, printed string) strin
 // fileTooLarge is the exit code by which shells, and a sandbox, report the signal.
 const fileTooLarge = 128 + int(syscall.SIGXFSZ)
 
-// become limits this process and makes it the program. It returns only if that fails,
-// with an exit code.
-func become(told string, program []string) int {
-	var l limited
-	if err := json.Unmarshal([]byte(told), &l); err != nil {
-		return complain(err)
-	}
-	if l.Path == "" {
-		found, err := exec.LookPath(program[0])
-		if err != nil {
-			return complain(err)
-		}
-		l.Path = found
-	}
-	inner := userNamespace()
-	if l.Outside == "" || inner == "" || inner == l.Outside {
-		l.Processes = 0
-	}
-	// From here on this process is not to need memory or threads: it may have none left.
-	env := os.Environ()
-	debug.SetGCPercent(-1)
-	runtime.LockOSThread()
-	if err := l.apply(); err != nil {
-		return complain(err)
-	}
-	return complain(fmt.Errorf("%s: %w", l.Path, syscall.Exec(l.Path, program, env)))
-}
-
-// apply sets the limits for this process and its children, none above what is set already.
-func (l limited) apply() error {
-	var errs []error
-	for resource, most := range map[int]uint64{unix.RLIMIT_FSIZE: l.FileSize, unix.RLIMIT_DATA: l.Memory, unix.RLIMIT_NPROC: l.Processes} {
-		if most > 0 {
-			errs = append(errs, lower(resource, most))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// lower lowers a limit, both the one in force and the one up to which the program may
-// raise it.
+// lower lowers a limit of this process, both the soft and the hard one.
 func lower(resource int, most uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(resource, &now); err != nil {
 		return err
 	}
 	return unix.Setrlimit(resource, &unix.Rlimit{Cur: min(now.Cur, most), Max: min(now.Max, most)})
-}
-
-// userNamespace names the namespace that users are counted in; "" where there are none.
-func userNamespace() string {
-	name, err := os.Readlink("/proc/self/ns/user")
-	if err != nil {
-		return ""
-	}
-	return name
 }

@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,16 +18,6 @@ import (
 
 // limits are what the programs of these tests may take.
 var limits = limit.Limits{Memory: 256 * limit.MiB, Processes: 32, FileSize: limit.MiB}
-
-// unconfined is this test as its own helper.
-func unconfined(t *testing.T) process.Sandbox {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return process.Unconfined(self)
-}
 
 // How a program meets its limits, in a sandbox and without one, and what is said of it.
 func TestLimits(t *testing.T) {
@@ -48,9 +39,9 @@ func TestLimits(t *testing.T) {
 		"too much memory":              {"dd if=/dev/zero of=/dev/null bs=300M count=1", "256 MiB of memory"},
 		"too much for perl":            {`perl -e '$x = "a" x (300 << 20)'`, "256 MiB of memory"},
 		"limits that are raised":       {"ulimit -f unlimited; ulimit -d unlimited; head -c 1048577 /dev/zero > f", "1 MiB"},
-		"what it is given":             {`test "$0 $*" = "sh " && test -n "$HOME" && cat /proc/self/environ | grep -q RINGBACK_PROCESS=m`, ""},
+		"what it is given":             {`test "${0##*/} $*" = "sh " && test -n "$HOME" && cat /proc/self/environ | grep -q RINGBACK_PROCESS=m`, ""},
 	} {
-		for where, sandbox := range map[string]process.Sandbox{"sandbox": s.Sandbox, "none": s.Unconfined()} {
+		for where, sandbox := range map[string]process.Sandbox{"sandbox": s.Sandbox, "none": {}} {
 			t.Run(name+", "+where, func(t *testing.T) {
 				t.Parallel()
 				command := s.command(c.script)
@@ -110,7 +101,7 @@ func TestProcessesAreLimited(t *testing.T) {
 	for name, c := range map[string]struct{ script, limit string }{
 		"few":       {"for i in 1 2 3 4 5 6 7 8; do sleep 0.1 & done; wait", ""},
 		"many":      {"for i in $(seq 64); do sleep 5 & done; wait", "32 processes"},
-		"a bomb":    {`bomb() { bomb | bomb & }; bomb 2>bombs; sleep 1; ls -d /proc/[0-9]* | wc -l; head -c 300 bombs >&2; exit 1`, "32 processes"},
+		"a bomb":    {`bomb() { bomb | bomb & }; (sleep 0.1; bomb) 2>bombs & sleep 1; ls -d /proc/[0-9]* | wc -l; head -c 300 bombs >&2; exit 1`, "32 processes"},
 		"sessions":  {"for i in $(seq 64); do setsid -f sleep 5; done", "32 processes"},
 		"namespace": {`unshare -Ur sh -c 'ulimit -u unlimited; for i in $(seq 64); do sleep 5 & done' || { echo Cannot fork >&2; exit 1; }`, "32 processes"},
 		"threads":   {"python3 -c 'import threading, time\nfor i in range(64): threading.Thread(target=time.sleep, args=(3,), daemon=True).start()'", "32 processes"},
@@ -140,7 +131,7 @@ func TestProcessesAreNotLimitedWithoutASandbox(t *testing.T) {
 	}
 	ended, err := process.Run(t.Context(), process.Command{
 		Args: []string{"sh", "-c", "for i in $(seq 40); do sleep 0.2 & done; wait; echo Cannot fork >&2; exit 1"}, Dir: t.TempDir(), Env: os.Environ(),
-		Sandbox: unconfined(t), Limits: limits,
+		Sandbox: process.Sandbox{}, Limits: limits,
 	})
 	if err != nil || ended.Code != 1 || ended.Limit != "" || strings.TrimSpace(ended.Stderr) != "Cannot fork" {
 		t.Errorf("got %+v, %v", ended, err)
@@ -155,7 +146,7 @@ func TestALimitedProcessIsAdopted(t *testing.T) {
 	files := process.Files{Record: filepath.Join(dir, "record"), Stdout: filepath.Join(dir, "out"), Stderr: filepath.Join(dir, "err")}
 	p, err := process.Start(process.Detached{
 		Args: []string{"sh", "-c", "ulimit -Hf; cat; exec sleep 60"}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Marker: "limited/" + dir, Stdin: "asked",
-		Sandbox: unconfined(t), Limits: limits, Files: files,
+		Sandbox: process.Sandbox{}, Limits: limits, Files: files,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -174,9 +165,51 @@ func TestALimitedProcessIsAdopted(t *testing.T) {
 	}
 }
 
+// What already limits the server is neither raised nor in the way.
+func TestLimitsOfTheServerStay(t *testing.T) {
+	t.Parallel()
+	for server, want := range map[string]string{
+		"ulimit -f 1001":                    "1001 1001", // the lower one
+		"ulimit -Sf 1001; ulimit -Hf 4000":  "1001 2048", // the soft one stays
+		"ulimit -Sf 3000; ulimit -Hf 4000":  "2048 2048",
+		"ulimit -f unlimited 2>/dev/null;:": "2048 2048",
+	} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", server+`; exec "$0" -test.run '^TestPrintsItsLimits$' -test.v`, self)
+			cmd.Env = append(os.Environ(), printLimits+"=1")
+			out, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "limits: "+want+"\n") {
+				t.Errorf("%v, want %q: %s", err, want, out)
+			}
+		})
+	}
+}
+
+// printLimits makes TestPrintsItsLimits run a limited program.
+const printLimits = "RINGBACK_TEST_LIMITS"
+
+// TestPrintsItsLimits is the server of TestLimitsOfTheServerStay.
+func TestPrintsItsLimits(t *testing.T) {
+	if os.Getenv(printLimits) == "" {
+		t.Skip("it is run by TestLimitsOfTheServerStay")
+	}
+	ended, err := process.Run(t.Context(), process.Command{
+		Args: []string{"sh", "-c", `echo "limits: $(ulimit -Sf) $(ulimit -Hf)"`}, Dir: t.TempDir(), Env: os.Environ(), Limits: limits,
+	})
+	if err != nil || ended.Code != 0 {
+		t.Errorf("%+v, %v", ended, err)
+	}
+	fmt.Print(ended.Stdout)
+}
+
 func TestALimitedProgramThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	if _, err := process.Run(t.Context(), process.Command{Args: []string{"no-such-program"}, Dir: t.TempDir(), Sandbox: unconfined(t), Limits: limits}); err == nil {
+	if _, err := process.Run(t.Context(), process.Command{Args: []string{"no-such-program"}, Dir: t.TempDir(), Sandbox: process.Sandbox{}, Limits: limits}); err == nil {
 		t.Error("it was started")
 	}
 }

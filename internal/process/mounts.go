@@ -1,6 +1,8 @@
 package process
 
 import (
+	"errors"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -20,6 +22,7 @@ const tmpfsSize = 1 << 30
 // root shows what lies at the top, part by part, read-only. A bind of all at once would
 // take what is mounted below /run along, which is hidden anyway, and fail where some of it
 // (the namespaces of networks, the rooms of other containers) went away at that moment.
+// An empty directory is made anew, which takes less time than a bind.
 func (m mounts) root() {
 	entries, err := os.ReadDir("/")
 	if err != nil {
@@ -29,11 +32,24 @@ func (m mounts) root() {
 		place := "/" + entry.Name()
 		if to, err := os.Readlink(place); err == nil {
 			m[place] = []string{"--symlink", to, place}
+		} else if entry.IsDir() && isEmpty(place) {
+			m[place] = []string{"--dir", place}
 		} else {
 			m[place] = []string{"--ro-bind-try", place, place}
 		}
 	}
 	m["/"] = []string{"--remount-ro", "/"}
+}
+
+// isEmpty reports whether a directory can be read and holds nothing.
+func isEmpty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // empty puts an empty directory in place of one.
@@ -123,16 +139,32 @@ func (m mounts) home(home, caches string) {
 	m.empty(home)
 	for _, tool := range homeTools {
 		place := filepath.Join(home, tool)
-		m.bind("--ro-bind-try", place, place)
+		if _, err := os.Stat(place); err == nil {
+			m.bind("--ro-bind-try", place, place)
+		}
 	}
-	if caches == "" {
+	m.caches(home, caches)
+}
+
+// cachesPlace is where the caches of a job are seen in a sandbox.
+const cachesPlace = "/run/ringback/caches"
+
+// caches shows one directory, to which links in the home lead: a mount for each cache would
+// take most of the time that a sandbox takes to start. Nothing here follows what a job
+// makes of them.
+func (m mounts) caches(home, dir string) {
+	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return
 	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	m[cachesPlace] = []string{"--bind", resolved(dir), cachesPlace}
 	for _, name := range homeCaches {
-		// One directory for each: what a job makes of one leads nowhere else.
-		source := filepath.Join(caches, strings.ReplaceAll(name, "/", "-"))
-		if os.MkdirAll(source, 0o700) == nil {
-			m.bind("--bind", source, filepath.Join(home, name))
-		}
+		kept, place := strings.ReplaceAll(name, "/", "-"), filepath.Join(resolved(home), name)
+		_ = root.Mkdir(kept, 0o700) // else it is there, or a job has put something else there
+		m[place] = []string{"--symlink", filepath.Join(cachesPlace, kept), place}
 	}
 }

@@ -58,30 +58,31 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	secrets := SecretsOf(c.Env)
 	out := &output{limit: c.OutputLimit, line: c.Line, secrets: secrets}
 	errs := &output{limit: c.OutputLimit, secrets: secrets}
-	args, err := c.Sandbox.wrap(c.Args, c.Dir, c.Room, c.Limits)
-	if err != nil {
-		return Ended{Code: -1}, err
-	}
-	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // ctx ends the whole group
+	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // ctx ends the whole group
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, bytes.NewReader(c.Stdin), out, errs
 	cmd.Env = append(c.Env, MarkerVar+"="+c.Marker)
+	if err := c.Sandbox.confine(cmd, c.Room, c.Limits, append(infoOption, endWithUs)...); err != nil {
+		return Ended{Code: -1}, err
+	}
 	cmd.SysProcAttr = attributes()
 	cmd.WaitDelay = grace // children that keep the output open do not hold us up
 	// A program that is to end with us ends with the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
-	if err := running.start(cmd, c.Marker); err != nil {
+	first, listeners, err := c.Sandbox.start(cmd, c.Marker, c.Room.Network.Doors)
+	if err != nil {
 		return Ended{Code: -1}, err
 	}
-	group := -cmd.Process.Pid
+	defer closeAll(listeners)
+	group := group{cmd.Process.Pid, first}
 	done := make(chan struct{})
 	var ending sync.WaitGroup
-	ending.Go(func() { endWith(ctx, group, done) })
+	ending.Go(func() { group.endWith(ctx, done) })
 	err = running.wait(cmd)
 	close(done)
 	ending.Wait()
-	_ = syscall.Kill(group, syscall.SIGKILL) // whoever is left
+	group.kill() // whatever is left
 	ended := Ended{
 		Code: cmd.ProcessState.ExitCode(), Stdout: out.String(), Stderr: errs.String(), LastLine: out.last(), Took: time.Since(begin),
 	}
@@ -97,20 +98,46 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	return ended, err
 }
 
-// endWith ends a group when ctx ends before done: SIGTERM, then SIGKILL.
-func endWith(ctx context.Context, group int, done <-chan struct{}) {
+// group is what a program's process group is signalled by.
+type group struct {
+	// pid is the process that we started: the program's own, or bubblewrap's.
+	pid    int
+	leader leader
+}
+
+// terminate asks the program to end.
+func (g group) terminate() {
+	pid := g.pid
+	if g.leader.PID > 0 { // bubblewrap would end before the program
+		if !g.leader.lives() {
+			return
+		}
+		pid = g.leader.PID
+	}
+	_ = syscall.Kill(-pid, syscall.SIGTERM)
+	_ = syscall.Kill(-pid, syscall.SIGCONT) // a stopped process would not notice
+}
+
+// kill ends the program with its group, and with its sandbox if it has one.
+func (g group) kill() {
+	g.leader.end()
+	_ = syscall.Kill(-g.pid, syscall.SIGKILL)
+}
+
+// endWith ends the group when ctx ends before done: SIGTERM, then SIGKILL.
+func (g group) endWith(ctx context.Context, done <-chan struct{}) {
 	select {
 	case <-done:
 		return
 	case <-ctx.Done():
 	}
-	_ = syscall.Kill(group, syscall.SIGTERM)
+	g.terminate()
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-done:
 	case <-timer.C:
-		_ = syscall.Kill(group, syscall.SIGKILL)
+		g.kill()
 	}
 }
 

@@ -2,33 +2,36 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"ringback/internal/limit"
 )
 
-// Sandbox runs programs by bubblewrap: with processes, /tmp, /run, /dev and a home of
-// their own, a file system that they can only read, and nothing of the server's
-// directories but what a Room opens. It also sees to their limits. The zero Sandbox confines
-// and limits nothing.
+// Sandbox runs programs by bubblewrap: with a network, processes, /tmp, /run, /dev and a
+// home of their own, a file system that they can only read, and nothing of the server's
+// directories but what a Room opens. It also sets their limits. The zero Sandbox sets
+// limits and confines nothing.
 type Sandbox struct {
-	// bwrap is bubblewrap's program; empty where nothing is confined.
+	// bwrap is the path of bubblewrap; empty if nothing is confined.
 	bwrap string
-	opts  SandboxOptions
+	// ownUsers is true if programs run in a user namespace of their own.
+	ownUsers bool
+	opts     SandboxOptions
 }
 
 // SandboxOptions say what a sandbox hides. All places are absolute paths.
 type SandboxOptions struct {
-	// Helper is a program that calls RunHelper first of all, see there: the server's own.
-	Helper string
 	// Home is the home directory of the server's user, of which only programs are left.
 	Home string
 	// Hidden are directories, and HiddenFiles files, that nobody gets to see.
@@ -50,8 +53,10 @@ type Room struct {
 	// Caches is a directory that keeps, from one program of a job to the next, what
 	// package managers put into their caches; empty for none.
 	Caches string
-	// NoNetwork leaves it without any network, this machine's own included.
-	NoNetwork bool
+	// Masks are not to be reached, wherever they lie.
+	Masks Masks
+	// Network is what it reaches; the zero one is nothing.
+	Network Network
 }
 
 // FindSandbox returns a sandbox. The error says why there is none here, and how to get
@@ -67,43 +72,97 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	s := Sandbox{bwrap: bwrap, opts: o}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	args := s.bubblewrap([]string{"true"}, "/", Room{}, limit.Limits{})
-	cmd := exec.CommandContext(ctx, bwrap, args...)
-	cmd.Env = []string{"PATH=/usr/bin:/bin"}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		said := string(bytes.TrimSpace(out))
-		if said == "" {
-			said = err.Error()
-		}
-		return Sandbox{}, fmt.Errorf("bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)", said)
+	// Users are counted by user namespace. If the program has one of its own, its
+	// processes can be limited without counting the server's.
+	cmd := exec.CommandContext(ctx, "readlink", userNamespace)
+	cmd.Env, cmd.Dir = []string{"PATH=/usr/bin:/bin"}, "/"
+	var printed, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &errs
+	door := Door{Port: 1, Serve: func(net.Listener) {}} // so that it is known whether doors can be made
+	if err := s.RunBriefly(cmd, Room{Network: Network{Doors: []Door{door}}}, limit.Limits{}); err != nil {
+		reason := cmp.Or(string(bytes.TrimSpace(errs.Bytes())), err.Error())
+		return Sandbox{}, fmt.Errorf("bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)", reason)
 	}
+	outer, err := os.Readlink(userNamespace)
+	s.ownUsers = err == nil && outer != string(bytes.TrimSpace(printed.Bytes()))
 	return s, nil
 }
 
-// Unconfined confines nothing, but sees to limits. helper is a program that calls
-// RunHelper first of all.
-func Unconfined(helper string) Sandbox { return Sandbox{opts: SandboxOptions{Helper: helper}} }
-
-// Unconfined is for programs that run outside, within limits.
-func (s Sandbox) Unconfined() Sandbox { return Unconfined(s.opts.Helper) }
+// userNamespace is a link that names the user namespace of the process that reads it.
+const userNamespace = "/proc/self/ns/user"
 
 // InForce reports whether programs are confined.
 func (s Sandbox) InForce() bool { return s.bwrap != "" }
 
-// wrap is the command line that runs a program in a room, within limits.
-func (s Sandbox) wrap(program []string, dir string, room Room, l limit.Limits) ([]string, error) {
-	if s.opts.Helper == "" {
-		return program, nil
+// confine makes cmd run in a room, within limits. It returns an error if there is no such
+// program.
+func (s Sandbox) confine(cmd *exec.Cmd, room Room, l limit.Limits, options ...string) error {
+	if cmd.Err != nil {
+		return cmd.Err
 	}
-	path, err := exec.LookPath(program[0]) // the same error whoever starts it
-	if err != nil {
-		return nil, err
+	if s.InForce() {
+		cmd.Args = slices.Concat([]string{s.bwrap}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, room, l))
+		cmd.Path = s.bwrap
+		return nil
 	}
-	if !s.InForce() {
-		return s.limit(program, path, l), nil
+	if limits := s.ulimit(l); limits != "" {
+		if _, err := exec.LookPath(cmd.Path); err != nil { // the shell's error would say less
+			return err
+		}
+		cmd.Args = slices.Concat([]string{shell, "-c", limits + `exec "$@"`, shell, cmd.Path}, cmd.Args[1:])
+		cmd.Path = shell
 	}
-	return slices.Concat([]string{s.opts.Helper, keepSandbox, s.bwrap}, s.bubblewrap(program, dir, room, l)), nil
+	return nil
 }
+
+// shell is there on every system that the server runs on, and starts faster than anything
+// else.
+const shell = "/bin/sh"
+
+// leadSandbox is the script of the first process in a sandbox: it runs the program given
+// as its arguments, and ends with the program's exit code. Its end ends everything else in
+// the sandbox, by the system itself, whether or not the server is still there. What a shell
+// prints about a program that a signal has ended is not the program's output.
+const leadSandbox = `command -v "$1" >/dev/null || { echo "$1: not found" >&2; exit 127; }
+exec 3>&2 2>/dev/null
+(exec "$@") 2>&3 3>&-
+exit $?`
+
+// RunBriefly runs a command to its end in a room. It is for many short programs one after
+// another, such as git: the command ends with this server, and as soon as its context does.
+// If nothing is confined, there is no room, and there are no limits.
+func (s Sandbox) RunBriefly(cmd *exec.Cmd, room Room, l limit.Limits) error {
+	if !s.InForce() {
+		return cmd.Run()
+	}
+	options := []string{endWithUs}
+	if len(room.Network.Doors) > 0 {
+		options = append(options, infoOption...)
+	}
+	if err := s.confine(cmd, room, l, options...); err != nil {
+		return err
+	}
+	filter, err := withFilter(cmd)
+	if err != nil {
+		return err
+	}
+	defer filter.Close()
+	cmd.SysProcAttr = endsWithParent()
+	runtime.LockOSThread() // what ends with its parent ends with the thread that started it
+	defer runtime.UnlockOSThread()
+	if len(room.Network.Doors) == 0 {
+		return cmd.Run()
+	}
+	_, listeners, err := s.launch(cmd, room.Network.Doors, cmd.Start, func() { _ = cmd.Wait() })
+	if err != nil {
+		return err
+	}
+	defer closeAll(listeners)
+	return cmd.Wait()
+}
+
+// endWithUs is bubblewrap's option that ends the sandbox with the server.
+const endWithUs = "--die-with-parent"
 
 // outside are variables that name places which a sandbox does not have, or in which
 // nothing can be written. Without them, programs take places in their home.
@@ -112,25 +171,32 @@ var outside = []string{"TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_
 // bubblewrap are the arguments of bubblewrap.
 func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Limits) []string {
 	args := []string{
-		"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-	}
-	if room.NoNetwork {
-		args = append(args, "--unshare-net")
+		"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session", "--cap-drop", "ALL",
 	}
 	for _, name := range outside {
 		args = append(args, "--unsetenv", name)
 	}
+	for _, entry := range room.Network.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		args = append(args, "--setenv", name, value)
+	}
 	mounts := s.mounts(room)
 	mounts.program(program[0])
 	args = append(args, mounts.args()...)
-	return append(append(args, "--chdir", resolved(dir), "--"), s.limit(program, "", l)...)
+	lead := s.ulimit(l) + leadSandbox
+	if len(room.Network.Doors) > 0 {
+		lead = passGate + lead
+	}
+	args = append(args, "--chdir", resolved(dir), "--", shell, "-c", lead, shell)
+	return append(args, program...)
 }
 
 // mounts are what a program finds where. What is said later counts for the same place.
 func (s Sandbox) mounts(room Room) mounts {
 	m := mounts{}
 	m.root()
-	m["/dev"], m["/proc"] = []string{"--dev", "/dev"}, []string{"--proc", "/proc"}
+	m["/dev"] = []string{"--dev", "/dev"}
+	m.kernel()
 	for _, place := range []string{"/tmp", "/var/tmp", "/run"} {
 		m.empty(place)
 	}
@@ -157,12 +223,10 @@ func (s Sandbox) mounts(room Room) mounts {
 	for _, place := range room.Writable {
 		m.bind("--bind", place, place)
 	}
-	if s.opts.Helper != "" && m.hides(resolved(s.opts.Helper)) { // it sees to the limits in there
-		m.bind("--ro-bind", s.opts.Helper, s.opts.Helper)
-	}
 	for place, source := range room.Shown {
 		m.bind("--ro-bind", source, place)
 	}
+	m.mask(room.Masks)
 	return m
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,11 +15,6 @@ import (
 
 	"ringback/internal/process"
 )
-
-func TestMain(m *testing.M) {
-	process.RunHelper(os.Args)
-	os.Exit(m.Run())
-}
 
 // sandboxed runs programs in a sandbox that hides a directory and a home.
 type sandboxed struct {
@@ -29,10 +25,6 @@ type sandboxed struct {
 func newSandbox(t testing.TB) sandboxed {
 	t.Helper()
 	s := sandboxed{dir: t.TempDir(), hidden: t.TempDir(), home: t.TempDir()}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, file := range []string{filepath.Join(s.hidden, "secret"), filepath.Join(s.home, ".netrc"), filepath.Join(s.home, ".cargo", "bin", "tool"), filepath.Join(s.home, "tools", "own"), filepath.Join(s.home, ".cargo", "credentials.toml")} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
@@ -41,7 +33,8 @@ func newSandbox(t testing.TB) sandboxed {
 			t.Fatal(err)
 		}
 	}
-	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Home: s.home, Hidden: []string{s.hidden}, Path: s.home + ":" + filepath.Join(s.home, "tools"), Readable: []string{self}})
+	var err error
+	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Home: s.home, Hidden: []string{s.hidden}, Path: s.home + ":" + filepath.Join(s.home, "tools")})
 	if err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
@@ -118,11 +111,8 @@ func TestCachesAreKeptForTheJob(t *testing.T) {
 func TestAHomeThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Home: "/nonexistent", Readable: []string{self}})
+	var err error
+	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Home: "/nonexistent"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +123,22 @@ func TestAHomeThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestNetworkOfASandbox(t *testing.T) {
+// answering is a door that answers each connection with a text.
+func answering(port uint16, text string) process.Door {
+	return process.Door{Port: port, Serve: func(l net.Listener) {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("HTTP/1.0 200 OK\r\n\r\n" + text))
+			_ = conn.Close()
+		}
+	}}
+}
+
+// A room reaches what its doors lead to, and nothing else.
+func TestDoorsOfASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -141,21 +146,64 @@ func TestNetworkOfASandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
+	go answering(0, "outside").Serve(l)
+	for script, want := range map[string]string{
+		"curl -s http://127.0.0.1:301/":                                         "one",
+		"curl -s http://127.0.0.1:302/; echo $HELLO":                            "two",
+		"curl -s http://127.0.0.1:303/":                                         "",
+		"curl -s -m 5 http://" + l.Addr().String():                              "",
+		"tail -n +3 /proc/net/dev | cut -d: -f1":                                "    lo",
+		"cat /proc/net/unix | wc -l; [ ! -e /proc/self/fd/4 ] || echo the gate": "1",
+		"python3 -c 'import socket; socket.create_server((\"127.0.0.1\", 99))' 2>&1 | grep -o 'Permission denied'": "Permission denied",
+	} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			c := s.command(script)
+			c.Room.Network = process.Network{Doors: []process.Door{answering(301, "one"), answering(302, "two")}, Env: []string{"HELLO="}}
+			if ended, err := process.Run(t.Context(), c); err != nil || strings.TrimRight(ended.Stdout, "\n") != want {
+				t.Errorf("got %+v, %v, want %q", ended, err, want)
 			}
-			_, _ = conn.Write([]byte("HTTP/1.0 200 OK\r\n\r\nhello"))
-			_ = conn.Close()
-		}
-	}()
-	for none, want := range map[bool]string{false: "hello", true: ""} {
-		c := s.command("curl -s -m 5 http://" + l.Addr().String())
-		c.Room.NoNetwork = none
-		if ended, err := process.Run(t.Context(), c); err != nil || ended.Stdout != want {
-			t.Errorf("without a network %t: got %+v, %v, want %q", none, ended, err, want)
+		})
+	}
+}
+
+// A room without doors has a network with nothing in it.
+func TestARoomWithoutDoors(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	if ended, err := process.Run(t.Context(), s.command("curl -s http://127.0.0.1:1/; echo $?")); err != nil || ended.Stdout != "7\n" {
+		t.Errorf("got %+v, %v", ended, err)
+	}
+}
+
+// Another server opens the doors of a program that it adopts.
+func TestDoorsOfAnAdoptedProgram(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	d := s.detached(t, "until [ -e go ]; do sleep 0.01; done; curl -s http://127.0.0.1:301/ > said; sleep 60")
+	died := make(chan struct{})
+	d.Room.Network.Doors = []process.Door{{Port: 301, Serve: func(l net.Listener) {
+		defer close(died)
+		_ = l.Close()
+	}}}
+	p, err := process.Start(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	<-died // its server
+	adopted, err := process.Adopt(d.Files, d.Marker, answering(301, "again"))
+	if err != nil || adopted == nil {
+		t.Fatalf("adopting gave %v, %v", adopted, err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if said, _ := os.ReadFile(filepath.Join(s.dir, "said")); string(said) == "again" {
+			return
+		} else if time.Now().After(deadline) {
+			t.Fatalf("its door said %q", said)
 		}
 	}
 }
@@ -178,10 +226,10 @@ func TestSandboxedProgramsAreToldToEnd(t *testing.T) {
 // Whichever process of a sandbox is killed from outside, nothing of it is left.
 func TestASandboxEndsAsAWhole(t *testing.T) {
 	t.Parallel()
-	for name, victim := range map[string]func(keeper int) int{
-		"the process that we know": func(keeper int) int { return keeper },
-		"bubblewrap":               child,
-		"the first in there":       func(keeper int) int { return child(child(keeper)) },
+	for name, victim := range map[string]func(bwrap int) int{
+		"bubblewrap":         func(bwrap int) int { return bwrap },
+		"the first in there": child,
+		"the program":        func(bwrap int) int { return child(child(bwrap)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,26 +245,118 @@ func TestASandboxEndsAsAWhole(t *testing.T) {
 				_, _ = process.Run(t.Context(), c)
 			}()
 			<-ready
-			keepers := process.Marked(func(m string) bool { return m == c.Marker })
-			if len(keepers) < 3 {
-				t.Fatalf("%d processes", len(keepers))
+			marked := process.Marked(func(m string) bool { return m == c.Marker })
+			i := slices.IndexFunc(marked, func(pid int) bool { return parent(pid) == os.Getpid() })
+			if i < 0 || len(marked) < 3 {
+				t.Fatalf("found %v", marked)
 			}
-			keeper := keepers[0]
-			for _, pid := range keepers {
-				if child(pid) != 0 && parent(pid) == os.Getpid() {
-					keeper = pid
-				}
-			}
-			if err := syscall.Kill(victim(keeper), syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(victim(marked[i]), syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
 			<-done
-			for deadline := time.Now().Add(10 * time.Second); running(s.dir); time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("something is left")
+			awaitNothing(t, s.dir)
+		})
+	}
+}
+
+// awaitNothing waits until no process works in a directory.
+func awaitNothing(t *testing.T, dir string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); running(dir); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("something is left")
+		}
+	}
+}
+
+// sandboxedDetached is a script in a sandbox that outlives its server.
+func (s sandboxed) detached(t *testing.T, script string) process.Detached {
+	t.Helper()
+	d := detached(t, script)
+	d.Dir, d.Sandbox, d.Room = s.dir, s.Sandbox, process.Room{Writable: []string{s.dir}}
+	return d
+}
+
+// What a program leaves in its sandbox ends with it, even while no server is there to see
+// to that, and nothing that the shell around it does is seen from within or without.
+func TestADetachedSandboxEndsWithItsProgram(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	d := s.detached(t, `setsid env -i sleep 1000 & readlink /proc/$$/fd/3 || echo nothing; kill -SEGV $$`)
+	d.Stdin = "asked"
+	p := start(t, d)
+	if exit := p.Exit(); exit != (process.Exit{Known: true, Code: 128 + int(syscall.SIGSEGV)}) {
+		t.Errorf("it ended with %+v", exit)
+	}
+	if got := read(t, d.Files.Stdout); got != "nothing\n" {
+		t.Errorf("the program has what bubblewrap or the shell has opened: %q", got)
+	}
+	if text, err := os.ReadFile(d.Files.Stderr); err != nil || len(text) > 0 {
+		t.Errorf("got %q, %v", text, err)
+	}
+	awaitNothing(t, s.dir)
+}
+
+func TestADetachedSandboxIsToldToEnd(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"started": false, "adopted": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			d := s.detached(t, `trap "echo told > told; exit 7" TERM; echo ready; while :; do sleep 0.01; done`)
+			p := start(t, d)
+			read(t, d.Files.Stdout)
+			if again {
+				var err error
+				if p, err = process.Adopt(d.Files, d.Marker); err != nil || p == nil {
+					t.Fatalf("got %v, %v", p, err)
 				}
 			}
+			p.Terminate(20 * time.Second)
+			if _, err := os.Stat(filepath.Join(s.dir, "told")); err != nil {
+				t.Error("it was not told to end")
+			}
+			if exit := p.Exit(); !again && exit.Code != 7 {
+				t.Errorf("it ended with %+v", exit)
+			}
+			awaitNothing(t, s.dir)
 		})
+	}
+}
+
+// If bubblewrap is killed while no server is there, the next one ends what it has left.
+func TestASandboxWithoutItsBubblewrapIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	d := s.detached(t, `echo ready; exec env -i sleep 1000`)
+	p := start(t, d)
+	read(t, d.Files.Stdout)
+	record, err := os.ReadFile(d.Files.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// This process notices the end of its own child: the record of another start, which has
+	// none, must do.
+	left := s.detached(t, `exec sleep 1000`)
+	left.Marker = d.Marker
+	other := start(t, left)
+	otherRecord, err := os.ReadFile(other.Files.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, leader, _ := strings.Cut(string(otherRecord), `"leader":`)
+	mine, _, _ := strings.Cut(string(record), `"leader":`)
+	mine = strings.Replace(mine, strconv.Itoa(p.PID), "2147483647", 1)
+	if err := os.WriteFile(d.Files.Record, []byte(mine+`"leader":`+leader), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if adopted, err := process.Adopt(d.Files, d.Marker); adopted != nil || err != nil {
+		t.Errorf("got %v, %v", adopted, err)
+	}
+	select {
+	case <-other.Done():
+	case <-time.After(20 * time.Second):
+		t.Error("what was left was not ended")
 	}
 }
 

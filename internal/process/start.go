@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,7 @@ type Detached struct {
 	// with the program, and everything in the sandbox ends with it.
 	Sandbox Sandbox
 	Room    Room
-	// Limits are what it may take, if Sandbox has a helper.
+	// Limits are what it may take.
 	Limits limit.Limits
 	// Stdin may hold secrets: nothing of it stays in the file system.
 	Stdin string
@@ -50,7 +51,7 @@ func (f Files) Remove() {
 
 // Process is a detached program that was started or adopted.
 type Process struct {
-	// PID is its id, and that of its process group.
+	// PID is the id of what was started: the program, or the bubblewrap that waits for it.
 	PID int
 	// Marker finds it and its children.
 	Marker string
@@ -58,8 +59,11 @@ type Process struct {
 	// Since is when it was started, or adopted.
 	Since time.Time
 
-	done chan struct{}
-	exit Exit
+	leader leader
+	// listeners are those of the doors of its room.
+	listeners []net.Listener
+	done      chan struct{}
+	exit      Exit
 }
 
 // Exit is how a process ended.
@@ -81,8 +85,9 @@ func Start(d Detached) (*Process, error) {
 			return nil, err
 		}
 	}
-	args, err := d.Sandbox.wrap(d.Args, d.Dir, d.Room, d.Limits)
-	if err != nil {
+	cmd := exec.Command(d.Args[0], d.Args[1:]...) //nolint:noctx // it outlives whatever context there is
+	cmd.Dir = d.Dir
+	if err := d.Sandbox.confine(cmd, d.Room, d.Limits, infoOption...); err != nil {
 		return nil, err
 	}
 	stdin, err := unnamedFile(d.Stdin)
@@ -101,12 +106,11 @@ func Start(d Detached) (*Process, error) {
 	}
 	defer stderr.Close()
 
-	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it outlives whatever context there is
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = d.Dir, stdin, stdout, stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	p := newProcess(d.Marker, d.Files)
-	if err := running.start(cmd, d.Marker); err != nil {
+	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Room.Network.Doors); err != nil {
 		return nil, err
 	}
 	p.PID = cmd.Process.Pid
@@ -122,26 +126,10 @@ func appendTo(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
 
-// unnamedFile holds a text, and goes when it is closed.
-func unnamedFile(text string) (*os.File, error) {
-	f, err := os.CreateTemp("", "ringback-stdin-")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if _, err := f.WriteString(text); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if _, err := f.Seek(0, 0); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 func (p *Process) wait(cmd *exec.Cmd) {
 	err := running.wait(cmd)
+	p.leader.end() // bubblewrap may have been killed
+	closeAll(p.listeners)
 	p.exit = Exit{Known: true, Code: cmd.ProcessState.ExitCode(), Signal: signalOf(err)}
 	close(p.done)
 }
@@ -158,18 +146,18 @@ func signalOf(err error) string {
 
 // identity is the record of a process.
 type identity struct {
-	PID int `json:"pid"`
-	// Started is its StartTime; a later process with its pid has another.
-	Started string `json:"started"`
+	instance
 	// Place is where the pid means something: another boot, or another container, counts
 	// its own.
 	Place  string `json:"place"`
 	Marker string `json:"marker"`
+	// Leader is the first process of its sandbox, if it has one.
+	Leader leader `json:"leader,omitzero"`
 }
 
 // record writes down who the process is, for a server that restarts.
 func (p *Process) record() error {
-	text, err := json.Marshal(identity{PID: p.PID, Started: StartTime(p.PID), Place: place(), Marker: p.Marker})
+	text, err := json.Marshal(identity{instance: instance{p.PID, StartTime(p.PID)}, Place: place(), Marker: p.Marker, Leader: p.leader})
 	if err != nil {
 		return err
 	}
@@ -178,8 +166,10 @@ func (p *Process) record() error {
 
 // Adopt finds the process that an earlier server started with this marker and these
 // files. It returns nil when it is gone, or its pid belongs to another by now: one that
-// started at another time or place, or does not carry the marker.
-func Adopt(f Files, marker string) (*Process, error) {
+// started at another time or place, or does not carry the marker. A job that is not in a
+// sandbox can write its own record. doors are opened anew in its sandbox; if that fails, both the
+// process and the error are returned.
+func Adopt(f Files, marker string, doors ...Door) (*Process, error) {
 	text, err := readRecord(f.Record)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -191,22 +181,28 @@ func Adopt(f Files, marker string) (*Process, error) {
 	// A record cut short by the server's death matches nothing; the process is then
 	// ended by its marker.
 	_ = json.Unmarshal(text, &who)
-	if !who.lives() || who.Marker != marker || !carries(who.PID, marker) {
+	if who.Marker != marker || who.Place != place() {
+		return nil, nil
+	}
+	if who.Leader.lives() && !carries(who.Leader.PID, marker) {
+		who.Leader = leader{}
+	}
+	if !who.lives() || !carries(who.PID, marker) {
+		who.Leader.end()
 		return nil, nil
 	}
 	p := newProcess(marker, f)
-	p.PID = who.PID
+	p.PID, p.leader = who.PID, who.Leader
+	if p.leader.lives() {
+		p.listeners, err = openDoors(p.leader.PID, doors)
+	}
 	go func() {
 		AwaitExit(p.PID, who.Started)
+		p.leader.end()
+		closeAll(p.listeners)
 		close(p.done)
 	}()
-	return p, nil
-}
-
-// lives reports whether the process is there that was recorded. Records of earlier
-// servers have no place.
-func (who identity) lives() bool {
-	return who.PID > 1 && who.Started != "" && (who.Place == "" || who.Place == place()) && StartTime(who.PID) == who.Started
+	return p, err
 }
 
 // Done is closed when the process is gone; its children may still be there.
@@ -221,8 +217,7 @@ func (p *Process) Exit() Exit {
 // Terminate ends the process with its group: SIGTERM, and after grace SIGKILL. It
 // returns when the process is gone.
 func (p *Process) Terminate(grace time.Duration) {
-	p.signal(syscall.SIGTERM)
-	p.signal(syscall.SIGCONT) // a stopped process would not notice
+	p.group().terminate()
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -234,6 +229,6 @@ func (p *Process) Terminate(grace time.Duration) {
 }
 
 // Kill ends the process and what is left of its group, at once.
-func (p *Process) Kill() { p.signal(syscall.SIGKILL) }
+func (p *Process) Kill() { p.group().kill() }
 
-func (p *Process) signal(s syscall.Signal) { _ = syscall.Kill(-p.PID, s) }
+func (p *Process) group() group { return group{p.PID, p.leader} }

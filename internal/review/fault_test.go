@@ -173,4 +173,7 @@ func published(t *testing.T, all *team, id job.ID) {
 	if n := all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)); n != "1" {
 		t.Errorf("there are %s commits", n)
 	}
+	if n := len(all.finished(id)); n != 1 {
+		t.Errorf("the audit log has the publication %d times", n)
+	}
 }

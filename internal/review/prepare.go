@@ -13,13 +13,17 @@ import (
 // The callback clock is for Claude.
 const ownTime = 2 * time.Hour
 
-// Prepare makes the repositories ready for Claude, and sets the callback clock anew.
-// It returns the cause of ctx where that ends, else an *Error.
-func (c *Change) Prepare(ctx context.Context) error {
-	err := c.makeReady(ctx)
-	if err == nil {
-		err = c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), 0)
-	}
+// Prepare makes the repositories ready for Claude. It returns the cause of ctx where that ends,
+// else an *Error.
+func (c *Change) Prepare(ctx context.Context) error { return c.prepared(ctx, c.makeReady(ctx)) }
+
+// Begin sets the callback clock anew: the turn is Claude's from now on. It returns what Prepare
+// does.
+func (c *Change) Begin(ctx context.Context) error {
+	return c.prepared(ctx, c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), 0))
+}
+
+func (c *Change) prepared(ctx context.Context, err error) error {
 	if err = causeOr(ctx, err); err != nil && ctx.Err() == nil {
 		return notReady(err)
 	}

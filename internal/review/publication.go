@@ -93,9 +93,8 @@ func (c *Change) publish(ctx context.Context) error {
 		if err := c.holds(ctx); err != nil { // what was pushed, the other one finds and tells of
 			return err
 		}
-		c.audit(ctx, one)
 		done = append(done, one...)
-		if err := c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(done)); err != nil {
+		if err := c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(done), audited(one)...); err != nil {
 			return err
 		}
 	}
@@ -126,17 +125,20 @@ func (c *Change) decidedAt(ctx context.Context, j job.Job) (time.Time, error) {
 	return at, nil
 }
 
-// audit adds to the audit log what became of each repository.
-func (c *Change) audit(ctx context.Context, list []job.Finalized) {
-	for _, f := range list {
-		detail := f.Repository + ": " + cmp.Or(f.Error, f.URL, strings.TrimSpace(f.Branch+" "+f.Commit))
-		if f.Unchanged {
-			detail = f.Repository + ": nothing had changed"
+// audited returns the audit log's entries about published repositories.
+func audited(list []job.Finalized) []job.AuditEntry {
+	entries := make([]job.AuditEntry, len(list))
+	for i, f := range list {
+		outcome, detail := lifecycle.RunSucceeded, cmp.Or(f.URL, strings.TrimSpace(f.Branch+" "+f.Commit))
+		switch {
+		case f.Unchanged:
+			detail = "nothing had changed"
+		case f.Error != "":
+			outcome, detail = lifecycle.RunFailed, f.Error
 		}
-		if err := c.flow.jobs.AppendAudit(ctx, c.job.ID, "finished", detail, job.Operation{Action: "finalize"}); err != nil {
-			c.flow.log.Warn("could not note the end of a change", "requestId", c.job.ID, "error", err)
-		}
+		entries[i] = job.AuditEntry{Event: "finished", Outcome: string(outcome), Detail: f.Repository + ": " + detail, Operation: job.Operation{Action: "finalize"}}
 	}
+	return entries
 }
 
 // notPublished ends the job, or, where a person has approved the change, asks that
@@ -172,7 +174,7 @@ func (c *Change) receive(ctx context.Context, j job.Job, all []job.Finalized) er
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	outcome, err := c.flow.jobs.Accept(ctx, j.ID, lifecycle.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true, Holder: c.holder()})
-	if err == nil && outcome != lifecycle.Accepted && outcome != lifecycle.Repeated {
+	if err == nil && !outcome.OK() {
 		return fmt.Errorf("storing the result: %s", outcome)
 	}
 	return err

@@ -96,7 +96,7 @@ func (a *team) begin(kindName string) *lifecycle.Turn {
 func (a *team) take() *lifecycle.Turn {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: "n"}, false)
+		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: "n"})
 		if err != nil {
 			a.t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 		a.t.Fatal(err)
 	}
 	outcome, err := a.jobs.Accept(a.t.Context(), turn.Job.ID, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Wrote it."}`)})
-	if err != nil || outcome != lifecycle.Accepted {
+	if err != nil || outcome.Kind != lifecycle.Accepted {
 		a.t.Fatalf("submitting: %s, %v", outcome, err)
 	}
 	return a.change(a.flow, a.get(turn.Job.ID))
@@ -199,26 +199,38 @@ func (a *team) endTurn(id job.ID) {
 }
 
 // audit are the entries of a job's audit log.
-func (a *team) audit(id job.ID) []string {
+func (a *team) audit(id job.ID) []job.AuditEntry {
 	a.t.Helper()
 	log, _, err := a.store.Audit(a.t.Context(), id)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	var events []string
+	var entries []job.AuditEntry
 	for _, text := range log {
 		var entry job.AuditEntry
 		if err := json.Unmarshal(text, &entry); err != nil {
 			a.t.Fatal(err)
 		}
-		events = append(events, entry.Event)
+		entries = append(entries, entry)
 	}
-	return events
+	return entries
+}
+
+// finished is how a job's publications have ended by its audit log.
+func (a *team) finished(id job.ID) []string {
+	a.t.Helper()
+	var ends []string
+	for _, e := range a.audit(id) {
+		if e.Event == "finished" {
+			ends = append(ends, e.Action+" "+e.Outcome+" "+e.Detail)
+		}
+	}
+	return ends
 }
 
 // asked is how often a person was asked to review a job's change.
 func (a *team) asked(id job.ID) int {
-	return len(slices.DeleteFunc(a.audit(id), func(event string) bool { return event != "asked" }))
+	return len(slices.DeleteFunc(a.audit(id), func(e job.AuditEntry) bool { return e.Event != "asked" }))
 }
 
 // refusePushes has the remote refuse every push, until it is told to take them again.

@@ -391,6 +391,11 @@ func TestWhatTheRemoteRefusesIsAskedAgain(t *testing.T) {
 	if j := all.get(id); j.State != job.Received || all.pushed(id, "new.txt") != "new" {
 		t.Errorf("the job is %s", j.State)
 	}
+	ends := all.finished(id)
+	if len(ends) != 2 || !strings.HasPrefix(ends[0], "finalize error service: ") || !strings.Contains(ends[0], "no pushing on Fridays") ||
+		!strings.HasPrefix(ends[1], "finalize success service: ringback/"+string(id)+" ") {
+		t.Errorf("the audit log says %q", ends)
+	}
 }
 
 // A server that stops, or a job that ends, cuts a step off: nothing is stored then.

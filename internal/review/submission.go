@@ -112,8 +112,8 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, m
 		return err
 	case details != nil:
 		return fmt.Errorf("the question is not valid: %s", details[0].Message)
-	case outcome != lifecycle.Asked && outcome != lifecycle.Repeated && outcome != lifecycle.Busy && !job.State(outcome).Terminal():
-		return fmt.Errorf("asking for review: %s", outcome)
+	case outcome.OK(), outcome.Kind == lifecycle.Busy, outcome.State.Terminal():
+		return nil
 	}
-	return nil
+	return fmt.Errorf("asking for review: %s", outcome)
 }

@@ -106,7 +106,7 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 func (a *team) takeAs(node string) {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node}, false)
+		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node})
 		if err != nil {
 			a.t.Fatal(err)
 		}

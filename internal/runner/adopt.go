@@ -99,16 +99,16 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		return
 	}
 	change, _ := r.changeOf(j) // a kind that is gone has none
-	proc, err := process.Adopt(r.nodeDir.turnFiles(h.ID, h.Turn), marker(h.ID, h.Turn))
+	proc, err := process.Adopt(r.nodeDir.turnFiles(h.ID, h.Turn), marker(h.ID, h.Turn), r.doorsOf(j)...)
 	if err != nil {
-		r.log.Error("looking for a process left behind", "requestId", h.ID, "error", err)
+		r.log.Error("adopting a process left behind", "requestId", h.ID, "error", err)
 	}
 	if proc != nil {
 		r.adopt(serving, j, change, proc)
 		return
 	}
 	r.sweeper.Add(marker(h.ID, h.Turn))
-	printed := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn)).finish()
+	printed := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn)).finish(r.opts.OutputLimit)
 	if printed.Begun {
 		r.keepConversation(serving, j)
 	}
@@ -127,9 +127,11 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	}
 	r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
 	end.Code, end.Message = job.CodeCrashed, "Claude was lost with its server, again and again."
-	if code, message := claude.Explain(claude.Exit{Last: printed.Last}); code.IsLimit() && !j.Simulated {
+	code, message := claude.Explain(claude.Exit{Last: printed.Last})
+	code, message, resetsAt := r.confirm(j.ID, code, message, printed.ResetsAt)
+	if code.IsLimit() && !j.Simulated {
 		end.Code, end.Message = code, string(mask([]byte(message), r.secrets))
-		end.Limit = r.reach(serving, j.ID, end.Code, end.Message, printed.ResetsAt)
+		end.Limit = r.reach(serving, j.ID, end.Code, end.Message, resetsAt)
 	}
 	r.endTurn(serving, end)
 }

@@ -41,7 +41,7 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 		return process.Detached{}, err
 	}
 	bin, args := r.opts.ClaudeBin, claude.Args(claude.Turn{
-		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.opts.CallbackBaseURL,
+		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.callbackBaseURL(),
 		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured, Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
 	})
 	env, dir := claude.Environ(r.opts.Environ, r.opts.Hold), r.nodeDir.workDir(st.Job.ID)
@@ -59,7 +59,7 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
 		Limits: turnLimits(k),
 	}
-	return d, r.confine(&d, st, change, files)
+	return d, r.confine(&d, k, st, change, files)
 }
 
 // cliFiles are files that the CLI reads as it starts; empty for none. They hold the
@@ -106,7 +106,7 @@ func (r *Runner) writeCLIFile(st *lifecycle.Turn, name string, text []byte) (fil
 }
 
 func (r *Runner) callback(st *lifecycle.Turn) claude.Callback {
-	return claude.Callback{RequestID: string(st.Job.ID), BaseURL: r.opts.CallbackBaseURL, Signature: string(st.Signature)}
+	return claude.Callback{RequestID: string(st.Job.ID), BaseURL: r.callbackBaseURL(), Signature: string(st.Signature)}
 }
 
 func (r *Runner) kindOf(name string) (*kind.Kind, error) {

@@ -6,34 +6,43 @@ import (
 	"path/filepath"
 
 	"ringback/internal/claude"
+	"ringback/internal/door"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/limit"
 	"ringback/internal/process"
 	"ringback/internal/review"
+	"ringback/internal/upstream"
 )
 
 // confine puts a turn's process into the sandbox, if there is one: it has its working
 // directory, its conversation, and what package managers have fetched for its job.
-func (r *Runner) confine(d *process.Detached, st *lifecycle.Turn, change *review.Change, files cliFiles) error {
+func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, change *review.Change, files cliFiles) error {
 	config, err := r.ownConversation(st)
 	if err != nil {
 		return err
 	}
 	d.Sandbox = r.opts.Sandbox
-	if !d.Sandbox.InForce() {
-		return nil
+	masks, err := r.masks(d, k, st.Job.ID)
+	if err != nil || !d.Sandbox.InForce() {
+		return err
 	}
-	d.Room = process.Room{Writable: []string{d.Dir}, Caches: filepath.Join(r.nodeDir.jobDir(st.Job.ID), "caches")}
-	if change != nil {
+	d.Room = process.Room{Writable: []string{d.Dir}, Readable: files.all(), Network: r.wayOut(st.Job, k), Masks: masks}
+	switch {
+	case change != nil:
 		d.Room.Caches = change.Caches()
+	case k.Policy.RunsPrograms(): // else nothing fills a cache
+		d.Room.Caches = filepath.Join(r.nodeDir.jobDir(st.Job.ID), "caches")
 	}
-	d.Room.Readable = append(d.Room.Readable, files.all()...)
+	api, served := claude.APIOf(r.opts.Environ)
+	if served {
+		d.Env = api.Environ(d.Env, door.ModelURL)
+	}
 	if config == "" {
 		return nil
 	}
-	prepared, err := claude.PrepareConfigDir(config, d.Env)
+	prepared, err := claude.PrepareConfigDir(config, d.Env, !served)
 	if err != nil {
 		return err
 	}
@@ -42,6 +51,51 @@ func (r *Runner) confine(d *process.Detached, st *lifecycle.Turn, change *review
 	d.Room.Readable = append(d.Room.Readable, prepared.Readable...)
 	d.Room.Shown = prepared.Shown
 	return nil
+}
+
+// wayOut is what the process of a turn reaches in a sandbox.
+func (r *Runner) wayOut(j job.Job, k *kind.Kind) process.Network {
+	var model door.Model
+	if !j.Simulated {
+		model = r.model(j.ID, k)
+	}
+	return r.opts.Doors.OfTurn(j.ID, k.Policy.Network, model).Network
+}
+
+// model is how a turn reaches the model's API. If the server has the credential, the turn
+// calls the server; else the CLI signs in and calls the API itself.
+func (r *Runner) model(id job.ID, k *kind.Kind) (m door.Model) {
+	api, served := claude.APIOf(r.opts.Environ)
+	if !served {
+		m.Hosts, m.Local = claude.ModelHosts(r.opts.Environ)
+		return m
+	}
+	m.ServeFunc = upstream.API{URL: api.URL, Header: api.Header, Transport: r.transport, Answers: r.limits.watch(id), Log: r.log}.Serve
+	if n := k.Policy.Network; api.Direct && len(n) > 0 && !n.IsNone() {
+		m.Hosts = []string{claude.PreflightHost} // else WebFetch reaches none of the kind's hosts
+	}
+	return m
+}
+
+// doorsOf are those that the sandbox of a turn was started with: another server opens them
+// anew when it adopts the turn.
+func (r *Runner) doorsOf(j job.Job) []process.Door {
+	if !r.opts.Sandbox.InForce() {
+		return nil
+	}
+	k, err := r.kindOf(j.Kind)
+	if err != nil { // what is left of it is enough to end
+		k = &kind.Kind{}
+	}
+	return r.wayOut(j, k).Doors
+}
+
+// callbackBaseURL is where a turn calls back.
+func (r *Runner) callbackBaseURL() string {
+	if r.opts.Sandbox.InForce() {
+		return door.CallbackURL
+	}
+	return r.opts.CallbackBaseURL
 }
 
 // ownConversation notes which conversation a turn's process is to lead, and returns where

@@ -9,20 +9,16 @@ import (
 	"ringback/internal/store"
 )
 
-// batchEvery is how often batch jobs are looked at first, so that a steady
-// stream of interactive ones does not starve them.
-const batchEvery = 8
-
 // dispatch gives each free worker a job, until ctx ends. Their turns go on until
 // serving does.
 func (r *Runner) dispatch(ctx, serving context.Context) {
-	for n := 0; ; n++ {
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.free:
 		}
-		t, ok := r.next(ctx, n%batchEvery == batchEvery-1)
+		t, ok := r.next(ctx)
 		if !ok {
 			return
 		}
@@ -34,19 +30,20 @@ func (r *Runner) dispatch(ctx, serving context.Context) {
 	}
 }
 
-// next waits for a job; false when ctx has ended.
-func (r *Runner) next(ctx context.Context, batchFirst bool) (*lifecycle.Turn, bool) {
+// next waits for a job, with a worker that is free; false when ctx has ended.
+func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 	for {
+		if !r.awaitAbility(ctx) {
+			return nil, false
+		}
 		p, some := r.ready.take()
 		if !some {
-			select {
-			case <-ctx.Done():
+			if !r.idle(ctx) {
 				return nil, false
-			case <-r.ready.wake:
 			}
 			continue
 		}
-		t, more, err := r.take(ctx, p, batchFirst, r.awaitLimit(ctx))
+		t, more, err := r.take(ctx, p, r.awaitLimit(ctx))
 		switch {
 		case ctx.Err() != nil && t == nil:
 			return nil, false
@@ -63,17 +60,34 @@ func (r *Runner) next(ctx context.Context, batchFirst bool) (*lifecycle.Turn, bo
 	}
 }
 
-// take takes the next entry of a partition's queues and starts its turn; nil where the
+// idle waits until there may be a job, and leaves the worker to turns that have lent theirs
+// meanwhile; false when ctx has ended.
+func (r *Runner) idle(ctx context.Context) bool {
+	r.free <- struct{}{}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-r.ready.wake:
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-r.free:
+		return true
+	}
+}
+
+// take takes the next job of a partition's queue and starts its turn; nil where the
 // entry's job is not to run now. more is whether there may be further entries. isTry is
 // whether its turn is to try if a limit of Claude's has ended.
-func (r *Runner) take(ctx context.Context, p store.Partition, batchFirst, isTry bool) (t *lifecycle.Turn, more bool, err error) {
+func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, more bool, err error) {
 	r.taking.RLock()
 	defer r.taking.RUnlock()
 	whole := context.WithoutCancel(ctx) // what was taken is started, also while the server stops
 	if err := r.becomeAlive(whole); err != nil {
 		return nil, false, err
 	}
-	taken, more, err := r.store.Take(whole, p, r.nodeDir.node, batchFirst)
+	taken, more, err := r.store.Take(whole, p, r.nodeDir.node)
 	if err != nil || !more {
 		return nil, false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
+	"ringback/internal/upstream"
 )
 
 // limits keeps turns from being started while Claude's account is at a limit. It stands in
@@ -25,6 +26,8 @@ type limits struct {
 	tried  string
 	// started are the accounts with which the turns of jobs were started.
 	started map[job.ID]string
+	// answers are what the model's API answers to turns whose requests this server passes on.
+	answers map[job.ID]*upstream.Answers
 }
 
 // account is the account that a turn is started with now; empty for none.
@@ -46,6 +49,47 @@ func (l *limits) end(id job.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.started, id)
+	delete(l.answers, id)
+}
+
+// watch notes what the API answers to the turn of a job from now on.
+func (l *limits) watch(id job.ID) *upstream.Answers {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.answers[id] = &upstream.Answers{}
+	return l.answers[id]
+}
+
+// watched is what the API has answered; nil for a turn whose CLI calls it by itself.
+func (l *limits) watched(id job.ID) *upstream.Answers {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answers[id]
+}
+
+// modelAnswered reports whether the model has answered a turn.
+func (t *claudeTurn) modelAnswered() bool {
+	if seen := t.r.limits.watched(t.job.ID); seen != nil {
+		return seen.Answered()
+	}
+	return t.out.reader.Answered()
+}
+
+// confirm compares a limit that a turn's output reports with what the API has answered, if
+// that is known: any program of a turn can write into that output.
+func (r *Runner) confirm(id job.ID, code job.Code, message string, resetsAt time.Time) (job.Code, string, time.Time) {
+	seen := r.limits.watched(id)
+	if seen == nil || !code.IsLimit() {
+		return code, message, resetsAt
+	}
+	if refused := seen.Refused(); refused != nil {
+		known, words := claude.ExplainRefusal(refused.Status, refused.Type, refused.Message, !refused.ResetsAt.IsZero())
+		if known != "" {
+			return known, string(mask([]byte(words), r.secrets)), refused.ResetsAt
+		}
+	}
+	r.log.Warn("limit ignored: the model API did not answer with it", "requestId", id, "code", code)
+	return job.CodeCrashed, "Claude ended with an error: it reported a limit that the model's API did not.", time.Time{}
 }
 
 // accountOf is the account with which the turn of a job was started; for one that an earlier
@@ -69,7 +113,7 @@ const (
 )
 
 func newLimits(o Options) *limits {
-	l := &limits{pauses: store.Pauses{First: firstPause * o.Backoff, Longest: longestPause}, started: map[job.ID]string{}}
+	l := &limits{pauses: store.Pauses{First: firstPause * o.Backoff, Longest: longestPause}, started: map[job.ID]string{}, answers: map[job.ID]*upstream.Answers{}}
 	if !o.Simulate {
 		l.signIn = claude.NewSignIn(claude.Environ(o.Environ, 0))
 	}

@@ -89,7 +89,7 @@ func claimed(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn, err := s.Claim(t.Context(), store.PartitionOf(j.ID), lifecycle.Worker{Node: "n"}, false)
+	turn, err := s.Claim(t.Context(), store.PartitionOf(j.ID), lifecycle.Worker{Node: "n"})
 	if err != nil || turn == nil {
 		t.Fatalf("nothing to begin: %v", err)
 	}

@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -23,6 +24,7 @@ type output struct {
 	turn         int
 	files        process.Files
 	offset       int64
+	piece        []byte // what was read last
 	reader       *claude.Reader
 	conversation conversation
 	// secrets are blanked out. errSize is how much of standard error was kept.
@@ -57,22 +59,62 @@ func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 	return o
 }
 
-// followLimit is how much is read at a time, so that a flood does not hold up
-// what else a turn must notice.
-const followLimit = 4 << 20
+const (
+	// pieceSize is how much is read at a time, and maxPieces how often in a row, so that a flood
+	// does not hold up what else a turn must notice.
+	pieceSize = 1 << 20
+	maxPieces = 4
+	// sizeInterval is how often is checked how much was printed: what prints without end must not
+	// fill the disk.
+	sizeInterval = 50 * time.Millisecond
+)
 
-// follow reads what was printed since last time and returns how much was
-// printed in all, to either stream.
-func (o *output) follow() int64 { return o.followStdout() + o.followStderr() }
+// size is how much was printed, to either stream.
+func (o *output) size() (all int64) {
+	for _, file := range []string{o.files.Stdout, o.files.Stderr} {
+		if info, err := os.Lstat(file); err == nil {
+			all += info.Size()
+		}
+	}
+	return all
+}
+
+// exceeds is closed when more than limit was printed, before ctx ends.
+func (o *output) exceeds(ctx context.Context, limit int64) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		ticker := time.NewTicker(sizeInterval)
+		defer ticker.Stop()
+		for o.size() <= limit {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+		close(over)
+	}()
+	return over
+}
+
+// follow reads what was printed since last time.
+func (o *output) follow() {
+	for range maxPieces {
+		if o.followStdout() < pieceSize {
+			break
+		}
+	}
+	o.followStderr()
+}
 
 // followStderr keeps the end of what stands in standard error, if that has grown.
-func (o *output) followStderr() int64 {
+func (o *output) followStderr() {
 	info, err := os.Lstat(o.files.Stderr)
 	if err != nil || info.Size() == o.errSize && !o.ending {
-		return o.errSize
+		return
 	}
 	if o.errSize = info.Size(); o.errSize == 0 {
-		return 0
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -82,7 +124,6 @@ func (o *output) followStderr() int64 {
 		text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest may be half a secret
 	}
 	_ = o.store.WriteStderr(ctx, o.id, o.turn, text)
-	return o.errSize
 }
 
 // stderr is the end of what was printed to standard error, at most n bytes of it.
@@ -93,27 +134,25 @@ func (o *output) stderr(n int64) []byte {
 	return text[max(0, int64(len(text))-n):]
 }
 
-func (o *output) followStdout() int64 {
+// followStdout reads the next piece of standard output, and returns how many bytes there were.
+func (o *output) followStdout() int {
 	f, err := process.OpenRegular(o.files.Stdout)
 	if err != nil {
 		return 0
 	}
 	defer f.Close()
-	chunk, err := io.ReadAll(io.NewSectionReader(f, o.offset, followLimit))
-	if err != nil {
-		return o.offset
+	if o.piece == nil {
+		o.piece = make([]byte, pieceSize)
 	}
-	size := o.offset
-	if info, err := f.Stat(); err == nil {
-		size = info.Size()
-	}
-	if !o.ending || o.offset+int64(len(chunk)) < size {
-		chunk = chunk[:len(chunk)-max(openDigits(chunk), o.secrets.Open(chunk))] // it may be half a signature
+	n, err := f.ReadAt(o.piece, o.offset)
+	chunk, atEnd := o.piece[:n], errors.Is(err, io.EOF)
+	if !o.ending || !atEnd {
+		chunk = chunk[:n-max(openDigits(chunk), o.secrets.Open(chunk))] // it may be half a signature
 	}
 	if len(chunk) > 0 {
 		o.take(chunk)
 	}
-	return size
+	return n
 }
 
 // take keeps a piece of what was printed.
@@ -142,10 +181,10 @@ func (o *output) noteBegun() {
 	o.noted = o.jobs.BeginConversation(ctx, o.id, lifecycle.Holder{Turn: o.turn}) == nil
 }
 
-// finish reads the rest.
-func (o *output) finish() summary {
+// finish reads the rest, where there is no more than limit.
+func (o *output) finish(limit int64) summary {
 	o.ending = true // the end of the turn says what is left to say
-	for before := int64(-1); before != o.offset; {
+	for before := int64(-1); before != o.offset && o.size() <= limit; {
 		before = o.offset
 		o.followStdout()
 	}

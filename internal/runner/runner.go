@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"ringback/internal/checkpoint"
+	"ringback/internal/door"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -21,6 +23,7 @@ import (
 	"ringback/internal/process"
 	"ringback/internal/review"
 	"ringback/internal/store"
+	"ringback/internal/upstream"
 	"ringback/internal/workspace"
 )
 
@@ -35,7 +38,7 @@ type Options struct {
 	// simulated; Simulate makes all be that this node takes.
 	Simulator string
 	Simulate  bool
-	// CallbackBaseURL is where the CLI reaches this server.
+	// CallbackBaseURL is where the CLI reaches this server, if it is in no sandbox.
 	CallbackBaseURL string
 	// Hold is how long a call that asks the user waits for the reply.
 	Hold time.Duration
@@ -53,12 +56,15 @@ type Options struct {
 	ChangeLimit limit.Bytes
 	// MirrorsLimit is how much the mirrors of repositories in Dir may take; 0: no limit.
 	MirrorsLimit limit.Bytes
-	// Sandbox confines what runs for a job.
+	// Sandbox confines what runs for a job, and Doors lead out of it.
 	Sandbox process.Sandbox
+	Doors   door.Doors
 	// Dir is where processes keep their files.
 	Dir string
 	// Workers is how many processes run at once on this node.
 	Workers int
+	// CheckFunc says why this node cannot run turns; nil while it can. Default: it always can.
+	CheckFunc func() error
 	// Drain makes a stopping node wait for its turns instead of leaving them to
 	// the next start.
 	Drain bool
@@ -92,6 +98,9 @@ func (o Options) withDefaults() Options {
 	if o.Backoff == 0 {
 		o.Backoff = 2 * time.Second
 	}
+	if o.CheckFunc == nil {
+		o.CheckFunc = func() error { return nil }
+	}
 	return o
 }
 
@@ -107,7 +116,9 @@ type Runner struct {
 	// turn prints: Claude knows some, and may come by others.
 	secrets process.Secrets
 	sweeper *process.Sweeper
-	review  *review.Workflow
+	// transport calls the model's API for turns.
+	transport http.RoundTripper
+	review    *review.Workflow
 
 	mu sync.Mutex
 	// owned are the turns of this node that this start knows of.
@@ -118,6 +129,8 @@ type Runner struct {
 	turns sync.WaitGroup
 	// free holds one token per worker that has nothing to do.
 	free chan struct{}
+	// lent holds a token for each turn that has given its worker back for a while.
+	lent chan struct{}
 	// ready says which partitions may have a job waiting.
 	ready *readiness
 	// unknownTurns are those that the store said are ours, and we did not know, when
@@ -133,8 +146,12 @@ type Runner struct {
 	// clocks says where a deadline is due.
 	clocks *store.Schedule
 	// limits are those of Claude's account.
-	limits *limits
+	limits  *limits
+	ability ability
 }
+
+// lentPerWorker is how many turns for each worker may prepare repositories beside those that run.
+const lentPerWorker = 4
 
 // knownEnds is of how many turns a node knows that it has booked their end.
 const knownEnds = 10000
@@ -153,9 +170,9 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 	}
 	r := &Runner{
 		store: s, jobs: jobs, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
-		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), ready: newReadiness(),
-		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
-		limits: newLimits(opts), booked: booked,
+		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
+		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
+		limits: newLimits(opts), booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)
@@ -258,7 +275,7 @@ func (r *Runner) checkAll() {
 
 // workspaces is where the jobs of this data directory have their repositories.
 func (r *Runner) workspaces() workspace.Root {
-	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, SnapshotLimit: r.opts.ChangeLimit, Sandbox: r.opts.Sandbox, Requests: r.opts.Repositories}
+	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, SnapshotLimit: r.opts.ChangeLimit, Sandbox: r.opts.Sandbox, Doors: r.opts.Doors, Requests: r.opts.Repositories}
 }
 
 // WorkDir is where a job's processes work; empty when that is not on this node.

@@ -161,7 +161,7 @@ func (f *farm) get(id job.ID) job.Job {
 func (f *farm) submit(id job.ID) {
 	f.t.Helper()
 	outcome, err := f.jobs.Accept(f.t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Done."}`)})
-	if err != nil || outcome != lifecycle.Accepted {
+	if err != nil || outcome.Kind != lifecycle.Accepted {
 		f.t.Fatalf("submitting: %s, %v", outcome, err)
 	}
 }

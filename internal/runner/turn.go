@@ -22,11 +22,12 @@ type claudeTurn struct {
 	out  *output
 }
 
-// start runs a claimed turn in the background. It holds a worker until the turn is
+// start runs a claimed turn in the background. It takes up a worker until the turn is
 // over.
 func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	r.turns.Go(func() {
-		defer func() { r.free <- struct{}{} }()
+		worker := &place{r: r, held: true}
+		defer worker.release()
 		if !r.supersede(serving, st.Job.ID) {
 			return // the next start finds the turn in the store
 		}
@@ -47,7 +48,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			r.failedToStart(serving, st, err)
 			return
 		}
-		r.runClaude(serving, st, change)
+		r.runClaude(serving, st, change, worker)
 	})
 }
 
@@ -73,12 +74,12 @@ func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
 }
 
 // runClaude runs a turn that is Claude's.
-func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *review.Change) {
+func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *review.Change, worker *place) {
 	ctx, t := r.own(serving, st.Job, change, nil)
 	defer t.disown()
 	var proc *process.Process
 	err := r.withStore(ctx, st.Job.ID, func() (err error) {
-		proc, err = t.launch(ctx, st)
+		proc, err = t.launch(ctx, st, worker)
 		return err
 	})
 	if proc == nil {
@@ -94,9 +95,12 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 
 // launch makes everything ready for Claude and starts it. Until the process is there,
 // it can be done again.
-func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn) (*process.Process, error) {
+func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *place) (*process.Process, error) {
 	if t.change != nil {
-		if err := t.change.Prepare(ctx); err != nil {
+		if err := worker.without(ctx, func() error { return t.change.Prepare(ctx) }); err != nil {
+			return nil, err
+		}
+		if err := t.change.Begin(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -129,21 +133,24 @@ const followInterval = 250 * time.Millisecond
 func (t *claudeTurn) supervise(serving, ctx context.Context) {
 	ticker := time.NewTicker(followInterval)
 	defer ticker.Stop()
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	tooMuch := t.out.exceeds(watching, t.r.opts.OutputLimit)
 	for {
 		select {
+		case <-tooMuch:
+			t.proc.Terminate(t.r.opts.Grace)
+			t.finish(serving)
+			return
 		case <-t.proc.Done():
-			t.finish(serving, "", "")
+			t.finish(serving)
 			return
 		case <-ctx.Done():
 			t.stop(serving, context.Cause(ctx))
 			return
 		case <-ticker.C:
-			if t.out.follow() > t.r.opts.OutputLimit {
-				t.proc.Terminate(t.r.opts.Grace)
-				t.finish(serving, job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped.")
-				return
-			}
-			if t.out.reader.Answered() {
+			t.out.follow()
+			if t.modelAnswered() {
 				t.r.answered(t.job.ID)
 			}
 		}
@@ -171,7 +178,7 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 		}
 	}
 	t.proc.Terminate(t.r.opts.Grace)
-	t.finish(serving, "", "")
+	t.finish(serving)
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -183,21 +190,13 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// finish books the end of the process. code and message are given when it was us who
-// ended it.
-func (t *claudeTurn) finish(serving context.Context, code job.Code, message string) {
+// finish books the end of the process.
+func (t *claudeTurn) finish(serving context.Context) {
 	t.r.sweeper.Add(t.proc.Marker)
 	t.proc.Kill() // children that the process left in its group
-	exit, printed := t.proc.Exit(), t.out.finish()
-	if code == "" {
-		code, message = claude.Explain(claude.Exit{
-			Known: exit.Known, Code: exit.Code, Signal: exit.Signal, Last: printed.Last, Stderr: printed.Stderr,
-		})
-		if reached := t.reachedLimit(exit, printed); reached != "" {
-			message += " " + reached
-		}
-		message = string(mask([]byte(message), t.r.secrets))
-	}
+	exit, printed := t.proc.Exit(), t.out.finish(t.r.opts.OutputLimit)
+	code, message := t.explain(exit, printed)
+	code, message, printed.ResetsAt = t.r.confirm(t.job.ID, code, message, printed.ResetsAt)
 	if t.r.opts.Structured && printed.Last != nil && len(printed.Last.StructuredOutput) > 0 {
 		if problem := t.submit(context.WithoutCancel(serving), printed.Last.StructuredOutput); problem != "" {
 			code, message = job.CodeInvalidResult, problem
@@ -209,11 +208,13 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 	}
 	if printed.Begun {
 		t.r.keepConversation(serving, t.job)
+	} else {
+		end.NodeFault = exit.Code != 0 && t.r.ability.explains(nil)
 	}
 	switch {
 	case code.IsLimit() && !t.job.Simulated:
 		end.Limit = t.r.reach(serving, t.job.ID, code, message, printed.ResetsAt)
-	case t.out.reader.Answered():
+	case t.modelAnswered():
 		t.r.answered(t.job.ID)
 	}
 	if t.change != nil {
@@ -228,6 +229,20 @@ func (t *claudeTurn) finish(serving context.Context, code job.Code, message stri
 		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(printed.Stderr, "�"))
 	}
 	t.r.log.Log(serving, level, "turn ended", fields...)
+}
+
+// explain says for the job's record how the process ended.
+func (t *claudeTurn) explain(exit process.Exit, printed summary) (job.Code, string) {
+	if t.out.size() > t.r.opts.OutputLimit {
+		return job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped."
+	}
+	code, message := claude.Explain(claude.Exit{
+		Known: exit.Known, Code: exit.Code, Signal: exit.Signal, Last: printed.Last, Stderr: printed.Stderr,
+	})
+	if reached := t.reachedLimit(exit, printed); reached != "" {
+		message += " " + reached
+	}
+	return code, string(mask([]byte(message), t.r.secrets))
 }
 
 // failedToStart books the end of a turn whose process never was there.
@@ -246,6 +261,7 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks
+		end.NodeFault = end.Again && r.ability.explains(err)
 	}
 	r.endTurn(serving, end)
 }

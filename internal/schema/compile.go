@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"ringback/internal/spelling"
 )
 
 const (
@@ -159,10 +161,8 @@ func meantType(path string, at *node) string {
 	if !strings.HasSuffix(path, "/type") || at.text() == "" {
 		return ""
 	}
-	for _, name := range types {
-		if edits(strings.ToLower(at.text()), name) <= 2 {
-			return " Did you mean \"" + name + "\"?"
-		}
+	if meant := spelling.Nearest(at.text(), types); meant != "" {
+		return " Did you mean \"" + meant + "\"?"
 	}
 	return ""
 }

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"ringback/internal/spelling"
 )
 
 // The keywords of JSON Schema 2020-12 by what they hold: a schema, a list of
@@ -31,43 +33,5 @@ func misspelt(word string) string {
 	if slices.Contains(keywords, word) || slices.Contains(neighbours, word) || strings.HasPrefix(word, "x-") {
 		return ""
 	}
-	plain := func(s string) string {
-		return strings.ToLower(strings.NewReplacer("_", "", "-", "", "$", "").Replace(s))
-	}
-	meant, nearest := "", 3
-	for _, keyword := range keywords {
-		most := 1
-		if len(keyword) > 6 {
-			most = 2
-		}
-		if d := edits(plain(word), plain(keyword)); d <= most && d < nearest {
-			meant, nearest = keyword, d
-		}
-	}
-	return meant
-}
-
-// edits counts how many letters must be put in, left out, replaced or swapped with
-// the next to turn one word into the other.
-func edits(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		last := before
-		before, row = row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(before[j]+1, row[j-1]+1, before[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], last[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
+	return spelling.Nearest(word, keywords)
 }

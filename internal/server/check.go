@@ -51,7 +51,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 			found = append(found, note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, for it works by callbacks (%s)", k.Name, needs))
 		}
 	}
-	found = append(append(found, checkListeners(c)...), checkKeys(c)...)
+	found = append(append(append(found, checkAccount(c, kinds)...), checkListeners(c)...), checkKeys(c)...)
 	if err := checkDataDir(c.DataDir); err != nil {
 		found = append(found, problem("%v", err))
 	}

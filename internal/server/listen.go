@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/net/netutil"
 
 	"ringback/internal/api"
 	"ringback/internal/callback"
 	"ringback/internal/guard"
+	"ringback/internal/job"
 	"ringback/internal/metrics"
 )
 
@@ -43,6 +45,7 @@ type servers []served
 
 type served struct {
 	*http.Server
+	// listener is nil for the doors of jobs, which have one each.
 	listener net.Listener
 }
 
@@ -53,35 +56,71 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	c := n.opts.Config
 	callbacks, err := callback.New(n.store, n.jobs, n.kinds, n.checkpoints, n.actions, callback.Options{
 		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
-		WorkDir: n.claudeDir, Home: n.home(),
+		WorkDir: n.claudeDir, Masked: n.masked, Home: n.home(),
 	}, n.log)
 	if err != nil {
 		return nil, err
 	}
 	all := api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
-		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: sync.OnceValues(n.contracts), // most servers are never asked
+		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: sync.OnceValues(n.contracts), // most servers are never asked
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
 	first := append(callback.Paths(), api.HealthPath)
-	jobs := guard.NewJobs(n.refusals, first...)
-	public.Use(jobs.Middleware, n.connections.First(first...))
+	if !c.Secured() {
+		public.Use(guard.RefuseForwarded(first...))
+	}
+	public.Use(n.connections.First(first...))
 	all.Register(public)
 	pages := n.newConsole(all, public)
 	pages.Register(public)
 	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)
+	n.doors = n.newServer(n.doorRoutes(callbacks), nil)
+	n.doors.BaseContext = callerOf
 	if n.callbacks == n.listener {
 		callbacks.Register(public)
-		return servers{n.newServer(public, n.connections.Listener(n.listener), jobs.Context)}, nil
+		return servers{n.newServer(public, n.connections.Listener(n.listener)), n.doors}, nil
 	}
 	own := n.newEcho(c.CallbackListenAddr)
 	own.Use(guard.NewOrigins(nil).Middleware, n.connections.First(first...))
 	all.RegisterHealth(own)
 	callbacks.Register(own)
 	return servers{
-		n.newServer(public, n.connections.Listener(n.listener), jobs.Context),
-		n.newServer(own, n.connections.CallbackListener(n.callbacks), asItIs),
+		n.newServer(public, n.connections.Listener(n.listener)),
+		n.newServer(own, n.connections.CallbackListener(n.callbacks)),
+		n.doors,
 	}, nil
+}
+
+// doorRoutes are what a job in a sandbox may call: its callbacks.
+func (n *node) doorRoutes(callbacks *callback.Handler) *echo.Echo {
+	e := api.NewEcho(n.refusals)
+	e.IPExtractor = echo.ExtractIPDirect()
+	e.Use(guard.Routes(n.refusals, callback.Caller, callback.Paths()...), n.connections.First(callback.Paths()...))
+	callbacks.Register(e)
+	return e
+}
+
+// maxDoorConnections bounds how many connections one job has to the callbacks.
+const maxDoorConnections = 64
+
+// doorListener takes the callbacks of one job.
+type doorListener struct {
+	net.Listener
+	id job.ID
+}
+
+// serveDoor serves the callbacks of one job until its listener is closed.
+func (n *node) serveDoor(l net.Listener, id job.ID) {
+	_ = n.doors.Serve(doorListener{n.connections.CallbackListener(netutil.LimitListener(l, maxDoorConnections)), id})
+}
+
+// callerOf is the BaseContext of the server at the doors.
+func callerOf(l net.Listener) context.Context {
+	if door, ok := l.(doorListener); ok {
+		return callback.WithCaller(context.Background(), door.id)
+	}
+	return context.Background()
 }
 
 func (n *node) newEcho(addr string) *echo.Echo {
@@ -93,16 +132,10 @@ func (n *node) newEcho(addr string) *echo.Echo {
 	return e
 }
 
-// connContextFunc is an http.Server's ConnContext.
-type connContextFunc func(context.Context, net.Conn) context.Context
-
-func asItIs(ctx context.Context, _ net.Conn) context.Context { return ctx }
-
-func (n *node) newServer(handler http.Handler, listener net.Listener, note connContextFunc) served {
+func (n *node) newServer(handler http.Handler, listener net.Listener) served {
 	return served{&http.Server{
 		Handler: n.connections.Handler(handler), ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return n.connections.Context(note(ctx, c), c) },
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ConnContext: n.connections.Context, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 	}, listener}
 }
@@ -111,7 +144,9 @@ func (n *node) newServer(handler http.Handler, listener net.Listener, note connC
 func (s servers) start() <-chan error {
 	failed := make(chan error, len(s))
 	for _, one := range s {
-		go func() { failed <- one.Serve(one.listener) }()
+		if one.listener != nil {
+			go func() { failed <- one.Serve(one.listener) }()
+		}
 	}
 	return failed
 }

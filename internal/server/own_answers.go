@@ -8,10 +8,9 @@ import (
 	"ringback/internal/kind"
 )
 
-// checkOwnAnswers warns where Claude could answer its own questions: without keys and
-// tokens whoever reaches loopback may answer, and what runs for a job of these kinds does.
-// Calls of what runs for jobs are refused, see guard.Jobs; but without a sandbox it can
-// have another program call.
+// checkOwnAnswers warns if Claude could answer its own questions: without keys and tokens
+// whoever reaches loopback may answer, and without a sandbox what runs for a job of these
+// kinds does.
 func checkOwnAnswers(c config.Config, confined bool, kinds *kind.Registry) []string {
 	if c.Secured() || confined {
 		return nil
@@ -25,6 +24,6 @@ func checkOwnAnswers(c config.Config, confined bool, kinds *kind.Registry) []str
 	if len(found) == 0 {
 		return nil
 	}
-	return []string{"Claude could have another program of this machine answer its questions, and approve its actions, in jobs of these kinds, for they let it run commands or reach the network, nothing confines it, and the API asks nobody for a key: " +
+	return []string{"Claude could answer its own questions, and approve its actions, in jobs of these kinds, for they let it run commands or reach the network, no sandbox keeps it from the API, and that asks nobody for a key: " +
 		strings.Join(found, ", ") + ". Install bubblewrap (SANDBOX), or set API_KEYS, API_KEYS_FILE or JWT_SECRET."}
 }

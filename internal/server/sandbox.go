@@ -27,7 +27,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 		return sandbox{}, err
 	}
 	if c.Sandbox == config.SandboxOff {
-		return sandbox{Sandbox: process.Unconfined(self), description: "off (SANDBOX=off)"}, nil
+		return sandbox{description: "off (SANDBOX=off)"}, nil
 	}
 	found, err := process.FindSandbox(ctx, sandboxOptions(c, self))
 	switch {
@@ -37,7 +37,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 		return sandbox{}, fmt.Errorf("SANDBOX=require: %w", err)
 	}
 	return sandbox{
-		Sandbox: process.Unconfined(self), description: "none: " + err.Error(),
+		description: "none: " + err.Error(),
 		warning: "What runs for jobs is not confined: " + err.Error() +
 			". SANDBOX=require refuses to start like this, SANDBOX=off says that it is meant.",
 	}, nil
@@ -45,7 +45,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 
 // sandboxOptions hide what is the server's. self is this program.
 func sandboxOptions(c config.Config, self string) process.SandboxOptions {
-	o := process.SandboxOptions{Helper: self, Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable)}
+	o := process.SandboxOptions{Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable)}
 	for _, entry := range process.Pick(c.Environ, process.Variables{"PATH"}) {
 		o.Path = strings.TrimPrefix(entry, "PATH=")
 	}
@@ -72,6 +72,9 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 			if os.Geteuid() == 0 && k.Policy.LimitsProcesses() {
 				found = append(found, note("the kind %s limits processes, which changes nothing as long as the server runs as root", k.Name))
 			}
+			if tool := k.Policy.FetchesNothing(); tool != "" {
+				found = append(found, note("the kind %s allows %s, but in the sandbox its turns reach no host: name those that it needs under network, or write network: full", k.Name, tool))
+			}
 		}
 		return found
 	}
@@ -80,8 +83,8 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 		if k.Policy.LimitsProcesses() {
 			found = append(found, note("the kind %s limits processes, which without a sandbox changes nothing", k.Name))
 		}
-		if k.Policy.AsksForNoNetwork() {
-			found = append(found, note("the kind %s says network: none, which without a sandbox changes nothing", k.Name))
+		if k.Policy.LimitsNetwork() {
+			found = append(found, note("the kind %s says which hosts are reached (network), which without a sandbox changes nothing", k.Name))
 		}
 	}
 	return found

@@ -13,9 +13,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,6 +28,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/config"
 	"ringback/internal/doctor"
+	"ringback/internal/door"
 	"ringback/internal/guard"
 	"ringback/internal/hub"
 	"ringback/internal/job"
@@ -59,9 +62,10 @@ type Options struct {
 	Role   Role
 	// Keys let back ends in beside those of the configuration.
 	Keys []apikey.Key
-	// Drain makes a stopping node wait for its turns, at most DrainTimeout.
-	Drain        bool
-	DrainTimeout time.Duration
+	// Drain makes a stopping node wait for its turns, at most DrainTimeout. /readyz says at
+	// once that it stops; after DrainGrace it refuses new jobs, too.
+	Drain                    bool
+	DrainGrace, DrainTimeout time.Duration
 	// Version is told by /healthz.
 	Version string
 	// Started is called once the server listens; may be nil.
@@ -211,7 +215,9 @@ type node struct {
 	listener net.Listener
 	// callbacks is where callbacks are taken: the same listener, or one of their own.
 	callbacks net.Listener
-	db        *database
+	// doors serves the callbacks of jobs in sandboxes.
+	doors served
+	db    *database
 	// keys are those of back ends; nil without any.
 	keys    *apikey.Set
 	sandbox sandbox
@@ -228,6 +234,8 @@ type node struct {
 	actions *action.Service
 	runner  *runner.Runner
 	claude  config.Claude
+	// stopping is set when the node stops, refusing when it takes no more jobs.
+	stopping, refusing atomic.Bool
 }
 
 func (n *node) run(ctx context.Context) error {
@@ -247,7 +255,7 @@ func (n *node) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.metrics = metrics.New(metrics.Node{Clients: n.hub.Clients, Running: n.running, Connections: n.connections.Stats}, n.store.Stats, n.store.Limits)
+	n.metrics = metrics.New(metrics.Node{Clients: n.hub.Clients, Running: n.running, Blocked: n.blocked, Connections: n.connections.Stats}, n.store.Stats, n.store.Limits)
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
 		UserLimit: c.UserLimit, MovedFunc: n.moved, Notify: notified(c).Ways(), Structured: !c.UseCallback, Repositories: n.repositories(),
@@ -280,6 +288,14 @@ func (n *node) running() int {
 		return 0
 	}
 	return n.runner.Running()
+}
+
+// blocked is 1 while no turn can start on this node.
+func (n *node) blocked() int {
+	if n.runner == nil || n.runner.Problem() == nil {
+		return 0
+	}
+	return 1
 }
 
 // prepare waits for a Redis that is just starting.
@@ -326,8 +342,13 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 	if left := process.EndOrphans(); left > 0 {
 		n.log.Warn("ended what a server that died had left running", "processes", left)
 	}
-	n.actions = action.New(n.store, n.jobs, action.Options{Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox, Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
+	n.actions = action.New(n.store, n.jobs, action.Options{Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
 	return nil
+}
+
+// jobDoors are the ways out of the sandboxes.
+func (n *node) jobDoors() door.Doors {
+	return door.Doors{CallbackFunc: n.serveDoor, Environ: n.opts.Config.Environ, Log: n.refusals}
 }
 
 // repositories says which ones a request may name. A node that does only one half of the
@@ -344,6 +365,9 @@ func (n *node) workDir(id job.ID) string {
 	}
 	return n.runner.WorkDir(id)
 }
+
+// masked reports whether the turn of a job on this node runs without what deny rules forbid.
+func (n *node) masked(id job.ID) bool { return n.runner != nil && n.runner.Masked(id) }
 
 // claudeDir is where Claude works for a job, if that is on this node.
 func (n *node) claudeDir(id job.ID) string { return cmp.Or(n.workspaceDir(id), n.workDir(id)) }
@@ -379,10 +403,21 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	c := n.opts.Config
 	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self, Simulate: n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Dir: c.DataDir, Repositories: n.repositories(),
+		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Dir: c.DataDir, Repositories: n.repositories(),
 		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit), MirrorsLimit: limit.Bytes(c.MirrorsLimit),
-		Workers: c.Workers, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
+		Workers: c.Workers, CheckFunc: n.checkTurns, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
+}
+
+// checkTurns says why no turn could start on this node now.
+func (n *node) checkTurns() error {
+	if err := checkDataDir(n.opts.Config.DataDir); err != nil || n.claude.Simulated {
+		return err
+	}
+	if _, err := exec.LookPath(n.claude.Bin); err != nil {
+		return fmt.Errorf("CLAUDE_BIN %s cannot be run: %w", n.claude.Bin, errors.Unwrap(err))
+	}
+	return nil
 }
 
 // callbackBaseURL fills in the port where the system chose it.
@@ -404,8 +439,13 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 		problem, _ := whyUnusable(err)
 		problems = []string{problem}
 	}
-	if problem := n.opts.Config.FindClaude().Problem; problem != "" && n.runner != nil {
-		problems = append(problems, problem)
+	if n.stopping.Load() {
+		problems = append(problems, "The server is stopping.")
+	}
+	if n.runner != nil {
+		if problem := n.runner.Problem(); problem != nil {
+			problems = append(problems, "No turn can start here: "+problem.Error())
+		}
 	}
 	return problems, slices.Concat(n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.kinds))
 }
@@ -460,8 +500,9 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 		stopDraining()
 	}
 	stop()
+	n.stopping.Store(true)
 	n.log.Info("stopping")
-	n.stopTurns(&turns, stopDraining)
+	n.stopTurns(drainCtx, &turns, stopDraining)
 	stopHub()
 	n.actions.Stop()
 	if shutdownErr := servers.shutdown(); err == nil {
@@ -477,10 +518,15 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 
 // stopTurns lets the runner stop. Callbacks keep being served meanwhile, which
 // draining turns need.
-func (n *node) stopTurns(turns *sync.WaitGroup, stopDraining func()) {
+func (n *node) stopTurns(drainCtx context.Context, turns *sync.WaitGroup, stopDraining func()) {
 	if n.opts.Drain {
 		timer := time.AfterFunc(n.opts.DrainTimeout, stopDraining)
 		defer timer.Stop()
+		select { // load balancers look at /readyz now and then, and send jobs until they have
+		case <-time.After(n.opts.DrainGrace):
+		case <-drainCtx.Done():
+		}
+		n.refusing.Store(true)
 	}
 	turns.Wait()
 }
@@ -506,9 +552,9 @@ func (n *node) announce() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("No Claude CLI runs here (CLAUDE_BIN=%s): jobs run on the SIMULATED Claude and their results are made up.", n.claude.Bin))
 	}
 	if n.claude.Problem != "" {
-		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs will fail until it can.")
+		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs wait until it can.")
 	}
-	r.Warnings = append(append(r.Warnings, checkKeyFile(n.opts.Config)...), checkDescriptors(n.opts.Config)...)
+	r.Warnings = slices.Concat(r.Warnings, checkEnvFile(n.opts.Config), checkKeyFile(n.opts.Config), checkDescriptors(n.opts.Config))
 	r.Warnings = append(r.Warnings, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.kinds)...)
 	for _, k := range n.kinds.All() {
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {

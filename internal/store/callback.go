@@ -64,18 +64,23 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string) (lifecycle.Outcome, error) {
 	p, err := locate(id)
 	if err != nil {
-		return "", err
+		return lifecycle.Outcome{}, err
 	}
 	now := s.clock.now()
 	event := frame{h.prefix + ":" + string(job.EventActivity), id, h.UserID, now.Format(job.EventTimeLayout), activity, false}
 	answer, err := s.run(ctx, s.scripts.progress, p, string(id), string(activity), digest, h.UserID, now.UnixMilli(), event.rest(), h.signature, s.past.floor(p))
 	if err != nil {
-		return "", err
+		return lifecycle.Outcome{}, err
 	}
-	if answer == "ok" {
-		return lifecycle.Accepted, nil
+	switch answer {
+	case "ok":
+		return lifecycle.Outcome{Kind: lifecycle.Accepted}, nil
+	case "unknown":
+		return lifecycle.Outcome{Kind: lifecycle.Unknown}, nil
+	case "bad_signature":
+		return lifecycle.Outcome{}, lifecycle.WrongSignature()
 	}
-	return lifecycle.Outcome(answer.(string)), nil
+	return lifecycle.RefusedIn(job.State(answer.(string))), nil
 }
 
 // Collected is what a batched result consists of so far.

@@ -64,6 +64,8 @@ type commit struct {
 	// wakes are what was added to a zset of times: who waits for its first is woken
 	// where that is the first.
 	wakes [][]any
+	// joins are users who take part in a round from now on, if they do not already.
+	joins [][]any
 	// touched are the jobs of which anything changes that lies under their ids.
 	touched map[string]bool
 }
@@ -81,6 +83,10 @@ func (c *commit) args() []any {
 	args = append(args, len(c.wakes))
 	for _, w := range c.wakes {
 		args = append(args, w...)
+	}
+	args = append(args, len(c.joins))
+	for _, j := range c.joins {
+		args = append(args, j...)
 	}
 	args = append(args, len(c.events))
 	for _, e := range c.events {
@@ -132,6 +138,9 @@ func (c *commit) job(j *lifecycle.Job) {
 		c.do("SADD", c.key("kinds"), j.Kind)
 	}
 	c.relist(string(j.ID), j.CreatedAt, jobLists(j.Loaded), jobLists(j.Record))
+	if j.Loaded.IsQueued() && !j.IsQueued() {
+		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it was taken already, or has ended
+	}
 	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
 		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id
 		c.write(key, append(set, "updated", score(c.now), "version", j.Version, "commit", c.id), remove)
@@ -332,8 +341,7 @@ func (c *commit) applyToQueue(e lifecycle.Effect) {
 	switch e := e.(type) {
 	case lifecycle.EnqueueTurn:
 		c.touched[string(e.JobID)] = true
-		c.do("XADD", c.key("queue", string(e.Priority)), "*", "id", string(e.JobID))
-		c.do("PUBLISH", c.key("wake"), string(e.Priority))
+		c.enqueue(e.QueuePosition)
 	case lifecycle.DropEntry:
 		c.dropEntry(e.Priority, e.Entry)
 	case lifecycle.HoldEntry:
@@ -346,7 +354,7 @@ func (c *commit) applyToQueue(e lifecycle.Effect) {
 		c.do("SREM", c.key("running", e.UserID), string(e.JobID))
 	case lifecycle.AwaitLimit:
 		c.dropEntry(e.Priority, e.Entry)
-		c.do("ZADD", c.key("waiting", e.UserID), waitingScore(e.Priority, e.Entry), string(e.JobID))
+		c.do("ZADD", c.key("waiting", e.UserID), positionScore(e.QueuePosition), string(e.JobID))
 	case lifecycle.LeaveLimit:
 		c.do("ZREM", c.key("waiting", e.UserID), string(e.JobID))
 	default:
@@ -357,17 +365,6 @@ func (c *commit) applyToQueue(e lifecycle.Effect) {
 func (c *commit) dropEntry(priority job.Priority, entry string) {
 	c.do("XACK", c.key("queue", string(priority)), "workers", entry)
 	c.do("XDEL", c.key("queue", string(priority)), entry)
-}
-
-// waitingScore lets interactive jobs wait before batch ones, each in the order in which
-// they were enqueued.
-func waitingScore(priority job.Priority, entry string) string {
-	ms, seq, _ := strings.Cut(entry, "-")
-	n := atoi(ms)*1000 + min(atoi(seq), 999)
-	if priority == job.Batch {
-		n += 4e15
-	}
-	return itoa(n)
 }
 
 // applyToLists translates the effects on what lists show.

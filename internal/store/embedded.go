@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +19,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/gofrs/flock"
 	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/lazy"
 )
 
 // Embedded is a Redis that belongs to this process: its password is made at the start and
@@ -67,7 +68,7 @@ func findServer() string {
 }
 
 // versionIn finds the version in what a server says of itself.
-var versionIn = regexp.MustCompile(`v=(\S+)`)
+var versionIn = lazy.Regexp(`v=(\S+)`)
 
 // ServerVersion is the program that would be run as the embedded store, with its version;
 // empty where there is none.
@@ -77,7 +78,7 @@ func ServerVersion(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	out, err := exec.CommandContext(ctx, bin, "--version").Output()
-	found := versionIn.FindSubmatch(out)
+	found := versionIn().FindSubmatch(out)
 	if err == nil && found == nil {
 		err = errors.New("it does not say which version it is")
 	}
@@ -177,14 +178,14 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 }
 
 // logPrefix is what stands before each message in Redis' log: pid, role, time and weight.
-var logPrefix = regexp.MustCompile(`^\d+:[A-Z] .* [.#*-] `)
+var logPrefix = lazy.Regexp(`^\d+:[A-Z] .* [.#*-] `)
 
 // lastWords is the last message of the server's log.
 func lastWords(dir string) string {
 	log := filepath.Join(dir, "redis.log")
 	text, _ := os.ReadFile(log) // without it, there is nothing to say
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	last := logPrefix.ReplaceAllString(lines[len(lines)-1], "")
+	last := logPrefix().ReplaceAllString(lines[len(lines)-1], "")
 	if last == "" {
 		return "its log " + log + " is empty"
 	}

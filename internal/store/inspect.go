@@ -17,9 +17,9 @@ type finding struct {
 	job.Finding
 	place Partition
 	// guards hold as long as the records are as they were read, and still as long as the
-	// rest is; fix puts it right.
-	guards, fix [][]any
-	still       func() (bool, error)
+	// rest is; fix and joins put it right.
+	guards, fix, joins [][]any
+	still              func() (bool, error)
 }
 
 // inspectPage is how many keys or members are looked at in one round trip.
@@ -95,7 +95,7 @@ func (s *Store) holds(ctx context.Context, f finding, mend bool) (bool, error) {
 	}
 	c := commit{prefix: f.place.prefix(), guards: f.guards}
 	if mend {
-		c.commands = f.fix
+		c.commands, c.joins = f.fix, f.joins
 	}
 	return s.runCommit(ctx, &c)
 }
@@ -149,6 +149,10 @@ func (i *inspection) keys(page []string) error {
 			err = i.holders(k)
 		case "open": // earlier versions kept a list of them
 			err = i.found(finding{Finding: job.Finding{Problem: "an earlier version kept it", Key: k.short()}, place: k.place, fix: [][]any{{"DEL", k.key()}}})
+		case "line":
+			if err = i.members(k); err == nil {
+				err = i.rounds(k)
+			}
 		case "jobs", "jobs-by", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "idempotency", "standing", "attempts", "acting":
 			err = i.members(k)
 		}

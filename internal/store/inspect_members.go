@@ -138,6 +138,8 @@ func belongs(k storedKey, r lifecycle.Record) bool {
 		return r.Owner != "" && r.UserID == k.rest
 	case "waiting":
 		return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && r.UserID == k.rest
+	case "line":
+		return r.IsQueued() && r.UserID == k.rest
 	case "idempotency":
 		return true
 	case "standing":
@@ -154,6 +156,7 @@ func (i *inspection) stranger(k storedKey, m member, there bool) finding {
 	if there {
 		f.Problem = map[string]string{
 			"running": "a worker is counted that nobody holds", "waiting": "a job is kept waiting that does not wait",
+			"line":     "a job is queued that does not wait for a worker",
 			"standing": "an approval stands for a job that has ended",
 		}[k.name]
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // names.
 var inspectedFields = []string{
 	"version", "kind", "user", "interprets", "reads", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
-	"deadline", "retention", "keep", "timeout", "queueTimeout", "human",
+	"deadline", "retention", "keep", "timeout", "queueTimeout", "human", "resumeReason", "note",
 }
 
 // records reads the records of jobs, as far as an inspection looks at them; those that
@@ -194,59 +193,6 @@ func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r lifecycle.Recor
 			fix:     [][]any{{"ZADD", p.key("deadlines"), score(due), member}},
 		}
 	}
-}
-
-// unqueued looks for jobs that wait for a worker, and no worker will find them.
-func (i *inspection) unqueued(records map[string]lifecycle.Record) error {
-	queued := map[Partition]map[string]bool{}
-	for id, r := range records {
-		if r.State != job.Pending || r.Phase != job.Queued || !r.PhaseUntil.IsZero() || r.Owner != "" {
-			continue
-		}
-		p := PartitionOf(r.ID)
-		if queued[p] == nil {
-			ids, err := i.store.queued(i.ctx, p)
-			if err != nil {
-				return err
-			}
-			queued[p] = ids
-		}
-		if queued[p][id] {
-			continue
-		}
-		queue := "queue:" + string(r.Priority)
-		err := i.found(finding{
-			Finding: job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: queue, Member: id, RequestID: r.ID},
-			place:   p, guards: unchanged(p, id, r),
-			fix: [][]any{{"XADD", p.key(queue), "*", "id", id}, {"PUBLISH", p.key("wake"), string(r.Priority)}},
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// queued are the jobs in a partition's queues.
-func (s *Store) queued(ctx context.Context, p Partition) (map[string]bool, error) {
-	ids := map[string]bool{}
-	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
-		for from := "-"; ; {
-			entries, err := s.rdb.XRangeN(ctx, p.key("queue", string(priority)), from, "+", inspectPage).Result()
-			if err != nil {
-				return nil, storeError(err)
-			}
-			for _, entry := range entries {
-				id, _ := entry.Values["id"].(string)
-				ids[id] = true
-			}
-			if len(entries) < inspectPage {
-				break
-			}
-			from = "(" + entries[len(entries)-1].ID
-		}
-	}
-	return ids, nil
 }
 
 // checkpoints looks at whether checkpoints are in the lists in which they belong.

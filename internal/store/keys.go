@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"ringback/internal/lazy"
 )
 
 // keyPattern is one sort of key that the store writes. Every key begins with the prefix of
@@ -63,13 +65,16 @@ var keyPatterns = [...]keyPattern{
 	{"checkpoints-by:<status>:<type>", "zset", "those of a status and type"},
 	{"checkpoints-by:<status>:<type>:<user>", "zset", "one user's"},
 	{"standing:<user>", "hash", "id -> standing approval: job.Approval, JSON"},
-	{"queue:<priority>", "stream", "turns to start, field id: the job; consumer group workers"},
+	{"line:<user>", "zset", "the user's jobs that wait for a worker, see positionScore"},
+	{"round:<level>", "zset", "users who have jobs in their lines, in the order of their turns; one whose line is empty is dropped when its turn comes"},
+	{"passed", "hash", "what waits in a level that others go before -> how often in a row it was passed over"},
+	{"queue:<priority>", "stream", "jobs that were taken, field id: the job; consumer group workers, whose consumers are the nodes that hold them"},
 	{"running:<user>", "set", "the user's jobs that hold a worker"},
-	{"waiting:<user>", "zset", "the user's jobs over the limit, see waitingScore"},
+	{"waiting:<user>", "zset", "the user's jobs over the limit, see positionScore"},
 	{"nodes", "zset", "node -> when its heartbeat lapses"},
 	{"deadlines", "zset", "<clock>|<job or checkpoint> by when it is due: lifecycle.Clock"},
 	{"acting", "zset", "runs of actions by when their lease lapses"},
-	{"lease:<deadline or run>", "string", "somebody is firing it; lives for dueLease"},
+	{"lease:<deadline or run>", "string", "when it was due that somebody is firing; lives for dueLease"},
 	{"outbox", "zset", "<kind>|<reference> of what is to be done outside, by when it is due: lifecycle.TaskKind"},
 	{"attempts", "hash", "the same -> how often it was tried"},
 	{"stats", "hash", "<type>:<what> -> count of checkpoints, see Stats"},
@@ -87,7 +92,7 @@ var keyPatterns = [...]keyPattern{
 func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 	patterns := make([]*regexp.Regexp, len(keyPatterns))
 	for i, k := range keyPatterns {
-		text := "^rb:{[0-9a-f]{2}}:" + placeholder.ReplaceAllString(k.Pattern, ".+") + "$"
+		text := "^rb:{[0-9a-f]{2}}:" + placeholder().ReplaceAllString(k.Pattern, ".+") + "$"
 		patterns[i] = regexp.MustCompile(strings.ReplaceAll(strings.ReplaceAll(text, "{[", `\{[`), "}}", `}\}`))
 	}
 	var unknown []string
@@ -108,7 +113,7 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 	return unknown, storeError(keys.Err())
 }
 
-var placeholder = regexp.MustCompile(`<[^>]+>`)
+var placeholder = lazy.Regexp(`<[^>]+>`)
 
 // besideRecord are the fields of a job's record that no rule reads.
 var besideRecord = []string{"activity", "recentDigests"}

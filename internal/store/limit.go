@@ -19,6 +19,10 @@ const tryLease = 30 * time.Second
 // believed is how far ahead an API may say that a limit ends: the longest count a week.
 const believed = 8 * 24 * time.Hour
 
+// triesAnyway is after how long another turn tries, however far ahead a limit is said to end. What a
+// job's process prints is said by whoever runs in it: it must not stop the jobs of others for days.
+const triesAnyway = 15 * time.Minute
+
 // Pauses are how long to wait for the end of a limit of which the API does not say when it
 // ends: First, twice as long after each try in vain, and Longest at most.
 type Pauses struct{ First, Longest time.Duration }
@@ -40,7 +44,7 @@ func (s *Store) ReachLimit(ctx context.Context, account string, id job.ID, l Rea
 		resets = l.ResetsAt.UnixMilli()
 	}
 	answer, err := s.run(ctx, s.scripts.limit, limitsIn, account, string(id), "reach", string(l.Code), l.Message, resets,
-		toMillis(l.Pauses.First), toMillis(l.Pauses.Longest), toMillis(believed))
+		toMillis(l.Pauses.First), toMillis(l.Pauses.Longest), toMillis(believed), toMillis(triesAnyway))
 	if err != nil {
 		return lifecycle.Limit{}, false, err
 	}

@@ -172,3 +172,18 @@ func TestWhatTheAPISaysOfALimitsEnd(t *testing.T) {
 		}
 	})
 }
+
+// What a job's process prints of a limit does not keep the jobs of others waiting for days.
+func TestALimitThatIsSaidToLastIsTriedAnyway(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		l := hit
+		l.Code, l.ResetsAt = job.CodeUsageLimit, time.Now().Add(6*24*time.Hour)
+		if until := atLimit(t, s, l); time.Until(until.Until) < 5*24*time.Hour {
+			t.Errorf("the limit ends at %s, want what was said", until.Until)
+		}
+		if wait, isTried, err := s.LimitWait(t.Context(), "account"); err != nil || isTried || wait < 14*time.Minute || wait > 15*time.Minute {
+			t.Errorf("another turn tries in %s (%t, %v), want within 15 minutes", wait, isTried, err)
+		}
+	})
+}

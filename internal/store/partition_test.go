@@ -41,7 +41,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 				"Batches":         func() error { _, err := s.Batches(ctx, id); return err },
 				"Act":             func() error { _, _, err := s.StartAction(ctx, lifecycle.NewRun{RequestID: id}); return err },
 				"Heard":           func() error { return s.AckActionResult(ctx, id, "s", "r") },
-				"Note":            func() error { return s.AppendAudit(ctx, id, "refused", "", job.Operation{}) },
+				"Note":            func() error { return s.AppendAudit(ctx, id, job.AuditEntry{Event: "refused"}) },
 				"Audit":           func() error { _, _, err := s.Audit(ctx, id); return err },
 				"Answers":         func() error { _, err := s.Answers(ctx, id); return err },
 				"Reads":           func() error { _, err := s.Interprets(ctx, id); return err },

@@ -4,12 +4,12 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 //go:embed lua/*.lua
@@ -25,10 +25,10 @@ func loadScripts() scripts {
 	keys, clock := readLua("keys"), readLua("time")
 	script := func(text ...string) *redis.Script { return redis.NewScript(keys + strings.Join(text, "")) }
 	return scripts{
-		commit:    script(readLua("event"), readLua("commit")),
+		commit:    script(readLua("event"), readLua("round"), readLua("commit")),
 		progress:  script(readLua("event"), readLua("progress")),
 		keep:      script(readLua("keep")),
-		take:      script(readLua("take")),
+		take:      script(readLua("round"), readLua("take")),
 		due:       script(clock, readLua("due")),
 		lost:      script(readLua("lost")),
 		tasks:     script(clock, readLua("tasks")),
@@ -101,7 +101,7 @@ func temporary(err redis.Error) bool {
 }
 
 // codeInScript finds the code in what Redis before 7 says of a command in a script.
-var codeInScript = regexp.MustCompile(`^ERR Error running script .*: -([A-Z]+) `)
+var codeInScript = lazy.Regexp(`^ERR Error running script .*: -([A-Z]+) `)
 
 // errorCode is the word with which an answer of Redis says what is wrong; "" for an error
 // that is no answer of Redis.
@@ -110,7 +110,7 @@ func errorCode(err error) string {
 	if !errors.As(err, &answered) {
 		return ""
 	}
-	if found := codeInScript.FindStringSubmatch(answered.Error()); found != nil {
+	if found := codeInScript().FindStringSubmatch(answered.Error()); found != nil {
 		return found[1]
 	}
 	code, _, _ := strings.Cut(answered.Error(), " ")

@@ -149,8 +149,8 @@ func (s *Store) Prepare(ctx context.Context) error {
 
 // storedFormat counts the ways in which contents were written. A server reads those of
 // earlier formats: 1 is that of versions which stored no number, 2 had no lists of jobs by
-// state and kind.
-const storedFormat = 3
+// state and kind, and up to 3 jobs waited in the streams of which they are taken.
+const storedFormat = 4
 
 // ErrFormat says that the store was written by a newer version.
 var ErrFormat = errors.New("the store was written by a newer version of Ringback")
@@ -194,7 +194,7 @@ func (s *Store) writtenFormat(ctx context.Context) (int, error) {
 }
 
 // Upgrade brings a store that an earlier version has written up to date: it makes the
-// lists that were not kept then. A store that is up to date costs one call.
+// lists that were not kept then, and the lines of the queue. A store that is up to date costs one call.
 func (s *Store) Upgrade(ctx context.Context) error {
 	key := Partition(0).key("format")
 	known, err := s.rdb.Get(ctx, key).Int()

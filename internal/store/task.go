@@ -51,6 +51,14 @@ func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after tim
 	return s.renew(ctx, p, "outbox", t.member(), after)
 }
 
+// ReturnTask is PostponeTask for a task that was not tried: taking it was no attempt.
+func (s *Store) ReturnTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
+	if err := s.rdb.HIncrBy(ctx, p.key("attempts"), t.member(), -1).Err(); err != nil {
+		return storeError(err)
+	}
+	return s.PostponeTask(ctx, p, t, after)
+}
+
 // Interprets returns the reply that a job was made to make sense of.
 func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, error) {
 	p, err := locate(id)

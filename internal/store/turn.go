@@ -7,14 +7,13 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Take takes the next entry of a partition's queues for a node; ok is false when nothing
-// waits. Batch jobs are looked at first when batchFirst is set.
-func (s *Store) Take(ctx context.Context, p Partition, node string, batchFirst bool) (taken lifecycle.Taken, ok bool, err error) {
-	first, second := job.Interactive, job.Batch
-	if batchFirst {
-		first, second = second, first
+// Take takes the next job of a partition for a node; ok is false if none waits.
+func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifecycle.Taken, ok bool, err error) {
+	args := []any{node, int64(levelWidth)}
+	for _, level := range levels {
+		args = append(args, level.priority, level.round())
 	}
-	answer, err := s.run(ctx, s.scripts.take, p, node, string(first), string(second))
+	answer, err := s.run(ctx, s.scripts.take, p, args...)
 	if err != nil {
 		return lifecycle.Taken{}, false, err
 	}

@@ -9,12 +9,12 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"ringback/internal/excerpt"
+	"ringback/internal/lazy"
 	"ringback/internal/limit"
 	"ringback/internal/outbound"
 	"ringback/internal/process"
@@ -29,6 +29,8 @@ type git struct {
 	flags []string
 	// guarded is the remote that this git may reach, and no other; nil: any.
 	guarded *outbound.Repository
+	// proxy leads to it.
+	proxy *outbound.Proxy
 	// path is whether its remote is a directory of this machine.
 	path bool
 	// sandbox confines it to room; the zero one where it needs the user's own logins.
@@ -40,11 +42,11 @@ type git struct {
 // as large as it likes unpacked.
 var gitLimits = limit.Limits{Memory: 8 * limit.GiB}.Or(limit.Defaults)
 
-var baseEnv = []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8"}
+// baseEnv also ends what hears nothing of an HTTP server for a minute.
+var baseEnv = []string{"GIT_HTTP_LOW_SPEED_LIMIT=1", "GIT_HTTP_LOW_SPEED_TIME=60", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8"}
 
 // local is a git that touches nothing but files, in a room without a network.
 func (root Root) local(dir string, room process.Room) git {
-	room.NoNetwork = true
 	return git{dir: dir, sandbox: root.Sandbox, room: room, env: slices.Concat(process.Pick(root.Environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
 }
 
@@ -121,7 +123,23 @@ func (g git) feed(ctx context.Context, input []byte, args ...string) error {
 	return g.do(ctx, bytes.NewReader(input), io.Discard, args...)
 }
 
+// remoteTimeout is how long one command may talk to another host.
+const remoteTimeout = 30 * time.Minute
+
+// errSilent is why git is ended that talks to another host for longer.
+var errSilent = errors.New("the host of the repository took too long")
+
+// talks reports whether a command of git's talks to its remote.
+func talks(command string) bool {
+	return slices.Contains([]string{"clone", "fetch", "ls-remote", "push", "submodule"}, command)
+}
+
 func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
+	if talks(args[0]) {
+		limited, cancel := context.WithTimeoutCause(ctx, remoteTimeout, errSilent)
+		defer cancel()
+		ctx = limited
+	}
 	g, done, err := g.guard(ctx)
 	if err != nil {
 		return err
@@ -160,10 +178,10 @@ type gitError struct {
 
 func (e *gitError) Error() string { return "git " + e.command + ": " + e.output }
 
-var userinfo = regexp.MustCompile(`([a-z][a-z0-9+.-]*://)[^/@\s]+@`)
+var userinfo = lazy.Regexp(`([a-z][a-z0-9+.-]*://)[^/@\s]+@`)
 
 // redacted drops user names and passwords from the URLs of a text.
-func redacted(text string) string { return userinfo.ReplaceAllString(text, "$1") }
+func redacted(text string) string { return userinfo().ReplaceAllString(text, "$1") }
 
 // plainURL is an address without user name and password.
 func plainURL(address string) string {

@@ -108,7 +108,7 @@ func (p *patches) keep(text *bytes.Buffer, line []byte) {
 		f.OldStart, f.NewStart = p.old, p.now
 	}
 	p.number(line)
-	f.secret = f.secret || p.scan && line[0] == '+' && secretText.Match(line)
+	f.secret = f.secret || p.scan && line[0] == '+' && secretText().Match(line)
 	if p.total < p.from || p.next > 0 {
 		return
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 	"ringback/internal/limit"
 	"ringback/internal/process"
 )
@@ -192,7 +192,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 	return commit, err
 }
 
-var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
+var address = lazy.Regexp(`https?://[^\s"'<>]+`)
 
 func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o PublishOptions, dir, command string) (url string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
@@ -201,7 +201,7 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o Publis
 		Args: []string{"sh", "-c", command}, Dir: dir, Marker: o.Marker, OutputLimit: verifierOutput,
 		Env: append(w.finalizerEnv(r), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
 			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+o.Message),
-		Sandbox: w.root.Sandbox.Unconfined(), Limits: o.Limits,
+		Limits: o.Limits,
 	})
 	url = lastAddress(ended.Stdout)
 	if err != nil {
@@ -216,7 +216,7 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o Publis
 
 // lastAddress is the last address in a text, "" when there is none.
 func lastAddress(text string) string {
-	found := address.FindAllString(text, -1)
+	found := address().FindAllString(text, -1)
 	if len(found) == 0 {
 		return ""
 	}

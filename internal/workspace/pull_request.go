@@ -8,20 +8,20 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 	"ringback/internal/process"
 )
 
-var scpLike = regexp.MustCompile(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
+var scpLike = lazy.Regexp(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
 
 // hosted is where a repository is on its host: "github.com", "org/service"; empty
 // where its address does not tell.
 func hosted(address string) (host, path string) {
-	if parts := scpLike.FindStringSubmatch(address); parts != nil && !strings.Contains(address, "://") {
+	if parts := scpLike().FindStringSubmatch(address); parts != nil && !strings.Contains(address, "://") {
 		host, path = parts[1], parts[2]
 	} else if u, err := url.Parse(address); err == nil && u.Host != "" {
 		host, path = u.Hostname(), u.Path
@@ -154,10 +154,10 @@ func (g github) run(ctx context.Context, input string, args ...string) (string, 
 }
 
 // passes is what gh says where trying again may help.
-var passes = regexp.MustCompile(`(?i)HTTP 5\d\d|time(d )?out|connection (refused|reset)|temporar|could not resolve host|unexpected EOF|signal|rate limit`)
+var passes = lazy.Regexp(`(?i)HTTP 5\d\d|time(d )?out|connection (refused|reset)|temporar|could not resolve host|unexpected EOF|signal|rate limit`)
 
 // refused reports whether GitHub, or gh itself, will not do it.
 func (github) refused(err error) bool {
 	failed, ok := errors.AsType[*ghError](err)
-	return !ok || failed.output != "" && !passes.MatchString(failed.output)
+	return !ok || failed.output != "" && !passes().MatchString(failed.output)
 }

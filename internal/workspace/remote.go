@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/door"
 	"ringback/internal/job"
 	"ringback/internal/outbound"
 	"ringback/internal/process"
@@ -47,12 +48,16 @@ func (root Root) connect(r job.Repository, dir string) (g git, address string, e
 		g = root.withoutLogins(dir)
 	}
 	g.flags = guardedFlags
-	if root.Requests.Private {
+	if root.Requests.Private && !g.sandbox.InForce() {
 		g.env = slices.Concat(g.env, process.Pick(root.Environ, process.Proxies))
 		return g, r.URL, nil
 	}
-	g.guarded = &named
-	return g, r.URL, nil
+	g.guarded, g.proxy = &named, &outbound.Proxy{Hosts: outbound.Only(named.Address())}
+	if root.Requests.Private { // in the sandbox, which has no other way out
+		g.proxy.Via = outbound.ViaOf(root.Environ)
+		g.proxy.Hosts, err = outbound.Trusted([]string{named.Address()})
+	}
+	return g, r.URL, err
 }
 
 // mayLogIn reports whether the server's own logins may be used for a repository: those
@@ -74,7 +79,7 @@ var guardedFlags = []string{
 // ofPath is a git that reaches another directory of this machine only, and what the user
 // has said there of git: whose directories it may enter.
 func (root Root) ofPath(dir, path string) git {
-	return git{dir: dir, path: true, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), NoNetwork: true}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
+	return git{dir: dir, path: true, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...)}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
 }
 
 // settingsIn are where the user's settings of git lie.
@@ -117,7 +122,7 @@ func withPassword(g git, address string) (git, string) {
 	return g, u.String()
 }
 
-// guard makes ready what git needs to reach its remote and nothing else: a tunnel for
+// guard makes ready what git needs to reach its remote and nothing else: a proxy for
 // https, an address that was looked at for ssh. done is called with what git ended with,
 // and says it better where the guard knows why.
 func (g git) guard(ctx context.Context) (_ git, done func(error) error, err error) {
@@ -129,14 +134,22 @@ func (g git) guard(ctx context.Context) (_ git, done func(error) error, err erro
 		g, err = g.pinned(ctx)
 		return g, done, err
 	}
-	tunnel, err := outbound.OpenTunnel(ctx, g.guarded.Address())
-	if err != nil {
-		return g, done, err
+	end := func() {}
+	if g.sandbox.InForce() {
+		var address string
+		g.room.Network, address = door.Guarded(g.proxy)
+		g.flags = slices.Concat(g.flags, []string{"-c", "http.proxy=" + address})
+	} else {
+		l, err := g.proxy.Listen(ctx)
+		if err != nil {
+			return g, done, err
+		}
+		end = func() { _ = l.Close() }
+		g.flags = slices.Concat(g.flags, []string{"-c", "http.proxy=http://" + l.Addr().String()})
 	}
-	g.flags = slices.Concat(g.flags, []string{"-c", "http.proxy=" + tunnel.URL()})
 	return g, func(err error) error {
-		tunnel.Close()
-		if refusal := tunnel.Refused(); err != nil && refusal != nil {
+		end()
+		if refusal := g.proxy.Refused(); err != nil && refusal != nil {
 			return notReached(g.guarded.Host, refusal)
 		}
 		return err

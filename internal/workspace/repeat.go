@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
+
+	"ringback/internal/lazy"
 )
 
 // How long publishing is repeated by itself before a person is asked, and how long
@@ -39,9 +40,9 @@ func repeat(ctx context.Context, what string, report func(string), refused func(
 var (
 	// inTheWay is what git says where somebody else writes the same branch at the
 	// same time, or was killed while it did: that passes.
-	inTheWay = regexp.MustCompile(`(?i)cannot lock ref|unable to create .*\.lock|failed to update ref|another git process`)
+	inTheWay = lazy.Regexp(`(?i)cannot lock ref|unable to create .*\.lock|failed to update ref|another git process`)
 	// noMeans is what git says where trying again does not help.
-	noMeans = regexp.MustCompile(`(?i)remote rejected|hook declined|protected branch|denied|authentication failed|could not read (username|password)|` +
+	noMeans = lazy.Regexp(`(?i)remote rejected|hook declined|protected branch|denied|authentication failed|could not read (username|password)|` +
 		`invalid credentials|host key verification failed|returned error: 40[0-9]|not found|no such (file|remote|device)|does not appear to be a git repository|` +
 		`unable to find remote helper|transport .* not allowed|not a git repository`)
 )
@@ -49,5 +50,5 @@ var (
 // pushRefused reports whether the remote, or git itself, will not take a push.
 func pushRefused(err error) bool {
 	failed, ok := errors.AsType[*gitError](err)
-	return !ok || !inTheWay.MatchString(failed.output) && noMeans.MatchString(failed.output)
+	return !ok || !inTheWay().MatchString(failed.output) && noMeans().MatchString(failed.output)
 }

@@ -2,15 +2,15 @@ package workspace
 
 import (
 	"path"
-	"regexp"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 var (
-	secretFiles = regexp.MustCompile(`(?i)^(\.env(\..+)?|id_(rsa|dsa|ecdsa|ed25519)|.*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk)|\.?credentials(\.(json|yaml|yml|ini|csv))?|\.netrc|\.pgpass|\.htpasswd|\.npmrc|\.pypirc|service[-_]account.*\.json|secrets?\.(json|ya?ml|toml))$`)
-	notSecret   = regexp.MustCompile(`(?i)^\.env\.(example|sample|template|dist)$`)
-	secretText  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_[A-Za-z0-9_]{40,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bsk-[A-Za-z0-9_-]{32,}|\bglpat-[A-Za-z0-9_-]{20,}|\bAIza[0-9A-Za-z_-]{35}\b`)
+	secretFiles = lazy.Regexp(`(?i)^(\.env(\..+)?|id_(rsa|dsa|ecdsa|ed25519)|.*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk)|\.?credentials(\.(json|yaml|yml|ini|csv))?|\.netrc|\.pgpass|\.htpasswd|\.npmrc|\.pypirc|service[-_]account.*\.json|secrets?\.(json|ya?ml|toml))$`)
+	notSecret   = lazy.Regexp(`(?i)^\.env\.(example|sample|template|dist)$`)
+	secretText  = lazy.Regexp(`-----BEGIN [A-Z ]*PRIVATE KEY-----|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_[A-Za-z0-9_]{40,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bsk-[A-Za-z0-9_-]{32,}|\bglpat-[A-Za-z0-9_-]{20,}|\bAIza[0-9A-Za-z_-]{35}\b`)
 )
 
 // suspicion says why a reviewer should look twice at a changed file; "" where
@@ -22,7 +22,7 @@ func suspicion(f *changed) string {
 		return ""
 	case f.Repository:
 		return "a git repository of its own: only the id of its commit is pushed, none of its files"
-	case secretFiles.MatchString(name) && !notSecret.MatchString(name):
+	case secretFiles().MatchString(name) && !notSecret().MatchString(name):
 		return "files of this name often hold secrets"
 	case f.secret:
 		return "a line looks like a secret"

@@ -64,17 +64,20 @@ func (w *Workspace) Verify(ctx context.Context, marker string, network job.Netwo
 func (w *Workspace) verify(ctx context.Context, marker string, network job.Network, r job.Repository, v job.Verifier) job.VerifierOutput {
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
+	way := w.root.Doors.OfVerifier(w.id, network)
 	ended, err := process.Run(ctx, process.Command{
 		Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: marker, OutputLimit: verifierOutput,
-		Sandbox: w.root.Sandbox, Room: process.Room{Writable: []string{w.Dir()}, Caches: w.Caches(), NoNetwork: network == job.NoNetwork},
+		Sandbox: w.root.Sandbox, Room: process.Room{Writable: []string{w.Dir()}, Caches: w.Caches(), Network: way.Network},
 		Limits: v.Limits,
 	})
 	out := job.VerifierOutput{
 		Verifier: r.Name + ":" + v.Name, Repository: r.Name, ExitCode: ended.Code, Stdout: ended.Stdout, Stderr: ended.Stderr,
 		Success: err == nil && ended.Code == 0, DurationMS: ended.Took.Milliseconds(), TimedOut: errors.Is(err, errTooLong),
 	}
-	if ended.Limit != "" {
-		out.Stderr = strings.TrimSpace(out.Stderr + "\n" + ended.Limit)
+	for _, reason := range []string{ended.Limit, way.Refused()} {
+		if reason != "" {
+			out.Stderr = strings.TrimSpace(out.Stderr + "\n" + reason)
+		}
 	}
 	if err != nil {
 		out.ExitCode = -1

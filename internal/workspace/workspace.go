@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ringback/internal/door"
 	"ringback/internal/job"
 	"ringback/internal/limit"
 	"ringback/internal/outbound"
@@ -25,13 +26,15 @@ type Root struct {
 	Requests outbound.Policy
 	// SnapshotLimit is how large a snapshot may be, compressed; 0: DefaultSnapshotLimit.
 	SnapshotLimit limit.Bytes
-	// Sandbox confines verifiers to the repositories of their job.
+	// Sandbox confines verifiers to the repositories of their job, and Doors lead out of it.
 	Sandbox process.Sandbox
+	Doors   door.Doors
 }
 
 // Workspace is where one job works.
 type Workspace struct {
 	root Root
+	id   string
 	dir  string
 	// Repositories are what it holds.
 	Repositories []job.Repository
@@ -39,7 +42,7 @@ type Workspace struct {
 
 // Of returns the workspace of a job, whether it is there or not.
 func (root Root) Of(id string, repositories []job.Repository) *Workspace {
-	return &Workspace{root: root, dir: filepath.Join(root.Dir, "workspaces", id), Repositories: repositories}
+	return &Workspace{root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), Repositories: repositories}
 }
 
 // Dir is what Claude works in: it holds a directory for each repository.

@@ -18,11 +18,6 @@ import (
 	"ringback/internal/workspace"
 )
 
-func TestMain(m *testing.M) {
-	process.RunHelper(os.Args)
-	os.Exit(m.Run())
-}
-
 // repo is a bare repository with one commit, as a remote.
 func repo(t testing.TB, files map[string]string) string {
 	t.Helper()
@@ -82,11 +77,7 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 // sandbox is one that hides a data directory, with the test's own program as its helper.
 func sandbox(t testing.TB, data string) process.Sandbox {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Hidden: []string{data}, Path: os.Getenv("PATH")})
+	s, err := process.FindSandbox(t.Context(), process.SandboxOptions{Hidden: []string{data}, Path: os.Getenv("PATH")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +412,7 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	got := w.Verify(t.Context(), "test", job.FullNetwork, []job.Verifier{
+	got := w.Verify(t.Context(), "test", nil, []job.Verifier{
 		{Name: "env", Command: "env; git log --oneline"}, {Name: "fail", Command: "echo out; echo err >&2; exit 3"}, {Name: "gone", Command: "no-such-program"},
 	})
 	if !got[0].Success || strings.Contains(got[0].Stdout, "secret") || !strings.Contains(got[0].Stdout, "Begin") {
@@ -438,14 +429,10 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 // What verifiers run was written by Claude, and nobody has seen it.
 func TestVerifiersInTheSandbox(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	data, home := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(home, ".netrc"), "secret")
 	write(t, filepath.Join(data, "workspaces", "req_2", "tree", "a"), "secret")
-	sandbox, err := process.FindSandbox(t.Context(), process.SandboxOptions{Helper: self, Home: home, Hidden: []string{data}, Readable: []string{self}})
+	sandbox, err := process.FindSandbox(t.Context(), process.SandboxOptions{Home: home, Hidden: []string{data}})
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
@@ -470,7 +457,7 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 		{Name: "caches", Command: "mkdir -p ~/.cache/x && ! touch /etc/x"},
 		{Name: "a stray", Command: "setsid env -i sleep 123.25 >/dev/null 2>&1 &"},
 	}
-	for _, network := range []job.Network{job.FullNetwork, job.NoNetwork} {
+	for _, network := range []job.Network{nil, {job.FullNetwork}, {job.NoNetwork}} {
 		for _, got := range w.Verify(t.Context(), "test", network, verifiers) {
 			if !got.Success || strings.Contains(got.Stdout, "secret") {
 				t.Errorf("network %s: %+v", network, got)
@@ -480,8 +467,9 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 	if out, err := exec.Command("pgrep", "-fx", "sleep 123.25").Output(); err == nil {
 		t.Errorf("left running: %s", out)
 	}
-	if got := w.Verify(t.Context(), "test", job.NoNetwork, []job.Verifier{{Name: "network", Command: "cat /proc/net/route | wc -l"}}); got[0].Stdout != "1\n" {
-		t.Errorf("without a network: %+v", got[0])
+	fetch := job.Verifier{Name: "fetch", Command: "cat /proc/net/route | wc -l; curl -s https://pastebin.example/"}
+	if got := w.Verify(t.Context(), "test", nil, []job.Verifier{fetch}); got[0].Stdout != "1\n" || got[0].Success || !strings.Contains(got[0].Stderr, `Not reached: pastebin.example:443. The list of hosts under "network"`) {
+		t.Errorf("a host that is not listed: %+v", got[0])
 	}
 }
 

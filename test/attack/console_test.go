@@ -1,9 +1,12 @@
 package attack
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +16,7 @@ import (
 	"ringback/test/harness"
 )
 
-const consoleSecret = "a-secret-of-32-characters-or-more"
+const consoleSecret = "a-secret-of-at-least-32-characters"
 
 func tokenOf(t *testing.T, user, secret string, ttl time.Duration) string {
 	t.Helper()
@@ -30,16 +33,28 @@ type stranger struct {
 	header map[string]string
 }
 
+// ownPathID is a private path of the console's, which a browser may choose as well as the server.
+const ownPathID = "AAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+// pathCookie is the name of a private path's cookie.
+func pathCookie(pathID string) string {
+	sum := sha256.Sum256([]byte("ringback private path " + pathID))
+	return "ringback_" + hex.EncodeToString(sum[:8])
+}
+
 // visit asks for a page as a browser would, and follows nothing.
 func visit(t *testing.T, s *harness.Server, method, path string, who stranger, form url.Values) (int, string, string) {
 	t.Helper()
+	if who.cookie != "" {
+		path = "/~" + ownPathID + path
+	}
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if who.cookie != "" {
-		req.AddCookie(&http.Cookie{Name: "ringback_token", Value: who.cookie})
+		req.AddCookie(&http.Cookie{Name: pathCookie(ownPathID), Value: who.cookie})
 	}
 	for name, value := range who.header {
 		if name == "Host" {
@@ -138,7 +153,7 @@ func TestWhereTheSignInLeads(t *testing.T) {
 			t.Errorf("%q leads to %d %q", next, status, to)
 		}
 	}
-	if _, to, _ := visit(t, s, "POST", "/sign-in", stranger{}, url.Values{"token": {tokenOf(t, "ada", consoleSecret, time.Hour)}, "next": {"/jobs?status=failed"}}); to != "/jobs?status=failed" {
+	if _, to, _ := visit(t, s, "POST", "/sign-in", stranger{}, url.Values{"token": {tokenOf(t, "ada", consoleSecret, time.Hour)}, "next": {"/jobs?status=failed"}}); !regexp.MustCompile(`^/~[A-Z2-7]{26}/jobs\?status=failed$`).MatchString(to) {
 		t.Errorf("it leads to %q", to)
 	}
 }

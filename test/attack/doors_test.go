@@ -52,11 +52,30 @@ func foreignHosts(port string) []string {
 	}
 }
 
+// A server without keys trusts whoever reaches loopback, but not those for whom a proxy does.
+func TestAServerWithoutKeysServesNobodyThroughAProxy(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, nil, nil)
+	for header, want := range map[string]string{
+		"X-Forwarded-For: 203.0.113.7": "403", "X-Forwarded-For: 127.0.0.1, 10.0.0.7": "403", "Forwarded: for=\"[2001:db8::1]\"": "403", "X-Real-IP: 203.0.113.7": "403",
+		"X-Forwarded-For: 127.0.0.1": "200", "X-Other: 203.0.113.7": "200",
+	} {
+		for _, path := range []string{"/api/jobs", "/", "/client.js", "/metrics", "/openapi.json"} {
+			if status := sendRaw(t, s.URL, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n"+header+"\r\n"); status != want {
+				t.Errorf("GET %s with %q was answered %s, want %s", path, header, status, want)
+			}
+		}
+	}
+	if status := sendRaw(t, s.URL, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 203.0.113.7\r\n"); status != "200" {
+		t.Errorf("whether the server lives is answered %s", status)
+	}
+}
+
 // DNS rebinding: a page's own name leads to the server, and so it is the page's own
 // server to the browser. No route answers.
 func TestHostsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
-	s := harness.Start(t, harness.Vars{"ALLOWED_HOSTS": "ringback.example,[fd00::7]"}, nil)
+	s := harness.Start(t, harness.Vars{"ALLOWED_HOSTS": "ringback.example,[fd00::7]", "API_KEYS": backendKey, "CLAUDE_BIN": "simulate"}, nil)
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
 	for _, host := range foreignHosts(port) {
 		for _, path := range []string{"/api/jobs", "/healthz", "/metrics", "/progress", "/nothing/here"} {
@@ -92,7 +111,7 @@ func TestHostsOfOthersAreRefused(t *testing.T) {
 		"localhost", "LocalHost:" + port, "127.0.0.1", "127.0.0.1:" + port, "127.8.9.10", "[::1]:" + port, "[::1]", "app.localhost:" + port,
 		"ringback.example", "RINGBACK.example:443", "[fd00::7]:" + port, "localhost:8080",
 	} {
-		if status := sendRaw(t, s.URL, "GET /api/jobs HTTP/1.1\r\nHost: "+host+"\r\n"); status != "200" {
+		if status := sendRaw(t, s.URL, "GET /api/jobs HTTP/1.1\r\nHost: "+host+"\r\nAuthorization: Bearer "+backendKey+"\r\n"); status != "200" {
 			t.Errorf("%q is a name of the server's, and was answered %s", host, status)
 		}
 	}

@@ -1,11 +1,18 @@
 package attack
 
 import (
+	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"ringback/test/harness"
 )
@@ -13,6 +20,8 @@ import (
 // listeners are what a program may call on this machine, and count who does.
 type listeners struct {
 	calls atomic.Int64
+	// redirector sends whoever calls it on to another of these listeners.
+	redirector string
 	// fill puts their addresses in place of TCP, SIX, OUT, UDP and ABSTRACT in scripts.
 	fill *strings.Replacer
 }
@@ -47,8 +56,41 @@ func listen(t *testing.T) *listeners {
 		}
 	}()
 	_, port, _ := net.SplitHostPort(datagrams.LocalAddr().String())
-	l.fill = strings.NewReplacer(append(names, "UDP", port, "HOST", outside(t))...)
+	l.fill = strings.NewReplacer(append(names, "UDP", port, "HOST", outside(t), "UNIX", l.unix(t), "REDIRECTOR", l.redirect(t, names[3]))...)
 	return l
+}
+
+// unix listens at a file in a directory that all can enter.
+func (l *listeners) unix(t *testing.T) (name string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ringback-attack-") //nolint:usetesting // an ordinary user may enter it
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	name = filepath.Join(dir, "socket")
+	listener, err := net.Listen("unix", name)
+	if err == nil {
+		err = os.Chmod(name, 0o777)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go l.count(listener)
+	return name
+}
+
+// redirect listens for what the kind may call, and sends it on to what it may not.
+func (l *listeners) redirect(t *testing.T, port string) string {
+	t.Helper()
+	server := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:"+port+"/", http.StatusFound))
+	t.Cleanup(server.Close)
+	l.redirector = server.Listener.Addr().String()
+	return l.redirector
 }
 
 func (l *listeners) count(listener net.Listener) {
@@ -58,11 +100,19 @@ func (l *listeners) count(listener net.Listener) {
 			return
 		}
 		l.calls.Add(1)
-		conn.Close()
+		go func() {
+			defer conn.Close()
+			begin := make([]byte, 10)
+			_ = conn.SetReadDeadline(time.Now().Add(harness.Patience))
+			if n, _ := io.ReadFull(conn, begin); string(begin[:n]) == "POST /api/" {
+				// Another test's CLI calls its server, which is gone and had this port.
+				l.calls.Add(-1)
+			}
+		}()
 	}
 }
 
-// outside is an address of this machine beside loopback; loopback where it has none.
+// outside is an address of this machine beside loopback; loopback if it has none.
 func outside(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -77,44 +127,55 @@ func outside(t *testing.T) string {
 	return "127.0.0.1"
 }
 
-// calls are ways to call what listens on this machine; each does where there is a network.
+// calls are ways to call what listens on this machine; each does where nothing keeps it from that.
 var calls = []string{
 	"bash -c 'echo x > /dev/tcp/127.0.0.1/TCP'", "bash -c 'echo x > /dev/tcp/localhost/TCP'", "bash -c 'echo x > /dev/tcp/::1/SIX'", "bash -c 'echo x > /dev/udp/127.0.0.1/UDP'",
-	"bash -c 'echo x > /dev/tcp/HOST/OUT'", "curl -s -m 5 http://127.0.0.1:TCP/", "curl -s -m 5 'http://[::1]:SIX/'", "curl -s -m 5 http://HOST:OUT/", "curl -s -m 5 http://127.1:TCP/", "curl -s -m 5 http://0:TCP/",
+	"bash -c 'echo x > /dev/tcp/HOST/OUT'", "curl -s -m 5 'http://[::1]:SIX/'", "curl -s -m 5 http://HOST:OUT/", "curl -s -m 5 http://127.1:TCP/", "curl -s -m 5 http://0:TCP/",
 	"curl -s -m 5 --abstract-unix-socket ABSTRACT http://x/", "env -i setsid curl -s -m 5 http://127.0.0.1:TCP/", "git ls-remote http://127.0.0.1:TCP/x",
-	"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", TCP), 5)'", "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0ABSTRACT\")'",
-	"python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"x\", (\"127.0.0.1\", UDP))'",
-	"perl -MIO::Socket::INET -e 'IO::Socket::INET->new(q(127.0.0.1:TCP)) or die'",
+	"python3 PLACE/uring.py 127.0.0.1 TCP x", "python3 PLACE/uring.py HOST OUT x", "curl -s -m 5 --unix-socket UNIX http://x/",
 }
 
-// escapes are ways out of a network namespace that must not be.
+// escapes are ways out of a network namespace that must not be, and through a proxy to what
+// it does not lead to.
 var escapes = []string{
-	"nsenter -t 1 -n curl -s -m 5 http://127.0.0.1:TCP/", "nsenter --net=/proc/1/ns/net curl -s -m 5 http://127.0.0.1:TCP/", "nsenter --net=/proc/$UP/ns/net curl -s -m 5 http://127.0.0.1:TCP/",
-	"unshare -Urn sh -c 'ip link set lo up; curl -s -m 5 http://127.0.0.1:TCP/'", "unshare -Ur nsenter --net=/proc/1/ns/net curl -s -m 5 http://127.0.0.1:TCP/", "ip link set lo up; curl -s -m 5 http://127.0.0.1:TCP/",
+	"nsenter -t 1 -n curl -s -m 5 http://127.0.0.1:TCP/", "nsenter --net=/proc/$UP/ns/net curl -s -m 5 http://127.0.0.1:TCP/",
+	"unshare -Urn sh -c 'ip link set lo up; curl -s -m 5 http://127.0.0.1:TCP/'", "unshare -Ur nsenter --net=/proc/1/ns/net curl -s -m 5 http://127.0.0.1:TCP/",
 	"for n in /proc/[0-9]*/ns/net /var/run/netns/* /run/netns/*; do nsenter --net=$n curl -s -m 5 http://127.0.0.1:TCP/; done",
 	"ip link add v0 type veth peer name v1; ip addr add HOST/24 dev v0; curl -s -m 5 http://HOST:OUT/",
-	"python3 -c 'import socket\nfor fd in range(3, 99):\n  try: socket.socket(fileno=fd).connect((\"127.0.0.1\", TCP))\n  except OSError: pass'",
+	"for h in 127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 localhost localhost. localtest.me [::1] [::ffff:127.0.0.1] [::ffff:7f00:1] 0 0.0.0.0 [::]; do for p in TCP SIX OUT; do for o in '' -p; do curl -s -m 5 $o --noproxy '' -x http://127.0.0.1:302 http://$h:$p/; done; done; done",
+	"for o in '' -p; do curl -s -m 5 $o --noproxy '' -x http://127.0.0.1:302 http://HOST:OUT/; curl -s -m 5 -L $o --noproxy '' -x http://127.0.0.1:302 http://REDIRECTOR/; done",
+	`printf 'GET http://REDIRECTOR/ HTTP/1.1\r\nHost: 127.0.0.1:TCP\r\n\r\nGET http://127.0.0.1:TCP/ HTTP/1.1\r\nHost: REDIRECTOR\r\n\r\n' | timeout 2 bash -c 'exec 3<>/dev/tcp/127.0.0.1/302; cat >&3; cat <&3'`,
+	"for fd in 3 4 5 6 7 8 9 10; do echo x >&$fd; done",
 }
 
-// A program without a network calls nobody, this machine's own programs included.
-func TestNoNetworkIsNone(t *testing.T) {
+// What runs for a job in a sandbox calls nothing on this machine, by any name or way; where
+// nothing confines it, all of these ways lead there.
+func TestNothingLeavesTheRoom(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes {
-		if mode.sandbox != "require" {
-			continue // docs/sandbox.md: a sandbox takes it
-		}
-		for _, from := range []place{inAction, inVerifier} {
-			for _, network := range []string{"none", "full"} {
+		for _, from := range places {
+			confined := mode.sandbox == "require"
+			if !confined && (from != inAction || !mode.ordinary) {
+				continue // one shows that the attacks are some
+			}
+			for _, network := range []string{"listed", "full"} {
+				if network == "full" && (!confined || from != inAction) {
+					continue
+				}
 				t.Run(name+", "+string(from)+", "+network, func(t *testing.T) {
 					t.Parallel()
 					l := listen(t)
-					a := attackFrom(t, from, mode.ordinary, rules{action: "  network: " + network + "\n", change: "network: " + network + "\n"}, harness.Vars{"SANDBOX": mode.sandbox})
-					if network == "full" {
-						a.runAll(l.filled(calls))
+					allowed := "network: full\n"
+					if network == "listed" {
+						allowed = "network: ['" + l.redirector + "', localhost]\n"
+					}
+					a := attackFrom(t, from, mode.ordinary, rules{kind: allowed, action: "  " + allowed, change: allowed}, harness.Vars{"SANDBOX": mode.sandbox})
+					if !confined {
+						a.runAll(l.filled(a, calls))
 						harness.Eventually(t, "all calls to arrive", func() bool { return int(l.calls.Load()) >= len(calls) })
 						return
 					}
-					a.runAll(l.filled(append(escapes, calls...)))
+					a.runAll(l.filled(a, append(escapes, calls...)))
 					if n := l.calls.Load(); n > 0 {
 						t.Errorf("%d calls have arrived", n)
 					}
@@ -124,10 +185,69 @@ func TestNoNetworkIsNone(t *testing.T) {
 	}
 }
 
-func (l *listeners) filled(scripts []string) []string {
+// filled are scripts with the addresses of the listeners, which find what they run beside
+// the job's directory.
+func (l *listeners) filled(a *attacked, scripts []string) []string {
+	a.t.Helper()
+	program, err := os.ReadFile("testdata/uring.py")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	place := "cat > /tmp/uring.py <<'EOF'\n" + string(program) + "\nEOF\n"
 	var all []string
 	for _, script := range scripts {
+		if strings.Contains(script, "PLACE") {
+			script = place + strings.ReplaceAll(script, "PLACE", "/tmp")
+		}
 		all = append(all, l.fill.Replace(script))
 	}
 	return all
+}
+
+// own are ways in which a turn may call what is not its own at the doors that it has: JOB is
+// a job of somebody's, PATH that of its question, MINE the turn's, API the server's.
+var own = []string{
+	"curl -sS http://127.0.0.1:301/api/jobs/JOB", "curl -sS http://127.0.0.1:301PATH -d '{\"text\":\"yes\"}' -H 'Content-Type: application/json'",
+	"curl -sS http://127.0.0.1:301/api/jobs/JOB/approve -d '{}' -H 'Content-Type: application/json'", "curl -sS http://127.0.0.1:301/api/jobs/JOB/callback", "curl -sS http://127.0.0.1:301/",
+	"curl -sS --path-as-is http://127.0.0.1:301/api/claude/progress/../../..PATH -d '{\"text\":\"yes\"}' -H 'Content-Type: application/json'",
+	"curl -sS http://127.0.0.1:301/api/claude/progress -H 'Content-Type: application/json' -d '{\"requestId\":\"JOB\",\"message\":\"Mine\"}'",
+	"curl -sS http://127.0.0.1:301/progress -H 'Content-Type: application/json' -H 'X-Ringback-Request-Id: JOB' -d '{\"requestId\":\"MINE\",\"message\":\"Mine\"}'",
+	"curl -sS http://127.0.0.1:301/api/claude/result -H 'Content-Type: application/json' -d '{\"requestId\":\"JOB\",\"hmac\":\"HMAC\",\"x\":1}'",
+	"curl -sS http://127.0.0.1:301/api/claude/mcp -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -H 'X-Ringback-Request-Id: JOB' -H 'X-Ringback-Signature: HMAC' -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'",
+	"curl -sS --noproxy '' -x http://127.0.0.1:302 APIPATH -d '{\"text\":\"yes\"}' -H 'Content-Type: application/json'",
+}
+
+// At its own doors a turn may call back for its own job, and nothing else, not even with a
+// signature that it has learned.
+func TestTheDoorsOfATurnAreItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, mode := range modes {
+		if mode.sandbox != "require" {
+			continue // docs/sandbox.md: only a sandbox has doors
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := attackFrom(t, inTurn, mode.ordinary, rules{kind: "network: full\n"}, harness.Vars{"SANDBOX": mode.sandbox, "API_KEYS": "", "JWT_SECRET": "", "HOLD": "0s"})
+			asker, envelope := a.Manual(t, nil, harness.Object{"userId": "u1"})
+			hmac := fmt.Sprint(envelope["hmac"])
+			envelope["type"], envelope["message"] = "information_request", "May I?"
+			a.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/checkpoints", Body: envelope})
+			before := a.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + asker})
+			question, _ := before["checkpoint"].(harness.Object)
+			path := fmt.Sprint("/api/checkpoints/", question["id"])
+			fill := strings.NewReplacer("JOB", asker, "PATH", path+"/reply", "HMAC", hmac, "API", a.URL, "MINE", a.id)
+			var scripts []string
+			for _, script := range own {
+				scripts = append(scripts, fill.Replace(script))
+			}
+			for i, said := range a.runAll(scripts) {
+				if !strings.Contains(said, "may not call this") && !strings.Contains(said, "another job's request") && !strings.Contains(said, "not public, or to this machine") {
+					t.Errorf("%s was told %s", scripts[i], said)
+				}
+			}
+			if now := a.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + asker}); fmt.Sprint(now) != fmt.Sprint(before) {
+				t.Errorf("the job of somebody else was %v, and is %v", before, now)
+			}
+		})
+	}
 }

@@ -217,6 +217,15 @@ func TestNobodyIsAlice(t *testing.T) {
 			t.Fatalf("%q has changed what is Alice's:\n%s\nit was\n%s", sub, after, before)
 		}
 	}
+	bob := map[string]string{"Authorization": "Bearer " + token(t, tokenSecret, jwt.MapClaims{"sub": "bob", "exp": time.Now().Add(time.Hour).Unix()})}
+	for _, session := range []string{a.conference, a.conference + "-2"} {
+		if status, answer := harness.Send(t, s.URL, harness.Request{Method: "POST", Path: "/to-llm", Header: bob, Body: harness.Object{"sessionId": session, "content": "Yes"}}); status != 404 {
+			t.Errorf("a message into a session of Alice's was answered %d %v", status, answer)
+		}
+	}
+	// One's own of the same name is no way to take hers.
+	s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: bob, Body: harness.Object{"kind": "meal-suggestions", "sessionId": a.conference, "input": mealInput}})
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/to-llm", Header: bob, Body: harness.Object{"sessionId": a.conference, "content": "Hello"}})
 	own := token(t, tokenSecret, jwt.MapClaims{"sub": "alice", "exp": time.Now().Add(time.Hour).Unix()})
 	for _, r := range []harness.Request{
 		{Method: "POST", Path: "/api/jobs/" + a.changing + "/steer", Body: bodies["POST /api/jobs/:id/steer"][0]},

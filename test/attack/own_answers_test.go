@@ -34,7 +34,7 @@ func TestWhereClaudeCouldAnswerItselfIsSaid(t *testing.T) {
 		"verified":       {"workspace: {}\nverifiers:\n  - tests: go test ./...", true},
 		"reader":         {"allowed_tools: [Read, Glob, Grep, WebSearch]", false},
 		"asker":          {"tools: {ask: [Bash, WebFetch]}", false},
-		"denier":         {"tools: {deny: [Bash], ask: ['*']}", false},
+		"denier":         {"callback: mcp\ntools: {deny: [Bash], ask: ['*']}", false},
 		"plain":          {"description: nothing", false},
 	} {
 		if err := os.WriteFile(filepath.Join(prompts, name+".md"), []byte("---\n"+front.text+"\n---\nDo it.\n"), 0o600); err != nil {

@@ -44,9 +44,9 @@ func attackFrom(t *testing.T, from place, ordinary bool, r rules, env harness.Va
 	if from == inVerifier {
 		r.change += "workspace: {repositories: [{url: '" + repository(t, ordinary) + "'}]}\nverifiers: [{name: attack, command: UP=$PPID sh attack.sh}]\n"
 	}
-	if from == inTurn {
+	if from == inTurn && env["SANDBOX"] != "require" {
 		env = maps.Clone(env)
-		env["ANTHROPIC_API_KEY"] = "" // the CLI needs it: SECURITY.md
+		env["ANTHROPIC_API_KEY"] = "" // the CLI has it: SECURITY.md
 	}
 	a := attackKind(t, ordinary, env, r)
 	a.place = from

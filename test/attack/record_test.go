@@ -41,6 +41,8 @@ func forgeRecords(t *testing.T, u harness.User) {
 		"another job's marker":         `{"pid":PID,"started":"STARTED","place":"PLACE","marker":"req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa/1"}`,
 		"a marker that goes on":        `{"pid":PID,"started":"STARTED","place":"PLACE","marker":"MARKER\u0000"}`,
 		"its pid as the group's":       `{"pid":-PID,"started":"STARTED","place":"PLACE","marker":"MARKER"}`,
+		"as the leader of a sandbox":   `{"pid":1234567,"started":"1","place":"PLACE","marker":"MARKER","leader":{"pid":PID,"started":"STARTED"}}`,
+		"as the leader beside itself":  `{"pid":PID,"started":"STARTED","place":"PLACE","marker":"MARKER","leader":{"pid":PID,"started":"STARTED"}}`,
 		"cut short":                    `{"pid":PID,"started":"STARTED","place":"PLACE","marker":"MARKER"`,
 		"a link to one":                "link",
 		"a pipe that nobody writes to": "pipe",

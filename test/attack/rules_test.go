@@ -3,6 +3,7 @@ package attack
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func (r *ruled) calls(t *testing.T, tool string, input harness.Object) (decision
 }
 
 const allRules = `  ask: [Bash, Write, Grep, Glob, WebFetch]
-  allow: [Read, 'Bash(ls *)', 'Bash(go test *)', 'Bash(git *)', 'Bash(tar *)', 'Write(docs/**)', 'WebFetch(domain:good.example)']
+  allow: [Read, 'Bash(ls *)', 'Bash(go test ./...)', 'Bash(git *)', 'Bash(gcc *)', 'Bash(go *)', 'Bash(tar *)', 'Write(docs/**)', 'WebFetch(domain:good.example)']
   deny: ['Bash(rm *)', 'Read(**/.env)', 'Read(//etc/**)', 'WebFetch(domain:evil.example)']
 `
 
@@ -72,11 +73,15 @@ func TestWhatRulesAllowIsNoWayToMore(t *testing.T) {
 
 func allowNoMore(t *testing.T, u harness.User) {
 	r := startRuled(t, u, allRules)
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", r.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	u.Own(t, r.dir)
 	docs := filepath.Join(r.dir, "docs")
 	if err := os.MkdirAll(docs, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"passwd": "/etc/passwd", "docs/out": "..", "docs/etc": "/etc", "innocent": ".env", "loop": "loop", "docs/locked": "/root", "docs/proc": "/proc/1/cwd"} {
+	for name, target := range map[string]string{"passwd": "/etc/passwd", "docs/out": "..", "docs/etc": "/etc", "innocent": ".env", "loop": "loop", "docs/locked": "/root", "docs/proc": "/proc/1/cwd", "docs/again": "etc/.."} {
 		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -90,8 +95,8 @@ func allowNoMore(t *testing.T, u harness.User) {
 	for _, c := range []struct{ tool, field, value string }{
 		{"Bash", "command", "ls -la"},
 		{"Bash", "command", "go test ./... 2>&1"},
-		{"Bash", "command", "git log --oneline"},
-		{"Bash", "command", "tar czf a.tgz ./docs"},
+		{"Bash", "command", "git status --short"},
+		{"Bash", "command", "git ls-files -m src"},
 		{"Write", "file_path", "docs/a.md"},
 		{"Write", "file_path", filepath.Join(r.dir, "docs/a.md")},
 		{"WebFetch", "url", "https://GOOD.example./"},
@@ -114,10 +119,10 @@ func allowNoMore(t *testing.T, u harness.User) {
 		}},
 		"wrappers": {"Bash", "command", []string{
 			"git -c alias.x='!id' x", "git -c core.pager=id log", "git --exec-path=. log", "git -C evil status", "git evil", "git config core.fsmonitor ./evil", "git rebase -x id", "git fetch --upload-pack ./evil", "git grep -O./evil a",
-			"tar cf a --checkpoint=1 --checkpoint-action=exec=id .", "tar xf a --to-command=id", "tar cf a -I ./evil .", "tar cf a *", "tar xf a --use-comp=./evil", "taskset 1 id", "hash -p ./evil ls; ls", "enable -f ./x ls", "env ls", "ls | xargs id", "eval ls",
+			"tar cf a --checkpoint=1 --checkpoint-action=exec=id .", "tar xf a --to-command=id", "tar cf a -I ./evil .", "tar cf a *", "tar xf a --use-comp=./evil", "gcc @file", "gcc -B. a.c", "go fix -fixtool=./evil", "go vet -vettool=./evil", "go version", "git commit -m x", "git log --format=%G?", "git fetch", "git -c core.alternateRefsCommand=./evil log", "taskset 1 id", "hash -p ./evil ls; ls", "enable -f ./x ls", "env ls", "ls | xargs id", "eval ls",
 		}},
 		"files": {"Write", "file_path", []string{
-			"docs/../main.go", "./docs/../../x", "docs/out/main.go", "docs/etc/cron.d/x", "Docs/a", "DOCS/a", "docs\\..\\a", " docs/a", "docs/a ", "~/docs/a", "~root/docs/a", "/docs/a", "file:///docs/a", "$HOME/docs/a", "docs/../docs/out/a", "main.go", "loop", "docs/locked/a", "docs/locked/../root/a", "docs/proc/root/a", "docs/locked",
+			"docs/../main.go", "./docs/../../x", "docs/out/main.go", "docs/etc/cron.d/x", "Docs/a", "DOCS/a", "docs\\..\\a", " docs/a", "docs/a ", "~/docs/a", "~root/docs/a", "/docs/a", "file:///docs/a", "$HOME/docs/a", "docs/../docs/out/a", "main.go", "loop", "docs/locked/a", "docs/locked/../root/a", "docs/proc/root/a", "docs/locked", "docs/again/etc/x", "docs/again/x", "docs/etc/../x",
 		}},
 		"secrets": {"Read", "file_path", []string{
 			".env", "./.env", ".ENV", "a/../.env", "a//.env", "innocent", ".env ", "~/.env", "passwd", "/etc/passwd", "/etc/../etc/shadow", "//etc/passwd", "docs/etc/shadow", "docs/out/.env", "/ETC/passwd", "loop",
@@ -134,6 +139,32 @@ func allowNoMore(t *testing.T, u harness.User) {
 			}
 		}
 	}
+}
+
+// What git runs stands in the repository that it finds, which Claude may have written.
+func TestARepositoryThatClaudeWroteIsNoWayToMore(t *testing.T) {
+	t.Parallel()
+	r := startRuled(t, harness.Ordinary(), "  ask: [Bash]\n  allow: ['Bash(git *)']\n")
+	const status = "git status"
+	judged := func(what string) {
+		if decision, _ := r.calls(t, "Bash", harness.Object{"command": status}); decision == "allow" {
+			t.Errorf("%s: %s is allowed", what, status)
+		}
+	}
+	judged("no repository")
+	for _, file := range []string{"HEAD", "config", "objects/x", "refs/x"} { // which Claude may write there without being asked
+		if decision, reason := r.calls(t, "Write", harness.Object{"file_path": file}); decision != "allow" {
+			t.Errorf("Write %s is answered %q %s", file, decision, reason)
+		}
+		path := filepath.Join(r.dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("[core]\n\tbare = true\n\tfsmonitor = ./evil\n\talternateRefsCommand = ./evil\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	judged("a bare repository")
 }
 
 func TestWhatIsDeniedIsDeniedHoweverItIsWritten(t *testing.T) {
@@ -174,7 +205,8 @@ func TestAStandingYesOpensNothingElse(t *testing.T) {
 	}
 	open := r.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints?status=open&userId=u1"})["checkpoints"].([]any)[0].(harness.Object)
 	shown := open["props"].(harness.Object)["rule"]
-	if shown != "Bash: "+harmless || !strings.Contains(open["message"].(string), "Bash: "+harmless) {
+	const rule = `Bash: {"command":"` + harmless + `"}`
+	if shown != rule || !strings.Contains(open["message"].(string), rule) {
 		t.Errorf("the person is shown %v in %v", shown, open["message"])
 	}
 	reply := harness.Request{Method: "POST", Path: "/api/checkpoints/" + open["id"].(string) + "/reply", Body: harness.Object{"decision": "approve", "scope": "always", "values": harness.Object{"command": "id"}}}
@@ -186,7 +218,7 @@ func TestAStandingYesOpensNothingElse(t *testing.T) {
 	}
 	for range 2 {
 		r.another(t)
-		if decision, reason := r.calls(t, "Bash", harness.Object{"command": harmless, "description": "Builds it"}); decision != "allow" {
+		if decision, reason := r.calls(t, "Bash", harness.Object{"command": harmless}); decision != "allow" {
 			t.Errorf("the same is answered %q %s", decision, reason)
 		}
 	}
@@ -197,7 +229,14 @@ func TestAStandingYesOpensNothingElse(t *testing.T) {
 			t.Errorf("%q is allowed, too", command)
 		}
 	}
-	if decision, _ := r.calls(t, "Bash", harness.Object{"command": harmless, "dangerouslyDisableSandbox": true}); decision == "allow" {
-		t.Error("the same without the CLI's sandbox is allowed, too")
+	for name, value := range map[string]any{"dangerouslyDisableSandbox": true, "description": "Builds it", "timeout": 600000, "run_in_background": true} {
+		if decision, _ := r.calls(t, "Bash", harness.Object{"command": harmless, name: value}); decision == "allow" {
+			t.Errorf("the same with %s is allowed, too", name)
+		}
+	}
+	for _, command := range []string{rule, `{"command":"` + harmless + `"}`, rule[len("Bash: "):]} {
+		if decision, _ := r.calls(t, "Bash", harness.Object{"command": command}); decision == "allow" {
+			t.Errorf("the text of the rule as a command, %q, is allowed, too", command)
+		}
 	}
 }

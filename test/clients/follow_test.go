@@ -31,7 +31,7 @@ import (
 )
 
 const (
-	secret = "a-secret-of-32-characters-or-more"
+	secret = "a-secret-of-at-least-32-characters"
 	apiKey = "a-key-of-a-back-end"
 )
 

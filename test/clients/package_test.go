@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -108,4 +109,84 @@ func TestDocumentedSourcesAreWellTyped(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool(t, "tsc", "--project", dir)
+}
+
+// The packages are packed as in a fresh clone, where nothing has been built, and then used
+// as a project that has installed them does.
+func TestPackagesHoldAllThatIsImported(t *testing.T) {
+	t.Parallel()
+	tool(t, "tsc", "--version") // are the packages there?
+	root, clone, project := repository(t), t.TempDir(), t.TempDir()
+	sources := exec.CommandContext(t.Context(), "sh", "-c", `tar -c --exclude=dist --exclude='*.tsbuildinfo' package.json package-lock.json clients examples/suggestions-react | tar -x -C "$0"`, clone)
+	run(t, sources)
+	linkPackages(t, root, clone, map[string]string{"ringback-client": "clients/typescript", "ringback-react": "clients/react"})
+
+	pack := exec.CommandContext(t.Context(), "npm", "--prefix", clone, "pack", "--json", "--silent", "--offline",
+		"--pack-destination", project, "--workspace", "clients/typescript", "--workspace", "clients/react")
+	var packed []struct {
+		Name, Filename string
+		Files          []struct{ Path string }
+	}
+	if out := run(t, pack); json.Unmarshal(out, &packed) != nil || len(packed) != 2 {
+		t.Fatalf("npm pack printed %s", out)
+	}
+	installed := map[string]string{}
+	for _, p := range packed {
+		files := map[string]bool{}
+		for _, f := range p.Files {
+			files[f.Path] = true
+			if !strings.HasPrefix(f.Path, "dist/") && f.Path != "README.md" && f.Path != "package.json" || strings.HasSuffix(f.Path, ".tsbuildinfo") {
+				t.Errorf("%s holds %s", p.Name, f.Path)
+			}
+		}
+		for _, name := range []string{"README.md", "package.json", "dist/index.js", "dist/index.d.ts"} {
+			if !files[name] {
+				t.Errorf("%s lacks %s", p.Name, name)
+			}
+		}
+		dir := filepath.Join(project, p.Name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		run(t, exec.CommandContext(t.Context(), "tar", "-xzf", filepath.Join(project, p.Filename), "-C", dir))
+		installed[p.Name] = filepath.Join(p.Name, "package")
+	}
+	linkPackages(t, root, project, installed)
+	page := filepath.Join(project, "page.mjs")
+	if err := os.WriteFile(page, []byte(`import { Ringback } from 'ringback-client';
+import { useSuggestions } from 'ringback-react';
+new Ringback({ url: 'http://localhost:3001' }).close();
+console.log(typeof useSuggestions);
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(t, exec.CommandContext(t.Context(), "node", page)); string(out) != "function\n" {
+		t.Errorf("the page printed %s", out)
+	}
+}
+
+// linkPackages makes the node_modules of dir: the installed packages of the repository, with
+// ours in the directories (below dir) given by name.
+func linkPackages(t testing.TB, root, dir string, ours map[string]string) {
+	t.Helper()
+	theirs := filepath.Join(root, "node_modules")
+	entries, err := os.ReadDir(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := map[string]string{}
+	for _, e := range entries {
+		links[e.Name()] = filepath.Join(theirs, e.Name())
+	}
+	for name, at := range ours {
+		links[name] = filepath.Join(dir, at)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "node_modules"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range links {
+		if err := os.Symlink(target, filepath.Join(dir, "node_modules", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

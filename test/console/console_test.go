@@ -1,8 +1,13 @@
 package console
 
 import (
+	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -170,7 +175,7 @@ func TestAnswerOnAPhoneWithoutJavaScript(t *testing.T) {
 
 func TestSignIn(t *testing.T) {
 	t.Parallel()
-	s := start(t, harness.Vars{"JWT_SECRET": strings.Repeat("s", 32)})
+	s := start(t, harness.Vars{"JWT_SECRET": "a-secret-of-at-least-32-characters"})
 	b := open(t, s, "/jobs?status=running")
 	b.sees("Sign in")
 	b.fill("#token", "nonsense")
@@ -234,5 +239,54 @@ func TestWhatOthersWroteIsText(t *testing.T) {
 	b.visit("/jobs")
 	if b.is(`window.attacked !== undefined || /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)`) {
 		t.Error("the list is attacked")
+	}
+}
+
+// A page on another port of the same host, which a person opens, gets no part of their session
+// and puts no other in its place; and an address without a private path leads them to theirs.
+func TestASessionIsNotSharedWithOtherPorts(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"JWT_SECRET": "a-secret-of-at-least-32-characters"})
+	bob := mint(t, s, "bob")
+	var mu sync.Mutex
+	var got strings.Builder
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintln(&got, r.URL, r.Header.Get("Cookie"), r.Header.Get("Referer"))
+		http.SetCookie(w, &http.Cookie{Name: "ringback_token", Value: bob, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<p id="there">Here I am</p><script>fetch('/again').then(() => { document.title = 'fetched'; })</script>`)
+	}))
+	defer other.Close()
+	b := open(t, s, "/jobs?status=running")
+	b.fill("#token", mint(t, s, "ada"))
+	b.press("Sign in")
+	b.sees("ada", "Sign out")
+	pathID := regexp.MustCompile(`/~[A-Z2-7]{26}/`).FindString(b.address())
+	if pathID == "" {
+		t.Fatalf("the page is %s", b.address())
+	}
+	b.do(chromedp.Navigate(other.URL + "/"))
+	b.awaits("the other port", func() bool { return b.is(`document.title === 'fetched'`) })
+	b.visit("/inbox")
+	b.sees("ada", "Sign out")
+	if !strings.Contains(b.address(), pathID+"inbox") {
+		t.Errorf("an address without a private path leads to %s", b.address())
+	}
+	b.key("g")
+	b.key("j")
+	b.awaits("the list", func() bool { return strings.HasSuffix(b.address(), pathID+"jobs") })
+	if b.is(`[...document.querySelectorAll('a[href], form[action]')].some((one) => !(one.getAttribute('href') ?? one.getAttribute('action')).match(/^(#|\?|https?:|mailto:|\/~[A-Z2-7]{26}\/)/))`) {
+		t.Error("something on the page leads out of the private path")
+	}
+	b.press("Sign out")
+	b.sees("Sign in")
+	b.visit("/inbox")
+	b.sees("Sign in")
+	mu.Lock()
+	defer mu.Unlock()
+	if text := got.String(); !strings.Contains(text, "/again") || strings.Count(text, "ringback_") != strings.Count(text, "ringback_token="+bob) || strings.Contains(text, strings.Trim(pathID, "/")) {
+		t.Errorf("the other port got\n%s", text)
 	}
 }

@@ -124,6 +124,22 @@ func TestWhatOneWritesToAReviewIsNotLost(t *testing.T) {
 	})
 }
 
+// The event that a page is fetched for may be the last one of its job: a fetch that fails is
+// made again.
+func TestAPageThatCouldNotBeFetchedIsFetchedAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"HOLD": "1ms"})
+	id := create(t, s, lake)
+	harness.Eventually(t, "the question", func() bool { return questionOf(t, s, id) != "" })
+	b := open(t, s, "/jobs/"+id)
+	b.value(`const real = window.fetch; window.fetch = (...args) => { if (window.refusing) window.refused = performance.now(); return window.refusing ? Promise.reject(new Error("refused")) : real(...args) }; window.refusing = true; ""`)
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + questionOf(t, s, id) + "/reply", Body: harness.Object{"text": "16:9"}})
+	harness.Eventually(t, "the result", func() bool { return record(t, s, id)["status"] == "received" })
+	b.awaits("the fetch for the last event", func() bool { return b.is(`performance.now() - window.refused > 1000`) })
+	b.value(`window.refusing = false; ""`)
+	b.sees("Generated a simulated image in 16:9")
+}
+
 // A server that is away when something is sent loses nothing: it is sent again when it is
 // back.
 func TestWhatIsSentToAServerThatIsAwayIsNotLost(t *testing.T) {

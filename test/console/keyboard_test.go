@@ -119,7 +119,7 @@ func TestALineIsCommentedOnByKeyboard(t *testing.T) {
 // Whoever is about to answer a question sees at once that somebody else has, and who.
 func TestAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
-	s := start(t, harness.Vars{"HOLD": "1ms", "JWT_SECRET": strings.Repeat("s", 32)})
+	s := start(t, harness.Vars{"HOLD": "1ms", "JWT_SECRET": "a-secret-of-at-least-32-characters"})
 	token := mint(t, s, "u1")
 	b := open(t, s, "/inbox")
 	b.fill("#token", token)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +102,8 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 			b.do(chromedp.Click(`details summary`))
 			b.sees("What it means")
 		}},
+		{"link", "/leave?to=https%3A%2F%2Fa.example@%D0%B0%D1%80%D1%80le.example%2Fx%3Fy%3D1", nil},
+		{"link-own", "/leave?to=http%3A%2F%2Flocalhost%3A9999%2F", nil},
 		{"not-found", "/jobs/req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", nil},
 		{"no-such-page", "/nothing/here", nil},
 		{"wrong-filter", "/jobs?status=lost", nil},
@@ -128,7 +129,7 @@ func firstPages(t testing.TB) map[*harness.Server][]view {
 	t.Helper()
 	return map[*harness.Server][]view{
 		start(t, nil): {{"overview-none", "/", nil}, {"inbox-none", "/inbox", nil}, {"jobs-first", "/jobs", nil}, {"approvals-none", "/approvals", nil}},
-		start(t, harness.Vars{"JWT_SECRET": strings.Repeat("s", 32)}): {
+		start(t, harness.Vars{"JWT_SECRET": "a-secret-of-at-least-32-characters"}): {
 			{"sign-in", "/", nil},
 			{"signed-out", "/sign-in", func(b *tab) {
 				b.is(`(document.querySelector("form.stack").action = "/jobs/new/media", document.getElementById("token").name = "text", document.getElementById("token").value = "What I wrote", document.querySelector("form.stack").submit(), true)`)

@@ -112,7 +112,7 @@ func TestARefusalIsAPage(t *testing.T) {
 // Whoever is no longer signed in keeps what they wrote, and is led back to where they were.
 func TestASignInThatHasEndedLosesNothing(t *testing.T) {
 	t.Parallel()
-	s := start(t, harness.Vars{"JWT_SECRET": strings.Repeat("s", 32)})
+	s := start(t, harness.Vars{"JWT_SECRET": "a-secret-of-at-least-32-characters"})
 	sent := url.Values{"text": {"my long answer"}, "token": {"sesame"}}
 	got := request(t, s, "POST", "/inbox/chk_00_aaaaaaaaaaaaaaaaaaaaaaaaaa", asBrowser, sent, map[string]string{"Referer": s.URL + "/inbox?type=review"})
 	if got.status != 401 || !strings.Contains(got.text, "my long answer") || !strings.Contains(got.text, `href="/sign-in?next=%2Finbox%3Ftype%3Dreview"`) || strings.Contains(got.text, "sesame") {

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		os.Exit(playClaude(dir))
 	}
 	flag.Parse()
-	os.Exit(harness.MainBuilt(m, buildFlags...))
+	os.Exit(harness.Main(m))
 }
 
 // settings of a run, from the environment.

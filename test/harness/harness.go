@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,17 +33,17 @@ type Object = map[string]any
 
 var binary string
 
-// Main builds the server, runs the tests and returns their exit code. Race-built servers
-// cost four times as much: make race sets RACE_SERVERS for them.
+// Main builds the server, runs the tests and returns their exit code. make test builds it
+// once for all packages and sets RINGBACK_BINARY. Race-built servers cost four times as
+// much: make race sets RACE_SERVERS for them.
 func Main(m *testing.M) int {
-	if os.Getenv("RACE_SERVERS") != "" {
-		return MainBuilt(m, "-race")
+	if binary = os.Getenv("RINGBACK_BINARY"); binary != "" {
+		return m.Run()
 	}
-	return MainBuilt(m)
-}
-
-// MainBuilt is Main with other flags of go build.
-func MainBuilt(m *testing.M, flags ...string) int {
+	build := []string{"build"}
+	if os.Getenv("RACE_SERVERS") != "" {
+		build = append(build, "-race")
+	}
 	dir, err := os.MkdirTemp("", "ringback-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -56,15 +55,15 @@ func MainBuilt(m *testing.M, flags ...string) int {
 		return 1
 	}
 	binary = filepath.Join(dir, "ringback")
-	build := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, flags, []string{"ringback/cmd/ringback"})...)
-	if out, err := build.CombinedOutput(); err != nil {
+	build = append(build, "-o", binary, "ringback/cmd/ringback")
+	if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building ringback: %v\n%s", err, out)
 		return 1
 	}
 	return m.Run()
 }
 
-// Binary is the path of the server that Main has built.
+// Binary is the path of the server that the tests start.
 func Binary() string { return binary }
 
 // Server is a running server.

@@ -42,7 +42,9 @@ func NewNetwork(t testing.TB) *Network {
 	}
 	for id := range maxNetworks {
 		n := &Network{id: id, Addr: fmt.Sprintf("10.213.%d.1", id)}
-		if err := ip("link", "add", n.bridge(), "type", "bridge"); err != nil {
+		// With an address of its own. Else a bridge takes one of its hosts' addresses, and another
+		// when that host is cut off: the others would send to the old one for a while.
+		if err := ip("link", "add", n.bridge(), "address", fmt.Sprintf("02:00:0a:d5:%02x:01", id), "type", "bridge"); err != nil {
 			if !strings.Contains(err.Error(), "File exists") {
 				t.Fatal(err)
 			}

@@ -1,9 +1,10 @@
 package intent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"ringback/internal/lazy"
 )
 
 // fill reads the values of a form.
@@ -29,7 +30,7 @@ func fill(q Context, said sentence) Reading {
 }
 
 // assignment is what may stand between a field's name and its value.
-var assignment = regexp.MustCompile(`(?i)^\s*(?:[:=]|(?:is|to|should be|will be|are|as|of)\s)\s*`)
+var assignment = lazy.Regexp(`(?i)^\s*(?:[:=]|(?:is|to|should be|will be|are|as|of)\s)\s*`)
 
 // place is where a text gives a field its value.
 type place struct {
@@ -75,7 +76,7 @@ func placesOf(fields []Field, text string) []place {
 				}
 				start, end := at+i, at+i+len(name)
 				at = end
-				joint := assignment.FindStringIndex(text[end:])
+				joint := assignment().FindStringIndex(text[end:])
 				if joint == nil || start > 0 && inWord(rune(text[start-1])) || overlaps(places, start) {
 					continue
 				}
@@ -92,10 +93,10 @@ func overlaps(places []place, start int) bool {
 }
 
 // separators are what joins one named value to the next.
-var separators = regexp.MustCompile(`(?i)(?:[\s,;.]+(?:and\s+)?(?:(?:the|my|set|with|also|then)\s+)*|^\s*)$`)
+var separators = lazy.Regexp(`(?i)(?:[\s,;.]+(?:and\s+)?(?:(?:the|my|set|with|also|then)\s+)*|^\s*)$`)
 
 func valueAt(f Field, text string) (any, bool) {
-	text = strings.TrimSpace(separators.ReplaceAllString(text, ""))
+	text = strings.TrimSpace(separators().ReplaceAllString(text, ""))
 	said := parse(text)
 	if len(said.tokens) == 0 {
 		return nil, false
@@ -124,7 +125,7 @@ func unnamed(fields, open []Field, said sentence) (map[string]any, bool) {
 		return map[string]any{open[0].Name: value}, ok
 	}
 	given := map[string]any{}
-	for _, piece := range pieces.Split(said.text, 20) {
+	for _, piece := range pieces().Split(said.text, 20) {
 		part := parse(piece)
 		if len(part.tokens) == 0 || onlyFiller(piece) {
 			continue
@@ -141,7 +142,7 @@ func unnamed(fields, open []Field, said sentence) (map[string]any, bool) {
 	return given, true
 }
 
-var pieces = regexp.MustCompile(`(?i)\s*(?:[,;\n]|\band\b)\s*`)
+var pieces = lazy.Regexp(`(?i)\s*(?:[,;\n]|\band\b)\s*`)
 
 // whose returns the only field that a text can be the value of. Words alone are
 // the value of no field in particular.

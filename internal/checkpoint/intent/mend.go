@@ -3,6 +3,8 @@ package intent
 import (
 	"slices"
 	"unicode/utf8"
+
+	"ringback/internal/spelling"
 )
 
 // shortest is how many letters a word must have to be mended: shorter ones are
@@ -37,7 +39,7 @@ func (l *language) meant(word string) (string, bool) {
 	}
 	var near []string
 	for _, candidate := range l.misspelt {
-		if sameEnds(candidate, word) && distance(candidate, word) == 1 {
+		if sameEnds(candidate, word) && spelling.Distance(candidate, word) == 1 {
 			near = append(near, candidate)
 		}
 	}

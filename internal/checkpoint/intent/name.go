@@ -1,10 +1,11 @@
 package intent
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ringback/internal/lazy"
 )
 
 // Worded reports whether a text is an asker's own wording of a yes or a no.
@@ -24,8 +25,8 @@ var ordinalsInWords = []string{"first", "second", "third", "fourth", "fifth"}
 const placeOf = `(?:#|no\. ?|number |question )?(\d{1,2})|the (first|second|third|fourth|fifth)(?: one| question)?`
 
 var (
-	numberFirst = regexp.MustCompile(`^(?:` + placeOf + `)(?:\s*[:,)\-]\s*|\.\s+|\s+|[.!]*$)(.*)$`)
-	numberLast  = regexp.MustCompile(`^(.*?)[\s,:]+(?:(?:to|for|on) )?(?:` + placeOf + `)[.!]*$`)
+	numberFirst = lazy.Regexp(`^(?:` + placeOf + `)(?:\s*[:,)\-]\s*|\.\s+|\s+|[.!]*$)(.*)$`)
+	numberLast  = lazy.Regexp(`^(.*?)[\s,:]+(?:(?:to|for|on) )?(?:` + placeOf + `)[.!]*$`)
 )
 
 // ByNumber reads "1", "1: yes", "yes to 2" and "the second one: no" where a list
@@ -34,9 +35,9 @@ var (
 func ByNumber(count int, text string) (Named, bool) {
 	plainer := strings.ToLower(strings.TrimSpace(parse(text).text))
 	var digits, word, rest string
-	if m := numberFirst.FindStringSubmatch(plainer); m != nil {
+	if m := numberFirst().FindStringSubmatch(plainer); m != nil {
 		digits, word, rest = m[1], m[2], m[3]
-	} else if m := numberLast.FindStringSubmatch(plainer); m != nil {
+	} else if m := numberLast().FindStringSubmatch(plainer); m != nil {
 		rest, digits, word = m[1], m[2], m[3]
 	} else {
 		return Named{}, false
@@ -45,14 +46,14 @@ func ByNumber(count int, text string) (Named, bool) {
 	if err != nil {
 		n = slices.Index(ordinalsInWords, word) + 1
 	}
-	if n < 1 || n > count || anotherPlace.MatchString(rest) {
+	if n < 1 || n > count || anotherPlace().MatchString(rest) {
 		return Named{}, false
 	}
 	return Named{n - 1, strings.TrimSpace(rest)}, true
 }
 
 // anotherPlace is a second number in what is said of the first: "1 and 2".
-var anotherPlace = regexp.MustCompile(`\d|\b(?:first|second|third|fourth|fifth|both|all|other)\b`)
+var anotherPlace = lazy.Regexp(`\d|\b(?:first|second|third|fourth|fifth|both|all|other)\b`)
 
 // ByTitle reads "yes, deploy to production" where one of several questions has
 // that title. It is false where the text names none or several, or where the
@@ -76,13 +77,13 @@ func ByTitle(titles []string, text string) (Named, bool) {
 	}
 	before := said.text[:said.tokens[at].start]
 	after := said.text[said.tokens[at+length-1].end:]
-	rest := leading.ReplaceAllString(before, "") + " " + trailingMarks.ReplaceAllString(after, "")
+	rest := leading().ReplaceAllString(before, "") + " " + trailingMarks().ReplaceAllString(after, "")
 	return Named{found, strings.TrimSpace(rest)}, true
 }
 
 var (
-	leading       = regexp.MustCompile(`(?i)[\s,:-]*(?:\b(?:to|for|on|the)\s+)*$`)
-	trailingMarks = regexp.MustCompile(`^[\s,:-]+`)
+	leading       = lazy.Regexp(`(?i)[\s,:-]*(?:\b(?:to|for|on|the)\s+)*$`)
+	trailingMarks = lazy.Regexp(`^[\s,:-]+`)
 )
 
 // within finds words among tokens: where, and how often.

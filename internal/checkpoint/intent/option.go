@@ -2,13 +2,14 @@ package intent
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
+	"ringback/internal/spelling"
 )
 
 // exact returns the option that a text is, word for word.
@@ -79,19 +80,19 @@ func prefers(between []token) bool {
 	return slices.ContainsFunc(between, func(t token) bool { return preferring[t.word] })
 }
 
-var requests = regexp.MustCompile(`^(?:can|could|would|will) (?:you|we|i) (?:please )?(?:use|have|take|try|choose|pick|make|set|change|switch|go)\b|^(?:how|what) about\b|^why not\b`)
+var requests = lazy.Regexp(`^(?:can|could|would|will) (?:you|we|i) (?:please )?(?:use|have|take|try|choose|pick|make|set|change|switch|go)\b|^(?:how|what) about\b|^why not\b`)
 
 // request cuts off what makes what is wanted a question in form only: "could we use …?".
 func request(said sentence) (tokens []token, wanted bool) {
 	tokens = said.tokens
-	lead := requests.FindString(said.words())
+	lead := requests().FindString(said.words())
 	if lead == "" {
 		return tokens, false
 	}
 	return tokens[min(len(tokens), len(strings.Fields(lead))):], true
 }
 
-var ratio = regexp.MustCompile(`^(\d+)\s*(?::|x|/|by|to)\s*(\d+)$`)
+var ratio = lazy.Regexp(`^(\d+)\s*(?::|x|/|by|to)\s*(\d+)$`)
 
 // mentions finds the options in a sentence, longest first, as whole words.
 func mentions(options []any, tokens []token) []mention {
@@ -119,15 +120,15 @@ func mentions(options []any, tokens []token) []mention {
 }
 
 // anyNumber is a number as an option may hold it, in lower case: text too, such as "007".
-var anyNumber = regexp.MustCompile(`^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$`)
+var anyNumber = lazy.Regexp(`^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$`)
 
 // names returns how many tokens name an option; 0 when they do not.
 func names(option any, tokens []token) int {
 	text := strings.ToLower(fmt.Sprint(option))
-	if m := ratio.FindStringSubmatch(text); m != nil {
+	if m := ratio().FindStringSubmatch(text); m != nil {
 		return namesRatio(m[1], m[2], tokens)
 	}
-	if anyNumber.MatchString(text) {
+	if anyNumber().MatchString(text) {
 		if v, ok := numberOf(tokens[0].word); ok && v == job.Decimal(text) {
 			return 1
 		}
@@ -152,8 +153,8 @@ func namesRatio(a, b string, tokens []token) int {
 		for _, t := range tokens[:n] {
 			text.WriteString(t.word)
 		}
-		if m := ratio.FindStringSubmatch(text.String()); m != nil && m[1] == a && m[2] == b {
-			if n < len(tokens) && n < 3 && ratio.MatchString(text.String()+tokens[n].word) {
+		if m := ratio().FindStringSubmatch(text.String()); m != nil && m[1] == a && m[2] == b {
+			if n < len(tokens) && n < 3 && ratio().MatchString(text.String()+tokens[n].word) {
 				continue // more digits belong to it
 			}
 			return n
@@ -197,7 +198,7 @@ func ordinals(options []any, tokens []token) []mention {
 // hasNumbers reports whether an option is a plain number, which a number in a reply would mean.
 func hasNumbers(options []any) bool {
 	return slices.ContainsFunc(options, func(o any) bool {
-		return anyNumber.MatchString(strings.ToLower(fmt.Sprint(o)))
+		return anyNumber().MatchString(strings.ToLower(fmt.Sprint(o)))
 	})
 }
 
@@ -267,7 +268,7 @@ func misspelt(options []any, tokens []token) []mention {
 		var near []any
 		for _, option := range options {
 			word := strings.ToLower(fmt.Sprint(option))
-			if len(word) >= 5 && isPlainWord(word) && word[0] == t.word[0] && distance(word, t.word) <= min(2, len(word)/4) {
+			if len(word) >= 5 && isPlainWord(word) && word[0] == t.word[0] && spelling.Distance(word, t.word) <= min(2, len(word)/4) {
 				near = append(near, option)
 			}
 		}
@@ -280,34 +281,6 @@ func misspelt(options []any, tokens []token) []mention {
 
 func isPlainWord(word string) bool {
 	return strings.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) < 0
-}
-
-// distance counts the letters to change, add, drop or swap between two words.
-func distance(a, b string) int {
-	if len(b) > len(a)+2 || len(a) > len(b)+2 {
-		return 3
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for k := range rows[0] {
-		rows[0][k] = k
-	}
-	for i := 1; i <= len(a); i++ {
-		for k := 1; k <= len(b); k++ {
-			cost := 1
-			if a[i-1] == b[k-1] {
-				cost = 0
-			}
-			rows[i][k] = min(rows[i-1][k]+1, rows[i][k-1]+1, rows[i-1][k-1]+cost)
-			if i > 1 && k > 1 && a[i-1] == b[k-2] && a[i-2] == b[k-1] {
-				rows[i][k] = min(rows[i][k], rows[i-2][k-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
 }
 
 // filler are words that may stand beside what was chosen without changing it.
@@ -353,9 +326,9 @@ func fieldWords(name string) map[string]bool {
 	return set(append(strings.Fields(spoken(name)), strings.ToLower(name))...)
 }
 
-var humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+var humps = lazy.Regexp(`([a-z0-9])([A-Z])`)
 
 // spoken is how a name reads: "aspect ratio" for aspect_ratio and aspectRatio.
 func spoken(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(humps.ReplaceAllString(name, "$1 $2")))
+	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(humps().ReplaceAllString(name, "$1 $2")))
 }

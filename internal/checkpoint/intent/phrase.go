@@ -1,11 +1,11 @@
 package intent
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 // meaning is what a phrase contributes to a sentence.
@@ -121,7 +121,7 @@ func tradesOf(q Context) []phrases {
 	if q.Type != job.Confirmation {
 		return nil
 	}
-	own := inQuotes.ReplaceAllString(parse(q.Message+"\n"+strings.Join(q.YesPhrases, "\n")).text, "")
+	own := inQuotes().ReplaceAllString(parse(q.Message+"\n"+strings.Join(q.YesPhrases, "\n")).text, "")
 	asked := set(strings.Fields(parse(own).words())...)
 	var spoken []phrases
 	for trade, p := range tradePhrases() {
@@ -144,7 +144,7 @@ var tradePhrases = sync.OnceValue(func() map[string]phrases {
 	return all
 })
 
-var inQuotes = regexp.MustCompile(`"[^"]*"`)
+var inQuotes = lazy.Regexp(`"[^"]*"`)
 
 // addEnglishCancellations adds what English makes of verbs.
 func (p phrases) addEnglishCancellations() {

@@ -1,12 +1,13 @@
 package intent
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"ringback/internal/lazy"
 )
 
 // sentence is a text cut into tokens.
@@ -55,7 +56,7 @@ func parse(text string) sentence {
 		return r
 	}, strings.ToValidUTF8(text, ""))
 	s.text = norm.NFKC.String(plain.Replace(visible))
-	s.asks, s.trails = strings.ContainsAny(s.text, questionMarks), trailing.MatchString(s.text)
+	s.asks, s.trails = strings.ContainsAny(s.text, questionMarks), trailing().MatchString(s.text)
 	for i := 0; i < len(s.text); {
 		t := next(s.text, i)
 		if t.word != "" {
@@ -67,7 +68,7 @@ func parse(text string) sentence {
 }
 
 // trailing is what leaves a sentence open: "yes..." and its like.
-var trailing = regexp.MustCompile(`[.,。、·・‥]\s*[.,。、·・‥]`)
+var trailing = lazy.Regexp(`[.,。、·・‥]\s*[.,。、·・‥]`)
 
 // next returns the token at a place; its word is empty for a space.
 func next(text string, start int) token {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 // bare reads a sentence as the value of one field, whose name need not be said.
@@ -58,14 +59,14 @@ var small = map[string]string{
 	"eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30", "sixty": "60", "hundred": "100",
 }
 
-var numeral = regexp.MustCompile(`^-?\d+(?:\.\d+)?$`)
+var numeral = lazy.Regexp(`^-?\d+(?:\.\d+)?$`)
 
 // numberOf is the number that a word says, as job.Decimal writes it.
 func numberOf(word string) (string, bool) {
 	if n, ok := small[word]; ok {
 		word = n
 	}
-	return job.Decimal(word), numeral.MatchString(word)
+	return job.Decimal(word), numeral().MatchString(word)
 }
 
 // typed reads a numeral.
@@ -73,7 +74,7 @@ func typed(kind, word string) (any, bool) {
 	if n, ok := small[word]; ok {
 		word = n
 	}
-	if !numeral.MatchString(word) || len(word) > 30 {
+	if !numeral().MatchString(word) || len(word) > 30 {
 		return nil, false
 	}
 	if kind == "integer" && strings.Contains(word, ".") {
@@ -105,33 +106,33 @@ func truth(said sentence) (any, bool) {
 }
 
 var (
-	quoted  = regexp.MustCompile(`"([^"\n]{1,500})"|(?:^|\s)'([^'\n]{1,500})'(?:$|[\s.,;!])`)
-	email   = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
-	link    = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+`)
-	file    = regexp.MustCompile(`(?:^|[\s("'])((?:[\w.~-]*/)*[\w.~-]*[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{1,4})(?:$|[\s)"'.,;!])`)
-	day     = regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}\b`)
-	instant = regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?`)
+	quoted  = lazy.Regexp(`"([^"\n]{1,500})"|(?:^|\s)'([^'\n]{1,500})'(?:$|[\s.,;!])`)
+	email   = lazy.Regexp(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	link    = lazy.Regexp(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+`)
+	file    = lazy.Regexp(`(?:^|[\s("'])((?:[\w.~-]*/)*[\w.~-]*[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{1,4})(?:$|[\s)"'.,;!])`)
+	day     = lazy.Regexp(`\b\d{4}-\d{2}-\d{2}\b`)
+	instant = lazy.Regexp(`\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?`)
 )
 
-func hasLink(text string) bool { return link.MatchString(text) }
+func hasLink(text string) bool { return link().MatchString(text) }
 
 // text reads the value of a field of words.
 func text(f Field, said sentence) (any, bool) {
 	switch f.Format {
 	case "email":
-		return single(email.FindAllString(said.text, 3))
+		return single(email().FindAllString(said.text, 3))
 	case "uri":
-		return single(trimmed(link.FindAllString(said.text, 3)))
+		return single(trimmed(link().FindAllString(said.text, 3)))
 	case "date":
-		v, ok := single(day.FindAllString(said.text, 3))
+		v, ok := single(day().FindAllString(said.text, 3))
 		return v, ok && isDay(v)
 	case "date-time":
-		return single(instant.FindAllString(said.text, 3))
+		return single(instant().FindAllString(said.text, 3))
 	}
 	if unsure(said) {
 		return nil, false
 	}
-	for _, found := range [][]string{quotes(said.text), trimmed(link.FindAllString(said.text, 3)), groups(file, said.text)} {
+	for _, found := range [][]string{quotes(said.text), trimmed(link().FindAllString(said.text, 3)), groups(file(), said.text)} {
 		if len(found) > 0 {
 			return single(found)
 		}
@@ -164,7 +165,7 @@ func trimmed(links []string) []string {
 
 func quotes(text string) []string {
 	var found []string
-	for _, m := range quoted.FindAllStringSubmatch(text, 3) {
+	for _, m := range quoted().FindAllStringSubmatch(text, 3) {
 		found = append(found, m[1]+m[2])
 	}
 	return found
@@ -179,7 +180,7 @@ func groups(re *regexp.Regexp, text string) []string {
 }
 
 // leads are how a person may begin when they give a value.
-var leads = regexp.MustCompile(`(?i)^(?:please )?(?:use|take|set it to|make it|change it to|it is|it's|it should be|that's|that is|call it|name it|choose|go with|let's use|let's go with|i'd like|i want)\s+`)
+var leads = lazy.Regexp(`(?i)^(?:please )?(?:use|take|set it to|make it|change it to|it is|it's|it should be|that's|that is|call it|name it|choose|go with|let's use|let's go with|i'd like|i want)\s+`)
 
 // doubts are sentences that give nothing: the person does not know, talks of
 // something else, or refers to what is not there.
@@ -188,7 +189,7 @@ var doubts = set("don't", "dont", "not", "maybe", "perhaps", "probably", "whatev
 
 func unsure(said sentence) bool {
 	return slices.ContainsFunc(said.tokens, func(t token) bool { return doubts[t.word] }) && !strings.Contains(said.text, `"`) &&
-		!hasLink(said.text) && !file.MatchString(said.text)
+		!hasLink(said.text) && !file().MatchString(said.text)
 }
 
 // chatter are texts that are no value of anything.
@@ -202,8 +203,8 @@ const maxPhrase = 12
 // "use foo_bar".
 func phraseOf(f Field, said sentence) (any, bool) {
 	rest := strings.TrimSpace(strings.TrimRight(strings.TrimSpace(said.text), ".!"))
-	led := leads.MatchString(rest)
-	rest = leads.ReplaceAllString(rest, "")
+	led := leads().MatchString(rest)
+	rest = leads().ReplaceAllString(rest, "")
 	rest = strings.TrimSuffix(strings.TrimSuffix(rest, " please"), ", please")
 	left := parse(rest)
 	count := len(left.tokens)

@@ -14,8 +14,13 @@ import (
 // Decode makes JSON of what was filled in. What was left empty is left out. Whether it is
 // valid is for the schema to say; the faults are of what is no JSON at all.
 func (s *Schema) Decode(values url.Values) (json.RawMessage, []job.Detail) {
+	s.start()
 	d := decoder{s, values, nil}
 	text, given := d.value(s.root, "", true, 0)
+	if s.tooMuch() || values.Has(whole) {
+		d.faults = nil
+		text, given = d.written(whole, "")
+	}
 	if !given {
 		text = json.RawMessage("{}")
 	}
@@ -30,7 +35,7 @@ type decoder struct {
 
 // value is what was filled in for a part of a schema; false for nothing.
 func (d *decoder) value(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
-	n = d.schema.resolve(n)
+	n = d.schema.resolve(n, pointer)
 	branches := d.schema.branches(n)
 	switch {
 	case depth > deepest:
@@ -122,7 +127,7 @@ func (d *decoder) list(n *node, pointer string, required bool, depth int) (json.
 	if n.Items == nil {
 		return d.json(pointer)
 	}
-	item := d.schema.resolve(n.Items)
+	item := d.schema.resolve(n.Items, pointer)
 	if len(item.Enum) > 0 && n.Unique {
 		var all []json.RawMessage
 		for _, text := range d.values["v"+pointer] {
@@ -141,7 +146,12 @@ func (d *decoder) list(n *node, pointer string, required bool, depth int) (json.
 
 // json is what was written as JSON.
 func (d *decoder) json(pointer string) (json.RawMessage, bool) {
-	text := strings.TrimSpace(d.values.Get("v" + pointer))
+	return d.written("v"+pointer, pointer)
+}
+
+// written is what was written as JSON into a control.
+func (d *decoder) written(control, pointer string) (json.RawMessage, bool) {
+	text := strings.TrimSpace(d.values.Get(control))
 	if text == "" {
 		return nil, false
 	}

@@ -69,14 +69,18 @@ func (s *Schema) Fill(text json.RawMessage) url.Values {
 	values := url.Values{}
 	var v any
 	if len(text) > 0 && unmarshal(text, &v) == nil {
+		s.start()
 		s.fill(values, s.root, "", v, 0)
+		if s.tooMuch() {
+			return url.Values{whole: {string(text)}}
+		}
 	}
 	return values
 }
 
 func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth int) {
 	if n != nil {
-		n = s.resolve(n)
+		n = s.resolve(n, pointer)
 	}
 	if n == nil || depth > deepest {
 		values.Set("v"+pointer, ValueText(v))
@@ -110,7 +114,7 @@ func (s *Schema) fillList(values url.Values, n *node, pointer string, list []any
 		return
 	}
 	values.Set("n"+pointer, strconv.Itoa(len(list)))
-	checks := len(s.resolve(n.Items).Enum) > 0 && n.Unique
+	checks := len(s.resolve(n.Items, pointer).Enum) > 0 && n.Unique
 	for i, item := range list {
 		if checks {
 			values.Add("v"+pointer, ValueText(item))

@@ -74,8 +74,13 @@ type maker struct {
 // Form is the form with what was filled in, and what is wrong with that. Values are those
 // of its controls; faults have paths of values, "" for the whole.
 func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
+	s.start()
 	m := maker{s, values, faults, map[int]bool{}}
 	field := m.field(s.root, "", "", true, 0)
+	if s.tooMuch() || values.Has(whole) {
+		field = Field{Control: JSON, Name: whole, Label: "JSON", Required: true, Value: values.Get(whole)}
+		m.told = map[int]bool{}
+	}
 	for i, fault := range faults { // what no control could say
 		if !m.told[i] {
 			field.Faults = append(field.Faults, strings.TrimPrefix(fault.Path+": "+fault.Message, ": "))
@@ -85,7 +90,7 @@ func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 }
 
 func (m *maker) field(n *node, pointer, label string, required bool, depth int) Field {
-	n = m.schema.resolve(n)
+	n = m.schema.resolve(n, pointer)
 	f := Field{Pointer: pointer, Name: "v" + pointer, Label: cmp.Or(n.Title, label), Help: n.Description, Required: required}
 	if label == "" {
 		f.Label = ""
@@ -259,7 +264,7 @@ func (m *maker) list(f *Field, n *node, depth int) {
 		f.Control = JSON
 		return
 	}
-	if item := m.schema.resolve(n.Items); len(item.Enum) > 0 && n.Unique {
+	if item := m.schema.resolve(n.Items, f.Pointer); len(item.Enum) > 0 && n.Unique {
 		f.Control = Checks
 		for _, value := range item.Enum {
 			text := ValueText(value)

@@ -159,3 +159,34 @@ func TestOddSchemas(t *testing.T) {
 		t.Error("what is no schema is taken for one")
 	}
 }
+
+// Schemas that are short and would make endless forms are asked for as JSON as a whole.
+func TestAFormIsBounded(t *testing.T) {
+	t.Parallel()
+	ref := `{"$ref":"#/$defs/a"}`
+	nested := `{"type":"array","minItems":200,"items":{"type":"array","minItems":200,"items":{"type":"array","minItems":200,"items":{"type":"string"}}}}`
+	long := strings.Repeat("x", 50_000)
+	for name, schema := range map[string]string{
+		"lists of lists":           `{"type":"object","required":["a"],"properties":{"a":` + nested + `}}`,
+		"a union of itself":        `{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[` + ref + `,` + ref + `]}}}`,
+		"fields of itself":         `{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"a":` + ref + `,"b":` + ref + `,"c":` + ref + `,"d":` + ref + `,"e":` + ref + `,"f":` + ref + `,"g":` + ref + `,"h":` + ref + `,"i":` + ref + `,"j":` + ref + `}}}}`,
+		"a description many times": `{"type":"array","minItems":200,"items":{"$ref":"#/$defs/a"},"$defs":{"a":{"description":"` + long + `","type":"string"}}}`,
+		"a name many times":        `{"properties":{"` + long + `":{"type":"array","minItems":200,"items":{"type":"string"}}},"required":["` + long + `"]}`,
+	} {
+		s, err := form.Parse(json.RawMessage(schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := s.Form(s.Fill(json.RawMessage(`{}`)), nil); f.Control != form.JSON || len(f.Fields) > 0 {
+			t.Errorf("%s: the form is a %s of %d fields", name, f.Control, len(f.Fields))
+			continue
+		}
+		text, faults := s.Decode(url.Values{"json": {`{"a":[1]}`}})
+		if string(text) != `{"a":[1]}` || len(faults) > 0 {
+			t.Errorf("%s: read as %s, %v", name, text, faults)
+		}
+		if _, faults := s.Decode(url.Values{"json": {`{`}}); len(faults) != 1 {
+			t.Errorf("%s: no JSON has %v", name, faults)
+		}
+	}
+}

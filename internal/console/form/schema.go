@@ -22,6 +22,8 @@ type Schema struct {
 	root *node
 	// text is the schema as it was given.
 	text json.RawMessage
+	// cost is what forms have cost since it was last reset, see spend.
+	cost int
 }
 
 // node is a part of a schema.
@@ -110,14 +112,39 @@ func Parse(text json.RawMessage) (*Schema, error) {
 			return nil, fmt.Errorf("the schema: %w", err)
 		}
 	}
-	return &Schema{root, text}, nil
+	return &Schema{root: root, text: text}, nil
 }
+
+// mostCost is how much a form may cost. A schema can refer to the same part many times, to
+// itself, or ask for many rows, so that a short one makes a form without end. One that costs
+// more is asked for as JSON as a whole.
+const mostCost = 200_000
+
+// whole is the name of the control that asks for the value of such a schema.
+const whole = "json"
+
+// spend counts a use of a part of the schema at a place: about one for each value and name
+// that the form would hold. It reports whether there may be more.
+func (s *Schema) spend(n *node, pointer string) bool {
+	s.cost += 1 + len(n.Enum) + len(n.Required) + len(n.Properties.names) + len(n.OneOf) + len(n.AnyOf) + len(n.AllOf) +
+		(len(pointer)+len(n.Title)+len(n.Description)+len(n.Default)+len(n.Pattern))/8
+	return s.cost <= mostCost
+}
+
+// start resets what was spent.
+func (s *Schema) start() { s.cost = 0 }
+
+// tooMuch reports whether the form would have cost too much, and was not made to its end.
+func (s *Schema) tooMuch() bool { return s.cost > mostCost }
 
 // deepest is how far forms go into a schema that contains itself.
 const deepest = 6
 
 // resolve makes one schema of what references, allOf, and a choice of one and null say.
-func (s *Schema) resolve(n *node) *node {
+func (s *Schema) resolve(n *node, pointer string) *node {
+	if !s.spend(n, pointer) {
+		return &node{}
+	}
 	n = s.follow(n)
 	if branches := s.branches(n); len(branches) == 1 {
 		only := *branches[0]
@@ -140,6 +167,9 @@ func (s *Schema) follow(n *node) *node {
 			break
 		}
 		found := *target
+		if !s.spend(&found, "") {
+			return &node{}
+		}
 		if n.Title != "" {
 			found.Title = n.Title
 		}
@@ -161,6 +191,9 @@ func (s *Schema) join(n *node) *node {
 	all.Properties = properties{slices.Clone(n.Properties.names), map[string]*node{}}
 	maps.Copy(all.Properties.byName, n.Properties.byName)
 	for _, part := range n.AllOf {
+		if !s.spend(part, "") || !s.spend(&all, "") {
+			break
+		}
 		part = s.follow(part)
 		if len(all.Type) == 0 {
 			all.Type = part.Type
@@ -185,6 +218,9 @@ func (s *Schema) branches(n *node) []*node {
 	}
 	var branches []*node
 	for _, choice := range choices {
+		if !s.spend(choice, "") {
+			break
+		}
 		choice = s.follow(choice)
 		if slices.Equal(choice.Type, types{"null"}) {
 			continue

@@ -1,5 +1,6 @@
 // Makes the page like another one that was fetched: nothing that somebody has written is
 // lost, and nothing that they look at moves.
+import { get } from './get.js';
 import { morph } from './morph.js';
 import { without } from './drafts.js';
 import { steadily } from './steady.js';
@@ -47,6 +48,6 @@ async function keepClosed(page) {
 }
 
 async function closed(question) {
-  const answer = await fetch(`/inbox/${question.id.slice(2)}`, { headers: { Accept: 'text/html' } });
+  const answer = await get(`/inbox/${question.id.slice(2)}`);
   return answer.ok ? parse(await answer.text()).getElementById(question.id) : null;
 }

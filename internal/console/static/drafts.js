@@ -1,10 +1,13 @@
 // Keeps what somebody writes: in the storage of the tab while they write, so that it is
 // there again after a reload, and on the page where its form is gone.
+import { get } from './get.js';
 import { isChanged } from './morph.js';
 import { commentOn } from './comments.js';
+import { privatePath } from './private-path.js';
 
 const prefix = () => `draft ${document.body.dataset.user ?? ''} `;
-const place = (form) => `${prefix()}${form.getAttribute('action')} ${form.id} ${form.dataset.keep}`;
+const own = (path) => path.slice(privatePath.length); // what is kept outlasts the private path
+const place = (form) => `${prefix()}${own(form.getAttribute('action'))} ${form.id} ${form.dataset.keep}`;
 const forms = 'form[data-keep][method="post"]';
 const controls = (form) => [...form.elements].filter((control) => control.name && !['hidden', 'submit', 'button', 'file', 'password'].includes(control.type));
 
@@ -16,7 +19,7 @@ function save(form) {
     return;
   }
   try {
-    sessionStorage.setItem(place(form), JSON.stringify({ page: location.pathname, values }));
+    sessionStorage.setItem(place(form), JSON.stringify({ page: own(location.pathname), values }));
   } catch { /* the storage is full, or turned off: then it stands in the form alone */ }
 }
 
@@ -81,7 +84,7 @@ function keep(name, behind) {
 async function closed(action) {
   if (!action.startsWith('/inbox/')) return null;
   try {
-    const answer = await fetch(action, { headers: { Accept: 'text/html' } });
+    const answer = await get(privatePath + action);
     const article = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('[data-question]');
     if (!article || article.querySelector('form')) return null;
     article.dataset.own = '';
@@ -111,7 +114,7 @@ export async function without(page) {
     const outer = form.closest('[data-question]') ?? form;
     if (outer !== form && page.getElementById(outer.id)) return () => keep(name, document.getElementById(outer.id));
     const behind = following(outer);
-    const panel = await closed(form.getAttribute('action')) ?? notice('This can be sent no more.');
+    const panel = await closed(own(form.getAttribute('action'))) ?? notice('This can be sent no more.');
     return () => {
       keep(name, panel);
       const next = behind.find((one) => one.isConnected);
@@ -149,7 +152,7 @@ async function showOrphans() {
   for (const name of Object.keys(sessionStorage).filter((one) => one.startsWith(prefix()))) {
     const draft = read(name);
     const [action, id] = name.slice(prefix().length).split(' ');
-    if (draft?.page !== location.pathname || document.getElementById(id)?.getAttribute('action') === action) continue;
+    if (draft?.page !== own(location.pathname) || document.getElementById(id)?.getAttribute('action') === privatePath + action) continue;
     const article = id.startsWith('form-') && document.getElementById(id.replace('form-', 'q-'));
     if (article) {
       if (!article.querySelector('form, .kept')) keep(name, article);

@@ -1,5 +1,7 @@
 // Keys: j and k move through what is listed, a and d go to the answers of a question (they
 // press nothing), g and n go to other pages.
+import { privatePath } from './private-path.js';
+
 let first = '';
 
 function move(step) {
@@ -23,7 +25,7 @@ const does = {
   k: () => move(-1),
   a: () => focusIn('[data-yes]'),
   d: () => focusIn('[data-no]'),
-  n: () => location.assign('/jobs/new'),
+  n: () => location.assign(`${privatePath}/jobs/new`),
   '?': () => document.getElementById('keys').showModal(),
 };
 
@@ -33,7 +35,7 @@ export function keys() {
     const key = event.key;
     if (first === 'g') {
       first = '';
-      if (pages[key]) location.assign(pages[key]);
+      if (pages[key]) location.assign(privatePath + pages[key]);
       return;
     }
     if (key === 'g') {

@@ -1,8 +1,11 @@
 // Follows the events of whom the page is about: whatever happens, the page fetches itself
 // and changes what has changed. Which events were missed does not matter then.
 import { change, parse } from './change.js';
+import { get } from './get.js';
+import { privatePath } from './private-path.js';
 
 const calm = 150; // ms that events are gathered for
+const pause = 2000; // ms until a page that could not be fetched is fetched again
 let fetching = false;
 let again = false;
 let timer;
@@ -15,15 +18,15 @@ export async function refresh() {
   }
   fetching = true;
   try {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, redirect: 'follow' });
+    const answer = await get(location.href);
     if (answer.redirected && new URL(answer.url).pathname === '/sign-in') {
       location.assign(answer.url);
       return;
     }
     if (answer.ok || answer.status === 404) await change(parse(await answer.text()));
-    away(answer.status >= 500);
+    failed(answer.status >= 500);
   } catch {
-    away(true);
+    failed(true);
   } finally {
     fetching = false;
     if (again) {
@@ -33,9 +36,16 @@ export async function refresh() {
   }
 }
 
-function soon() {
+function soon(wait = calm) {
   clearTimeout(timer);
-  timer = setTimeout(refresh, calm);
+  timer = setTimeout(refresh, wait);
+}
+
+// failed says that the server is away. The event that the page was fetched for may have been
+// the last one, so the page is fetched again.
+function failed(has) {
+  away(has);
+  if (has) soon(pause);
 }
 
 export function away(is) {
@@ -49,7 +59,7 @@ export function follow() {
   let wait = 250;
   let behind = true; // something may have happened since the page was rendered
   const connect = () => {
-    const url = new URL('/ws', location.href);
+    const url = new URL(`${privatePath}/ws`, location.href);
     url.protocol = url.protocol.replace('http', 'ws');
     url.searchParams.set('userId', watch);
     if (job && watch !== '*') url.searchParams.set('requestId', job);
@@ -94,7 +104,7 @@ export function follow() {
 export function retry() {
   if (!document.querySelector('[data-again]')) return;
   setTimeout(async () => {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => null);
+    const answer = await get(location.href).catch(() => null);
     if (answer?.ok) location.reload();
     else retry();
   }, 3000);

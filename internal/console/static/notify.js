@@ -1,4 +1,6 @@
 // Says that somebody is asked: to who listens to the page, and on the desktop if they let it.
+import { privatePath } from './private-path.js';
+
 export function notifications() {
   const button = document.getElementById('notify');
   if (button && 'Notification' in window && Notification.permission === 'default') {
@@ -16,7 +18,7 @@ export function notifications() {
       document.getElementById('said').textContent = text;
       if (document.hidden && 'Notification' in window && Notification.permission === 'granted') {
         const shown = new Notification('Ringback', { body: text, tag: 'waiting' });
-        shown.onclick = () => { window.focus(); location.assign('/inbox'); };
+        shown.onclick = () => { window.focus(); location.assign(`${privatePath}/inbox`); };
       }
     }
     before = now;

@@ -3,9 +3,10 @@
 --
 -- ARGV: an id that those of new events exceed; the number of guards, and for each its
 -- kind, key, field and value; the number of commands, and for each the number of its words
--- and they; the number of wakes, and for each a zset, its member, and what to publish where
--- that is the first; the number of events, and for each its user, job, type, how long it is
--- kept (ms) and its JSON behind the id.
+-- and they; the number of wakes, and for each a zset of times, its member, and what to publish
+-- if that is due or the next to be due; the number of joins, and for each a round and a user; the
+-- number of events, and for each its user, job, type, how long it is kept (ms) and its JSON behind
+-- the id.
 -- Returns 1, or 0 where a guard does not hold: then nothing is changed.
 
 local at = 0
@@ -14,7 +15,7 @@ local function take()
   return ARGV[at]
 end
 
-local floor = tonumber(take())
+local floor, now = tonumber(take()), math.floor(MICROS / 1000)
 for _ = 1, tonumber(take()) do
   local kind, key, field, value = take(), take(), take(), take()
   if kind == 'is' then -- a field has the value; '' where there is none
@@ -32,7 +33,13 @@ for _ = 1, tonumber(take()) do
 end
 for _ = 1, tonumber(take()) do
   local zset, member, channel, what = take(), take(), take(), take()
-  if redis.call('ZRANGE', zset, 0, 0)[1] == member then redis.call('PUBLISH', channel, what) end
+  local due = redis.call('ZSCORE', zset, member) -- none if the same commit has removed it
+  local first = redis.call('ZRANGEBYSCORE', zset, '(' .. num(now), '+inf', 'LIMIT', 0, 1)[1]
+  if due and (first == member or tonumber(due) <= now) then redis.call('PUBLISH', channel, what) end
+end
+for _ = 1, tonumber(take()) do
+  local round, user = take(), take()
+  if not redis.call('ZSCORE', round, user) then last(round, user) end
 end
 local kept = {}
 for _ = 1, tonumber(take()) do

@@ -1,5 +1,6 @@
 -- Leases what is due: whoever gets it fires it, and if that one dies, the next who asks
--- after the lease. What has fired is not due any more.
+-- after the lease. What has fired is not due any more. A lease is of one due time: a clock that
+-- was set again since is leased anew.
 --
 -- ARGV[1] lease, ms   ARGV[2] most to lease
 -- Returns how many ms remain until the next is due, or a lease ends, -1 when nothing is;
@@ -11,14 +12,17 @@ local function sooner(ms)
 end
 for _, name in ipairs({ 'deadlines', 'acting' }) do
   local zset = P .. ':' .. name
-  local due = redis.call('ZRANGEBYSCORE', zset, '-inf', num(NOW), 'LIMIT', 0, ARGV[2])
-  for _, member in ipairs(due) do
-    if redis.call('SET', P .. ':lease:' .. member, '1', 'NX', 'PX', ARGV[1]) then
+  local due = redis.call('ZRANGEBYSCORE', zset, '-inf', num(NOW), 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+  for i = 1, #due, 2 do
+    local member, at = due[i], due[i + 1]
+    local lease = P .. ':lease:' .. member
+    if redis.call('GET', lease) ~= at then
+      redis.call('SET', lease, at, 'PX', ARGV[1])
       answer[#answer + 1] = name
       answer[#answer + 1] = member
       answer[#answer + 1] = name == 'acting' and redis.call('HGET', P .. ':action:' .. member, 'job') or ''
     end
-    sooner(redis.call('PTTL', P .. ':lease:' .. member))
+    sooner(redis.call('PTTL', lease))
   end
   local first = redis.call('ZRANGEBYSCORE', zset, '(' .. num(NOW), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   if first[2] then sooner(tonumber(first[2]) - NOW) end

@@ -11,11 +11,12 @@
 -- "clear": the turn got through. Returns 1 where it was the one that tries.
 -- "reach": ARGV[4] code   ARGV[5] message   ARGV[6] when it ends, ms since 1970, 0 for
 --   unknown   ARGV[7] first pause, ms   ARGV[8] longest pause, ms   ARGV[9] longest that is
---   believed, ms. Returns when the next turn may be tried, 1 where the API said so, and 1
---   where the account was at no limit before.
+--   believed, ms   ARGV[10] after how many ms another turn tries anyway. Returns when the limit
+--   ends, 1 where the API said so, and 1 where the account was at no limit before.
 
 local key, holder, what = P .. ':limit:' .. ARGV[1], ARGV[2], ARGV[3]
 local ends = tonumber(redis.call('HGET', key, 'until') or '0')
+local tries_at = tonumber(redis.call('HGET', key, 'tries_at') or ends)
 local trying = redis.call('HGET', key, 'job')
 local lease = tonumber(redis.call('HGET', key, 'lease') or '0')
 local mine = trying == holder
@@ -25,11 +26,11 @@ local function release() redis.call('HDEL', key, 'job', 'lease') end
 
 if what == 'wait' then
   if ends == 0 then return -1 end
-  if ends > NOW then return ends - NOW end
+  if tries_at > NOW then return tries_at - NOW end
   return trying and lease > NOW and -2 or 0
 elseif what == 'try' then
   if ends == 0 then return 2 end
-  if ends > NOW or taken then return 0 end
+  if tries_at > NOW or taken then return 0 end
   redis.call('HSET', key, 'job', holder, 'lease', num(NOW + ARGV[4]))
   return 1
 elseif what == 'renew' then
@@ -60,7 +61,7 @@ if mine then tries = redis.call('HINCRBY', key, 'tries', 1) end
 local pause = math.min(ARGV[7] * 2 ^ math.min(tries, 20), tonumber(ARGV[8]))
 local next_try = stated > 0 and stated or NOW + pause
 if ends == 0 then redis.call('HSET', key, 'since', num(NOW)) end
-redis.call('HSET', key, 'until', num(next_try), 'stated', stated > 0 and '1' or '0', 'code', ARGV[4], 'message', ARGV[5])
+redis.call('HSET', key, 'until', num(next_try), 'tries_at', num(math.min(next_try, NOW + ARGV[10])), 'stated', stated > 0 and '1' or '0', 'code', ARGV[4], 'message', ARGV[5])
 release()
 redis.call('PEXPIRE', key, num(next_try - NOW + 86400000))
 redis.call('SADD', P .. ':limits', ARGV[1])

@@ -4,7 +4,7 @@
 -- ARGV[1] request id   ARGV[2] the activity, JSON   ARGV[3] digest of the report
 -- ARGV[4] user         ARGV[5] now, ms              ARGV[6] the event's frame from behind its id
 -- ARGV[7] digest of its signature; empty for none   ARGV[8] an id that the event's exceeds
--- Returns "ok", "unknown", "bad_signature", or the terminal state.
+-- Returns "ok", "unknown", "bad_signature", or the state that refuses it.
 
 local id, digest = ARGV[1], ARGV[3]
 local key = P .. ':job:' .. id

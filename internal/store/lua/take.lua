@@ -1,11 +1,53 @@
--- Takes the next entry of a partition's queues for a node. It is the node's until the
--- turn has ended, or lost.lua finds that none was started.
+-- Takes the next job of a partition for a node. It is the node's until the turn has ended, or
+-- lost.lua finds that none was started. queue.go describes the keys.
 --
--- ARGV[1] node   ARGV[2] first priority   ARGV[3] second priority
--- Returns {job, priority, entry}, or {} when nothing waits.
+-- No step depends on how many jobs wait: the cost is logarithmic. Users who have left nothing in
+-- their lines are dropped from a round when their turn comes, once.
+--
+-- ARGV[1] node   ARGV[2] width of a level's scores   ARGV[3…] priority and round of each level:
+--   interactive resumed, interactive new, batch resumed, batch new
+-- Returns {job, priority, entry}, or {} if nothing waits.
 
-for _, priority in ipairs({ ARGV[2], ARGV[3] }) do
-  local read = redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'COUNT', '1', 'STREAMS', P .. ':queue:' .. priority, '>')
-  if read and read[1] and read[1][2][1] then return { read[1][2][1][2][2], priority, read[1][2][1][1] } end
+-- Of two that wait, how often the first is taken until the second is.
+local NEW_EVERY, BATCH_EVERY = 4, 8
+
+-- Who is next in a level: user, job, and whether the user has another one there.
+local function first(level)
+  local round, width = P .. ':round:' .. ARGV[2 + 2 * level], tonumber(ARGV[2])
+  while true do
+    local user = redis.call('ZRANGE', round, 0, 0)[1]
+    if not user then return nil end
+    local jobs = redis.call('ZRANGEBYSCORE', P .. ':line:' .. user, num((level - 1) * width), '(' .. num(level * width), 'LIMIT', 0, 2)
+    if jobs[1] then return { user = user, job = jobs[1], more = jobs[2] ~= nil, round = round, priority = ARGV[1 + 2 * level] } end
+    redis.call('ZREM', round, user)
+  end
 end
-return {}
+
+-- The first of two, unless the second has been passed over too often.
+local function either(first, second, what, every)
+  if not (first and second) then return first or second end
+  if redis.call('HINCRBY', P .. ':passed', what, 1) < every then return first end
+  redis.call('HDEL', P .. ':passed', what)
+  return second
+end
+
+-- What lies in a stream and nobody has taken: none of this version's is left there.
+local function unread(priority)
+  local read = redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'COUNT', '1', 'STREAMS', P .. ':queue:' .. priority, '>')
+  local entry = read and read[1] and read[1][2][1]
+  return entry and { entry[2][2], priority, entry[1] }
+end
+
+local waits = { first(1), first(2), first(3), first(4) }
+local i = either((waits[1] or waits[2]) and 1, (waits[3] or waits[4]) and 3, 'batch', BATCH_EVERY)
+if not i then return unread(ARGV[3]) or unread(ARGV[7]) or {} end
+local next = either(waits[i], waits[i + 1], 'new:' .. ARGV[1 + 2 * i], NEW_EVERY)
+
+local taken = unread(next.priority)
+if taken then return taken end
+redis.call('XADD', P .. ':queue:' .. next.priority, '*', 'id', next.job)
+taken = unread(next.priority)
+redis.call('ZREM', P .. ':line:' .. next.user, next.job)
+redis.call('ZREM', next.round, next.user)
+if next.more then last(next.round, next.user) end
+return taken

@@ -130,9 +130,9 @@ func PrivateRedis(tb testing.TB) redis.UniversalClient {
 
 // Claim takes the next queue entry of a partition and starts its turn; nil where nothing
 // waits that is to run now.
-func (s *Service) Claim(ctx context.Context, p store.Partition, w lifecycle.Worker, batchFirst bool) (*lifecycle.Turn, error) {
+func (s *Service) Claim(ctx context.Context, p store.Partition, w lifecycle.Worker) (*lifecycle.Turn, error) {
 	for {
-		taken, ok, err := s.Take(ctx, p, w.Node, batchFirst)
+		taken, ok, err := s.Take(ctx, p, w.Node)
 		if err != nil || !ok {
 			return nil, err
 		}

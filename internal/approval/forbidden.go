@@ -1,0 +1,63 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Forbidden is what deny rules forbid to whatever runs for a job, and not only to a tool
+// that names it: files, and whole programs. A sandbox can take these away.
+type Forbidden struct {
+	// Programs are forbidden with all arguments.
+	Programs []string
+	// Bases are the directories in which forbidden files may lie, besides the job's own one.
+	Bases []string
+
+	unreadable, unwritable []string
+}
+
+// Forbidden returns what the deny rules forbid in the sandbox of a job that works in a
+// directory. Rules for the home directory are left out: in a sandbox it is not there.
+func (r ToolRules) Forbidden(dir string) Forbidden {
+	var f Forbidden
+	c := ToolCall{Dir: dir}
+	for _, rule := range parsed(r.Deny) {
+		switch {
+		case rule.pattern == "":
+		case rule.tool == "Bash":
+			if program, ok := strings.CutSuffix(readShellPattern(rule.pattern).text, " *"); ok && !strings.ContainsAny(program, " /*") {
+				f.Programs = append(f.Programs, program)
+			}
+		case strings.HasPrefix(rule.pattern, "~/"):
+		case slices.Contains(readers, rule.tool):
+			f.unreadable = append(f.unreadable, c.anywhere(rule.pattern)...)
+		case slices.Contains(editors, rule.tool):
+			f.unwritable = append(f.unwritable, c.anywhere(rule.pattern)...)
+		}
+	}
+	for _, pattern := range slices.Concat(f.unreadable, f.unwritable) {
+		if base, _ := doublestar.SplitPattern(pattern); base != "/" {
+			f.Bases = append(f.Bases, strings.ReplaceAll(base, `\`, ""))
+		}
+	}
+	return f
+}
+
+// Files reports whether any files are forbidden.
+func (f Forbidden) Files() bool { return len(f.unreadable)+len(f.unwritable) > 0 }
+
+// Unreadable reports whether a file, or a directory with all that is in it, may not be read.
+func (f Forbidden) Unreadable(path string) bool { return matchesAny(f.unreadable, path) }
+
+// Unwritable reports whether a file, or a directory with all that is in it, may not be
+// written.
+func (f Forbidden) Unwritable(path string) bool { return matchesAny(f.unwritable, path) }
+
+func matchesAny(patterns []string, path string) bool {
+	path = folded(path)
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		return doublestar.MatchUnvalidated(strings.TrimSuffix(folded(pattern), "/"), path)
+	})
+}

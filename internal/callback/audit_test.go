@@ -1,0 +1,126 @@
+package callback_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/callback"
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+)
+
+const (
+	claimed = "refused: confirmed was claimed, but this input has no unused approval"
+	expired = "refused: the approval has expired"
+)
+
+// reasons are the entries of the job's audit log, each with its detail. It fails the test
+// if a run is not named by what is about one, or is named by anything else.
+func (t *turn) reasons() []string {
+	t.t.Helper()
+	var list []string
+	for _, e := range t.auditEntries() {
+		if ofRun := e.Action != "" && (e.Event == "started" || e.Event == "finished"); ofRun != strings.HasPrefix(e.Run, "run_") {
+			t.t.Errorf("%s names the run %q", e.Event, e.Run)
+		}
+		detail, _, _ := strings.Cut(e.Detail, " apr_")
+		list = append(list, strings.TrimSuffix(e.Event+": "+detail, ": "))
+	}
+	return list
+}
+
+// Each refusal is in the audit log once, with the true reason.
+func TestTheAuditLogSaysWhyOnce(t *testing.T) {
+	t.Parallel()
+	deploy := func(confirmed bool) func(*turn) {
+		return func(turn *turn) {
+			turn.want(200, "actions/deploy", object{"input": shop, "confirmed": confirmed})
+		}
+	}
+	tool := func(command string) func(*turn) {
+		return func(turn *turn) { turn.want(200, "tool-calls", uses("toolu_1", command)) }
+	}
+	answer := func(given checkpoint.Reply) func(*turn) {
+		return func(turn *turn) { turn.reply(given); turn.resume() }
+	}
+	yes, no := answer(checkpoint.Reply{Decision: job.Approve}), answer(checkpoint.Reply{Decision: job.Deny, Text: "Not now"})
+	for name, row := range map[string]struct {
+		lasts time.Duration
+		steps []func(*turn)
+		want  []string
+	}{
+		"an action that was never allowed":       {0, []func(*turn){deploy(true)}, []string{claimed, "asked"}},
+		"an action that was denied":              {0, []func(*turn){deploy(false), no, deploy(false), deploy(true)}, []string{"asked", "deny: Not now", claimed, "asked"}},
+		"an action whose approval was used":      {0, []func(*turn){deploy(false), yes, deploy(true), deploy(true)}, []string{"asked", "approve", "started", "finished", claimed, "asked"}},
+		"an action whose approval has expired":   {1, []func(*turn){deploy(false), yes, deploy(true)}, []string{"asked", "approve", expired, "asked"}},
+		"a tool call that a rule denies":         {0, []func(*turn){tool("rm x")}, []string{"refused: by the kind's rule Bash(rm *)"}},
+		"a tool call that was denied":            {0, []func(*turn){tool("id"), no, tool("id")}, []string{"asked", "deny: Not now"}},
+		"a tool call whose approval has expired": {1, []func(*turn){tool("id"), yes, tool("id")}, []string{"asked", "approve", expired, "asked"}},
+		"a tool call that is allowed for the job": {
+			1,
+			[]func(*turn){tool("id"), answer(checkpoint.Reply{Decision: job.Approve, Scope: job.ForJob}), tool("id")},
+			[]string{"asked", "approve", "allowed: by the standing approval"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kindName := map[bool]string{true: "release", false: "careful"}[strings.HasPrefix(name, "an action")]
+			turn := startAsking(t, callback.Options{}, checkpoint.Options{ApprovalTimeout: row.lasts}).start(kindName)
+			for _, step := range row.steps {
+				step(turn)
+			}
+			if diff := cmp.Diff(row.want, turn.reasons()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A call that waits for a person hears what became of it, not something that did not happen.
+func TestAHeldToolCallHearsWhyItDidNotRun(t *testing.T) {
+	t.Parallel()
+	decide := func(given checkpoint.Reply) func(*turn) { return func(turn *turn) { turn.reply(given) } }
+	for name, row := range map[string]struct {
+		then   func(*turn)
+		status int
+		says   string
+		want   []string
+	}{
+		"the approval has expired": {
+			then: decide(checkpoint.Reply{Decision: job.Approve}), status: 200, says: "This was not run: the approval has expired.",
+			want: []string{"asked", "approve", expired},
+		},
+		"the person denies it": {
+			then: decide(checkpoint.Reply{Decision: job.Deny, Text: "Not now"}), status: 200, says: "Not now",
+			want: []string{"asked", "deny: Not now"},
+		},
+		"the job is cancelled": {
+			then: func(turn *turn) { turn.end(job.Cancelled) }, status: 404, says: "The job was cancelled.",
+			want: []string{"asked", "withdrawn"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := startAsking(t, callback.Options{}, checkpoint.Options{ApprovalTimeout: 1, Hold: time.Minute}).start("careful")
+			answers := make(chan answer, 1)
+			go func() { answers <- turn.call("tool-calls", uses("toolu_1", "id")) }()
+			for deadline := time.Now().Add(20 * time.Second); turn.job().Checkpoint == nil; time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("nobody is asked")
+				}
+			}
+			row.then(turn)
+			a := <-answers
+			_, reason := a.decision()
+			if a.Status != row.status || !strings.Contains(reason+a.text("hint"), row.says) {
+				t.Errorf("answered %d %v, want %d … %s", a.Status, a.Body, row.status, row.says)
+			}
+			if diff := cmp.Diff(row.want, turn.reasons()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package callback
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// A repository as git makes it is plain; whatever may have git run a program makes it none.
+func TestWhichRepositoriesRunNothing(t *testing.T) {
+	t.Parallel()
+	write := func(name, text string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			t.Helper()
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.WriteString(text); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	git := func(args ...string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), "git", args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git %v: %v: %s", args, err, out)
+			}
+		}
+	}
+	for name, row := range map[string]struct {
+		change func(t *testing.T, dir string)
+		plain  bool
+	}{
+		"as git makes it":            {nil, true},
+		"with a commit":              {git("commit", "-q", "--allow-empty", "-m", "x"), true},
+		"with a remote":              {git("remote", "add", "origin", "https://example.com/a.git"), true},
+		"with a user":                {git("config", "user.name", "A"), true},
+		"with a monitor":             {git("config", "core.fsmonitor", "./evil"), false},
+		"with a command for refs":    {git("config", "core.alternateRefsCommand", "./evil"), false},
+		"with hooks elsewhere":       {git("config", "core.hooksPath", "evil"), false},
+		"with an alias":              {git("config", "alias.status", "!evil"), false},
+		"with a filter":              {git("config", "filter.x.clean", "./evil"), false},
+		"with another configuration": {git("config", "include.path", "../evil"), false},
+		"with an upload-pack":        {git("config", "remote.origin.uploadpack", "./evil"), false},
+		"with a setting in a header": {write(".git/config", "[core] fsmonitor = ./evil\n"), false},
+		"with a line that goes on":   {write(".git/config", "[user]\nname = a\\\n[core]\nfsmonitor = ./evil\n"), false},
+		"with a hook":                {write(".git/hooks/post-index-change", "#!/bin/sh\n"), false},
+		"of another one":             {write(".git/commondir", "../evil\n"), false},
+		"with a submodule":           {git("update-index", "--add", "--cacheinfo", "160000,4b825dc642cb6eb9a060e54bf8d69288fbee4904,sub"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			git("init", "-q")(t, root)
+			if row.change != nil {
+				row.change(t, root)
+			}
+			deep := filepath.Join(root, "a", "b")
+			if err := os.MkdirAll(deep, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, dir := range []string{root, deep} {
+				if got := plainRepository(root, dir); got != row.plain {
+					t.Errorf("from %s: found %t, want %t", dir, got, row.plain)
+				}
+			}
+		})
+	}
+	t.Run("others", func(t *testing.T) {
+		t.Parallel()
+		root := t.TempDir()
+		git("init", "-q", "--bare", "bare")(t, root)
+		git("init", "-q", "work")(t, root)
+		git("init", "-q", "work/elsewhere")(t, root)
+		if err := os.Symlink("bare", filepath.Join(root, "link")); err != nil {
+			t.Fatal(err)
+		}
+		write("file/.git", "gitdir: ../work/.git\n")(t, root)
+		for dir, want := range map[string]bool{"": false, "bare": false, "bare/refs": false, "work": true, "work/elsewhere": true, "file": false, "link": false, "link/refs": false, "..": false} {
+			if got := plainRepository(root, filepath.Join(root, dir)); got != want {
+				t.Errorf("from %q: found %t, want %t", dir, got, want)
+			}
+		}
+	})
+}

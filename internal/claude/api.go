@@ -1,0 +1,100 @@
+package claude
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ringback/internal/process"
+)
+
+// API is the model's API if the server's environment has a credential for it, so that the
+// server can call it for a turn.
+type API struct {
+	URL *url.URL
+	// Header is what the CLI would send of the credential.
+	Header http.Header
+	// Direct is true if no ANTHROPIC_BASE_URL is set.
+	Direct bool
+	// placeholders are the variables that the CLI signs in by.
+	placeholders []string
+}
+
+// servedBy are the variables that decide how the CLI reaches the API. If the user's
+// settings.json sets one, it replaces that of the environment, and the CLI calls the API
+// itself.
+var servedBy = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"}
+
+// clientCertificate is a credential of the connection, which only the CLI can present.
+const clientCertificate = "CLAUDE_CODE_CLIENT_CERT"
+
+// APIOf returns the API that the server can call for a CLI in an environment; false if the
+// CLI signs in in another way: by a login, at a cloud, or by its user's settings.
+func APIOf(environ []string) (API, bool) {
+	own, all := variables(environ), settingsOf(environ)
+	for _, name := range servedBy {
+		if own[name] != all[name] {
+			return API{}, false
+		}
+	}
+	if all[clientCertificate] != "" || len(cloudHosts(all)) > 0 {
+		return API{}, false
+	}
+	api := API{Header: http.Header{}, Direct: own["ANTHROPIC_BASE_URL"] == ""}
+	if key := own["ANTHROPIC_API_KEY"]; key != "" {
+		api.Header.Set("X-Api-Key", key)
+		api.placeholders = append(api.placeholders, "ANTHROPIC_API_KEY")
+	}
+	if token := own["ANTHROPIC_AUTH_TOKEN"]; token != "" {
+		api.Header.Set("Authorization", "Bearer "+token)
+		api.placeholders = append(api.placeholders, "ANTHROPIC_AUTH_TOKEN")
+	}
+	for line := range strings.Lines(own["ANTHROPIC_CUSTOM_HEADERS"]) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) != "" {
+			api.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+		}
+	}
+	base := own["ANTHROPIC_BASE_URL"]
+	if api.Direct {
+		base = "https://" + anthropic[0]
+	}
+	u, err := url.Parse(base)
+	api.URL = u
+	return api, err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && len(api.placeholders) > 0
+}
+
+// Placeholder stands in for a credential in the environment of a turn. It opens nothing.
+const Placeholder = "held-by-the-server"
+
+// withoutCredentials are the variables of process.Model that say how the CLI works, not how
+// it signs in.
+var withoutCredentials = process.Variables{
+	"ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "ANTHROPIC_CUSTOM_MODEL_*", "ANTHROPIC_BETAS", "ANTHROPIC_LOG",
+	"CLAUDE_CODE_*", "CLAUDE_CONFIG_*", "API_TIMEOUT_MS", "MAX_THINKING_TOKENS", "IS_SANDBOX", "RINGBACK_SIMULATE*",
+}
+
+// credentialName matches those of withoutCredentials that hold a credential all the same.
+var credentialName = regexp.MustCompile(`^CLAUDE_CODE_(OAUTH|CLIENT)_|_(TOKEN|KEY|SECRET|PASSPHRASE)$`)
+
+// assumeFirstParty makes the CLI offer what it offers at Anthropic's own address.
+const assumeFirstParty = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL"
+
+// Environ returns the environment of a CLI that reaches the API at an address of the
+// server's, without the credentials that environ holds.
+func (a API) Environ(environ []string, address string) []string {
+	credentials := slices.DeleteFunc(process.Pick(environ, process.Model), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return len(process.Pick([]string{entry}, withoutCredentials)) > 0 && !credentialName.MatchString(name)
+	})
+	kept := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return slices.Contains(credentials, entry) })
+	kept = append(kept, "ANTHROPIC_BASE_URL="+address)
+	for _, name := range a.placeholders {
+		kept = append(kept, name+"="+Placeholder)
+	}
+	if a.Direct {
+		kept = append(kept, assumeFirstParty+"=1")
+	}
+	return kept
+}

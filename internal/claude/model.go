@@ -1,0 +1,107 @@
+package claude
+
+import (
+	"encoding/json"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// anthropic is where the CLI finds its model if nothing else is said, and where it renews
+// a login.
+var anthropic = []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com"}
+
+// clouds are where it finds the model of a cloud, by the variable that chooses it.
+var clouds = map[string][]string{
+	"CLAUDE_CODE_USE_BEDROCK": {
+		"bedrock.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com", "sts.amazonaws.com", "sts.*.amazonaws.com", "oidc.*.amazonaws.com", "portal.sso.*.amazonaws.com",
+	},
+	"CLAUDE_CODE_USE_VERTEX": {
+		"aiplatform.googleapis.com", "*-aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com", "oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com",
+	},
+	"CLAUDE_CODE_USE_FOUNDRY": {"*.services.ai.azure.com", "login.microsoftonline.com"},
+}
+
+// ModelHosts are where the CLI reaches its model in an environment: hosts by name, and
+// addresses of this machine.
+func ModelHosts(environ []string) (hosts, local []string) {
+	vars := settingsOf(environ)
+	hosts = cloudHosts(vars)
+	for name, value := range vars {
+		if !strings.HasPrefix(name, "ANTHROPIC_") || !strings.HasSuffix(name, "BASE_URL") {
+			continue
+		}
+		u, err := url.Parse(value)
+		switch {
+		case err != nil || u.Host == "":
+		case isLoopback(u.Hostname()):
+			local = append(local, addressOf(u))
+		default:
+			hosts = append(hosts, addressOf(u))
+		}
+	}
+	if vars["ANTHROPIC_BASE_URL"] == "" {
+		hosts = append(hosts, anthropic...)
+	}
+	slices.Sort(hosts)
+	return hosts, local
+}
+
+// cloudHosts are the hosts of the clouds that the variables choose.
+func cloudHosts(vars map[string]string) (hosts []string) {
+	for variable, named := range clouds {
+		if vars[variable] != "" && vars[variable] != "0" {
+			hosts = append(hosts, named...)
+		}
+	}
+	return hosts
+}
+
+// PreflightHost is asked by the CLI before it fetches a page, wherever its model is.
+const PreflightHost = "api.anthropic.com"
+
+// settingsOf are the variables of the CLI: those of the environment, and those that its
+// user's settings put in their place.
+func settingsOf(environ []string) map[string]string {
+	vars := variables(environ)
+	var settings struct {
+		Env map[string]any `json:"env"`
+	}
+	text, err := os.ReadFile(filepath.Join(userOf(environ).config, settingsFile))
+	if err != nil || json.Unmarshal(text, &settings) != nil {
+		return vars
+	}
+	for name, value := range settings.Env {
+		if value, ok := value.(string); ok {
+			vars[name] = value
+		}
+	}
+	return vars
+}
+
+// variables are those of an environment by their names.
+func variables(environ []string) map[string]string {
+	vars := map[string]string{}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		vars[name] = value
+	}
+	return vars
+}
+
+func addressOf(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
+}

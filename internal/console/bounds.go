@@ -1,0 +1,153 @@
+package console
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// The limits of what is rendered. Markdown has constructs whose cost grows with the square of
+// their length. Each is limited on its own, so that the cost of a text is proportional to its
+// length; whatever exceeds a limit is shown as the characters that it consists of.
+const (
+	// mostMarkdown is the longest text that is read as Markdown, in bytes.
+	mostMarkdown = 64 << 10
+	// mostNested is how deeply lists and quotes may be nested. A list counts twice: for
+	// itself and for its item.
+	mostNested = 12
+	// mostInline is how many characters of a paragraph may begin or end something: emphasis,
+	// code, links. Each of them may search the rest of the paragraph.
+	mostInline = 256
+	// mostEscapedPipes is how many "\|" the tables of a text may hold.
+	mostEscapedPipes = 256
+	// mostExpansion is how many bytes of HTML a byte of Markdown may become, and leastHTML
+	// how many any text may become.
+	mostExpansion = 32
+	leastHTML     = 4 << 10
+	// mostPage is the longest page, in bytes.
+	mostPage = 32 << 20
+)
+
+// errTooLong is returned for what is written beyond a limit.
+var errTooLong = errors.New("longer than allowed")
+
+// boundedBuffer is a buffer that takes a limited number of bytes.
+type boundedBuffer struct {
+	bytes.Buffer
+	limit int
+}
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.limit {
+		return 0, errTooLong
+	}
+	return b.Buffer.Write(p)
+}
+
+// boundedParser parses Markdown in time proportional to its length. It knows no definitions
+// of links ("[name]: address"): each use would repeat the whole address.
+func boundedParser() parser.Parser {
+	blocks := []parser.BlockParser{
+		parser.NewSetextHeadingParser(), parser.NewThematicBreakParser(),
+		shallow{parser.NewListParser()},
+		parser.NewListItemParser(),
+		parser.NewCodeBlockParser(), parser.NewATXHeadingParser(), parser.NewFencedCodeBlockParser(),
+		shallow{parser.NewBlockquoteParser()},
+		parser.NewHTMLBlockParser(), parser.NewParagraphParser(),
+	}
+	inlines := []parser.InlineParser{
+		parser.NewCodeSpanParser(), parser.NewLinkParser(), parser.NewAutoLinkParser(), parser.NewRawHTMLParser(), parser.NewEmphasisParser(),
+		extension.NewStrikethroughParser(), extension.NewLinkifyParser(),
+	}
+	var byPriority, inlinesByPriority []util.PrioritizedValue
+	for i, p := range blocks {
+		byPriority = append(byPriority, util.Prioritized(p, i))
+	}
+	for i, p := range inlines {
+		inlinesByPriority = append(inlinesByPriority, util.Prioritized(newSparse(p), i))
+	}
+	return parser.NewParser(
+		parser.WithBlockParsers(byPriority...),
+		parser.WithInlineParsers(inlinesByPriority...),
+		parser.WithParagraphTransformers(util.Prioritized(denseTables{extension.NewTableParagraphTransformer()}, 0)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	)
+}
+
+// shallow is a parser of blocks within blocks that opens none below mostNested.
+type shallow struct{ parser.BlockParser }
+
+func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	depth := 0
+	for n := parent; n != nil; n = n.Parent() {
+		depth++
+	}
+	if depth > mostNested {
+		return nil, parser.NoChildren
+	}
+	return s.BlockParser.Open(parent, reader, pc)
+}
+
+// attemptsKey is where the attempts of sparse parsers are counted, for the latest block.
+var attemptsKey = parser.NewContextKey()
+
+type attempts struct {
+	block ast.Node
+	count int
+}
+
+// sparse is an inline parser that gives up after mostInline attempts in a block, its own and
+// those of the others. Only punctuation is counted: what is tried at a space ends at the next one.
+type sparse struct{ parser.InlineParser }
+
+// newSparse keeps the second method that some parsers have.
+func newSparse(p parser.InlineParser) parser.InlineParser {
+	if closer, ok := p.(parser.CloseBlocker); ok {
+		return struct {
+			sparse
+			parser.CloseBlocker
+		}{sparse{p}, closer}
+	}
+	return sparse{p}
+}
+
+func (s sparse) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	tried := pc.ComputeIfAbsent(attemptsKey, func() any { return &attempts{} }).(*attempts) //nolint:forcetypeassert // only this function sets it
+	if tried.block != parent {
+		*tried = attempts{block: parent}
+	}
+	if util.IsPunct(block.Peek()) {
+		tried.count++
+	}
+	if tried.count > mostInline {
+		return nil
+	}
+	return s.InlineParser.Parse(parent, block, pc)
+}
+
+// denseTables makes tables of paragraphs that have at least as many bytes as the table would
+// have cells: each row has as many cells as the first, whether they are written or not.
+type denseTables struct{ parser.ParagraphTransformer }
+
+// escapedPipesKey is where the "\|" of all tables are counted: each of them is compared with
+// each piece of code in a table.
+var escapedPipesKey = parser.NewContextKey()
+
+func (d denseTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	lines := node.Lines()
+	columns, size, escaped := 1, 0, pc.ComputeIfAbsent(escapedPipesKey, func() any { return new(int) }).(*int) //nolint:forcetypeassert // only this function sets it
+	for i := range lines.Len() {
+		line := lines.At(i)
+		value := line.Value(reader.Source())
+		columns, size = max(columns, bytes.Count(value, []byte{'|'})+1), size+len(value)
+		*escaped += bytes.Count(value, []byte(`\|`))
+	}
+	if columns*lines.Len() <= size && *escaped <= mostEscapedPipes {
+		d.ParagraphTransformer.Transform(node, reader, pc)
+	}
+}

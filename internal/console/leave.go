@@ -1,0 +1,110 @@
+package console
+
+import (
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/idna"
+
+	"ringback/internal/job"
+)
+
+// leaveView says where a link leads that Claude or a user wrote. Together, the parts before,
+// the host and the parts behind it are the address, in ASCII: letters of other scripts are as
+// browsers send them, so that none poses as another.
+type leaveView struct {
+	Before, Host, Behind string
+	// Address is all of it.
+	Address string
+	// Own is set if it is on the host of this server, where a job may be listening.
+	Own bool
+	// Written is the host as it was written, if that is something else.
+	Written string
+	// User is what stands before the host and could be taken for it; empty for nothing.
+	User string
+	// Plain is set if the connection is not encrypted.
+	Plain bool
+}
+
+// leavePath is the path of the page that a link leads to instead of its address.
+func leavePath(address string) string { return "/leave?to=" + url.QueryEscape(address) }
+
+// leave shows where a link leads.
+func (c *Console) leave(v *visit) error {
+	to, err := url.Parse(v.QueryParam("to"))
+	if err == nil {
+		if shown, ok := newLeave(to, v.Request().Host); ok {
+			return v.render(http.StatusOK, "leave", page{Title: "A link", Data: shown})
+		}
+	}
+	return job.Errorf(job.Invalid, "This is no address of the web")
+}
+
+// newLeave reads an address; false if it is none of the web. own is the host of this server.
+func newLeave(to *url.URL, own string) (leaveView, bool) {
+	host := strings.ToLower(to.Hostname())
+	written := to.Hostname()
+	if net.ParseIP(host) == nil {
+		ascii, err := idna.Lookup.ToASCII(host)
+		if err != nil {
+			return leaveView{}, false
+		}
+		host = ascii
+	}
+	if to.Scheme != "http" && to.Scheme != "https" || host == "" {
+		return leaveView{}, false
+	}
+	shown := leaveView{Before: to.Scheme + "://", Host: host, Plain: to.Scheme == "http"}
+	if host != strings.ToLower(written) {
+		shown.Written = written
+	}
+	if strings.Contains(host, ":") {
+		shown.Host = "[" + host + "]"
+	}
+	if to.Port() != "" {
+		shown.Host += ":" + to.Port()
+	}
+	if to.User != nil {
+		shown.User = to.User.String()
+		shown.Before += shown.User + "@"
+	}
+	rest := url.URL{Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery, Fragment: to.Fragment, RawFragment: to.RawFragment, ForceQuery: to.ForceQuery}
+	shown.Behind = rest.String()
+	shown.Address = shown.Before + shown.Host + shown.Behind
+	shown.Own = isOwn(host, own)
+	return shown, true
+}
+
+// isOwn reports whether a host may be that of this server: names of a machine can mean each
+// other, and what is not certain counts.
+func isOwn(host, own string) bool {
+	if name, _, err := net.SplitHostPort(own); err == nil {
+		own = name
+	}
+	host, own = strings.TrimSuffix(host, "."), strings.ToLower(strings.Trim(strings.TrimSuffix(own, "."), "[]"))
+	ip := net.ParseIP(host)
+	switch {
+	case ip == nil && isNumeric(host), host == own, isLoopback(host) && isLoopback(own):
+		return true
+	}
+	return ip != nil && ip.Equal(net.ParseIP(own))
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+}
+
+// isNumeric reports whether browsers read a host as an address of IPv4 in another spelling:
+// 0x7f.1 or 2130706433.
+func isNumeric(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last != "" && strings.Trim(last, "0123456789abcdefx") == "" && last[0] >= '0' && last[0] <= '9'
+}
+
+// linkAttributes are those of a link to somewhere else: it says neither where it is nor who
+// opened it.
+const linkAttributes template.HTMLAttr = `rel="nofollow noreferrer noopener" target="_blank"`

@@ -1,0 +1,50 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/job"
+)
+
+// auditOf returns the entries that a decision adds to the audit log.
+func auditOf(t *testing.T, st *State) []job.AuditEntry {
+	t.Helper()
+	var entries []job.AuditEntry
+	for _, e := range st.Effects {
+		if text, ok := e.(AppendAudit); ok {
+			var entry job.AuditEntry
+			if err := job.UnmarshalExact([]byte(text.Entry), &entry); err != nil {
+				t.Fatal(err)
+			}
+			entries = append(entries, job.AuditEntry{
+				Event: entry.Event, Detail: entry.Detail, CheckpointID: entry.CheckpointID, Run: entry.Run, Outcome: entry.Outcome, Operation: entry.Operation,
+			})
+		}
+	}
+	return entries
+}
+
+// What became of a change is stored and audited in one step, by the node that has its turn.
+func TestAChangeIsAuditedWithWhatIsKeptOfIt(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		holder Holder
+		err    error
+		want   []job.AuditEntry
+	}{
+		"the holder":   {Holder{Turn: 1, Node: "n"}, nil, []job.AuditEntry{{Event: "finished", Outcome: "success"}}},
+		"another node": {Holder{Turn: 1, Node: "other"}, ErrSuperseded, nil},
+	} {
+		st := jobIn("running")
+		err := st.saveChange(row.holder, map[string]string{"finalized": "[]"}, []job.AuditEntry{{Event: "finished", Outcome: "success"}})
+		if !errors.Is(err, row.err) || (err == nil) != (len(st.Effects) == 2) {
+			t.Errorf("%s: %v, with %d effects", name, err, len(st.Effects))
+		}
+		if diff := cmp.Diff(row.want, auditOf(t, st)); diff != "" {
+			t.Errorf("%s: the audit log: %s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package outbound
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/netip"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Hosts are where a Proxy leads to.
+type Hosts struct {
+	// public is whether any public address is among them.
+	public bool
+	rules  []hostRule
+}
+
+// hostRule is one entry of a list of hosts.
+type hostRule struct {
+	// pattern is a name in small letters, of which labels may be "*", or whose beginning is
+	// "*.", for any name below.
+	pattern string
+	// address is set in place of a pattern if the entry is an address: nothing else leads to
+	// one that is not public.
+	address netip.Addr
+	// port is 0 for those of HTTP and HTTPS.
+	port uint16
+	// publicOnly is true if address must be public, too: somebody else has named it.
+	publicOnly bool
+	// trusted is true for hosts of the operator's own configuration, which may be anywhere.
+	trusted bool
+}
+
+// Named are hosts as a kind lists them: "registry.npmjs.org", "*.example.com",
+// "example.com:8443", "10.1.2.3:5000". The error says what is wrong with an entry.
+func Named(list []string) (Hosts, error) { return named(list, false) }
+
+// Trusted are hosts of the operator's own configuration, which may be anywhere.
+func Trusted(list []string) (Hosts, error) { return named(list, true) }
+
+// Public are all public addresses.
+func Public() Hosts { return Hosts{public: true} }
+
+// Only is one host and port that somebody else has named: it must be public.
+func Only(address string) Hosts {
+	host, port, err := net.SplitHostPort(address)
+	n, portErr := strconv.ParseUint(port, 10, 16)
+	if err != nil || portErr != nil {
+		return Hosts{}
+	}
+	rule := hostRule{pattern: strings.ToLower(host), port: uint16(n), publicOnly: true}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		rule.pattern, rule.address = "", ip.Unmap()
+	}
+	return Hosts{rules: []hostRule{rule}}
+}
+
+// And are both.
+func (h Hosts) And(others Hosts) Hosts {
+	return Hosts{h.public || others.public, slices.Concat(h.rules, others.rules)}
+}
+
+func named(list []string, trusted bool) (h Hosts, err error) {
+	for _, entry := range list {
+		rule, ok := parseHostRule(entry)
+		if !ok {
+			return Hosts{}, fmt.Errorf(`found %q; expected the name of a host, such as "example.com", "*.example.com" or "example.com:8443"`, entry)
+		}
+		rule.trusted = trusted
+		h.rules = append(h.rules, rule)
+	}
+	return h, nil
+}
+
+func parseHostRule(entry string) (hostRule, bool) {
+	if ip, err := netip.ParseAddr(strings.Trim(entry, "[]")); err == nil {
+		return hostRule{address: ip.Unmap()}, ip.Zone() == ""
+	}
+	host, port := entry, ""
+	if strings.Contains(entry, ":") {
+		var err error
+		if host, port, err = net.SplitHostPort(entry); err != nil {
+			return hostRule{}, false
+		}
+	}
+	n, err := strconv.ParseUint(cmp.Or(port, "0"), 10, 16)
+	if err != nil || port != "" && n == 0 {
+		return hostRule{}, false
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return hostRule{address: ip.Unmap(), port: uint16(n)}, ip.Zone() == ""
+	}
+	pattern := strings.ToLower(host)
+	return hostRule{pattern: pattern, port: uint16(n)}, isHostPattern(pattern)
+}
+
+// isHostPattern reports whether a text is a name of at least two labels, or localhost, of
+// letters, digits, hyphens and stars; never a number, which some take for an address.
+func isHostPattern(text string) bool {
+	labels := strings.Split(text, ".")
+	last := labels[len(labels)-1]
+	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") || strings.Contains(last, "*") {
+		return false
+	}
+	for _, label := range labels {
+		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_*") != "" {
+			return false
+		}
+	}
+	return len(text) <= 253
+}
+
+// find returns the rule by which a host and port may be called.
+func (h Hosts) find(host string, port uint16) (hostRule, bool) {
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	address, err := netip.ParseAddr(name)
+	isAddress := err == nil
+	for _, r := range h.rules {
+		if r.port != port && (r.port != 0 || port != 80 && port != 443) {
+			continue
+		}
+		if isAddress && r.address == address.Unmap() || !isAddress && r.covers(name) {
+			return r, true
+		}
+	}
+	return hostRule{}, h.public
+}
+
+func (r hostRule) covers(name string) bool {
+	if r.pattern == "" || r.pattern == name {
+		return r.pattern != ""
+	}
+	if suffix, below := strings.CutPrefix(r.pattern, "*."); below && !strings.Contains(suffix, "*") {
+		return strings.HasSuffix(name, "."+suffix) && len(name) > len(suffix)+1
+	}
+	// As a path, a star stays within its label.
+	matched, err := path.Match(strings.ReplaceAll(r.pattern, ".", "/"), strings.ReplaceAll(name, ".", "/"))
+	return matched && err == nil
+}
+
+// admits reports whether a rule lets an address be called that a name was resolved to.
+func (r hostRule) admits(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	return r.trusted || r.address.IsValid() && r.address == ip && !r.publicOnly || isPublic(ip) && !isOwn(ip)
+}
+
+// isOwn reports whether an address is one of this machine's: what listens there is not
+// meant for everybody, though the address may be public.
+func isOwn(ip netip.Addr) bool {
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(own, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		if !ok {
+			return false
+		}
+		address, ok := netip.AddrFromSlice(n.IP)
+		return ok && address.Unmap() == ip
+	})
+}

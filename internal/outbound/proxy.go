@@ -1,0 +1,358 @@
+package outbound
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+	"golang.org/x/net/netutil"
+)
+
+// Proxy is an HTTP proxy for programs that dial for themselves. It leads to some hosts and
+// nowhere else. What a name resolves to is looked at in the moment of the call, and no
+// redirect leads anywhere else.
+type Proxy struct {
+	Hosts Hosts
+	// Via is the operator's own proxy for an address; it may be nil, and return nil.
+	Via func(*url.URL) (*url.URL, error)
+	// Hint tells whoever called a host that is not listed what to do.
+	Hint string
+	// RefusedFunc is told of each refusal; may be nil.
+	RefusedFunc func(host string, err error)
+
+	mu      sync.Mutex
+	refused error
+	hosts   []string
+}
+
+// maxDial bounds how long a connection may take to be made.
+const maxDial = 30 * time.Second
+
+// maxConnections bounds how many connections one proxy serves at once: each takes two of the
+// server's descriptors.
+const maxConnections = 64
+
+// ErrNotListed is returned for a host that is not among the hosts of a proxy.
+var ErrNotListed = errors.New("this host is not in the list")
+
+// Serve serves the proxy until the listener is closed. That ends what goes through it, too.
+func (p *Proxy) Serve(l net.Listener) { Serve(l, p) }
+
+// Serve serves a handler to what runs in a sandbox until the listener is closed. That ends
+// open requests, too.
+func Serve(l net.Listener, handler http.Handler) {
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	server := http.Server{Handler: handler, ReadHeaderTimeout: maxDial, BaseContext: func(net.Listener) context.Context { return ctx }}
+	defer func() { _ = server.Close() }()
+	_ = server.Serve(netutil.LimitListener(l, maxConnections))
+}
+
+// Listen serves the proxy on loopback, for a program outside of any sandbox. The listener's
+// end is the proxy's.
+func (p *Proxy) Listen(ctx context.Context) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err == nil {
+		go p.Serve(l) //nolint:contextcheck // it ends with its listener
+	}
+	return l, err
+}
+
+// Refused is why a connection was not made; nil if all were.
+func (p *Proxy) Refused() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refused
+}
+
+// RefusedHosts are the hosts that were called and are not listed, or may not be called.
+func (p *Proxy) RefusedHosts() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.hosts)
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodConnect:
+		p.connect(w, r)
+	case r.URL.Scheme == "http" && r.URL.Host != "":
+		p.forward(w, r)
+	default:
+		http.Error(w, "This is a proxy: it takes CONNECT, and http addresses.", http.StatusBadRequest)
+	}
+}
+
+// connect joins the caller with a host.
+func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
+	to, err := p.dial(r.Context(), "https", r.Host)
+	if err != nil {
+		p.refuse(w, r.Host, err)
+		return
+	}
+	defer to.Close()
+	from, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer from.Close()
+	if _, err := io.WriteString(from, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	join(r.Context(), from, buffered, to)
+}
+
+// join copies what two connections send each other until both have ended, or ctx has.
+func join(ctx context.Context, from net.Conn, sent io.Reader, to net.Conn) {
+	defer context.AfterFunc(ctx, func() { _, _ = from.Close(), to.Close() })()
+	var there sync.WaitGroup
+	there.Go(func() {
+		_, _ = io.Copy(to, sent)
+		endWriting(to)
+	})
+	_, _ = io.Copy(from, to)
+	endWriting(from)
+	there.Wait()
+}
+
+// forward passes on a request that is not encrypted.
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
+	address := r.URL.Host
+	if r.URL.Port() == "" {
+		address = net.JoinHostPort(r.URL.Hostname(), "80")
+	}
+	rule, via, err := p.way(r.Context(), "http", address)
+	if err != nil {
+		p.refuse(w, address, err)
+		return
+	}
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: rule.dialer().DialContext}
+	if via != nil {
+		transport = &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyURL(via)}
+	}
+	(&httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1, Rewrite: func(*httputil.ProxyRequest) {},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { p.refuse(w, address, err) },
+	}).ServeHTTP(w, r)
+}
+
+// way finds out whether an address may be called, and by whose proxy.
+func (p *Proxy) way(ctx context.Context, scheme, address string) (rule hostRule, via *url.URL, err error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return rule, nil, ErrNotListed
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return rule, nil, ErrNotListed
+	}
+	rule, listed := p.Hosts.find(host, uint16(n))
+	if !listed {
+		return rule, nil, ErrNotListed
+	}
+	if p.Via != nil {
+		via, err = p.Via(&url.URL{Scheme: scheme, Host: address})
+	}
+	if via != nil {
+		err = rule.judge(ctx, host)
+	}
+	return rule, via, err
+}
+
+// judge looks at what a name resolves to here if another proxy is to call it; that one's
+// names may not be known here.
+func (r hostRule) judge(ctx context.Context, host string) error {
+	all, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	for _, ip := range all {
+		if !r.admits(ip) {
+			return ErrForbidden
+		}
+	}
+	return nil
+}
+
+// dialer connects to what the rule admits.
+func (r hostRule) dialer() *net.Dialer {
+	return &net.Dialer{Timeout: maxDial, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || !r.admits(at.Addr()) {
+			return ErrForbidden
+		}
+		return nil
+	}}
+}
+
+func (p *Proxy) dial(ctx context.Context, scheme, address string) (net.Conn, error) {
+	rule, via, err := p.way(ctx, scheme, address)
+	switch {
+	case err != nil:
+		return nil, err
+	case via != nil:
+		return dialVia(ctx, via, address)
+	}
+	return rule.dialer().DialContext(ctx, "tcp", address)
+}
+
+// dialVia connects through the operator's proxy.
+func dialVia(ctx context.Context, via *url.URL, address string) (net.Conn, error) {
+	at, d := via.Host, net.Dialer{Timeout: maxDial}
+	if via.Port() == "" {
+		at = net.JoinHostPort(via.Hostname(), map[string]string{"https": "443"}[via.Scheme]+map[string]string{"http": "80"}[via.Scheme])
+	}
+	var conn net.Conn
+	var err error
+	switch via.Scheme {
+	case "http":
+		conn, err = d.DialContext(ctx, "tcp", at)
+	case "https":
+		conn, err = (&tls.Dialer{NetDialer: &d}).DialContext(ctx, "tcp", at)
+	default:
+		err = fmt.Errorf("the server's own proxy is one of %s, which is not supported: expected http or https", via.Scheme)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := askVia(conn, via.User, address); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func askVia(conn net.Conn, user *url.Userinfo, address string) error {
+	if err := conn.SetDeadline(time.Now().Add(maxDial)); err != nil {
+		return err
+	}
+	ask := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{}}
+	if user != nil {
+		password, _ := user.Password()
+		ask.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
+	}
+	if err := ask.Write(conn); err != nil {
+		return err
+	}
+	// Nothing follows the answer before the caller has sent something.
+	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), ask)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server's own proxy answered %s", answer.Status)
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+// ViaOf reads the operator's own proxies from an environment.
+func ViaOf(environ []string) func(*url.URL) (*url.URL, error) {
+	config := httpproxy.Config{
+		HTTPProxy: variable(environ, "HTTP_PROXY", "http_proxy"), HTTPSProxy: variable(environ, "HTTPS_PROXY", "https_proxy"), NoProxy: variable(environ, "NO_PROXY", "no_proxy"),
+	}
+	return config.ProxyFunc()
+}
+
+// ProxyEnv tells programs of a proxy at host and port, and that this machine is not called
+// through it. Node.js and Java have ways of their own.
+func ProxyEnv(host, port string) []string {
+	const direct = "localhost,127.0.0.1,::1"
+	proxy := "http://" + net.JoinHostPort(host, port)
+	return []string{
+		"HTTP_PROXY=" + proxy, "http_proxy=" + proxy, "HTTPS_PROXY=" + proxy, "https_proxy=" + proxy, "ALL_PROXY=" + proxy, "all_proxy=" + proxy,
+		"NO_PROXY=" + direct, "no_proxy=" + direct, "NODE_USE_ENV_PROXY=1",
+		"JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=" + host + " -Dhttp.proxyPort=" + port + " -Dhttps.proxyHost=" + host + " -Dhttps.proxyPort=" + port,
+	}
+}
+
+func (p *Proxy) refuse(w http.ResponseWriter, host string, err error) {
+	listed := !errors.Is(err, ErrNotListed)
+	p.mu.Lock()
+	p.refused = err
+	isNew := (!listed || errors.Is(err, ErrForbidden)) && !slices.Contains(p.hosts, host) && len(p.hosts) < 20
+	if isNew {
+		p.hosts = append(p.hosts, host)
+	}
+	p.mu.Unlock()
+	if isNew && p.RefusedFunc != nil {
+		p.RefusedFunc(host, err)
+	}
+	switch {
+	case !listed:
+		http.Error(w, host+" cannot be reached from here. "+p.Hint, http.StatusForbidden)
+	case errors.Is(err, ErrForbidden):
+		http.Error(w, host+" leads to an address that is not public, or to this machine: only a list that names the address itself leads there.", http.StatusForbidden)
+	default:
+		http.Error(w, host+" did not answer.", http.StatusBadGateway)
+	}
+}
+
+// Forward passes connections on to one address of the operator's own, until the listener is
+// closed.
+func Forward(address string) func(net.Listener) {
+	return func(l net.Listener) {
+		ctx, end := context.WithCancel(context.Background())
+		defer end()
+		l = netutil.LimitListener(l, maxConnections)
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer from.Close()
+				to, err := (&net.Dialer{Timeout: maxDial}).DialContext(ctx, "tcp", address)
+				if err != nil {
+					return
+				}
+				defer to.Close()
+				join(ctx, from, from, to)
+			}()
+		}
+	}
+}
+
+// endWriting tells the other end that nothing more comes.
+func endWriting(c net.Conn) {
+	if c, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite()
+	}
+}
+
+// ListedIn are the hosts of addresses that a variable of the operator's lists, separated by
+// commas or bars: GOPROXY.
+func ListedIn(environ []string, name string) (hosts []string) {
+	for _, text := range strings.FieldsFunc(variable(environ, name), func(r rune) bool { return r == ',' || r == '|' }) {
+		if u, err := url.Parse(text); err == nil && u.Host != "" {
+			hosts = append(hosts, u.Host)
+		}
+	}
+	return hosts
+}
+
+// variable is the first of some variables that an environment sets.
+func variable(environ []string, names ...string) string {
+	for _, name := range names {
+		for _, entry := range slices.Backward(environ) {
+			if value, ok := strings.CutPrefix(entry, name+"="); ok && value != "" {
+				return value
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,207 @@
+package outbound
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// through is an HTTP client that goes through a proxy.
+func through(t *testing.T, p *Proxy, server *httptest.Server) (c *http.Client, address string) {
+	t.Helper()
+	l, err := p.Listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	address = "http://" + l.Addr().String()
+	proxy, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := server.Client().Transport.(*http.Transport).Clone()
+	transport.Proxy = http.ProxyURL(proxy)
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}, address
+}
+
+// trusting leads to a server on loopback, as nothing but the configuration may.
+func trusting(t *testing.T, server *httptest.Server) *Proxy {
+	t.Helper()
+	hosts, err := Trusted([]string{server.Listener.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Proxy{Hosts: hosts, Hint: "Ask."}
+}
+
+func get(t *testing.T, c *http.Client, address string) (string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return string(text), err
+}
+
+func TestAProxyLeadsToItsHostsOnly(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int32
+	other := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			http.Redirect(w, r, other.URL, http.StatusFound)
+			return
+		}
+		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20))
+	}))
+	defer server.Close()
+	tunnel := trusting(t, server)
+	c, _ := through(t, tunnel, server)
+	if text, err := get(t, c, server.URL); len(text) != 1<<20 || err != nil || tunnel.Refused() != nil {
+		t.Errorf("got %d bytes, %v, %v", len(text), err, tunnel.Refused())
+	}
+	if _, err := get(t, c, server.URL+"/away"); err == nil || reached.Load() != 0 || !errors.Is(tunnel.Refused(), ErrNotListed) {
+		t.Errorf("a redirect was followed: %v, %v", err, tunnel.Refused())
+	}
+	if text, err := get(t, c, strings.Replace(other.URL, "https", "http", 1)); err != nil || !strings.HasSuffix(text, " cannot be reached from here. Ask.\n") {
+		t.Errorf("a host that is not listed: %q, %v", text, err)
+	}
+}
+
+func TestAProxyLeadsToPublicAddressesOnly(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int32
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer server.Close()
+	_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::]", "[::7f00:1]", "localhost.", "127.0.0.1.",
+		"10.0.0.1", "169.254.169.254", "192.168.0.1", "172.16.0.1", "100.64.0.1", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "255.255.255.255", "224.0.0.1",
+	} {
+		target := host + ":" + port
+		for name, hosts := range map[string]Hosts{"it": Only(target), "all": Public()} {
+			p := &Proxy{Hosts: hosts}
+			c, _ := through(t, p, server)
+			for _, scheme := range []string{"https", "http"} {
+				if _, err := get(t, c, scheme+"://"+target); scheme == "https" && err == nil || p.Refused() == nil {
+					t.Errorf("%s://%s where %s may be called: %v, %v", scheme, host, name, err, p.Refused())
+				}
+			}
+		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("it was reached %d times", n)
+	}
+}
+
+// git itself goes through it.
+func TestGitGoesThroughAProxy(t *testing.T) {
+	t.Parallel()
+	const refs = "9daeafb9864cf43055ae93beb0afd6c7d144bfa4\trefs/heads/main\n"
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, refs) }))
+	defer server.Close()
+	_, address := through(t, trusting(t, server), server)
+	cmd := exec.CommandContext(t.Context(), "git", "-c", "http.sslVerify=false", "-c", "http.proxy="+address, "ls-remote", server.URL+"/x")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "NO_PROXY=", "no_proxy=")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != refs {
+		t.Errorf("git says %s %v", out, err)
+	}
+}
+
+// A list names hosts, and nothing else is among them.
+func TestHostsOfAList(t *testing.T) {
+	t.Parallel()
+	hosts, err := Named([]string{"Registry.npmjs.org", "*.example.com", "api.*.amazonaws.com", "example.org:8443", "10.1.2.3", "[fd00::1]:80"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]bool{
+		"registry.npmjs.org:443": true, "REGISTRY.npmjs.org.:80": true, "registry.npmjs.org:22": false, "npmjs.org:443": false, "xregistry.npmjs.org:443": false,
+		"a.example.com:443": true, "a.b.example.com:443": true, "example.com:443": false, ".example.com:443": false, "aexample.com:443": false, "a.example.com.evil.test:443": false,
+		"api.eu.amazonaws.com:443": true, "api.eu.s3.amazonaws.com:443": false, "example.org:8443": true, "example.org:443": false,
+		"10.1.2.3:443": true, "[::ffff:10.1.2.3]:443": true, "10.1.2.4:443": false, "[fd00::1]:80": true, "[fd00::1]:443": false, "167838211:443": false,
+	} {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := net.LookupPort("tcp", port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := hosts.find(host, uint16(n)); found != want {
+			t.Errorf("%s is in the list: %t", address, found)
+		}
+	}
+	for _, wrong := range []string{"", "*", "https://example.com", "example.com/x", "*.com.*", "2130706433", "127.1", "0x7f000001", "example.com:0", "example.com:x", "a b", "fe80::1%eth0", "example..com"} {
+		if _, err := Named([]string{wrong}); err == nil {
+			t.Errorf("%q was taken for a host", wrong)
+		}
+	}
+}
+
+// A name of a list leads to no address that is not public, but an address does that is
+// named itself.
+func TestWhatAListLeadsTo(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "reached") }))
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	for entry, want := range map[string]bool{"127.0.0.1": true, "localhost": false} {
+		hosts, err := Named([]string{entry + ":" + port})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &Proxy{Hosts: hosts}
+		c, _ := through(t, p, server)
+		text, err := get(t, c, "http://"+entry+":"+port)
+		if reached := text == "reached"; err != nil || reached != want || errors.Is(p.Refused(), ErrForbidden) == want {
+			t.Errorf("%s was reached: %t, %v, %v", entry, reached, err, p.Refused())
+		}
+	}
+}
+
+// Where the operator has a proxy, what may be called is called through that.
+func TestAProxyBehindAProxy(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "reached") }))
+	defer server.Close()
+	asked := make(chan string, 9)
+	operators := trusting(t, server)
+	outer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.Header.Get("Proxy-Authorization")
+		operators.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
+	}))
+	defer outer.Close()
+	p := trusting(t, server)
+	p.Via = func(*url.URL) (*url.URL, error) {
+		return url.Parse(strings.Replace(outer.URL, "http://", "http://me:secret@", 1))
+	}
+	c, _ := through(t, p, server)
+	if text, err := get(t, c, server.URL); text != "reached" || err != nil {
+		t.Fatalf("got %q, %v", text, err)
+	}
+	if got := <-asked; got != "CONNECT Basic bWU6c2VjcmV0" {
+		t.Errorf("the operator's proxy was asked %q", got)
+	}
+	if _, err := get(t, c, "https://example.com/"); err == nil || len(asked) > 0 {
+		t.Errorf("what is not listed was asked for: %v", err)
+	}
+}

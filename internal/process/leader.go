@@ -1,0 +1,105 @@
+package process
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// instance tells a process from a later one with its pid.
+type instance struct {
+	PID int `json:"pid"`
+	// Started is its StartTime.
+	Started string `json:"started"`
+}
+
+// lives reports whether the process is still there.
+func (i instance) lives() bool { return i.PID > 1 && i.Started != "" && StartTime(i.PID) == i.Started }
+
+// leader is the first process of a sandbox: its end ends everything in there, and it leads
+// the program's process group. bubblewrap, which is what we start, only waits for it. The
+// zero leader is that of a program that runs outside of a sandbox.
+type leader struct{ instance }
+
+// infoOption makes bubblewrap write who the leader is to the first of a command's extra
+// files.
+var infoOption = []string{"--info-fd", "3"}
+
+// start starts a command in a room, and returns the leader of its sandbox, if it has one,
+// and its doors.
+func (s Sandbox) start(cmd *exec.Cmd, marker string, doors []Door) (leader, []net.Listener, error) {
+	return s.launch(cmd, doors, func() error { return running.start(cmd, marker) }, func() { _ = running.wait(cmd) })
+}
+
+// launch begins a command, which wait waits for if it cannot go on.
+func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait func()) (l leader, listeners []net.Listener, err error) {
+	if !s.InForce() {
+		return leader{}, nil, begin()
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return leader{}, nil, err
+	}
+	defer read.Close()
+	defer write.Close()
+	cmd.ExtraFiles = []*os.File{write}
+	var g gate
+	if len(doors) > 0 {
+		if g, err = newGate(); err != nil {
+			return leader{}, nil, err
+		}
+		defer g.close()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, g.theirs)
+	}
+	filter, err := withFilter(cmd)
+	if err != nil {
+		return leader{}, nil, err
+	}
+	defer filter.Close()
+	if err := begin(); err != nil {
+		return leader{}, nil, err
+	}
+	_ = write.Close()
+	l = readLeader(read)
+	if l.PID == 0 || len(doors) == 0 {
+		return l, nil, nil
+	}
+	listeners, err = g.pass(l.PID, doors)
+	switch {
+	case errors.Is(err, errNotThere):
+		return l, nil, nil // who waits for it learns why
+	case err != nil:
+		group{cmd.Process.Pid, l}.kill()
+		wait()
+		return leader{}, nil, err
+	}
+	return l, listeners, nil
+}
+
+// readLeader reads what bubblewrap says of the leader. The zero leader is returned if
+// either has ended already.
+func readLeader(info io.Reader) leader {
+	var said struct {
+		PID int `json:"child-pid"`
+	}
+	if json.NewDecoder(info).Decode(&said) != nil || said.PID <= 1 {
+		return leader{}
+	}
+	l := leader{instance{said.PID, StartTime(said.PID)}}
+	if l.Started == "" {
+		return leader{}
+	}
+	return l
+}
+
+// end ends everything in the sandbox, and returns when nothing is left of it.
+func (l leader) end() {
+	if l.lives() {
+		_ = syscall.Kill(l.PID, syscall.SIGKILL)
+		AwaitExit(l.PID, l.Started)
+	}
+}

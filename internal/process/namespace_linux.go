@@ -1,0 +1,179 @@
+//go:build amd64 || arm64
+
+package process
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// errOurNetwork is returned for a process that shares our network.
+var errOurNetwork = errors.New("the sandbox has no network of its own")
+
+// listenIn listens at ports of 127.0.0.1 in the network namespace of another process.
+//
+// A process enters a user namespace only while it has one thread, and nobody but root
+// enters a network without its user namespace. So a process of its own does that, which
+// lives for some fifty microseconds: it shares our memory and our table of descriptors, and
+// the sockets that it makes are ours. Nothing runs in the sandbox for it, and it is done
+// again in the same way when another server adopts the sandbox.
+func listenIn(pid int, ports []uint16) (listeners []net.Listener, err error) {
+	network, err := os.Open("/proc/" + strconv.Itoa(pid) + "/ns/net")
+	if err != nil {
+		return nil, err
+	}
+	defer network.Close()
+	if isOurs, err := isOurNamespace(network.Fd(), "net"); isOurs || err != nil {
+		return nil, errors.Join(err, errOurNetwork)
+	}
+	users, err := unix.IoctlRetInt(int(network.Fd()), getUserNamespace)
+	if err != nil {
+		return nil, fmt.Errorf("asking for the user namespace of the sandbox: %w", err)
+	}
+	defer unix.Close(users)
+	sameUsers, err := isOurNamespace(uintptr(users), "user")
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	if !sameUsers {
+		steps = append(steps, step{trap: unix.SYS_SETNS, args: [5]uintptr{uintptr(users), unix.CLONE_NEWUSER}})
+	}
+	steps = append(steps, step{trap: unix.SYS_SETNS, args: [5]uintptr{network.Fd(), unix.CLONE_NEWNET}})
+	var pinned runtime.Pinner // the steps hold addresses as numbers
+	defer pinned.Unpin()
+	for _, port := range ports {
+		at := &unix.RawSockaddrInet4{Family: unix.AF_INET, Addr: [4]byte{127, 0, 0, 1}, Port: networkOrder(port)}
+		pinned.Pin(at)
+		steps = append(steps, listening(at)...)
+	}
+	return listenersOf(steps, do(steps))
+}
+
+// networkOrder is a port as the system wants it.
+func networkOrder(port uint16) uint16 {
+	return binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, port))
+}
+
+// getUserNamespace is NS_GET_USERNS of the kernel.
+const getUserNamespace = 0xb701
+
+// step is a system call that spawn's process makes. spawn knows where its fields lie.
+type step struct {
+	trap uintptr
+	args [5]uintptr
+	// result is what the call returned; notMade if there was none.
+	result int
+}
+
+// notMade is an error that no system call returns.
+const notMade = -4095
+
+// theSocket stands for the socket that was made last.
+const theSocket = ^uintptr(0)
+
+// spawn starts a process that shares our memory and descriptors, makes these system calls
+// until one fails, and ends. It returns then, and what it returns is the process, or below 0 an
+// error. The calls run without Go: nothing in them may use the stack, or allocate.
+//
+//go:noescape
+func spawn(steps *step, n int) (pid int)
+
+var yes uint32 = 1
+
+// backlog is how many connections wait at a door.
+const backlog = 128
+
+// listening are the steps by which a socket comes to listen.
+func listening(at *unix.RawSockaddrInet4) []step {
+	return []step{
+		{trap: unix.SYS_SOCKET, args: [5]uintptr{unix.AF_INET, unix.SOCK_STREAM | unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK}},
+		// The last connections of a server before us may just be ending.
+		{trap: unix.SYS_SETSOCKOPT, args: [5]uintptr{theSocket, unix.SOL_SOCKET, unix.SO_REUSEADDR, uintptr(unsafe.Pointer(&yes)), unsafe.Sizeof(yes)}}, //nolint:gosec // a variable of the package stays where it is
+		{trap: unix.SYS_BIND, args: [5]uintptr{theSocket, uintptr(unsafe.Pointer(at)), unix.SizeofSockaddrInet4}},                                       //nolint:gosec // the caller has pinned it
+		{trap: unix.SYS_LISTEN, args: [5]uintptr{theSocket, backlog}},
+	}
+}
+
+// do has the steps done, and returns why one of them failed.
+func do(steps []step) error {
+	for i := range steps {
+		steps[i].result = notMade
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	// A signal's handler would run in memory that both share.
+	var all, before unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = ^all.Val[i]
+	}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &before); err != nil {
+		return err
+	}
+	pid := spawn(&steps[0], len(steps))
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil); err != nil {
+		return err
+	}
+	if pid < 0 {
+		return fmt.Errorf("entering the network of a sandbox: %w", syscall.Errno(-pid))
+	}
+	for {
+		if _, err := unix.Wait4(pid, nil, unix.WALL, nil); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	for _, s := range steps {
+		if s.result < 0 {
+			return fmt.Errorf("entering the network of a sandbox: %s: %w", s.name(), syscall.Errno(-s.result))
+		}
+	}
+	return nil
+}
+
+// name is the system call of a step.
+func (s step) name() string {
+	names := map[uintptr]string{unix.SYS_SETNS: "setns", unix.SYS_SOCKET: "socket", unix.SYS_SETSOCKOPT: "setsockopt", unix.SYS_BIND: "bind", unix.SYS_LISTEN: "listen"}
+	return names[s.trap]
+}
+
+// listenersOf makes listeners of the sockets. Where something failed, none is left open.
+func listenersOf(steps []step, err error) ([]net.Listener, error) {
+	var all []net.Listener
+	for _, s := range steps {
+		if s.trap != unix.SYS_SOCKET || s.result < 0 {
+			continue
+		}
+		file := os.NewFile(uintptr(s.result), "door")
+		if err == nil {
+			var l net.Listener
+			if l, err = net.FileListener(file); err == nil {
+				all = append(all, l)
+			}
+		}
+		_ = file.Close()
+	}
+	if err != nil {
+		closeAll(all)
+		return nil, err
+	}
+	return all, nil
+}
+
+// isOurNamespace reports whether a descriptor of a namespace is that of our own.
+func isOurNamespace(fd uintptr, name string) (bool, error) {
+	var theirs, ours unix.Stat_t
+	if err := unix.Fstat(int(fd), &theirs); err != nil {
+		return false, err
+	}
+	err := unix.Stat("/proc/self/ns/"+name, &ours)
+	return theirs.Ino == ours.Ino && theirs.Dev == ours.Dev, err
+}

@@ -1,0 +1,10 @@
+//go:build unix && !(linux && (amd64 || arm64))
+
+package process
+
+import (
+	"errors"
+	"net"
+)
+
+func listenIn(int, []uint16) ([]net.Listener, error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,9 @@
+package process
+
+import "golang.org/x/sys/unix"
+
+// machine is this one in struct seccomp_data.
+const machine = unix.AUDIT_ARCH_AARCH64
+
+// refusedHere are refused calls that only this machine has.
+var refusedHere []uint32

@@ -1,0 +1,52 @@
+// Package spelling finds what a misspelt word may mean.
+package spelling
+
+import "strings"
+
+// Distance counts the bytes to change, add, drop or swap with their neighbour between two
+// words (optimal string alignment distance).
+func Distance(a, b string) int {
+	var last []int
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		last, before, row = before, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(before[j]+1, row[j-1]+1, before[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], last[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// Nearest is the word among known that one may be a misspelling of; "" if there is none.
+// Case and the signs between words do not count, and short words may differ less than long ones.
+func Nearest(word string, known []string) string {
+	nearest, most := "", 2
+	for _, one := range known {
+		if d := Distance(letters(word), letters(one)); d <= most && d <= mayDiffer(one) {
+			nearest, most = one, d-1
+		}
+	}
+	return nearest
+}
+
+func mayDiffer(word string) int {
+	if len(word) > 6 {
+		return 2
+	}
+	return 1
+}
+
+func letters(word string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", "$", "").Replace(word))
+}

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// The queue of a partition. Each user has a line of jobs that wait, "line:<user>", ordered by
+// level and age. For each level there is a round, "round:<level>", of the users who have such
+// jobs. take.lua takes one job of the user whose turn it is, and that user goes to the end of the
+// round: a user's wait depends on how many users wait, not on how many jobs these have.
+//
+// A job that is taken becomes an entry of the stream "queue:<priority>", where its node holds it.
+
+// level is a class of jobs that wait.
+type level struct {
+	priority string
+	class    string
+}
+
+// levels are in the order in which they are taken. take.lua knows the order, too, and lets no
+// level starve the next.
+var levels = [...]level{
+	{string(job.Interactive), "resumed"},
+	{string(job.Interactive), "new"},
+	{string(job.Batch), "resumed"},
+	{string(job.Batch), "new"},
+}
+
+func (l level) round() string { return l.priority + ":" + l.class }
+
+// levelOf returns the index of a position's level.
+func levelOf(p lifecycle.QueuePosition) int {
+	i := 0
+	if p.Priority == job.Batch {
+		i = 2
+	}
+	if !p.Resumes {
+		i++
+	}
+	return i
+}
+
+// levelWidth separates the scores of one level from those of the next. It exceeds every time in
+// milliseconds until the year 2286.
+const levelWidth = 1e13
+
+// levelRange selects the jobs of one level from a line: one is enough to know whether there are any.
+func levelRange(i int) *redis.ZRangeBy {
+	from := int64(i) * levelWidth
+	return &redis.ZRangeBy{Min: strconv.FormatInt(from, 10), Max: "(" + strconv.FormatInt(from+levelWidth, 10), Count: 1}
+}
+
+// positionScore orders a user's jobs by level and age.
+func positionScore(p lifecycle.QueuePosition) string {
+	return strconv.FormatInt(int64(levelOf(p))*levelWidth+p.Since.UnixMilli(), 10)
+}
+
+// enqueue puts a job into its user's line, and the user into the round.
+func (c *commit) enqueue(p lifecycle.QueuePosition) {
+	c.do("ZADD", c.key("line", p.UserID), positionScore(p), string(p.JobID))
+	c.join(levels[levelOf(p)], p.UserID)
+	c.do("PUBLISH", c.key("wake"), string(p.Priority))
+}
+
+// join lets a user take part in a round.
+func (c *commit) join(l level, userID string) {
+	c.joins = append(c.joins, []any{c.key("round", l.round()), userID})
+}

@@ -1,0 +1,61 @@
+package store_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// BenchmarkTake measures what taking a job costs, behind backlogs of different length and users.
+func BenchmarkTake(b *testing.B) {
+	for _, users := range []int{2, 500} {
+		for _, backlog := range []int{1000, 5000} {
+			b.Run(fmt.Sprintf("users=%d/backlog=%d", users, backlog), func(b *testing.B) { benchmarkTake(b, users, backlog) })
+		}
+	}
+}
+
+func benchmarkTake(b *testing.B, users, backlog int) {
+	b.Helper()
+	const takes = 500
+	client := storetest.PrivateRedis(b)
+	db := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
+	s := &storetest.Service{Store: db, Service: lifecycle.New(db, nil, lifecycle.Options{})}
+	if err := db.Prepare(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	names := usersOf(s, 3, users)
+	for i := range backlog {
+		if _, err := s.Start(b.Context(), newJob(names[i%users])); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := client.ConfigResetStat(b.Context()).Err(); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for range takes {
+		if _, ok, err := s.Take(b.Context(), 3, "n"); err != nil || !ok {
+			b.Fatal("nothing was taken", err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/takes, "µs/take")
+	stats, err := client.Info(b.Context(), "commandstats").Result()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(stats) {
+		if rest, ok := strings.CutPrefix(line, "cmdstat_evalsha:"); ok {
+			var calls, usec int
+			if _, err := fmt.Sscanf(rest, "calls=%d,usec=%d", &calls, &usec); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(usec)/float64(calls), "redis-µs/take")
+		}
+	}
+}

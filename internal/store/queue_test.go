@@ -1,0 +1,397 @@
+package store_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// usersOf returns n users of a partition.
+func usersOf(s *storetest.Service, p store.Partition, n int) []string {
+	var users []string
+	for i := 0; len(users) < n; i++ {
+		user := fmt.Sprint("user-", i)
+		if store.PartitionOf(job.ID(s.NewID(job.JobIDs, user))) == p {
+			users = append(users, user)
+		}
+	}
+	return users
+}
+
+// queueOf is one partition's queue, beside a model of it.
+type queueOf struct {
+	t     *testing.T
+	s     *storetest.Service
+	users []string
+	takes int
+	// waits are the jobs that wait, ended those that a person may retry.
+	waits map[job.ID]*waiting
+	ended []*waiting
+}
+
+// waiting is a job that waits for a worker.
+type waiting struct {
+	id       job.ID
+	user     string
+	priority job.Priority
+	resumes  bool
+	// since counts the takes before it was queued, and alone is set if its user had no other job
+	// in the queue then.
+	since int
+	alone bool
+}
+
+func newQueue(t *testing.T, s *storetest.Service, users int) *queueOf {
+	return &queueOf{t: t, s: s, users: usersOf(s, 3, users), waits: map[job.ID]*waiting{}}
+}
+
+func (q *queueOf) queued(id job.ID, user string, priority job.Priority, resumes bool) {
+	alone := true
+	for _, w := range q.waits {
+		alone = alone && w.user != user
+	}
+	q.waits[id] = &waiting{id, user, priority, resumes, q.takes, alone}
+}
+
+func (q *queueOf) create(user string, priority job.Priority) job.ID {
+	q.t.Helper()
+	n := newJob(user)
+	n.Priority = priority
+	j, err := q.s.Start(q.t.Context(), n)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	q.queued(j.ID, user, priority, false)
+	return j.ID
+}
+
+// take takes the next job, and compares it with the model; nil if none waits.
+func (q *queueOf) take() (lifecycle.Taken, *waiting) {
+	q.t.Helper()
+	taken, ok, err := q.s.Take(q.t.Context(), 3, "n")
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	if !ok {
+		if len(q.waits) > 0 {
+			q.t.Fatalf("nothing was taken, and %d jobs wait", len(q.waits))
+		}
+		return taken, nil
+	}
+	w := q.waits[taken.JobID]
+	if w == nil || w.priority != taken.Priority {
+		q.t.Fatalf("took %+v, which does not wait", taken)
+	}
+	delete(q.waits, taken.JobID)
+	q.takes++
+	if passed := q.takes - w.since; w.alone && passed > q.bound(w) {
+		q.t.Errorf("a user's only job was taken after %d others, at most %d may go before it: %+v", passed, q.bound(w), w)
+	}
+	return taken, w
+}
+
+// bound is within how many takes a user's only job is taken: in a round each user has one turn.
+// New jobs get one of four takes, and batch jobs one of eight.
+func (q *queueOf) bound(w *waiting) int {
+	takes := len(q.users) + 1
+	if w.resumes {
+		takes *= 2 // at least half, in fact three of four
+	} else {
+		takes *= 4
+	}
+	if w.priority == job.Batch {
+		return takes * 8
+	}
+	return takes * 2
+}
+
+// run takes the next job and ends it, or has it ask a question that is answered at once.
+func (q *queueOf) run(asks bool) {
+	q.t.Helper()
+	if asks {
+		q.ask()()
+		return
+	}
+	if w, end := q.start(); w != nil {
+		q.cancel(w)
+		q.do(q.s.EndTurn(q.t.Context(), end))
+	}
+}
+
+// start takes the next job and starts its turn, which ends as is returned; nil if none waits.
+func (q *queueOf) start() (*waiting, lifecycle.TurnEnd) {
+	q.t.Helper()
+	taken, w := q.take()
+	if w == nil {
+		return nil, lifecycle.TurnEnd{}
+	}
+	turn, err := q.s.StartTurn(q.t.Context(), lifecycle.Worker{Node: "n"}, taken)
+	if err != nil || turn == nil {
+		q.t.Fatalf("no turn was started: %v", err)
+	}
+	return w, lifecycle.TurnEnd{ID: w.id, Turn: turn.Job.Turn, Node: "n", Begun: true}
+}
+
+// ask takes the next job and has it ask a question, which is answered by what is returned.
+func (q *queueOf) ask() (answer func()) {
+	q.t.Helper()
+	ctx := q.t.Context()
+	w, end := q.start()
+	if w == nil {
+		return func() {}
+	}
+	j, err := q.s.Get(ctx, w.id)
+	q.do(j, err)
+	_, asked, _, err := q.s.Ask(ctx, lifecycle.NewCheckpoint{
+		RequestID: w.id, UserID: w.user, SessionID: j.SessionID, Type: job.InformationRequest, Message: "Which?",
+		Chat: job.Text(job.FromAssistant, "Which?"), Digest: strconv.Itoa(end.Turn),
+	})
+	q.do(asked, err)
+	q.do(q.s.EndTurn(ctx, end))
+	j, err = q.s.Get(ctx, w.id)
+	q.do(j, err)
+	return func() {
+		q.t.Helper()
+		q.do(q.s.Answer(ctx, *j.Checkpoint, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: "This."}}))
+		q.queued(w.id, w.user, w.priority, true)
+	}
+}
+
+func (q *queueOf) do(_ any, err error) {
+	q.t.Helper()
+	if err != nil {
+		q.t.Fatal(err)
+	}
+}
+
+func (q *queueOf) cancel(w *waiting) {
+	q.t.Helper()
+	q.do(nil, q.s.End(q.t.Context(), w.id, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
+	delete(q.waits, w.id)
+	q.ended = append(q.ended, w)
+}
+
+// putBack takes the next job and puts it back, as a node does that may not start it.
+func (q *queueOf) putBack() {
+	q.t.Helper()
+	if taken, w := q.take(); w != nil {
+		q.do(nil, q.s.PutBack(q.t.Context(), taken))
+		q.queued(taken.JobID, w.user, w.priority, w.resumes)
+	}
+}
+
+func (q *queueOf) retry(i int) {
+	q.t.Helper()
+	w := q.ended[i]
+	q.do(nil, q.s.Retry(q.t.Context(), w.id))
+	q.ended = slices.Delete(q.ended, i, i+1)
+	for _, other := range q.waits {
+		if other.user == w.user {
+			other.alone = false // the retried job is older, and goes before it
+		}
+	}
+	q.queued(w.id, w.user, w.priority, false)
+}
+
+// TestQueueFollowsItsModel has noisy users with many jobs and quiet ones with one at a time,
+// who also cancel and retry: each job that waits is taken, once, and nobody's only job waits
+// for long.
+func TestQueueFollowsItsModel(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1000}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		q := newQueue(t, s, 7)
+		noisy, quiet := q.users[:3], q.users[3:]
+		priorities := []job.Priority{job.Interactive, job.Interactive, job.Batch}
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 700 {
+			switch r.IntN(10) {
+			case 0, 1, 2:
+				q.create(noisy[r.IntN(len(noisy))], priorities[r.IntN(len(priorities))])
+			case 3:
+				user := quiet[r.IntN(len(quiet))]
+				if !slices.ContainsFunc(slices.Collect(maps.Values(q.waits)), func(w *waiting) bool { return w.user == user }) {
+					q.create(user, priorities[r.IntN(len(priorities))])
+				}
+			case 4, 5, 6:
+				q.run(r.IntN(3) > 0)
+			case 7:
+				q.putBack()
+			case 8:
+				for _, w := range q.waits { // any
+					q.cancel(w)
+					break
+				}
+			case 9:
+				if len(q.ended) > 0 {
+					if i := r.IntN(len(q.ended)); slices.Contains(noisy, q.ended[i].user) {
+						q.retry(i)
+					}
+				}
+			}
+		}
+		for len(q.waits) > 0 {
+			q.run(false)
+		}
+		q.take() // nothing is left
+		if left := keysOf(t, rdb, "*:line:*", "*:round:*"); len(left) > 0 {
+			t.Errorf("of an empty queue this is left: %v", left)
+		}
+		if _, err := s.Inspect(t.Context(), false, func(f job.Finding) { t.Errorf("found %+v", f) }); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func created(t *testing.T, s *storetest.Service, id job.ID) time.Time {
+	t.Helper()
+	j, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j.CreatedAt
+}
+
+func keysOf(t *testing.T, rdb redis.UniversalClient, patterns ...string) []string {
+	t.Helper()
+	var found []string
+	for _, pattern := range patterns {
+		keys, err := rdb.Keys(t.Context(), pattern).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, keys...)
+	}
+	return found
+}
+
+// TestABacklogDelaysItsOwnUser queues many jobs of two users, and then one of a third.
+func TestABacklogDelaysItsOwnUser(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		for _, backlog := range []int{5, 100} {
+			q := newQueue(t, s, 3)
+			for i := range 2 * backlog {
+				q.create(q.users[i%2], job.Interactive)
+			}
+			q.take()
+			only := q.create(q.users[2], job.Interactive)
+			for q.waits[only] != nil {
+				q.take()
+			}
+			if passed := q.takes - 1; passed > 3 {
+				t.Errorf("behind %d jobs of each of two users, it was taken as number %d", backlog, passed)
+			}
+			for len(q.waits) > 0 {
+				q.take()
+			}
+		}
+	})
+}
+
+// TestAnAnsweredJobGoesBeforeNewOnes answers a question of a job behind a backlog.
+func TestAnAnsweredJobGoesBeforeNewOnes(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		q := newQueue(t, s, 3)
+		for i := range 60 { // of a user's jobs that were created in the same millisecond, any may be first
+			q.create(q.users[i%3], job.Interactive)
+		}
+		q.run(true)
+		if taken, w := q.take(); !w.resumes {
+			t.Errorf("%s was taken before the job that was answered", taken.JobID)
+		}
+		order := map[string][]job.ID{}
+		for len(q.waits) > 0 {
+			taken, w := q.take()
+			order[w.user] = append(order[w.user], taken.JobID)
+		}
+		for user, ids := range order {
+			if !slices.IsSortedFunc(ids, func(a, b job.ID) int { return created(t, s, a).Compare(created(t, s, b)) }) {
+				t.Errorf("the jobs of %s were not taken in their order", user)
+			}
+		}
+	})
+}
+
+// TestNoLevelStarves keeps all levels full.
+func TestNoLevelStarves(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1000}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		q := newQueue(t, s, 2)
+		const each, takes = 64, 64
+		var answers []func()
+		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
+			for range each {
+				q.create(q.users[0], priority)
+			}
+			for range each {
+				answers = append(answers, q.ask())
+			}
+		}
+		for _, answer := range answers {
+			answer()
+		}
+		for range each {
+			q.create(q.users[0], job.Interactive)
+			q.create(q.users[0], job.Batch)
+		}
+		counts := map[string]int{}
+		for range takes {
+			_, w := q.take()
+			counts[fmt.Sprint(w.priority, " ", w.resumes)]++
+		}
+		want := map[string]int{"interactive true": 42, "interactive false": 14, "batch true": 6, "batch false": 2}
+		if diff := cmp.Diff(want, counts); diff != "" {
+			t.Errorf("of %d takes these were of each level: %s", takes, diff)
+		}
+	})
+}
+
+// TestJobsThatAnEarlierVersionQueuedStart has jobs where format 3 kept them: each starts, once.
+func TestJobsThatAnEarlierVersionQueuedStart(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1000}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		q := newQueue(t, s, 2)
+		q.do(s.Heartbeat(ctx, "n", ""))
+		for i := range 10 {
+			q.create(q.users[i%2], job.Interactive)
+			q.create(q.users[i%2], job.Batch)
+		}
+		q.do(rdb.Del(ctx, keysOf(t, rdb, "*:line:*", "*:round:*")...).Result())
+		for id, w := range q.waits {
+			q.do(rdb.XAdd(ctx, &redis.XAddArgs{Stream: "rb:{03}:queue:" + string(w.priority), Values: []any{"id", string(id)}}).Result())
+		}
+		q.do(rdb.Set(ctx, "rb:{00}:format", 3, 0).Result())
+		q.do(nil, s.Upgrade(ctx))
+		for {
+			turn, err := s.Claim(ctx, 3, lifecycle.Worker{Node: "n"})
+			q.do(nil, err)
+			if turn == nil {
+				break
+			}
+			if q.waits[turn.Job.ID] == nil {
+				t.Errorf("%s was started twice", turn.Job.ID)
+			}
+			delete(q.waits, turn.Job.ID)
+		}
+		if len(q.waits) > 0 {
+			t.Errorf("%d jobs were not started", len(q.waits))
+		}
+		if _, err := s.Inspect(ctx, false, func(f job.Finding) { t.Errorf("found %+v", f) }); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Answers are what the API answered to the requests of one turn, as far as it tells of
+// limits. A turn can make its CLI print anything, but not the API answer it.
+type Answers struct {
+	mu       sync.Mutex
+	answered bool
+	refused  *Refusal
+}
+
+// Refusal is an answer of the API that is an error.
+type Refusal struct {
+	// Status is that of HTTP; Type and Message are the API's own.
+	Status  int
+	Type    string
+	Message string
+	// ResetsAt is set if the account has used up its quota: it may go on then.
+	ResetsAt time.Time
+}
+
+// Answered reports whether the model has answered a request.
+func (a *Answers) Answered() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.answered
+}
+
+// Refused returns the latest error; nil for none.
+func (a *Answers) Refused() *Refusal {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refused
+}
+
+func (a *Answers) refuse(r Refusal) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused = &r
+}
+
+// maxError bounds how much of an error is read.
+const maxError = 64 << 10
+
+// note takes an answer on its way to the turn.
+func (a *Answers) note(r *http.Response) error {
+	if r.StatusCode < http.StatusBadRequest {
+		a.mu.Lock()
+		a.answered = true
+		a.mu.Unlock()
+		r.Body = &watched{ReadCloser: r.Body, report: a.refuse}
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxError))
+	if err != nil {
+		return err
+	}
+	rest := r.Body
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), rest), rest}
+	refusal := readError(text)
+	refusal.Status, refusal.ResetsAt = r.StatusCode, resetsAt(r.Header)
+	a.refuse(refusal)
+	return nil
+}
+
+// readError reads the body of an error; of one that is not the API's, nothing is known.
+func readError(text []byte) Refusal {
+	var body struct {
+		Error struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(text, &body)
+	return Refusal{Type: body.Error.Type, Message: body.Error.Message}
+}
+
+// resetsAt is when an account may go on that has used up its quota; zero for others.
+func resetsAt(h http.Header) time.Time {
+	seconds, err := strconv.ParseInt(h.Get("Anthropic-Ratelimit-Unified-Reset"), 10, 64)
+	if err != nil || h.Get("Anthropic-Ratelimit-Unified-Status") != "rejected" {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+// watched is a stream in which an error is noticed that comes after its beginning.
+type watched struct {
+	io.ReadCloser
+	report func(Refusal)
+	line   []byte
+	// isError is true after the line that announces an error.
+	isError bool
+}
+
+// Read implements [io.Reader].
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		piece, after, ended := bytes.Cut(rest, []byte("\n"))
+		w.line = append(w.line, piece[:min(len(piece), maxError-len(w.line))]...)
+		if ended {
+			w.endLine()
+		}
+		rest = after
+	}
+	return n, err
+}
+
+func (w *watched) endLine() {
+	line := bytes.TrimSpace(w.line)
+	w.line = w.line[:0]
+	if name, isName := bytes.CutPrefix(line, []byte("event:")); isName {
+		w.isError = string(bytes.TrimSpace(name)) == "error"
+	}
+	if text, isData := bytes.CutPrefix(line, []byte("data:")); isData && w.isError {
+		w.report(readError(text))
+	}
+}

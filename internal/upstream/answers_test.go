@@ -1,0 +1,78 @@
+package upstream_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/internal/upstream"
+)
+
+// ask sends a request to an API by a path, and returns what is known of the answers, and
+// the answer's body.
+func ask(t *testing.T, path string, api http.HandlerFunc) (*upstream.Answers, string) {
+	t.Helper()
+	real := httptest.NewServer(api)
+	t.Cleanup(real.Close)
+	u, err := url.Parse(real.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := &upstream.Answers{}
+	s := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), Answers: answers})
+	t.Cleanup(s.Close)
+	text, err := io.ReadAll(call(t, "POST", s.URL+path, http.Header{"Accept-Encoding": {"gzip"}}).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answers, string(text)
+}
+
+// A limit is known by the answer of the API, which the turn gets as it is.
+func TestLimitsAreKnownFromTheAnswers(t *testing.T) {
+	t.Parallel()
+	const refusal = `{"type":"error","error":{"type":"overloaded_error","message":"Busy"}}`
+	long := strings.Repeat("x", 100_000)
+	for name, c := range map[string]struct {
+		path     string
+		status   int
+		header   map[string]string
+		body     string
+		answered bool
+		want     *upstream.Refusal
+	}{
+		"an answer":         {"/v1/messages", 200, nil, "data: {}\n\n", true, nil},
+		"an error":          {"/v1/messages?beta=true", 529, nil, refusal, false, &upstream.Refusal{Status: 529, Type: "overloaded_error", Message: "Busy"}},
+		"no JSON":           {"/v1/messages", 503, nil, "<html>" + long, false, &upstream.Refusal{Status: 503}},
+		"a quota":           {"/v1/messages", 429, map[string]string{"anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": "1800000000"}, "{}", false, &upstream.Refusal{Status: 429, ResetsAt: time.Unix(1800000000, 0).UTC()}},
+		"no quota":          {"/v1/messages", 429, map[string]string{"anthropic-ratelimit-unified-status": "allowed", "anthropic-ratelimit-unified-reset": "1800000000"}, "{}", false, &upstream.Refusal{Status: 429}},
+		"within a stream":   {"/v1/messages", 200, nil, "event: a\ndata: " + long + "\n\nevent: error\ndata: " + refusal + "\n\n", true, &upstream.Refusal{Type: "overloaded_error", Message: "Busy"}},
+		"text of the model": {"/v1/messages", 200, nil, "event: content_block_delta\ndata: " + refusal + "\n\n", true, nil},
+		"another path":      {"/v1/messages/count_tokens", 429, nil, refusal, false, nil},
+	} {
+		answers, body := ask(t, c.path, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Accept-Encoding") != "identity" {
+				t.Errorf("%s: the API may answer in %q", name, r.Header.Get("Accept-Encoding"))
+			}
+			for name, value := range c.header {
+				w.Header().Set(name, value)
+			}
+			w.WriteHeader(c.status)
+			for _, piece := range strings.SplitAfter(c.body, "r") { // no line arrives in one piece
+				_, _ = io.WriteString(w, piece)
+				_ = http.NewResponseController(w).Flush()
+			}
+		})
+		if body != c.body {
+			t.Errorf("%s: the turn got %.200q", name, body)
+		}
+		if answers.Answered() != c.answered || !reflect.DeepEqual(answers.Refused(), c.want) {
+			t.Errorf("%s: answered %v, refused %+v, want %v, %+v", name, answers.Answered(), answers.Refused(), c.answered, c.want)
+		}
+	}
+}

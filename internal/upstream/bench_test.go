@@ -1,0 +1,40 @@
+package upstream_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringback/internal/upstream"
+)
+
+// BenchmarkRequest compares a request of the CLI's size to the API itself with one that is passed on.
+func BenchmarkRequest(b *testing.B) {
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, strings.Repeat("event: content_block_delta\ndata: {}\n\n", 100))
+	}))
+	b.Cleanup(api.Close)
+	u, err := url.Parse(api.URL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	passed := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), Answers: &upstream.Answers{}})
+	b.Cleanup(passed.Close)
+	body := strings.Repeat("x", 88_000)
+	for name, address := range map[string]string{"direct": api.URL, "passed on": passed.URL} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				answer, err := http.Post(address+"/v1/messages", "application/json", strings.NewReader(body))
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+			}
+		})
+	}
+}

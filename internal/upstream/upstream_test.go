@@ -1,0 +1,150 @@
+package upstream_test
+
+import (
+	"bufio"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringback/internal/upstream"
+)
+
+// start starts an API and the way to it, and returns the address of the latter.
+func start(t *testing.T, api http.Handler) string {
+	t.Helper()
+	real := httptest.NewServer(api)
+	t.Cleanup(real.Close)
+	return way(t, real.URL+"/base", nil)
+}
+
+func way(t *testing.T, base string, environ []string) string {
+	t.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(upstream.API{URL: u, Header: http.Header{"X-Api-Key": {"real"}}, Transport: upstream.NewTransport(environ)})
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func call(t *testing.T, method, address string, header http.Header) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = header
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	return answer
+}
+
+// The API sees the server's credential and none of the caller's; a refusal of the API's
+// comes through as it is.
+func TestTheCredentialIsPutIn(t *testing.T) {
+	t.Parallel()
+	address := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.String() != "/base/v1/messages?beta=true" || r.Header.Get("Anthropic-Beta") != "b" || r.Header.Get("Authorization")+r.Header.Get("Cookie") != "" || strings.Join(r.Header["X-Api-Key"], ",") != "real" {
+			t.Errorf("asked was %s with %v", r.URL, r.Header)
+		}
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(529)
+	}))
+	answer := call(t, "POST", address+"/v1/messages?beta=true", http.Header{"X-Api-Key": {"placeholder"}, "Authorization": {"Bearer x"}, "Cookie": {"a=b"}, "Anthropic-Beta": {"b"}})
+	if answer.StatusCode != 529 || answer.Header.Get("Retry-After") != "7" {
+		t.Errorf("the answer is %d with %v", answer.StatusCode, answer.Header)
+	}
+}
+
+// Only the CLI's own requests are passed on.
+func TestOtherPathsAreRefused(t *testing.T) {
+	t.Parallel()
+	address := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s was passed on", r.Method, r.URL) }))
+	for _, request := range []string{
+		"GET /", "HEAD /", "GET /v1/messages", "DELETE /v1/models", "POST /v1/messages/batches", "GET /v1/files", "POST /v1/files", "GET /v1/organizations/api_keys", "POST /v1/complete",
+		"POST /v1/messages/", "POST //v1/messages", "POST /v1/messages/../files", "POST /v1/messages/%2e%2e/files", "POST /v1%2fmessages", "GET /v1/models/../files", "GET /api/oauth/profile",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		answer := call(t, method, address+path, http.Header{})
+		text, _ := io.ReadAll(answer.Body)
+		if answer.StatusCode != http.StatusForbidden || method != "HEAD" && !strings.Contains(string(text), "permission_error") {
+			t.Errorf("%s was answered %d %s", request, answer.StatusCode, text)
+		}
+	}
+}
+
+// What the API sends arrives at once, and a stream that breaks off does not look whole.
+func TestAStreamIsNotHeldBack(t *testing.T) {
+	t.Parallel()
+	goOn := make(chan bool)
+	address := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "event: one\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-goOn
+		panic(http.ErrAbortHandler)
+	}))
+	answer := call(t, "POST", address+"/v1/messages", http.Header{})
+	body := bufio.NewReader(answer.Body)
+	if line, err := body.ReadString('\n'); line != "event: one\n" {
+		t.Fatalf("read %q, %v", line, err)
+	}
+	close(goOn)
+	if rest, err := io.ReadAll(body); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("the stream ended well, with %q", rest)
+	}
+}
+
+// An API that is away is an error which the CLI tries again after.
+func TestAnAPIThatIsAway(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	answer := call(t, "POST", way(t, gone.URL, nil)+"/v1/messages", http.Header{})
+	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusBadGateway || !strings.Contains(string(text), "api_error") || strings.Contains(string(text), "127.0.0.1") {
+		t.Errorf("the answer is %d %s", answer.StatusCode, text)
+	}
+}
+
+// Certificate authorities of the operator's are trusted, others are not.
+func TestTheOperatorsAuthorities(t *testing.T) {
+	t.Parallel()
+	api := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	api.Config.ErrorLog = nil
+	api.StartTLS()
+	t.Cleanup(api.Close)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for status, environ := range map[int][]string{http.StatusNoContent: {"NODE_EXTRA_CA_CERTS=" + file}, http.StatusBadGateway: nil} {
+		if answer := call(t, "POST", way(t, api.URL, environ)+"/v1/messages", http.Header{}); answer.StatusCode != status {
+			t.Errorf("with %v the answer is %d, want %d", environ, answer.StatusCode, status)
+		}
+	}
+}
+
+// The operator's proxy is used.
+func TestTheOperatorsProxy(t *testing.T) {
+	t.Parallel()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Host == "api.invalid" {
+			w.WriteHeader(http.StatusNoContent)
+		}
+	}))
+	t.Cleanup(proxy.Close)
+	if answer := call(t, "POST", way(t, "http://api.invalid", []string{"HTTP_PROXY=" + proxy.URL})+"/v1/messages", http.Header{}); answer.StatusCode != http.StatusNoContent {
+		t.Errorf("the answer is %d", answer.StatusCode)
+	}
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Runs all tests on two cores in a few minutes. What it leaves out (the race detector, most
+# topologies of the fault suite, some modes of an attacked server) runs under make race and
+# make faults: CONTRIBUTING.md has the table.
+#
+# The server of the end-to-end tests is built once. go vet is a part of make lint.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work" # some tests run the server as another user
+go build -o "$work/ringback" ./cmd/ringback
+export RINGBACK_BINARY=$work/ringback
+
+# One topology of the fault suite a run, and one mode of the attacked server beside the
+# usual one, chosen by the commit.
+commit=0x$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)
+topologies=(embedded one sentinel lagging waiting cluster hosts)
+modes=('root, sandbox' 'ordinary, no sandbox' 'root, no sandbox')
+export FAULT_TOPOLOGY=${FAULT_TOPOLOGY:-${topologies[commit % ${#topologies[@]}]}}
+export ATTACK_MODES="${ATTACK_MODES:-ordinary, sandbox;${modes[commit % ${#modes[@]}]}}"
+echo "fault suite on topology $FAULT_TOPOLOGY, attacks on servers as: $ATTACK_MODES"
+
+run() { go test -vet=off -timeout 25m -p 2 -parallel 4 "$@"; }
+status=0
+# Packages start in the order of their names here: those that wait longest come first.
+browsers='^ringback/test/(clients|console)$'
+# shellcheck disable=SC2046 # names of packages hold no spaces
+run ./test ./test/fault $(go list ./... | grep -vE "$browsers") || status=$?
+# Chromium breaks off what it loads when a network of the machine comes or goes, as other tests
+# have them do (ERR_NETWORK_CHANGED).
+run ./test/console ./test/clients || status=$?
+exit "$status"

@@ -1,0 +1,92 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// breakage keeps a node from running turns. It needs the node to be started with env, and the node
+// then says what is wrong.
+type breakage struct {
+	env            vars
+	says           string
+	happen, repair func()
+}
+
+// breakages are ways in which a node loses what its turns need.
+func breakages(t *testing.T) map[string]breakage {
+	t.Helper()
+	readyCLI := func() string {
+		dir := t.TempDir()
+		letGo(t, dir)
+		return patientCLI(t, dir)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	lost, locked := readyCLI(), readyCLI()
+	all := map[string]breakage{
+		"the CLI is gone":        {vars{"CLAUDE_BIN": lost}, "CLAUDE_BIN", func() { must(os.Rename(lost, lost+".away")) }, func() { must(os.Rename(lost+".away", lost)) }},
+		"the CLI may not be run": {vars{"CLAUDE_BIN": locked}, "CLAUDE_BIN", func() { must(os.Chmod(locked, 0o600)) }, func() { must(os.Chmod(locked, 0o700)) }},
+	}
+	disk := t.TempDir()
+	if exec.Command("mount", "-t", "tmpfs", "-o", "size=8m,nr_inodes=2000", "tmpfs", disk).Run() != nil {
+		return all // that takes root
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", disk).Run() })
+	ballast := filepath.Join(disk, "ballast")
+	all["the disk is full"] = breakage{
+		vars{"CLAUDE_BIN": readyCLI(), "DATA_DIR": filepath.Join(disk, "data")},
+		"no space is left there",
+		func() { _ = os.WriteFile(ballast, make([]byte, 16<<20), 0o600) }, func() { must(os.Remove(ballast)) },
+	}
+	return all
+}
+
+// What is wrong with a node costs no job an attempt: it says so, takes no jobs, and others run them.
+func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
+	t.Parallel()
+	for name, b := range breakages(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redis := startRedis(t).url
+			b.env["REDIS_URL"] = redis
+			broken := startNode(t, b.env)
+			b.happen()
+			var ids []string
+			for range 6 {
+				ids = append(ids, broken.create(t, object{"userId": "u1"}))
+			}
+			eventually(t, "the node to say what is wrong", func() bool {
+				status, answer := broken.do(t, "GET", "/readyz", nil)
+				return status == 503 && strings.Contains(fmt.Sprint(answer), b.says) && strings.Contains(broken.log.String(), "this node takes no jobs until it can run them") && broken.metric(t, "ringback_turns_blocked") == 1
+			})
+			untried := func(id, status string) {
+				if record := broken.want(t, 200, "GET", "/api/jobs/"+id, nil); record["status"] != status || record["attempt"] != nil {
+					t.Errorf("a job is %v, attempt %v (%v), want %s without an attempt", record["status"], record["attempt"], record["error"], status)
+				}
+			}
+			for _, id := range ids {
+				untried(id, "pending")
+			}
+			healthy := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": "simulate"})
+			for _, id := range ids {
+				broken.await(t, id, "received")
+				untried(id, "received")
+			}
+			healthy.stop(t, syscall.SIGTERM)
+			later := broken.create(t, object{"userId": "u1"})
+			b.repair()
+			broken.await(t, later, "received")
+			eventually(t, "the node to be ready", func() bool { status, _ := broken.do(t, "GET", "/readyz", nil); return status == 200 })
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package attack
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+)
+
+// In a sandbox, nothing of the kernel can be written, and what of it leads out of a sandbox,
+// or often has led, is not there. What is tried would do no harm if it succeeded: files are
+// opened and not written, for they are those of the machine that the test runs on.
+func TestTheKernelsDoorsAreClosed(t *testing.T) {
+	t.Parallel()
+	program, err := os.ReadFile("testdata/kernel.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inEach(t, func(a *attacked, confined bool) {
+		if !confined {
+			return // docs/sandbox.md: without a sandbox, there is no filter
+		}
+		script := "{ echo " + base64.StdEncoding.EncodeToString(program) + " | base64 -d > kernel.py; python3 kernel.py; }"
+		var said string
+		if a.place == inAction {
+			said = a.run(script)
+		} else {
+			said = a.runInJob(script + " | base64 -w0")
+		}
+		var found struct {
+			Writable, Told []string
+			Seen           int
+			Calls, Works   map[string]string
+		}
+		if err := json.Unmarshal([]byte(said), &found); err != nil {
+			a.t.Fatalf("%v: %.2000s", err, said)
+		}
+		if len(found.Writable) > 0 || len(found.Told) > 0 || found.Seen < 1000 {
+			a.t.Errorf("of %d files, %q can be written, and %q tell of others", found.Seen, found.Writable, found.Told)
+		}
+		for name, got := range found.Calls {
+			if !slices.Contains([]string{"EPERM", "ENOSYS", "EAFNOSUPPORT"}, got) {
+				a.t.Errorf("%s: %s", name, got)
+			}
+		}
+		for _, name := range []string{"io_uring_setup", "clone3", "x32", "i386", "a newer call"} {
+			if got := found.Calls[name]; got != "ENOSYS" && got != "" {
+				a.t.Errorf("%s: %s, want ENOSYS, at which programs do something else", name, got)
+			}
+		}
+		for name, got := range found.Works {
+			if got != "done" {
+				a.t.Errorf("%s does not work: %s", name, got)
+			}
+		}
+	})
+}

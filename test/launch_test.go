@@ -1,0 +1,53 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Between the server and the CLI of a turn there are bubblewrap and a shell, and no other
+// program: each start of the server's own binary would take longer than both.
+func TestATurnIsStartedByNothingSlow(t *testing.T) {
+	t.Parallel()
+	cli := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(cli, []byte("#!/bin/sh\nexec tail -f /dev/null\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for sandbox, want := range map[string][]string{"require": {"bwrap", "sh", "tail"}, "off": {"tail"}} {
+		t.Run(sandbox, func(t *testing.T) {
+			t.Parallel()
+			n := startNode(t, vars{"CLAUDE_BIN": cli, "SANDBOX": sandbox})
+			id := n.create(t, object{"userId": "u1"})
+			var started []string
+			eventually(t, "the CLI to be there", func() bool {
+				started = programsBelow(n.cmd.Process.Pid, "redis-server")
+				return slices.Contains(started, "tail")
+			})
+			if !slices.Equal(started, want) {
+				t.Errorf("the turn has started %v, want %v", started, want)
+			}
+			n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+		})
+	}
+}
+
+// programsBelow are the programs that a process has started, and those that they have
+// started, but for one of another name.
+func programsBelow(pid int, but string) (found []string) {
+	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for child := range strings.FieldsSeq(string(text)) {
+			number, _ := strconv.Atoi(child)
+			name, _ := os.ReadFile("/proc/" + child + "/comm")
+			if program := strings.TrimSpace(string(name)); program != but {
+				found = append(append(found, program), programsBelow(number, but)...)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,34 @@
+package test
+
+import (
+	"net"
+	"testing"
+)
+
+// A git host that takes connections and says nothing holds up those who named it, and nobody else.
+func TestASilentGitHostHoldsUpNoOtherJob(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	n := startNode(t, vars{"CLAUDE_BIN": "simulate", "WORKERS": "2", "USER_LIMIT": "2", "REPOSITORY_PRIVATE": "true"})
+	var waiting []string
+	for _, user := range []string{"u1", "u2", "u3"} {
+		for range 2 {
+			waiting = append(waiting, n.create(t, object{"kind": "code-change", "userId": user, "input": object{
+				"prompt": "Do it", "repos": []any{object{"url": "http://" + silent.Addr().String() + "/shop.git"}},
+			}}))
+		}
+	}
+	for _, id := range waiting {
+		eventually(t, "the repositories to be prepared", func() bool {
+			return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "preparing"
+		})
+	}
+	n.await(t, n.create(t, object{"userId": "u4"}), "received")
+	for _, id := range waiting {
+		n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	}
+}
