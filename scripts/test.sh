@@ -22,7 +22,7 @@ export FAULT_TOPOLOGY=${FAULT_TOPOLOGY:-${topologies[commit % ${#topologies[@]}]
 export ATTACK_MODES="${ATTACK_MODES:-ordinary, sandbox;${modes[commit % ${#modes[@]}]}}"
 echo "fault suite on topology $FAULT_TOPOLOGY, attacks on servers as: $ATTACK_MODES"
 
-run() { go test -vet=off -timeout 25m -p 2 -parallel 4 "$@"; }
+run() { go test -vet=off -timeout 25m -p 2 -parallel 4 "$@" | tee -a "$work/output"; }
 status=0
 # Packages start in the order of their names here: those that wait longest come first.
 browsers='^ringback/test/(clients|console)$'
@@ -31,4 +31,6 @@ run ./test ./test/fault $(go list ./... | grep -vE "$browsers") || status=$?
 # Chromium breaks off what it loads when a network of the machine comes or goes, as other tests
 # have them do (ERR_NETWORK_CHANGED).
 run ./test/console ./test/clients || status=$?
+# What failed, once more and without logs: it is far above otherwise.
+[ "$status" = 0 ] || { echo && echo "Failed:" && grep -E '^ *(--- FAIL|panic:|FAIL)|^ +[a-z0-9_]+_test\.go:[0-9]+:' "$work/output" | grep -v 'server log, ' | cut -c1-500; }
 exit "$status"

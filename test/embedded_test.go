@@ -189,7 +189,7 @@ func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
 		_ = cmd.Process.Signal(terminate)
 		<-exited
 		if t.Failed() {
-			t.Logf("server log:\n%s", log)
+			t.Logf("server log, %s", log.Ending())
 		}
 	})
 	listening := regexp.MustCompile(`Ringback listens on (http://\S+)`)

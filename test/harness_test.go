@@ -182,7 +182,7 @@ func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd s
 		}
 		n.secrets.Want(t)
 		if t.Failed() {
-			t.Logf("server log:\n%s", n.log)
+			t.Logf("server log, %s", n.log.Ending())
 		}
 		endStrays(n.dir)
 	})

@@ -181,7 +181,7 @@ func (s *Server) end(t testing.TB) {
 	}
 	s.secrets.Want(t)
 	if t.Failed() {
-		t.Logf("server log:\n%s", s.Log)
+		t.Logf("server log, %s", s.Log.Ending())
 	}
 }
 
@@ -203,6 +203,18 @@ func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
+}
+
+// Ending returns the last lines of what was printed, each cut to a length that can be read.
+func (l *Log) Ending() string {
+	lines := strings.Split(strings.TrimSpace(l.String()), "\n")
+	ending := lines[max(0, len(lines)-80):]
+	for i, line := range ending {
+		if len(line) > 400 {
+			ending[i] = line[:400] + " …"
+		}
+	}
+	return fmt.Sprintf("%d of %d lines:\n%s", len(ending), len(lines), strings.Join(ending, "\n"))
 }
 
 // Eventually waits until ok.
