@@ -131,3 +131,21 @@ func TestNodeThatTriesALimitDies(t *testing.T) {
 		}
 	}
 }
+
+// A turn gives its worker back while its repositories are made ready. Nobody who waits for the end of
+// the limit keeps it from the one turn that can find out.
+func TestTheTurnThatTriesGetsItsWorkerBack(t *testing.T) {
+	t.Parallel()
+	dir, env := limitedCLI(t)
+	env["WORKERS"] = "1"
+	n := startNode(t, env)
+	change := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{
+		"prompt": "Do it", "repos": []any{object{"url": goRepository(t, "service")}},
+	}})
+	n.limited(t, change)
+	behind := n.create(t, object{"userId": "u2"})
+	eventually(t, "more turns to try", func() bool { return len(turnsIn(t, dir)) >= 6 })
+	open(t, filepath.Join(dir, "lifted"))
+	n.openCheckpoint(t, change, "awaiting_approval")
+	n.await(t, behind, "received")
+}

@@ -68,14 +68,12 @@ func exhausted(err error) bool {
 // Problem says why this node cannot run turns; nil while it can.
 func (r *Runner) Problem() error { return r.ability.check() }
 
-// awaitAbility waits until this node can run turns; false when ctx has ended. Meanwhile other nodes
-// take the jobs.
+// awaitAbility waits, as pause does, until this node can run turns; false when ctx has ended.
+// Meanwhile other nodes take the jobs.
 func (r *Runner) awaitAbility(ctx context.Context) bool {
 	for r.ability.check() != nil {
-		select {
-		case <-ctx.Done():
+		if !pause(ctx, r, time.After(recheckInterval)) {
 			return false
-		case <-time.After(recheckInterval):
 		}
 	}
 	return true

@@ -30,7 +30,7 @@ func (r *Runner) dispatch(ctx, serving context.Context) {
 	}
 }
 
-// next waits for a job, with a worker that is free; false when ctx has ended.
+// next waits for a job, with a worker that is free; false, without a worker, when ctx has ended.
 func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 	for {
 		if !r.awaitAbility(ctx) {
@@ -38,36 +38,36 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 		}
 		p, some := r.ready.take()
 		if !some {
-			if !r.idle(ctx) {
+			if !pause(ctx, r, r.ready.wake) {
 				return nil, false
 			}
 			continue
 		}
-		t, more, err := r.take(ctx, p, r.awaitLimit(ctx))
-		switch {
-		case ctx.Err() != nil && t == nil:
+		isTry, ok := r.awaitLimit(ctx)
+		if !ok {
 			return nil, false
-		case err != nil:
-			r.doubtful.Store(true)
-			r.log.Error("taking a job", "error", err)
-			r.retryLater(ctx, p)
-		case more:
+		}
+		t, more, err := r.take(ctx, p, isTry)
+		if more {
 			r.ready.add(p)
 		}
 		if t != nil {
 			return t, true
 		}
+		if err != nil && !r.retryLater(ctx, p, err) {
+			return nil, false
+		}
 	}
 }
 
-// idle waits until there may be a job, and leaves the worker to turns that have lent theirs
-// meanwhile; false when ctx has ended.
-func (r *Runner) idle(ctx context.Context) bool {
+// pause leaves the worker that dispatch holds to turns that have lent theirs, until something comes
+// from a channel; false, without a worker, when ctx has ended.
+func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 	r.free <- struct{}{}
 	select {
 	case <-ctx.Done():
 		return false
-	case <-r.ready.wake:
+	case <-until:
 	}
 	select {
 	case <-ctx.Done():
@@ -118,14 +118,18 @@ func (r *Runner) startTurn(ctx context.Context, taken lifecycle.Taken) (*lifecyc
 	return r.jobs.StartTurn(ctx, lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate}, taken)
 }
 
-// retryLater looks at a partition again once the store may be back.
-func (r *Runner) retryLater(ctx context.Context, p store.Partition) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(pollInterval):
+// retryLater looks at a partition again once the store may be back; false when ctx has ended.
+func (r *Runner) retryLater(ctx context.Context, p store.Partition, why error) bool {
+	r.doubtful.Store(true)
+	r.ready.add(p)
+	if ctx.Err() == nil {
+		r.log.Error("taking a job", "error", why)
+	}
+	if !pause(ctx, r, time.After(pollInterval)) {
+		return false
 	}
 	if err := r.store.Prepare(ctx); err == nil { // the queues may be gone with the store
 		r.ready.addAll()
 	}
-	r.ready.add(p)
+	return true
 }

@@ -127,27 +127,25 @@ const (
 	lookAnyway = 30 * time.Second
 )
 
-// awaitLimit waits while Claude is at a limit. isTry is whether the next turn is to try if
-// that has ended.
-func (r *Runner) awaitLimit(ctx context.Context) (isTry bool) {
+// awaitLimit waits, as pause does, while Claude is at a limit. isTry is whether the next turn is to
+// try if that has ended; ok is false when ctx has ended.
+func (r *Runner) awaitLimit(ctx context.Context) (isTry, ok bool) {
 	for {
 		account := r.limits.account()
 		if account == "" {
-			return false
+			return false, true
 		}
 		wait, isTried, err := r.store.LimitWait(ctx, account)
 		switch {
 		case err != nil: // the store is away, as taking a job will find
-			return false
+			return false, true
 		case isTried:
 			wait = lookAgain
 		case wait <= 0:
-			return wait == 0
+			return wait == 0, true
 		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(min(wait+time.Millisecond, lookAnyway)):
+		if !pause(ctx, r, time.After(min(wait+time.Millisecond, lookAnyway))) {
+			return false, false
 		}
 	}
 }

@@ -23,12 +23,19 @@ func (p *place) without(ctx context.Context, do func() error) error {
 	select {
 	case p.r.lent <- struct{}{}:
 		defer func() { <-p.r.lent }()
+		p.release()
 	default:
-		return do()
 	}
-	p.release()
 	if err := do(); err != nil {
 		return err
+	}
+	return p.take(ctx)
+}
+
+// take waits for a worker, where the turn has none.
+func (p *place) take(ctx context.Context) error {
+	if p.held {
+		return nil
 	}
 	select {
 	case <-p.r.free:
