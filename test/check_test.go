@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
 )
 
 func TestCheckFindsWhatTheSetupLacks(t *testing.T) {
@@ -87,9 +89,7 @@ func TestActionsRunProgramsBesideTheirKind(t *testing.T) {
 	}
 	program := `#!/bin/sh
 echo "{\"kindDir\": \"$RINGBACK_KIND_DIR\", \"self\": \"$0\", \"work\": \"$(pwd)\"}"`
-	if err := os.WriteFile(filepath.Join(prompts, "bin", "go.sh"), []byte(program), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, filepath.Join(prompts, "bin", "go.sh"), []byte(program))
 	n := startNode(t, vars{"PROMPTS_DIR": prompts})
 	_, envelope := n.manual(t, object{"kind": "own", "userId": "u1", "input": object{}})
 	result := n.want(t, 200, "POST", "/api/claude/actions/go", with(envelope, object{"input": object{}}))

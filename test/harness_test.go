@@ -446,9 +446,7 @@ func details(t testing.TB, answer object) map[string]string {
 func script(t testing.TB, body string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(file, []byte("#!/bin/bash\n"+body), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, file, []byte("#!/bin/bash\n"+body))
 	return file
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
 )
 
 // Between the server and the CLI of a turn there are bubblewrap and a shell, and no other
@@ -14,9 +16,7 @@ import (
 func TestATurnIsStartedByNothingSlow(t *testing.T) {
 	t.Parallel()
 	cli := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(cli, []byte("#!/bin/sh\nexec tail -f /dev/null\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, cli, []byte("#!/bin/sh\nexec tail -f /dev/null\n"))
 	for sandbox, want := range map[string][]string{"require": {"bwrap", "sh", "tail"}, "off": {"tail"}} {
 		t.Run(sandbox, func(t *testing.T) {
 			t.Parallel()

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"ringback/test/harness"
 )
 
 // TestTheLogTellsTheStoryOfJobs reads, at the level that is the default, what an operator
@@ -17,9 +18,7 @@ import (
 func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 	t.Parallel()
 	cli := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(cli, []byte("#!/bin/sh\ncat >/dev/null\necho 'the disk of the CLI is full' >&2\nexit 3\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, cli, []byte("#!/bin/sh\ncat >/dev/null\necho 'the disk of the CLI is full' >&2\nexit 3\n"))
 	n := startNode(t, vars{"CLAUDE_BIN": cli, "RETRY_BACKOFF": "1ms", "CALLBACK_TIMEOUT": "3s"})
 	received, envelope := n.manual(t, object{"userId": "u1"})
 	n.want(t, http.StatusForbidden, "POST", "/api/claude/progress", with(envelope, object{"hmac": strings.Repeat("0", 64), "message": "x"}))

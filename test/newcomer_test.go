@@ -43,12 +43,10 @@ func newNewcomer(t *testing.T, programs ...string) newcomer {
 	}
 	n.bin = filepath.Join(n.path, "ringback")
 	text, err := os.ReadFile(harness.Binary())
-	if err == nil {
-		err = os.WriteFile(n.bin, text, 0o755)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	harness.WriteProgram(t, n.bin, text)
 	n.user.Own(t, n.path)
 	return n
 }

@@ -156,9 +156,7 @@ func write(t *testing.T, file, text string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, file, []byte(text))
 }
 
 // follow does what a block says. The last command of a block may go on when the

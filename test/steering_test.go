@@ -466,9 +466,7 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		harness.WriteProgram(t, path, []byte(text))
 	}
 }
 

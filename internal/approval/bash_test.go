@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringback/internal/approval"
+	"ringback/test/harness"
 )
 
 // realBash runs commands in a real bash that can do nothing: in a sandbox without
@@ -49,9 +50,7 @@ func startBash(t testing.TB) *realBash {
 			continue
 		}
 		for _, name := range programs {
-			if err := os.WriteFile(filepath.Join(place, name), []byte(stub), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			harness.WriteProgram(t, filepath.Join(place, name), []byte(stub))
 		}
 	}
 	// Without a builtin, a redirection is what is left to leave a trace by.

@@ -14,6 +14,7 @@ import (
 
 	"ringback/internal/limit"
 	"ringback/internal/process"
+	"ringback/test/harness"
 )
 
 // limits are what the programs of these tests may take.
@@ -74,9 +75,7 @@ func asOrdinary(t *testing.T) (again bool) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(place, "process.test")
-	if err := os.WriteFile(program, self, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, program, self)
 	if err := os.Chmod(place, 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/internal/workspace"
+	"ringback/test/harness"
 )
 
 // team is a node with its store, and a repository that its jobs change.
@@ -237,9 +238,7 @@ func (a *team) asked(id job.ID) int {
 func (a *team) refusePushes(why string) (takePushes func()) {
 	a.t.Helper()
 	hook := filepath.Join(a.remote, "hooks", "pre-receive")
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho '"+why+"' >&2; exit 1\n"), 0o700); err != nil {
-		a.t.Fatal(err)
-	}
+	harness.WriteProgram(a.t, hook, []byte("#!/bin/sh\necho '"+why+"' >&2; exit 1\n"))
 	return func() {
 		a.t.Helper()
 		if err := os.Remove(hook); err != nil {

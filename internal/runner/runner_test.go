@@ -27,6 +27,7 @@ import (
 	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/harness"
 )
 
 // farm is a store with jobs, which nodes take.
@@ -83,9 +84,7 @@ func (f *farm) claude(script string) string {
 	f.t.Helper()
 	file := filepath.Join(f.notes, "claude")
 	text := "#!/bin/sh\necho '{\"type\":\"system\",\"subtype\":\"init\"}'\necho $$ >> " + f.notes + "/begun\n" + script
-	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-		f.t.Fatal(err)
-	}
+	harness.WriteProgram(f.t, file, []byte(text))
 	return file
 }
 

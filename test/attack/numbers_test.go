@@ -92,9 +92,7 @@ func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() 
 		"exact.md": strings.ReplaceAll(exactKind, "RECEIVER", receiver.URL), "exact.result.json": `{"type":"object","properties":{"list":{"type":"array"},"suggestions":{"type":"array","items":{"type":["array","number"]}}}}`,
 		"claude": "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.0 && exit\ncat > " + prompt + "\nexit 1\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		harness.WriteProgram(t, filepath.Join(dir, name), []byte(text))
 	}
 	s = harness.Start(t, harness.Vars{
 		"PROMPTS_DIR": dir, "SCHEMAS_DIR": dir, "HOLD": "0s", "CLAUDE_BIN": filepath.Join(dir, "claude"), "SANDBOX": "off",

@@ -76,9 +76,7 @@ func promptsAfter(t *testing.T, said string) []string {
 		"asks.md": "---\ndescription: Asks.\n---\nDo what this says: {{input.prompt}}\n", "text": said, "json": encoded(t, said), "claude": fill.Replace(cliOfImpostors),
 		"changes.md": "---\nworkspace: {}\nreview: true\nmax_steering_iterations: 5\nverifiers: [{name: note, command: 'cat note.txt >&2; exit 1'}]\n---\nChange it.\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		harness.WriteProgram(t, filepath.Join(dir, name), []byte(content))
 	}
 	s := harness.Start(t, harness.Vars{"PROMPTS_DIR": dir, "SANDBOX": "off", "HOLD": "0s", "CLAUDE_BIN": filepath.Join(dir, "claude"), "REPOSITORY_PATHS": os.TempDir()}, nil)
 	await := func(id, status string, turns int) {

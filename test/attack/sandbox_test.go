@@ -70,9 +70,7 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, r rules) *attacke
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(obedientCLI), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, filepath.Join(dir, "claude"), []byte(obedientCLI))
 	vars["CLAUDE_BIN"] = filepath.Join(dir, "claude")
 	mark := "planted-" + rand.Text()
 	maps.Copy(vars, secrets(mark))

@@ -84,9 +84,7 @@ func spellForbidden(t *testing.T, u harness.User) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		harness.WriteProgram(t, path, []byte(text))
 	}
 	u.Own(t, dir)
 	s := harness.Start(t, harness.Vars{

@@ -31,9 +31,7 @@ func tutorial(t *testing.T) (kinds, html string, script []byte) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		harness.WriteProgram(t, path, []byte(text))
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "page", "index.html"))
 	if err != nil {

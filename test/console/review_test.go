@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,9 +78,7 @@ func longChange(t testing.TB, lines int) string {
 	t.Helper()
 	claude := filepath.Join(t.TempDir(), "claude")
 	text := fmt.Sprintf("#!/bin/bash\ncd service && for n in $(seq 1 %d); do echo \"var v$n = call($n, \\\"text $n\\\") // line $n\"; done > long.go && cd .. && exec %s simulate \"$@\"\n", lines, harness.Binary())
-	if err := os.WriteFile(claude, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, claude, []byte(text))
 	return claude
 }
 
