@@ -48,7 +48,8 @@ func (n *node) killRedis(t testing.TB) (next int) {
 	return next
 }
 
-// reporter sends progress, each message until it is answered with 200.
+// reporter sends progress, each message until it is answered with 200, and no faster than repeated
+// ones are told by: 64 later.
 type reporter struct {
 	n        *node
 	envelope object
@@ -67,8 +68,8 @@ func (r *reporter) run(name string) {
 		default:
 		}
 		message := fmt.Sprint(name, " ", i)
-		for !r.send(message) {
-			time.Sleep(20 * time.Millisecond)
+		for sent := false; !sent; time.Sleep(20 * time.Millisecond) {
+			sent = r.send(message)
 		}
 	}
 }

@@ -14,10 +14,11 @@ if f[3] then return f[1] end
 if ARGV[7] ~= '' and ARGV[7] ~= f[6] then return 'bad_signature' end
 if redis.call('EXISTS', P .. ':secret:' .. id) == 0 then return 'expired' end
 
--- curl repeats a report whose answer it lost: the latest few are known by digest.
+-- curl, and the server's own client of Redis, repeat a report whose answer was lost: the latest
+-- ones are known by digest, as many as may come in between.
 local seen, mark = f[2] or f[5] or '', digest .. ','
 if string.find(seen, mark, 1, true) then return 'ok' end
-redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -16 * #mark), 'updated', ARGV[5])
+redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -64 * #mark), 'updated', ARGV[5])
 if not f[7] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
 local frame = ARGV[6]
 if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
