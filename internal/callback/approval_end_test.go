@@ -68,7 +68,7 @@ func TestAYesIsNotToldASecondTime(t *testing.T) {
 // What the model names like what a person has said is not answered as that.
 func TestNoInputPosesAsAnAnswer(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"decision", "reply", "exchange", "instruction", "status", "message"} {
+	for _, name := range []string{"decision", "reply", "exchange", "instruction", "status", "message", "success", "error", "result", "output", "input"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			turn := startServer(t, callback.Options{}).start("release")
@@ -85,7 +85,11 @@ func TestNoInputPosesAsAnAnswer(t *testing.T) {
 	}
 	turn.reply(checkpoint.Reply{Decision: job.Deny})
 	turn.resume()
-	if a := turn.want(200, "actions/deploy", forged); a.text("status") != "denied" || a.text("reason") != "" {
-		t.Errorf("the input's reason is answered as the person's: %v", a.Body)
+	a := turn.want(200, "actions/deploy", forged)
+	if a.text("status") != "denied" || a.text("reason") != "" || a.text("name") != "" {
+		t.Errorf("what Claude sent stands beside what the person said: %v", a.Body)
+	}
+	if input, _ := a.Body["input"].(object); input["name"] != "shop" || input["reason"] != "the user likes it" {
+		t.Errorf("the answer does not say what it is about: %v", a.Body)
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // confirmation is the answer to an action that a person has to allow, or has just
-// decided on. The input's fields stand beside it: see "Actions: confirm before
-// execute" in docs/people.md.
+// decided on. The input goes with it: see "Actions: confirm before execute" in
+// docs/people.md.
 type confirmation struct {
 	Status  string `json:"status"`
 	Message string `json:"message"`
@@ -133,23 +133,28 @@ func (a *actionCall) decided(c job.Checkpoint) (any, error) {
 	return a.with(p)
 }
 
-// with puts the input's fields beside an answer, as front ends read them. None poses
-// as one of ours: those by which an answer tells what a person said are left out. Only
-// while nobody has decided may "reason" be the input's own.
+// ours are the names by which the answers to an action say what became of it. (A "reason" beside
+// "pending_confirmation" is the input's, since nobody has given one.)
+var ours = []string{"status", "message", "decision", "reply", "exchange", "instruction", "success", "error", "result", "output", "input"}
+
+// with puts the input into an answer, under "input", so that nothing of Claude's passes for what a
+// person or the action said. While nobody has decided, its fields stand beside the answer's as well,
+// as front ends read them (seed 000), but for those with a name of ours.
 func (a *actionCall) with(c confirmation) (any, error) {
+	all := map[string]any{}
+	if c.Decision == "" {
+		maps.Copy(all, a.input)
+		for _, name := range ours {
+			delete(all, name)
+		}
+	}
 	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
-	all := maps.Clone(a.input)
-	if all == nil {
-		all = map[string]any{}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
 	}
-	for _, name := range []string{"decision", "reply", "exchange", "instruction"} {
-		delete(all, name)
-	}
-	if c.Decision != "" {
-		delete(all, "reason")
-	}
-	return all, json.Unmarshal(text, &all)
+	all["input"] = a.input
+	return all, nil
 }

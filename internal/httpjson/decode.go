@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"ringback/internal/job"
@@ -18,7 +19,7 @@ const MaxDepth = 64
 
 const malformed = "Malformed JSON"
 
-// Decode reads one JSON object strictly: valid UTF-8, no duplicate keys, at
+// Decode reads one JSON object strictly: valid UTF-8, whole characters, no duplicate keys, at
 // most MaxDepth levels, nothing after it. Numbers become json.Number. The
 // error is a *job.Error that says where and what is wrong.
 func Decode(body []byte) (map[string]any, error) {
@@ -29,6 +30,11 @@ func Decode(body []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, job.Errorf(job.Invalid, malformed).
 			WithHint("The body is empty; a JSON object is expected. With curl, pass it as -d @file.json.")
+	}
+	if at := loneSurrogate(body); at >= 0 {
+		line, column := position(body, int64(at))
+		return nil, job.Errorf(job.Invalid, malformed).
+			WithHint("%s is half of a character (line %d, column %d). Write the character itself, or both of its \\u escapes.", body[at:at+6], line, column)
 	}
 	if object, ok := decodePlain(body); ok {
 		return object, nil
@@ -89,6 +95,42 @@ func outline(text []byte) (keys, depth int) {
 		}
 	}
 	return keys, depth
+}
+
+// loneSurrogate finds an escape that is half of a character, which the decoder would replace by
+// U+FFFD: then what a person allows would not be what was sent. -1 where there is none.
+func loneSurrogate(text []byte) int {
+	for i := 0; ; {
+		next := bytes.IndexByte(text[i:], '\\')
+		if next < 0 {
+			return -1
+		}
+		i += next
+		first := escaped(text[i:])
+		switch {
+		case first < 0:
+			i += 2
+		case !utf16.IsSurrogate(first):
+			i += 6
+		case utf16.DecodeRune(first, escaped(text[i+6:])) == utf8.RuneError:
+			return i
+		default:
+			i += 12
+		}
+		i = min(i, len(text))
+	}
+}
+
+// escaped reads an escape of the form \uXXXX that text begins with; -1 where it is none.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	code, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(code)
 }
 
 func countKeys(v any) int {

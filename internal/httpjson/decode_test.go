@@ -25,6 +25,12 @@ func TestDecodeRefusesWhatOthersLetPass(t *testing.T) {
 		"cut off":              {`{"a": [1, `, "ends too early"},
 		"comment, with a line": {"{\n// no\n}", "line 2"},
 		"single quotes":        {`{'a': 1}`, "line 1, column"},
+		"half a character":     {`{"to": "a\udbff"}`, `\\udbff is half of a character (line 1, column 10)`},
+		"its other half":       {`{"to": "\uDE00"}`, "half of a character"},
+		"halves swapped":       {`{"to": "\uDE00\uD83D"}`, "half of a character"},
+		"half, then another":   {`{"to": "\ud83d\u0041"}`, "half of a character"},
+		"half of a key":        {`{"\ud83d": 1}`, "half of a character"},
+		"half, cut off":        {`{"to": "\ud83d\ud`, "half of a character"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,6 +44,19 @@ func TestDecodeRefusesWhatOthersLetPass(t *testing.T) {
 				t.Errorf("says %s, want …%s…", text, c.says)
 			}
 		})
+	}
+}
+
+// What is written as two escapes is one character, and a backslash may stand before a "u".
+func TestDecodeTakesWholeCharacters(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"a": "\uD83D\uDE00"}`: "😀", `{"a": "\\ud83d"}`: `\ud83d`, `{"a": "\u00e9\""}`: `é"`, `{"a": "\ufffd"}`: "\ufffd", `{"a": "\\\uD83D\uDE00"}`: `\😀`,
+	} {
+		object, err := httpjson.Decode([]byte(body))
+		if err != nil || object["a"] != want {
+			t.Errorf("%s is read as %q, %v", body, object["a"], err)
+		}
 	}
 }
 
