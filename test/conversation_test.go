@@ -29,6 +29,13 @@ func (n *node) openCheckpoint(t testing.TB, id, state string) object {
 	return n.await(t, id, state)["checkpoint"].(object)
 }
 
+// approve allows what a job asks.
+func (n *node) approve(t testing.TB, id string) object {
+	t.Helper()
+	asked, _ := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+	return n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", object{"checkpointId": asked["id"]})
+}
+
 // reply answers a checkpoint.
 func (n *node) reply(t testing.TB, checkpoint string, body object) object {
 	t.Helper()

@@ -19,6 +19,8 @@ import (
 // be run in a test.
 var insteadOf = map[string]string{
 	"make test": "make --dry-run test", // it runs this test
+	// At a terminal, it shows what is asked, and asks.
+	"ringback approve": "ringback approve --yes $(ringback status --output json | jq -r .requestId)",
 }
 
 // documents are the README and all that it leads to, by their paths in the

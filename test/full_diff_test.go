@@ -103,9 +103,14 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 		}
 		n.want(t, 400, "POST", "/api/jobs/"+id+"/"+verb, object{"trees": object{"nosuch": "x"}})
 	}
+	for _, part := range []object{{}, {"iteration": 1}, {"trees": object{"service": now["tree"]}}} {
+		if answer := flat(n.want(t, 400, "POST", "/api/jobs/"+id+"/approve", part)); !strings.Contains(answer, "/checkpointId") {
+			t.Errorf("an approval that names but %v is answered %s", part, answer)
+		}
+	}
 	n.want(t, 409, "POST", "/api/checkpoints/"+second["id"].(string)+"/reply", object{"decision": "approve", "iteration": 0})
 	for _, verb := range []string{"approve", "reject"} {
-		if said := cli(verb, id); !strings.Contains(said, "iteration 1") || !strings.Contains(said, "ringback diff") {
+		if said := cli(verb, id, "--yes"); !strings.Contains(said, "iteration 1") || !strings.Contains(said, "ringback diff") {
 			t.Errorf("%s of what was not seen: %s", verb, said)
 		}
 	}
@@ -113,7 +118,7 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 		t.Errorf("the remote has %s", got)
 	}
 	cli("diff", id, "--full")
-	if said := cli("approve", id); !strings.Contains(said, "pushed to ringback/"+id) {
+	if said := cli("approve", id, "--yes"); !strings.Contains(said, "pushed to ringback/"+id) {
 		t.Errorf("approve of what was seen: %s", said)
 	}
 }

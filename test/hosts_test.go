@@ -270,7 +270,7 @@ func TestChangeMovesBetweenHosts(t *testing.T) {
 		t.Errorf("the model has seen %d prompts", got)
 	}
 	h.work("third")
-	h.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	h.approve(t, id)
 	if record := h.await(t, id, "received"); record["attempt"] != nil {
 		t.Errorf("the job is %v", record)
 	}

@@ -54,7 +54,7 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 	if j := n.await(t, id, "awaiting_approval"); j["phase"] != nil {
 		t.Errorf("a parked job is in phase %v", j["phase"])
 	}
-	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.approve(t, id)
 	if j := n.await(t, id, "received"); j["phase"] != nil {
 		t.Errorf("a job that has ended is in phase %v", j["phase"])
 	}

@@ -57,7 +57,7 @@ func TestKilledWhilePushing(t *testing.T) {
 			remote, gate := goRepository(t, "service"), filepath.Join(t.TempDir(), "gate")
 			hook(t, remote, name, "echo $$ >> "+gate+".reached; while [ ! -e "+gate+" ]; do sleep 0.02; done")
 			n, id := publishing(t, remote)
-			n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+			n.approve(t, id)
 			eventually(t, "the hook to run", func() bool { return exists(gate + ".reached") })
 			n = n.again(t)
 			for pushes := 2; name == "pre-receive" && pushes < 6; pushes++ { // all of them want the same branch, and no kill costs an attempt
@@ -83,7 +83,7 @@ func TestStaleLocksHoldUpNoPush(t *testing.T) {
 		n, id := publishing(t, remote)
 		lock := filepath.Join(remote, "refs", "heads", "ringback", id+".lock")
 		writeFiles(t, remote, map[string]string{"refs/heads/ringback/" + id + ".lock": ""})
-		n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+		n.approve(t, id)
 		eventually(t, "the push to be repeated", func() bool {
 			activity, _ := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["activity"].(object)
 			message, _ := activity["message"].(string)
@@ -105,7 +105,7 @@ func TestStaleLocksHoldUpNoPush(t *testing.T) {
 			t.Fatalf("the mirrors are %v %v", mirrors, err)
 		}
 		writeFiles(t, filepath.Dir(mirrors[0]), map[string]string{"refs/heads/next.lock": "", "packed-refs.lock": ""})
-		n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+		n.approve(t, id)
 		approvedOnce(t, n, remote, id)
 		harness.Git(t, remote, "branch", "next", "main")
 		next := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote, "branch": "next"}}}})
@@ -121,7 +121,7 @@ func TestRefusedPushIsTold(t *testing.T) {
 	n, id := publishing(t, remote)
 	first := n.openCheckpoint(t, id, "awaiting_approval")["id"]
 	begin := time.Now()
-	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.approve(t, id)
 	var second object
 	eventually(t, "the refusal to be told", func() bool {
 		second, _ = n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
@@ -136,6 +136,6 @@ func TestRefusedPushIsTold(t *testing.T) {
 	if err := os.Remove(filepath.Join(remote, "hooks", "pre-receive")); err != nil {
 		t.Fatal(err)
 	}
-	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.approve(t, id)
 	n.await(t, id, "received")
 }

@@ -98,7 +98,7 @@ func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 			if state := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil); state["queued"] != nil {
 				t.Errorf("still queued are %v", state["queued"])
 			}
-			n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+			n.approve(t, id)
 			n.await(t, id, "received")
 		})
 	}
@@ -136,7 +136,7 @@ func TestSteersAtEveryMoment(t *testing.T) {
 	if err := os.Remove(gate); err != nil {
 		t.Fatal(err)
 	}
-	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.approve(t, id)
 	status, answer := n.do(t, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "too late"})
 	if status != 409 {
 		t.Errorf("a steer after the approval was answered %d %v", status, answer)

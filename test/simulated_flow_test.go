@@ -62,7 +62,7 @@ func TestSimulatedClaudeIsSteered(t *testing.T) {
 	if logs := n.list(t, "/api/jobs/"+id+"/logs"); logs[0]["verifier"] != "service:count" || !strings.HasPrefix(logs[0]["stdout"].(string), "2 ") {
 		t.Errorf("the logs are %v", logs)
 	}
-	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+	n.approve(t, id)
 	n.await(t, id, "received")
 	if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- Say hello\n- Say goodbye too\n" {
 		t.Errorf("pushed: %s", got)

@@ -39,7 +39,7 @@ func TestWaitingJobEndsClearlyWithoutCallbacks(t *testing.T) {
 	n.await(t, id, "awaiting_approval")
 	n.env["USE_CALLBACK_CLAUDE"] = "false"
 	n = n.again(t)
-	n.want(t, 200, "POST", "/api/jobs/"+id+"/approve", object{})
+	n.approve(t, id)
 	record := n.await(t, id, "failed")
 	if record["errorCode"] != "callbacks_off" || !strings.Contains(record["error"].(string), "USE_CALLBACK_CLAUDE=true") {
 		t.Errorf("ended as %v: %v", record["errorCode"], record["error"])

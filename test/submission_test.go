@@ -82,7 +82,7 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			if diff := cmp.Diff(want, api.phases(t, id)); diff != "" {
 				t.Errorf("the phases (-want +got):\n%s", diff)
 			}
-			api.want(t, 200, "POST", "/api/jobs/"+id+"/approve", nil)
+			api.approve(t, id)
 			api.await(t, id, "received")
 			if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); !strings.Contains(got, "begin") {
 				t.Errorf("what was pushed is %q", got)

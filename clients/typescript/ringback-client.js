@@ -475,8 +475,8 @@ var Ringback = class {
   retry(requestId, options) {
     return this.request("POST", job(requestId, "retry"), options);
   }
-  /** Says yes to what a job asks. Name what was seen, so that nothing else is allowed. */
-  approve(requestId, decision = {}, options) {
+  /** Says yes to what a job asks: name what was seen, by checkpointId, or a change by iteration and trees. */
+  approve(requestId, decision, options) {
     return this.request("POST", job(requestId, "approve"), { ...options, body: decision });
   }
   /** Says no to it. */

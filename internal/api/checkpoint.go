@@ -197,7 +197,8 @@ func (s *Server) approve(c echo.Context) error { return s.decideJob(c, job.Appro
 
 func (s *Server) reject(c echo.Context) error { return s.decideJob(c, job.Deny) }
 
-// newDecision is what may come with an approval or a rejection.
+// newDecision is a decision on what a job asks: what its person has looked at, and what they say to
+// it. An approval names the question by checkpointId, or a change by iteration and trees.
 type newDecision struct {
 	// Reason is what the person says to it.
 	Reason string `json:"reason,omitempty"`
@@ -207,22 +208,21 @@ type newDecision struct {
 	checkpoint.Seen
 }
 
-// readDecision reads what comes with a decision: a reason, and what was looked at.
+// readDecision reads what comes with a decision on what a job asks.
 func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Reply, error) {
-	var extra newDecision
-	if c.Request().ContentLength == 0 {
-		return checkpoint.Reply{}, nil
+	var given newDecision
+	if c.Request().ContentLength != 0 {
+		body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+		if err != nil {
+			return checkpoint.Reply{}, err
+		}
+		if err := httpjson.Into(body, &given); err != nil {
+			return checkpoint.Reply{}, err
+		}
 	}
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
-	if err != nil {
-		return checkpoint.Reply{}, err
-	}
-	if err := httpjson.Into(body, &extra); err != nil {
-		return checkpoint.Reply{}, err
-	}
-	if extra.CheckpointID != "" && extra.CheckpointID != asked {
-		return checkpoint.Reply{}, job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", extra.CheckpointID, asked).
+	if given.CheckpointID != "" && given.CheckpointID != asked {
+		return checkpoint.Reply{}, job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", given.CheckpointID, asked).
 			WithHint("GET /api/checkpoints/%s shows what it asks now.", string(asked))
 	}
-	return checkpoint.Reply{Text: extra.Reason, Seen: extra.Seen}, nil
+	return checkpoint.Reply{Text: given.Reason, Seen: given.Seen, Unnamed: given.CheckpointID == ""}, nil
 }

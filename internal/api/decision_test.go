@@ -28,42 +28,48 @@ func TestWhatADecisionIsAnswered(t *testing.T) {
 		// at is the path of a detail.
 		at string
 	}{
-		"approved":                        {&confirmation, "approve", nil, 200, ""},
-		"refused":                         {&confirmation, "reject", object{"reason": "Not on a Friday"}, 200, ""},
-		"where nothing is asked":          {nil, "approve", nil, 409, ""},
-		"where something else is asked":   {&information, "approve", nil, 409, ""},
-		"for a checkpoint of before":      {&confirmation, "approve", object{"checkpointId": "chk_06_x"}, 409, ""},
-		"with a field that is none":       {&confirmation, "approve", object{"resaon": "x"}, 400, "/resaon"},
-		"by a reply":                      {&confirmation, "reply", object{"decision": "approve"}, 200, ""},
-		"by a reply in words":             {&confirmation, "reply", object{"text": "yes"}, 200, ""},
-		"by a reply of nothing":           {&confirmation, "reply", object{}, 400, ""},
-		"by a reply that is none":         {&confirmation, "reply", object{"decision": "maybe"}, 400, "/decision"},
-		"a confirmation, for ever":        {&confirmation, "reply", object{"decision": "approve", "scope": "always"}, 400, "/scope"},
-		"a tool, for ever":                {&toolQuestion, "reply", object{"decision": "approve", "scope": "always"}, 200, ""},
-		"a tool, for some other time":     {&toolQuestion, "reply", object{"decision": "approve", "scope": "daily"}, 400, "/scope"},
-		"a confirmation, with new values": {&confirmation, "reply", object{"decision": "approve", "values": object{"a": 1}}, 400, "/values"},
-		"a question, with a decision":     {&information, "reply", object{"decision": "approve"}, 400, "/decision"},
-		"values that are no object":       {&information, "reply", object{"values": "blue"}, 400, "/values"},
+		"approved":                          {&confirmation, "approve", nil, 200, ""},
+		"refused":                           {&confirmation, "reject", object{"reason": "Not on a Friday"}, 200, ""},
+		"where nothing is asked":            {nil, "approve", nil, 409, ""},
+		"where something else is asked":     {&information, "approve", nil, 409, ""},
+		"without a word of what is allowed": {&confirmation, "approve", object{}, 400, "/checkpointId"},
+		"with a reason alone":               {&confirmation, "approve", object{"reason": "x"}, 400, "/checkpointId"},
+		"by an iteration, of no change":     {&confirmation, "approve", object{"iteration": 0}, 400, "/iteration"},
+		"for a checkpoint of before":        {&confirmation, "approve", object{"checkpointId": "chk_06_x"}, 409, ""},
+		"with a field that is none":         {&confirmation, "approve", object{"resaon": "x"}, 400, "/resaon"},
+		"by a reply":                        {&confirmation, "reply", object{"decision": "approve"}, 200, ""},
+		"by a reply in words":               {&confirmation, "reply", object{"text": "yes"}, 200, ""},
+		"by a reply of nothing":             {&confirmation, "reply", object{}, 400, ""},
+		"by a reply that is none":           {&confirmation, "reply", object{"decision": "maybe"}, 400, "/decision"},
+		"a confirmation, for ever":          {&confirmation, "reply", object{"decision": "approve", "scope": "always"}, 400, "/scope"},
+		"a tool, for ever":                  {&toolQuestion, "reply", object{"decision": "approve", "scope": "always"}, 200, ""},
+		"a tool, for some other time":       {&toolQuestion, "reply", object{"decision": "approve", "scope": "daily"}, 400, "/scope"},
+		"a confirmation, with new values":   {&confirmation, "reply", object{"decision": "approve", "values": object{"a": 1}}, 400, "/values"},
+		"a question, with a decision":       {&information, "reply", object{"decision": "approve"}, 400, "/decision"},
+		"values that are no object":         {&information, "reply", object{"values": "blue"}, 400, "/values"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, api.Options{})
 			id := s.create("", "careful", "u1")
-			path := "/api/jobs/" + string(id) + "/" + row.path
+			path, body := "/api/jobs/"+string(id)+"/"+row.path, row.body
 			if row.asked != nil {
 				asked := s.ask(id, *row.asked)
 				if row.path == "reply" {
 					path = "/api/checkpoints/" + string(asked) + "/reply"
 				}
+				if body == nil {
+					body = object{"checkpointId": asked}
+				}
 			}
-			a := s.as("", "POST", path, row.body)
+			a := s.as("", "POST", path, body)
 			if _, named := a.details()[row.at]; a.Status != row.status || row.at != "" && !named {
 				t.Fatalf("answered %d %v, want %d with %s", a.Status, a.Body, row.status, row.at)
 			}
 			if a.Status != http.StatusOK {
 				return
 			}
-			if again := s.as("", "POST", path, row.body); again.Status != http.StatusConflict {
+			if again := s.as("", "POST", path, body); again.Status != http.StatusConflict {
 				t.Errorf("the same again was answered %d %v", again.Status, again.Body)
 			}
 		})

@@ -24,6 +24,9 @@ type Reply struct {
 	Scope job.ApprovalScope `json:"scope,omitempty"`
 	// Seen is what they have looked at.
 	Seen
+	// Unnamed is whether they do not say which question they reply to, but which job's. An approval
+	// has to say all of what they have looked at then.
+	Unnamed bool `json:"-"`
 	// By is who replies.
 	By job.Actor `json:"-"`
 	// Written is the whole message where Text is but what it says of this question.
@@ -89,7 +92,7 @@ func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error
 		return lifecycle.Resolution{}, refuse("/scope", fault)
 	}
 	var a lifecycle.Resolution
-	err := f.checkSeen(g.Seen)
+	err := f.checkSeen(g)
 	switch {
 	case err != nil:
 	case g.Decision != "":

@@ -17,9 +17,34 @@ type Seen struct {
 	Trees map[string]string `json:"trees,omitempty"`
 }
 
-// checkSeen refuses a decision on something else than what is asked: with a
-// Conflict that names what is under review now.
-func (f form) checkSeen(s Seen) error {
+// checkSeen refuses a decision on something else than what is asked, with a
+// Conflict that names what is under review now, and an approval that does not say
+// what it allows.
+func (f form) checkSeen(g Reply) error {
+	if err := f.checkNamed(g.Seen); err != nil {
+		return err
+	}
+	if !g.Unnamed || g.Decision != job.Approve || f.isWhole(g.Seen) {
+		return nil
+	}
+	e := job.Errorf(job.Invalid, "The approval does not say what it allows").
+		WithHint("Look at what the job asks now (GET /api/checkpoints/%s), and name it.", string(f.checkpoint.ID))
+	e.Details = []job.Detail{{Path: "/checkpointId", Message: "is missing; a change may also be named by iteration and the trees of all of its repositories, as its diff tells them"}}
+	return e
+}
+
+// isWhole reports whether all of the change is named that is under review.
+func (f form) isWhole(s Seen) bool {
+	for name := range f.props.Trees {
+		if s.Trees[name] == "" {
+			return false
+		}
+	}
+	return s.Iteration != nil && len(f.props.Trees) > 0
+}
+
+// checkNamed refuses what is named and is not what is asked.
+func (f form) checkNamed(s Seen) error {
 	if s.Iteration == nil && s.Trees == nil {
 		return nil
 	}

@@ -26,7 +26,7 @@ type decision struct {
 // deciding gives a command --yes.
 func (t *target) deciding(c *cobra.Command) *decision {
 	d := &decision{target: t, verb: c.Name()}
-	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do it to the last run without asking")
+	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do it without asking")
 	return d
 }
 
@@ -42,21 +42,47 @@ func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	if err != nil || text != "" || d.yes {
 		return id, err
 	}
-	a := d.target.app
-	j, err := a.client().Get(cmd.Context(), id)
+	j, err := d.target.app.client().Get(cmd.Context(), id)
 	if err != nil {
 		return "", err
 	}
+	return id, d.ask(cmd, j.Value)
+}
+
+// shown returns the job to allow something, as its person has seen it and agreed. Where nobody can be
+// shown anything, the command line has to name the job and say --yes.
+func (d *decision) shown(cmd *cobra.Command, args []string) (job.Job, error) {
+	text, err := d.target.named(args)
+	if err != nil {
+		return job.Job{}, err
+	}
+	if !d.target.app.TypedFunc(cmd.InOrStdin()) && (text == "" || !d.yes) {
+		return job.Job{}, usagef("There is no terminal to show you what is asked: name the job and say --yes (ringback %s <requestId> --yes)", d.verb)
+	}
+	id, err := d.target.id(cmd, args)
+	if err != nil {
+		return job.Job{}, err
+	}
+	j, err := d.target.app.client().Get(cmd.Context(), id)
+	if err != nil || d.yes || j.Value.Checkpoint == nil { // the server says why nothing can be allowed
+		return j.Value, err
+	}
+	return j.Value, d.ask(cmd, j.Value)
+}
+
+// ask shows what is decided on, and asks where a person can answer.
+func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
+	a := d.target.app
 	q := a.asker(cmd.Context(), cmd)
-	q.p.printf("About to %s %s (%s)%s\n", d.verb, clean(j.Value.ID.Short()), clean(a.about(j.Value)), d.effect(cmd.Context(), j.Value))
+	q.p.printf("About to %s %s (%s)%s\n", d.verb, clean(j.ID.Short()), clean(a.about(j)), d.effect(cmd.Context(), j))
 	if !a.TypedFunc(cmd.InOrStdin()) {
-		return id, nil
+		return nil
 	}
 	agreed, err := q.yes("Do it? [y/N] ")
 	if err == nil && !agreed {
 		err = errDeclined
 	}
-	return id, err
+	return err
 }
 
 // effect says what is decided on, in lines of its own; "" when that is the job

@@ -10,7 +10,7 @@ const jobID = "req_01_abcdefghijklmnopqrstuvwxyz"
 func TestAJobIsNamedByTheBeginningOfItsID(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{jobID, "01_abcdefghijklmnopqrstuvwxyz", "abcdef", "ABCDEFGH", "req_abcdefg", "req_01_abcdef"} {
-		for _, command := range []string{"status", "diff", "logs", "watch", "cancel", "approve --no-wait", "audit", "transcript", "callback", "steer -p x", "status --request-id", "status --workflow-id"} {
+		for _, command := range []string{"status", "diff", "logs", "watch", "cancel", "approve --no-wait --yes", "audit", "transcript", "callback", "steer -p x", "status --request-id", "status --workflow-id"} {
 			f := newStub(t)
 			f.answers["GET /api/jobs"] = `{"jobs":[` + received + `]}`
 			if got := newConsole(t, f.URL).run(t, append(strings.Fields(command), name)...); got.code != 0 {

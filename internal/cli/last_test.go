@@ -82,6 +82,10 @@ func TestDecisionsOnTheLastRunAreNamedAndAsked(t *testing.T) {
 	}{
 		{"yes", underReview, "y\n", []string{"approve", "--no-wait"}, true, 0, true, "About to approve abcdefgh (code-change, awaiting_approval, 3 min old):\n  service: 3 files changed, +1, -1\nDo it? [y/N] "},
 		{"no", underReview, "n\n", []string{"approve"}, true, 1, false, "nothing was done"},
+		{"what is named is shown, too", underReview, "y\n", []string{"approve", "abcdefgh", "--no-wait"}, true, 0, true, "service: 3 files changed, +1, -1\nDo it? [y/N] "},
+		{"nobody to show it to", underReview, "", []string{"approve", "abcdefgh", "--no-wait"}, false, 2, false, "no terminal to show you what is asked"},
+		{"nobody to show it to, and no job", underReview, "", []string{"approve", "--yes", "--no-wait"}, false, 2, false, "no terminal to show you what is asked"},
+		{"nobody to show it to, on purpose", underReview, "", []string{"approve", "abcdefgh", "--yes", "--no-wait"}, false, 0, true, ""},
 		{"an empty line is no", running, "\n", []string{"cancel"}, true, 1, false, "About to cancel abcdefgh (meal-suggestions, running, 3 min old).\n"},
 		{"the end of the input is no", running, "", []string{"cancel"}, true, 2, false, "Nothing was sent"},
 		{"anything else is no", running, "yes please\n", []string{"cancel"}, true, 1, false, "nothing was done"},

@@ -350,7 +350,7 @@ func TestOutput(t *testing.T) {
 		{name: "transcript", args: []string{"transcript", "req_01_abcdefghijklmnopqrstuvwxyz"}},
 		{name: "transcript-terminal", args: []string{"transcript", "req_01_abcdefghijklmnopqrstuvwxyz"}, terminal: 80},
 		{name: "say", args: []string{"say", "--session", "s1", "Use 16:9"}},
-		{name: "approve", args: []string{"approve", "req_01_abcdefghijklmnopqrstuvwxyz"}},
+		{name: "approve", args: []string{"approve", "req_01_abcdefghijklmnopqrstuvwxyz", "--yes"}},
 		{name: "reject-refused", args: []string{"reject", "req_01_abcdefghijklmnopqrstuvwxyz", "--reason", "no"}, code: 1},
 		{name: "audit", args: []string{"audit", "req_01_abcdefghijklmnopqrstuvwxyz"}},
 		{name: "audit-json", args: []string{"audit", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},

@@ -29,17 +29,25 @@ func (a *app) rememberSeen(id job.ID, seen client.Seen) {
 	}
 }
 
-// seen is what was last shown of a job's change; where nothing was, what is under
-// review in its record.
+// seen is what a person has looked at of a job that asks them: its question and, of a change, what
+// was last shown of it; where nothing was, what is under review in its record.
 func (a *app) seen(j job.Job) client.Seen {
-	if !underReview(j) {
+	if j.Checkpoint == nil {
 		return client.Seen{}
+	}
+	seen := a.seenOfChange(j)
+	seen.CheckpointID = j.Checkpoint.ID
+	return seen
+}
+
+func (a *app) seenOfChange(j job.Job) (seen client.Seen) {
+	if !underReview(j) {
+		return seen
 	}
 	file, err := a.seenFile(j.ID)
 	if err != nil {
 		return seenInReview(j)
 	}
-	var seen client.Seen
 	text, err := os.ReadFile(file)
 	if err != nil || json.Unmarshal(text, &seen) != nil {
 		return seenInReview(j)

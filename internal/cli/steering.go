@@ -94,24 +94,26 @@ func underReview(j job.Job) bool {
 // approveCommand also waits until an approved change was published.
 func (a *app) approveCommand() *cobra.Command {
 	var noWait bool
-	c, t := a.targeted(&cobra.Command{Use: "approve [requestId]", Short: "Allow what a job asks to be allowed"})
+	c, t := a.targeted(&cobra.Command{
+		Use: "approve [requestId]", Short: "Allow what a job asks to be allowed",
+		Long: `Allow what a job asks to be allowed.
+
+At a terminal, what is asked is shown, and you are asked whether to allow it. Elsewhere,
+give the requestId and --yes.`,
+	})
 	t.fits = decidable
 	d := t.deciding(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := d.id(cmd, args)
+		asking, err := d.shown(cmd, args)
 		if err != nil {
 			return err
 		}
 		api := a.client()
-		before, err := api.Get(cmd.Context(), id)
+		j, err := api.Approve(cmd.Context(), asking.ID, a.seen(asking))
 		if err != nil {
 			return err
 		}
-		j, err := api.Approve(cmd.Context(), id, a.seen(before.Value))
-		if err != nil {
-			return err
-		}
-		if underReview(before.Value) && !noWait {
+		if underReview(asking) && !noWait {
 			return a.broughtOut(cmd.Context(), cmd, api, j.Value)
 		}
 		return show(a, cmd, j, printer.changed)

@@ -8,9 +8,12 @@ import (
 	"ringback/internal/job"
 )
 
-// Seen is what a person has looked at of a change: the decision is taken for that
-// only. The zero value names nothing.
+// Seen is what a person has looked at: the decision is taken for that only. The zero value names
+// nothing, which will do for a rejection.
 type Seen struct {
+	// CheckpointID is the question.
+	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
+	// Iteration is how often the change had been steered.
 	Iteration *int `json:"iteration,omitempty"`
 	// Trees are git's ids of what was shown, by repository.
 	Trees map[string]string `json:"trees,omitempty"`

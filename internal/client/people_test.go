@@ -36,8 +36,8 @@ func TestRequestsOfPeople(t *testing.T) {
 			return did(c.Reply(ctx, "chk_1", client.Reply{Values: map[string]json.RawMessage{"n": json.RawMessage("10000000000000000001")}}))
 		}, "POST /api/checkpoints/chk_1/reply", `{"values":{"n":10000000000000000001}}`},
 		{"approve", func(ctx context.Context, c *client.Client) error {
-			return did(c.Approve(ctx, "r1", client.Seen{}))
-		}, "POST /api/jobs/r1/approve", "{}"},
+			return did(c.Approve(ctx, "r1", client.Seen{CheckpointID: "chk_1"}))
+		}, "POST /api/jobs/r1/approve", `{"checkpointId":"chk_1"}`},
 		{"reject", func(ctx context.Context, c *client.Client) error {
 			return did(c.Reject(ctx, "r1", "not today", client.Seen{}))
 		}, "POST /api/jobs/r1/reject", `{"reason":"not today"}`},

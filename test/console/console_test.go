@@ -290,3 +290,10 @@ func TestASessionIsNotSharedWithOtherPorts(t *testing.T) {
 		t.Errorf("the other port got\n%s", text)
 	}
 }
+
+// approve allows what a job asks, over the API.
+func approve(t *testing.T, s *harness.Server, id string, header map[string]string) {
+	t.Helper()
+	asked, _ := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: header})["checkpoint"].(harness.Object)
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/approve", Header: header, Body: harness.Object{"checkpointId": asked["id"]}})
+}

@@ -51,7 +51,7 @@ func TestWhatOneWritesIsNotLost(t *testing.T) {
 	b.do(chromedp.NavigateBack())
 	b.holds(answer, "call it shop!")
 
-	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/approve"})
+	approve(t, s, id, nil)
 	b.sees("Answered by", "over the API", "What you had written")
 	if kept := b.kept(); kept != "call it shop!" {
 		t.Errorf("of what was written there is %q", kept)

@@ -129,7 +129,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 	id, _ := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{"kind": "ship", "input": harness.Object{"prompt": "Ship it as blog"}}})["requestId"].(string)
 	b.sees("Yes, Deploy")
 	b.do(chromedp.SendKeys(`textarea[name=text]`, "I was about to say"))
-	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/approve", Header: header})
+	approve(t, s, id, header)
 	b.sees("Answered by u1 over the API: approve")
 	b.loses("Yes, Deploy")
 	s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{"kind": "media", "input": harness.Object{"prompt": "a lake", "aspect_ratio": "5:3"}}})

@@ -77,7 +77,7 @@ func TestTheBarStandsStill(t *testing.T) {
 		b.awaits("the count", func() bool { return b.value(`document.getElementById("waiting").dataset.count`) == "1" })
 		b.is(`(document.getElementById("away").hidden = false, true)`)
 		b.wantAtPlace("a question, on " + name)
-		s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/approve"})
+		approve(t, s, id, nil)
 		b.awaits("the count to be gone", func() bool { return b.value(`document.getElementById("waiting").dataset.count`) == "0" })
 		b.wantAtPlace("an answer, on " + name)
 	}
@@ -135,7 +135,7 @@ func TestTheInboxStandsStill(t *testing.T) {
 	create(t, s, harness.Object{"kind": "ship", "userId": "u3", "input": harness.Object{"prompt": "Ship it as docs"}})
 	b.awaits("the third", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 3`) })
 	b.wantAtPlace("a question that comes")
-	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + other + "/approve"})
+	approve(t, s, other, nil)
 	b.sees("Answered by")
 	b.wantAtPlace("an answer elsewhere")
 	if !b.is(`document.activeElement === noted[0].element`) {

@@ -164,8 +164,7 @@ func (s *session) actions() {
 	deploy["input"] = object{"projectName": "shop", "reason": "It is done"}
 	action := call{op: "callAction", path: object{"action": "deployToShipperCloud"}, body: deploy}
 	s.want(200, action)
-	s.until(id, "awaiting_approval")
-	s.want(200, call{op: "approveJob", path: object{"requestId": id}})
+	s.approve(id)
 	s.until(id, "running")
 	deploy["hmac"] = s.want(200, call{op: "getCallback", path: object{"requestId": id}})["hmac"]
 	deploy["confirmed"] = true
@@ -230,7 +229,8 @@ func (s *session) change() {
 		return j["status"] == "awaiting_approval" && j["turn"] == json.Number("2")
 	})
 	s.want(409, call{op: "approveJob", path: object{"requestId": id}, body: object{"iteration": 0}})
-	s.want(200, call{op: "approveJob", path: object{"requestId": id}, body: object{"iteration": 1}})
+	s.want(400, call{op: "approveJob", path: object{"requestId": id}, body: object{"iteration": 1}})
+	s.approve(id)
 	s.until(id, "received")
 	s.want(200, call{op: "getSteering", path: object{"requestId": id}})
 	id = create()
@@ -394,4 +394,10 @@ func (l *listener) close(s *session) {
 			s.Errorf("no %s came: make the test do it", name)
 		}
 	}
+}
+
+// approve allows what a job asks.
+func (s *session) approve(id string) {
+	asked := s.until(id, "awaiting_approval")["checkpoint"].(object)["id"]
+	s.want(200, call{op: "approveJob", path: object{"requestId": id}, body: object{"checkpointId": asked}})
 }

@@ -1181,7 +1181,7 @@ export interface components {
          *     Others may come.
          */
         MessageType: ("text" | "hitl_checkpoint" | "tool" | "result" | "notice" | "which") | string;
-        /** @description What may come with an approval or a rejection. */
+        /** @description A decision on what a job asks: what its person has looked at, and what they say to it. An approval names the question by checkpointId, or a change by iteration and trees. */
         NewDecision: {
             /** @description The question that they have seen: where the job asks another one by now, the decision is refused. */
             checkpointId?: string;

@@ -82,8 +82,8 @@ export class Ringback {
     return this.request('POST', job(requestId, 'retry'), options);
   }
 
-  /** Says yes to what a job asks. Name what was seen, so that nothing else is allowed. */
-  approve(requestId: string, decision: Decision = {}, options?: CallOptions): Promise<Job> {
+  /** Says yes to what a job asks: name what was seen, by checkpointId, or a change by iteration and trees. */
+  approve(requestId: string, decision: Decision, options?: CallOptions): Promise<Job> {
     return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });
   }
 
