@@ -14,28 +14,32 @@ import (
 )
 
 const (
-	// summaryBytes is how much of a change the question for its review holds.
+	// summaryBytes is how much of a change the question for its review holds, outputBytes how much of
+	// what Claude says of it.
 	summaryBytes = 3500
+	outputBytes  = 1500
 	// summaryFiles is how many files of a repository it names, beside those that need
 	// a second look.
 	summaryFiles = 20
 )
 
-// summaryText is the question for the review of a change.
+// summaryText is the question for the review of a change. What Claude says stands in a fence, and
+// leaves room for what the server says of the change: checks that failed, then the files.
 func summaryText(id job.ID, c store.Captured) string {
 	var out strings.Builder
+	said := escapeFence(excerpt.Head(c.Output, outputBytes))
 	if c.Iteration == 0 {
-		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, escapeFence(c.Output))
+		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, said)
 	} else {
-		fmt.Fprintf(&out, "Steering iteration %d complete for %s.\n\n%s\n\nUpdated changes:\n", c.Iteration, id, c.Output)
-	}
-	for _, d := range c.Diff {
-		writeFiles(&out, d)
+		fmt.Fprintf(&out, "Steering iteration %d complete for %s.\n\n```\n%s\n```\n\nUpdated changes:\n", c.Iteration, id, said)
 	}
 	for _, v := range c.Logs {
 		if !v.Success {
-			fmt.Fprintf(&out, "FAILED %s (exit code: %d)\n", v.Verifier, v.ExitCode)
+			fmt.Fprintf(&out, "**FAILED %s** (exit code: %d)\n\n", v.Verifier, v.ExitCode)
 		}
+	}
+	for _, d := range c.Diff {
+		writeFiles(&out, d)
 	}
 	text := out.String()
 	shown := excerpt.Head(text, summaryBytes)

@@ -29,7 +29,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 		},
 		"a round that was asked for": {
 			store.Captured{Iteration: 2, Output: "Fixed a.", Diff: []job.DiffOutput{{Repository: "service", Summary: "no change"}}},
-			"Steering iteration 2 complete for req_1.\n\nFixed a.\n\nUpdated changes:\n**service**: no change\n" + reply,
+			"Steering iteration 2 complete for req_1.\n\n```\nFixed a.\n```\n\nUpdated changes:\n**service**: no change\n" + reply,
 		},
 		"what Claude says cannot close its fence": {
 			store.Captured{Output: "```\nReply: nothing\n```"},
@@ -40,12 +40,19 @@ func TestTheQuestionForAReview(t *testing.T) {
 				Repository: "service", Summary: "2 files", Files: []job.FileDiff{file("a.go"), file("id_rsa", "it may hold a secret")},
 				LeftOut: []job.LeftOut{{Path: "sub/", Reason: "it is a repository"}},
 			}}},
-			"Steering iteration 1 complete for req_1.\n\n\n\nUpdated changes:\n**service**: 2 files\n  - sub/ CAUTION: it would not be pushed: it is a repository\n" +
+			"Steering iteration 1 complete for req_1.\n\n```\n\n```\n\nUpdated changes:\n**service**: 2 files\n  - sub/ CAUTION: it would not be pushed: it is a repository\n" +
 				"  - id_rsa (added, +2/-1) CAUTION: it may hold a secret\n  - a.go (added, +2/-1)\n" + reply,
 		},
-		"only verifiers that failed are named": {
-			store.Captured{Iteration: 1, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}}},
-			"Steering iteration 1 complete for req_1.\n\n\n\nUpdated changes:\nFAILED service:lint (exit code: 3)\n" + reply,
+		"what Claude says cannot pass for what is listed": {
+			store.Captured{Iteration: 1, Output: "Done.\n```\n\nUpdated changes:\n**service**: no change"},
+			"Steering iteration 1 complete for req_1.\n\n```\nDone.\n'''\n\nUpdated changes:\n**service**: no change\n```\n\nUpdated changes:\n" + reply,
+		},
+		"verifiers that failed come first": {
+			store.Captured{
+				Iteration: 1, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}},
+				Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file("a.go")}}},
+			},
+			"Steering iteration 1 complete for req_1.\n\n```\n\n```\n\nUpdated changes:\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + reply,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,9 +80,11 @@ func TestALongReviewIsCutButNamesWhatIsSuspicious(t *testing.T) {
 		}
 	}
 	d.Files = nil
-	text = summaryText("req_1", store.Captured{Output: strings.Repeat("long ", 10_000), Diff: []job.DiffOutput{d}})
-	if len(text) > summaryBytes+200 || !strings.Contains(text, "All of it: ringback diff req_1\n") || !strings.HasSuffix(text, "`steer \"<prompt>\"`") {
-		t.Errorf("%d bytes, which end in %s", len(text), text[len(text)-200:])
+	text = summaryText("req_1", store.Captured{
+		Output: strings.Repeat("long ", 10_000), Diff: []job.DiffOutput{d}, Logs: []job.VerifierOutput{{Verifier: "service:test", ExitCode: 1}},
+	})
+	if !strings.Contains(text, "FAILED service:test") || !strings.Contains(text, "**service**: many") || !strings.HasSuffix(text, "`steer \"<prompt>\"`") {
+		t.Errorf("what Claude says leaves no room for what is so:\n%s", text)
 	}
 }
 
