@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -85,8 +88,8 @@ func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	return err
 }
 
-// effect says what is decided on, in lines of its own; "" when that is the job
-// itself.
+// effect says what is decided on, in lines of its own, with the exact input of an action or a tool
+// call: its question may have shortened that. It says nothing more than the job where that is all.
 func (d *decision) effect(ctx context.Context, j job.Job) string {
 	if j.Checkpoint == nil {
 		return "."
@@ -97,12 +100,31 @@ func (d *decision) effect(ctx context.Context, j job.Job) string {
 			text = summary
 		}
 	}
+	if input := exactInput(*j.Checkpoint); input != "" {
+		text = strings.TrimSpace(text) + "\n\nExactly:\n" + input
+	}
 	var b strings.Builder
 	b.WriteString(":")
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		b.WriteString("\n  " + clean(strings.TrimRight(line, "\r\n")))
 	}
 	return b.String()
+}
+
+// exactInput is the input of the action or tool call that is asked about; "" where it is about none.
+func exactInput(c job.Checkpoint) string {
+	var props struct {
+		Input     json.RawMessage `json:"input"`
+		ToolInput json.RawMessage `json:"tool_input"`
+	}
+	if c.Type != job.Confirmation && c.Type != job.ToolApproval || json.Unmarshal(c.Props, &props) != nil {
+		return ""
+	}
+	var text bytes.Buffer
+	if json.Indent(&text, []byte(cmp.Or(string(props.ToolInput), string(props.Input))), "", "  ") != nil {
+		return ""
+	}
+	return text.String()
 }
 
 // changeSummary is a line for each repository of a change; "" when it cannot be

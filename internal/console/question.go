@@ -132,6 +132,15 @@ func (q question) answer(sent url.Values) (client.Reply, error) {
 	return r, nil
 }
 
+// unseen refuses an approval of files that were not on the page, unless they are approved as well.
+func unseen(sent url.Values, decision job.Decision) error {
+	if decision != job.Approve || sent.Get("unseen") == "" || sent.Get("unseen-too") != "" {
+		return nil
+	}
+	return job.Errorf(job.Invalid, "The page did not show %s whole", plural(number(sent.Get("unseen")), "file")).
+		WithHint("Look at them, or say that you approve them, too.")
+}
+
 // seen is what of a change was on the page.
 func seen(sent url.Values) client.Seen {
 	var s client.Seen
@@ -323,6 +332,9 @@ func (c *Console) reply(v *visit) error {
 		return v.renderQuestion(http.StatusOK, q.withValues(edited, nil))
 	}
 	given, err := q.answer(sent)
+	if err == nil {
+		err = unseen(sent, given.Decision)
+	}
 	if err == nil {
 		_, err = v.api().Reply(v.Request().Context(), q.ID, given)
 	}

@@ -17,8 +17,11 @@ type reviewView struct {
 	Patches []patch
 	LeftOut []leftOut
 	Logs    []job.VerifierOutput
-	// Additions and Deletions are of all files.
+	// Files are those of the whole change, Additions and Deletions of all of them. Unseen is how
+	// many of them the page does not show whole.
+	Files                []changedFile
 	Additions, Deletions int
+	Unseen               int
 	// Split is whether lines are shown side by side.
 	Split bool
 	// Iteration and Trees are what is on the page: a decision is taken for that.
@@ -49,6 +52,13 @@ type reviewView struct {
 	Rounds []int
 	// path is that of the page.
 	path string
+}
+
+// changedFile is a file of a change; Anchor is where the page shows it, "" where it does not.
+type changedFile struct {
+	Repo string
+	job.FileDiff
+	Anchor string
 }
 
 // leftOut is what would not be pushed.
@@ -121,13 +131,41 @@ func (v *visit) readChange(id job.ID, shown *reviewView) error {
 	if err != nil && shown.Whole == "" && shown.Since == nil { // the lines lie on another machine: the first of them are in the store
 		diffs, err = v.api().Diff(ctx, id)
 	}
-	if err == nil {
-		shown.add(diffs.Value)
+	if err != nil {
+		return err
 	}
+	shown.add(diffs.Value)
 	if shown.From > 1 {
 		shown.Before = max(1, shown.From-pageLines)
 	}
-	return err
+	if shown.isPart() {
+		if diffs, err = v.api().Diff(ctx, id); err != nil {
+			return err
+		}
+	}
+	shown.count(diffs.Value)
+	return nil
+}
+
+// isPart reports whether the page shows less than the change.
+func (r *reviewView) isPart() bool { return r.Whole != "" || r.Since != nil || r.Next > 0 || r.From > 1 }
+
+// count takes the files of the whole change.
+func (r *reviewView) count(whole []job.DiffOutput) {
+	shown := map[string]patch{}
+	for _, p := range r.Patches {
+		shown[p.Repo+"/"+p.Path] = p
+	}
+	for _, d := range whole {
+		for _, f := range d.Files {
+			p, here := shown[d.Repository+"/"+f.Path]
+			r.Files = append(r.Files, changedFile{d.Repository, f, p.Anchor})
+			r.Additions, r.Deletions = r.Additions+f.Additions, r.Deletions+f.Deletions
+			if !here || p.Cut || r.Since != nil {
+				r.Unseen++
+			}
+		}
+	}
 }
 
 // Link is the address of the page with something shown in another way.
@@ -165,7 +203,6 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 			r.Trees[d.Repository] = d.Tree
 		}
 		for _, f := range d.Files {
-			r.Additions, r.Deletions = r.Additions+f.Additions, r.Deletions+f.Deletions
 			p := newPatch(d.Repository, f, fmt.Sprintf("f%d", len(r.Patches)))
 			lines := 0
 			for _, row := range p.Rows {

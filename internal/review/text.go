@@ -35,7 +35,7 @@ func summaryText(id job.ID, c store.Captured) string {
 	}
 	for _, v := range c.Logs {
 		if !v.Success {
-			fmt.Fprintf(&out, "**FAILED %s** (exit code: %d)\n\n", v.Verifier, v.ExitCode)
+			fmt.Fprintf(&out, "\n**FAILED %s** (exit code: %d)\n\n", v.Verifier, v.ExitCode)
 		}
 	}
 	for _, d := range c.Diff {

@@ -52,7 +52,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 				Iteration: 1, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}},
 				Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file("a.go")}}},
 			},
-			"Steering iteration 1 complete for req_1.\n\n```\n\n```\n\nUpdated changes:\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + reply,
+			"Steering iteration 1 complete for req_1.\n\n```\n\n```\n\nUpdated changes:\n\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + reply,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

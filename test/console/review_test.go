@@ -31,7 +31,7 @@ func createChange(t testing.TB, s *harness.Server, repository string) string {
 }
 
 // Each line of a change that is longer than a page can be seen, on some page, there and back;
-// what is written about one page goes along to the others.
+// what is written about one page goes along to the others. Who approves on one of them has to say so.
 func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 	t.Parallel()
 	const lines = 6500
@@ -71,6 +71,16 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 	if b.holds(`tr.comment [name="comment:`+place+`"]`, "why?"); !b.is(`document.querySelector("tr.comment").previousElementSibling.innerText.includes("100")`) {
 		t.Error("the comment does not stand at its line")
 	}
+
+	b.sees("2 files +6501", "service/long.go", "Approve also the 1 file that this page does not show whole", "Approve all 2 files")
+	b.is(`(document.querySelector("[name=unseen-too]").required = false, document.querySelector("#decide [value=approve]").click(), true)`)
+	b.sees("The page did not show 1 file whole")
+	if status := record(t, s, id)["status"]; status != "awaiting_approval" {
+		t.Fatalf("what was not seen is approved: the job is %v", status)
+	}
+	b.do(chromedp.Click(`[name=unseen-too]`))
+	b.press("Approve all 2 files")
+	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
 }
 
 // longChange is a stand-in of Claude's that writes a file of so many lines.
@@ -117,7 +127,7 @@ func TestAChangeIsReviewed(t *testing.T) {
 	b.press("Side by side")
 	b.awaits("two columns", func() bool { return b.is(`!!document.querySelector("table.lines.split")`) })
 	b.press("to decide")
-	b.press("Approve what is shown")
+	b.press("Approve the file")
 	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
 	if branches := harness.Git(t, remote, "branch", "--list"); !strings.Contains(branches, id) {
 		t.Errorf("the remote has %s", branches)
