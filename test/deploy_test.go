@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,36 @@ func TestTheUnitOfTheDocsIsOneForSystemd(t *testing.T) {
 	if said, err := exec.Command("systemd-analyze", "verify", "--man=no", unit).CombinedOutput(); err != nil || strings.Contains(string(said), unit) {
 		t.Errorf("systemd says %s, %v", said, err)
 	}
+}
+
+// A server that ends as soon as it is started, because the disk is full, say, is started again
+// until it can run. systemd would give up after a few starts in a row.
+func TestTheUnitOfTheDocsNeverGivesUp(t *testing.T) {
+	t.Parallel()
+	settings := unitSettings(deployed(t, "[Service]"))
+	if got := settings["[Service] Restart"]; got != "always" {
+		t.Errorf("Restart=%s: the server is not started again after every end", got)
+	}
+	if got := settings["[Unit] StartLimitIntervalSec"]; got != "0" {
+		t.Errorf("StartLimitIntervalSec=%s: systemd gives up after a few starts in a row", got)
+	}
+	if pause, err := strconv.Atoi(settings["[Service] RestartSec"]); err != nil || pause < 1 || pause > 10 {
+		t.Errorf("RestartSec=%s: want between 1 and 10 s between starts", settings["[Service] RestartSec"])
+	}
+}
+
+// unitSettings returns the settings of a systemd unit by "[Section] Name".
+func unitSettings(unit string) map[string]string {
+	settings, section := map[string]string{}, ""
+	for line := range strings.Lines(unit) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = line
+		} else if name, value, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "#") {
+			settings[section+" "+name] = value
+		}
+	}
+	return settings
 }
 
 // The server and the proxy as the docs set them up: people and back ends come in through the
