@@ -173,14 +173,12 @@ func aFailoverToAnEarlierClock(t testing.TB) rewinding {
 	g := harness.StartSentinel(t)
 	replica := g.Other(g.Primary(t))
 	replica.Kill()
-	replica.Behind = 5 * time.Minute
+	replica.MoveClock(t, -5*time.Minute)
 	replica.Start(t)
 	follower := replica.Client()
 	defer follower.Close()
 	eventually(t, "the replica to follow again", func() bool { return harness.RoleOf(t, follower).InStep })
-	r := aFailoverOf(g)
-	r.env["CALLBACK_TIMEOUT"] = "1h" // it is the store's clock by which jobs end
-	return r
+	return aFailoverOf(g)
 }
 
 // aFailoverInACluster is a Cluster, one of whose primaries is replaced by a replica that

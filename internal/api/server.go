@@ -172,10 +172,16 @@ type readiness struct {
 	Limits []job.Limit `json:"limits,omitempty"`
 }
 
+// readyTimeout is how long the store may take to answer until the server counts as not ready:
+// load balancers give up soon.
+const readyTimeout = 800 * time.Millisecond
+
 func (s *Server) ready(c echo.Context) error {
-	problems, warnings := s.opts.Ready(c.Request().Context())
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
+	defer cancel()
+	problems, warnings := s.opts.Ready(ctx)
 	if len(problems) == 0 {
-		limits, err := s.store.Limits(c.Request().Context())
+		limits, err := s.store.Limits(ctx)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,10 @@ package runner
 
 import (
 	"context"
+	"sync"
 	"time"
+
+	"ringback/internal/store"
 )
 
 // keepAlive says that this node lives, as long as it has turns, and has the turns of
@@ -25,18 +28,48 @@ func (r *Runner) keepAlive(serving context.Context) {
 
 // signal gives a sign of life, and returns the nodes that have not for too long.
 func (r *Runner) signal(ctx context.Context) ([]string, error) {
-	begun := time.Now()
+	begun := store.Uptime()
 	silent, err := r.store.Heartbeat(ctx, r.nodeDir.node, r.limits.account())
-	if err == nil {
-		r.signalled.Store(&begun)
+	if err != nil || !r.beats.note(begun, store.Uptime()) {
+		return nil, err
 	}
-	return silent, err
+	return silent, nil
+}
+
+// beats knows which of this node's heartbeats have reached the store. While some have not, those of
+// other nodes may not have either, if the store was away: that they count as silent says nothing
+// then. It does again once they have had time to give a sign of life.
+type beats struct {
+	nodeTimeout time.Duration
+
+	mu sync.Mutex
+	// last is when the latest was sent, since when none is missing: store.Uptime.
+	last, since time.Duration
+}
+
+// note notes a heartbeat that has reached the store, and reports whether those of other nodes would
+// have, too, for as long as it takes to count as silent.
+func (b *beats) note(sent, answered time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last == 0 || answered-b.last > b.nodeTimeout*2/3 {
+		b.since = answered
+	}
+	b.last = sent
+	return answered-b.since >= b.nodeTimeout
+}
+
+// isRecent reports whether a heartbeat was sent within a duration.
+func (b *beats) isRecent(within time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last > 0 && store.Uptime()-b.last < within
 }
 
 // becomeAlive gives a sign of life where the last may not count any more, since the node
 // was paused: what it took now would be missed by nobody if it died before the next.
 func (r *Runner) becomeAlive(ctx context.Context) error {
-	if last := r.signalled.Load(); last != nil && time.Since(*last) < 2*r.opts.Heartbeat {
+	if r.beats.isRecent(2 * r.opts.Heartbeat) {
 		return nil
 	}
 	_, err := r.signal(ctx)

@@ -140,9 +140,7 @@ type Runner struct {
 	taking sync.RWMutex
 	// doubtful is whether the store may have given us what we do not know of.
 	doubtful atomic.Bool
-	// signalled is when the last sign of life was given that has reached the store; nil
-	// before the first.
-	signalled atomic.Pointer[time.Time]
+	beats    beats
 	// clocks says where a deadline is due.
 	clocks *store.Schedule
 	// limits are those of Claude's account.
@@ -173,6 +171,7 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
 		limits: newLimits(opts), booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
+		beats: beats{nodeTimeout: 6 * opts.Heartbeat},
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)

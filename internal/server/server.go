@@ -432,8 +432,6 @@ func (n *node) callbackBaseURL() string {
 
 // ready says what keeps the node from working, and what is not as it should be.
 func (n *node) ready(ctx context.Context) (problems, warnings []string) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
 	problems, notices := n.fitness.texts()
 	if err := n.store.Ping(ctx); err != nil {
 		problem, _ := whyUnusable(err)

@@ -3,6 +3,9 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -38,7 +41,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	}
 	pipe := s.rdb.Pipeline()
 	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session")
-	alive := pipe.Exists(ctx, p.key("secret", string(id)))
+	secret := pipe.HMGet(ctx, p.key("secret", string(id)), "secret", "until")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return JobHeader{}, "", false, storeError(err)
 	}
@@ -53,10 +56,19 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	f.SessionID, _ = v[5].(string)
 	text, _ := v[3].(string)
 	state = job.State(text)
-	if !state.Terminal() && !state.Parked() && alive.Val() == 0 {
+	if !state.Terminal() && !state.Parked() && liveSecret(secret, s.clock.now()) == "" {
 		state = job.Expired // the deadline has passed, its event is about to be sent
 	}
 	return f, state, true, nil
+}
+
+// liveSecret is a job's secret; empty if it has none, or its time is over.
+func liveSecret(read *redis.SliceCmd, now time.Time) job.Secret {
+	values := stringsOf(read.Val())
+	if until := values[1]; until != "" && !millis(until).After(now) {
+		return ""
+	}
+	return job.Secret(values[0])
 }
 
 // Progress stores a progress report of a job. digest identifies the report, so that a
@@ -68,7 +80,13 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 	}
 	now := s.clock.now()
 	event := frame{h.prefix + ":" + string(job.EventActivity), id, h.UserID, now.Format(job.EventTimeLayout), activity, false}
-	answer, err := s.run(ctx, s.scripts.progress, p, string(id), string(activity), digest, h.UserID, now.UnixMilli(), event.rest(), h.signature, s.past.floor(p))
+	args := []any{string(id), string(activity), digest, h.UserID, now.UnixMilli(), event.rest(), h.signature, s.past.floor(p)}
+	answer, err := s.run(ctx, s.scripts.progress, p, args...)
+	if answer == "expired" { // unless Redis' clock has jumped
+		if _, _, err = s.runTimed(ctx, s.scripts.clock, p); err == nil {
+			answer, err = s.run(ctx, s.scripts.progress, p, args...)
+		}
+	}
 	if err != nil {
 		return lifecycle.Outcome{}, err
 	}

@@ -47,7 +47,7 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 // runCommit writes what a commit has collected, all or none. It returns false where a guard
 // does not hold.
 func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
-	answer, err := s.scripts.commit.Run(ctx, s.rdb, []string{c.prefix}, s.commitArgs(c)...).Int64()
+	answer, err := s.scripts.commit.Run(ctx, s.rdb, s.keysOf(partitionAt(c.prefix)), s.commitArgs(c)...).Int64()
 	return answer == 1, storeError(err)
 }
 
@@ -103,6 +103,9 @@ func (c *commit) under(name string, id job.ID) string {
 	c.touched[string(id)] = true
 	return c.key(name, string(id))
 }
+
+// secretsKept is for how long a secret is kept after its time, by Redis' clock, which may jump.
+const secretsKept = 24 * time.Hour
 
 func (c *commit) do(words ...any) { c.commands = append(c.commands, words) }
 
@@ -287,7 +290,9 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.RotateSecret:
 		c.do("HSET", c.under("secret", e.JobID), "secret", string(e.Secret), "userId", e.UserID, "createdAt", score(e.Time))
 	case lifecycle.KeepSecret:
-		c.do("PEXPIRE", c.under("secret", e.JobID), toMillis(e.For))
+		key := c.under("secret", e.JobID)
+		c.do("HSET", key, "until", score(c.now.Add(e.For)))
+		c.do("PEXPIRE", key, toMillis(e.For+secretsKept))
 	case lifecycle.DropSecret:
 		c.do("DEL", c.under("secret", e.JobID))
 	default:

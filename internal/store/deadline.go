@@ -22,8 +22,8 @@ type LostRun struct {
 // give no sign of life. next is how long until the next deadline passes; negative when
 // none is set. What is not fired within the lease is due again.
 func (s *Store) Due(ctx context.Context, p Partition) (due []lifecycle.Due, lost []LostRun, next time.Duration, err error) {
-	answer, err := s.run(ctx, s.scripts.due, p, toMillis(dueLease), 100)
-	if err != nil {
+	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, toMillis(dueLease), 100)
+	if err != nil || jumped { // then it is asked again at once
 		return nil, nil, 0, err
 	}
 	parts := answer.([]any)

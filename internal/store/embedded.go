@@ -152,7 +152,7 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 	}
 	password := rand.Text()
 	client := redis.NewUniversalClient(&redis.UniversalOptions{
-		Dialer: dialer(&redis.Options{DialTimeout: dialTimeout}), Addrs: []string{socket}, Password: password, DisableIdentity: true, PoolSize: 64, DialerRetries: 1,
+		Dialer: dialer(&redis.Options{DialTimeout: dialTimeout}), Addrs: []string{socket}, Password: password, DisableIdentity: true, PoolSize: 64, DialerRetries: 1, ContextTimeoutEnabled: true,
 	})
 	s := newSupervisor(bin, dir, serverConfig(dir, socket, password), e)
 	process, err := s.start()

@@ -22,10 +22,10 @@ type keyPattern struct {
 }
 
 // keyPatterns are all keys there are; a test finds none beside them. Times are
-// milliseconds since 1970 by Redis' clock.
+// milliseconds since 1970 by the store's time, see clock.go.
 var keyPatterns = [...]keyPattern{
 	{"job:<job>", "hash", "the job's record: lifecycle.Record; beside it input, options, result, activity (JSON) and recentDigests, which no rule reads"},
-	{"secret:<job>", "hash", "secret, userId, createdAt; its TTL is the callback clock"},
+	{"secret:<job>", "hash", "secret, userId, createdAt, and until: the callback clock"},
 	{"batches:<job>", "hash", "index -> batch of a large result, see encodeBatch"},
 	{"transcript:<job>:<turn>", "string", "what the CLI printed in a turn, at most TranscriptLimit bytes; by gzip once the turn has ended"},
 	{"stderr:<job>:<turn>", "string", "the end of what it printed to standard error, at most StderrLimit bytes"},
@@ -71,10 +71,11 @@ var keyPatterns = [...]keyPattern{
 	{"queue:<priority>", "stream", "jobs that were taken, field id: the job; consumer group workers, whose consumers are the nodes that hold them"},
 	{"running:<user>", "set", "the user's jobs that hold a worker"},
 	{"waiting:<user>", "zset", "the user's jobs over the limit, see positionScore"},
+	{"clock", "hash", "by: how many ms the store's time is ahead of Redis' clock, after a jump; since when, by Redis' clock; count: how often it was corrected. Without a Cluster, partition 00 only"},
 	{"nodes", "zset", "node -> when its heartbeat lapses"},
 	{"deadlines", "zset", "<clock>|<job or checkpoint> by when it is due: lifecycle.Clock"},
 	{"acting", "zset", "runs of actions by when their lease lapses"},
-	{"lease:<deadline or run>", "string", "when it was due that somebody is firing; lives for dueLease"},
+	{"lease:<deadline or run>", "string", "<when it was due that somebody is firing>|<until when>"},
 	{"outbox", "zset", "<kind>|<reference> of what is to be done outside, by when it is due: lifecycle.TaskKind"},
 	{"attempts", "hash", "the same -> how often it was tried"},
 	{"stats", "hash", "<type>:<what> -> count of checkpoints, see Stats"},

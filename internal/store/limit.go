@@ -43,7 +43,7 @@ func (s *Store) ReachLimit(ctx context.Context, account string, id job.ID, l Rea
 	if !l.ResetsAt.IsZero() {
 		resets = l.ResetsAt.UnixMilli()
 	}
-	answer, err := s.run(ctx, s.scripts.limit, limitsIn, account, string(id), "reach", string(l.Code), l.Message, resets,
+	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "reach", string(l.Code), l.Message, resets,
 		toMillis(l.Pauses.First), toMillis(l.Pauses.Longest), toMillis(believed), toMillis(triesAnyway))
 	if err != nil {
 		return lifecycle.Limit{}, false, err
@@ -56,7 +56,7 @@ func (s *Store) ReachLimit(ctx context.Context, account string, id job.ID, l Rea
 // limit, 0 where one turn may try now whether the limit has ended. isTried is whether one
 // does already.
 func (s *Store) LimitWait(ctx context.Context, account string) (wait time.Duration, isTried bool, err error) {
-	answer, err := s.run(ctx, s.scripts.limit, limitsIn, account, "", "wait")
+	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, "", "wait")
 	if err != nil {
 		return 0, false, err
 	}
@@ -67,7 +67,7 @@ func (s *Store) LimitWait(ctx context.Context, account string) (wait time.Durati
 // TryLimit lets a job's turn try whether its account's limit has ended. ok is false where
 // another one does, or it is not time; isTry where there still is a limit.
 func (s *Store) TryLimit(ctx context.Context, account string, id job.ID) (ok, isTry bool, err error) {
-	answer, err := s.run(ctx, s.scripts.limit, limitsIn, account, string(id), "try", toMillis(tryLease))
+	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "try", toMillis(tryLease))
 	if err != nil {
 		return false, false, err
 	}
@@ -77,19 +77,19 @@ func (s *Store) TryLimit(ctx context.Context, account string, id job.ID) (ok, is
 
 // KeepTrying says that the turn which tries is still there.
 func (s *Store) KeepTrying(ctx context.Context, account string, id job.ID) error {
-	_, err := s.run(ctx, s.scripts.limit, limitsIn, account, string(id), "renew", toMillis(tryLease))
+	_, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "renew", toMillis(tryLease))
 	return err
 }
 
 // StopTrying lets another turn try: this one has said nothing of the limit.
 func (s *Store) StopTrying(ctx context.Context, account string, id job.ID) error {
-	_, err := s.run(ctx, s.scripts.limit, limitsIn, account, string(id), "release")
+	_, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "release")
 	return err
 }
 
 // EndLimit notes that the turn which tried got through. It returns whether it was the one.
 func (s *Store) EndLimit(ctx context.Context, account string, id job.ID) (bool, error) {
-	answer, err := s.run(ctx, s.scripts.limit, limitsIn, account, string(id), "clear")
+	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "clear")
 	return err == nil && answer.(int64) == 1, err
 }
 

@@ -78,6 +78,8 @@ type loading struct {
 	q     lifecycle.Query
 	st    *lifecycle.State
 
+	// redisTime is what Redis' clock said.
+	redisTime time.Time
 	// userRead is whether what is asked for of the job's user was read.
 	userRead bool
 
@@ -116,29 +118,35 @@ func (l *loading) run() error {
 			l.verify()
 		}
 	}
-	l.store.clock.see(l.st.Now)
-	l.store.past.saw(l.p, l.st.Now)
+	l.store.past.saw(l.p, l.redisTime)
 	return nil
 }
 
 // after is called with what the round has read.
 func (l *loading) after(take func() error) { l.then = append(l.then, take) }
 
-// time reads Redis' clock: in a cluster, that of the node which has the partition.
+// time reads the store's time. In a Cluster, it is that of the server which has the partition.
 func (l *loading) time() {
+	sent := Uptime()
+	correction := l.pipe.HMGet(l.ctx, l.store.clockOf(l.p).key("clock"), "by", "count")
+	take := func(now time.Time) error {
+		values := stringsOf(correction.Val())
+		l.redisTime, l.st.Now = now, now.Truncate(time.Millisecond).Add(time.Duration(atoi(values[0]))*time.Millisecond).UTC()
+		jumped, err := l.store.seeClock(l.ctx, l.p, reading{l.st.Now, sent, Uptime(), int64(atoi(values[1]))})
+		if jumped && err == nil {
+			err = errTorn
+		}
+		return err
+	}
 	if _, cluster := l.store.rdb.(*redis.ClusterClient); !cluster {
 		now := l.pipe.Time(l.ctx)
-		l.after(func() error {
-			l.st.Now = now.Val().Truncate(time.Millisecond).UTC()
-			return nil
-		})
+		l.after(func() error { return take(now.Val()) })
 		return
 	}
 	now := l.pipe.Eval(l.ctx, "return redis.call('TIME')", []string{l.p.prefix()})
 	l.after(func() error {
 		parts := stringsOf(now.Val())
-		l.st.Now = time.UnixMilli(int64(atoi(parts[0]))*1000 + int64(atoi(parts[1]))/1000).UTC()
-		return nil
+		return take(time.Unix(int64(atoi(parts[0])), int64(atoi(parts[1]))*1000))
 	})
 }
 
@@ -335,7 +343,7 @@ func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (e
 // around reads what lies under a job's id.
 func (l *loading) around(id job.ID, j *lifecycle.Job) {
 	text := string(id)
-	secret := l.pipe.HGet(l.ctx, l.p.key("secret", text), "secret")
+	secret := l.pipe.HMGet(l.ctx, l.p.key("secret", text), "secret", "until")
 	calls := l.pipe.HGetAll(l.ctx, l.p.key("calls", text))
 	told := l.pipe.LLen(l.ctx, l.p.key("told", text))
 	standing := l.pipe.SMembers(l.ctx, l.p.key("standing-of", text))
@@ -346,7 +354,8 @@ func (l *loading) around(id job.ID, j *lifecycle.Job) {
 		}
 	}
 	l.after(func() error {
-		j.Secret, j.SecretAlive = job.Secret(secret.Val()), secret.Val() != ""
+		j.Secret = liveSecret(secret, l.st.Now)
+		j.SecretAlive = j.Secret != ""
 		j.Calls = make(map[string]lifecycle.Call, len(calls.Val()))
 		for call, text := range calls.Val() {
 			j.Calls[call] = decodeCall(text)

@@ -18,8 +18,12 @@ import (
 // starts turns, if it has one. It returns those that have been silent for too long. What they
 // held is for Lost to tell.
 func (s *Store) Heartbeat(ctx context.Context, node, account string) (silent []string, err error) {
-	answer, err := s.run(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account)
-	return stringsOf(answer), err
+	for jumped := true; jumped && err == nil; {
+		var answer any
+		answer, jumped, err = s.runTimed(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account)
+		silent = stringsOf(answer)
+	}
+	return silent, err
 }
 
 // Lost lists the queue entries that a silent node holds. One that holds none any more is
@@ -41,15 +45,20 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.Taken, error
 	if len(lost) > 0 {
 		return lost, nil
 	}
-	_, err := s.run(ctx, s.scripts.forget, 0, node) // it may have come back since, and have taken something
+	_, _, err := s.runTimed(ctx, s.scripts.forget, 0, node) // it may have come back since, and have taken something
 	return nil, err
 }
 
 // renew sets anew when a member of a sorted set lapses, by Redis' clock. One that is not
 // there is left alone.
 func (s *Store) renew(ctx context.Context, p Partition, zset, member string, after time.Duration) error {
-	_, err := s.run(ctx, s.scripts.renew, p, zset, member, toMillis(after))
-	return err
+	for jumped := true; jumped; {
+		var err error
+		if _, jumped, err = s.runTimed(ctx, s.scripts.renew, p, zset, member, toMillis(after)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // OwnedTurn is a turn that the store has given to a node.

@@ -146,6 +146,7 @@ func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan str
 		case <-missed:
 			doubtful = true
 		case <-ticker.C:
+			_ = s.checkClocks(ctx) // a store that is away is noticed elsewhere
 			doubtful = s.isOther(ctx)
 		}
 		if doubtful && s.beginAnew(ctx) {

@@ -18,7 +18,7 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, keep, take, due, lost, tasks, renew, heartbeat, forget, limit *redis.Script
+	commit, progress, keep, take, due, lost, tasks, renew, heartbeat, forget, limit, clock, correct *redis.Script
 }
 
 func loadScripts() scripts {
@@ -36,6 +36,8 @@ func loadScripts() scripts {
 		heartbeat: script(clock, readLua("heartbeat")),
 		forget:    script(clock, readLua("forget")),
 		limit:     script(clock, readLua("limit")),
+		clock:     script(clock, readLua("clock")),
+		correct:   script(clock, readLua("correct")),
 	}
 }
 
@@ -48,7 +50,7 @@ func readLua(name string) string {
 }
 
 func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args ...any) (any, error) {
-	answer, err := script.Run(ctx, s.rdb, []string{p.prefix()}, args...).Result()
+	answer, err := script.Run(ctx, s.rdb, s.keysOf(p), args...).Result()
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -74,6 +76,10 @@ func storeError(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
+	const hint = "Nothing was changed. Send the same request again in a few seconds."
+	if errors.Is(err, errHangs) { // the breaker has logged it, once
+		return &job.Error{Kind: job.Unavailable, Message: "The store does not answer", Hint: hint}
+	}
 	var answered redis.Error
 	if errors.As(err, &answered) && !temporary(answered) {
 		return &job.Error{Kind: job.Internal, Message: "The store refused a command", Cause: err}
@@ -84,7 +90,7 @@ func storeError(err error) error {
 	}
 	return &job.Error{
 		Kind: job.Unavailable, Message: message, Cause: err,
-		Hint: "Nothing was changed. Send the same request again in a few seconds.",
+		Hint: hint,
 	}
 }
 

@@ -56,6 +56,7 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 	if err != nil {
 		panic("store: " + err.Error()) // it has a size
 	}
+	watch(rdb, log)
 	return &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
 }
 
@@ -258,9 +259,17 @@ func (s *Store) keep(ctx context.Context, id job.ID, command, key string, second
 // Signature returns what a callback of a live job must carry; the empty
 // Signature when the job's secret has run out.
 func (s *Store) Signature(ctx context.Context, id job.ID) (job.Signature, error) {
-	secret, found, err := s.field(ctx, "secret", id, "secret")
-	if !found {
+	p, err := locate(id)
+	if err != nil {
 		return "", err
 	}
-	return job.Secret(secret).Sign(id), nil
+	read := s.rdb.HMGet(ctx, p.key("secret", string(id)), "secret", "until")
+	if read.Err() != nil {
+		return "", storeError(read.Err())
+	}
+	secret := liveSecret(read, s.clock.now())
+	if secret == "" {
+		return "", nil
+	}
+	return secret.Sign(id), nil
 }

@@ -22,7 +22,7 @@ type Task struct {
 // unless FinishTask or PostponeTask says otherwise within the lease. It also
 // returns how long until the next is due; negative when there is none.
 func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration, limit int) ([]Task, time.Duration, error) {
-	answer, err := s.run(ctx, s.scripts.tasks, p, toMillis(lease), limit)
+	answer, _, err := s.runTimed(ctx, s.scripts.tasks, p, toMillis(lease), limit)
 	if err != nil {
 		return nil, 0, err
 	}

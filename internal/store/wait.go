@@ -41,7 +41,7 @@ func (c *commit) confirm() { c.do("SET", c.key("confirmed"), rand.Text(), "PX", 
 // all that was written before. WAIT is about what its own connection has written, so both
 // go over one.
 func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
-	keys, args := []string{c.prefix}, s.commitArgs(c)
+	keys, args := s.keysOf(partitionAt(c.prefix)), s.commitArgs(c)
 	for moves := 0; ; moves++ {
 		primary, err := s.primaryOf(ctx, c.prefix)
 		if err != nil {

@@ -2,7 +2,7 @@ package harness
 
 import (
 	_ "embed"
-	"fmt"
+	encoding "encoding/binary"
 	"net"
 	"os"
 	"os/exec"
@@ -20,8 +20,9 @@ import (
 type RedisServer struct {
 	URL, Port, Dir string
 	Cmd            *exec.Cmd
-	// Behind is how far its clock is behind that of the machine, from its next start on.
-	Behind time.Duration
+	// clock is the file that says how far its clock is ahead of the machine's, library what makes it
+	// see that; empty until MoveClock.
+	clock, library string
 	// host is the address that it listens on.
 	host string
 	// args are what it is started with beside what all are.
@@ -87,8 +88,8 @@ func (r *RedisServer) Start(t testing.TB) {
 	}
 	r.Cmd = exec.Command("redis-server", append(args, r.args...)...)
 	r.Cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\nmasterauth " + scan.RedisPassword + "\n")
-	if r.Behind != 0 {
-		r.Cmd.Env = append(os.Environ(), "LD_PRELOAD="+buildClock(t), fmt.Sprint("CLOCK_BEHIND=", int(r.Behind.Seconds())))
+	if r.clock != "" {
+		r.Cmd.Env = append(os.Environ(), "LD_PRELOAD="+r.library, "CLOCK_AHEAD="+r.clock)
 	}
 	if err := r.Cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -96,6 +97,23 @@ func (r *RedisServer) Start(t testing.TB) {
 	client := r.Client()
 	defer client.Close()
 	Eventually(t, "Redis to answer", func() bool { return client.Ping(t.Context()).Err() == nil })
+}
+
+// MoveClock lets its clock be ahead of the machine's by as many seconds; negative: behind. The first
+// time, that counts from its next start on, after that at once.
+func (r *RedisServer) MoveClock(t testing.TB, ahead time.Duration) {
+	t.Helper()
+	if r.clock == "" {
+		r.library, r.clock = buildClock(t), filepath.Join(t.TempDir(), "clock")
+	}
+	file, err := os.OpenFile(r.clock, os.O_CREATE|os.O_WRONLY, 0o600) // in place: Redis has it mapped
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := encoding.Write(file, encoding.NativeEndian, int64(ahead.Seconds())); err != nil {
+		t.Fatal(err)
+	}
 }
 
 //go:embed testdata/clock.c

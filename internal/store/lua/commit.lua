@@ -15,7 +15,7 @@ local function take()
   return ARGV[at]
 end
 
-local floor, now = tonumber(take()), math.floor(MICROS / 1000)
+local floor = tonumber(take())
 for _ = 1, tonumber(take()) do
   local kind, key, field, value = take(), take(), take(), take()
   if kind == 'is' then -- a field has the value; '' where there is none
@@ -34,8 +34,8 @@ end
 for _ = 1, tonumber(take()) do
   local zset, member, channel, what = take(), take(), take(), take()
   local due = redis.call('ZSCORE', zset, member) -- none if the same commit has removed it
-  local first = redis.call('ZRANGEBYSCORE', zset, '(' .. num(now), '+inf', 'LIMIT', 0, 1)[1]
-  if due and (first == member or tonumber(due) <= now) then redis.call('PUBLISH', channel, what) end
+  local first = redis.call('ZRANGEBYSCORE', zset, '(' .. num(NOW), '+inf', 'LIMIT', 0, 1)[1]
+  if due and (first == member or tonumber(due) <= NOW) then redis.call('PUBLISH', channel, what) end
 end
 for _ = 1, tonumber(take()) do
   local round, user = take(), take()

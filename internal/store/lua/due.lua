@@ -16,16 +16,18 @@ for _, name in ipairs({ 'deadlines', 'acting' }) do
   for i = 1, #due, 2 do
     local member, at = due[i], due[i + 1]
     local lease = P .. ':lease:' .. member
-    if redis.call('GET', lease) ~= at then
-      redis.call('SET', lease, at, 'PX', ARGV[1])
+    local of, ends = string.match(redis.call('GET', lease) or '', '^(.+)|(.+)$')
+    if of ~= at or tonumber(ends) <= NOW then
+      ends = num(NOW + ARGV[1])
+      redis.call('SET', lease, at .. '|' .. ends, 'PX', ARGV[1])
       answer[#answer + 1] = name
       answer[#answer + 1] = member
       answer[#answer + 1] = name == 'acting' and redis.call('HGET', P .. ':action:' .. member, 'job') or ''
     end
-    sooner(redis.call('PTTL', lease))
+    sooner(tonumber(ends) - NOW)
   end
   local first = redis.call('ZRANGEBYSCORE', zset, '(' .. num(NOW), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   if first[2] then sooner(tonumber(first[2]) - NOW) end
 end
 answer[1] = next_due
-return answer
+return timed(answer)

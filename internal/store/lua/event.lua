@@ -8,6 +8,9 @@ local MICROS = (function()
   return tonumber(t[1]) * 1000000 + tonumber(t[2])
 end)()
 
+-- The store's time, as time.lua has it. Ids go by Redis' clock.
+local NOW = math.floor(MICROS / 1000) + tonumber(redis.call('HGET', KEYS[2], 'by') or '0')
+
 -- Appends one event to the user's stream and publishes it. rest is its frame from behind
 -- the id, floor an id that the new one has to exceed.
 --

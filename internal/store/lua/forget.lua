@@ -3,6 +3,6 @@
 -- ARGV[1] node
 
 local at = redis.call('ZSCORE', P .. ':nodes', ARGV[1])
-if not at or tonumber(at) > NOW then return 0 end
+if not at or tonumber(at) > NOW then return timed(0) end
 redis.call('HDEL', P .. ':accounts', ARGV[1])
-return redis.call('ZREM', P .. ':nodes', ARGV[1])
+return timed(redis.call('ZREM', P .. ':nodes', ARGV[1]))

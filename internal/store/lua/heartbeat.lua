@@ -5,4 +5,4 @@
 
 redis.call('HSET', P .. ':accounts', ARGV[1], ARGV[3])
 redis.call('ZADD', P .. ':nodes', num(NOW + ARGV[2]), ARGV[1])
-return redis.call('ZRANGEBYSCORE', P .. ':nodes', '-inf', num(NOW))
+return timed(redis.call('ZRANGEBYSCORE', P .. ':nodes', '-inf', num(NOW)))

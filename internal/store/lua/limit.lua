@@ -25,25 +25,25 @@ local taken = trying and not mine and lease > NOW
 local function release() redis.call('HDEL', key, 'job', 'lease') end
 
 if what == 'wait' then
-  if ends == 0 then return -1 end
-  if tries_at > NOW then return tries_at - NOW end
-  return trying and lease > NOW and -2 or 0
+  if ends == 0 then return timed(-1) end
+  if tries_at > NOW then return timed(tries_at - NOW) end
+  return timed(trying and lease > NOW and -2 or 0)
 elseif what == 'try' then
-  if ends == 0 then return 2 end
-  if tries_at > NOW or taken then return 0 end
+  if ends == 0 then return timed(2) end
+  if tries_at > NOW or taken then return timed(0) end
   redis.call('HSET', key, 'job', holder, 'lease', num(NOW + ARGV[4]))
-  return 1
+  return timed(1)
 elseif what == 'renew' then
   if mine then redis.call('HSET', key, 'lease', num(NOW + ARGV[4])) end
-  return 0
+  return timed(0)
 elseif what == 'release' then
   if mine then release() end
-  return 0
+  return timed(0)
 elseif what == 'clear' then
-  if not mine then return 0 end
+  if not mine then return timed(0) end
   redis.call('DEL', key)
   redis.call('SREM', P .. ':limits', ARGV[1])
-  return 1
+  return timed(1)
 end
 
 -- What the API says is believed within bounds: clocks differ, and it may have passed.
@@ -51,10 +51,10 @@ local stated = math.min(tonumber(ARGV[6]), NOW + ARGV[9])
 if stated <= NOW then stated = 0 end
 local known = redis.call('HGET', key, 'stated') == '1'
 if taken then -- whether it has ended is about to be known
-  return { math.max(ends, NOW + ARGV[7]), 0, 0 }
+  return timed({ math.max(ends, NOW + ARGV[7]), 0, 0 })
 end
 if not mine and ends > NOW and stated <= ends then -- it ends there, too: turns ran at the same time
-  return { ends, known and 1 or 0, 0 }
+  return timed({ ends, known and 1 or 0, 0 })
 end
 local tries = 0
 if mine then tries = redis.call('HINCRBY', key, 'tries', 1) end
@@ -65,4 +65,4 @@ redis.call('HSET', key, 'until', num(next_try), 'tries_at', num(math.min(next_tr
 release()
 redis.call('PEXPIRE', key, num(next_try - NOW + 86400000))
 redis.call('SADD', P .. ':limits', ARGV[1])
-return { next_try, stated > 0 and 1 or 0, ends == 0 and 1 or 0 }
+return timed({ next_try, stated > 0 and 1 or 0, ends == 0 and 1 or 0 })

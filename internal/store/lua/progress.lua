@@ -12,7 +12,8 @@ local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simula
 if not f[1] then return 'unknown' end
 if f[3] then return f[1] end
 if ARGV[7] ~= '' and ARGV[7] ~= f[6] then return 'bad_signature' end
-if redis.call('EXISTS', P .. ':secret:' .. id) == 0 then return 'expired' end
+local secret = redis.call('HMGET', P .. ':secret:' .. id, 'secret', 'until')
+if not secret[1] or secret[2] and tonumber(secret[2]) <= NOW then return 'expired' end
 
 -- curl, and the server's own client of Redis, repeat a report whose answer was lost: the latest
 -- ones are known by digest, as many as may come in between.

@@ -3,4 +3,4 @@
 --
 -- ARGV[1] zset   ARGV[2] member   ARGV[3] ms from now
 
-return redis.call('ZADD', P .. ':' .. ARGV[1], 'XX', num(NOW + ARGV[3]), ARGV[2])
+return timed(redis.call('ZADD', P .. ':' .. ARGV[1], 'XX', num(NOW + ARGV[3]), ARGV[2]))

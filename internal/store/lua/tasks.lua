@@ -13,4 +13,4 @@ for _, task in ipairs(redis.call('ZRANGEBYSCORE', outbox, '-inf', num(NOW), 'LIM
 end
 local first = redis.call('ZRANGE', outbox, 0, 0, 'WITHSCORES')
 answer[#answer + 1] = first[2] and num(math.max(0, tonumber(first[2]) - NOW)) or '-1'
-return answer
+return timed(answer)

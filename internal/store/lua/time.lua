@@ -1,6 +1,15 @@
--- The one clock: in front of the scripts that need it.
+-- The store's time, ms since 1970: in front of the scripts that go by it. It is Redis' clock and
+-- a correction, which lies under KEYS[2]: see clock.go.
 
-local NOW = (function()
+local REDIS = (function()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end)()
+local BY, CORRECTIONS, NOW = (function()
+  local correction = redis.call('HMGET', KEYS[2], 'by', 'count')
+  local by = tonumber(correction[1] or '0')
+  return by, tonumber(correction[2] or '0'), REDIS + by
+end)()
+
+-- What a script answers, with the time that it went by.
+local function timed(answer) return { NOW, CORRECTIONS, answer } end

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// breaker lets calls fail at once while a Redis server takes them and answers none: one that is
+// stopped, or whose disk hangs. A call that has timed out opens it, unless the server has answered
+// another one since that was sent. While it is open, one ping at a time finds out when the server
+// is back. Each server of a Cluster has a breaker of its own.
+type breaker struct {
+	log *slog.Logger
+	// ping asks the server whether it is back.
+	ping     func(context.Context) error
+	pingOnce sync.Once
+
+	mu sync.Mutex
+	// answered is when the server last answered.
+	answered time.Time
+	isOpen   bool
+}
+
+const (
+	// callTimeout is how long a call may take, with all of its tries.
+	callTimeout = 4 * time.Second
+	// pingTimeout is how long a ping may take, pingPause the time between two.
+	pingTimeout, pingPause = time.Second, 200 * time.Millisecond
+)
+
+// errHangs is returned without a try while a server does not answer.
+var errHangs = errors.New("the store takes calls and does not answer")
+
+// watch gives each server of a client its breaker.
+func watch(rdb redis.UniversalClient, log *slog.Logger) {
+	if cluster, ok := rdb.(*redis.ClusterClient); ok {
+		cluster.OnNewNode(func(server *redis.Client) { server.AddHook(&breaker{log: log}) })
+		return
+	}
+	rdb.AddHook(&breaker{log: log})
+}
+
+// DialHook implements redis.Hook.
+func (b *breaker) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (b *breaker) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	b.pingOnce.Do(func() {
+		b.ping = func(ctx context.Context) error { return next(ctx, redis.NewStatusCmd(ctx, "ping")) }
+	})
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		return b.call(ctx, callTimeout, func(ctx context.Context) error { return next(ctx, cmd) })
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (b *breaker) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := b.call(ctx, callTimeout+waitIn(cmds), func(ctx context.Context) error { return next(ctx, cmds) })
+		if errors.Is(err, errHangs) {
+			for _, cmd := range cmds {
+				cmd.SetErr(err)
+			}
+		}
+		return err
+	}
+}
+
+// waitIn is how long the server itself may take for a pipeline: see sendAndWait.
+func waitIn(cmds []redis.Cmder) time.Duration {
+	if args := cmds[len(cmds)-1].Args(); len(args) == 3 && args[0] == "wait" {
+		return time.Duration(atoi(args[2].(string))) * time.Millisecond
+	}
+	return 0
+}
+
+// insideCall marks the context of a call, for a connection that is opened for it is set up by
+// calls, too.
+type insideCall struct{}
+
+func (b *breaker) call(ctx context.Context, timeout time.Duration, do func(context.Context) error) error {
+	if ctx.Value(insideCall{}) != nil {
+		return do(ctx)
+	}
+	if b.open() {
+		return errHangs
+	}
+	sent := time.Now()
+	limited, cancel := context.WithTimeout(context.WithValue(ctx, insideCall{}, true), timeout)
+	defer cancel()
+	err := do(limited)
+	switch {
+	case isAnswer(err):
+		b.close()
+	case ctx.Err() == nil && (isTimeout(err) || errors.Is(err, redis.ErrPoolTimeout)):
+		b.trip(sent)
+	}
+	return err
+}
+
+// isAnswer reports whether a call was answered, if only by an error of the server's.
+func isAnswer(err error) bool {
+	_, answered := errors.AsType[redis.Error](err)
+	return err == nil || answered
+}
+
+func (b *breaker) open() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.isOpen
+}
+
+func (b *breaker) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answered = time.Now()
+	if b.isOpen {
+		b.isOpen = false
+		b.log.Info("the store answers again")
+	}
+}
+
+// trip opens the breaker for a call that was sent then and not answered.
+func (b *breaker) trip(sent time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.isOpen || b.answered.After(sent) {
+		return
+	}
+	b.isOpen = true
+	b.log.Error("the store takes calls and does not answer: calls fail at once until it does", "lastAnswer", b.answered)
+	go b.probe()
+}
+
+// probe pings until the server answers, or the client is closed.
+func (b *breaker) probe() {
+	for {
+		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), insideCall{}, true), pingTimeout)
+		err := b.ping(ctx)
+		cancel()
+		if isAnswer(err) {
+			b.close()
+			return
+		}
+		if errors.Is(err, redis.ErrClosed) {
+			return
+		}
+		time.Sleep(pingPause)
+	}
+}

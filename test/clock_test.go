@@ -1,0 +1,56 @@
+package test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Redis' clock jumps by more than all that is waited for, as after a failover to a host whose clock
+// differs. Nothing is due too early or too late for it, and no node counts as lost.
+func TestAJumpOfRedisClockChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, jump := range map[string]time.Duration{"ahead": 10 * time.Minute, "back": -10 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redis := startRedis(t)
+			redis.Kill()
+			redis.MoveClock(t, 0)
+			redis.Start(t)
+			dir := t.TempDir()
+			env := vars{
+				"REDIS_URL": redis.url, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s",
+				"PROMPTS_DIR": kindsDir(t, "brief.md", "---\ntimeout: 6s\n---\nBe quick."),
+			}
+			nodes := []*node{startNode(t, env), startNode(t, env)}
+			id := nodes[0].create(t, object{"userId": "u1"})
+			eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+			_, envelope := nodes[0].manual(t, object{"userId": "u2"})
+			brief, _ := nodes[0].manual(t, object{"userId": "u3", "kind": "brief"})
+			begun := time.Now()
+			redis.MoveClock(t, jump)
+
+			progress := object{"message": "Working", "progress": 10}
+			nodes[1].want(t, 200, "POST", "/api/claude/progress", with(envelope, progress))
+			record := nodes[1].await(t, brief, "expired")
+			if waited := time.Since(begun); waited < 4*time.Second || waited > 20*time.Second {
+				t.Errorf("a deadline of 6 s passed after %s", waited)
+			}
+			if created, err := time.Parse(time.RFC3339, record["createdAt"].(string)); err != nil || time.Since(created) > time.Minute {
+				t.Errorf("the job was created at %s, %v", created, err)
+			}
+			eventually(t, "a node to say so", func() bool {
+				return strings.Contains(nodes[0].log.String()+nodes[1].log.String(), "Redis' clock has jumped")
+			})
+			nodes[1].want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+			letGo(t, dir)
+			if record := nodes[0].await(t, id, "received"); record["turn"] != 1.0 || record["attempt"] != nil {
+				t.Errorf("it took %v turns, attempt %v", record["turn"], record["attempt"])
+			}
+			// What begins after the jump goes by the same time.
+			if after := nodes[0].create(t, object{"userId": "u1"}); nodes[1].await(t, after, "received")["turn"] != 1.0 {
+				t.Error("a job that came after the jump took more than one turn")
+			}
+		})
+	}
+}

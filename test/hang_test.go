@@ -1,0 +1,80 @@
+package test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Redis takes calls and answers none: it is stopped, or its disk hangs. The first calls wait for a
+// while, then all are refused at once, and what is due to be sent again is. When it answers, all goes
+// on, and no job has lost an attempt.
+func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	redis := startRedis(t)
+	dir := t.TempDir()
+	env := vars{"REDIS_URL": redis.url, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "3s"}
+	nodes := []*node{startNode(t, env), startNode(t, env)}
+	var ids []string
+	for _, n := range nodes { // each runs some of them
+		for range 3 {
+			ids = append(ids, n.create(t, object{"userId": n.url}))
+		}
+	}
+	eventually(t, "the CLIs to start", func() bool { return len(starts(dir)) == len(ids) })
+	_, envelope := nodes[0].manual(t, object{"userId": "u1"})
+
+	_ = redis.Cmd.Process.Signal(syscall.SIGSTOP)
+	defer func() { _ = redis.Cmd.Process.Signal(syscall.SIGCONT) }()
+	var first sync.WaitGroup
+	for _, n := range nodes {
+		first.Go(func() { n.wantRefused(t, "GET", "/api/jobs", "", 5*time.Second) }) // for longer than NODE_TIMEOUT
+		first.Go(func() { n.wantRefused(t, "GET", "/readyz", "", time.Second) })
+	}
+	first.Wait()
+	letGo(t, dir) // the results are sent while nobody can take them, and repeated
+	for _, path := range []string{"/api/jobs", "/api/jobs/" + ids[0], "/api/checkpoints", "/readyz"} {
+		nodes[0].wantRefused(t, "GET", path, "", time.Second)
+	}
+	result := with(envelope, mealResult("Soup"))
+	nodes[1].wantRefused(t, "POST", "/api/claude/suggestions", flat(result), time.Second)
+	_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
+
+	for _, n := range nodes {
+		eventually(t, "the node to be ready", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
+		if said := strings.Count(n.log.String(), "the store takes calls and does not answer"); said != 1 {
+			t.Errorf("that the store hangs is logged %d times", said)
+		}
+	}
+	nodes[1].want(t, 200, "POST", "/api/claude/suggestions", result)
+	for _, id := range ids {
+		if record := nodes[0].await(t, id, "received"); record["turn"] != 1.0 || record["attempt"] != nil {
+			t.Errorf("a job took %v turns, attempt %v", record["turn"], record["attempt"])
+		}
+	}
+}
+
+// wantRefused sends a request that must be answered within a time, with 503 and when to send it again.
+func (n *node) wantRefused(t testing.TB, method, path, body string, within time.Duration) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, n.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	req.Header.Set("Content-Type", "application/json")
+	begun := time.Now()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	resp.Body.Close()
+	took := time.Since(begun)
+	if again := resp.Header.Get("Retry-After"); resp.StatusCode != http.StatusServiceUnavailable || again != "1" || took > within {
+		t.Errorf("%s %s answered %d after %s, want 503 within %s; to be sent again after %q s", method, path, resp.StatusCode, took, within, again)
+	}
+}
