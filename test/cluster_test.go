@@ -1,9 +1,13 @@
 package test
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"ringback/test/harness"
 )
@@ -13,7 +17,9 @@ func TestRedisCluster(t *testing.T) {
 	if _, err := exec.LookPath("redis-cli"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("redis-cli is not installed: run make deps")
 	}
-	url := harness.StartCluster(t, 0).URL
+	cluster := harness.StartCluster(t, 0)
+	url := cluster.URL
+	var ids []string
 	one := startNode(t, vars{"REDIS_URL": url})
 	two := startNode(t, vars{"REDIS_URL": url}, "--role", "api")
 	for _, user := range []string{"a", "b", "c", "d", "e", "f"} { // on different partitions
@@ -23,6 +29,7 @@ func TestRedisCluster(t *testing.T) {
 			t.Errorf("user %s heard %v", user, got)
 		}
 		one.await(t, id, "received")
+		ids = append(ids, id)
 	}
 	if got := len(one.want(t, 200, "GET", "/api/jobs", nil)["jobs"].([]any)); got != 6 {
 		t.Errorf("%d jobs are listed, want 6", got)
@@ -30,4 +37,47 @@ func TestRedisCluster(t *testing.T) {
 	_, envelope := one.manual(t, object{"userId": "z"})
 	two.want(t, 200, "POST", "/api/claude/suggestions/batch", with(envelope, object{"batch": 1, "suggestions": mealResult("Soup")["suggestions"]}))
 	two.want(t, 200, "POST", "/api/claude/suggestions/batch", with(envelope, with(mealResult("Pie"), object{"batch": 2, "final": true})))
+	wantOneToHang(t, cluster, one, ids)
+}
+
+// wantOneToHang stops one server of a Cluster: jobs that lie on the others are read as before, and
+// what lies on that one is refused, at once from the second call on.
+func wantOneToHang(t *testing.T, cluster *harness.Cluster, n *node, ids []string) {
+	t.Helper()
+	for _, r := range cluster.Servers { // else the others soon refuse all calls
+		client := r.Client()
+		defer client.Close()
+		if err := client.ConfigSet(t.Context(), "cluster-node-timeout", "600000").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stopped := cluster.Servers[0].Cmd.Process
+	_ = stopped.Signal(syscall.SIGSTOP)
+	defer func() { _ = stopped.Signal(syscall.SIGCONT) }()
+	for _, within := range []time.Duration{patient, quick} {
+		var mu sync.Mutex
+		var calls sync.WaitGroup
+		answers := map[int]int{}
+		for _, id := range ids {
+			calls.Go(func() {
+				begun := time.Now()
+				resp, err := http.Get(n.url + "/api/jobs/" + id)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				resp.Body.Close()
+				mu.Lock()
+				defer mu.Unlock()
+				answers[resp.StatusCode]++
+				if took := time.Since(begun); took > within || resp.StatusCode == http.StatusOK && took > quick {
+					t.Errorf("a job was answered %d after %s", resp.StatusCode, took)
+				}
+			})
+		}
+		calls.Wait()
+		if answers[http.StatusOK] == 0 || answers[http.StatusServiceUnavailable] == 0 || len(answers) != 2 {
+			t.Errorf("jobs on three servers, one of which hangs, were answered %v", answers)
+		}
+	}
 }

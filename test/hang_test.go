@@ -31,16 +31,16 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	defer func() { _ = redis.Cmd.Process.Signal(syscall.SIGCONT) }()
 	var first sync.WaitGroup
 	for _, n := range nodes {
-		first.Go(func() { n.wantRefused(t, "GET", "/api/jobs", "", 5*time.Second) }) // for longer than NODE_TIMEOUT
-		first.Go(func() { n.wantRefused(t, "GET", "/readyz", "", time.Second) })
+		first.Go(func() { n.wantRefused(t, "GET", "/api/jobs", "", patient) }) // for longer than NODE_TIMEOUT
+		first.Go(func() { n.wantRefused(t, "GET", "/readyz", "", quick) })
 	}
 	first.Wait()
 	letGo(t, dir) // the results are sent while nobody can take them, and repeated
 	for _, path := range []string{"/api/jobs", "/api/jobs/" + ids[0], "/api/checkpoints", "/readyz"} {
-		nodes[0].wantRefused(t, "GET", path, "", time.Second)
+		nodes[0].wantRefused(t, "GET", path, "", quick)
 	}
 	result := with(envelope, mealResult("Soup"))
-	nodes[1].wantRefused(t, "POST", "/api/claude/suggestions", flat(result), time.Second)
+	nodes[1].wantRefused(t, "POST", "/api/claude/suggestions", flat(result), quick)
 	_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
 
 	for _, n := range nodes {
@@ -56,6 +56,10 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 		}
 	}
 }
+
+// A store that hangs is waited for up to 4 s by the first calls, and by none after that. What these
+// take on a busy machine may be longer.
+const quick, patient = 1500 * time.Millisecond, 7 * time.Second
 
 // wantRefused sends a request that must be answered within a time, with 503 and when to send it again.
 func (n *node) wantRefused(t testing.TB, method, path, body string, within time.Duration) {
