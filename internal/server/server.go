@@ -246,6 +246,16 @@ func (n *node) run(ctx context.Context) error {
 	if err := n.prepare(ctx); err != nil {
 		return err
 	}
+	staying, stopStaying := context.WithCancel(context.WithoutCancel(ctx))
+	unwanted, quit := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(quit)
+		unwanted <- n.stay(staying)
+	}()
+	defer func() {
+		stopStaying()
+		<-quit
+	}()
 	if err := n.store.Upgrade(ctx); err != nil {
 		return err
 	}
@@ -279,7 +289,7 @@ func (n *node) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return n.serve(ctx, servers, n.metrics)
+	return n.serve(ctx, servers, n.metrics, unwanted)
 }
 
 // running counts the turns of this node.
@@ -304,6 +314,9 @@ func (n *node) prepare(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := n.judgeStore(ctx)
+		if err == nil {
+			err = n.join(ctx)
+		}
 		if err == nil {
 			err = n.store.Prepare(ctx)
 		}
@@ -463,7 +476,7 @@ func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 	return all
 }
 
-func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) error {
+func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics, unwanted <-chan error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	background, stopBackground := context.WithCancel(context.Background())
@@ -495,6 +508,8 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics) e
 	case <-ctx.Done():
 	case err = <-failed:
 	case err = <-n.db.failed: // without it, nothing can be waited for
+		stopDraining()
+	case err = <-unwanted: // another version writes the store now
 		stopDraining()
 	}
 	stop()

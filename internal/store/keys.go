@@ -83,6 +83,8 @@ var keyPatterns = [...]keyPattern{
 	{"limit:<account>", "hash", "a limit of Claude's that an account has reached, see lua/limit.lua; partition 00 only"},
 	{"limits", "set", "the accounts; partition 00 only"},
 	{"accounts", "hash", "node -> the account of Claude's with which it starts turns; partition 00 only"},
+	{"formats", "hash", "node -> the format in which it writes; partition 00 only"},
+	{"servers", "zset", "<format> <name> of each server that uses the store -> when its sign of life lapses; partition 00 only"},
 	{"examination", "string", "somebody has examined the store lately; partition 00 only"},
 	{"format", "string", "how the store's contents are written, see storedFormat; partition 00 only"},
 	{"{session id}", "set", "users who have a session of that name; under rb:session, in a slot of its own"},

@@ -21,7 +21,6 @@ publish & -
 exists %
 expire % 1
 pexpire % 1
-pttl %
 rename % %
 get %
 mget %

@@ -18,7 +18,7 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, keep, take, due, lost, tasks, renew, heartbeat, forget, limit, clock, correct *redis.Script
+	commit, progress, keep, take, due, lost, tasks, renew, heartbeat, forget, limit, clock, correct, join *redis.Script
 }
 
 func loadScripts() scripts {
@@ -38,6 +38,7 @@ func loadScripts() scripts {
 		limit:     script(clock, readLua("limit")),
 		clock:     script(clock, readLua("clock")),
 		correct:   script(clock, readLua("correct")),
+		join:      script(clock, readLua("join")),
 	}
 }
 

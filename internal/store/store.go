@@ -153,8 +153,9 @@ func (s *Store) Prepare(ctx context.Context) error {
 // state and kind, and up to 3 jobs waited in the streams of which they are taken.
 const storedFormat = 4
 
-// ErrFormat says that the store was written by a newer version.
-var ErrFormat = errors.New("the store was written by a newer version of Ringback")
+// ErrFormat is returned if the store is, or is being, written by another version, in a way that does
+// not go together with this one's.
+var ErrFormat = errors.New("another version of Ringback uses the store")
 
 // checkFormat notes in the store how it is written.
 func (s *Store) checkFormat(ctx context.Context) error {
@@ -171,9 +172,13 @@ func (s *Store) checkFormat(ctx context.Context) error {
 		return storeError(err)
 	}
 	if known > storedFormat {
-		return fmt.Errorf("%w: its format is %d, and this one reads up to %d; start the newer version, or use another REDIS_URL", ErrFormat, known, storedFormat)
+		return newerFormat(known)
 	}
 	return nil
+}
+
+func newerFormat(known int) error {
+	return fmt.Errorf("%w: a newer one has written it, in format %d, and this one knows formats up to %d; start the newer version here, or use another REDIS_URL", ErrFormat, known, storedFormat)
 }
 
 // writtenFormat is the format of a store that holds no number: 1 where there are jobs.

@@ -55,6 +55,9 @@ func embeddedRedis(node int) []int {
 // reach it through a proxy.
 func startOne(w *world) store {
 	redis := harness.StartRedis(w.t, scan.New(), nil)
+	redis.Kill()
+	redis.MoveClock(w.t, 0)
+	redis.Start(w.t)
 	way := harness.StartProxy(w.t, redis.Addr())
 	return store{
 		url: strings.Replace(redis.URL, redis.Addr(), way.Addr, 1),
@@ -69,6 +72,7 @@ func startOne(w *world) store {
 				w.sleep(w.t.Context(), 5000)
 				_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
 			}},
+			{"Redis' clock moved", func() { redis.MoveClock(w.t, time.Duration(w.rand.IntN(7200)-3600)*time.Second) }},
 			{"connections to Redis cut", way.Cut},
 			{"Redis slow", func() { w.slow(way) }},
 		},

@@ -1,0 +1,69 @@
+package test
+
+import (
+	"net/http"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/test/harness"
+)
+
+// Two versions that write the store in different ways do not use it at the same time.
+func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
+	t.Parallel()
+	store := startRedis(t)
+	client := store.Client()
+	defer client.Close()
+	ctx := t.Context()
+	alive := func(key, member string) {
+		t.Helper()
+		if err := client.ZAdd(ctx, key, redis.Z{Score: float64(time.Now().Add(time.Hour).UnixMilli()), Member: member}).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := vars{"REDIS_URL": store.url, "NODE_TIMEOUT": "2s", "CLAUDE_BIN": "simulate"}
+	refused := func(naming string) {
+		t.Helper()
+		serve := exec.CommandContext(ctx, harness.Binary(), "serve")
+		serve.Env = append(serve.Environ(), "LISTEN_ADDR=127.0.0.1:0", "DATA_DIR="+t.TempDir(), "REDIS_URL="+store.url, "CLAUDE_BIN=simulate")
+		said, err := serve.CombinedOutput()
+		if err == nil || !strings.Contains(string(said), naming) || !strings.Contains(string(said), "Stop all servers of the other version") {
+			t.Errorf("a server beside %s says %s, %v", naming, said, err)
+		}
+	}
+	alive("rb:{00}:servers", "3 shop-1 at 10.0.0.1:3001")
+	refused("shop-1 at 10.0.0.1:3001 (format 3)")
+	alive("rb:{00}:servers", "99 shop-2 at 10.0.0.1:3001")
+	refused("shop-2 at 10.0.0.1:3001 (format 99)")
+	client.Del(ctx, "rb:{00}:servers")
+	alive("rb:{00}:nodes", "node_of-an-early-version") // they give no other sign of life
+	refused("node_of-an-early-version (an early version)")
+	client.Del(ctx, "rb:{00}:nodes")
+
+	// Of the same version, there may be any number, and one that stops leaves nothing behind.
+	first, second := startNode(t, env), startNode(t, env, "--role", "api")
+	if known, err := client.ZCard(ctx, "rb:{00}:servers").Result(); err != nil || known != 2 {
+		t.Errorf("%d servers are known, %v", known, err)
+	}
+	second.stop(t, syscall.SIGTERM)
+	if known, err := client.ZCard(ctx, "rb:{00}:servers").Result(); err != nil || known != 1 {
+		t.Errorf("%d servers are known once one has stopped, %v", known, err)
+	}
+
+	// One that was silent while a newer version took over the store ends by itself.
+	id := first.create(t, object{"userId": "u1"})
+	first.await(t, id, "received")
+	if status, _ := first.do(t, http.MethodGet, "/readyz", nil); status != http.StatusOK {
+		t.Errorf("/readyz answered %d", status)
+	}
+	client.Set(ctx, "rb:{00}:format", 99, 0)
+	first.awaitExit(t)
+	if said := first.log.String(); !strings.Contains(said, "its format is 99") && !strings.Contains(said, "in format 99") {
+		t.Errorf("it ends without saying why: %s", said)
+	}
+}
