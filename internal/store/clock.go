@@ -33,12 +33,16 @@ type reading struct {
 func (r reading) trip() time.Duration { return r.answered - r.sent }
 
 const (
-	// readingHolds is for how long a reading tells what time it should be: no two clocks go at
-	// quite the same pace.
-	readingHolds = time.Minute
-	// jumpTolerance is what does not count as a jump.
-	jumpTolerance = 500 * time.Millisecond
+	// readingHolds is for how long a reading tells what time it should be: for as long as a store
+	// may be away.
+	readingHolds = 24 * time.Hour
+	// sharpReadingHolds is for how long a reading is not replaced by a less certain one.
+	sharpReadingHolds = 30 * time.Second
 )
+
+// tolerance is what does not count as a jump, some time after a reading: no two clocks go at quite
+// the same pace, and corrections melt.
+func tolerance(passed time.Duration) time.Duration { return 500*time.Millisecond + passed/500 }
 
 // see notes a reading and returns by how much the store's time has jumped since an earlier one; 0
 // if it has not. The earlier one is kept then, until the jump is corrected.
@@ -48,10 +52,10 @@ func (c *clock) see(p Partition, r reading) (jump time.Duration) {
 	before := c.readings[p]
 	passed, least, most := r.time.Sub(before.time), r.sent-before.answered, r.answered-before.sent
 	isRecent := before.answered > 0 && most < readingHolds
-	if isRecent && r.corrections <= before.corrections && (passed < least-jumpTolerance || passed > most+jumpTolerance) {
+	if isRecent && r.corrections <= before.corrections && (passed < least-tolerance(most) || passed > most+tolerance(most)) {
 		return passed - (least+most)/2
 	}
-	if !isRecent || r.corrections != before.corrections || r.trip() <= before.trip() || most > readingHolds/2 {
+	if !isRecent || r.corrections != before.corrections || r.trip() <= before.trip() || most > sharpReadingHolds {
 		c.readings[p] = r
 	}
 	c.last = r

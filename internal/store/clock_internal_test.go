@@ -27,7 +27,9 @@ func TestAJumpIsToldFromASlowAnswer(t *testing.T) {
 		"answers in another order":        {[]read{{10, 10, 1000, 0}, {14, 14, 1004, 0}, {11, 15, 1001, 0}}, 0},
 		"another node has corrected it":   {[]read{{10, 10, 1000, 0}, {15, 15, 1006, 1}}, 0},
 		"a correction was lost":           {[]read{{10, 10, 1000, 1}, {15, 15, 1605, 0}}, 600},
-		"too long ago to say":             {[]read{{10, 10, 1000, 0}, {100, 100, 1690, 0}}, 0},
+		"a failover of five minutes":      {[]read{{10, 10, 1000, 0}, {310, 310, 1900, 0}}, 600},
+		"clocks of another pace":          {[]read{{10, 10, 1000, 0}, {3610, 3610, 4602, 0}}, 0},
+		"too long ago to say":             {[]read{{10, 10, 1000, 0}, {100000, 100000, 1690, 0}}, 0},
 		"until it is corrected":           {[]read{{10, 10, 1000, 0}, {15, 15, 1605, 0}, {16, 16, 1606, 0}}, 600},
 	} {
 		t.Run(name, func(t *testing.T) {
