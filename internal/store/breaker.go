@@ -98,7 +98,7 @@ func (b *breaker) call(ctx context.Context, timeout time.Duration, do func(conte
 	case isAnswer(err):
 		b.close()
 	case ctx.Err() == nil && (isTimeout(err) || errors.Is(err, redis.ErrPoolTimeout)):
-		b.trip(sent)
+		b.trip(ctx, sent)
 	}
 	return err
 }
@@ -126,7 +126,7 @@ func (b *breaker) close() {
 }
 
 // trip opens the breaker for a call that was sent then and not answered.
-func (b *breaker) trip(sent time.Time) {
+func (b *breaker) trip(ctx context.Context, sent time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.isOpen || b.answered.After(sent) {
@@ -134,14 +134,14 @@ func (b *breaker) trip(sent time.Time) {
 	}
 	b.isOpen = true
 	b.log.Error("the store takes calls and does not answer: calls fail at once until it does", "lastAnswer", b.answered)
-	go b.probe()
+	go b.probe(context.WithValue(context.WithoutCancel(ctx), insideCall{}, true))
 }
 
 // probe pings until the server answers, or the client is closed.
-func (b *breaker) probe() {
+func (b *breaker) probe(ctx context.Context) {
 	for {
-		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), insideCall{}, true), pingTimeout)
-		err := b.ping(ctx)
+		limited, cancel := context.WithTimeout(ctx, pingTimeout)
+		err := b.ping(limited)
 		cancel()
 		if isAnswer(err) {
 			b.close()
