@@ -165,7 +165,7 @@ const storeTimeout = 5 * time.Second
 // withStore does something that may be done again, until the store is there for all of
 // it: that the store was away is not the job's fault, and costs it no attempt.
 func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) error {
-	for {
+	for said := false; ; said = true {
 		err := do()
 		if ctx.Err() != nil && err != nil {
 			return context.Cause(ctx)
@@ -173,7 +173,9 @@ func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) erro
 		if !isKind(err, job.Unavailable) {
 			return err
 		}
-		r.log.Warn("the store is away, trying again", "requestId", id, "error", err)
+		if !said {
+			r.log.Warn("the store is away, trying again until it is back", "requestId", id, "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
