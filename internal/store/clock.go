@@ -12,7 +12,7 @@ import (
 // Redis' own clock and a correction. Redis' clock may jump: it is set, or after a failover it is
 // another host's. A node notices because its own uptime does not jump, and corrects the store's
 // time for all nodes, so that nothing is due too early or too late. The first node that notices
-// decides, the others go by it. In time, the correction melts away (clock.lua).
+// decides, the others go by it. The correction shrinks over time (clock.lua).
 //
 // A Cluster has a clock for each partition, else there is one.
 type clock struct {
@@ -41,7 +41,7 @@ const (
 )
 
 // tolerance is what does not count as a jump, some time after a reading: no two clocks go at quite
-// the same pace, and corrections melt.
+// the same pace, and corrections shrink.
 func tolerance(passed time.Duration) time.Duration { return 500*time.Millisecond + passed/500 }
 
 // see notes a reading and returns by how much the store's time has jumped since an earlier one; 0
