@@ -148,7 +148,9 @@ func (v *visit) readChange(id job.ID, shown *reviewView) error {
 }
 
 // isPart reports whether the page shows less than the change.
-func (r *reviewView) isPart() bool { return r.Whole != "" || r.Since != nil || r.Next > 0 || r.From > 1 }
+func (r *reviewView) isPart() bool {
+	return r.Whole != "" || r.Since != nil || r.Next > 0 || r.From > 1
+}
 
 // count takes the files of the whole change.
 func (r *reviewView) count(whole []job.DiffOutput) {
