@@ -57,7 +57,6 @@ func (a *Answers) note(r *http.Response) error {
 		a.mu.Lock()
 		a.answered = true
 		a.mu.Unlock()
-		r.Body = &watched{ReadCloser: r.Body, report: a.refuse}
 		return nil
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxError))
@@ -94,38 +93,4 @@ func resetsAt(h http.Header) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0).UTC()
-}
-
-// watched is a stream in which an error is noticed that comes after its beginning.
-type watched struct {
-	io.ReadCloser
-	report func(Refusal)
-	line   []byte
-	// isError is true after the line that announces an error.
-	isError bool
-}
-
-// Read implements [io.Reader].
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
-	for rest := p[:n]; len(rest) > 0; {
-		piece, after, ended := bytes.Cut(rest, []byte("\n"))
-		w.line = append(w.line, piece[:min(len(piece), maxError-len(w.line))]...)
-		if ended {
-			w.endLine()
-		}
-		rest = after
-	}
-	return n, err
-}
-
-func (w *watched) endLine() {
-	line := bytes.TrimSpace(w.line)
-	w.line = w.line[:0]
-	if name, isName := bytes.CutPrefix(line, []byte("event:")); isName {
-		w.isError = string(bytes.TrimSpace(name)) == "error"
-	}
-	if text, isData := bytes.CutPrefix(line, []byte("data:")); isData && w.isError {
-		w.report(readError(text))
-	}
 }

@@ -3,6 +3,7 @@
 package upstream
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net"
@@ -25,6 +26,13 @@ type API struct {
 	Transport http.RoundTripper
 	// Answers is told what the model answers; may be nil.
 	Answers *Answers
+	// AdmitFunc is asked before a request goes to the model: for one with a body of so many
+	// bytes, it waits until the request may go out, and returns a function to be called when the
+	// request has ended; or an error, in words for the turn, if the request must not go out.
+	// May be nil.
+	AdmitFunc func(ctx context.Context, bytes int64) (ended func(), err error)
+	// UsedFunc is told what a request uses, each time that the API says more of it; may be nil.
+	UsedFunc func(was, is Use)
 	// Log receives failures, never content; may be nil.
 	Log *slog.Logger
 }
@@ -41,6 +49,14 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "permission_error", "Ringback passes on only the Claude CLI's own requests to the model's API; this is not one of them.")
 		return
 	}
+	if a.AdmitFunc != nil && r.URL.Path == messages {
+		ended, err := a.AdmitFunc(r.Context(), bodyOf(r))
+		if err != nil {
+			refuse(w, http.StatusPaymentRequired, "billing_error", err.Error()) // the CLI ends its turn and does not try again
+			return
+		}
+		defer ended()
+	}
 	r.Header.Del("Upgrade") // a connection of another protocol would not be limited to these paths
 	(&httputil.ReverseProxy{
 		Transport: a.Transport, FlushInterval: -1, Rewrite: a.rewrite, ModifyResponse: a.note,
@@ -52,6 +68,17 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusBadGateway, "api_error", "Ringback could not reach the model's API.")
 		},
 	}).ServeHTTP(w, r)
+}
+
+// maxBody is the most that the API takes in a request, in bytes.
+const maxBody = 32 << 20
+
+// bodyOf is how many bytes a request has at most.
+func bodyOf(r *http.Request) int64 {
+	if r.ContentLength < 0 {
+		return maxBody
+	}
+	return r.ContentLength
 }
 
 // messages is where the model is asked.
@@ -85,10 +112,20 @@ func (a API) rewrite(r *httputil.ProxyRequest) {
 
 // note tells what the model has answered. Other requests say nothing of it.
 func (a API) note(r *http.Response) error {
-	if a.Answers == nil || !strings.HasSuffix(r.Request.URL.Path, messages) {
+	if !strings.HasSuffix(r.Request.URL.Path, messages) {
 		return nil
 	}
-	return a.Answers.note(r)
+	refuse := func(Refusal) {}
+	if a.Answers != nil {
+		if err := a.Answers.note(r); err != nil {
+			return err
+		}
+		refuse = a.Answers.refuse
+	}
+	if r.StatusCode < http.StatusBadRequest {
+		watch(r, refuse, a.UsedFunc)
+	}
+	return nil
 }
 
 // refuse answers like the API, so that the CLI understands it.

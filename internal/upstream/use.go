@@ -1,0 +1,186 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+
+	"ringback/internal/price"
+)
+
+// Use is what a request to the model has used so far, by the API's own answer.
+type Use struct {
+	Model string
+	price.Usage
+}
+
+// tokens is the usage in an answer. Later ones of a stream are cumulative, and leave out what
+// has not changed.
+type tokens struct {
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
+	Created       struct {
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	Tools struct {
+		WebSearches int64 `json:"web_search_requests"`
+	} `json:"server_tool_use"`
+	Speed string `json:"speed"`
+	Geo   string `json:"inference_geo"`
+}
+
+// maxTokens is more than any request uses: a gateway's numbers are bounded, too.
+const maxTokens = 100_000_000
+
+func (t tokens) of(model string) Use {
+	bounded := func(n int64) int64 { return min(max(n, 0), maxTokens) }
+	return Use{model, price.Usage{
+		Input: bounded(t.Input), Output: bounded(t.Output), CacheRead: bounded(t.CacheRead), CacheWrite: bounded(t.CacheCreation), CacheWrite1h: bounded(t.Created.Hour),
+		WebSearches: bounded(t.Tools.WebSearches), Fast: t.Speed == "fast", US: t.Geo == "us",
+	}}
+}
+
+// watched is an answer of the model that is read on its way to the turn: for errors that
+// come after its beginning, and for what the request uses.
+type watched struct {
+	io.ReadCloser
+	refuseFunc func(Refusal)
+	// usedFunc is called before the turn gets what it is about.
+	usedFunc func(was, is Use)
+	isStream bool
+
+	model  string
+	tokens tokens
+	told   Use
+	// begun is true if the model has begun to answer, ended if all that the request uses was said.
+	begun, ended bool
+	// said counts the bytes that the model has written so far.
+	said int64
+	// line is the line of a stream that is being read, or the whole of another answer.
+	line  []byte
+	event string
+}
+
+// maxWhole bounds an answer that is no stream.
+const maxWhole = 32 << 20
+
+// bytesPerToken is how much the model writes with one token, at least: it is an estimate for
+// answers that broke off before the API said how many there were.
+const bytesPerToken = 3
+
+// watch reads an answer on its way.
+func watch(r *http.Response, refuse func(Refusal), used func(was, is Use)) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	r.Body = &watched{ReadCloser: r.Body, refuseFunc: refuse, usedFunc: used, isStream: kind != "application/json"}
+}
+
+// Read implements [io.Reader].
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if w.isStream {
+		w.readLines(p[:n])
+	} else if len(w.line)+n <= maxWhole {
+		w.line = append(w.line, p[:n]...)
+	}
+	if err != nil {
+		w.end()
+	}
+	return n, err
+}
+
+// Close implements [io.Closer]. The turn may go away in the middle of an answer.
+func (w *watched) Close() error {
+	w.end()
+	return w.ReadCloser.Close()
+}
+
+func (w *watched) readLines(piece []byte) {
+	for len(piece) > 0 {
+		text, after, ended := bytes.Cut(piece, []byte("\n"))
+		w.line = append(w.line, text[:min(len(text), maxError-len(w.line))]...)
+		if ended {
+			w.endLine()
+		}
+		piece = after
+	}
+}
+
+func (w *watched) endLine() {
+	line := bytes.TrimSpace(w.line)
+	w.line = w.line[:0]
+	if name, isName := bytes.CutPrefix(line, []byte("event:")); isName {
+		w.event = string(bytes.TrimSpace(name))
+		return
+	}
+	text, isData := bytes.CutPrefix(line, []byte("data:"))
+	if !isData {
+		return
+	}
+	switch w.event {
+	case "error":
+		w.refuseFunc(readError(text))
+	case "message_start":
+		var data struct {
+			Message struct {
+				Model string  `json:"model"`
+				Usage *tokens `json:"usage"`
+			} `json:"message"`
+		}
+		data.Message.Usage = &w.tokens
+		_ = json.Unmarshal(text, &data)
+		w.model, w.begun = data.Message.Model, true
+		w.tell()
+	case "message_delta":
+		var data struct {
+			Usage *tokens `json:"usage"`
+		}
+		data.Usage = &w.tokens
+		_ = json.Unmarshal(text, &data)
+		w.ended = true
+		w.tell()
+	case "content_block_delta":
+		var data struct {
+			Delta struct {
+				Text     string `json:"text"`
+				Thinking string `json:"thinking"`
+				Input    string `json:"partial_json"`
+			} `json:"delta"`
+		}
+		_ = json.Unmarshal(text, &data)
+		w.said += int64(len(data.Delta.Text) + len(data.Delta.Thinking) + len(data.Delta.Input))
+	}
+}
+
+// end counts what is known when an answer has ended or broken off.
+func (w *watched) end() {
+	if w.isStream {
+		if w.begun && !w.ended {
+			w.tokens.Output = max(w.tokens.Output, (w.said+bytesPerToken-1)/bytesPerToken)
+			w.tell()
+		}
+		return
+	}
+	var whole struct {
+		Model string `json:"model"`
+		Usage tokens `json:"usage"`
+	}
+	if json.Unmarshal(w.line, &whole) == nil {
+		w.model, w.tokens = whole.Model, whole.Usage
+		w.tell()
+	}
+	w.line = nil
+}
+
+// tell passes on what has changed.
+func (w *watched) tell() {
+	is := w.tokens.of(w.model)
+	if is == w.told || w.usedFunc == nil {
+		return
+	}
+	w.usedFunc(w.told, is)
+	w.told = is
+}

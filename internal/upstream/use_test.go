@@ -1,0 +1,129 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/price"
+	"ringback/internal/upstream"
+)
+
+const (
+	started = "event: message_start\ndata: " + `{"type":"message_start","message":{"model":"m","usage":{"input_tokens":7,"cache_creation_input_tokens":20,"cache_read_input_tokens":300,"cache_creation":{"ephemeral_1h_input_tokens":5},"output_tokens":1}}}` + "\n\n"
+	wrote   = "event: content_block_delta\ndata: " + `{"delta":{"type":"text_delta","text":"abcdefghijkl"}}` + "\n\nevent: content_block_delta\ndata: " + `{"delta":{"partial_json":"{\"usage\":{\"input_tokens\":99999999}}"}}` + "\n\n"
+	ended   = "event: message_delta\ndata: " + `{"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":40,"server_tool_use":{"web_search_requests":2}}}` + "\n\nevent: message_stop\ndata: {}\n\n"
+)
+
+// What a request uses is known from the API's own answer, also when that breaks off.
+func TestWhatARequestUses(t *testing.T) {
+	t.Parallel()
+	begun := price.Usage{Input: 7, Output: 1, CacheRead: 300, CacheWrite: 20, CacheWrite1h: 5}
+	whole := begun
+	whole.Output, whole.WebSearches = 40, 2
+	brokenOff := begun
+	brokenOff.Output = 16 // 46 bytes
+	for name, c := range map[string]struct {
+		kind, body string
+		status     int
+		breaks     bool
+		want       price.Usage
+	}{
+		"a stream":                    {"text/event-stream", started + wrote + ended, 200, false, whole},
+		"one that breaks off":         {"text/event-stream", started + wrote, 200, true, brokenOff},
+		"one that breaks off at once": {"text/event-stream", started, 200, true, begun},
+		"one that ends too early":     {"text/event-stream", started + wrote, 200, false, brokenOff},
+		"JSON":                        {"application/json; charset=utf-8", `{"model":"m","content":[{"text":"x"}],"usage":{"input_tokens":7,"cache_read_input_tokens":null,"output_tokens":3}}`, 200, false, price.Usage{Input: 7, Output: 3}},
+		"impossible numbers":          {"application/json", `{"model":"m","usage":{"input_tokens":-7,"output_tokens":1000000000000}}`, 200, false, price.Usage{Output: 1e8}},
+		"overloaded":                  {"application/json", `{"type":"error","usage":{"input_tokens":7}}`, 529, false, price.Usage{}},
+		"text of the model":           {"text/event-stream", wrote, 200, false, price.Usage{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told []upstream.Use
+			s := api(t, upstream.API{UsedFunc: func(was, is upstream.Use) {
+				if len(told) > 0 && was != told[len(told)-1] || len(told) == 0 && was != (upstream.Use{}) {
+					t.Errorf("was %v, after %v", was, told)
+				}
+				told = append(told, is)
+			}}, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				w.WriteHeader(c.status)
+				for _, piece := range strings.SplitAfter(c.body, "e") {
+					_, _ = io.WriteString(w, piece)
+					_ = http.NewResponseController(w).Flush()
+				}
+				if c.breaks {
+					panic(http.ErrAbortHandler)
+				}
+			})
+			_, _ = io.Copy(io.Discard, call(t, "POST", s.URL+"/v1/messages", http.Header{}).Body)
+			s.Close() // waits for the end of the request
+			var last upstream.Use
+			if len(told) > 0 {
+				last = told[len(told)-1]
+			}
+			want := upstream.Use{Model: "m", Usage: c.want}
+			if c.want == (price.Usage{}) {
+				want = upstream.Use{}
+			}
+			if diff := cmp.Diff(want, last); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A request that must not go out is refused in a way that the CLI does not repeat, and each
+// other one is known until it has ended.
+func TestRequestsAreAdmitted(t *testing.T) {
+	t.Parallel()
+	var open, asked atomic.Int64
+	var refused atomic.Bool
+	s := api(t, upstream.API{AdmitFunc: func(_ context.Context, bytes int64) (func(), error) {
+		if bytes != 2 {
+			t.Errorf("the request has %d bytes", bytes)
+		}
+		if refused.Load() {
+			return nil, errors.New("The money is spent.")
+		}
+		open.Add(1)
+		return func() { open.Add(-1) }, nil
+	}}, func(http.ResponseWriter, *http.Request) {
+		asked.Add(1)
+		if open.Load() != 1 {
+			t.Errorf("%d requests are open", open.Load())
+		}
+	})
+	if answer := call(t, "POST", s.URL+"/v1/messages", http.Header{}); answer.StatusCode != http.StatusOK {
+		t.Errorf("the answer is %d", answer.StatusCode)
+	}
+	refused.Store(true)
+	answer := call(t, "POST", s.URL+"/v1/messages?beta=true", http.Header{})
+	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusPaymentRequired || !strings.Contains(string(text), "The money is spent.") || asked.Load() != 1 {
+		t.Errorf("the answer is %d %s, and the model was asked %d times", answer.StatusCode, text, asked.Load())
+	}
+	if s.Close(); open.Load() != 0 {
+		t.Errorf("%d requests are open", open.Load())
+	}
+}
+
+// api starts an API and the way to it, and returns the latter.
+func api(t *testing.T, way upstream.API, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	real := httptest.NewServer(handler)
+	t.Cleanup(real.Close)
+	way.URL, _ = url.Parse(real.URL)
+	way.Transport = upstream.NewTransport(nil)
+	s := httptest.NewServer(way)
+	t.Cleanup(s.Close)
+	return s
+}
