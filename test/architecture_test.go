@@ -42,13 +42,15 @@ var allowed = map[string][]string{
 	"internal/lazy":              {},
 	"internal/limit":             {},
 	"internal/lifecycle":         {"approval", "job", "kind", "outbound"},
+	"internal/meter":             {"job", "store", "upstream"},
 	"internal/metrics":           {"guard", "job", "store"},
 	"internal/notify":            {"job", "outbound"},
 	"internal/outbound":          {},
 	"internal/outbox":            {"job", "lifecycle", "notify", "store"},
+	"internal/price":             {},
 	"internal/process":           {},
 	"internal/review":            {"checkpoint", "job", "kind", "lifecycle", "process", "store", "workspace"},
-	"internal/runner":            {"approval", "artifact", "checkpoint", "claude", "door", "httpjson", "job", "kind", "lifecycle", "outbound", "process", "review", "store", "upstream", "workspace"},
+	"internal/runner":            {"approval", "artifact", "checkpoint", "claude", "door", "httpjson", "job", "kind", "lifecycle", "outbound", "meter", "process", "review", "store", "upstream", "workspace"},
 	"internal/schema":            {"job"},
 	"internal/spelling":          {},
 	"internal/store":             {"approval", "job", "lifecycle"},
@@ -62,7 +64,7 @@ var allowed = map[string][]string{
 }
 
 // everywhere may be imported by all: it knows nothing of Ringback.
-var everywhere = []string{"excerpt", "lazy", "limit", "spelling"}
+var everywhere = []string{"excerpt", "lazy", "limit", "price", "spelling"}
 
 func TestDependenciesPointOneWay(t *testing.T) {
 	t.Parallel()

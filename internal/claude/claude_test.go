@@ -160,7 +160,7 @@ func TestStream(t *testing.T) {
 		_, _ = r.Write(piece)
 	}
 	r.Close()
-	if want := (job.Usage{InputTokens: 15, OutputTokens: 7, CostUSD: 0.25}); r.Usage() != want || !r.Begun() {
+	if want := (job.Usage{InputTokens: 15, OutputTokens: 7, CacheReadTokens: 5, CostUSD: 0.25}); r.Usage() != want || !r.Begun() {
 		t.Errorf("usage is %+v, begun %t", r.Usage(), r.Begun())
 	}
 	if r.Result() == nil || string(r.Result().StructuredOutput) != `{"a":1}` {
@@ -178,7 +178,7 @@ func TestUsageOfABrokenStream(t *testing.T) {
 		_, _ = r.Write([]byte(strings.Replace(line, "ID", id, 1)))
 	}
 	r.Close()
-	if want := (job.Usage{InputTokens: 30, OutputTokens: 2}); r.Usage() != want {
+	if want := (job.Usage{InputTokens: 30, OutputTokens: 2, CacheWriteTokens: 10}); r.Usage() != want {
 		t.Errorf("usage is %+v, want %+v", r.Usage(), want)
 	}
 }
@@ -187,9 +187,9 @@ func TestUsageOfABrokenStream(t *testing.T) {
 func TestUsageThatNoTurnCanHave(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]job.Usage{
-		`{"type":"result","total_cost_usd":-5,"usage":{"input_tokens":-5,"cache_read_input_tokens":3,"output_tokens":-1000000000000}}`: {InputTokens: 3},
+		`{"type":"result","total_cost_usd":-5,"usage":{"input_tokens":-5,"cache_read_input_tokens":3,"output_tokens":-1000000000000}}`: {InputTokens: 3, CacheReadTokens: 3},
 		`{"type":"result","total_cost_usd":1e300,"usage":{"input_tokens":9000000000000000000,"cache_read_input_tokens":9000000000000000000,"output_tokens":1000000000000}}`: {
-			InputTokens: 1e9, OutputTokens: 1e9, CostUSD: 1e5,
+			InputTokens: 1e9, OutputTokens: 1e9, CacheReadTokens: 1e9, CostUSD: 1e5,
 		},
 	} {
 		r := claude.NewReader()

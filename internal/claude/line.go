@@ -117,7 +117,10 @@ const (
 
 func (t tokens) usage() job.Usage {
 	input := bounded(t.Input, maxTokens) + bounded(t.CacheRead, maxTokens) + bounded(t.CacheCreation, maxTokens)
-	return job.Usage{InputTokens: min(input, maxTokens), OutputTokens: bounded(t.Output, maxTokens)}
+	return job.Usage{
+		InputTokens: min(input, maxTokens), OutputTokens: bounded(t.Output, maxTokens),
+		CacheReadTokens: bounded(t.CacheRead, maxTokens), CacheWriteTokens: bounded(t.CacheCreation, maxTokens),
+	}
 }
 
 // bounded is a number that was reported, between 0 and most.

@@ -111,7 +111,9 @@ func (r *Reader) count(m *Message) {
 	}
 	r.last = m.ID
 	r.seen = r.seen.Plus(m.Usage.usage())
-	r.seen.InputTokens, r.seen.OutputTokens = min(r.seen.InputTokens, maxTokens), min(r.seen.OutputTokens, maxTokens)
+	for _, n := range []*int64{&r.seen.InputTokens, &r.seen.OutputTokens, &r.seen.CacheReadTokens, &r.seen.CacheWriteTokens} {
+		*n = min(*n, maxTokens)
+	}
 }
 
 // Begun reports whether the CLI began or resumed the conversation.

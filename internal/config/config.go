@@ -44,6 +44,7 @@ type Config struct {
 	ClaudeBin          string        `env:"CLAUDE_BIN" envDefault:"claude"`
 	ClaudeArgs         string        `env:"CLAUDE_ARGS"`
 	FallbackModel      string        `env:"CLAUDE_FALLBACK_MODEL"`
+	PricesFile         string        `env:"PRICES_FILE"` // empty: the embedded table
 	CallbackTimeout    time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
 	HumanTimeout       time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
 	Hold               time.Duration `env:"HOLD" envDefault:"45s"`
@@ -167,7 +168,7 @@ func LoadFrom(vars map[string]string) (Config, error) {
 // directories than its own. A CLAUDE_BIN without a separator is a name to be found
 // on PATH.
 func (c *Config) resolvePaths() error {
-	paths := map[string]*string{"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir, "API_KEYS_FILE": &c.APIKeysFile}
+	paths := map[string]*string{"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir, "API_KEYS_FILE": &c.APIKeysFile, "PRICES_FILE": &c.PricesFile}
 	if strings.ContainsRune(c.ClaudeBin, os.PathSeparator) {
 		paths["CLAUDE_BIN"] = &c.ClaudeBin
 	}

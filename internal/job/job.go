@@ -141,22 +141,30 @@ type Activity struct {
 	Progress float64 `json:"progress"`
 }
 
-// Usage is what turns consumed, as the CLI reports it.
+// Usage is what turns consumed: counted from the answers of the model's API by the server if
+// it passes the requests on, or else as the CLI reports it.
 type Usage struct {
 	// InputTokens counts tokens read, cached ones included.
 	InputTokens int64 `json:"inputTokens"`
 	// OutputTokens counts tokens written.
 	OutputTokens int64 `json:"outputTokens"`
-	// CostUSD is the CLI's own estimate in US dollars.
+	// CacheReadTokens and CacheWriteTokens are those of InputTokens that were read from the
+	// cache and written to it.
+	CacheReadTokens  int64 `json:"cacheReadTokens,omitempty"`
+	CacheWriteTokens int64 `json:"cacheWriteTokens,omitempty"`
+	// CostUSD is what they cost in US dollars: by the table of prices, or else the CLI's own
+	// estimate.
 	CostUSD float64 `json:"costUsd"`
 }
 
 // Plus adds what one more turn used.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{
-		InputTokens:  u.InputTokens + v.InputTokens,
-		OutputTokens: u.OutputTokens + v.OutputTokens,
-		CostUSD:      u.CostUSD + v.CostUSD,
+		InputTokens:      u.InputTokens + v.InputTokens,
+		OutputTokens:     u.OutputTokens + v.OutputTokens,
+		CacheReadTokens:  u.CacheReadTokens + v.CacheReadTokens,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
+		CostUSD:          u.CostUSD + v.CostUSD,
 	}
 }
 
@@ -183,7 +191,7 @@ const (
 	CodeNoCallback      Code = "exited_without_callback"
 	CodeCrashed         Code = "cli_failed"    // the CLI exited with an error
 	CodeOutputLimit     Code = "output_limit"  // the CLI printed more than is kept
-	CodeBudget          Code = "budget"        // the kind's spending limit was reached
+	CodeBudget          Code = "budget"        // the kind's spending limit for one turn was reached
 	CodeGaveUp          Code = "claude_failed" // Claude itself reported that it cannot do the job
 	CodeInvalidResult   Code = "invalid_result"
 	CodeKindGone        Code = "kind_missing"  // the kind was removed while the job waited

@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/price"
 )
 
 // Measure is what is counted by day.
 type Measure string
 
-// The measures. The first counts millionths of a dollar by kind; the others count how often
+// The measures. The first counts billionths of a dollar by kind; the others count how often
 // something took how long, by the classes of Bounds.
 const (
-	Cost          Measure = "cost"
+	Spent         Measure = "spent"
 	FirstCallback Measure = "firstCallback" // from the start of a turn to Claude's first callback
 	Approval      Measure = "approval"      // from a question that asks for a decision to the decision
 )
@@ -46,8 +47,8 @@ func (st *State) countDuration(m Measure, d time.Duration) {
 
 // countTurn counts what a turn that has ended has cost, and how soon Claude called back.
 func (st *State) countTurn(j *Job, costBefore float64) {
-	if millionths := int64((j.CostUSD-costBefore)*1e6 + .5); millionths > 0 {
-		st.do(CountDaily{st.Now, Cost, j.Kind, millionths})
+	if cost := price.FromUSD(j.CostUSD - costBefore); cost > 0 {
+		st.do(CountDaily{st.Now, Spent, j.Kind, int64(cost)}, CountSpent{st.Now, j.ID, cost})
 	}
 	if !j.FirstCallback.IsZero() {
 		st.countDuration(FirstCallback, j.FirstCallback.Sub(j.StartedAt))

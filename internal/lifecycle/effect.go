@@ -6,6 +6,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/internal/price"
 )
 
 // Effect is something that a commit does beside writing the records that changed.
@@ -162,7 +163,13 @@ type (
 		What string
 		By   int64
 	}
-	// CountDaily adds to the counts of a day: of Cost by kind, of the other measures by
+	// CountSpent adds to what a job has spent on a day.
+	CountSpent struct {
+		Time  time.Time
+		JobID job.ID
+		Cost  price.Nano
+	}
+	// CountDaily adds to the counts of a day: of Spent by kind, of the other measures by
 	// class.
 	CountDaily struct {
 		Time    time.Time
@@ -292,6 +299,7 @@ func (LeaveLimit) effect()     {}
 func (AddTask) effect()        {}
 func (AppendAudit) effect()    {}
 func (Count) effect()          {}
+func (CountSpent) effect()     {}
 func (CountDaily) effect()     {}
 func (RememberKey) effect()    {}
 func (AddPending) effect()     {}

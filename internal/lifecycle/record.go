@@ -110,6 +110,10 @@ type Record struct {
 	CostBefore   float64 `store:"costBefore"`
 	InputTokens  int64   `store:"inputTokens"`
 	OutputTokens int64   `store:"outputTokens"`
+	// CacheReadTokens and CacheWriteTokens are those of InputTokens that the cache was used
+	// for. The meter adds to these and to CostUSD without raising Version.
+	CacheReadTokens  int64 `store:"cacheReadTokens"`
+	CacheWriteTokens int64 `store:"cacheWriteTokens"`
 	// DeliveredMessages is how many of the pending messages are in the prompt of the
 	// running turn.
 	DeliveredMessages int `store:"deliveredMessages,told"`

@@ -283,8 +283,8 @@ type TurnEnd struct {
 	ID   job.ID
 	Turn int
 	Node string
-	// Usage is what the process used, but CostUSD is what the conversation cost so
-	// far, earlier processes included: so the CLI counts.
+	// Usage is what the process used by the CLI's own count, where CostUSD is what the
+	// conversation cost so far, earlier processes included; zero for a turn that is metered.
 	Usage job.Usage
 	// Begun is whether the CLI began or resumed the conversation; if not, the next
 	// turn begins a new one.
@@ -383,6 +383,8 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 	costBefore := j.CostUSD
 	j.InputTokens += e.Usage.InputTokens
 	j.OutputTokens += e.Usage.OutputTokens
+	j.CacheReadTokens += e.Usage.CacheReadTokens
+	j.CacheWriteTokens += e.Usage.CacheWriteTokens
 	if e.Usage.CostUSD > 0 {
 		j.CostUSD = j.CostBefore + e.Usage.CostUSD
 	}

@@ -67,7 +67,7 @@ func TestATableOfTheOperators(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "prices.json")
 	for text, want := range map[string]string{
 		`{"date":"2026-12-01","webSearch":0,"fastFactor":1,"usFactor":1,"prices":[{"models":["mine"],"input":1,"output":2,"cacheWrite":1,"cacheWrite1h":1,"cacheRead":1}]}`: "",
-		`{"date":"today","webSearch":0,"fastFactor":1,"usFactor":1,"prices":[{"models":["mine"],"input":0}]}`:                                                              "date: found \"today\"",
+		`{"date":"today","webSearch":0,"fastFactor":1,"usFactor":1,"prices":[{"models":["mine"],"input":0}]}`:                                                               "date: found \"today\"",
 		`{"dates":1}`: `unknown field "dates"`,
 		`{"date":"2026-12-01","fastFactor":0,"usFactor":1}`: "fastFactor",
 	} {

@@ -113,7 +113,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		r.keepConversation(serving, j)
 	}
 	end := lifecycle.TurnEnd{
-		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Spoken: printed.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Lost},
+		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: r.reported(j, printed.Usage), Begun: printed.Begun, Spoken: printed.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Lost},
 	}
 	if turn, ok := r.booked.Get(h.ID); ok && turn == h.Turn {
 		r.log.Warn("the store has lost the end of a turn", "requestId", h.ID, "turn", h.Turn)

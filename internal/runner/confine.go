@@ -57,20 +57,23 @@ func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, 
 func (r *Runner) wayOut(j job.Job, k *kind.Kind) process.Network {
 	var model door.Model
 	if !j.Simulated {
-		model = r.model(j.ID, k)
+		model = r.model(j, k)
 	}
 	return r.opts.Doors.OfTurn(j.ID, k.Policy.Network, model).Network
 }
 
 // model is how a turn reaches the model's API. If the server has the credential, the turn
 // calls the server; else the CLI signs in and calls the API itself.
-func (r *Runner) model(id job.ID, k *kind.Kind) (m door.Model) {
+func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 	api, served := claude.APIOf(r.opts.Environ)
 	if !served {
 		m.Hosts, m.Local = claude.ModelHosts(r.opts.Environ)
 		return m
 	}
-	m.ServeFunc = upstream.API{URL: api.URL, Header: api.Header, Transport: r.transport, Answers: r.limits.watch(id), Log: r.log}.Serve
+	metered := r.measure(j)
+	m.ServeFunc = upstream.API{
+		URL: api.URL, Header: api.Header, Transport: r.transport, Answers: r.limits.watch(j.ID), AdmitFunc: metered.Admit, UsedFunc: metered.Used, Log: r.log,
+	}.Serve
 	if n := k.Policy.Network; api.Direct && len(n) > 0 && !n.IsNone() {
 		m.Hosts = []string{claude.PreflightHost} // else WebFetch reaches none of the kind's hosts
 	}

@@ -96,6 +96,7 @@ func (r *Runner) letGo(id job.ID, cause error) {
 	}
 	r.stopTrying(id)
 	r.limits.end(id)
+	r.meters.forget(id)
 }
 
 // jobEnded ends the turn of a job; cause is errDelivered or errJobEnded.

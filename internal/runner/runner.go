@@ -19,6 +19,7 @@ import (
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/limit"
+	"ringback/internal/meter"
 	"ringback/internal/outbound"
 	"ringback/internal/process"
 	"ringback/internal/review"
@@ -59,6 +60,8 @@ type Options struct {
 	// Sandbox confines what runs for a job, and Doors lead out of it.
 	Sandbox process.Sandbox
 	Doors   door.Doors
+	// Meter counts what turns use whose requests the server passes on.
+	Meter *meter.Meter
 	// Dir is where processes keep their files.
 	Dir string
 	// Workers is how many processes run at once on this node.
@@ -145,6 +148,7 @@ type Runner struct {
 	clocks *store.Schedule
 	// limits are those of Claude's account.
 	limits  *limits
+	meters  meters
 	ability ability
 }
 
@@ -170,8 +174,8 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 		store: s, jobs: jobs, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
-		limits: newLimits(opts), booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
-		beats: beats{nodeTimeout: 6 * opts.Heartbeat},
+		beats:  beats{nodeTimeout: 6 * opts.Heartbeat},
+		limits: newLimits(opts), meters: meters{turn: map[job.ID]*meter.Turn{}}, booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -32,6 +33,8 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			return // the next start finds the turn in the store
 		}
 		r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn).Remove() // the store may have lost a turn of this number
+		_ = os.Remove(r.nodeDir.usageFile(st.Job.ID, st.Job.Turn))
+		r.meters.forget(st.Job.ID)
 		change, err := r.changeOf(st.Job)
 		if err != nil {
 			r.failedToStart(serving, st, err)
@@ -203,7 +206,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 		}
 	}
 	end := lifecycle.TurnEnd{
-		ID: t.job.ID, Turn: t.job.Turn, Node: t.r.nodeDir.node, Usage: printed.Usage, Begun: printed.Begun, Spoken: printed.Begun, Code: code, Message: message,
+		ID: t.job.ID, Turn: t.job.Turn, Node: t.r.nodeDir.node, Usage: t.r.reported(t.job, printed.Usage), Begun: printed.Begun, Spoken: printed.Begun, Code: code, Message: message,
 		Again: code != job.CodeBudget, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: message},
 	}
 	if printed.Begun {
@@ -298,7 +301,7 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	e.Backoff = r.opts.Backoff
 	for {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
-		state, err := r.jobs.EndTurn(ctx, e)
+		state, err := r.bookEnd(ctx, e)
 		cancel()
 		switch {
 		case err == nil:

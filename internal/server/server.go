@@ -35,10 +35,12 @@ import (
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/limit"
+	"ringback/internal/meter"
 	"ringback/internal/metrics"
 	"ringback/internal/notify"
 	"ringback/internal/outbound"
 	"ringback/internal/outbox"
+	"ringback/internal/price"
 	"ringback/internal/process"
 	"ringback/internal/runner"
 	"ringback/internal/schema"
@@ -414,9 +416,13 @@ func (n *node) newRunner() (*runner.Runner, error) {
 		return nil, err
 	}
 	c := n.opts.Config
+	prices, err := price.Load(c.PricesFile)
+	if err != nil {
+		return nil, fmt.Errorf("PRICES_FILE %s: %w", c.PricesFile, err)
+	}
 	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self, Simulate: n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Dir: c.DataDir, Repositories: n.repositories(),
+		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Meter: meter.New(n.store, prices, n.log), Dir: c.DataDir, Repositories: n.repositories(),
 		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit), MirrorsLimit: limit.Bytes(c.MirrorsLimit),
 		Workers: c.Workers, CheckFunc: n.checkTurns, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)

@@ -280,6 +280,8 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.do("RPUSH", c.under("audit", e.JobID), string(e.Entry))
 	case lifecycle.Count:
 		c.do("HINCRBY", c.key("stats"), string(e.Type)+":"+e.What, e.By)
+	case lifecycle.CountSpent:
+		c.do("HINCRBY", c.key("metered", string(e.JobID)), "on:"+e.Time.UTC().Format(time.DateOnly), int64(e.Cost))
 	case lifecycle.CountDaily:
 		key := c.key("daily", e.Time.UTC().Format(time.DateOnly))
 		c.do("HINCRBY", key, string(e.Measure)+":"+e.Of, e.By)
@@ -473,7 +475,7 @@ func (c *commit) applyToResult(e lifecycle.Effect) {
 func (c *commit) deleteJob(j *lifecycle.Job) {
 	id := string(j.ID)
 	keys := []any{"DEL"}
-	for _, name := range []string{"job", "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked", "notes"} {
+	for _, name := range []string{"job", "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked", "notes", "metered"} {
 		keys = append(keys, c.key(name, id))
 	}
 	for _, run := range j.Runs {

@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/price"
 )
 
 // DaysKept is for how many days the counts of a day are kept, and shown.
@@ -46,8 +47,11 @@ func (s *Store) Daily(ctx context.Context) ([]job.Day, error) {
 func dayOf(date string, counts map[string]int64) job.Day {
 	day := job.Day{Date: date, CostUSD: map[string]float64{}, FirstCallback: classesOf(lifecycle.FirstCallback, counts), Approvals: classesOf(lifecycle.Approval, counts)}
 	for name, n := range counts {
-		if kind, ok := strings.CutPrefix(name, string(lifecycle.Cost)+":"); ok {
-			day.CostUSD[kind] = float64(n) / 1e6
+		if kind, ok := strings.CutPrefix(name, string(lifecycle.Spent)+":"); ok {
+			day.CostUSD[kind] += price.Nano(n).USD()
+		}
+		if kind, ok := strings.CutPrefix(name, "cost:"); ok { // as earlier versions counted, in millionths
+			day.CostUSD[kind] += float64(n) / 1e6
 		}
 	}
 	return day

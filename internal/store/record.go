@@ -44,7 +44,7 @@ func view(r lifecycle.Record) job.Job {
 		ID: r.ID, Kind: r.Kind, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
 		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
-		LastFailure: r.LastFailure, Usage: job.Usage{InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD},
+		LastFailure: r.LastFailure, Usage: usageOf(r),
 	}
 	if r.AuditHead != nil && r.AuditHead.Count > 0 {
 		j.Audit = r.AuditHead
@@ -56,6 +56,12 @@ func view(r lifecycle.Record) job.Job {
 		j.Checkpoint = &job.Checkpoint{ID: r.Checkpoint} // the rest is read by withCheckpoints
 	}
 	return j
+}
+
+func usageOf(r lifecycle.Record) job.Usage {
+	return job.Usage{
+		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
+	}
 }
 
 // atoi reads a number that was written as one; an absent field is 0.

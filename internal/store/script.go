@@ -18,7 +18,7 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, keep, take, due, lost, tasks, renew, heartbeat, forget, limit, clock, correct, join *redis.Script
+	commit, progress, keep, take, due, lost, tasks, renew, heartbeat, forget, limit, clock, correct, join, usage, spent *redis.Script
 }
 
 func loadScripts() scripts {
@@ -39,6 +39,8 @@ func loadScripts() scripts {
 		clock:     script(clock, readLua("clock")),
 		correct:   script(clock, readLua("correct")),
 		join:      script(clock, readLua("join")),
+		usage:     script(readLua("usage")),
+		spent:     script(readLua("spent")),
 	}
 }
 

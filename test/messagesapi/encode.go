@@ -47,6 +47,14 @@ func (s *Server) stream(w http.ResponseWriter, r Reply) {
 	opening := maps.Clone(whole)
 	opening["content"], opening["stop_reason"] = []any{}, nil
 	sendEvent(w, "message_start", object{"message": opening})
+	s.serve(usageOf(r))
+	if r.Pause != nil {
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Pause:
+		case <-s.closed:
+		}
+	}
 	for i, block := range whole["content"].([]object) {
 		streamBlock(w, i, block)
 	}

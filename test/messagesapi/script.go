@@ -24,6 +24,9 @@ type Reply struct {
 	// 50 out.
 	Usage Usage
 
+	// Pause, if set, holds a stream back behind its beginning until it is closed.
+	Pause <-chan struct{}
+
 	status int // of an HTTP error, else 0
 	// resetsAt is when the usage limit of an account ends that is the error.
 	resetsAt time.Time

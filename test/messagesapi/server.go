@@ -26,6 +26,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	requests []Request
+	served   Usage
 }
 
 // Start runs a server until the test ends.
@@ -59,6 +60,20 @@ func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// Served is what all replies have cost that were begun.
+func (s *Server) Served() Usage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.served
+}
+
+func (s *Server) serve(u Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.served.Input += u.Input
+	s.served.Output += u.Output
 }
 
 // ServeHTTP implements [http.Handler].
@@ -97,6 +112,7 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request, in body, 
 	case in.Stream:
 		s.stream(w, reply)
 	default:
+		s.serve(usageOf(reply))
 		writeJSON(w, http.StatusOK, s.message(reply))
 	}
 }

@@ -1,0 +1,96 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/meter"
+)
+
+// meters are those of the turns whose requests to the model this server passes on.
+type meters struct {
+	mu   sync.Mutex
+	turn map[job.ID]*meter.Turn
+}
+
+func (m *meters) set(id job.ID, t *meter.Turn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turn[id] = t
+}
+
+// of returns the meter of a job's turn; nil for none.
+func (m *meters) of(id job.ID) *meter.Turn {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.turn[id]
+}
+
+func (m *meters) forget(id job.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.turn, id)
+}
+
+// usageFile is where a turn's usage is recorded: nothing in a sandbox can write there.
+func (s *nodeDir) usageFile(id job.ID, turn int) string {
+	return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.usage", turn))
+}
+
+// measure starts the meter of a turn, or goes on with it.
+func (r *Runner) measure(j job.Job) *meter.Turn {
+	t := r.opts.Meter.Turn(j.ID, j.Turn, r.nodeDir.usageFile(j.ID, j.Turn), meter.Limits{})
+	r.meters.set(j.ID, t)
+	return t
+}
+
+// meterOf returns the meter of a turn; nil if its CLI calls the model's API by itself.
+func (r *Runner) meterOf(j job.Job) *meter.Turn {
+	if t := r.meters.of(j.ID); t != nil {
+		return t
+	}
+	if meter.Exists(r.nodeDir.usageFile(j.ID, j.Turn)) { // an earlier start, set up differently, has metered it
+		return r.measure(j)
+	}
+	return nil
+}
+
+// reported is what a turn has used by the CLI's own count. If the turn was metered, that
+// counts and this does not: any program of the turn can write into the CLI's output.
+func (r *Runner) reported(j job.Job, printed job.Usage) job.Usage {
+	t := r.meterOf(j)
+	if t == nil {
+		return printed
+	}
+	if used := t.Total(); printed.InputTokens > used.InputTokens || printed.OutputTokens > used.OutputTokens {
+		r.log.Warn("usage ignored: the CLI reported more than the model's API", "requestId", j.ID, "turn", j.Turn,
+			"inputTokens", printed.InputTokens, "outputTokens", printed.OutputTokens, "costUsd", printed.CostUSD,
+			"meteredInputTokens", used.InputTokens, "meteredOutputTokens", used.OutputTokens, "meteredCostUsd", used.Cost.USD())
+	}
+	return job.Usage{}
+}
+
+// bookEnd books what a turn has used, and then its end.
+func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd) (job.State, error) {
+	metered := r.meters.of(e.ID)
+	if metered != nil {
+		if err := metered.Close(ctx); err != nil {
+			return "", err
+		}
+	}
+	state, err := r.jobs.EndTurn(ctx, e)
+	if err != nil {
+		return state, err
+	}
+	r.meters.forget(e.ID)
+	if metered == nil { // what the CLI reported is added to the day, too
+		if _, err := r.store.BookUsage(ctx, e.ID, 0, job.Metered{}); err != nil {
+			r.log.Warn("could not add a turn's cost to the day", "requestId", e.ID, "error", err)
+		}
+	}
+	return state, nil
+}

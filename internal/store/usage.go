@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/price"
+)
+
+// daySeconds are those of a day.
+const daySeconds = 24 * 60 * 60
+
+// Account is how a job stands, with all that was spent on the same day.
+type Account struct {
+	// Turn is the job's latest; 0 for a job that is gone.
+	Turn int
+	// Budget is the job's own; 0: no limit.
+	Budget price.Nano
+	Spent  job.Spending
+}
+
+// BookUsage adds what a turn has used so far to its job and to the day. The numbers are those
+// of the whole turn: booking the same again changes nothing. A turn of 0 books nothing.
+//
+// The counts of a day are in one slot of a Cluster and the job in another. So they are added
+// to after the job, by what the job has cost on the day: what a process that died here has not
+// added, the next booking does.
+func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, used job.Metered) (Account, error) {
+	day := s.clock.now().Format(time.DateOnly)
+	answer, err := s.runJob(ctx, s.scripts.usage, id, turn, day, DaysKept*daySeconds,
+		used.InputTokens, used.OutputTokens, used.CacheReadTokens, used.CacheWriteTokens, int64(used.Cost))
+	if err != nil {
+		return Account{}, err
+	}
+	j := texts(answer)
+	if len(j) == 0 {
+		return Account{}, nil
+	}
+	if answer, err = s.run(ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], j[5], DaysKept*daySeconds); err != nil {
+		return Account{}, err
+	}
+	d := texts(answer)
+	return Account{atoi(j[0]), dollars(j[2]), job.Spending{Job: dollars(j[1]), User: nanos(d[0]), Kind: nanos(d[1]), Server: nanos(d[2])}}, nil
+}
+
+// SpentToday returns what was spent today (UTC) by a user, on a kind and by all.
+func (s *Store) SpentToday(ctx context.Context, kind, user string) (job.Spending, error) {
+	n, err := s.rdb.HMGet(ctx, limitsIn.key("spent", s.clock.now().Format(time.DateOnly)), "user:"+user, "kind:"+kind, "all").Result()
+	if err != nil {
+		return job.Spending{}, storeError(err)
+	}
+	d := texts(n)
+	return job.Spending{User: nanos(d[0]), Kind: nanos(d[1]), Server: nanos(d[2])}, nil
+}
+
+// texts are the texts of an answer; "" for what is not there.
+func texts(answer any) []string {
+	list, _ := answer.([]any)
+	all := make([]string, len(list))
+	for i, v := range list {
+		all[i], _ = v.(string)
+	}
+	return all
+}
+
+func nanos(text string) price.Nano {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return price.Nano(n)
+}
+
+func dollars(text string) price.Nano {
+	usd, _ := strconv.ParseFloat(text, 64)
+	return price.FromUSD(usd)
+}

@@ -1,0 +1,111 @@
+package store_test
+
+import (
+	"encoding/json"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/price"
+	"ringback/internal/store/storetest"
+)
+
+// What a turn has used counts once for its job, and for the day of its user, its kind and
+// all, however often and late it is booked.
+func TestUsageIsBookedOnce(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		create := func(kind, user string) job.ID {
+			j, err := s.Start(t.Context(), lifecycle.NewJob{Kind: kind, UserID: user, Input: json.RawMessage("{}"), EventPrefix: kind, MaxAttempts: 1, CallbackTimeout: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return j.ID
+		}
+		book := func(id job.ID, turn int, used job.Metered) job.Spending {
+			account, err := s.BookUsage(t.Context(), id, turn, used)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return account.Spent
+		}
+		a, b, c := create("one", "u1"), create("one", "u2"), create("two", "u1")
+		first := job.Metered{InputTokens: 100, OutputTokens: 10, CacheReadTokens: 50, CacheWriteTokens: 5, Cost: 3}
+		second := first.Plus(job.Metered{InputTokens: 1, Cost: price.Dollar})
+		book(a, 1, first)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { book(a, 1, second) })
+			all.Go(func() { book(a, 1, first) }) // late
+		}
+		all.Wait()
+		book(a, 2, first)
+		book(b, 1, job.Metered{Cost: 2 * price.Dollar})
+		book(c, 1, job.Metered{Cost: 5 * price.Dollar})
+
+		want := job.Spending{Job: price.Dollar + 6, User: 6*price.Dollar + 6, Kind: 3*price.Dollar + 6, Server: 8*price.Dollar + 6}
+		if diff := cmp.Diff(want, book(a, 0, job.Metered{})); diff != "" {
+			t.Error(diff)
+		}
+		want.Job = 0
+		if spent, err := s.SpentToday(t.Context(), "one", "u1"); err != nil || spent != want {
+			t.Errorf("today's are %+v, %v", spent, err)
+		}
+		if gone, err := s.BookUsage(t.Context(), a[:len(a)-1]+"0", 1, second); err != nil || gone.Spent != (job.Spending{}) && gone.Turn != 0 {
+			t.Errorf("for a job that is gone: %+v, %v", gone, err)
+		}
+		record, err := s.Get(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := record.Usage
+		if math.Abs(used.CostUSD-1.000000006) > 1e-12 {
+			t.Errorf("the job has cost %v", used.CostUSD)
+		}
+		used.CostUSD = 0
+		if diff := cmp.Diff(job.Usage{InputTokens: 201, OutputTokens: 20, CacheReadTokens: 100, CacheWriteTokens: 10}, used); diff != "" {
+			t.Error(diff)
+		}
+		days, err := s.Daily(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if today := days[len(days)-1].CostUSD; math.Abs(today["one"]-3.000000006) > 1e-12 || today["two"] != 5 {
+			t.Errorf("today has cost %v", today)
+		}
+		if unknown, err := s.Unknown(t.Context()); err != nil || len(unknown) > 0 {
+			t.Errorf("keys that no list names: %v, %v", unknown, err)
+		}
+	})
+}
+
+// What was added to the job alone, because the process died, is added to the day with the next.
+func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		j, err := s.Start(t.Context(), lifecycle.NewJob{Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.BookUsage(t.Context(), j.ID, 1, job.Metered{Cost: 7}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"spent", "spent-by-job"} {
+			keys, err := rdb.Keys(t.Context(), "rb:{00}:"+name+":*").Result()
+			if err != nil || len(keys) != 1 {
+				t.Fatal(keys, err)
+			}
+			rdb.Del(t.Context(), keys...)
+		}
+		account, err := s.BookUsage(t.Context(), j.ID, 1, job.Metered{Cost: 9})
+		if want := (job.Spending{Job: 9, User: 9, Kind: 9, Server: 9}); err != nil || account.Spent != want {
+			t.Errorf("%+v, %v", account, err)
+		}
+	})
+}
