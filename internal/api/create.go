@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/price"
 )
 
 // newJob is the body of POST /api/jobs.
@@ -132,10 +134,33 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 	if err != nil {
 		return job.Job{}, err
 	}
+	if err := s.checkBudgets(c.Request().Context(), n.Kind, userID); err != nil {
+		return job.Job{}, err
+	}
 	j, err := s.jobs.Create(c.Request().Context(), lifecycle.Request{
 		UserID: userID, ByBackEnd: who.service(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID, Options: n.Options, IdempotencyKey: key,
 	})
 	return j, sent.in(err)
+}
+
+// checkBudgets refuses a job whose kind fails at a budget of the day that is used up. Others
+// are taken and wait.
+func (s *Server) checkBudgets(ctx context.Context, kindName, userID string) error {
+	k, ok := s.jobs.Kind(kindName)
+	if !ok || k.Policy.OnBudget != job.FailOnBudget {
+		return nil
+	}
+	spent, err := s.store.SpentToday(ctx, kindName, userID)
+	if err != nil {
+		return err
+	}
+	budgets := s.opts.Budgets
+	budgets.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
+	if used := budgets.UsedUp(spent); used != nil {
+		return job.Errorf(job.TooMany, "No job of the kind %q is taken today", kindName).
+			WithHint("%s The day turns at 00:00 UTC.", used.Error())
+	}
+	return nil
 }
 
 // fieldNames says, for paths of POST /api/jobs, where the same stands in another

@@ -42,6 +42,8 @@ type Options struct {
 	// Ready says what keeps the server from working, and what does not but is not as
 	// it should be; empty when nothing is.
 	Ready func(context.Context) (problems, warnings []string)
+	// Budgets are those of a day, of each user and of all jobs.
+	Budgets job.Spending
 	// RefusingFunc reports whether no new jobs are taken, since the server stops.
 	RefusingFunc func() bool
 	// Sandbox says what confines what runs for jobs.

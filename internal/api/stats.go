@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -29,8 +30,43 @@ type statistics struct {
 	Total       checkpointStats                        `json:"total"`
 	// Limits are those of Claude's that keep jobs waiting.
 	Limits []job.Limit `json:"limits,omitempty"`
+	// Budgets are those of today (UTC) that are set.
+	Budgets []budget `json:"budgets,omitempty"`
 	// Days are the last 30 (UTC), the oldest first.
 	Days []job.Day `json:"days"`
+}
+
+// budget is a budget of today.
+type budget struct {
+	// Of is "server" for all jobs, or "kind" for those of Kind.
+	Of   job.BudgetOf `json:"of"`
+	Kind string       `json:"kind,omitempty"`
+	// BudgetUSD may be spent until the day turns, and SpentUSD was.
+	BudgetUSD float64 `json:"budgetUsd"`
+	SpentUSD  float64 `json:"spentUsd"`
+}
+
+// budgets are those of today that are set, but those of users.
+func (s *Server) budgets(ctx context.Context) (all []budget, err error) {
+	for _, name := range s.jobs.KindNames() {
+		k, _ := s.jobs.Kind(name)
+		if k == nil || k.Policy.BudgetUSDPerDay == 0 {
+			continue
+		}
+		spent, err := s.store.SpentToday(ctx, name, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, budget{job.BudgetOfKind, name, k.Policy.BudgetUSDPerDay, spent.Kind.USD()})
+	}
+	if s.opts.Budgets.Server > 0 {
+		spent, err := s.store.SpentToday(ctx, "", "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, budget{job.BudgetOfServer, "", s.opts.Budgets.Server.USD(), spent.Server.USD()})
+	}
+	return all, nil
 }
 
 func (s *Server) stats(c echo.Context) error {
@@ -50,13 +86,17 @@ func (s *Server) stats(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	budgets, err := s.budgets(c.Request().Context())
+	if err != nil {
+		return err
+	}
 	var total store.Stats
 	byType := map[job.CheckpointType]checkpointStats{}
 	for _, t := range job.CheckpointTypes {
 		total = total.Plus(counts[t])
 		byType[t] = derive(counts[t])
 	}
-	return c.JSON(http.StatusOK, statistics{countJobs(jobs), byType, derive(total), limits, days})
+	return c.JSON(http.StatusOK, statistics{countJobs(jobs), byType, derive(total), limits, budgets, days})
 }
 
 // jobCounts count the jobs that are kept, of all users. A status or kind of which there

@@ -83,7 +83,7 @@ func phaseInWords(phase job.Phase, until time.Time) string {
 	case phase == job.Queued && !until.IsZero():
 		return "waiting for the next attempt"
 	case phase == job.WaitingForLimit && !until.IsZero():
-		return "waiting for the end of a limit of Claude's"
+		return "waiting for the end of a limit"
 	}
 	return oneLine(cmp.Or(phase.Words(), string(phase))) // a newer server may have more of them
 }
@@ -103,7 +103,7 @@ func failedBefore(attempt, most int, last *job.Failure) string {
 	}
 	which := fmt.Sprintf("turn %d failed", last.Turn)
 	switch {
-	case last.ErrorCode.IsLimit():
+	case last.ErrorCode.IsLimit(), last.ErrorCode == job.CodeBudgetExceeded:
 		which = fmt.Sprintf("turn %d was cut off", last.Turn)
 	case attempt > 0:
 		which = fmt.Sprintf("attempt %d of %d failed", attempt, most)

@@ -21,7 +21,7 @@ func TestListAndStatusSayWhatGoesOn(t *testing.T) {
 		{"for the user's other job", inPhase(pending, "pending", `"phase":"waiting_for_limit"`), "waiting for another job of the user", "waiting for another job of the user"},
 		{
 			"for the end of a limit", inPhase(strings.Replace(failed, "cli_failed", "usage_limit", 1), "pending", `"phase":"waiting_for_limit","phaseUntil":"2026-03-01T10:03:09Z"`),
-			"waiting for the end of a limit of Claude's; turn 1 was cut off: The CLI exited (usage_limit)", "waiting for the end of a limit of Claude's",
+			"waiting for the end of a limit; turn 1 was cut off: The CLI exited (usage_limit)", "waiting for the end of a limit",
 		},
 		{"for a process", inPhase(pending, "pending", `"phase":"waiting_for_exit"`), "waiting for the previous process to exit", "waiting for the previous process to exit"},
 		{

@@ -121,5 +121,9 @@ func used(j job.Job) string {
 	if j.Turn != 1 {
 		turns = fmt.Sprintf("%d turns", j.Turn)
 	}
-	return fmt.Sprintf("%d tokens in, %d out, $%.4f, %s", j.Usage.InputTokens, j.Usage.OutputTokens, j.Usage.CostUSD, turns)
+	budget := ""
+	if j.BudgetUSD > 0 {
+		budget = fmt.Sprintf(" of $%.2f", j.BudgetUSD)
+	}
+	return fmt.Sprintf("%d tokens in, %d out, $%.4f%s, %s", j.Usage.InputTokens, j.Usage.OutputTokens, j.Usage.CostUSD, budget, turns)
 }

@@ -45,22 +45,26 @@ type Config struct {
 	ClaudeArgs         string        `env:"CLAUDE_ARGS"`
 	FallbackModel      string        `env:"CLAUDE_FALLBACK_MODEL"`
 	PricesFile         string        `env:"PRICES_FILE"` // empty: the embedded table
-	CallbackTimeout    time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
-	HumanTimeout       time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
-	Hold               time.Duration `env:"HOLD" envDefault:"45s"`
-	ApprovalTimeout    time.Duration `env:"APPROVAL_TIMEOUT" envDefault:"1h"`
-	NLConfidence       float64       `env:"NL_CONFIDENCE" envDefault:"0.9"`
-	Retention          time.Duration `env:"RETENTION" envDefault:"168h"`
-	RetryBackoff       time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
-	NodeTimeout        time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
-	Workers            int           `env:"WORKERS"`    // 0: twice the CPUs
-	UserLimit          int           `env:"USER_LIMIT"` // 0: one less than WORKERS
-	UseCallback        bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
-	CallbackStrict     bool          `env:"CALLBACK_STRICT"`
-	CallbackRate       float64       `env:"CALLBACK_RATE" envDefault:"1000"`
-	PromptsDir         string        `env:"PROMPTS_DIR"`
-	SchemasDir         string        `env:"SCHEMAS_DIR"`
-	DataDir            string        `env:"DATA_DIR" envDefault:"./data"`
+	// BudgetPerDay is what all jobs may cost on a day (UTC), and BudgetPerUserPerDay those of
+	// one user, in US dollars; 0: no limit.
+	BudgetPerDay        float64       `env:"BUDGET_USD_PER_DAY" envDefault:"0"`
+	BudgetPerUserPerDay float64       `env:"BUDGET_USD_PER_USER_PER_DAY" envDefault:"0"`
+	CallbackTimeout     time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
+	HumanTimeout        time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
+	Hold                time.Duration `env:"HOLD" envDefault:"45s"`
+	ApprovalTimeout     time.Duration `env:"APPROVAL_TIMEOUT" envDefault:"1h"`
+	NLConfidence        float64       `env:"NL_CONFIDENCE" envDefault:"0.9"`
+	Retention           time.Duration `env:"RETENTION" envDefault:"168h"`
+	RetryBackoff        time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
+	NodeTimeout         time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
+	Workers             int           `env:"WORKERS"`    // 0: twice the CPUs
+	UserLimit           int           `env:"USER_LIMIT"` // 0: one less than WORKERS
+	UseCallback         bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
+	CallbackStrict      bool          `env:"CALLBACK_STRICT"`
+	CallbackRate        float64       `env:"CALLBACK_RATE" envDefault:"1000"`
+	PromptsDir          string        `env:"PROMPTS_DIR"`
+	SchemasDir          string        `env:"SCHEMAS_DIR"`
+	DataDir             string        `env:"DATA_DIR" envDefault:"./data"`
 	// ConversationLimit and ChangeLimit bound what is kept of each for other machines,
 	// compressed; MirrorsLimit bounds the mirrors of repositories in DataDir.
 	ConversationLimit Size          `env:"CONVERSATION_LIMIT" envDefault:"1MiB"`
@@ -220,6 +224,9 @@ func readable(err error) error {
 	return errors.Join(faults...)
 }
 
+// maxBudget is the largest budget of a day, in US dollars.
+const maxBudget = 1_000_000
+
 func (c Config) validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {
@@ -247,6 +254,8 @@ func (c Config) validate() error {
 	check(c.Retention >= c.HumanTimeout, "RETENTION %s: want at least HUMAN_TIMEOUT (%s), for a chat must outlive its questions", c.Retention, c.HumanTimeout)
 	check(c.RetryBackoff > 0, "RETRY_BACKOFF %s: want more than 0", c.RetryBackoff)
 	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
+	check(c.BudgetPerDay >= 0 && c.BudgetPerDay <= maxBudget, "BUDGET_USD_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerDay, maxBudget)
+	check(c.BudgetPerUserPerDay >= 0 && c.BudgetPerUserPerDay <= maxBudget, "BUDGET_USD_PER_USER_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerUserPerDay, maxBudget)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
 	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)
 	check(c.ChangeLimit > 0, "CHANGE_LIMIT 0: want a size, such as 16MiB: without a copy, no review could be gone on with elsewhere")

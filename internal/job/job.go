@@ -65,6 +65,9 @@ type Job struct {
 	LastFailure *Failure `json:"lastFailure,omitempty"`
 	// Usage sums what all turns used.
 	Usage Usage `json:"usage"`
+	// BudgetUSD is what the job may cost in US dollars, over all attempts and rounds; 0: no
+	// limit of its own.
+	BudgetUSD float64 `json:"budgetUsd,omitempty"`
 	// Audit is the end of its audit log, by which a log that was tampered with is known;
 	// nil while nothing is in it.
 	Audit *AuditHead `json:"audit,omitempty"`
@@ -86,6 +89,9 @@ type Options struct {
 	// Priority decides who goes first when workers are scarce; empty means the
 	// kind's own.
 	Priority Priority `json:"priority,omitempty"`
+	// BudgetUSD is what the job may cost in US dollars; 0 means the kind's own budget. Only
+	// back ends may ask for more than that.
+	BudgetUSD float64 `json:"budgetUsd,omitempty" jsonschema:"minimum=0,maximum=10000"`
 }
 
 // Simulation selects a stand-in for Claude.
@@ -189,10 +195,11 @@ const (
 	CodeHumanTimeout    Code = "human_timeout"    // nobody answered within HUMAN_TIMEOUT
 	CodeSpawnFailed     Code = "spawn_failed"     // the CLI could not be started
 	CodeNoCallback      Code = "exited_without_callback"
-	CodeCrashed         Code = "cli_failed"    // the CLI exited with an error
-	CodeOutputLimit     Code = "output_limit"  // the CLI printed more than is kept
-	CodeBudget          Code = "budget"        // the kind's spending limit for one turn was reached
-	CodeGaveUp          Code = "claude_failed" // Claude itself reported that it cannot do the job
+	CodeCrashed         Code = "cli_failed"      // the CLI exited with an error
+	CodeOutputLimit     Code = "output_limit"    // the CLI printed more than is kept
+	CodeBudget          Code = "budget"          // the kind's spending limit for one turn was reached
+	CodeBudgetExceeded  Code = "budget_exceeded" // a budget of the job or of the day is used up
+	CodeGaveUp          Code = "claude_failed"   // Claude itself reported that it cannot do the job
 	CodeInvalidResult   Code = "invalid_result"
 	CodeKindGone        Code = "kind_missing"  // the kind was removed while the job waited
 	CodeNoCallbacks     Code = "callbacks_off" // the kind works by callbacks, and the server takes none (USE_CALLBACK_CLAUDE)

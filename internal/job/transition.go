@@ -33,7 +33,7 @@ var Transitions = [...]Transition{
 	{Pending, "", Failed, []Phase{NoPhase}, EventError, "the turn before gives up late"},
 
 	{Running, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "another attempt, or a queued steer"},
-	{Running, "", Pending, []Phase{WaitingForLimit}, EventPending, "Claude is at a limit"},
+	{Running, "", Pending, []Phase{WaitingForLimit}, EventPending, "Claude is at a limit, or a budget of the day is used up"},
 	{Running, "", AwaitingApproval, []Phase{Held, NoPhase}, EventCheckpoint, "a decision is asked for"},
 	{Running, "", AwaitingInput, []Phase{Held, NoPhase}, EventCheckpoint, "a question is asked"},
 	{Running, "", Received, []Phase{NoPhase}, EventReceived, "the result is accepted, a change published"},
@@ -57,7 +57,7 @@ var Transitions = [...]Transition{
 	{Failed, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "retried"},
 
 	{Pending, Queued, Pending, []Phase{WaitingForLimit}, EventPending, "its user has enough turns running"},
-	{Pending, WaitingForLimit, Pending, []Phase{Queued}, EventPending, "a turn of its user has ended, or the limit of Claude's"},
+	{Pending, WaitingForLimit, Pending, []Phase{Queued}, EventPending, "a turn of its user has ended, or the limit, or the day"},
 	{Pending, WaitingForExit, Pending, []Phase{Queued}, EventPending, "the process is gone"},
 
 	{Running, Preparing, Running, []Phase{AtWork}, EventRunning, "Claude begins"},

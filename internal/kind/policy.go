@@ -33,6 +33,12 @@ type Policy struct {
 	MaxTurns int `yaml:"max_turns"`
 	// MaxBudgetUSD is what one turn may cost in US dollars; 0: no limit.
 	MaxBudgetUSD float64 `yaml:"max_budget_usd"`
+	// BudgetUSD is what a job may cost in US dollars, over all attempts and rounds, and
+	// BudgetUSDPerDay what all jobs of the kind may cost on a day (UTC); 0: no limit.
+	BudgetUSD       float64 `yaml:"budget_usd"`
+	BudgetUSDPerDay float64 `yaml:"budget_usd_per_day"`
+	// OnBudget is what happens when a budget is used up: ask (default), wait or fail.
+	OnBudget job.OnBudget `yaml:"on_budget"`
 	// Timeout is how long a turn has to call back; 0: CALLBACK_TIMEOUT.
 	Timeout time.Duration `yaml:"timeout"`
 	// MaxAttempts is how many turns in a row may end without a result before the
@@ -122,6 +128,9 @@ func (p Policy) withDefaults(name string) Policy {
 	if p.Priority == "" {
 		p.Priority = job.Interactive
 	}
+	if p.OnBudget == "" {
+		p.OnBudget = job.AskOnBudget
+	}
 	p.Limits = p.Limits.Or(limit.Defaults)
 	for _, a := range p.Actions {
 		if a != nil { // then it is a problem of the file
@@ -143,8 +152,14 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %d; expected 1 to 1000", p.MaxTurns)
 	case key == "max_attempts" && (p.MaxAttempts < 1 || p.MaxAttempts > 20):
 		return fmt.Sprintf("found %d; expected 1 to 20", p.MaxAttempts)
-	case key == "max_budget_usd" && !(p.MaxBudgetUSD >= 0 && p.MaxBudgetUSD <= 10_000): // also refuses NaN
-		return fmt.Sprintf("found %g; expected 0 (no limit) to 10000", p.MaxBudgetUSD)
+	case key == "max_budget_usd":
+		return budgetFault(p.MaxBudgetUSD)
+	case key == "budget_usd":
+		return budgetFault(p.BudgetUSD)
+	case key == "budget_usd_per_day":
+		return budgetFault(p.BudgetUSDPerDay)
+	case key == "on_budget" && !slices.Contains([]job.OnBudget{job.AskOnBudget, job.WaitOnBudget, job.FailOnBudget}, p.OnBudget):
+		return fmt.Sprintf("found %q; allowed: ask, wait, fail", p.OnBudget)
 	case key == "timeout" && p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > 24*time.Hour):
 		return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for CALLBACK_TIMEOUT", p.Timeout)
 	case key == "priority" && p.Priority != job.Interactive && p.Priority != job.Batch:
@@ -173,6 +188,17 @@ func (p *Policy) fault(key string) string {
 		}
 	}
 	return ""
+}
+
+// MaxBudget is the largest budget of a job or a kind, in US dollars.
+const MaxBudget = 10_000
+
+// budgetFault says what is wrong with an amount in US dollars; "" if nothing is.
+func budgetFault(usd float64) string {
+	if usd >= 0 && usd <= MaxBudget { // false for NaN
+		return ""
+	}
+	return fmt.Sprintf("found %g; expected 0 (no limit) to %d", usd, MaxBudget)
 }
 
 // toolsFault says what is wrong with the rules for tools. Rules that deny calling back

@@ -39,7 +39,7 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
-	if err := checkOptions(r); err != nil {
+	if err := checkOptions(k, r); err != nil {
 		return job.Job{}, err
 	}
 	if fault := job.SessionNames.Fault(r.SessionID); r.SessionID != "" && fault != "" {
@@ -72,7 +72,7 @@ func (s *Service) kindOf(r Request) (*kind.Kind, error) {
 	return k, nil
 }
 
-func checkOptions(r Request) error {
+func checkOptions(k *kind.Kind, r Request) error {
 	if sim := r.Options.Simulate; sim != job.SimulateNone {
 		if !r.ByBackEnd {
 			return ForBackEnds("options.simulate")
@@ -83,6 +83,11 @@ func checkOptions(r Request) error {
 	}
 	if p := r.Options.Priority; p != "" && p != job.Interactive && p != job.Batch {
 		return job.UnknownName("/options/priority", string(p), []job.Priority{job.Interactive, job.Batch})
+	}
+	if b := r.Options.BudgetUSD; b < 0 || b > kind.MaxBudget {
+		return job.InvalidField("/options/budgetUsd", fmt.Sprintf("found %g; expected 0 (the kind's budget) to %d", b, kind.MaxBudget))
+	} else if b > k.Policy.BudgetUSD && !r.ByBackEnd && k.Policy.BudgetUSD > 0 {
+		return ForBackEnds("A budget above the kind's (options.budgetUsd)")
 	}
 	return nil
 }

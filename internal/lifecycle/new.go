@@ -27,6 +27,8 @@ type NewJob struct {
 	CallbackTimeout time.Duration
 	// MaxAttempts is how many turns in a row may end without a result.
 	MaxAttempts int
+	// BudgetUSD is what the job may cost; 0: no limit of its own.
+	BudgetUSD float64
 	// Request is what the user asks for as a message of the session; nil for none.
 	Request *job.MessageBody
 	// Follows is the job whose conversation this one goes on with, if it has ended and
@@ -170,7 +172,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,
 		Retention: opts.Retention, MaxAttempts: n.MaxAttempts, Interprets: n.Interprets, Conversation: 1,
-		AuditHead: new(job.AuditHead),
+		AuditHead: new(job.AuditHead), BudgetUSD: n.BudgetUSD,
 	}, SecretAlive: true}
 	if n.Interprets.Checkpoint == "" {
 		for _, way := range opts.Notify {

@@ -15,7 +15,7 @@ func (s *Service) newJobOf(k *kind.Kind, userID string, input json.RawMessage, o
 		Kind: k.Name, UserID: userID, Input: input, Options: options,
 		EventPrefix: k.Policy.Events, Priority: cmp.Or(options.Priority, k.Policy.Priority),
 		CallbackTimeout: cmp.Or(k.Policy.Timeout, s.opts.CallbackTimeout), MaxAttempts: k.Policy.MaxAttempts,
-		HasWorkspace: k.Policy.Workspace != nil,
+		HasWorkspace: k.Policy.Workspace != nil, BudgetUSD: cmp.Or(options.BudgetUSD, k.Policy.BudgetUSD),
 	}
 }
 

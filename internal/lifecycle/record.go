@@ -110,6 +110,8 @@ type Record struct {
 	CostBefore   float64 `store:"costBefore"`
 	InputTokens  int64   `store:"inputTokens"`
 	OutputTokens int64   `store:"outputTokens"`
+	// BudgetUSD is what the job may cost; 0: no limit of its own.
+	BudgetUSD float64 `store:"budget"`
 	// CacheReadTokens and CacheWriteTokens are those of InputTokens that the cache was used
 	// for. The meter adds to these and to CostUSD without raising Version.
 	CacheReadTokens  int64 `store:"cacheReadTokens"`

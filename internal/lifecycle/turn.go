@@ -302,6 +302,10 @@ type TurnEnd struct {
 	ResumeReason ResumeReason
 	// Limit is set where the turn ended at a limit of Claude's: that is no attempt.
 	Limit *Limit
+	// Budget is set if the turn ended, or did not start, because a budget is used up: that is
+	// no attempt. OnBudget is what the kind does then.
+	Budget   *job.UsedBudget
+	OnBudget job.OnBudget
 	// Undone is whether the end was booked before, and the store has lost it since: that is
 	// no attempt either.
 	Undone bool
@@ -330,6 +334,9 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if e.NodeFault {
 		e.Begun = j.Begun // the conversation is where it was
 	}
+	if (e.NodeFault || e.Budget != nil) && !e.Spoken {
+		j.DeliveredMessages = 0 // no process was told them
+	}
 	lost := !e.Begun && j.Begun
 	st.bookUsage(j, e)
 	if err := st.release(j); err != nil {
@@ -338,13 +345,16 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j.State != job.Running {
 		return j.State, nil
 	}
-	if e.Limit == nil && !e.NodeFault {
+	if e.Limit == nil && !e.NodeFault && e.Budget == nil {
 		j.BlockedSince = time.Time{}
 	}
 	// What Claude itself said is better than what its exit tells.
 	code, message := e.Code, e.Message
 	if j.FailureTurn == j.Turn && j.FailureCode != "" {
 		code, message = j.FailureCode, j.FailureMessage
+	} else if e.Budget != nil {
+		err := st.stopAtBudget(j, *e.Budget, e.OnBudget)
+		return j.State, err
 	} else if e.Limit != nil {
 		err := st.awaitLimitEnd(j, *e.Limit, code, message)
 		return j.State, err

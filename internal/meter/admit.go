@@ -20,7 +20,7 @@ var errSuperseded = errors.New("This turn is over: its job goes on in another on
 func (t *Turn) Admit(ctx context.Context, bytes int64) (ended func(), err error) {
 	most := t.meter.prices.Most(bytes)
 	ended = func() { t.end(most) }
-	if t.limits.none() {
+	if t.limits.None() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.begin(most)
@@ -59,13 +59,11 @@ func (t *Turn) admit(booked job.Metered, account store.Account, most price.Nano)
 		close(again)
 		return again, nil
 	}
-	budgets := t.limits.Days
-	budgets.Job = account.Budget
-	if used := budgets.UsedUp(account.Spent); used != nil {
-		t.refused = used
-		return nil, used
+	t.refused = t.limits.UsedUp(account)
+	if t.refused != nil {
+		return nil, t.refused
 	}
-	if left, limited := budgets.Left(account.Spent); limited && t.open > 0 && t.most >= left {
+	if left, limited := t.limits.of(account).Left(account.Spent); limited && t.open > 0 && t.most >= left {
 		return t.changed, nil
 	}
 	t.begin(most)

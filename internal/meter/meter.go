@@ -84,7 +84,18 @@ type Limits struct {
 	OwnBudget bool
 }
 
-func (l Limits) none() bool { return !l.OwnBudget && l.Days == job.Spending{} }
+// None reports whether there is no budget.
+func (l Limits) None() bool { return !l.OwnBudget && l.Days == job.Spending{} }
+
+// of is all budgets of a job.
+func (l Limits) of(a store.Account) job.Spending {
+	budgets := l.Days
+	budgets.Job = a.Budget
+	return budgets
+}
+
+// UsedUp returns the budget that is used up; nil for none.
+func (l Limits) UsedUp(a store.Account) *job.UsedBudget { return l.of(a).UsedUp(a.Spent) }
 
 // Turn returns the meter of a turn, which goes on from what its file says.
 func (m *Meter) Turn(id job.ID, turn int, file string, limits Limits) *Turn {

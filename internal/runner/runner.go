@@ -62,6 +62,8 @@ type Options struct {
 	Doors   door.Doors
 	// Meter counts what turns use whose requests the server passes on.
 	Meter *meter.Meter
+	// Budgets are those of a day, of each user and of all jobs.
+	Budgets job.Spending
 	// Dir is where processes keep their files.
 	Dir string
 	// Workers is how many processes run at once on this node.

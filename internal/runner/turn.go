@@ -99,6 +99,9 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 // launch makes everything ready for Claude and starts it. Until the process is there,
 // it can be done again.
 func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *place) (*process.Process, error) {
+	if err := t.r.checkBudgets(ctx, st.Job); err != nil {
+		return nil, err
+	}
 	if t.change != nil {
 		if err := worker.without(ctx, func() error { return t.change.Prepare(ctx) }); err != nil {
 			return nil, err
@@ -199,7 +202,9 @@ func (t *claudeTurn) finish(serving context.Context) {
 	t.proc.Kill() // children that the process left in its group
 	exit, printed := t.proc.Exit(), t.out.finish(t.r.opts.OutputLimit)
 	code, message := t.explain(exit, printed)
-	code, message, printed.ResetsAt = t.r.confirm(t.job.ID, code, message, printed.ResetsAt)
+	if t.r.refusedFor(t.job) == nil { // else the CLI reports what this server has answered
+		code, message, printed.ResetsAt = t.r.confirm(t.job.ID, code, message, printed.ResetsAt)
+	}
 	if t.r.opts.Structured && printed.Last != nil && len(printed.Last.StructuredOutput) > 0 {
 		if problem := t.submit(context.WithoutCancel(serving), printed.Last.StructuredOutput); problem != "" {
 			code, message = job.CodeInvalidResult, problem
@@ -214,7 +219,9 @@ func (t *claudeTurn) finish(serving context.Context) {
 	} else {
 		end.NodeFault = exit.Code != 0 && t.r.ability.explains(nil)
 	}
-	switch {
+	switch used := t.r.refusedFor(t.job); {
+	case used != nil:
+		t.r.stopAtBudget(&end, t.job, used)
 	case code.IsLimit() && !t.job.Simulated:
 		end.Limit = t.r.reach(serving, t.job.ID, code, message, printed.ResetsAt)
 	case t.modelAnswered():
@@ -260,7 +267,10 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 	end := lifecycle.TurnEnd{
 		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
 	}
-	if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) {
+	if used, ok := errors.AsType[*job.UsedBudget](err); ok {
+		r.stopAtBudget(&end, st.Job, used)
+		end.Begun = st.Begun
+	} else if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) {
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks

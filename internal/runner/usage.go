@@ -9,6 +9,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/meter"
+	"ringback/internal/price"
 )
 
 // meters are those of the turns whose requests to the model this server passes on.
@@ -43,9 +44,57 @@ func (s *nodeDir) usageFile(id job.ID, turn int) string {
 
 // measure starts the meter of a turn, or goes on with it.
 func (r *Runner) measure(j job.Job) *meter.Turn {
-	t := r.opts.Meter.Turn(j.ID, j.Turn, r.nodeDir.usageFile(j.ID, j.Turn), meter.Limits{})
+	t := r.opts.Meter.Turn(j.ID, j.Turn, r.nodeDir.usageFile(j.ID, j.Turn), r.budgets(j))
 	r.meters.set(j.ID, t)
 	return t
+}
+
+// budgets are those under which a job's turns run.
+func (r *Runner) budgets(j job.Job) meter.Limits {
+	l := meter.Limits{Days: r.opts.Budgets, OwnBudget: j.BudgetUSD > 0}
+	if k, err := r.kindOf(j.Kind); err == nil {
+		l.Days.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
+	}
+	return l
+}
+
+// checkBudgets returns the budget that keeps a turn from starting; nil for none.
+func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
+	limits := r.budgets(j)
+	if j.Simulated || limits.None() {
+		return nil
+	}
+	account, err := r.store.BookUsage(ctx, j.ID, 0, job.Metered{})
+	if err != nil {
+		return err
+	}
+	if used := limits.UsedUp(account); used != nil {
+		return used
+	}
+	return nil
+}
+
+// onBudget is what a job's kind does when a budget is used up.
+func (r *Runner) onBudget(j job.Job) job.OnBudget {
+	k, err := r.kindOf(j.Kind)
+	if err != nil {
+		return job.FailOnBudget
+	}
+	return k.Policy.OnBudget
+}
+
+// refusedFor returns the budget for which the turn's last request was refused; nil for none.
+func (r *Runner) refusedFor(j job.Job) *job.UsedBudget {
+	if t := r.meters.of(j.ID); t != nil {
+		return t.Refused()
+	}
+	return nil
+}
+
+// stopAtBudget notes in the end of a turn that a budget is used up.
+func (r *Runner) stopAtBudget(end *lifecycle.TurnEnd, j job.Job, used *job.UsedBudget) {
+	end.Code, end.Message, end.Budget, end.OnBudget = job.CodeBudgetExceeded, used.Error(), used, r.onBudget(j)
+	r.log.Warn("budget used up", "requestId", j.ID, "turn", j.Turn, "kind", j.Kind, "userId", j.UserID, "budgetOf", used.Of, "budgetUsd", used.Budget.USD(), "spentUsd", used.Spent.USD(), "then", end.OnBudget)
 }
 
 // meterOf returns the meter of a turn; nil if its CLI calls the model's API by itself.

@@ -63,7 +63,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	}
 	all := api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
-		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: sync.OnceValues(n.contracts), // most servers are never asked
+		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Budgets: budgetsOf(c), RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: sync.OnceValues(n.contracts), // most servers are never asked
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
 	first := append(callback.Paths(), api.HealthPath)

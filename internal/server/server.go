@@ -422,10 +422,15 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	}
 	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self, Simulate: n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Meter: meter.New(n.store, prices, n.log), Dir: c.DataDir, Repositories: n.repositories(),
+		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Meter: meter.New(n.store, prices, n.log), Budgets: budgetsOf(c), Dir: c.DataDir, Repositories: n.repositories(),
 		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit), MirrorsLimit: limit.Bytes(c.MirrorsLimit),
 		Workers: c.Workers, CheckFunc: n.checkTurns, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
+}
+
+// budgetsOf are the budgets of a day that do not depend on a kind.
+func budgetsOf(c config.Config) job.Spending {
+	return job.Spending{User: price.FromUSD(c.BudgetPerUserPerDay), Server: price.FromUSD(c.BudgetPerDay)}
 }
 
 // checkTurns says why no turn could start on this node now.

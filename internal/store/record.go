@@ -44,7 +44,7 @@ func view(r lifecycle.Record) job.Job {
 		ID: r.ID, Kind: r.Kind, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
 		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
-		LastFailure: r.LastFailure, Usage: usageOf(r),
+		LastFailure: r.LastFailure, Usage: usageOf(r), BudgetUSD: r.BudgetUSD,
 	}
 	if r.AuditHead != nil && r.AuditHead.Count > 0 {
 		j.Audit = r.AuditHead

@@ -153,6 +153,23 @@ export interface components {
             /** @description That of the last entry: hex SHA-256 of its bytes as they are stored. It is empty for a log without entries. */
             digest?: string;
         };
+        /** @description A budget of today. */
+        Budget: {
+            /** @description `budgetUsd` may be spent until the day turns, and SpentUSD was. */
+            budgetUsd: number;
+            kind?: string;
+            /** @description "server" for all jobs, or "kind" for those of Kind. */
+            of: components["schemas"]["BudgetOf"];
+            spentUsd: number;
+        };
+        /**
+         * @description - `job`
+         *     - `user`
+         *     - `kind`
+         *     - `server`
+         * @enum {string}
+         */
+        BudgetOf: "job" | "user" | "kind" | "server";
         /** @description What Claude finds in its prompt. */
         CallbackConfiguration: {
             /** @description Where callbacks are sent. */
@@ -320,7 +337,8 @@ export interface components {
          *     - `exited_without_callback`
          *     - `cli_failed`: the CLI exited with an error
          *     - `output_limit`: the CLI printed more than is kept
-         *     - `budget`: the kind's spending limit was reached
+         *     - `budget`: the kind's spending limit for one turn was reached
+         *     - `budget_exceeded`: a budget of the job or of the day is used up
          *     - `claude_failed`: Claude itself reported that it cannot do the job
          *     - `invalid_result`
          *     - `kind_missing`: the kind was removed while the job waited
@@ -336,7 +354,7 @@ export interface components {
          *
          *     Others may come.
          */
-        Code: ("callback_timeout" | "queue_timeout" | "human_timeout" | "spawn_failed" | "exited_without_callback" | "cli_failed" | "output_limit" | "budget" | "claude_failed" | "invalid_result" | "kind_missing" | "callbacks_off" | "cancelled" | "rejected" | "workspace" | "finalize_failed" | "usage_limit" | "rate_limited" | "overloaded" | "signed_out") | string;
+        Code: ("callback_timeout" | "queue_timeout" | "human_timeout" | "spawn_failed" | "exited_without_callback" | "cli_failed" | "output_limit" | "budget" | "budget_exceeded" | "claude_failed" | "invalid_result" | "kind_missing" | "callbacks_off" | "cancelled" | "rejected" | "workspace" | "finalize_failed" | "usage_limit" | "rate_limited" | "overloaded" | "signed_out") | string;
         /** Request for a code change */
         "code-change.input": {
             /** @default 5 */
@@ -590,6 +608,8 @@ export interface components {
             attempt?: number;
             /** @description The end of its audit log, by which a log that was tampered with is known; nil while nothing is in it. */
             audit?: components["schemas"]["AuditHead"];
+            /** @description What the job may cost in US dollars, over all attempts and rounds; 0: no limit of its own. */
+            budgetUsd?: number;
             /** @description The question the job waits at; nil when it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
             /**
@@ -669,6 +689,8 @@ export interface components {
             attempt?: number;
             /** @description The end of its audit log, by which a log that was tampered with is known; nil while nothing is in it. */
             audit?: components["schemas"]["AuditHead"];
+            /** @description What the job may cost in US dollars, over all attempts and rounds; 0: no limit of its own. */
+            budgetUsd?: number;
             /** @description The question the job waits at; nil when it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
             /**
@@ -1261,6 +1283,8 @@ export interface components {
         };
         /** @description The caller's wishes for one job. */
         Options: {
+            /** @description What the job may cost in US dollars; 0 means the kind's own budget. Only back ends may ask for more than that. */
+            budgetUsd?: number;
             /** @description `priority` decides who goes first when workers are scarce; empty means the kind's own. */
             priority?: components["schemas"]["Priority"];
             /** @description `simulate` asks for a stand-in instead of Claude, see Simulation. */
@@ -1592,6 +1616,8 @@ export interface components {
         };
         /** @description Count what is kept, of all users. */
         Statistics: {
+            /** @description Those of today (UTC) that are set. */
+            budgets?: components["schemas"]["Budget"][];
             /** @description Questions to people by type, Total those of all types. */
             checkpoints: {
                 [key: string]: components["schemas"]["CheckpointStats"];
@@ -1625,9 +1651,12 @@ export interface components {
         Success: {
             success: boolean;
         };
-        /** @description What turns consumed, as the CLI reports it. */
+        /** @description What turns consumed: counted from the answers of the model's API by the server if it passes the requests on, or else as the CLI reports it. */
         Usage: {
-            /** @description The CLI's own estimate in US dollars. */
+            /** @description `cacheReadTokens` and CacheWriteTokens are those of InputTokens that were read from the cache and written to it. */
+            cacheReadTokens?: number;
+            cacheWriteTokens?: number;
+            /** @description What they cost in US dollars: by the table of prices, or else the CLI's own estimate. */
             costUsd: number;
             /** @description `inputTokens` counts tokens read, cached ones included. */
             inputTokens: number;

@@ -1,0 +1,105 @@
+package test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"ringback/test/messagesapi"
+)
+
+// dimes is a table by which a request of the scripts here costs 0.10 USD.
+const dimes = `{"date":"2026-11-23","webSearch":0,"fastFactor":1,"usFactor":1,"prices":[
+	{"models":["claude-scripted"],"input":100,"output":0.000001,"cacheWrite":100,"cacheWrite1h":100,"cacheRead":100}]}`
+
+// spender is a script that never submits anything: it thinks twice, and ends its turn.
+func spender(r messagesapi.Request) messagesapi.Reply {
+	if r.Turn%3 != 0 {
+		return messagesapi.Bash("echo thinking")
+	}
+	return messagesapi.Say("I have thought about it.")
+}
+
+// budgets starts a server whose kinds are as given by their front matter.
+func budgets(t *testing.T, kinds map[string]string, env vars, script messagesapi.Script) (*node, *messagesapi.Server) {
+	t.Helper()
+	all := vars{"SANDBOX": "require", "RETRY_BACKOFF": "50ms", "NODE_TIMEOUT": "1s", "REDIS_URL": startRedis(t).url}
+	files, schemas := []string{"prices.json", dimes}, []string{}
+	for name, front := range kinds {
+		files = append(files, name+".md", "---\nallowed_tools: [Bash]\n"+front+"\n---\nDo it.")
+		schemas = append(schemas, name+".result.json", `{"type":"object"}`)
+	}
+	all["PROMPTS_DIR"], all["SCHEMAS_DIR"] = kindsDir(t, files...), kindsDir(t, schemas...)
+	all["PRICES_FILE"] = all["PROMPTS_DIR"] + "/prices.json"
+	maps.Copy(all, env)
+	return realClaude(t, all, script)
+}
+
+// A job's budget holds over its attempts and over nodes: it is passed by one request at most,
+// also if a node is killed meanwhile, and all that the API has served is in the record.
+func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
+	t.Parallel()
+	n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.75\non_budget: fail\nmax_attempts: 20"}, nil, spender)
+	env := maps.Clone(n.env)
+	env["DATA_DIR"], env["LISTEN_ADDR"] = t.TempDir(), "127.0.0.1:"+freePort(t)
+	other := startNode(t, env)
+	id := other.create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
+	eventually(t, "the second attempt", func() bool { return len(api.Requests()) > 4 })
+	for _, n := range []*node{n, other} {
+		n.kill(t)
+	}
+	n = startNodeIn(t, n.cwd, n.env)
+	other = startNodeIn(t, other.cwd, other.env)
+	record := n.await(t, id, "failed")
+	if record["errorCode"] != "budget_exceeded" || !strings.Contains(fmt.Sprint(record["error"]), "The budget of this job is used up: 0.80 USD of 0.75 USD.") || record["budgetUsd"] != 0.75 {
+		t.Errorf("the job ended as %v", record)
+	}
+	eventually(t, "all that was served to be booked", func() bool {
+		return used(n.want(t, 200, "GET", "/api/jobs/"+id, nil)) == api.Served()
+	})
+	if served := api.Served(); served.Input != 8000 {
+		t.Errorf("%d tokens were served for 7,500", served.Input)
+	}
+}
+
+// At a budget of the day jobs wait until the day turns, without an attempt or a further
+// request, or are refused if their kind says so.
+func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
+	t.Parallel()
+	n, api := budgets(t, map[string]string{"spend": "", "urgent": "on_budget: fail"}, vars{"BUDGET_USD_PER_DAY": "0.35"}, spender)
+	first := n.create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
+	events := n.listen(t, "userId=u2")
+	check := func(id string) {
+		t.Helper()
+		record := n.limited(t, id)
+		failure, _ := record["lastFailure"].(object)
+		if failure["errorCode"] != "budget_exceeded" || !strings.Contains(fmt.Sprint(failure["error"]), "The budget of the server for today (UTC) is used up: 0.40 USD of 0.35 USD.") {
+			t.Errorf("the job waits with %v", record)
+		}
+		until, err := time.Parse(time.RFC3339, fmt.Sprint(record["phaseUntil"]))
+		if err != nil || until != until.Truncate(24*time.Hour) || time.Until(until) > 24*time.Hour {
+			t.Errorf("it waits until %v", record["phaseUntil"])
+		}
+	}
+	check(first)
+	if record := n.want(t, 200, "GET", "/api/jobs/"+first, nil); record["attempt"] != 1.0 { // the turn before ended without a result
+		t.Errorf("it cost an attempt: %v", record)
+	}
+	requests := len(api.Requests())
+	check(n.create(t, object{"kind": "spend", "userId": "u2", "input": object{}}))
+	if told := fmt.Sprint(events.until("spend:pending"), events.until("spend:pending")); !strings.Contains(told, "budget_exceeded") {
+		t.Errorf("the user was told %s", told)
+	}
+	if len(api.Requests()) != requests {
+		t.Error("another request was made")
+	}
+	refused := n.want(t, 429, "POST", "/api/jobs", object{"kind": "urgent", "userId": "u3", "input": object{}})
+	if !strings.Contains(flat(refused), "0.40 USD of 0.35 USD") || !strings.Contains(flat(refused), "00:00 UTC") {
+		t.Errorf("it was refused with %v", refused)
+	}
+	if stats := flat(n.want(t, 200, "GET", "/api/stats", nil)); !strings.Contains(stats, `"budgets":[{"budgetUsd":0.35,"of":"server","spentUsd":0.4}]`) {
+		t.Errorf("the statistics are %s", stats)
+	}
+}
