@@ -41,17 +41,27 @@ func budgets(t *testing.T, kinds map[string]string, env vars, script messagesapi
 // also if a node is killed meanwhile, and all that the API has served is in the record.
 func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	t.Parallel()
-	n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.75\non_budget: fail\nmax_attempts: 20"}, nil, spender)
+	pause := make(chan struct{})
+	n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.75\non_budget: fail\nmax_attempts: 20"}, nil, func(r messagesapi.Request) messagesapi.Reply {
+		reply := spender(r)
+		if r.Turn == 5 {
+			reply.Pause = pause
+		}
+		return reply
+	})
 	env := maps.Clone(n.env)
 	env["DATA_DIR"], env["LISTEN_ADDR"] = t.TempDir(), "127.0.0.1:"+freePort(t)
 	other := startNode(t, env)
 	id := other.create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
-	eventually(t, "the second attempt", func() bool { return len(api.Requests()) > 4 })
+	eventually(t, "the second attempt", func() bool {
+		return len(api.Requests()) > 4 && used(n.want(t, 200, "GET", "/api/jobs/"+id, nil)) == api.Served()
+	})
 	for _, n := range []*node{n, other} {
 		n.kill(t)
 	}
 	n = startNodeIn(t, n.cwd, n.env)
-	other = startNodeIn(t, other.cwd, other.env)
+	startNodeIn(t, other.cwd, other.env)
+	close(pause)
 	record := n.await(t, id, "failed")
 	if record["errorCode"] != "budget_exceeded" || !strings.Contains(fmt.Sprint(record["error"]), "The budget of this job is used up: 0.80 USD of 0.75 USD.") || record["budgetUsd"] != 0.75 {
 		t.Errorf("the job ended as %v", record)
@@ -61,6 +71,40 @@ func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	})
 	if served := api.Served(); served.Input != 8000 {
 		t.Errorf("%d tokens were served for 7,500", served.Input)
+	}
+}
+
+// At its budget, a job asks a person, goes on in the same conversation after a yes, without an
+// attempt, and asks again; a no ends it.
+func TestRealCLIAsksForMoreBudget(t *testing.T) {
+	t.Parallel()
+	n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.35"}, nil, func(r messagesapi.Request) messagesapi.Reply {
+		return messagesapi.Bash("echo thinking")
+	})
+	id := n.create(t, object{"kind": "spend", "userId": "u1", "input": object{}, "options": object{"budgetUsd": 0.15}})
+	for i, c := range []struct{ asked, decision string }{
+		{"0.20 USD used, go on for 0.15 USD more?", "approve"}, {"0.30 USD used, go on for 0.15 USD more?", "deny"},
+	} {
+		record := n.await(t, id, "awaiting_approval")
+		question, _ := record["checkpoint"].(object)
+		if question["message"] != c.asked || question["type"] != "confirmation" || record["attempt"] != nil {
+			t.Errorf("the job asks %v", record)
+		}
+		if served := api.Served().Input; served != int64(2000+1000*i) {
+			t.Errorf("%d tokens were served", served)
+		}
+		n.want(t, 200, "POST", fmt.Sprintf("/api/checkpoints/%v/reply", question["id"]), object{"decision": c.decision})
+	}
+	record := n.await(t, id, "failed")
+	if record["errorCode"] != "budget_exceeded" || record["turn"] != 2.0 || record["budgetUsd"] != 0.3 {
+		t.Errorf("the job ended as %v", record)
+	}
+	conversations := map[string]bool{}
+	for _, r := range api.Requests() {
+		conversations[r.Conversation] = true
+	}
+	if len(conversations) != 1 {
+		t.Errorf("there were the conversations %v", conversations)
 	}
 }
 

@@ -44,6 +44,7 @@ var Transitions = [...]Transition{
 	{AwaitingApproval, "", Running, []Phase{AtWork}, EventRunning, "answered while the call waits"},
 	{AwaitingApproval, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "answered"},
 	{AwaitingApproval, "", Rejected, []Phase{NoPhase}, EventRejected, "the change is rejected"},
+	{AwaitingApproval, "", Failed, []Phase{NoPhase}, EventError, "its budget is used up and not raised"},
 	{AwaitingApproval, "", Cancelled, []Phase{NoPhase}, EventCancelled, "cancelled"},
 	{AwaitingApproval, "", Expired, []Phase{NoPhase}, EventError, "no answer in time"},
 

@@ -102,7 +102,7 @@ func (st *State) interpret(c *Checkpoint, r Resolution, message int64) error {
 func (st *State) clarify(c *Checkpoint, r Resolution, fresh job.CheckpointID) error {
 	again := r.Again.record(fresh, st.checkpointChat(c).Recipient, c.Timeout)
 	again.Type, again.Held, again.Exchange = c.Type, c.Held, r.Exchange
-	again.ApprovalKey, again.AuditFields, again.ToolCallID = c.ApprovalKey, c.AuditFields, c.ToolCallID
+	again.ApprovalKey, again.AuditFields, again.ToolCallID, again.RaiseUSD = c.ApprovalKey, c.AuditFields, c.ToolCallID, c.RaiseUSD
 	c.Next = again.ID
 	if err := st.closeCheckpoint(c, job.Superseded); err != nil {
 		return err
@@ -133,6 +133,9 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	if j == nil {
 		st.addTask("", TaskResume, string(c.ID))
 		return nil
+	}
+	if c.RaiseUSD > 0 {
+		return st.decideBudget(j, c, r.Reply.Decision)
 	}
 	st.decide(j, c, r)
 	st.stopClocks(j)

@@ -1,25 +1,74 @@
 package lifecycle
 
 import (
+	"fmt"
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/price"
 )
 
 // stopAtBudget stops a job whose next request would pass a budget. To go on later costs no
 // attempt.
-func (st *State) stopAtBudget(j *Job, used job.UsedBudget, then job.OnBudget) error {
-	message := used.Error()
-	if then == job.FailOnBudget || !used.ByDay() {
+func (st *State) stopAtBudget(j *Job, e TurnEnd) error {
+	used, message := *e.Budget, e.Budget.Error()
+	ask := !used.ByDay() && e.OnBudget == job.AskOnBudget
+	if e.OnBudget == job.FailOnBudget || !used.ByDay() && !ask {
 		return st.fail(j, job.Failed, job.CodeBudgetExceeded, message, message)
 	}
 	if j.ResumeReason == nil {
 		j.ResumeReason = &ResumeReason{Reason: Limited}
+	}
+	if ask {
+		st.noteFailure(j, job.CodeBudgetExceeded, message)
+		return st.askForBudget(j, e)
 	}
 	return st.tryAt(j, job.WaitingForLimit, job.CodeBudgetExceeded, message, nextDay(st.Now))
 }
 
 // nextDay is when the day turns.
 func nextDay(now time.Time) time.Time {
-	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	return now.UTC().Truncate(24 * time.Hour).AddDate(0, 0, 1)
+}
+
+// budgetProps are the props of the question whether a job may cost more.
+type budgetProps struct {
+	Title   string  `json:"title"`
+	UsedUSD float64 `json:"used_usd"`
+	MoreUSD float64 `json:"more_usd"`
+	RunID   string  `json:"checkpoint_run_id"`
+}
+
+// askForBudget asks a person whether a job may cost as much again as it was given.
+func (st *State) askForBudget(j *Job, e TurnEnd) error {
+	more := j.BudgetStep
+	if more == 0 { // of a job that was made before there were steps
+		more = j.BudgetUSD
+	}
+	text := fmt.Sprintf("%s used, go on for %s more?", job.Dollars(e.Budget.Spent), job.Dollars(price.FromUSD(more)))
+	props := mustMarshal(budgetProps{"The job's budget is used up", e.Budget.Spent.USD(), more, string(j.ID)})
+	n := NewCheckpoint{RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Confirmation, Message: text, Props: props, Chat: job.Text(job.FromAssistant, text)}
+	n.Chat.MessageType, n.Chat.Props, n.Chat.LogID, n.Chat.Destination = job.CheckpointMessage, props, string(j.ID), "user"
+	c := n.record(e.question, j.recipient(), e.humanTimeout)
+	c.RaiseUSD = more
+	st.Checkpoints = append(st.Checkpoints, c)
+	attempt := j.Attempt
+	if err := st.wait(j, c, n); err != nil {
+		return err
+	}
+	j.Attempt = attempt // nothing was achieved
+	return nil
+}
+
+// decideBudget goes on with a job whose budget a person has raised, and fails it for any other
+// answer. Claude is not told: it did not ask.
+func (st *State) decideBudget(j *Job, c *Checkpoint, decision job.Decision) error {
+	st.stopClocks(j)
+	j.Checkpoint, j.Question, j.QuestionID = "", "", ""
+	if decision != job.Approve {
+		const message = "The job's budget is used up, and it was not raised."
+		return st.fail(j, job.Failed, job.CodeBudgetExceeded, message, message)
+	}
+	j.BudgetUSD += c.RaiseUSD
+	return st.resume(j, ResumeReason{Reason: Limited})
 }

@@ -172,7 +172,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,
 		Retention: opts.Retention, MaxAttempts: n.MaxAttempts, Interprets: n.Interprets, Conversation: 1,
-		AuditHead: new(job.AuditHead), BudgetUSD: n.BudgetUSD,
+		AuditHead: new(job.AuditHead), BudgetUSD: n.BudgetUSD, BudgetStep: n.BudgetUSD,
 	}, SecretAlive: true}
 	if n.Interprets.Checkpoint == "" {
 		for _, way := range opts.Notify {

@@ -110,8 +110,10 @@ type Record struct {
 	CostBefore   float64 `store:"costBefore"`
 	InputTokens  int64   `store:"inputTokens"`
 	OutputTokens int64   `store:"outputTokens"`
-	// BudgetUSD is what the job may cost; 0: no limit of its own.
-	BudgetUSD float64 `store:"budget"`
+	// BudgetUSD is what the job may cost; 0: no limit of its own. A person may raise it by
+	// BudgetStep, what it was at first, as often as it is used up.
+	BudgetUSD  float64 `store:"budget"`
+	BudgetStep float64 `store:"budgetStep"`
 	// CacheReadTokens and CacheWriteTokens are those of InputTokens that the cache was used
 	// for. The meter adds to these and to CostUSD without raising Version.
 	CacheReadTokens  int64 `store:"cacheReadTokens"`
@@ -223,6 +225,8 @@ type Checkpoint struct {
 	ApprovalKey string        `store:"approvalKey,subject"`
 	AuditFields job.Operation `store:"auditFields,about"`
 	ToolCallID  string        `store:"toolCallId,call"`
+	// RaiseUSD is by how much a yes raises the job's budget; 0 for other questions.
+	RaiseUSD float64 `store:"raise"`
 	// Exchange is what was said since the question was first put.
 	Exchange []job.Utterance `store:"exchange"`
 	// Round counts the replies taken to be interpreted, ReplyMessageID is the latest

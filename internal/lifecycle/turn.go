@@ -306,6 +306,10 @@ type TurnEnd struct {
 	// no attempt. OnBudget is what the kind does then.
 	Budget   *job.UsedBudget
 	OnBudget job.OnBudget
+	// question is the id of the question whether the job may cost more, if one is asked, and
+	// humanTimeout is how long that waits.
+	question     job.CheckpointID
+	humanTimeout time.Duration
 	// Undone is whether the end was booked before, and the store has lost it since: that is
 	// no attempt either.
 	Undone bool
@@ -320,6 +324,9 @@ type TurnEnd struct {
 func (s *Service) EndTurn(ctx context.Context, e TurnEnd) (job.State, error) {
 	var state job.State
 	err := s.run(ctx, Query{Job: e.ID, Waiting: true}, func(st *State) (err error) {
+		if e.Budget != nil && st.Job != nil {
+			e.question, e.humanTimeout = job.CheckpointID(s.store.NewID(job.CheckpointIDs, st.Job.UserID)), s.opts.HumanTimeout
+		}
 		state, err = st.endTurn(e)
 		return err
 	})
@@ -353,7 +360,7 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j.FailureTurn == j.Turn && j.FailureCode != "" {
 		code, message = j.FailureCode, j.FailureMessage
 	} else if e.Budget != nil {
-		err := st.stopAtBudget(j, *e.Budget, e.OnBudget)
+		err := st.stopAtBudget(j, e)
 		return j.State, err
 	} else if e.Limit != nil {
 		err := st.awaitLimitEnd(j, *e.Limit, code, message)
