@@ -137,3 +137,27 @@ func TestATurnThatItsNodeCouldNotStartIsNoAttempt(t *testing.T) {
 		})
 	}
 }
+
+// What a person has written stays for the next turn if no process was told it.
+func TestMessagesOutliveATurnThatDidNotStart(t *testing.T) {
+	t.Parallel()
+	for name, e := range map[string]TurnEnd{
+		"its node could not":  {NodeFault: true, Backoff: time.Second, Code: job.CodeSpawnFailed},
+		"a budget is used up": {Begun: true, Budget: &job.UsedBudget{Of: job.BudgetOfServer}, OnBudget: job.WaitOnBudget, Code: job.CodeBudgetExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := jobIn("running")
+			st.Job.Begun, st.Job.PendingMessages, st.Job.DeliveredMessages = true, 2, 2
+			e.ID, e.Turn, e.Node = st.Job.ID, st.Job.Turn, st.Job.Owner
+			if _, err := st.endTurn(e); err != nil || st.Job.PendingMessages != 2 || st.Job.State != job.Pending || !st.Job.Begun {
+				t.Errorf("%d messages are left, the job is %s, %v", st.Job.PendingMessages, st.Job.State, err)
+			}
+			for _, effect := range st.Effects {
+				if trim, ok := effect.(TrimPending); ok {
+					t.Errorf("%d messages were dropped", trim.N)
+				}
+			}
+		})
+	}
+}

@@ -220,3 +220,34 @@ func TestAWaitingRequestIsGivenUp(t *testing.T) {
 		t.Errorf("the second request: %v", err)
 	}
 }
+
+// BenchmarkRequest measures what a request waits for the meter, with a budget and without.
+func BenchmarkRequest(b *testing.B) {
+	rdb := storetest.PrivateRedis(b)
+	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
+	b.Cleanup(func() { _ = s.Close() })
+	if err := s.Prepare(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(b.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute})
+	if err != nil {
+		b.Fatal(err)
+	}
+	prices, err := price.Load("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, limits := range map[string]meter.Limits{"free": {}, "under a budget": {Days: job.Spending{Server: 1e15}}} {
+		b.Run(name, func(b *testing.B) {
+			turn := meter.New(s, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
+			for b.Loop() {
+				ended, err := turn.Admit(b.Context(), 88_000)
+				if err != nil {
+					b.Fatal(err)
+				}
+				turn.Used(upstream.Use{}, upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10}})
+				ended()
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package lifecycle_test
+
+import (
+	"testing"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/price"
+)
+
+// A budget costs no attempt and loses nothing that a person has written to a turn which did
+// not start.
+func TestABudgetCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for then, c := range map[job.OnBudget]struct {
+		of    job.BudgetOf
+		state job.State
+		phase job.Phase
+	}{
+		job.AskOnBudget:  {job.BudgetOfJob, job.AwaitingApproval, job.NoPhase},
+		job.WaitOnBudget: {job.BudgetOfServer, job.Pending, job.WaitingForLimit},
+		job.FailOnBudget: {job.BudgetOfUser, job.Failed, job.NoPhase},
+	} {
+		t.Run(string(then), func(t *testing.T) {
+			t.Parallel()
+			s := newJobs(t, lifecycle.Options{})
+			s.create(request("plain"))
+			turn := s.take()
+			state, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{
+				ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Begun: turn.Begun, OnBudget: then,
+				Budget: &job.UsedBudget{Of: c.of, Budget: price.Dollar, Spent: price.Dollar},
+			})
+			if err != nil || state != c.state {
+				t.Fatalf("the job is %s, %v", state, err)
+			}
+			j, err := s.store.Get(t.Context(), turn.Job.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.Phase != c.phase || j.Attempt != 0 {
+				t.Errorf("it is in the phase %q after %d attempts", j.Phase, j.Attempt)
+			}
+			if failure := j.LastFailure; then != job.FailOnBudget && (failure == nil || failure.ErrorCode != job.CodeBudgetExceeded) {
+				t.Errorf("its last failure is %+v", failure)
+			}
+			if then == job.FailOnBudget && j.ErrorCode != job.CodeBudgetExceeded {
+				t.Errorf("it failed with %s", j.ErrorCode)
+			}
+		})
+	}
+}
