@@ -28,7 +28,7 @@ func (st *State) stopAtBudget(j *Job, e TurnEnd) error {
 
 // nextDay is when the day turns.
 func nextDay(now time.Time) time.Time {
-	return now.UTC().Truncate(24 * time.Hour).AddDate(0, 0, 1)
+	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 }
 
 // budgetProps are the props of the question whether a job may cost more.

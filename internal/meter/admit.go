@@ -11,7 +11,7 @@ import (
 )
 
 // errSuperseded refuses the requests of a turn that is no longer its job's.
-var errSuperseded = errors.New("This turn is over: its job goes on in another one.")
+var errSuperseded = errors.New("the turn is over: its job goes on in another one")
 
 // Admit waits until a request with a body of so many bytes may go out: while a budget is
 // left. Requests that are out at the same time could pass a budget together, so another one

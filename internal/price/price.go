@@ -123,7 +123,7 @@ func (t *Table) check() error {
 		faults = append(faults, errors.New("webSearch, fastFactor, usFactor: expected a price in US dollars, and factors of at least 1"))
 	}
 	for i, e := range t.Prices {
-		if len(e.Models) == 0 || !e.rates.valid() || e.Long != nil && !e.Long.valid() {
+		if len(e.Models) == 0 || !e.valid() || e.Long != nil && !e.Long.valid() {
 			faults = append(faults, fmt.Errorf("prices[%d]: expected models, and input, output, cacheWrite, cacheWrite1h and cacheRead above 0, in US dollars per million tokens", i))
 		}
 	}
