@@ -131,7 +131,7 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	st.auditReply(c, event, r.By, r.Reply, r.Approval.Scope)
 	j := st.Job
 	if j == nil {
-		st.addTask("", TaskResume, string(c.ID))
+		st.notifyAnswered(c)
 		return nil
 	}
 	if c.RaiseUSD > 0 {

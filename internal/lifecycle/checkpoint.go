@@ -34,7 +34,7 @@ func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 		st.auditCheckpoint(st.Job, c, job.AuditEntry{Event: "asked"})
 		if !o.unasked {
 			// A channel of many is told of a question once: asking back is between two.
-			st.notify(st.Job, "opened|"+string(c.ID), o.again)
+			st.notifyAsked(st.Job, c, o.again)
 		}
 	}
 	st.do(Count{c.Type, "opened", 1})

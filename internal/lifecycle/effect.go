@@ -144,12 +144,14 @@ type (
 		UserID string
 	}
 
-	// AddTask notes something to be done outside, at least once.
+	// AddTask notes something to be done outside, at least once. Notice is what the outside
+	// is told, if that is the task; nil else.
 	AddTask struct {
-		JobID job.ID // of the partition; for a checkpoint of something outside, empty
-		Kind  TaskKind
-		Ref   string
-		Time  time.Time
+		JobID  job.ID // of the partition; for a checkpoint of something outside, empty
+		Kind   TaskKind
+		Ref    string
+		Time   time.Time
+		Notice *Notice
 	}
 	// AppendAudit adds to a job's audit log. Entry is a job.AuditEntry, chained to the
 	// one before by State.audit: what is stored are its very bytes.

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"strconv"
 
 	"ringback/internal/job"
 )
@@ -54,7 +53,7 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	if err := st.move(j, to, job.NoPhase, data); err != nil {
 		return err
 	}
-	st.notify(j, "ended|"+string(j.ID)+"|"+strconv.Itoa(j.Turn), false)
+	st.notifyEnded(j)
 	if j.Interprets.Checkpoint != "" {
 		st.addTask(j.ID, TaskRead, string(j.ID))
 	}
@@ -78,17 +77,8 @@ func (st *State) endWaiting(j *Job, to job.State) error {
 	return st.closeCheckpoint(c, status)
 }
 
-// notify has the outside told of something, by each of the job's ways.
-func (st *State) notify(j *Job, ref string, notBySlack bool) {
-	for _, way := range j.Notify {
-		if !notBySlack || TaskKind(way) != TaskSlack {
-			st.addTask(j.ID, TaskKind(way), ref)
-		}
-	}
-}
-
 func (st *State) addTask(of job.ID, kind TaskKind, ref string) {
-	st.do(AddTask{of, kind, ref, st.Now})
+	st.do(AddTask{JobID: of, Kind: kind, Ref: ref, Time: st.Now})
 }
 
 // release gives a worker back whose process is gone, and with it the calls it was

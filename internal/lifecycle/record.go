@@ -152,6 +152,29 @@ type Record struct {
 	AuditHead *job.AuditHead `store:"auditHead"`
 }
 
+// AsShown is the job as people see it, but for what is not loaded with its record. Of its
+// checkpoint it has the id.
+func (r *Record) AsShown() job.Job {
+	j := job.Job{
+		ID: r.ID, Kind: r.Kind, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
+		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
+		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
+		LastFailure: r.LastFailure, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
+			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
+		},
+	}
+	if r.AuditHead != nil && r.AuditHead.Count > 0 {
+		j.Audit = r.AuditHead
+	}
+	if j.Phase == job.NoPhase {
+		j.Phase = r.State.DefaultPhase() // it was stored before there were phases
+	}
+	if r.Checkpoint != "" {
+		j.Checkpoint = &job.Checkpoint{ID: r.Checkpoint}
+	}
+	return j
+}
+
 // TurnName names a turn among those of all jobs: "<job>/<turn>".
 type TurnName string
 

@@ -49,6 +49,7 @@ func (s *Service) commit(ctx context.Context, q Query, promised bool, decide fun
 			if err := decide(st); err != nil {
 				return err
 			}
+			st.compose(s.opts.ComposeFunc)
 			last = rand.Text()
 			st.CommitID = last
 		}

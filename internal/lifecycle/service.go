@@ -25,6 +25,8 @@ type Options struct {
 	// Notify are the ways by which the outside is told of jobs: TaskWebhook and
 	// TaskSlack.
 	Notify []TaskKind
+	// ComposeFunc makes the body of a notice.
+	ComposeFunc ComposeFunc
 	// Structured is whether results are taken from the CLI's structured output: kinds
 	// that need callbacks are refused then.
 	Structured bool

@@ -129,7 +129,8 @@ type State struct {
 // Job is a job with what lies under its id.
 type Job struct {
 	Record
-	// View is the job as people saw it when it was loaded; loaded with Query.Running.
+	// View is the job as people saw it when it was loaded; loaded with Query.Running, and
+	// for jobs of which the outside is notified.
 	View job.Job
 	// Loaded is the record as it was loaded; empty for a new job. The commit writes
 	// the difference.

@@ -76,7 +76,7 @@ func TestGuardedCallsReachPublicAddressesOnly(t *testing.T) {
 			t.Errorf("%s was called", address)
 			continue
 		}
-		if _, again := notify.Retry(err, 1); again && !strings.Contains(err.Error(), "no such host") && !strings.Contains(err.Error(), "unsupported protocol") {
+		if _, again := notify.Retry(err, 0); again && !strings.Contains(err.Error(), "no such host") && !strings.Contains(err.Error(), "unsupported protocol") {
 			t.Errorf("%s will be tried again: %v", address, err)
 		}
 	}
@@ -101,18 +101,29 @@ func TestNoAddressInErrors(t *testing.T) {
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]bool{301: true, 400: true, 401: true, 404: true, 408: true, 410: false, 425: true, 429: true, 500: true, 503: true, 0: true} {
-		_, again := notify.Retry(&notify.CallError{Status: status, Cause: errors.New("x")}, 1)
+		_, again := notify.Retry(&notify.CallError{Status: status, Cause: errors.New("x")}, 0)
 		if again != want {
 			t.Errorf("after %d, again is %v", status, again)
 		}
 	}
-	if after, _ := notify.Retry(&notify.CallError{Status: 503, After: 7 * time.Second}, 3); after != 7*time.Second {
+	if after, _ := notify.Retry(&notify.CallError{Status: 503, After: 7 * time.Second}, time.Hour); after != 7*time.Second {
 		t.Errorf("the receiver asked for 7s, it is %s", after)
 	}
-	if _, again := notify.Retry(&notify.CallError{Status: 500}, 16); again {
-		t.Error("it never gives up")
+	tries := 0
+	for age := time.Duration(0); ; tries++ {
+		after, again := notify.Retry(&notify.CallError{Status: 500}, age)
+		if !again {
+			if age < 72*time.Hour || age > 4*24*time.Hour {
+				t.Errorf("it gives up after %s", age)
+			}
+			break
+		}
+		if after < 5*time.Second || after > max(age, 5*time.Second)*6/5 {
+			t.Errorf("after %s it waits %s", age, after)
+		}
+		age += after
 	}
-	if after, _ := notify.Retry(&notify.CallError{Status: 500}, 2); after < 15*time.Second || after > 18*time.Second {
-		t.Errorf("the second wait is %s", after)
+	if tries < 12 || tries > 30 {
+		t.Errorf("%d tries in three days", tries)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"ringback/internal/store"
 )
 
-// Records are what notifications tell of: store.Store.
+// Records are what notifications are about: store.Store. They are read for tasks of earlier
+// versions only, which stored no notice.
 type Records interface {
 	Get(ctx context.Context, id job.ID) (job.Job, error)
 	Checkpoint(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error)
@@ -84,79 +85,90 @@ type replyData struct {
 	Reply          *job.Reply         `json:"reply"`
 }
 
-// answered tells whoever put a checkpoint from outside what the reply is: at the
-// address that came with the question, else at the configured one. Where there is
-// neither, the orchestrator reads the messages itself.
-func (n Notifier) answered(ctx context.Context, id job.CheckpointID) error {
-	c, err := n.Records.Checkpoint(ctx, id)
-	if err != nil {
-		return err
+// Compose makes the body of a notice: lifecycle.ComposeFunc.
+func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
+	switch {
+	case kind == lifecycle.TaskResume:
+		return composeReply(*n.Checkpoint)
+	case kind == lifecycle.TaskSlack && n.Checkpoint != nil:
+		return notify.SlackQuestion(*n.Checkpoint)
+	case kind == lifecycle.TaskSlack:
+		return notify.SlackEnd(*n.Job)
+	case n.Checkpoint != nil:
+		return json.Marshal(jobNotice{"checkpoint.opened", n.Checkpoint.CreatedAt, jobData{*n.Job, n.Checkpoint}})
 	}
-	var props job.Props
-	_ = json.Unmarshal(c.Props, &props) // they were checked when the question was put
-	body, err := json.Marshal(replyNotice{"checkpoint.answered", c.AnsweredAt, replyData{
+	return json.Marshal(jobNotice{"job." + string(n.Job.State), n.Job.UpdatedAt, jobData{*n.Job, nil}})
+}
+
+func composeReply(c job.Checkpoint) ([]byte, error) {
+	props := propsOf(c)
+	return json.Marshal(replyNotice{"checkpoint.answered", c.AnsweredAt, replyData{
 		SessionID: c.SessionID, UserID: c.UserID, Checkpoint: c, RunID: props.RunID, CheckpointType: c.Type, Reply: c.Reply,
 	}})
-	if err != nil {
-		return err
-	}
-	if props.ResumeURL != "" {
-		return send(ctx, n.GuardedFunc, props.ResumeURL, string(c.ID), body)
-	}
-	return send(ctx, n.TrustedFunc, n.Addresses.Webhook, string(c.ID), body)
 }
 
-// notify tells of a job that it asks, or that it has ended.
-func (n Notifier) notify(ctx context.Context, t store.Task) error {
-	address, compose := n.Addresses.Webhook, webhookBody
-	if t.Kind == lifecycle.TaskSlack {
-		address, compose = n.Addresses.Slack, slackBody
-	}
-	j, c, err := n.subject(ctx, store.NoticeOf(t))
-	if err != nil {
-		return err
-	}
-	body, err := compose(j, c)
-	if err != nil {
-		return err
-	}
-	return send(ctx, n.TrustedFunc, address, t.Ref, body)
+func propsOf(c job.Checkpoint) (props job.Props) {
+	_ = json.Unmarshal(c.Props, &props) // they were checked when the question was put
+	return props
 }
 
-// subject reads what a notice is about: a job, and the checkpoint that it asks; nil
-// where it tells of the job's end.
-func (n Notifier) subject(ctx context.Context, about store.Notice) (job.Job, *job.Checkpoint, error) {
-	if about.Checkpoint == "" {
+// delivery is one try to send a notice.
+type delivery struct {
+	notice store.Notice
+	// receiver names who takes it; address is empty if nobody is notified any more.
+	receiver, address string
+	sendFunc          SendFunc
+}
+
+// prepare reads what a task is to tell, and finds whom. A task of an earlier version has no body:
+// it is made of what is stored now, and kept, so that each try sends the same.
+func (o *Outbox) prepare(ctx context.Context, p store.Partition, t store.Task) (delivery, error) {
+	notice, err := o.queue.Notice(ctx, p, t)
+	if err != nil {
+		return delivery{}, err
+	}
+	if len(notice.Body) == 0 {
+		if notice.Body, notice.Address, err = o.notifier.composeLate(ctx, t); err != nil {
+			return delivery{}, err
+		}
+		if err := o.queue.KeepNotice(ctx, p, t, notice); err != nil {
+			return delivery{}, err
+		}
+	}
+	d := delivery{notice, string(t.Kind), o.notifier.Addresses.Webhook, o.notifier.TrustedFunc}
+	switch {
+	case t.Kind == lifecycle.TaskSlack:
+		d.address = o.notifier.Addresses.Slack
+	case notice.Address != "":
+		d.receiver, d.address, d.sendFunc = job.HostOf(notice.Address), notice.Address, o.notifier.GuardedFunc
+	case t.Kind == lifecycle.TaskResume:
+		d.receiver = string(lifecycle.TaskWebhook)
+	}
+	return d, nil
+}
+
+// composeLate makes the body of a notice of what is stored now. It also returns the address that
+// came with the question.
+func (n Notifier) composeLate(ctx context.Context, t store.Task) (body []byte, address string, err error) {
+	var notice lifecycle.Notice
+	about := store.SubjectOf(t)
+	if about.Checkpoint != "" {
+		c, err := n.Records.Checkpoint(ctx, about.Checkpoint)
+		if err != nil {
+			return nil, "", err
+		}
+		notice.Checkpoint, about.Job = &c, c.RequestID
+		if t.Kind == lifecycle.TaskResume {
+			address = propsOf(c).ResumeURL
+		}
+	}
+	if about.Job != "" {
 		j, err := n.Records.Get(ctx, about.Job)
-		return j, nil, err
+		if err != nil {
+			return nil, "", err
+		}
+		notice.Job = &j
 	}
-	c, err := n.Records.Checkpoint(ctx, about.Checkpoint)
-	if err != nil {
-		return job.Job{}, nil, err
-	}
-	j, err := n.Records.Get(ctx, c.RequestID)
-	return j, &c, err
-}
-
-func webhookBody(j job.Job, c *job.Checkpoint) ([]byte, error) {
-	if c != nil {
-		return json.Marshal(jobNotice{"checkpoint.opened", c.CreatedAt, jobData{j, c}})
-	}
-	return json.Marshal(jobNotice{"job." + string(j.State), j.UpdatedAt, jobData{j, nil}})
-}
-
-func slackBody(j job.Job, c *job.Checkpoint) ([]byte, error) {
-	if c != nil {
-		return notify.SlackQuestion(*c)
-	}
-	return notify.SlackEnd(j)
-}
-
-// send posts a body; to nobody where no address is configured any more.
-func send(ctx context.Context, sendFunc SendFunc, address, id string, body []byte) error {
-	if address == "" {
-		return nil
-	}
-	_, err := sendFunc(ctx, address, id, body)
-	return err
+	body, err = Compose(t.Kind, notice)
+	return body, address, err
 }

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +17,12 @@ type Queue interface {
 	TakeTasks(ctx context.Context, p store.Partition, lease time.Duration, limit int) (due []store.Task, next time.Duration, err error)
 	FinishTask(ctx context.Context, p store.Partition, t store.Task) error
 	PostponeTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error
-	ReturnTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error
+
+	Notice(ctx context.Context, p store.Partition, t store.Task) (store.Notice, error)
+	KeepNotice(ctx context.Context, p store.Partition, t store.Task, n store.Notice) error
+	DelayNotice(ctx context.Context, p store.Partition, t store.Task, receiver, why string, after time.Duration) error
+	NoticeTaken(ctx context.Context, receiver string) error
+	GiveUpNotice(ctx context.Context, p store.Partition, t store.Task, why string) error
 }
 
 // Handlers do the tasks that end in our own store. Each may run more than once for
@@ -82,11 +88,11 @@ func (o *Outbox) work(ctx context.Context, p store.Partition) (next time.Duratio
 	}
 	var ours sync.WaitGroup
 	for _, t := range tasks {
-		if external(t.Kind) { // their server may take its time: nobody waits for it
-			o.external.Go(func() { o.performExternal(ctx, p, t) })
+		if slices.Contains(lifecycle.Notices[:], t.Kind) { // their server may take its time: nobody waits for it
+			o.external.Go(func() { o.notify(ctx, p, t) })
 			continue
 		}
-		ours.Go(func() { o.perform(ctx, p, t, lease) })
+		ours.Go(func() { o.perform(ctx, p, t) })
 	}
 	ours.Wait()
 	return next, nil

@@ -27,6 +27,9 @@ type queue struct {
 	mu       sync.Mutex
 	due      map[task]time.Time
 	attempts map[task]int
+	notices  map[task]store.Notice
+	since    time.Time
+	givenUp  int
 	// booked counts the bookings; unbooked are those that fail, as where Redis is away.
 	booked   int
 	unbooked []int
@@ -39,7 +42,7 @@ type task struct {
 }
 
 func newQueue(tasks ...task) *queue {
-	q := &queue{due: map[task]time.Time{}, attempts: map[task]int{}}
+	q := &queue{due: map[task]time.Time{}, attempts: map[task]int{}, notices: map[task]store.Notice{}, since: time.Now()}
 	for _, t := range tasks {
 		q.due[t] = time.Now()
 	}
@@ -74,11 +77,33 @@ func (q *queue) PostponeTask(_ context.Context, _ store.Partition, t store.Task,
 	return q.book(func() { q.due[task{t.Kind, t.Ref}] = time.Now().Add(after) })
 }
 
-func (q *queue) ReturnTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error {
+func (q *queue) Notice(_ context.Context, _ store.Partition, t store.Task) (store.Notice, error) {
 	q.mu.Lock()
-	q.attempts[task{t.Kind, t.Ref}]--
-	q.mu.Unlock()
+	defer q.mu.Unlock()
+	one := task{t.Kind, t.Ref}
+	n := q.notices[one]
+	n.Age = time.Since(q.since)
+	return n, nil
+}
+
+func (q *queue) KeepNotice(_ context.Context, _ store.Partition, t store.Task, n store.Notice) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.notices[task{t.Kind, t.Ref}] = n
+	return nil
+}
+
+func (q *queue) DelayNotice(ctx context.Context, p store.Partition, t store.Task, _, _ string, after time.Duration) error {
 	return q.PostponeTask(ctx, p, t, after)
+}
+
+func (q *queue) NoticeTaken(context.Context, string) error { return nil }
+
+func (q *queue) GiveUpNotice(ctx context.Context, p store.Partition, t store.Task, _ string) error {
+	q.mu.Lock()
+	q.givenUp++
+	q.mu.Unlock()
+	return q.FinishTask(ctx, p, t)
 }
 
 func (q *queue) book(change func()) error {

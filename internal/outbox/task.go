@@ -13,38 +13,76 @@ import (
 	"ringback/internal/store"
 )
 
-// performExternal does a task that calls somebody else's server, which may take
-// longer than a task of ours.
-func (o *Outbox) performExternal(ctx context.Context, p store.Partition, t store.Task) {
+// notify sends a notice and books it: as sent, as given up, or to be tried again.
+func (o *Outbox) notify(ctx context.Context, p store.Partition, t store.Task) {
+	log := o.log.With("task", t.Kind, "about", t.Ref)
 	if err := o.queue.PostponeTask(ctx, p, t, externalLease); err != nil {
-		o.log.Warn("a task could not be kept: it will be taken again", "task", t.Kind, "about", t.Ref, "error", err)
+		log.Warn("a task could not be kept: it will be taken again", "error", err)
 		return
 	}
-	o.perform(ctx, p, t, externalLease)
+	// A call that has begun ends by itself, before another node may take the task.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), externalLease/2)
+	defer cancel()
+	d, err := o.prepare(ctx, p, t)
+	if err == nil && d.address != "" {
+		_, err = d.sendFunc(ctx, d.address, t.Ref, d.notice.Body)
+	}
+	ctx, cancelBooking := context.WithTimeout(context.WithoutCancel(ctx), externalLease/4)
+	defer cancelBooking()
+	if err = o.book(ctx, p, t, d, err); err != nil {
+		log.Warn("a task could not be booked: it will be done again", "error", err)
+	}
 }
 
-// perform does one task and books it: as done, as given up, or to be tried again.
-func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task, lease time.Duration) {
+// book notes what became of a try.
+func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d delivery, err error) error {
+	log := o.log.With("task", t.Kind, "about", t.Ref, "attempt", t.Attempt)
+	switch {
+	case err == nil:
+		if err := o.queue.FinishTask(ctx, p, t); err != nil || d.address == "" {
+			return err
+		}
+		return o.queue.NoticeTaken(ctx, d.receiver)
+	case isGone(err):
+		log.Warn("a task is about something that no longer exists", "error", err)
+		return o.queue.FinishTask(ctx, p, t)
+	case errors.Is(err, errBusy) || d.address == "": // nobody was called
+		after := busyWait + time.Duration(rand.Int64N(int64(busyWait))) //nolint:gosec // jitter needs no secrecy
+		log.Info("a notice waits for room", "in", after, "error", err)
+		return o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
+	}
+	after, again := notify.Retry(err, d.notice.Age)
+	if !again {
+		log.Error("notice given up", "error", err)
+		return o.queue.GiveUpNotice(ctx, p, t, err.Error())
+	}
+	log.Warn("a task failed and will be repeated", "in", after, "error", err)
+	return o.postpone(p, after, o.queue.DelayNotice(ctx, p, t, d.receiver, err.Error(), after))
+}
+
+// postpone has a partition looked at again before a lease ends, of which the schedule knows.
+func (o *Outbox) postpone(p store.Partition, after time.Duration, err error) error {
+	o.due.In(p, after+time.Millisecond)
+	return err
+}
+
+// perform does one task of ours and books it: as done, as given up, or to be tried again.
+func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task) {
 	// A task that has begun ends by itself, before another node may take it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease/2)
 	defer cancel()
 	log := o.log.With("task", t.Kind, "about", t.Ref, "attempt", t.Attempt)
 	err := o.do(ctx, t)
-	after, again := retry(t, err)
 	switch {
 	case err == nil:
 		err = o.queue.FinishTask(ctx, p, t)
 	case isGone(err):
 		log.Warn("a task is about something that no longer exists", "error", err)
 		err = o.queue.FinishTask(ctx, p, t)
-	case errors.Is(err, errBusy):
-		after = busyWait + time.Duration(rand.Int64N(int64(busyWait))) //nolint:gosec // jitter needs no secrecy
-		err = o.queue.ReturnTask(ctx, p, t, after)
-		o.due.In(p, after+time.Millisecond)
-	case again:
+	case t.Attempt < maxAttempts:
+		after := min(maxDelay, time.Second<<min(t.Attempt, 12))
 		log.Warn("a task failed and will be repeated", "in", after, "error", err)
-		err = o.queue.PostponeTask(ctx, p, t, after)
-		o.due.In(p, after+time.Millisecond) // before the lease ends, of which it was told
+		err = o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
 	default:
 		log.Error("a task failed for good", "error", err)
 		err = o.queue.FinishTask(ctx, p, t)
@@ -54,7 +92,7 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task, l
 	}
 }
 
-// do hands a task to what does it.
+// do hands a task of ours to what does it.
 func (o *Outbox) do(ctx context.Context, t store.Task) error {
 	switch t.Kind {
 	case lifecycle.TaskUnderstand:
@@ -63,18 +101,10 @@ func (o *Outbox) do(ctx context.Context, t store.Task) error {
 		return o.handlers.FinishReadingFunc(ctx, job.ID(t.Ref))
 	case lifecycle.TaskContinue:
 		return o.handlers.FollowFunc(ctx, job.ID(t.Ref))
-	case lifecycle.TaskResume:
-		return o.notifier.answered(ctx, job.CheckpointID(t.Ref))
-	case lifecycle.TaskWebhook, lifecycle.TaskSlack:
-		return o.notifier.notify(ctx, t)
+	case lifecycle.TaskResume, lifecycle.TaskWebhook, lifecycle.TaskSlack:
 	}
 	// While nodes are being updated, a newer one may add tasks that only newer ones know.
 	return fmt.Errorf("this node does not know tasks of the kind %q", t.Kind)
-}
-
-// external reports whether a task calls somebody else's server.
-func external(k lifecycle.TaskKind) bool {
-	return k == lifecycle.TaskResume || k == lifecycle.TaskWebhook || k == lifecycle.TaskSlack
 }
 
 const (
@@ -85,15 +115,6 @@ const (
 	// maxAttempts are tried before one of our own tasks is given up: after a day.
 	maxAttempts = 35
 )
-
-// retry says whether a task that failed is tried again, and after how long. Whoever
-// is called from outside has a say in that.
-func retry(t store.Task, err error) (after time.Duration, again bool) {
-	if external(t.Kind) {
-		return notify.Retry(err, t.Attempt)
-	}
-	return min(maxDelay, time.Second<<min(t.Attempt, 12)), t.Attempt < maxAttempts
-}
 
 // isGone reports whether what a task is about was deleted: then nothing is left to
 // be done.

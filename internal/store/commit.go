@@ -287,8 +287,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.do("HINCRBY", key, string(e.Measure)+":"+e.Of, e.By)
 		c.keep(key, DaysKept*24*time.Hour)
 	case lifecycle.AddTask:
-		c.do("ZADD", c.key("outbox"), "NX", score(e.Time), string(e.Kind)+"|"+e.Ref)
-		c.do("PUBLISH", c.key("wake"), wakeTask)
+		c.addTask(e)
 	case lifecycle.RotateSecret:
 		c.do("HSET", c.under("secret", e.JobID), "secret", string(e.Secret), "userId", e.UserID, "createdAt", score(e.Time))
 	case lifecycle.KeepSecret:
@@ -300,6 +299,16 @@ func (c *commit) apply(e lifecycle.Effect) {
 	default:
 		c.applyToChat(e)
 	}
+}
+
+func (c *commit) addTask(e lifecycle.AddTask) {
+	t := Task{Kind: e.Kind, Ref: e.Ref}
+	c.do("ZADD", c.key("outbox"), "NX", score(e.Time), t.member())
+	if e.Notice != nil {
+		c.do(noticeWords(c.key("notice", t.member()), *e.Notice, e.Time)...)
+		c.do("ZADD", c.key("notices", string(e.Kind)), "NX", score(e.Time), t.member())
+	}
+	c.do("PUBLISH", c.key("wake"), wakeTask)
 }
 
 // maxMessages is how many messages of a session are kept.

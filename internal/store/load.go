@@ -334,7 +334,7 @@ func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (e
 	}
 	j.Loaded = j.Record
 	l.store.chats.Add(id, chatOf{j.UserID, j.SessionID})
-	if l.q.Running {
+	if l.q.Running || len(j.Notify) > 0 {
 		j.View, err = viewOf(j.Record, h)
 	}
 	return err

@@ -22,7 +22,7 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 
 // viewOf is the job that people see: its record, and what is stored beside that.
 func viewOf(r lifecycle.Record, h map[string]string) (job.Job, error) {
-	j := view(r)
+	j := r.AsShown() // its checkpoint is filled in by withCheckpoints
 	for field, into := range map[string]*json.RawMessage{"input": &j.Input, "result": &j.Result} {
 		if h[field] != "" {
 			*into = json.RawMessage(h[field])
@@ -37,31 +37,6 @@ func viewOf(r lifecycle.Record, h map[string]string) (job.Job, error) {
 		}
 	}
 	return j, nil
-}
-
-func view(r lifecycle.Record) job.Job {
-	j := job.Job{
-		ID: r.ID, Kind: r.Kind, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
-		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
-		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
-		LastFailure: r.LastFailure, Usage: usageOf(r), BudgetUSD: r.BudgetUSD,
-	}
-	if r.AuditHead != nil && r.AuditHead.Count > 0 {
-		j.Audit = r.AuditHead
-	}
-	if j.Phase == job.NoPhase {
-		j.Phase = r.State.DefaultPhase() // it was stored before there were phases
-	}
-	if r.Checkpoint != "" {
-		j.Checkpoint = &job.Checkpoint{ID: r.Checkpoint} // the rest is read by withCheckpoints
-	}
-	return j
-}
-
-func usageOf(r lifecycle.Record) job.Usage {
-	return job.Usage{
-		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
-	}
 }
 
 // atoi reads a number that was written as one; an absent field is 0.

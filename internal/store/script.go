@@ -18,7 +18,7 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, keep, take, due, lost, tasks, renew, heartbeat, forget, limit, clock, correct, join, usage, spent *redis.Script
+	commit, progress, keep, take, due, lost, tasks, renew, notice, heartbeat, forget, limit, clock, correct, join, usage, spent *redis.Script
 }
 
 func loadScripts() scripts {
@@ -33,6 +33,7 @@ func loadScripts() scripts {
 		lost:      script(readLua("lost")),
 		tasks:     script(clock, readLua("tasks")),
 		renew:     script(clock, readLua("renew")),
+		notice:    script(clock, readLua("notice")),
 		heartbeat: script(clock, readLua("heartbeat")),
 		forget:    script(clock, readLua("forget")),
 		limit:     script(clock, readLua("limit")),

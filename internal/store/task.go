@@ -37,11 +37,13 @@ func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration,
 
 func (t Task) member() string { return string(t.Kind) + "|" + t.Ref }
 
-// FinishTask removes a task that is done, or given up.
+// FinishTask removes a task that is done, or of ours that is given up.
 func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 	pipe := s.rdb.TxPipeline()
 	pipe.ZRem(ctx, p.key("outbox"), t.member())
 	pipe.HDel(ctx, p.key("attempts"), t.member())
+	pipe.Del(ctx, p.key("notice", t.member()))
+	pipe.ZRem(ctx, p.key("notices", string(t.Kind)), t.member())
 	_, err := pipe.Exec(ctx)
 	return storeError(err)
 }
@@ -49,14 +51,6 @@ func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 // PostponeTask lets a task be taken again after a while.
 func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
 	return s.renew(ctx, p, "outbox", t.member(), after)
-}
-
-// ReturnTask is PostponeTask for a task that was not tried: taking it was no attempt.
-func (s *Store) ReturnTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
-	if err := s.rdb.HIncrBy(ctx, p.key("attempts"), t.member(), -1).Err(); err != nil {
-		return storeError(err)
-	}
-	return s.PostponeTask(ctx, p, t, after)
 }
 
 // Interprets returns the reply that a job was made to make sense of.
@@ -82,22 +76,4 @@ func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, err
 func RoundOf(t Task) lifecycle.Round {
 	c, number := roundOf(t.Ref)
 	return lifecycle.Round{Checkpoint: c, Number: number}
-}
-
-// Notice is what the outside is told of a job: that it asks, or that it has ended.
-type Notice struct {
-	// Checkpoint is what it asks; empty for its end.
-	Checkpoint job.CheckpointID
-	// Job has ended; empty for a question.
-	Job job.ID
-}
-
-// NoticeOf reads the reference of a TaskWebhook or TaskSlack.
-func NoticeOf(t Task) Notice {
-	what, ref, _ := strings.Cut(t.Ref, "|")
-	if what == "opened" {
-		return Notice{Checkpoint: job.CheckpointID(ref)}
-	}
-	id, _, _ := strings.Cut(ref, "|")
-	return Notice{Job: job.ID(id)}
 }

@@ -1,4 +1,4 @@
--- Sets anew when something lapses, or is due: the lease of a run, a task that is put off.
+-- Sets anew when something lapses, or is due: the lease of a run, a task under way.
 -- What is not there is left alone.
 --
 -- ARGV[1] zset   ARGV[2] member   ARGV[3] ms from now

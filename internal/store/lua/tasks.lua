@@ -8,6 +8,7 @@
 local outbox, answer = P .. ':outbox', {}
 for _, task in ipairs(redis.call('ZRANGEBYSCORE', outbox, '-inf', num(NOW), 'LIMIT', 0, ARGV[2])) do
   redis.call('ZADD', outbox, num(NOW + tonumber(ARGV[1])), task)
+  redis.call('HDEL', P .. ':notice:' .. task, 'late') -- it is under way
   answer[#answer + 1] = task
   answer[#answer + 1] = num(redis.call('HINCRBY', P .. ':attempts', task, 1))
 end

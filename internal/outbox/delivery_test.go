@@ -1,0 +1,282 @@
+package outbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/notify"
+	"ringback/internal/outbox"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// receiver answers each call with a status, and keeps the bodies that it was sent by id.
+type receiver struct {
+	*httptest.Server
+	mu     sync.Mutex
+	status int
+	bodies map[string][]string
+	taken  map[string]string
+}
+
+func startReceiver(t *testing.T, status int) *receiver {
+	t.Helper()
+	r := &receiver{status: status, bodies: map[string][]string{}, taken: map[string]string{}}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		id := req.Header.Get("Webhook-Id")
+		r.bodies[id] = append(r.bodies[id], string(body))
+		if r.status == http.StatusOK {
+			r.taken[id] = string(body)
+		}
+		w.WriteHeader(r.status)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) answers(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = status
+}
+
+// seen counts the notices that were sent at all, got those that were taken.
+func (r *receiver) seen() int { return r.count(func() int { return len(r.bodies) }) }
+func (r *receiver) got() int  { return r.count(func() int { return len(r.taken) }) }
+
+func (r *receiver) count(of func() int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return of()
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("gave up waiting: " + what)
+		}
+	}
+}
+
+// deliver runs an outbox on a store, with receivers for the webhook and Slack, until stop is called.
+func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop func()) {
+	t.Helper()
+	hook, err := notify.NewWebhook("a secret of the test", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := outbox.New(s.Store, outbox.Handlers{}, outbox.Notifier{
+		Records: s.Store, Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Send, GuardedFunc: hook.Send,
+	}, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { o.Run(ctx) })
+	running.Go(func() { s.Subscribe(ctx, store.Subscriber{TaskFunc: o.Task, ResubscribedFunc: o.Resubscribed}) })
+	return func() { cancel(); running.Wait() }
+}
+
+var notified = lifecycle.Options{Notify: []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}, ComposeFunc: outbox.Compose}
+
+// started is a new job of a user's.
+func started(t *testing.T, s *storetest.Service, user string) job.Job {
+	t.Helper()
+	j, err := s.Start(t.Context(), lifecycle.NewJob{
+		Kind: "k", UserID: user, Input: json.RawMessage(`{"of":"` + user + `"}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// claimed is a new job of a user's whose turn runs.
+func claimed(t *testing.T, s *storetest.Service, user string) job.Job {
+	t.Helper()
+	j := started(t, s, user)
+	turn, err := s.Claim(t.Context(), store.PartitionOf(j.ID), lifecycle.Worker{Node: "n"})
+	if err != nil || turn == nil {
+		t.Fatal(turn, err)
+	}
+	return turn.Job
+}
+
+// What is sent says what happened, whatever the job is by then; and once the receiver takes one,
+// the others follow.
+func TestANoticeSaysWhatHappened(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, notified, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		webhook, slack := startReceiver(t, http.StatusNotFound), startReceiver(t, http.StatusUnauthorized)
+		defer deliver(t, s, webhook, slack)()
+		j := claimed(t, s, "u")
+		_, asked, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{
+			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.Confirmation, Message: "Do it?", Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "q",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the question to be refused", func() bool { return webhook.seen() == 1 && slack.seen() == 1 })
+		c, err := s.Checkpoint(t.Context(), asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}); err != nil {
+			t.Fatal(err)
+		}
+		// It ends twice, and goes on again.
+		for range 2 {
+			if err := s.Cancel(t.Context(), j.ID, job.Actor{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Retry(t.Context(), j.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		eventually(t, "the ends to be refused", func() bool { return webhook.seen() == 3 && slack.seen() == 3 })
+
+		webhook.answers(http.StatusOK)
+		slack.answers(http.StatusOK)
+		if err := s.Cancel(t.Context(), started(t, s, "other").ID, job.Actor{}); err != nil {
+			t.Fatal(err)
+		}
+		before := time.Now()
+		eventually(t, "all to be taken", func() bool { return webhook.got() == 4 && slack.got() == 4 })
+		if took := time.Since(before); took > 4*time.Second {
+			t.Errorf("the others followed after %s", took)
+		}
+
+		for _, r := range []*receiver{webhook, slack} {
+			for id, bodies := range r.bodies {
+				if n := len(slices.Compact(bodies)); n != 1 {
+					t.Errorf("%s was sent with %d bodies", id, n)
+				}
+			}
+		}
+		statuses := map[string]int{}
+		for id, text := range webhook.taken {
+			var body struct {
+				Type string
+				Data struct {
+					Job        job.Job
+					Checkpoint job.Checkpoint
+				}
+			}
+			if err := json.Unmarshal([]byte(text), &body); err != nil {
+				t.Fatal(err)
+			}
+			statuses[body.Type+" "+string(body.Data.Job.State)+" "+string(body.Data.Checkpoint.Status)]++
+			if len(body.Data.Job.Input) < len(`{"of":"u"}`) {
+				t.Errorf("%s has the input %s", id, body.Data.Job.Input)
+			}
+			if at := body.Data.Job.Checkpoint; at != nil && at.Message != "Do it?" {
+				t.Errorf("the job waits at %+v", at)
+			}
+		}
+		if statuses["checkpoint.opened awaiting_approval open"] != 1 || statuses["job.cancelled cancelled "] != 3 {
+			t.Errorf("it was told %v", statuses)
+		}
+		for id, text := range slack.taken {
+			if strings.HasPrefix(id, "ended|") && !strings.Contains(text, "is cancelled.") {
+				t.Errorf("Slack was told %s", text)
+			}
+		}
+		eventually(t, "nothing to be left", func() bool {
+			left, err := rdb.Keys(t.Context(), "rb:*notice*").Result()
+			return err == nil && len(left) == 0
+		})
+	})
+}
+
+// A receiver that was away for long gets what waits for it as soon as it takes one.
+func TestTheOthersFollowWhenOneGetsThrough(t *testing.T) {
+	t.Parallel()
+	s, embedded := storetest.InProcess(t, store.Options{})
+	service := &storetest.Service{Store: s, Service: lifecycle.New(s, nil, notified)}
+	webhook, slack := startReceiver(t, http.StatusServiceUnavailable), startReceiver(t, http.StatusOK)
+	defer deliver(t, service, webhook, slack)()
+	const notices = 60
+	users := []string{"a", "b", "c", "d", "e"}
+	for i := range notices {
+		if err := service.Cancel(t.Context(), started(t, service, users[i%len(users)]).ID, job.Actor{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "all to be refused", func() bool { return webhook.seen() == notices })
+	// By their own clocks they wait for hours.
+	for p := range store.Partition(store.Partitions) {
+		waiting, err := embedded.Client.ZRange(t.Context(), outboxOf(p), 0, -1).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range waiting {
+			embedded.Client.ZAdd(t.Context(), outboxOf(p), redis.Z{Score: float64(time.Now().Add(5 * time.Hour).UnixMilli()), Member: one})
+		}
+	}
+	webhook.answers(http.StatusOK)
+	if err := service.Cancel(t.Context(), started(t, service, "f").ID, job.Actor{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all to be taken", func() bool { return webhook.got() == notices+1 })
+}
+
+// A notice that was given up is sent again as it was.
+func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, notified, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		webhook, slack := startReceiver(t, http.StatusGone), startReceiver(t, http.StatusOK)
+		defer deliver(t, s, webhook, slack)()
+		j := started(t, s, "u")
+		if err := s.Cancel(t.Context(), j.ID, job.Actor{}); err != nil {
+			t.Fatal(err)
+		}
+		count := func(waiting, givenUp int64) {
+			t.Helper()
+			eventually(t, "the counts", func() bool {
+				counts, err := s.NoticeCounts(t.Context())
+				return err == nil && counts[0] == job.NotificationCount{Receiver: job.WebhookReceiver, Waiting: waiting, GivenUp: givenUp}
+			})
+		}
+		count(0, 1)
+		if err := s.Retry(t.Context(), j.ID); err != nil { // the notice says what was
+			t.Fatal(err)
+		}
+		found, err := s.Notifications(t.Context(), job.NotificationGivenUp, 10)
+		if err != nil || len(found) != 1 || found[0].RequestID != j.ID || !strings.Contains(found[0].Error, "410") || found[0].Time.IsZero() {
+			t.Fatalf("given up are %+v, %v", found, err)
+		}
+		webhook.answers(http.StatusOK)
+		if err := s.ResendNotice(t.Context(), found[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		count(0, 0)
+		for id, bodies := range webhook.bodies {
+			if len(bodies) != 2 || bodies[0] != bodies[1] || !strings.Contains(bodies[0], `"type":"job.cancelled"`) {
+				t.Errorf("%s was sent as %q", id, bodies)
+			}
+		}
+		if err := s.ResendNotice(t.Context(), found[0].ID); err == nil {
+			t.Error("one that has got through can be sent again")
+		}
+	})
+}
+
+func outboxOf(p store.Partition) string {
+	const digits = "0123456789abcdef"
+	return "rb:{0" + digits[p:p+1] + "}:outbox"
+}

@@ -1,0 +1,252 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// Notice is what a task is to tell the outside.
+type Notice struct {
+	// Body is what is sent; empty for a task of an earlier version, which stored none.
+	Body []byte
+	// Address came with the question that was answered; empty for those of the configuration.
+	Address string
+	// Age is for how long it has been tried.
+	Age time.Duration
+}
+
+// maxNotice bounds the body of a notice, in bytes.
+const maxNotice = 64 << 20
+
+// noticeWords is the command that stores a notice.
+func noticeWords(key string, n lifecycle.Notice, at time.Time) []any {
+	words := []any{"HSET", key, "at", score(at)}
+	if len(n.Body) > 0 {
+		words = append(words, "body", pack(n.Body))
+	}
+	if n.Address != "" {
+		words = append(words, "to", n.Address)
+	}
+	return words
+}
+
+// Notice reads what a task is to tell the outside.
+func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error) {
+	pipe := s.rdb.Pipeline()
+	fields := pipe.HMGet(ctx, p.key("notice", t.member()), "body", "to")
+	since := pipe.ZScore(ctx, p.key("notices", string(t.Kind)), t.member())
+	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
+		return Notice{}, storeError(err)
+	}
+	n := Notice{}
+	if since.Val() > 0 {
+		n.Age = max(0, s.clock.now().Sub(scoreTime(since.Val())))
+	}
+	n.Address, _ = fields.Val()[1].(string)
+	if packed, ok := fields.Val()[0].(string); ok {
+		body, err := unpack([]byte(packed), maxNotice)
+		if err != nil {
+			return Notice{}, &job.Error{Kind: job.Internal, Message: "The notice " + t.member() + " cannot be read", Cause: err}
+		}
+		n.Body = body
+	}
+	return n, nil
+}
+
+// KeepNotice stores a notice of which only the task was stored.
+func (s *Store) KeepNotice(ctx context.Context, p Partition, t Task, n Notice) error {
+	now := s.clock.now()
+	pipe := s.rdb.TxPipeline()
+	pipe.Do(ctx, noticeWords(p.key("notice", t.member()), lifecycle.Notice{Body: n.Body, Address: n.Address}, now)...)
+	pipe.ZAddNX(ctx, p.key("notices", string(t.Kind)), redis.Z{Score: float64(now.UnixMilli()), Member: t.member()})
+	_, err := pipe.Exec(ctx)
+	return storeError(err)
+}
+
+// failing are the receivers that did not take the last notice.
+func failing() string { return Partition(0).key("failing") }
+
+// DelayNotice lets a notice that its receiver did not take be tried again after a while, or as
+// soon as the receiver takes another one.
+func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, why string, after time.Duration) error {
+	if _, err := s.run(ctx, s.scripts.notice, p, "late", t.member(), string(t.Kind), receiver, why, toMillis(after)); err != nil {
+		return err
+	}
+	return storeError(s.rdb.SAdd(ctx, failing(), receiver).Err())
+}
+
+// NoticeTaken makes the notices due that wait for a receiver, which has just taken one. It
+// costs one command unless the receiver did not take the one before.
+func (s *Store) NoticeTaken(ctx context.Context, receiver string) error {
+	recovered, err := s.rdb.SRem(ctx, failing(), receiver).Result()
+	if err != nil || recovered == 0 {
+		return storeError(err)
+	}
+	args := []any{"hasten", receiver}
+	for _, kind := range lifecycle.Notices {
+		args = append(args, string(kind))
+	}
+	for p := range Partition(Partitions) {
+		if _, err := s.run(ctx, s.scripts.notice, p, args...); err != nil {
+			s.rdb.SAdd(ctx, failing(), receiver) // the next one that gets through does the rest
+			return err
+		}
+	}
+	return nil
+}
+
+// GiveUpNotice tries a notice no more. It is kept for a while, so that people can have it sent
+// again.
+func (s *Store) GiveUpNotice(ctx context.Context, p Partition, t Task, why string) error {
+	_, err := s.run(ctx, s.scripts.notice, p, "giveup", t.member(), string(t.Kind), why, toMillis(s.opts.Retention))
+	return err
+}
+
+// resendLife is how long a notice is kept that is sent again: longer than it is tried.
+const resendLife = 7 * 24 * time.Hour
+
+// ResendNotice has a notice tried now, and if need be for as long again as a new one. Error:
+// NotFound.
+func (s *Store) ResendNotice(ctx context.Context, id job.NotificationID) error {
+	p, t, ok := taskOf(id)
+	if !ok {
+		return job.NoNotification(id)
+	}
+	answer, err := s.run(ctx, s.scripts.notice, p, "resend", t.member(), string(t.Kind), toMillis(resendLife))
+	if err == nil && answer != int64(1) {
+		return job.NoNotification(id)
+	}
+	return err
+}
+
+// NoticeCounts counts the notices that wait, and those that were given up, by receiver.
+func (s *Store) NoticeCounts(ctx context.Context) ([]job.NotificationCount, error) {
+	pipe := s.rdb.Pipeline()
+	counts := make([]job.NotificationCount, len(lifecycle.Notices))
+	var add []func()
+	for i, kind := range lifecycle.Notices {
+		counts[i].Receiver = job.Receiver(kind)
+		for p := range Partition(Partitions) {
+			waiting := pipe.ZCard(ctx, p.key("notices", string(kind)))
+			givenUp := pipe.ZCard(ctx, p.key("givenup", string(kind)))
+			gone := pipe.ZRangeByScore(ctx, p.key("givenup", string(kind)), &redis.ZRangeBy{Min: "-inf", Max: s.givenUpSince(), Count: 100})
+			add = append(add, func() {
+				counts[i].Waiting += waiting.Val()
+				counts[i].GivenUp += givenUp.Val() - int64(len(gone.Val()))
+			})
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, storeError(err)
+	}
+	for _, one := range add {
+		one()
+	}
+	return counts, nil
+}
+
+// givenUpSince is the score of the notices that were given up so long ago that they are gone.
+func (s *Store) givenUpSince() string { return score(s.clock.now().Add(-s.opts.Retention)) }
+
+// Notifications lists the notices that wait, or those that were given up, oldest first, and at
+// most limit.
+func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus, limit int) ([]job.Notification, error) {
+	list, from := "notices", "-inf"
+	if status == job.NotificationGivenUp {
+		list, from = "givenup", "("+s.givenUpSince()
+	}
+	pipe := s.rdb.Pipeline()
+	var reads []*redis.StringSliceCmd
+	for _, kind := range lifecycle.Notices {
+		for p := range Partition(Partitions) {
+			reads = append(reads, pipe.ZRangeByScore(ctx, p.key(list, string(kind)), &redis.ZRangeBy{Min: from, Max: "+inf", Count: int64(limit)}))
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, storeError(err)
+	}
+	pipe = s.rdb.Pipeline()
+	var taken []func() job.Notification
+	for i, read := range reads {
+		p := Partition(i % Partitions)
+		for _, member := range read.Val() {
+			fields := pipe.HMGet(ctx, p.key("notice", member), "at", "to", "error")
+			due := pipe.ZScore(ctx, p.key("outbox"), member)
+			taken = append(taken, func() job.Notification { return notification(member, status, fields.Val(), due.Val()) })
+		}
+	}
+	if len(taken) == 0 {
+		return []job.Notification{}, nil
+	}
+	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
+		return nil, storeError(err)
+	}
+	found := make([]job.Notification, len(taken))
+	for i, read := range taken {
+		found[i] = read()
+	}
+	slices.SortFunc(found, func(a, b job.Notification) int { return a.Time.Compare(b.Time) })
+	return found[:min(len(found), limit)], nil
+}
+
+func notification(member string, status job.NotificationStatus, fields []any, due float64) job.Notification {
+	kind, ref, _ := strings.Cut(member, "|")
+	n := job.Notification{ID: idOf(member), Receiver: job.Receiver(kind), Status: status}
+	about := SubjectOf(Task{Kind: lifecycle.TaskKind(kind), Ref: ref})
+	n.RequestID, n.CheckpointID = about.Job, about.Checkpoint
+	text := func(i int) string { t, _ := fields[i].(string); return t }
+	n.Time, n.Host, n.Error = millis(text(0)), job.HostOf(text(1)), text(2)
+	if status == job.NotificationWaiting && due > 0 {
+		n.NextTry = scoreTime(due)
+	}
+	return n
+}
+
+// A notification's id is its task's name, in letters that an address takes as they are.
+func idOf(member string) job.NotificationID {
+	return job.NotificationID(strings.ReplaceAll(member, "|", ":"))
+}
+
+// taskOf reads an id of idOf; ok is false for text that was never one.
+func taskOf(id job.NotificationID) (p Partition, t Task, ok bool) {
+	kind, ref, _ := strings.Cut(strings.ReplaceAll(string(id), ":", "|"), "|")
+	t = Task{Kind: lifecycle.TaskKind(kind), Ref: ref}
+	if !slices.Contains(lifecycle.Notices[:], t.Kind) {
+		return 0, Task{}, false
+	}
+	about := SubjectOf(t)
+	if about.Job != "" {
+		p, ok = partitionOfID(about.Job)
+	} else {
+		p, ok = partitionOfCheckpoint(about.Checkpoint)
+	}
+	return p, t, ok
+}
+
+// Subject is what a notice is about.
+type Subject struct {
+	// Checkpoint was asked or answered; empty for the end of a job.
+	Checkpoint job.CheckpointID
+	// Job has ended; empty for a checkpoint.
+	Job job.ID
+}
+
+// SubjectOf reads the reference of a task that notifies the outside.
+func SubjectOf(t Task) Subject {
+	if t.Kind == lifecycle.TaskResume {
+		return Subject{Checkpoint: job.CheckpointID(t.Ref)}
+	}
+	what, ref, _ := strings.Cut(t.Ref, "|")
+	if what == "opened" {
+		return Subject{Checkpoint: job.CheckpointID(ref)}
+	}
+	id, _, _ := strings.Cut(ref, "|")
+	return Subject{Job: job.ID(id)}
+}
