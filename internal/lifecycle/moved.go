@@ -1,6 +1,10 @@
 package lifecycle
 
-import "ringback/internal/job"
+import (
+	"time"
+
+	"ringback/internal/job"
+)
 
 // Moved is a job that was moved to another state: for logs and metrics, which see each
 // move once, on the node that has made it. Events are for everybody else.
@@ -17,6 +21,10 @@ type Moved struct {
 	// again, why the turn before did.
 	Code  job.Code
 	Error string
+	// Priority is the job's, and Waited how long its first turn was waited for; 0 but for the
+	// start of that.
+	Priority job.Priority
+	Waited   time.Duration
 }
 
 // Again reports whether a turn has failed and another is started.
@@ -33,7 +41,10 @@ func (s *Service) moved(st *State) {
 		}
 		m := Moved{
 			ID: j.ID, Kind: j.Kind, UserID: j.UserID, From: j.Loaded.State, To: j.State,
-			Turn: j.Turn, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Code: j.Code, Error: j.Error,
+			Priority: j.Priority, Turn: j.Turn, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Code: j.Code, Error: j.Error,
+		}
+		if m.From == job.Pending && m.To == job.Running && j.Turn == 1 {
+			m.Waited = max(1, st.Now.Sub(j.CreatedAt))
 		}
 		if failed := j.LastFailure; failed != nil && m.From == job.Running && m.To == job.Pending && failed.Turn == j.Turn {
 			m.Code, m.Error = failed.ErrorCode, failed.Error

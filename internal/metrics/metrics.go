@@ -24,20 +24,32 @@ type Metrics struct {
 	events    *prometheus.CounterVec
 	refused   *prometheus.CounterVec
 	ended     *prometheus.CounterVec
+	firstTurn *prometheus.HistogramVec
 }
 
 // Node tells what a node holds now.
 type Node struct {
+	// Version is its own, Format the one in which it writes the store.
+	Version string
+	Format  int
 	// Clients are its WebSockets, Running its turns; Blocked is 1 while none can start there.
 	Clients, Running, Blocked func() int
+	// Workers are how many turns it can run at once, Busy those that are taken, and NotStarted
+	// counts the turns that it failed to start.
+	Workers, Busy, NotStarted func() int
+	// Heartbeat is when it last gave a sign of life that reached the store; zero if never.
+	Heartbeat func() time.Time
+	// StoreErrors counts its calls of the store that were made in vain.
+	StoreErrors func() int
+	// Room is how many bytes of DATA_DIR's file system are free for it, of how many.
+	Room func() (free, total uint64, err error)
 	// Connections are its connections: how many are open and may be, and how many were
 	// closed or refused because there were too many.
 	Connections func() guard.Stats
 }
 
-// New returns counters at zero. stats tells what became of the questions to people,
-// limited at which limits Claude is.
-func New(node Node, stats StatsFunc, limited LimitsFunc) *Metrics {
+// New returns counters at zero, beside what is read of the node and of the store when asked for.
+func New(node Node, reads Reads) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		callbacks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -55,6 +67,10 @@ func New(node Node, stats StatsFunc, limited LimitsFunc) *Metrics {
 			Name: "ringback_jobs_ended_total",
 			Help: "Jobs that this node has ended, by kind, status and error code: sum over the nodes.",
 		}, []string{"kind", "status", "code"}),
+		firstTurn: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ringback_first_turn_seconds", Help: "Time from a job's creation until its first turn started, on this node.",
+			Buckets: []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 1800, 7200, 43200},
+		}, []string{"priority"}),
 	}
 	gauge := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
@@ -62,9 +78,13 @@ func New(node Node, stats StatsFunc, limited LimitsFunc) *Metrics {
 	count := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 	}
-	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, checkpoints{stats}, limits{limited}, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, m.firstTurn, checkpoints{reads.Stats}, limits{reads.Limits}, waiting{reads}, state{node}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
+		gauge("ringback_workers", "How many turns this node runs at once.", node.Workers),
+		gauge("ringback_workers_busy", "Workers of this node that have a turn.", node.Busy),
+		count("ringback_turns_not_started_total", "Turns that this node failed to start.", node.NotStarted),
+		count("ringback_store_errors_total", "Calls of the store that this node made in vain because the store was away.", node.StoreErrors),
 		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
 		gauge("ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz says why.", node.Blocked),
 		gauge("ringback_connections", "Open connections of this node, WebSockets among them.", func() int { return node.Connections().Open }),
@@ -90,6 +110,11 @@ func (m *Metrics) WebSocketRefused(limit string) { m.refused.WithLabelValues(lim
 // Ended counts a job that this node has ended; code is empty for one with a result.
 func (m *Metrics) Ended(kind string, status job.State, code job.Code) {
 	m.ended.WithLabelValues(kind, string(status), string(code)).Inc()
+}
+
+// FirstTurn counts the start of a job's first turn, by how long the job has waited.
+func (m *Metrics) FirstTurn(priority job.Priority, waited time.Duration) {
+	m.firstTurn.WithLabelValues(string(priority)).Observe(waited.Seconds())
 }
 
 // Event counts an event.

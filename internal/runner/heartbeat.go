@@ -66,6 +66,16 @@ func (b *beats) isRecent(within time.Duration) bool {
 	return b.last > 0 && store.Uptime()-b.last < within
 }
 
+// latest is when the latest was sent; zero before the first.
+func (b *beats) latest() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(b.last - store.Uptime())
+}
+
 // becomeAlive gives a sign of life where the last may not count any more, since the node
 // was paused: what it took now would be missed by nobody if it died before the next.
 func (r *Runner) becomeAlive(ctx context.Context) error {

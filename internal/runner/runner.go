@@ -146,6 +146,8 @@ type Runner struct {
 	// doubtful is whether the store may have given us what we do not know of.
 	doubtful atomic.Bool
 	beats    beats
+	// notStarted counts the turns that could not start.
+	notStarted atomic.Int64
 	// clocks says where a deadline is due.
 	clocks *store.Schedule
 	// limits are those of Claude's account.
@@ -196,6 +198,19 @@ func (r *Runner) Running() int {
 	defer r.mu.Unlock()
 	return len(r.owned)
 }
+
+// Workers is how many turns this node runs at once.
+func (r *Runner) Workers() int { return r.opts.Workers }
+
+// Busy counts the workers that have a turn.
+func (r *Runner) Busy() int { return max(0, r.Running()-len(r.lent)) }
+
+// NotStarted counts the turns that could not start here.
+func (r *Runner) NotStarted() int { return int(r.notStarted.Load()) }
+
+// Heartbeat is when the last sign of life was given that has reached the store; zero before the
+// first.
+func (r *Runner) Heartbeat() time.Time { return r.beats.latest() }
 
 // Run works until ctx ends. Then it takes no more jobs, waits for its turns if it is
 // to drain, until they or drain end, hands over those that are left, and returns.

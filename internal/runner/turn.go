@@ -271,6 +271,7 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 		r.stopAtBudget(&end, st.Job, used)
 		end.Begun = st.Begun
 	} else if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) {
+		r.notStarted.Add(1)
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks

@@ -14,7 +14,13 @@ import (
 func (n *node) moved(move lifecycle.Moved) {
 	level, message, fields := told(move)
 	n.log.Log(context.Background(), level, message, fields...)
-	if move.To.Terminal() && !strings.HasPrefix(move.UserID, job.ReservedUserPrefix) {
+	if strings.HasPrefix(move.UserID, job.ReservedUserPrefix) {
+		return
+	}
+	if move.Waited > 0 {
+		n.metrics.FirstTurn(move.Priority, move.Waited)
+	}
+	if move.To.Terminal() {
 		n.metrics.Ended(move.Kind, move.To, move.Code)
 	}
 }

@@ -267,7 +267,7 @@ func (n *node) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.metrics = metrics.New(metrics.Node{Clients: n.hub.Clients, Running: n.running, Blocked: n.blocked, Connections: n.connections.Stats}, n.store.Stats, n.store.Limits)
+	n.metrics = n.newMetrics()
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
 		UserLimit: c.UserLimit, MovedFunc: n.moved, Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(),
@@ -292,22 +292,6 @@ func (n *node) run(ctx context.Context) error {
 		return err
 	}
 	return n.serve(ctx, servers, n.metrics, unwanted)
-}
-
-// running counts the turns of this node.
-func (n *node) running() int {
-	if n.runner == nil {
-		return 0
-	}
-	return n.runner.Running()
-}
-
-// blocked is 1 while no turn can start on this node.
-func (n *node) blocked() int {
-	if n.runner == nil || n.runner.Problem() == nil {
-		return 0
-	}
-	return 1
 }
 
 // prepare waits for a Redis that is just starting.

@@ -143,6 +143,7 @@ func (c *commit) job(j *lifecycle.Job) {
 	c.relist(string(j.ID), j.CreatedAt, jobLists(j.Loaded), jobLists(j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
 		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it was taken already, or has ended
+		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
 	}
 	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
 		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id

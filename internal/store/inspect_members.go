@@ -140,6 +140,8 @@ func belongs(k storedKey, r lifecycle.Record) bool {
 		return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && r.UserID == k.rest
 	case "line":
 		return r.IsQueued() && r.UserID == k.rest
+	case "queued":
+		return r.IsQueued() && string(r.Priority) == k.rest
 	case "idempotency":
 		return true
 	case "standing":

@@ -44,7 +44,7 @@ func (i *inspection) unqueued(records map[string]lifecycle.Record) error {
 		if taken[p][id] {
 			continue
 		}
-		fix := commit{prefix: p.prefix()}
+		fix := commit{prefix: p.prefix(), now: i.store.clock.now()}
 		fix.enqueue(position)
 		err := i.found(finding{
 			Finding: job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: "line:" + r.UserID, Member: id, RequestID: r.ID},

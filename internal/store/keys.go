@@ -67,6 +67,7 @@ var keyPatterns = [...]keyPattern{
 	{"checkpoints-by:<status>:<type>:<user>", "zset", "one user's"},
 	{"standing:<user>", "hash", "id -> standing approval: job.Approval, JSON"},
 	{"line:<user>", "zset", "the user's jobs that wait for a worker, see positionScore"},
+	{"queued:<priority>", "zset", "the jobs of all lines, by when they were put there"},
 	{"round:<level>", "zset", "users who have jobs in their lines, in the order of their turns; one whose line is empty is dropped when its turn comes"},
 	{"passed", "hash", "what waits in a level that others go before -> how often in a row it was passed over"},
 	{"queue:<priority>", "stream", "jobs that were taken, field id: the job; consumer group workers, whose consumers are the nodes that hold them"},

@@ -63,6 +63,7 @@ func positionScore(p lifecycle.QueuePosition) string {
 // enqueue puts a job into its user's line, and the user into the round.
 func (c *commit) enqueue(p lifecycle.QueuePosition) {
 	c.do("ZADD", c.key("line", p.UserID), positionScore(p), string(p.JobID))
+	c.do("ZADD", c.key("queued", string(p.Priority)), score(c.now), string(p.JobID))
 	c.join(levels[levelOf(p)], p.UserID)
 	c.do("PUBLISH", c.key("wake"), string(p.Priority))
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -47,7 +48,9 @@ type Store struct {
 	past past
 	// chats are those of jobs, which never change: so most states are read in one round.
 	chats *lru.Cache[job.ID, chatOf]
-	log   *slog.Logger
+	// errors counts the commands that the store did not carry out because it was away.
+	errors atomic.Int64
+	log    *slog.Logger
 }
 
 // New returns a store on a Redis client.
@@ -56,8 +59,10 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 	if err != nil {
 		panic("store: " + err.Error()) // it has a size
 	}
+	s := &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
+	rdb.AddHook(errorCount{&s.errors})
 	watch(rdb, log)
-	return &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
+	return s
 }
 
 // knownChats is how many jobs' chats are known without reading them.

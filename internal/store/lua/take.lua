@@ -48,6 +48,7 @@ if taken then return taken end
 redis.call('XADD', P .. ':queue:' .. next.priority, '*', 'id', next.job)
 taken = unread(next.priority)
 redis.call('ZREM', P .. ':line:' .. next.user, next.job)
+redis.call('ZREM', P .. ':queued:' .. next.priority, next.job)
 redis.call('ZREM', next.round, next.user)
 if next.more then last(next.round, next.user) end
 return taken

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ringback/internal/metrics"
+	"ringback/internal/runner"
+	"ringback/internal/store"
+)
+
+func (n *node) newMetrics() *metrics.Metrics {
+	return metrics.New(metrics.Node{
+		Version: n.opts.Version, Format: store.Format, Clients: n.hub.Clients, Connections: n.connections.Stats,
+		Running: n.of((*runner.Runner).Running), Workers: n.of((*runner.Runner).Workers), Busy: n.of((*runner.Runner).Busy),
+		Blocked: n.of(blocked), NotStarted: n.of((*runner.Runner).NotStarted), Heartbeat: n.heartbeat,
+		StoreErrors: func() int { return int(n.store.Errors()) }, Room: func() (uint64, uint64, error) { return room(n.opts.Config.DataDir) },
+	}, metrics.Reads{Stats: n.store.Stats, Limits: n.store.Limits, Notices: n.store.NoticeCounts, Oldest: n.store.OldestQueued})
+}
+
+// of reads a number of the runner; 0 on a node that runs no turns.
+func (n *node) of(read func(*runner.Runner) int) func() int {
+	return func() int {
+		if n.runner == nil {
+			return 0
+		}
+		return read(n.runner)
+	}
+}
+
+// blocked is 1 while no turn can start.
+func blocked(r *runner.Runner) int {
+	if r.Problem() == nil {
+		return 0
+	}
+	return 1
+}
+
+// heartbeat is when this node last gave a sign of life that reached the store.
+func (n *node) heartbeat() time.Time {
+	if n.runner == nil {
+		return time.Time{}
+	}
+	return n.runner.Heartbeat()
+}
+
+// room is how many bytes of a directory's file system are free for this user, of how many.
+func room(dir string) (free, total uint64, err error) {
+	var s unix.Statfs_t
+	err = unix.Statfs(nearest(dir), &s)
+	size := uint64(s.Bsize) //nolint:gosec,unconvert // its type is the system's, and it is positive
+	return s.Bavail * size, s.Blocks * size, err
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+)
+
+// Format is the format in which this version writes the store, see storedFormat.
+const Format = storedFormat
+
+// Errors counts the calls that this node made in vain because the store was away.
+func (s *Store) Errors() int64 { return s.errors.Load() }
+
+// errorCount is a hook of the Redis client that counts calls made in vain.
+type errorCount struct{ n *atomic.Int64 }
+
+func (c errorCount) see(err error) {
+	if e, ok := errors.AsType[*job.Error](storeError(err)); ok && e.Kind == job.Unavailable {
+		c.n.Add(1)
+	}
+}
+
+// DialHook implements redis.Hook: whoever needs the connection fails as well.
+func (errorCount) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		return next(ctx, network, address)
+	}
+}
+
+// ProcessHook implements redis.Hook.
+func (c errorCount) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		c.see(err)
+		return err
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (c errorCount) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, commands []redis.Cmder) error {
+		err := next(ctx, commands)
+		c.see(err)
+		return err
+	}
+}
+
+// OldestQueued returns for how long the oldest job of each priority has waited for a worker; 0 if
+// none waits.
+func (s *Store) OldestQueued(ctx context.Context) (map[job.Priority]time.Duration, error) {
+	pipe := s.rdb.Pipeline()
+	reads := map[job.Priority][]*redis.ZSliceCmd{job.Interactive: nil, job.Batch: nil}
+	for priority := range reads {
+		for p := range Partition(Partitions) {
+			reads[priority] = append(reads[priority], pipe.ZRangeWithScores(ctx, p.key("queued", string(priority)), 0, 0))
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, storeError(err)
+	}
+	now, oldest := s.clock.now(), map[job.Priority]time.Duration{}
+	for priority, partitions := range reads {
+		for _, read := range partitions {
+			for _, first := range read.Val() {
+				oldest[priority] = max(oldest[priority], now.Sub(scoreTime(first.Score)))
+			}
+		}
+	}
+	return oldest, nil
+}

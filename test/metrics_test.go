@@ -1,0 +1,76 @@
+package test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What an operator watches says what a node has and what waits, and the guide names what is there.
+func TestMetricsSayWhatWaits(t *testing.T) {
+	t.Parallel()
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+	defer hook.Close()
+	redis, dir := startRedis(t), t.TempDir()
+	n := startNode(t, vars{"REDIS_URL": redis.url, "WORKERS": "1", "CLAUDE_BIN": patientCLI(t, dir), "WEBHOOK_URL": hook.URL})
+	first := n.create(t, object{"userId": "u1"})
+	n.await(t, first, "running")
+	second := n.create(t, object{"userId": "u2"})
+	third := n.create(t, object{"userId": "u3", "kind": "meal-suggestions", "input": mealInput(), "options": object{"priority": "batch"}})
+	eventually(t, "a job of each priority to wait", func() bool {
+		return n.metric(t, `ringback_oldest_queued_seconds\{priority="interactive"\}`) > 0 && n.metric(t, `ringback_oldest_queued_seconds\{priority="batch"\}`) > 0
+	})
+	for name, want := range map[string]float64{
+		"ringback_workers": 1, "ringback_workers_busy": 1, "ringback_turns_not_started_total": 0,
+		`ringback_first_turn_seconds_count\{priority="interactive"\}`: 1,
+	} {
+		if got := n.metric(t, name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if free, size := n.metric(t, "ringback_data_dir_free_bytes"), n.metric(t, "ringback_data_dir_size_bytes"); free <= 0 || free > size {
+		t.Errorf("%v of %v bytes are free", free, size)
+	}
+	if at := time.Unix(int64(n.metric(t, "ringback_last_heartbeat_timestamp_seconds")), 0); time.Since(at) > time.Minute {
+		t.Errorf("the last heartbeat was at %s", at)
+	}
+	if n.metric(t, `ringback_info\{format="\d+",version="[^"]+"\}`) != 1 {
+		t.Error("the node does not say what it is")
+	}
+
+	for _, id := range []string{second, third} {
+		n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	}
+	eventually(t, "the notifications to be given up, and nothing to wait", func() bool {
+		return n.metric(t, `ringback_notifications\{receiver="webhook",status="given_up"\}`) == 2 &&
+			n.metric(t, `ringback_notifications\{receiver="webhook",status="waiting"\}`) == 0 &&
+			n.metric(t, `ringback_oldest_queued_seconds\{priority="interactive"\}`) == 0
+	})
+	letGo(t, dir)
+	n.await(t, first, "received")
+
+	guide, err := os.ReadFile("../docs/how-to/find-out.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Get(n.url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	served, _ := io.ReadAll(resp.Body)
+	for _, found := range regexp.MustCompile("`(ringback_[a-z_]+)").FindAllStringSubmatch(string(guide), -1) {
+		if name := found[1]; name != "ringback_claude_limit_end_seconds" && !strings.Contains(string(served), "# HELP "+name+" ") { // that is there while there is a limit
+			t.Errorf("the guide names the metric %s, which there is not", name)
+		}
+	}
+
+	before := n.metric(t, "ringback_store_errors_total")
+	redis.Kill()
+	eventually(t, "the errors of the store to be counted", func() bool { return n.metric(t, "ringback_store_errors_total") > before })
+}
