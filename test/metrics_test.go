@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -14,7 +15,13 @@ import (
 // What an operator watches says what a node has and what waits, and the guide names what is there.
 func TestMetricsSayWhatWaits(t *testing.T) {
 	t.Parallel()
-	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+	var gone atomic.Bool
+	gone.Store(true)
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if gone.Load() {
+			w.WriteHeader(http.StatusGone)
+		}
+	}))
 	defer hook.Close()
 	redis, dir := startRedis(t), t.TempDir()
 	n := startNode(t, vars{"REDIS_URL": redis.url, "WORKERS": "1", "CLAUDE_BIN": patientCLI(t, dir), "WEBHOOK_URL": hook.URL})
@@ -51,6 +58,22 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 			n.metric(t, `ringback_notifications\{receiver="webhook",status="waiting"\}`) == 0 &&
 			n.metric(t, `ringback_oldest_queued_seconds\{priority="interactive"\}`) == 0
 	})
+	cli := commandLine(t, n)
+	if said := cli("doctor"); !strings.Contains(said, "Notifications (webhook): 0 wait for another try, 2 were given up.") {
+		t.Errorf("ringback doctor says\n%s", said)
+	}
+	if said := cli("notifications"); strings.Count(said, "given up") != 2 || !strings.Contains(said, "410 Gone") {
+		t.Errorf("ringback notifications says\n%s", said)
+	}
+	gone.Store(false)
+	if said := cli("resend", "--all"); !strings.Contains(said, "Sent again: 2.") {
+		t.Errorf("ringback resend says\n%s", said)
+	}
+	eventually(t, "them to get through", func() bool {
+		return len(n.want(t, 200, "GET", "/api/notifications", nil)["notifications"].([]any)) == 0
+	})
+	n.want(t, 404, "POST", "/api/notifications/webhook:ended:"+second+":9/retry", nil)
+	n.want(t, 404, "POST", "/api/notifications/nonsense/retry", nil)
 	letGo(t, dir)
 	n.await(t, first, "received")
 

@@ -273,6 +273,19 @@ var serverRoutes = []route{
 		Summary: "the same, and puts it right (back ends only)",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was found, and mended.", Type: job.Examination{}}},
 	}},
+	{handle: (*Server).listNotifications, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/notifications", Name: "listNotifications", Tag: contract.Server, Access: contract.BackEnd, Act: "Listing notifications",
+		Summary: "the notifications that wait for another try, and those that were given up: `status`, `limit` (back ends only)",
+		Query: []contract.Parameter{
+			{Name: "status", Text: "Only those of this status.", Type: contract.OneOf(job.NotificationStatuses[:])}, limitParameter,
+		},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The notifications, oldest first.", Type: notificationList{}}},
+	}},
+	{handle: (*Server).retryNotification, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/notifications/:id/retry", Name: "retryNotification", Tag: contract.Server, Access: contract.BackEnd, Act: "Sending notifications again", Errors: noJob,
+		Summary: "sends one again now, as it was, and if need be for three more days (back ends only)",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It is being sent.", Type: done{}}},
+	}},
 	{handle: (*Server).health, unlimited: true, Route: contract.Route{
 		Method: http.MethodGet, Path: HealthPath, Name: "getHealth", Tag: contract.Server, Access: contract.Anyone,
 		Summary: "200 while the process lives; anyone may ask", Answers: []contract.Answer{{Status: http.StatusOK, Text: "It lives.", Type: health{}}},

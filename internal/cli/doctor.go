@@ -14,7 +14,7 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	var mend, offline bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look at which limits Claude is, and for what the store holds and no job accounts for", Args: atMost(0, ""),
+		Use: "doctor", Short: "Look at which limits Claude is, which notifications wait, and for what the store holds and no job accounts for", Args: atMost(0, ""),
 		Long: "Look for what the store holds and no job accounts for: places that nobody holds any more, jobs missing in a list, jobs that nothing will move on.\n\n" +
 			"The records of jobs are the truth. A server examines and mends its store when it starts and every quarter of an hour; this shows what it would find now. " +
 			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is examined without a server.",
@@ -34,6 +34,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		}
 		if err := show(a, cmd, report, func(p printer, r job.Examination) {
 			p.limits(limits)
+			p.notificationCounts(r.Notifications)
 			p.report(r)
 		}); err != nil {
 			return err
@@ -63,6 +64,13 @@ func (p printer) limits(limits []job.Limit) {
 	for _, l := range limits {
 		p.printf("Claude is at a limit (%s) since %s; one job tries again at %s. %s\n", clean(string(l.Code)),
 			p.time(l.Since, time.DateTime), p.time(l.Until, time.DateTime), oneLine(l.Error))
+	}
+}
+
+// notificationCounts says how many notifications have not got through, by receiver.
+func (p printer) notificationCounts(counts []job.NotificationCount) {
+	for _, c := range counts {
+		p.printf("Notifications (%s): %d wait for another try, %d were given up. See: ringback notifications\n", clean(string(c.Receiver)), c.Waiting, c.GivenUp)
 	}
 }
 

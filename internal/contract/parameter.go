@@ -27,14 +27,15 @@ func OneOf[T ~string](names []T) Type { return Type{"type": "string", "enum": na
 
 // pathParameters are those of paths, by what stands before them.
 var pathParameters = map[string]struct{ name, text string }{
-	"jobs/:id":        {"requestId", "The job's `requestId`."},
-	"checkpoints/:id": {"checkpointId", "The checkpoint's `id`."},
-	"sessions/:id":    {"sessionId", "The chat's `sessionId`."},
-	"runs/:id":        {"runId", "The run's `run_id`, which is its job's `requestId`."},
-	"approvals/:id":   {"approvalId", "The approval's `id`."},
-	"kinds/:name":     {"kind", "The kind's name."},
-	"actions/:name":   {"action", "The action's name."},
-	"files/*":         {"path", "The file's path in the job's working directory. It may hold slashes, which are not escaped."},
+	"jobs/:id":          {"requestId", "The job's `requestId`."},
+	"checkpoints/:id":   {"checkpointId", "The checkpoint's `id`."},
+	"sessions/:id":      {"sessionId", "The chat's `sessionId`."},
+	"runs/:id":          {"runId", "The run's `run_id`, which is its job's `requestId`."},
+	"approvals/:id":     {"approvalId", "The approval's `id`."},
+	"notifications/:id": {"notificationId", "The notification's `id`."},
+	"kinds/:name":       {"kind", "The kind's name."},
+	"actions/:name":     {"action", "The action's name."},
+	"files/*":           {"path", "The file's path in the job's working directory. It may hold slashes, which are not escaped."},
 }
 
 // readPath returns a path as OpenAPI has it, and its parameters. It fails for a parameter

@@ -8,6 +8,7 @@ package doctor
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ringback/internal/job"
@@ -31,6 +32,11 @@ func New(s *store.Store, jobs *lifecycle.Service, log *slog.Logger) *Doctor {
 // finds. Error: Unavailable.
 func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error) {
 	report := job.Examination{Findings: []job.Finding{}}
+	counts, err := d.store.NoticeCounts(ctx)
+	if err != nil {
+		return report, err
+	}
+	report.Notifications = slices.DeleteFunc(counts, func(c job.NotificationCount) bool { return c.Waiting+c.GivenUp == 0 })
 	unjudged, err := d.store.Inspect(ctx, mend, report.Add)
 	if err != nil {
 		return report, err

@@ -26,6 +26,8 @@ type Examination struct {
 	Mended int `json:"mended"`
 	// Findings are the first MaxFindings.
 	Findings []Finding `json:"findings"`
+	// Notifications count those that have not got through, by receiver.
+	Notifications []NotificationCount `json:"notifications,omitempty"`
 }
 
 // Add counts a finding.

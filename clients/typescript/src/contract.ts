@@ -511,6 +511,8 @@ export interface components {
             /** @description `found` counts the findings, and Mended those that were put right. */
             found: number;
             mended: number;
+            /** @description `notifications` count those that have not got through, by receiver. */
+            notifications?: components["schemas"]["NotificationCount"][];
         };
         /** @description How a turn ended that brought no result. */
         Failure: {
@@ -1281,6 +1283,51 @@ export interface components {
             /** @description `prompt` says what the next round is to do. */
             prompt: string;
         };
+        /** @description One that has not got through yet. */
+        Notification: {
+            /** @description The question that was asked or answered. */
+            checkpointId?: string;
+            /** @description Why the last try failed. */
+            error?: string;
+            /** @description That of the address that came with the question. */
+            host?: string;
+            /** @description `id` names it. Behind its first colon, with | for each further one, it is the webhook-id that the receiver sees. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again.
+             */
+            nextTry?: string;
+            /** @description Webhook, slack, or resume for the reply to a question from outside. */
+            receiver: components["schemas"]["Receiver"];
+            /** @description The job that has ended. */
+            requestId?: string;
+            /** @description Waiting, or given_up: it is tried no more. */
+            status: components["schemas"]["NotificationStatus"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            time?: string;
+        };
+        /** @description Counts the notifications for a receiver that have not got through. */
+        NotificationCount: {
+            givenUp: number;
+            /** @description Webhook, slack, or resume. */
+            receiver: components["schemas"]["Receiver"];
+            /** @description `waiting` counts those that are still tried, GivenUp those that are not. */
+            waiting: number;
+        };
+        /** @description Lists notifications that have not got through. */
+        NotificationList: {
+            notifications: components["schemas"]["Notification"][];
+        };
+        /**
+         * @description - `waiting`
+         *     - `given_up`
+         * @enum {string}
+         */
+        NotificationStatus: "waiting" | "given_up";
         /** @description The caller's wishes for one job. */
         Options: {
             /** @description What the job may cost in US dollars; 0 means the kind's own budget. Only back ends may ask for more than that. */
@@ -1433,6 +1480,13 @@ export interface components {
             received: number;
             success: boolean;
         };
+        /**
+         * @description - `webhook`: WEBHOOK_URL
+         *     - `slack`: SLACK_WEBHOOK_URL
+         *     - `resume`: the resume_url of a question from outside, else WEBHOOK_URL
+         * @enum {string}
+         */
+        Receiver: "webhook" | "slack" | "resume";
         /** @description A person rejected the change. */
         RejectedEvent: {
             data: components["schemas"]["StateData"];

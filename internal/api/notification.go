@@ -1,0 +1,51 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+)
+
+// notificationList lists notifications that have not got through.
+type notificationList struct {
+	Notifications []job.Notification `json:"notifications"`
+}
+
+// listNotifications lists the notifications that wait or were given up.
+func (s *Server) listNotifications(c echo.Context) error {
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	statuses := job.NotificationStatuses[:]
+	if named := job.NotificationStatus(c.QueryParam("status")); named != "" {
+		if !slices.Contains(statuses, named) {
+			return job.UnknownName("/status", string(named), statuses)
+		}
+		statuses = []job.NotificationStatus{named}
+	}
+	list := notificationList{[]job.Notification{}}
+	for _, status := range statuses {
+		found, err := s.store.Notifications(c.Request().Context(), status, limit)
+		if err != nil {
+			return err
+		}
+		list.Notifications = append(list.Notifications, found...)
+	}
+	slices.SortStableFunc(list.Notifications, func(a, b job.Notification) int { return a.Time.Compare(b.Time) })
+	list.Notifications = list.Notifications[:min(len(list.Notifications), limit)]
+	return c.JSON(http.StatusOK, list)
+}
+
+// retryNotification sends a notification again.
+func (s *Server) retryNotification(c echo.Context) error {
+	id := job.NotificationID(c.Param("id"))
+	if err := s.store.ResendNotice(c.Request().Context(), id); err != nil {
+		return err
+	}
+	s.log.Info("a notification is sent again", "notification", id, "address", c.RealIP())
+	return c.JSON(http.StatusOK, done{true})
+}
