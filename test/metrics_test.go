@@ -32,6 +32,14 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	eventually(t, "a job of each priority to wait", func() bool {
 		return n.metric(t, `ringback_oldest_queued_seconds\{priority="interactive"\}`) > 0 && n.metric(t, `ringback_oldest_queued_seconds\{priority="batch"\}`) > 0
 	})
+	behind := n.create(t, object{"userId": "u2"})
+	if queue, _ := n.want(t, 200, "GET", "/api/jobs/"+behind, nil)["queue"].(object); queue["ownJobs"] != 1.0 || queue["otherUsers"] != 0.0 {
+		t.Errorf("the second job of a user waits behind %v", queue)
+	}
+	if said := commandLine(t, n)("list"); !strings.Contains(said, "waiting for a worker: 1 other job of the same user first") || !strings.Contains(said, "next in line") {
+		t.Errorf("ringback list says\n%s", said)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+behind+"/cancel", nil)
 	for name, want := range map[string]float64{
 		"ringback_workers": 1, "ringback_workers_busy": 1, "ringback_turns_not_started_total": 0,
 		`ringback_first_turn_seconds_count\{priority="interactive"\}`: 1,
@@ -54,19 +62,19 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 		n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	}
 	eventually(t, "the notifications to be given up, and nothing to wait", func() bool {
-		return n.metric(t, `ringback_notifications\{receiver="webhook",status="given_up"\}`) == 2 &&
+		return n.metric(t, `ringback_notifications\{receiver="webhook",status="given_up"\}`) == 3 &&
 			n.metric(t, `ringback_notifications\{receiver="webhook",status="waiting"\}`) == 0 &&
 			n.metric(t, `ringback_oldest_queued_seconds\{priority="interactive"\}`) == 0
 	})
 	cli := commandLine(t, n)
-	if said := cli("doctor"); !strings.Contains(said, "Notifications (webhook): 0 wait for another try, 2 were given up.") {
+	if said := cli("doctor"); !strings.Contains(said, "Notifications (webhook): 0 wait for another try, 3 were given up.") {
 		t.Errorf("ringback doctor says\n%s", said)
 	}
-	if said := cli("notifications"); strings.Count(said, "given up") != 2 || !strings.Contains(said, "410 Gone") {
+	if said := cli("notifications"); strings.Count(said, "given up") != 3 || !strings.Contains(said, "410 Gone") {
 		t.Errorf("ringback notifications says\n%s", said)
 	}
 	gone.Store(false)
-	if said := cli("resend", "--all"); !strings.Contains(said, "Sent again: 2.") {
+	if said := cli("resend", "--all"); !strings.Contains(said, "Sent again: 3.") {
 		t.Errorf("ringback resend says\n%s", said)
 	}
 	eventually(t, "them to get through", func() bool {

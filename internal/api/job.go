@@ -34,32 +34,35 @@ func (s *Server) getJob(c echo.Context) error {
 		return err
 	}
 	jobs := []job.Job{j}
-	if err := s.showWall(c.Request().Context(), jobs); err != nil {
+	if err := s.showWaiting(c.Request().Context(), jobs); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, jobs[0])
 }
 
-// showWall shows of jobs that are queued, and that no node starts since Claude is at a
-// limit, that they wait for its end. It is not written into their records: there may be very
-// many.
-func (s *Server) showWall(ctx context.Context, jobs []job.Job) error {
-	waits := func(j job.Job) bool {
-		return j.State == job.Pending && j.Phase == job.Queued && j.PhaseUntil.IsZero() && !j.Simulated
+// showWaiting shows of jobs that are queued what they wait behind, or, if no node starts them since
+// Claude is at a limit, that they wait for its end. It is not written into their records: there may
+// be very many.
+func (s *Server) showWaiting(ctx context.Context, jobs []job.Job) error {
+	var queued []*job.Job
+	for i, j := range jobs {
+		if j.State == job.Pending && j.Phase == job.Queued && j.PhaseUntil.IsZero() {
+			queued = append(queued, &jobs[i])
+		}
 	}
-	if !slices.ContainsFunc(jobs, waits) {
+	if len(queued) == 0 {
 		return nil
 	}
 	until, isClosed, err := s.store.Wall(ctx)
-	if err != nil || !isClosed {
+	if err != nil {
 		return err
 	}
-	for i := range jobs {
-		if waits(jobs[i]) {
-			jobs[i].Phase, jobs[i].PhaseUntil = job.WaitingForLimit, until
+	for _, j := range queued {
+		if isClosed && !j.Simulated {
+			j.Phase, j.PhaseUntil = job.WaitingForLimit, until
 		}
 	}
-	return nil
+	return s.store.ShowQueue(ctx, slices.DeleteFunc(queued, func(j *job.Job) bool { return j.Phase != job.Queued }))
 }
 
 func (s *Server) listJobs(c echo.Context) error {
@@ -84,7 +87,7 @@ func (s *Server) listJobs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.showWall(c.Request().Context(), jobs); err != nil {
+	if err := s.showWaiting(c.Request().Context(), jobs); err != nil {
 		return err
 	}
 	records := make([]json.RawMessage, len(jobs))

@@ -68,6 +68,9 @@ func doing(j job.Job) string {
 	if j.State == job.Running && cmp.Or(j.Phase, job.AtWork) == job.AtWork && j.Activity != nil {
 		return fmt.Sprintf("%.0f%% %s", j.Activity.Progress, j.Activity.Message)
 	}
+	if j.Queue != nil {
+		return oneLine(j.Doing())
+	}
 	return phaseInWords(j.Phase, j.PhaseUntil)
 }
 

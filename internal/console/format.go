@@ -15,7 +15,7 @@ import (
 func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
-		"stateWords": stateWords, "tone": tone, "phaseWords": job.Phase.Words, "shortID": shortID, "jobPath": jobPath, "pretty": pretty,
+		"stateWords": stateWords, "tone": tone, "shortID": shortID, "jobPath": jobPath, "pretty": pretty,
 		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
 	}
 }

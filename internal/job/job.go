@@ -29,6 +29,8 @@ type Job struct {
 	// PhaseUntil is until when it goes on at least: when the next attempt is made;
 	// zero where that is not known.
 	PhaseUntil time.Time `json:"phaseUntil,omitzero"`
+	// Queue is what a job waits behind that waits for a worker; nil for any other.
+	Queue *QueuePlace `json:"queue,omitempty"`
 	// Simulated is whether a stand-in plays Claude, so that whatever is said and
 	// submitted is made up: asked for by Options, or for want of a CLI.
 	Simulated bool `json:"simulated,omitempty"`

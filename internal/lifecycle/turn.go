@@ -52,6 +52,9 @@ type Taken struct {
 	JobID    job.ID
 	Priority job.Priority
 	Entry    string
+	// Users counts the users who had jobs like this one in line when it was taken; 0 if it was not
+	// taken just now.
+	Users int
 }
 
 // StartTurn starts the turn of a queue entry; nil where the job is not to run now: it

@@ -47,9 +47,9 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 		if !ok {
 			return nil, false
 		}
-		t, more, err := r.take(ctx, p, isTry)
-		if more {
-			r.ready.add(p)
+		t, users, err := r.take(ctx, p, isTry)
+		if users > 0 {
+			r.ready.again(p, users)
 		}
 		if t != nil {
 			return t, true
@@ -78,24 +78,25 @@ func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 }
 
 // take takes the next job of a partition's queue and starts its turn; nil where the
-// entry's job is not to run now. more is whether there may be further entries. isTry is
+// entry's job is not to run now. users is how many users had jobs there; 0 if none. isTry is
 // whether its turn is to try if a limit of Claude's has ended.
-func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, more bool, err error) {
+func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, users int, err error) {
 	r.taking.RLock()
 	defer r.taking.RUnlock()
 	whole := context.WithoutCancel(ctx) // what was taken is started, also while the server stops
 	if err := r.becomeAlive(whole); err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
-	taken, more, err := r.store.Take(whole, p, r.nodeDir.node)
-	if err != nil || !more {
-		return nil, false, err
+	taken, some, err := r.store.Take(whole, p, r.nodeDir.node)
+	if err != nil || !some {
+		return nil, 0, err
 	}
+	users = max(1, taken.Users)
 	if isTry {
 		if ok, err := r.tryLimit(whole, taken.JobID); err != nil { // the entry is put back with the next heartbeat
-			return nil, true, err
+			return nil, users, err
 		} else if !ok {
-			return nil, true, r.jobs.PutBack(whole, taken)
+			return nil, users, r.jobs.PutBack(whole, taken)
 		}
 	}
 	r.limits.begin(taken.JobID, r.limits.account())
@@ -111,7 +112,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 		r.stopTrying(taken.JobID)
 		r.limits.end(taken.JobID)
 	}
-	return t, true, err
+	return t, users, err
 }
 
 func (r *Runner) startTurn(ctx context.Context, taken lifecycle.Taken) (*lifecycle.Turn, error) {

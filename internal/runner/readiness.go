@@ -12,7 +12,12 @@ type readiness struct {
 	mu    sync.Mutex
 	ready [store.Partitions]bool
 	next  store.Partition
-	wake  chan struct{}
+	// current is the partition that was looked at last, and left how many more takes in a row it has;
+	// fresh until it is known how many.
+	current store.Partition
+	left    int
+	fresh   bool
+	wake    chan struct{}
 }
 
 func newReadiness() *readiness { return &readiness{wake: make(chan struct{}, 1)} }
@@ -40,16 +45,33 @@ func (r *readiness) notify() {
 	}
 }
 
-// take returns the next partition to look at, in turn so that none is starved.
-// It counts as empty from now on, unless it is added again.
+// again adds a partition of which a job was taken. Partitions are looked at in turn, and each has as
+// many takes in a row as users wait there: so no user waits longer for sharing a partition with many.
+func (r *readiness) again(p store.Partition, users int) {
+	r.mu.Lock()
+	if p == r.current && r.fresh {
+		r.left, r.fresh = max(0, users-1), false
+	}
+	r.mu.Unlock()
+	r.add(p)
+}
+
+// take returns the next partition to look at. It counts as empty from now on, unless it is added
+// again.
 func (r *readiness) take() (store.Partition, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.left > 0 && r.ready[r.current] {
+		r.left--
+		r.ready[r.current] = false
+		return r.current, true
+	}
 	for range r.ready {
 		p := r.next
 		r.next = (r.next + 1) % store.Partitions
 		if r.ready[p] {
 			r.ready[p] = false
+			r.current, r.left, r.fresh = p, 0, true
 			return p, true
 		}
 	}

@@ -53,3 +53,57 @@ func TestAWorkerThatWaitsIsWoken(t *testing.T) {
 		t.Errorf("%d partitions were looked at", len(seen))
 	}
 }
+// Users take turns across partitions, too: one who shares a partition with many gets as many takes
+// as one who is alone in another.
+func TestUsersOfACrowdedPartitionGetTheirShare(t *testing.T) {
+	t.Parallel()
+	users := map[store.Partition]int{2: 12, 3: 1, 7: 3}
+	r := newReadiness()
+	for p := range users {
+		r.add(p)
+	}
+	const rounds = 50
+	taken, waited, longest := map[store.Partition]int{}, map[store.Partition]int{}, 0
+	for range rounds * (12 + 1 + 3) {
+		p, ok := r.take()
+		if !ok {
+			t.Fatal("nothing is ready")
+		}
+		for other := range users {
+			waited[other]++
+			longest = max(longest, waited[other])
+		}
+		waited[p] = 0
+		taken[p]++
+		r.again(p, users[p])
+	}
+	for p, n := range users {
+		if got := taken[p]; got < (rounds-1)*n || got > (rounds+1)*n {
+			t.Errorf("partition %d with %d users had %d takes, want about %d", p, n, got, rounds*n)
+		}
+	}
+	if longest > 16 {
+		t.Errorf("a partition waited for %d takes, with 16 users in all", longest)
+	}
+}
+
+// A partition that runs empty gives the rest of its takes up.
+func TestAnEmptyPartitionKeepsNoTakes(t *testing.T) {
+	t.Parallel()
+	r := newReadiness()
+	r.add(4)
+	r.add(5)
+	if p, _ := r.take(); p != 4 {
+		t.Fatalf("the first is %d", p)
+	}
+	r.again(4, 100)
+	if p, _ := r.take(); p != 4 {
+		t.Fatalf("the second is %d", p)
+	} // and finds nothing: it is not added again
+	if p, ok := r.take(); !ok || p != 5 {
+		t.Fatalf("the third is %d", p)
+	}
+	if _, ok := r.take(); ok {
+		t.Error("something is ready")
+	}
+}

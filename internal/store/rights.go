@@ -51,6 +51,7 @@ srem % -
 zrange % 0 0
 zrangebylex % - +
 zrangebyscore % 0 0
+zrank % -
 zrevrange % 0 0
 zrevrangebyscore % 0 0
 zscore % -

@@ -18,10 +18,10 @@ func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifec
 		return lifecycle.Taken{}, false, err
 	}
 	parts := stringsOf(answer)
-	if len(parts) < 3 {
+	if len(parts) < 4 {
 		return lifecycle.Taken{}, false, nil
 	}
-	return lifecycle.Taken{JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2]}, true, nil
+	return lifecycle.Taken{JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Users: atoi(parts[3])}, true, nil
 }
 
 func stringsOf(answer any) []string {

@@ -6,6 +6,7 @@ import (
 	"html"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -34,7 +35,9 @@ func suggestion(name string) object {
 // each frame is held to the contracts, and each operation and event is met.
 func TestEveryAnswerIsInTheContract(t *testing.T) {
 	t.Parallel()
-	s := newSession(t, harness.Start(t, harness.Vars{"HOLD": "0s", "PROMPTS_DIR": ownKinds(t), "SLACK_SIGNING_SECRET": slackSecret}, nil))
+	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+	defer gone.Close()
+	s := newSession(t, harness.Start(t, harness.Vars{"HOLD": "0s", "WEBHOOK_URL": gone.URL, "PROMPTS_DIR": ownKinds(t), "SLACK_SIGNING_SECRET": slackSecret}, nil))
 	events := s.listen()
 	s.serverRoutes()
 	s.meals()
@@ -46,6 +49,7 @@ func TestEveryAnswerIsInTheContract(t *testing.T) {
 	s.media()
 	s.chat()
 	s.endings()
+	s.notifications()
 	s.reads()
 	for name := range s.http.operations {
 		if !s.seen[name] {
@@ -112,6 +116,25 @@ func (s *session) serverRoutes() {
 	}
 	s.want(200, call{op: "getKind", path: object{"kind": "ship"}})
 	s.want(404, call{op: "getKind", path: object{"kind": "no-such"}})
+}
+
+// notifications sends one again that the receiver refuses for good.
+func (s *session) notifications() {
+	id, _ := s.manual("meal-suggestions", meals)
+	s.want(200, call{op: "cancelJob", path: object{"requestId": id}})
+	var found object
+	harness.Eventually(s, "the notification to be given up", func() bool {
+		list := s.want(200, call{op: "listNotifications", query: url.Values{"status": {"given_up"}, "limit": {"500"}}})["notifications"].([]any)
+		for _, one := range list {
+			if one.(object)["requestId"] == id {
+				found = one.(object)
+			}
+		}
+		return found != nil
+	})
+	s.want(200, call{op: "retryNotification", path: object{"notificationId": found["id"]}})
+	s.want(404, call{op: "retryNotification", path: object{"notificationId": "webhook:ended:" + id + ":0"}})
+	s.want(400, call{op: "listNotifications", query: url.Values{"status": {"lost"}}})
 }
 
 func (s *session) meals() {

@@ -649,6 +649,8 @@ export interface components {
              * @description Until when it goes on at least: when the next attempt is made; zero where that is not known.
              */
             phaseUntil?: string;
+            /** @description What a job waits behind that waits for a worker; nil for any other. */
+            queue?: components["schemas"]["QueuePlace"];
             /** @description The job's id; every callback of its Claude repeats it. */
             requestId: string;
             /** @description What Claude submitted, valid under the kind's result schema; nil until it was accepted. */
@@ -730,6 +732,8 @@ export interface components {
              * @description Until when it goes on at least: when the next attempt is made; zero where that is not known.
              */
             phaseUntil?: string;
+            /** @description What a job waits behind that waits for a worker; nil for any other. */
+            queue?: components["schemas"]["QueuePlace"];
             /** @description The job's id; every callback of its Claude repeats it. */
             requestId?: string;
             /** @description What Claude submitted, valid under the kind's result schema; nil until it was accepted. */
@@ -1433,6 +1437,13 @@ export interface components {
          * @enum {string}
          */
         Priority: "interactive" | "batch";
+        /** @description What a job waits behind that waits for a worker. */
+        QueuePlace: {
+            /** @description `otherUsers` counts the other users with jobs of the same priority in line. Users take turns: one job of each starts before each job of this user. It may count users whose jobs have been cancelled since their last turn. */
+            otherUsers: number;
+            /** @description `ownJobs` counts the jobs of the same user that start before this one. */
+            ownJobs: number;
+        };
         /** @description Answers GET /readyz. */
         Readiness: {
             /** @description Those of Claude's that keep jobs waiting, of all nodes. */

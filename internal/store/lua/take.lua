@@ -6,7 +6,7 @@
 --
 -- ARGV[1] node   ARGV[2] width of a level's scores   ARGV[3…] priority and round of each level:
 --   interactive resumed, interactive new, batch resumed, batch new
--- Returns {job, priority, entry}, or {} if nothing waits.
+-- Returns {job, priority, entry, users in the round before}, or {} if nothing waits.
 
 -- Of two that wait, how often the first is taken until the second is.
 local NEW_EVERY, BATCH_EVERY = 4, 8
@@ -35,7 +35,7 @@ end
 local function unread(priority)
   local read = redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'COUNT', '1', 'STREAMS', P .. ':queue:' .. priority, '>')
   local entry = read and read[1] and read[1][2][1]
-  return entry and { entry[2][2], priority, entry[1] }
+  return entry and { entry[2][2], priority, entry[1], '1' }
 end
 
 local waits = { first(1), first(2), first(3), first(4) }
@@ -47,6 +47,7 @@ local taken = unread(next.priority)
 if taken then return taken end
 redis.call('XADD', P .. ':queue:' .. next.priority, '*', 'id', next.job)
 taken = unread(next.priority)
+taken[4] = num(redis.call('ZCARD', next.round))
 redis.call('ZREM', P .. ':line:' .. next.user, next.job)
 redis.call('ZREM', P .. ':queued:' .. next.priority, next.job)
 redis.call('ZREM', next.round, next.user)

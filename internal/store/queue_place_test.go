@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// What a job waits behind is what starts before it, if nothing else comes.
+func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 100}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		here, elsewhere := usersOf(s, 3, 3), usersOf(s, 5, 2)
+		start := func(user string, priority job.Priority) *job.Job {
+			t.Helper()
+			n := newJob(user)
+			n.Priority = priority
+			j, err := s.Start(t.Context(), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j, err = s.Store.Get(t.Context(), j.ID); err != nil { // when it was created is the store's to say
+				t.Fatal(err)
+			}
+			return &j
+		}
+		for _, user := range []string{here[1], here[2], elsewhere[0]} {
+			for range 3 {
+				start(user, job.Interactive)
+			}
+		}
+		start(elsewhere[1], job.Batch)
+		mine := []*job.Job{start(here[0], job.Interactive), start(here[0], job.Interactive), start(here[0], job.Interactive)}
+		slices.SortFunc(mine, func(a, b *job.Job) int {
+			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(string(a.ID), string(b.ID)))
+		})
+		want := func(j *job.Job, place *job.QueuePlace) {
+			t.Helper()
+			j.Queue = nil
+			if err := s.ShowQueue(t.Context(), []*job.Job{j}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(place, j.Queue); diff != "" {
+				t.Errorf("it waits behind, want - got +:\n%s", diff)
+			}
+		}
+		want(mine[0], &job.QueuePlace{OtherUsers: 3})
+		want(mine[2], &job.QueuePlace{OwnJobs: 2, OtherUsers: 3})
+		for range 3 { // one of each user's
+			if taken, ok, err := s.Take(t.Context(), store.Partition(3), "n"); err != nil || !ok {
+				t.Fatal(taken, err)
+			}
+		}
+		want(mine[0], nil)
+		want(mine[2], &job.QueuePlace{OwnJobs: 1, OtherUsers: 3})
+	})
+}
