@@ -36,7 +36,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	if queue, _ := n.want(t, 200, "GET", "/api/jobs/"+behind, nil)["queue"].(object); queue["ownJobs"] != 1.0 || queue["otherUsers"] != 0.0 {
 		t.Errorf("the second job of a user waits behind %v", queue)
 	}
-	if said := commandLine(t, n)("list"); !strings.Contains(said, "waiting for a worker: 1 other job of the same user first") || !strings.Contains(said, "next in line") {
+	if said := commandLine(t, n)("list", "--user", "u2"); !strings.Contains(said, "waiting for a worker: 1 other job of the same user first") || !strings.Contains(said, "next in line") {
 		t.Errorf("ringback list says\n%s", said)
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+behind+"/cancel", nil)
