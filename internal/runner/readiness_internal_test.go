@@ -53,6 +53,7 @@ func TestAWorkerThatWaitsIsWoken(t *testing.T) {
 		t.Errorf("%d partitions were looked at", len(seen))
 	}
 }
+
 // Users take turns across partitions, too: one who shares a partition with many gets as many takes
 // as one who is alone in another.
 func TestUsersOfACrowdedPartitionGetTheirShare(t *testing.T) {

@@ -28,7 +28,7 @@ func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j, err = s.Store.Get(t.Context(), j.ID); err != nil { // when it was created is the store's to say
+			if j, err = s.Get(t.Context(), j.ID); err != nil { // when it was created is the store's to say
 				t.Fatal(err)
 			}
 			return &j
