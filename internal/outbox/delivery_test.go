@@ -94,11 +94,15 @@ func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop
 
 var notified = lifecycle.Options{Notify: []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}, ComposeFunc: outbox.Compose}
 
-// started is a new job of a user's.
+// started is a new job of a user's; that of "other" has a large input.
 func started(t *testing.T, s *storetest.Service, user string) job.Job {
 	t.Helper()
+	size := 1
+	if user == "other" {
+		size = 10000
+	}
 	j, err := s.Start(t.Context(), lifecycle.NewJob{
-		Kind: "k", UserID: user, Input: json.RawMessage(`{"of":"` + user + `"}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 2,
+		Kind: "k", UserID: user, Input: json.RawMessage(`{"of":"` + user + `","at":"` + strings.Repeat("length ", size) + `"}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 2,
 	})
 	if err != nil {
 		t.Fatal(err)

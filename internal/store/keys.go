@@ -80,7 +80,7 @@ var keyPatterns = [...]keyPattern{
 	{"lease:<deadline or run>", "string", "<when it was due that somebody is firing>|<until when>"},
 	{"outbox", "zset", "<kind>|<reference> of what is to be done outside, by when it is due: lifecycle.TaskKind"},
 	{"attempts", "hash", "the same -> how often it was tried"},
-	{"notice:<task>", "hash", "what a task is to tell the outside: body, by gzip; at, when it happened; to, the address that came with a question; of one that was tried, error; of one that waits for another try, late: when it was tried, and the receiver. It goes with the task"},
+	{"notice:<task>", "hash", "what a task is to tell the outside: body, by gzip if it is large; at, when it happened; to, the address that came with a question; of one that was tried, error; of one that waits for another try, late: when it was tried, and the receiver. It goes with the task"},
 	{"notices:<task kind>", "zset", "tasks that notify the outside, by when they were first due"},
 	{"givenup:<task kind>", "zset", "those that are tried no more, by when they were given up; kept for RETENTION"},
 	{"failing", "set", "receivers of notices that did not take the last one; partition 00 only"},

@@ -25,11 +25,17 @@ type Notice struct {
 // maxNotice bounds the body of a notice, in bytes.
 const maxNotice = 64 << 20
 
+// packedFrom is the size above which a body is compressed: for less, that costs more than it saves.
+const packedFrom = 8 << 10
+
 // noticeWords is the command that stores a notice.
 func noticeWords(key string, n lifecycle.Notice, at time.Time) []any {
 	words := []any{"HSET", key, "at", score(at)}
-	if len(n.Body) > 0 {
+	switch size := len(n.Body); {
+	case size > packedFrom:
 		words = append(words, "body", pack(n.Body))
+	case size > 0:
+		words = append(words, "body", n.Body)
 	}
 	if n.Address != "" {
 		words = append(words, "to", n.Address)
@@ -50,8 +56,9 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 		n.Age = max(0, s.clock.now().Sub(scoreTime(since.Val())))
 	}
 	n.Address, _ = fields.Val()[1].(string)
-	if packed, ok := fields.Val()[0].(string); ok {
-		body, err := unpack([]byte(packed), maxNotice)
+	stored, _ := fields.Val()[0].(string)
+	if n.Body = []byte(stored); strings.HasPrefix(stored, "\x1f") { // gzip's, and no JSON begins so
+		body, err := unpack(n.Body, maxNotice)
 		if err != nil {
 			return Notice{}, &job.Error{Kind: job.Internal, Message: "The notice " + t.member() + " cannot be read", Cause: err}
 		}
