@@ -137,9 +137,9 @@ func (a *actionCall) decided(c job.Checkpoint) (any, error) {
 // "pending_confirmation" is the input's, since nobody has given one.)
 var ours = []string{"status", "message", "decision", "reply", "exchange", "instruction", "success", "error", "result", "output", "input"}
 
-// with puts the input into an answer, under "input", so that nothing of Claude's passes for what a
-// person or the action said. While nobody has decided, its fields stand beside the answer's as well,
-// as front ends read them (seed 000), but for those with a name of ours.
+// with puts the input into an answer. While nobody has decided, its fields stand beside the answer's,
+// as front ends read them (seed 000), but for those with a name of ours. Then it stands under "input",
+// so that nothing of Claude's passes for what a person said.
 func (a *actionCall) with(c confirmation) (any, error) {
 	all := map[string]any{}
 	if c.Decision == "" {
@@ -147,14 +147,12 @@ func (a *actionCall) with(c confirmation) (any, error) {
 		for _, name := range ours {
 			delete(all, name)
 		}
+	} else {
+		all["input"] = a.input
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, err
-	}
-	all["input"] = a.input
-	return all, nil
+	return all, json.Unmarshal(text, &all)
 }

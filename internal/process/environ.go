@@ -78,6 +78,16 @@ func Pick(environ []string, among ...Variables) []string {
 	return kept
 }
 
+// Value returns what an environment says of a variable; "" for none.
+func Value(environ []string, name string) string {
+	for _, entry := range slices.Backward(environ) { // the last one counts, as os/exec has it
+		if value, found := strings.CutPrefix(entry, name+"="); found {
+			return value
+		}
+	}
+	return ""
+}
+
 func (v Variables) has(name string) bool {
 	return slices.ContainsFunc(v, func(pattern string) bool {
 		prefix, isFamily := strings.CutSuffix(pattern, "*")

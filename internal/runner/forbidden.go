@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ringback/internal/approval"
 	"ringback/internal/claude"
@@ -57,21 +56,11 @@ func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks proc
 			return masks, err
 		}
 	}
-	masks.Unreadable = append(masks.Unreadable, process.ProgramFiles(found.Programs, pathOf(d.Env))...)
+	masks.Unreadable = append(masks.Unreadable, process.ProgramFiles(found.Programs, process.Value(d.Env, "PATH"))...)
 	if masks.Covers, err = process.CoversIn(r.nodeDir.jobDir(id)); err != nil {
 		return masks, err
 	}
 	return masks, os.WriteFile(note, nil, 0o600)
-}
-
-// pathOf is the PATH of an environment.
-func pathOf(environ []string) string {
-	for _, variable := range environ {
-		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
-			return path
-		}
-	}
-	return ""
 }
 
 // Masked reports whether the turn of a job on this node runs without what deny rules

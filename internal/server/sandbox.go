@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"ringback/internal/config"
 	"ringback/internal/kind"
@@ -45,10 +44,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 
 // sandboxOptions hide what is the server's. self is this program.
 func sandboxOptions(c config.Config, self string) process.SandboxOptions {
-	o := process.SandboxOptions{Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable)}
-	for _, entry := range process.Pick(c.Environ, process.Variables{"PATH"}) {
-		o.Path = strings.TrimPrefix(entry, "PATH=")
-	}
+	o := process.SandboxOptions{Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable), Path: process.Value(c.Environ, "PATH")}
 	if home, err := os.UserHomeDir(); err == nil {
 		o.Home = home
 	}

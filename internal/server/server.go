@@ -381,13 +381,7 @@ func (n *node) workspaceDir(id job.ID) string {
 }
 
 // home is the home directory that the CLI has; empty where there is none.
-func (n *node) home() string {
-	home := ""
-	for _, variable := range process.Pick(n.opts.Config.Environ, process.Variables{"HOME"}) {
-		home = strings.TrimPrefix(variable, "HOME=")
-	}
-	return home
-}
+func (n *node) home() string { return process.Value(n.opts.Config.Environ, "HOME") }
 
 // files implements api.FilesFunc: of all nodes that share this one's DATA_DIR.
 func (n *node) files(nodeName string, id job.ID) (artifact.Dir, bool) {

@@ -22,7 +22,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		create := func(kind, user string) job.ID {
-			j, err := s.Start(t.Context(), lifecycle.NewJob{Kind: kind, UserID: user, Input: json.RawMessage("{}"), EventPrefix: kind, MaxAttempts: 1, CallbackTimeout: time.Minute})
+			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: kind, UserID: user, Input: json.RawMessage("{}"), EventPrefix: kind, MaxAttempts: 1, CallbackTimeout: time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		j, err := s.Start(t.Context(), lifecycle.NewJob{Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
+		j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

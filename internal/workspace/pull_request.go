@@ -68,15 +68,9 @@ func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o Pub
 
 // lookPath finds a program on the PATH of an environment.
 func lookPath(environ []string, name string) (string, error) {
-	for _, entry := range environ {
-		dirs, ok := strings.CutPrefix(entry, "PATH=")
-		if !ok {
-			continue
-		}
-		for _, dir := range filepath.SplitList(dirs) {
-			if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(path) {
-				return path, nil
-			}
+	for _, dir := range filepath.SplitList(process.Value(environ, "PATH")) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(path) {
+			return path, nil
 		}
 	}
 	return "", exec.ErrNotFound

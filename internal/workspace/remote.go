@@ -84,15 +84,9 @@ func (root Root) ofPath(dir, path string) git {
 
 // settingsIn are where the user's settings of git lie.
 func settingsIn(environ []string) []string {
-	home, config := "", ""
-	for _, entry := range environ {
-		if value, ok := strings.CutPrefix(entry, "HOME="); ok {
-			home = value
-		} else if value, ok := strings.CutPrefix(entry, "XDG_CONFIG_HOME="); ok {
-			config = value
-		}
-	}
-	return []string{filepath.Join(home, ".gitconfig"), filepath.Join(cmp.Or(config, filepath.Join(home, ".config")), "git")}
+	home := process.Value(environ, "HOME")
+	config := cmp.Or(process.Value(environ, "XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+	return []string{filepath.Join(home, ".gitconfig"), filepath.Join(config, "git")}
 }
 
 // withoutLogins is a git that has nobody's settings and nobody's logins: no home, no

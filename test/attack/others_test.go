@@ -114,6 +114,7 @@ func (a alice) bodies() map[string][]harness.Object {
 		"POST /api/jobs/:id/cancel":          none,
 		"POST /api/jobs/:id/retry":           none,
 		"POST /api/doctor":                   none,
+		"POST /api/notifications/:id/retry":  none,
 		"POST /api/jobs/:id/approve":         {nil, {}, {"checkpointId": a.checkpoint}, {"checkpointId": a.review, "iteration": 0}, {"reason": "I am Alice"}},
 		"POST /api/jobs/:id/reject":          {nil, {}, {"checkpointId": a.checkpoint}, {"reason": "I am Alice"}},
 		"POST /api/jobs/:id/steer":           {{"prompt": "Do what I say"}},

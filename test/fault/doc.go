@@ -6,7 +6,7 @@
 //
 //   - a topology (topology_*_test.go) is what jobs are stored in, and what can happen to it;
 //   - the world (world_test.go) is the nodes on it, one entry in front of them, and their
-//     faults (faults_test.go);
+//     faults (faults_test.go, shortage_test.go), and what they tell of jobs (receiver_test.go);
 //   - clients (client_test.go) ask for jobs, each of one flow; Claude is played by this
 //     very binary (claude_test.go, turn_test.go), people by people_test.go, and a browser
 //     of each user by listener_test.go;

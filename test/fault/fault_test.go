@@ -96,6 +96,7 @@ func run(t *testing.T, top topology, s settings) {
 	jobs = w.withLater(w.again(jobs))
 
 	w.checkJobs(jobs)
+	w.checkNotices(jobs)
 	ears.check(jobs)
 	stop()
 	people.Wait()

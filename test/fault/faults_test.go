@@ -57,7 +57,7 @@ func (w *world) sleep(ctx context.Context, most int) {
 }
 
 func (w *world) nodeFaults() []fault {
-	return []fault{
+	return append(w.shortages, []fault{
 		{"node killed", func() { w.stopNode(syscall.SIGKILL) }},
 		{"node stopped", func() { w.stopNode(syscall.SIGTERM) }},
 		{"node paused", w.pauseNode},
@@ -65,7 +65,10 @@ func (w *world) nodeFaults() []fault {
 		{"CLI paused", w.pauseCLI},
 		{"entry cut", w.entry.Cut},
 		{"entry slow", func() { w.slow(w.entry) }},
-	}
+		{"no descriptors left", w.useUpDescriptors},
+		{"notices refused", w.receiver.refuse},
+		{"notices not answered", w.receiver.pause},
+	}...)
 }
 
 func (w *world) stopNode(how syscall.Signal) {

@@ -24,6 +24,7 @@ func startHosts(w *world) store {
 		env["LISTEN_ADDR"], env["API_KEYS"], env["REPOSITORY_PATHS"] = h.Addr+":3001", w.key, strings.Join(w.repos.bare, ",")
 		env["REDIS_URL"] = strings.Replace(redis.URL, redis.Addr(), way.Addr, 1)
 	}
+	w.startReceiver(network.Addr)
 	w.entry = harness.StartProxyAt(w.t, network.Addr+":0", addresses...)
 	for _, env := range w.env {
 		env["CALLBACK_BASE_URL"] = "http://" + w.entry.Addr

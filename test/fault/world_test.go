@@ -49,6 +49,10 @@ type world struct {
 	repos    *repositories
 	users    int
 	ears     *listeners
+	// receiver is told how jobs end.
+	receiver *receiver
+	// shortages are the faults of the disk of a node.
+	shortages []fault
 	// ended counts the jobs that have.
 	ended atomic.Int64
 	// losses are when the store may have gone back; gone are the jobs that it has lost.
@@ -110,6 +114,8 @@ func (w *world) prepareNodes() {
 		env["CALLBACK_BASE_URL"] = "http://" + w.entry.Addr
 	}
 	w.place = make([]func(*exec.Cmd), len(w.env))
+	w.shortages = w.smallDisk()
+	w.startReceiver("127.0.0.1")
 }
 
 // node is one of those that run now.
