@@ -86,7 +86,9 @@ func (r *receiver) note(id string, body []byte, taken bool) {
 	var notice struct {
 		Type string
 		Data struct {
-			RequestID string `json:"requestId"`
+			Job struct {
+				RequestID string `json:"requestId"`
+			}
 		}
 	}
 	if err := json.Unmarshal(body, &notice); err != nil {
@@ -95,10 +97,11 @@ func (r *receiver) note(id string, body []byte, taken bool) {
 	if !taken {
 		return
 	}
-	if r.taken[notice.Data.RequestID] == nil {
-		r.taken[notice.Data.RequestID] = map[string]bool{}
+	id = notice.Data.Job.RequestID
+	if r.taken[id] == nil {
+		r.taken[id] = map[string]bool{}
 	}
-	r.taken[notice.Data.RequestID][notice.Type] = true
+	r.taken[id][notice.Type] = true
 }
 
 // refuse answers calls with a status for a while.
@@ -132,11 +135,13 @@ func (r *receiver) wasTold(id, event string) bool {
 
 // checkNotices waits until the receiver was told how each job has ended.
 func (w *world) checkNotices(jobs []*jobSeen) {
+	within := harness.Patience
 	for _, j := range jobs {
 		status, _ := w.ask(http.MethodGet, "/api/jobs/"+j.id, nil).body["status"].(string)
-		for deadline := time.Now().Add(harness.Patience); !w.receiver.wasTold(j.id, "job."+status); pause(50) {
+		for deadline := time.Now().Add(within); !w.receiver.wasTold(j.id, "job."+status); pause(50) {
 			if time.Now().After(deadline) {
 				w.broken(j, "the end of a job is told to the outside", "nobody was told that it is %s", status)
+				within = 0 // for the others, too
 				break
 			}
 		}

@@ -85,6 +85,7 @@ func (r *RedisServer) Start(t testing.TB) {
 	args := []string{
 		"-", "--port", r.Port, "--bind", r.host, "--dir", r.Dir, "--appendonly", "yes",
 		"--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--save", "", "--logfile", "redis.log",
+		"--jemalloc-bg-thread", "no", // it does not sleep by a clock that is moved
 	}
 	r.Cmd = exec.Command("redis-server", append(args, r.args...)...)
 	r.Cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\nmasterauth " + scan.RedisPassword + "\n")
