@@ -127,7 +127,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 		t.Errorf("over the limit: %s", got)
 	}
 	for _, unseen := range [][]string{{"approve"}, {"approve", "--yes"}, {"approve", lastRequest(t, cli)}} {
-		if got := cli(unseen...); !strings.Contains(got, "no terminal to show you what is asked") || status() != "Status: awaiting_approval" {
+		if got := cli(unseen...); !strings.Contains(got, "not a terminal") || status() != "Status: awaiting_approval" {
 			t.Errorf("%v: %s", unseen, got)
 		}
 	}

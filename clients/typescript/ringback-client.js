@@ -475,7 +475,7 @@ var Ringback = class {
   retry(requestId, options) {
     return this.request("POST", job(requestId, "retry"), options);
   }
-  /** Says yes to what a job asks: name what was seen, by checkpointId, or a change by iteration and trees. */
+  /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
   approve(requestId, decision, options) {
     return this.request("POST", job(requestId, "approve"), { ...options, body: decision });
   }

@@ -197,18 +197,18 @@ func (s *Server) approve(c echo.Context) error { return s.decideJob(c, job.Appro
 
 func (s *Server) reject(c echo.Context) error { return s.decideJob(c, job.Deny) }
 
-// newDecision is a decision on what a job asks: what its person has looked at, and what they say to
-// it. An approval names the question by checkpointId, or a change by iteration and trees.
+// newDecision is the body of an approval or a rejection. An approval requires checkpointId, or for a
+// code change iteration and trees.
 type newDecision struct {
-	// Reason is what the person says to it.
+	// Reason explains the decision.
 	Reason string `json:"reason,omitempty"`
-	// CheckpointID is the question that they have seen: where the job asks another one by
-	// now, the decision is refused.
+	// CheckpointID is the question that is decided on. The decision is refused if the job
+	// asks another one by now.
 	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
 	checkpoint.Seen
 }
 
-// readDecision reads what comes with a decision on what a job asks.
+// readDecision reads the body of an approval or a rejection.
 func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Reply, error) {
 	var given newDecision
 	if c.Request().ContentLength != 0 {

@@ -90,7 +90,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).approve, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/approve", Name: "approveJob", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "says yes to what an `awaiting_approval` job asks, which is named: `checkpointId`, or `iteration` and `trees`", Body: &contract.Body{Type: newDecision{}}, Answers: theJob, Errors: noJobNow,
+		Summary: "approves the current question of an `awaiting_approval` job; requires `checkpointId`, or `iteration` and `trees`", Body: &contract.Body{Type: newDecision{}}, Answers: theJob, Errors: noJobNow,
 	}},
 	{handle: (*Server).reject, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/reject", Name: "rejectJob", Tag: contract.Jobs, Access: contract.Caller,

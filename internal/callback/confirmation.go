@@ -133,13 +133,12 @@ func (a *actionCall) decided(c job.Checkpoint) (any, error) {
 	return a.with(p)
 }
 
-// ours are the names by which the answers to an action say what became of it. (A "reason" beside
-// "pending_confirmation" is the input's, since nobody has given one.)
+// ours are the fields of answers to an action. ("reason" is not one of them before the decision.)
 var ours = []string{"status", "message", "decision", "reply", "exchange", "instruction", "success", "error", "result", "output", "input"}
 
-// with puts the input into an answer. While nobody has decided, its fields stand beside the answer's,
-// as front ends read them (seed 000), but for those with a name of ours. Then it stands under "input",
-// so that nothing of Claude's passes for what a person said.
+// with adds the action's input to an answer. Before the decision, its fields are added at the top level,
+// as front ends expect (seed 000), except those that share a name with one of ours. After the decision,
+// the input is added as "input", so that none of its fields can be mistaken for the person's answer.
 func (a *actionCall) with(c confirmation) (any, error) {
 	all := map[string]any{}
 	if c.Decision == "" {

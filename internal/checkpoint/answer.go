@@ -24,8 +24,8 @@ type Reply struct {
 	Scope job.ApprovalScope `json:"scope,omitempty"`
 	// Seen is what they have looked at.
 	Seen
-	// Unnamed is whether they do not say which question they reply to, but which job's. An approval
-	// has to say all of what they have looked at then.
+	// Unnamed is set if the reply is addressed to a job instead of a checkpoint. An approval then
+	// requires Seen to identify the whole change.
 	Unnamed bool `json:"-"`
 	// By is who replies.
 	By job.Actor `json:"-"`

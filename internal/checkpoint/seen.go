@@ -17,9 +17,8 @@ type Seen struct {
 	Trees map[string]string `json:"trees,omitempty"`
 }
 
-// checkSeen refuses a decision on something else than what is asked, with a
-// Conflict that names what is under review now, and an approval that does not say
-// what it allows.
+// checkSeen returns a Conflict if the reply identifies something other than the
+// current question, and Invalid for an approval that does not identify anything.
 func (f form) checkSeen(g Reply) error {
 	if err := f.checkNamed(g.Seen); err != nil {
 		return err
@@ -27,13 +26,13 @@ func (f form) checkSeen(g Reply) error {
 	if !g.Unnamed || g.Decision != job.Approve || f.isWhole(g.Seen) {
 		return nil
 	}
-	e := job.Errorf(job.Invalid, "The approval does not say what it allows").
-		WithHint("Look at what the job asks now (GET /api/checkpoints/%s), and name it.", string(f.checkpoint.ID))
-	e.Details = []job.Detail{{Path: "/checkpointId", Message: "is missing; a change may also be named by iteration and the trees of all of its repositories, as its diff tells them"}}
+	e := job.Errorf(job.Invalid, "The approval does not identify what it approves").
+		WithHint("Read the current question (GET /api/checkpoints/%s) and send its id as checkpointId.", string(f.checkpoint.ID))
+	e.Details = []job.Detail{{Path: "/checkpointId", Message: "is required; for a code change, iteration and the trees of all repositories (both in its diff) also work"}}
 	return e
 }
 
-// isWhole reports whether all of the change is named that is under review.
+// isWhole reports whether s identifies the iteration and every repository of the change.
 func (f form) isWhole(s Seen) bool {
 	for name := range f.props.Trees {
 		if s.Trees[name] == "" {
@@ -43,7 +42,7 @@ func (f form) isWhole(s Seen) bool {
 	return s.Iteration != nil && len(f.props.Trees) > 0
 }
 
-// checkNamed refuses what is named and is not what is asked.
+// checkNamed returns an error if s differs from what is under review.
 func (f form) checkNamed(s Seen) error {
 	if s.Iteration == nil && s.Trees == nil {
 		return nil

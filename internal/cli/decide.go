@@ -29,7 +29,7 @@ type decision struct {
 // deciding gives a command --yes.
 func (t *target) deciding(c *cobra.Command) *decision {
 	d := &decision{target: t, verb: c.Name()}
-	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do it without asking")
+	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask for confirmation")
 	return d
 }
 
@@ -52,15 +52,15 @@ func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	return id, d.ask(cmd, j.Value)
 }
 
-// shown returns the job to allow something, as its person has seen it and agreed. Where nobody can be
-// shown anything, the command line has to name the job and say --yes.
+// shown returns the job to approve, after showing its question and asking for confirmation. Without a
+// terminal, the command line has to name the job and pass --yes.
 func (d *decision) shown(cmd *cobra.Command, args []string) (job.Job, error) {
 	text, err := d.target.named(args)
 	if err != nil {
 		return job.Job{}, err
 	}
 	if !d.target.app.TypedFunc(cmd.InOrStdin()) && (text == "" || !d.yes) {
-		return job.Job{}, usagef("There is no terminal to show you what is asked: name the job and say --yes (ringback %s <requestId> --yes)", d.verb)
+		return job.Job{}, usagef("Standard input is not a terminal, so the question cannot be shown: pass the requestId and --yes (ringback %s <requestId> --yes)", d.verb)
 	}
 	id, err := d.target.id(cmd, args)
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *decision) shown(cmd *cobra.Command, args []string) (job.Job, error) {
 	return j.Value, d.ask(cmd, j.Value)
 }
 
-// ask shows what is decided on, and asks where a person can answer.
+// ask shows the question of a job and, at a terminal, asks for confirmation.
 func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	a := d.target.app
 	q := a.asker(cmd.Context(), cmd)
@@ -88,8 +88,8 @@ func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	return err
 }
 
-// effect says what is decided on, in lines of its own, with the exact input of an action or a tool
-// call: its question may have shortened that. It says nothing more than the job where that is all.
+// effect describes what is decided on. For an action or a tool call this includes the complete input,
+// which the question itself may shorten.
 func (d *decision) effect(ctx context.Context, j job.Job) string {
 	if j.Checkpoint == nil {
 		return "."
@@ -101,7 +101,7 @@ func (d *decision) effect(ctx context.Context, j job.Job) string {
 		}
 	}
 	if input := exactInput(*j.Checkpoint); input != "" {
-		text = strings.TrimSpace(text) + "\n\nExactly:\n" + input
+		text = strings.TrimSpace(text) + "\n\nComplete input:\n" + input
 	}
 	var b strings.Builder
 	b.WriteString(":")
@@ -111,7 +111,7 @@ func (d *decision) effect(ctx context.Context, j job.Job) string {
 	return b.String()
 }
 
-// exactInput is the input of the action or tool call that is asked about; "" where it is about none.
+// exactInput returns the input of the action or tool call that a checkpoint asks about, or "".
 func exactInput(c job.Checkpoint) string {
 	var props struct {
 		Input     json.RawMessage `json:"input"`

@@ -29,8 +29,8 @@ func (a *app) rememberSeen(id job.ID, seen client.Seen) {
 	}
 }
 
-// seen is what a person has looked at of a job that asks them: its question and, of a change, what
-// was last shown of it; where nothing was, what is under review in its record.
+// seen identifies what the person has seen: the question and, for a code change, the diff that was
+// shown last, or the one in the job's record if none was shown.
 func (a *app) seen(j job.Job) client.Seen {
 	if j.Checkpoint == nil {
 		return client.Seen{}

@@ -98,8 +98,8 @@ func (a *app) approveCommand() *cobra.Command {
 		Use: "approve [requestId]", Short: "Allow what a job asks to be allowed",
 		Long: `Allow what a job asks to be allowed.
 
-At a terminal, what is asked is shown, and you are asked whether to allow it. Elsewhere,
-give the requestId and --yes.`,
+At a terminal, this shows the question and asks for confirmation. Otherwise, pass the
+requestId and --yes.`,
 	})
 	t.fits = decidable
 	d := t.deciding(c)

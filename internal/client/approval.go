@@ -8,8 +8,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Seen is what a person has looked at: the decision is taken for that only. The zero value names
-// nothing, which will do for a rejection.
+// Seen identifies what a person has decided on. The decision is refused if the job asks something else
+// by now. An approval requires it; for a rejection it may be zero.
 type Seen struct {
 	// CheckpointID is the question.
 	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`

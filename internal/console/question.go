@@ -132,13 +132,13 @@ func (q question) answer(sent url.Values) (client.Reply, error) {
 	return r, nil
 }
 
-// unseen refuses an approval of files that were not on the page, unless they are approved as well.
+// unseen returns an error for an approval of files that the page did not show, unless its box is ticked.
 func unseen(sent url.Values, decision job.Decision) error {
 	if decision != job.Approve || sent.Get("unseen") == "" || sent.Get("unseen-too") != "" {
 		return nil
 	}
-	return job.Errorf(job.Invalid, "The page did not show %s whole", plural(number(sent.Get("unseen")), "file")).
-		WithHint("Look at them, or say that you approve them, too.")
+	return job.Errorf(job.Invalid, "The page did not show %s completely", plural(number(sent.Get("unseen")), "file")).
+		WithHint("Read them, or tick the box to approve them too.")
 }
 
 // seen is what of a change was on the page.

@@ -17,8 +17,8 @@ type reviewView struct {
 	Patches []patch
 	LeftOut []leftOut
 	Logs    []job.VerifierOutput
-	// Files are those of the whole change, Additions and Deletions of all of them. Unseen is how
-	// many of them the page does not show whole.
+	// Files, Additions and Deletions are those of the whole change. Unseen is the number of
+	// files that the page does not show completely.
 	Files                []changedFile
 	Additions, Deletions int
 	Unseen               int
@@ -54,7 +54,7 @@ type reviewView struct {
 	path string
 }
 
-// changedFile is a file of a change; Anchor is where the page shows it, "" where it does not.
+// changedFile is a file of a change. Anchor is its place on the page, or "" if it is on another one.
 type changedFile struct {
 	Repo string
 	job.FileDiff
@@ -147,12 +147,12 @@ func (v *visit) readChange(id job.ID, shown *reviewView) error {
 	return nil
 }
 
-// isPart reports whether the page shows less than the change.
+// isPart reports whether the page shows only a part of the change.
 func (r *reviewView) isPart() bool {
 	return r.Whole != "" || r.Since != nil || r.Next > 0 || r.From > 1
 }
 
-// count takes the files of the whole change.
+// count adds the files of the whole change and counts those that the page does not show completely.
 func (r *reviewView) count(whole []job.DiffOutput) {
 	shown := map[string]patch{}
 	for _, p := range r.Patches {

@@ -97,8 +97,8 @@ func outline(text []byte) (keys, depth int) {
 	return keys, depth
 }
 
-// loneSurrogate finds an escape that is half of a character, which the decoder would replace by
-// U+FFFD: then what a person allows would not be what was sent. -1 where there is none.
+// loneSurrogate returns the offset of an unpaired surrogate escape, or -1. The decoder would replace it
+// by U+FFFD, so a person would approve something other than what was sent.
 func loneSurrogate(text []byte) int {
 	for i := 0; ; {
 		next := bytes.IndexByte(text[i:], '\\')
@@ -121,7 +121,7 @@ func loneSurrogate(text []byte) int {
 	}
 }
 
-// escaped reads an escape of the form \uXXXX that text begins with; -1 where it is none.
+// escaped returns the code of the \uXXXX escape at the beginning of text, or -1.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return -1

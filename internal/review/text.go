@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// summaryBytes is how much of a change the question for its review holds, outputBytes how much of
-	// what Claude says of it.
+	// summaryBytes limits the question of a review, outputBytes Claude's summary in it.
 	summaryBytes = 3500
 	outputBytes  = 1500
 	// summaryFiles is how many files of a repository it names, beside those that need
@@ -23,8 +22,8 @@ const (
 	summaryFiles = 20
 )
 
-// summaryText is the question for the review of a change. What Claude says stands in a fence, and
-// leaves room for what the server says of the change: checks that failed, then the files.
+// summaryText returns the question of a review. Claude's summary is fenced and limited, so that it can
+// neither imitate nor crowd out the failed checks and the files.
 func summaryText(id job.ID, c store.Captured) string {
 	var out strings.Builder
 	said := escapeFence(excerpt.Head(c.Output, outputBytes))

@@ -30,7 +30,7 @@ func (r *Runner) dispatch(ctx, serving context.Context) {
 	}
 }
 
-// next waits for a job, with a worker that is free; false, without a worker, when ctx has ended.
+// next waits for a job while holding a worker. It returns false, without a worker, if ctx ends.
 func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 	for {
 		if !r.awaitAbility(ctx) {
@@ -60,8 +60,8 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 	}
 }
 
-// pause leaves the worker that dispatch holds to turns that have lent theirs, until something comes
-// from a channel; false, without a worker, when ctx has ended.
+// pause releases the worker that dispatch holds until a value arrives from a channel, so that turns that
+// have lent theirs can continue. It returns false, without a worker, if ctx ends.
 func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 	r.free <- struct{}{}
 	select {

@@ -31,7 +31,7 @@ func createChange(t testing.TB, s *harness.Server, repository string) string {
 }
 
 // Each line of a change that is longer than a page can be seen, on some page, there and back;
-// what is written about one page goes along to the others. Who approves on one of them has to say so.
+// what is written about one page goes along to the others. Approving from one of them takes a tick for the others.
 func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 	t.Parallel()
 	const lines = 6500
@@ -72,9 +72,9 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 		t.Error("the comment does not stand at its line")
 	}
 
-	b.sees("2 files +6501", "service/long.go", "Approve also the 1 file that this page does not show whole", "Approve all 2 files")
+	b.sees("2 files +6501", "service/long.go", "Also approve 1 file that this page does not show completely", "Approve all 2 files")
 	b.is(`(document.querySelector("[name=unseen-too]").required = false, document.querySelector("#decide [value=approve]").click(), true)`)
-	b.sees("The page did not show 1 file whole")
+	b.sees("The page did not show 1 file completely")
 	if status := record(t, s, id)["status"]; status != "awaiting_approval" {
 		t.Fatalf("what was not seen is approved: the job is %v", status)
 	}

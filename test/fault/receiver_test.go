@@ -12,24 +12,23 @@ import (
 	"ringback/test/harness"
 )
 
-// receiver is what the nodes tell of jobs (WEBHOOK_URL). At times it refuses notices, or takes calls
-// and does not answer.
+// receiver receives the webhooks of all nodes (WEBHOOK_URL). At times it rejects them or does not
+// respond.
 type receiver struct {
 	*httptest.Server
 	world *world
 
 	mu sync.Mutex
-	// refusal is the status that calls are answered with; 0 while they are taken.
+	// refusal is the status of responses; 0 for 200.
 	refusal int
-	// hang is closed when calls are answered again; nil while they are.
+	// hang is set while the receiver does not respond, and closed when it does again.
 	hang chan struct{}
-	// bodies are those of all notices, by webhook-id; taken are the types of those that were taken, by
-	// request id.
+	// bodies holds every body by webhook-id, taken the types of accepted webhooks by request id.
 	bodies map[string]string
 	taken  map[string]map[string]bool
 }
 
-// startReceiver has the nodes tell a receiver on a host.
+// startReceiver starts the receiver on a host and configures the nodes to use it.
 func (w *world) startReceiver(host string) {
 	if w.receiver != nil {
 		w.receiver.Close()
@@ -104,7 +103,7 @@ func (r *receiver) note(id string, body []byte, taken bool) {
 	r.taken[id][notice.Type] = true
 }
 
-// refuse answers calls with a status for a while.
+// refuse rejects webhooks for a while.
 func (r *receiver) refuse() {
 	statuses := []int{http.StatusNotFound, http.StatusUnauthorized, http.StatusInternalServerError, http.StatusFound}
 	r.set(statuses[r.world.rand.IntN(len(statuses))], nil)
@@ -112,7 +111,7 @@ func (r *receiver) refuse() {
 	r.set(0, nil)
 }
 
-// pause takes calls for a while and does not answer.
+// pause accepts connections for a while without responding.
 func (r *receiver) pause() {
 	hang := make(chan struct{})
 	r.set(0, hang)
@@ -133,7 +132,7 @@ func (r *receiver) wasTold(id, event string) bool {
 	return r.taken[id][event]
 }
 
-// checkNotices waits until the receiver was told how each job has ended.
+// checkNotices waits until the end of each job has been reported to the receiver.
 func (w *world) checkNotices(jobs []*jobSeen) {
 	within := harness.Patience
 	for _, j := range jobs {

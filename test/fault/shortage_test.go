@@ -5,15 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// A shortage is something that a node runs out of for a while. None may cost a job anything but time.
-
-// smallDisk gives the first node a DATA_DIR on a small disk of its own, and returns the faults that
-// fill it up; none where that takes root, or where the store is there, too.
+// smallDisk puts the DATA_DIR of the first node on a small disk and returns the faults that fill it. It
+// returns none if mounting is not permitted or the store itself is in DATA_DIR.
 func (w *world) smallDisk() []fault {
 	dir := w.env[0]["DATA_DIR"]
 	if w.topology.nodes < 2 || exec.Command("mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=4000", "tmpfs", dir).Run() != nil {
@@ -36,13 +35,13 @@ func (w *world) smallDisk() []fault {
 	return []fault{
 		{"disk full", fill(func() { _ = os.WriteFile(filepath.Join(ballast, "0"), make([]byte, 64<<20), 0o600) })},
 		{"no inodes left", fill(func() {
-			for i := 0; os.WriteFile(filepath.Join(ballast, fmt.Sprint(i)), nil, 0o600) == nil; i++ {
+			for i := 0; os.WriteFile(filepath.Join(ballast, strconv.Itoa(i)), nil, 0o600) == nil; i++ {
 			}
 		})},
 	}
 }
 
-// useUpDescriptors leaves a node no file descriptors for a while.
+// useUpDescriptors limits a node to the file descriptors that it has open, for a while.
 func (w *world) useUpDescriptors() {
 	pid := w.node(w.rand.IntN(len(w.env))).Cmd.Process.Pid
 	var usual unix.Rlimit

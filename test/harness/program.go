@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// WriteProgram writes a file that can be run. No process is started meanwhile: for a moment it would
-// have the file open for writing, too, and the kernel runs no such file (ETXTBSY).
+// WriteProgram writes an executable file. It blocks forks meanwhile: a forked child would briefly
+// inherit the open file, and executing it would fail with ETXTBSY.
 func WriteProgram[T string | []byte](t testing.TB, path string, text T) {
 	t.Helper()
 	syscall.ForkLock.RLock()

@@ -1209,13 +1209,13 @@ export interface components {
          *     Others may come.
          */
         MessageType: ("text" | "hitl_checkpoint" | "tool" | "result" | "notice" | "which") | string;
-        /** @description A decision on what a job asks: what its person has looked at, and what they say to it. An approval names the question by checkpointId, or a change by iteration and trees. */
+        /** @description The body of an approval or a rejection. An approval requires checkpointId, or for a code change iteration and trees. */
         NewDecision: {
-            /** @description The question that they have seen: where the job asks another one by now, the decision is refused. */
+            /** @description The question that is decided on. The decision is refused if the job asks another one by now. */
             checkpointId?: string;
             /** @description How often the change had been steered. */
             iteration?: number;
-            /** @description What the person says to it. */
+            /** @description `reason` explains the decision. */
             reason?: string;
             /** @description Git's ids of what was shown, by repository, as the diff tells them. */
             trees?: {

@@ -82,7 +82,7 @@ export class Ringback {
     return this.request('POST', job(requestId, 'retry'), options);
   }
 
-  /** Says yes to what a job asks: name what was seen, by checkpointId, or a change by iteration and trees. */
+  /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
   approve(requestId: string, decision: Decision, options?: CallOptions): Promise<Job> {
     return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });
   }

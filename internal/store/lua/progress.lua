@@ -15,8 +15,8 @@ if ARGV[7] ~= '' and ARGV[7] ~= f[6] then return 'bad_signature' end
 local secret = redis.call('HMGET', P .. ':secret:' .. id, 'secret', 'until')
 if not secret[1] or secret[2] and tonumber(secret[2]) <= NOW then return 'expired' end
 
--- curl, and the server's own client of Redis, repeat a report whose answer was lost: the latest
--- ones are known by digest, as many as may come in between.
+-- curl and go-redis repeat a report if its response was lost. The digests of the latest reports
+-- identify duplicates; the number covers what may arrive in between.
 local seen, mark = f[2] or f[5] or '', digest .. ','
 if string.find(seen, mark, 1, true) then return 'ok' end
 redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -64 * #mark), 'updated', ARGV[5])
