@@ -203,11 +203,7 @@ func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd s
 }
 
 // endStrays ends processes that a test left running under dir.
-func endStrays(dir string) {
-	for _, pid := range processesUnder(dir) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-}
+func endStrays(dir string) { harness.EndProcessesUnder(dir) }
 
 // processesIn finds the processes of a node, by its DATA_DIR.
 func processesIn(dir string) []int { return processesUnder(dir + "/nodes") }

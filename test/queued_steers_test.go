@@ -143,3 +143,17 @@ func TestSteersAtEveryMoment(t *testing.T) {
 	}
 	n.await(t, id, "received")
 }
+
+// A verifier that takes long does not keep the only worker from other jobs.
+func TestAVerifierTakesNoWorker(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	env := gatedChange(t, gate)
+	env["WORKERS"] = "1"
+	n := startNode(t, env)
+	change := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
+	eventually(t, "the verifier to run", func() bool { return exists(gate + ".reached") })
+	n.await(t, n.create(t, object{"userId": "u2"}), "received")
+	open(t, gate)
+	n.openCheckpoint(t, change, "awaiting_approval")
+}

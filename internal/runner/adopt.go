@@ -122,7 +122,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	if step := change.Next(answers); step != nil {
 		// Nothing of this is Claude's: the conversation stands, whatever is left of its output.
 		end.Begun = true
-		r.turns.Go(func() { r.runStep(serving, j, change, step, end) })
+		r.turns.Go(func() { r.runStep(serving, j, change, step, end, &place{r: r}) })
 		return
 	}
 	r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
@@ -146,12 +146,14 @@ func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change
 	t.check() // the job may have ended, or gone on, while nobody listened
 	r.turns.Go(func() {
 		defer t.disown()
+		worker := &place{r: r}
+		defer worker.release()
 		select {
-		case <-r.free: // it takes up a worker, though there may be none left
-			defer func() { r.free <- struct{}{} }()
+		case <-r.free: // there may be none left
+			worker.held = true
 		default:
 		}
-		t.with(proc).supervise(serving, ctx)
+		t.with(proc, worker).supervise(serving, ctx)
 	})
 }
 

@@ -39,7 +39,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 		for where, end := range map[string]func(*Runner, *lifecycle.Turn){
 			"before its process started": func(r *Runner, turn *lifecycle.Turn) { r.failedToStart(t.Context(), turn, cause) },
 			"in a step of a change": func(r *Runner, turn *lifecycle.Turn) {
-				r.runStep(t.Context(), turn.Job, nil, failing{err: cause}, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Again: true})
+				r.runStep(t.Context(), turn.Job, nil, failing{err: cause}, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Again: true}, &place{r: r})
 			},
 		} {
 			t.Run(name+", "+where, func(t *testing.T) {

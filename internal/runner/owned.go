@@ -187,10 +187,12 @@ func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) erro
 
 // runStep does what is left of a turn where no process is needed, and books the turn's
 // end.
-func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd) {
+func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd, worker *place) {
 	ctx, t := r.own(serving, j, change, step)
 	defer t.disown()
-	err := r.withStore(ctx, j.ID, func() error { return step.Run(ctx) })
+	err := worker.lend(func() error {
+		return r.withStore(ctx, j.ID, func() error { return step.Run(ctx) })
+	})
 	if errors.Is(err, errShutdown) {
 		r.log.Info("left a change to the next start", "requestId", j.ID, "turn", j.Turn)
 		return

@@ -2,7 +2,7 @@ package runner
 
 import "context"
 
-// place is a worker of this node that a turn takes up.
+// place is the worker of a turn, if it has one.
 type place struct {
 	r    *Runner
 	held bool
@@ -16,17 +16,24 @@ func (p *place) release() {
 	}
 }
 
-// without does something of the server's own that may take long and needs no worker, such as
-// cloning from a host that says nothing: meanwhile other turns run. It keeps the worker where as many
-// turns as may do so already.
-func (p *place) without(ctx context.Context, do func() error) error {
+// lend releases the worker while the server does something that takes long and runs no Claude, such as
+// cloning, verifying or publishing. The turn keeps its worker if enough others have lent theirs.
+func (p *place) lend(do func() error) error {
+	if !p.held {
+		return do()
+	}
 	select {
 	case p.r.lent <- struct{}{}:
 		defer func() { <-p.r.lent }()
 		p.release()
 	default:
 	}
-	if err := do(); err != nil {
+	return do()
+}
+
+// without lends the worker and waits for one afterwards.
+func (p *place) without(ctx context.Context, do func() error) error {
+	if err := p.lend(do); err != nil {
 		return err
 	}
 	return p.take(ctx)

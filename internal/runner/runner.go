@@ -156,7 +156,7 @@ type Runner struct {
 	ability ability
 }
 
-// lentPerWorker is how many turns for each worker may prepare repositories beside those that run.
+// lentPerWorker limits how many turns per worker may clone, verify or publish while others run.
 const lentPerWorker = 4
 
 // knownEnds is of how many turns a node knows that it has booked their end.

@@ -21,6 +21,8 @@ type claudeTurn struct {
 	*ownedTurn
 	proc *process.Process
 	out  *output
+	// worker is released when the process has ended.
+	worker *place
 }
 
 // start runs a claimed turn in the background. It takes up a worker until the turn is
@@ -44,7 +46,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			r.stopTrying(st.Job.ID)
 			r.runStep(serving, st.Job, change, step, lifecycle.TurnEnd{
 				ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Begun: st.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Replied},
-			})
+			}, worker)
 			return
 		}
 		if err := r.leaveSubmission(serving, st.Job); err != nil {
@@ -93,7 +95,7 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 		r.log.Warn("could not record a process", "requestId", t.job.ID, "error", err)
 	}
 	r.log.Info("turn started", "requestId", t.job.ID, "turn", t.job.Turn, "kind", t.job.Kind, "pid", proc.PID)
-	t.with(proc).supervise(serving, ctx)
+	t.with(proc, worker).supervise(serving, ctx)
 }
 
 // launch makes everything ready for Claude and starts it. Until the process is there,
@@ -126,9 +128,9 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *plac
 	return process.Start(d)
 }
 
-// with returns the turn with its process.
-func (t *ownedTurn) with(proc *process.Process) *claudeTurn {
-	return &claudeTurn{t, proc, t.r.newOutput(t.job, proc.Files)}
+// with returns the turn with its process and its worker.
+func (t *ownedTurn) with(proc *process.Process, worker *place) *claudeTurn {
+	return &claudeTurn{t, proc, t.r.newOutput(t.job, proc.Files), worker}
 }
 
 // followInterval is how often what a process has printed is read.
@@ -228,7 +230,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 		t.r.answered(t.job.ID)
 	}
 	if t.change != nil {
-		t.r.runStep(serving, t.job, t.change, t.change.Submission(), end)
+		t.r.runStep(serving, t.job, t.change, t.change.Submission(), end, t.worker)
 	} else {
 		t.r.endTurn(serving, end)
 	}

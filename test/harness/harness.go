@@ -176,6 +176,7 @@ func (s *Server) end(t testing.TB) {
 		t.Error("the server did not stop within 20 seconds of SIGTERM")
 		_ = s.Cmd.Process.Kill()
 	}
+	EndProcessesUnder(s.Dir)
 	if s.secrets == nil {
 		return
 	}

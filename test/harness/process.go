@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // ProcessesUnder finds the processes whose working directory lies under dir.
@@ -19,6 +21,20 @@ func ProcessesUnder(dir string) []int {
 		}
 	}
 	return pids
+}
+
+// EndProcessesUnder kills the processes whose working directory is under dir, and waits until they are
+// gone: dir can be removed then.
+func EndProcessesUnder(dir string) {
+	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		left := ProcessesUnder(dir)
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // ChildrenOf finds the children of a process.
