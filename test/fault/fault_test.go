@@ -83,13 +83,17 @@ func run(t *testing.T, top topology, s settings) {
 	began := time.Now()
 	w := newWorld(t, top, s)
 	ears := w.startListeners()
-	var people, causing sync.WaitGroup
+	var people, causing, flooding sync.WaitGroup
+	var flood []*jobSeen
 	ctx, stop := context.WithCancel(t.Context())
 	chaos, calm := context.WithCancel(ctx)
 	people.Go(func() { w.answerPeople(ctx) })
 	causing.Go(func() { w.causeFaults(chaos) })
 
+	flooding.Go(func() { flood = w.flood() })
 	jobs := w.runClients(s.jobs)
+	flooding.Wait()
+	jobs = append(jobs, flood...)
 	calm()
 	causing.Wait()
 	w.repair()
@@ -97,6 +101,7 @@ func run(t *testing.T, top topology, s settings) {
 
 	w.checkJobs(jobs)
 	w.checkNotices(jobs)
+	w.checkFairness(jobs)
 	ears.check(jobs)
 	stop()
 	people.Wait()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,6 +91,9 @@ func newWorld(t testing.TB, top topology, s settings) *world {
 	return w
 }
 
+// workers is how many a node has.
+const workers = 6
+
 // prepareNodes gives each node an address and a directory that it keeps across restarts,
 // and puts the entry in front of them.
 func (w *world) prepareNodes() {
@@ -98,6 +102,10 @@ func (w *world) prepareNodes() {
 		w.t.Fatal(err)
 	}
 	prompts, schemas := kindsDirs(w.t, w.journal.witness())
+	userLimit := "4"
+	if w.settings.isFlooded() { // so that the queue alone is in the noisy user's way
+		userLimit = strconv.Itoa(workers * w.topology.nodes)
+	}
 	var addresses []string
 	for range w.topology.nodes {
 		address := "127.0.0.1:" + harness.FreePort(w.t)
@@ -105,7 +113,7 @@ func (w *world) prepareNodes() {
 		w.env = append(w.env, harness.Vars{
 			"LISTEN_ADDR": address, "DATA_DIR": w.t.TempDir(), "CLAUDE_BIN": self, playsClaude: w.journal.dir,
 			"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas, "SANDBOX": "off", // the journal lies outside of every job
-			"NODE_TIMEOUT": "2s", "RETRY_BACKOFF": "100ms", "HOLD": "400ms", "WORKERS": "6", "USER_LIMIT": "4",
+			"NODE_TIMEOUT": "2s", "RETRY_BACKOFF": "100ms", "HOLD": "400ms", "WORKERS": strconv.Itoa(workers), "USER_LIMIT": userLimit,
 			"CALLBACK_TIMEOUT": "2m", "LOG_LEVEL": "INFO",
 		})
 	}

@@ -89,7 +89,7 @@ type Role struct {
 	Known bool
 	// Replica says that it follows a primary, InStep that it has a connection to that.
 	Replica, InStep bool
-	// Replicas is how many are connected to a primary.
+	// Replicas is how many a primary has that acknowledge what it writes.
 	Replicas int
 	// Offset is how much it has written or read of the replication stream, in bytes.
 	Offset int64
@@ -109,7 +109,7 @@ func RoleOf(t testing.TB, client *redis.Client) Role {
 	}
 	r := Role{Known: true, Replica: field("role") == "slave"}
 	r.InStep = field("master_link_status") == "up"
-	r.Replicas, _ = strconv.Atoi(field("connected_slaves"))
+	r.Replicas = strings.Count(info, "state=online")
 	offset := "master_repl_offset"
 	if r.Replica {
 		offset = "slave_repl_offset"
