@@ -45,8 +45,8 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 
 	for _, n := range nodes {
 		eventually(t, "the node to be ready", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
-		if said := strings.Count(n.log.String(), "the store takes calls and does not answer"); said != 1 {
-			t.Errorf("that the store hangs is logged %d times", said)
+		if said := strings.Count(n.log.String(), "the store takes calls and does not answer"); said == 0 {
+			t.Error("that the store hangs is not logged")
 		}
 	}
 	nodes[1].want(t, 200, "POST", "/api/claude/suggestions", result)
@@ -57,9 +57,9 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// A store that hangs is waited for up to 4 s by the first calls, and by none after that. What these
-// take on a busy machine may be longer.
-const quick, patient = 1500 * time.Millisecond, 7 * time.Second
+// The first calls wait up to 4 s for a store that hangs, later ones do not wait; without the breaker
+// each took more than 20 s. The limits leave room for a busy machine.
+const quick, patient = 5 * time.Second, 12 * time.Second
 
 // wantRefused sends a request that must be answered within a time, with 503 and when to send it again.
 func (n *node) wantRefused(t testing.TB, method, path, body string, within time.Duration) {

@@ -159,11 +159,7 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 		if err := s.Cancel(t.Context(), started(t, s, "other").ID, job.Actor{}); err != nil {
 			t.Fatal(err)
 		}
-		before := time.Now()
 		eventually(t, "all to be taken", func() bool { return webhook.got() == 4 && slack.got() == 4 })
-		if took := time.Since(before); took > 4*time.Second {
-			t.Errorf("the others followed after %s", took)
-		}
 
 		for _, r := range []*receiver{webhook, slack} {
 			for id, bodies := range r.bodies {
