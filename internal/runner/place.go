@@ -19,9 +19,6 @@ func (p *place) release() {
 // lend releases the worker while the server does something that takes long and runs no Claude, such as
 // cloning, verifying or publishing. The turn keeps its worker if enough others have lent theirs.
 func (p *place) lend(do func() error) error {
-	if !p.held {
-		return do()
-	}
 	select {
 	case p.r.lent <- struct{}{}:
 		defer func() { <-p.r.lent }()
