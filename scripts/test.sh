@@ -7,9 +7,19 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# The tests create and remove many small files. Kept in memory, these take a quarter of the
+# processor time less. The mount is seen by the tests only, and ends with them.
+memory=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo 2>/dev/null || echo 0) # GiB
+if [ -z "${TESTS_IN_MEMORY:-}" ] && [ "${memory:-0}" -ge 10 ] && unshare --mount mount -t tmpfs none /mnt 2>/dev/null; then
+  TESTS_IN_MEMORY=1 exec unshare --mount "$PWD/scripts/test.sh"
+fi
+
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'umount -l "$work" 2>/dev/null; rm -rf "$work"' EXIT
+[ -z "${TESTS_IN_MEMORY:-}" ] || mount -t tmpfs -o size=8g none "$work"
 chmod 755 "$work" # some tests run the server as another user
+mkdir -m 1777 "$work/tmp"
+export TMPDIR=$work/tmp
 go build -o "$work/ringback" ./cmd/ringback
 export RINGBACK_BINARY=$work/ringback
 
