@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringback/internal/lazy"
+	"ringback/internal/literal"
 )
 
 // Verdict is what becomes of what Claude wants done.
@@ -139,7 +140,7 @@ const longestExact = 500
 // none of those that a kind can have, so that it permits nothing that looks like a
 // pattern for more.
 func exactly(c ToolCall) string {
-	if text := inputText(c.Input, ""); text != "" && len(text) <= longestExact {
+	if text := literal.Value(c.Input); text != "" && len(text) <= longestExact {
 		return c.Name + ": " + text
 	}
 	digest, err := digestOf(c.Input)

@@ -9,7 +9,6 @@ import (
 	"ringback/internal/approval"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
-	"ringback/internal/kind"
 )
 
 // confirmation is the answer to an action that a person has to allow, or has just
@@ -46,10 +45,12 @@ func (h *Handler) confirm(a *actionCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	question := a.action.Asks(a.input)
+	question.Bytes = len(a.operation.Input)
 	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Request{
-		ToolCallID: toolCallID, Parts: parts,
+		ToolCallID: toolCallID, Parts: parts, Asked: question,
 		RequestID: a.id, UserID: a.header.UserID, SessionID: a.header.SessionID, Type: job.Confirmation,
-		Message: kind.Fill(a.action.Question, a.input), Props: a.props(), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation, Hold: true,
+		Message: job.Sentence(question.Segments), Props: a.props(), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation, Hold: true,
 	})
 	switch {
 	case err != nil:

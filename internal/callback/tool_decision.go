@@ -42,9 +42,10 @@ func (t *toolCall) asking() (checkpoint.Request, error) {
 	props, err := json.Marshal(job.Props{
 		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: t.rule,
 	})
+	question := t.question()
 	return checkpoint.Request{
-		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: t.question(),
-		Props: props, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true,
+		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: job.Sentence(question.Segments),
+		Asked: question, Props: props, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true,
 		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}},
 	}, err
 }
@@ -169,38 +170,56 @@ const (
 	mostOfText = 2000
 )
 
-// question words what Claude wants to do, and what a yes for more than once permits.
-func (t *toolCall) question() string {
+// question is what Claude wants to do, and what a yes for more than once permits.
+func (t *toolCall) question() *job.Asked {
+	asked := &job.Asked{Bytes: len(t.operation.Input)}
 	short := approval.ToolCall{Name: t.tool.Name}
-	short.Input, _ = shortened(t.tool.Input).(map[string]any)
-	shown := short.Shown()
-	if len(shown) > mostShown {
-		shown = excerpt.Head(shown, mostShown) + fmt.Sprintf("\n(the beginning of %d bytes: look at the whole input before you allow it)", len(shown))
+	input, omitted := shortened(t.tool.Input)
+	short.Input, _ = input.(map[string]any)
+	asked.Omitted = omitted
+	say := func(from job.SegmentSource, text string) {
+		asked.Segments = append(asked.Segments, job.Segment{From: from, Text: text})
 	}
-	return fmt.Sprintf("Claude wants to use %s:\n%s\nAllow it? A yes for this job, or for always, permits: %s", t.tool.Name, shown, t.rule)
+	say(job.FromRingback, "Claude wants to use ")
+	say(job.FromValue, job.Bare(t.tool.Name))
+	say(job.FromRingback, ":\n")
+	shown := short.Shown()
+	head := excerpt.First(shown, mostShown)
+	say(job.FromValue, head)
+	if left := len(shown) - len(head); left > 0 {
+		asked.Omitted += left
+		say(job.FromRingback, fmt.Sprintf("\n(the beginning of %d bytes: look at the whole input before you allow it)", len(shown)))
+	}
+	say(job.FromRingback, "\nAllow it? A yes for this job, or for always, permits: ")
+	say(job.FromKind, t.rule)
+	return asked
 }
 
-// shortened is an input in which long texts are cut in the middle, and say so.
-func shortened(v any) any {
+// shortened is an input in which long texts are cut in the middle, and say so. omitted is how
+// many bytes are left out.
+func shortened(v any) (short any, omitted int) {
 	switch v := v.(type) {
 	case string:
 		if len(v) <= mostOfText {
-			return v
+			return v, 0
 		}
 		first, last := excerpt.First(v, mostOfText-mostOfText/4), excerpt.Last(v, mostOfText/4)
-		return fmt.Sprintf("%s … (%d bytes are left out here) … %s", first, len(v)-len(first)-len(last), last)
+		omitted = len(v) - len(first) - len(last)
+		return fmt.Sprintf("%s … (%d bytes are left out here) … %s", first, omitted, last), omitted
 	case map[string]any:
-		short := make(map[string]any, len(v))
+		fields := make(map[string]any, len(v))
 		for name, value := range v {
-			short[name] = shortened(value)
+			part, left := shortened(value)
+			fields[name], omitted = part, omitted+left
 		}
-		return short
+		return fields, omitted
 	case []any:
-		short := make([]any, len(v))
+		items := make([]any, len(v))
 		for i, value := range v {
-			short[i] = shortened(value)
+			part, left := shortened(value)
+			items[i], omitted = part, omitted+left
 		}
-		return short
+		return items, omitted
 	}
-	return v
+	return v, 0
 }

@@ -23,6 +23,8 @@ type Request struct {
 	Type      job.CheckpointType
 	Message   string
 	Props     json.RawMessage
+	// Asked is what is to be allowed, in parts; nil if the message is all there is.
+	Asked *job.Asked
 	// Parts are shown beside the message.
 	Parts []job.Part
 	// ApprovalKey is what an approval would be for, AuditFields the same for the audit log.
@@ -47,7 +49,7 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 	if details != nil {
 		return lifecycle.Outcome{}, asked, details, nil
 	}
-	f.props.OriginalQuestion, f.props.OfferedChange = "", "" // nobody was asked back yet
+	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", a.Asked // whatever the asker's props say
 	made, err := compose(f, a)
 	if err != nil {
 		return lifecycle.Outcome{}, asked, nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 )
@@ -43,6 +44,15 @@ func (f form) label(name string) string {
 		text += ", one of " + list(p.Enum)
 	}
 	return text
+}
+
+// askWhole asks again with all of an input whose question left out a part: whoever reads the
+// chat alone has not seen what they said yes to.
+func (f form) askWhole(base job.Reply) lifecycle.Resolution {
+	next := f.askedBack(intent.Reading{})
+	asked := *f.props.Asked
+	asked.Omitted, next.props.Asked = 0, &asked
+	return next.askAgain(base, nil, "That was not all of it. A yes runs "+job.Bare(f.props.Action+f.props.ToolName)+" with exactly this:\n"+f.checkpoint.Question().Exact+"\nAllow it?")
 }
 
 // askAgain asks once more, keeping what is known.

@@ -23,8 +23,11 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 			return f.askAgain(base, nil, limit.Message+". "+limit.Hint), nil
 		}
 		base.Decision = job.Decision(r.Outcome)
-		if f.checkpoint.Type == job.Review {
+		switch {
+		case f.checkpoint.Type == job.Review:
 			return f.review(base)
+		case base.Decision == job.Approve && f.props.Asked != nil && f.props.Asked.Omitted > 0:
+			return f.askWhole(base), nil
 		}
 		return answered(base), nil
 	case intent.Cancel:

@@ -40,7 +40,9 @@ type message struct {
 	Mine bool
 	// Calls are the tool calls, each with its result.
 	Calls []toolCall
-	Texts []string
+	// Question is what the message asks; nil if it asks nothing.
+	Question *job.Question
+	Texts    []string
 }
 
 // toolCall is a call of a tool, and what came of it.
@@ -135,6 +137,7 @@ func (v *visit) asErrorOrNil(err error) *job.Error {
 func newMessage(m job.Message) message {
 	shown := message{Message: m, Mine: m.Sender == job.FromUser}
 	calls := map[string]int{}
+	shown.Question = questionIn(m)
 	for _, part := range m.Parts {
 		switch part.Type {
 		case job.TextPart:
@@ -154,6 +157,25 @@ func newMessage(m job.Message) message {
 		}
 	}
 	return shown
+}
+
+// questionIn is what a message asks, nil if it asks nothing. The summary of a change is
+// something that Claude says.
+func questionIn(m job.Message) *job.Question {
+	asked := job.Checkpoint{Message: m.Content, Props: m.Props}
+	var props job.Props
+	switch m.MessageType {
+	case job.WhichMessage:
+	case job.CheckpointMessage:
+		if _ = job.UnmarshalExact(m.Props, &props); props.CheckpointType == job.Review {
+			return nil
+		}
+		asked.Type = props.CheckpointType
+	default:
+		return nil
+	}
+	q := asked.Question()
+	return &q
 }
 
 // callWords are what people read of how far a tool call is.

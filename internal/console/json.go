@@ -3,9 +3,9 @@ package console
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
-	"unicode/utf16"
+
+	"ringback/internal/literal"
 )
 
 // The limits of JSON that is laid out. Beyond them it is shown as it was written.
@@ -63,15 +63,8 @@ func pretty(text json.RawMessage) string {
 	} else if !json.Valid(text) {
 		return string(text)
 	}
-	var escaped strings.Builder
-	for _, r := range string(shown) {
-		if isVisible(r) {
-			escaped.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&escaped, `\u%04x`, unit)
-		}
-	}
-	return escaped.String()
+	return literal.JSON(unescaped.Replace(string(shown)))
 }
+
+// unescaped undoes escapes that Go writes of characters which mean something in HTML.
+var unescaped = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")

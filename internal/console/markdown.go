@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -111,21 +110,4 @@ func markdown(text string) template.HTML {
 // asText is a text as it was written.
 func asText(text string) template.HTML {
 	return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
-}
-
-// visible makes characters seen that change how others are shown (bidirectional controls)
-// or are not shown at all, so that a text cannot pose as another.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if isVisible(r) {
-			return r
-		}
-		return '\ufffd'
-	}, text)
-}
-
-// isVisible reports whether a character is seen, or is a space that is. The one that joins
-// emoji into one is let be.
-func isVisible(r rune) bool {
-	return r == '\n' || r == '\t' || r == '\r' || r == '\u200d' || !unicode.In(r, unicode.Cf, unicode.Cc)
 }

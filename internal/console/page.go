@@ -12,6 +12,7 @@ import (
 	"ringback/internal/client"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 //go:embed templates
@@ -91,7 +92,7 @@ func (v *visit) render(status int, name string, p page) error {
 	} else if err != nil {
 		return err
 	}
-	return v.HTML(status, withPrefix(visible(text.String()), prefix(v.Request()))) // whatever stands where, no text poses as another
+	return v.HTML(status, withPrefix(literal.Text(text.String()), prefix(v.Request()))) // whatever stands where, no text poses as another
 }
 
 // asError is what a page says of an error.

@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/console/syntax"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // patch is what has changed in a file, as a page shows it.
@@ -48,13 +49,13 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 			p.Rows = append(p.Rows, row{Kind: "hunk", HTML: escaped(line)})
 		case !inside || line == "" || line[0] == '\\':
 		case line[0] == '+':
-			p.Rows = append(p.Rows, row{Kind: "add", New: now, text: visible(line[1:])})
+			p.Rows = append(p.Rows, row{Kind: "add", New: now, text: literal.Text(line[1:])})
 			now++
 		case line[0] == '-':
-			p.Rows = append(p.Rows, row{Kind: "del", Old: old, text: visible(line[1:])})
+			p.Rows = append(p.Rows, row{Kind: "del", Old: old, text: literal.Text(line[1:])})
 			old++
 		case line[0] == ' ':
-			p.Rows = append(p.Rows, row{Kind: "same", Old: old, New: now, text: visible(line[1:])})
+			p.Rows = append(p.Rows, row{Kind: "same", Old: old, New: now, text: literal.Text(line[1:])})
 			old++
 			now++
 		}
@@ -222,7 +223,7 @@ func mark(out *strings.Builder, text, class string, at int, changed part) {
 }
 
 func escaped(text string) template.HTML {
-	return template.HTML(template.HTMLEscapeString(visible(text))) //nolint:gosec // it is escaped
+	return template.HTML(template.HTMLEscapeString(literal.Text(text))) //nolint:gosec // it is escaped
 }
 
 // pair puts lines side by side: what was removed beside what was added in its place.

@@ -24,11 +24,12 @@ type question struct {
 	Form *form.Field
 	// Choices are the values to choose from, as text.
 	Choices []string
-	// Runs is the action that runs on a yes, Input what it or the tool is called with, as
-	// JSON; Editable is whether that can be changed.
-	Runs     string
+	// Asks is what is asked. Input is the input of a tool, which can be changed if it is Editable.
+	Asks     job.Question
 	Input    string
 	Editable bool
+	// Changed is whether the input that the form shows is another one.
+	Changed bool
 	// Yes and No are what the buttons say.
 	Yes, No string
 	// Deadline is until when it waits; zero where that is not known.
@@ -55,7 +56,7 @@ const mostChoices = 200
 
 // newQuestion shows a checkpoint with nothing filled in.
 func (v *visit) newQuestion(c job.Checkpoint) question {
-	q := question{Checkpoint: c, Back: v.Request().URL.RequestURI(), Scope: "once", Yes: "Approve", No: "Deny"}
+	q := question{Checkpoint: c, Asks: c.Question(), Back: v.Request().URL.RequestURI(), Scope: "once", Yes: "Approve", No: "Deny"}
 	_ = job.UnmarshalExact(c.Props, &q.Props) // props that cannot be read are shown as they are
 	if q.Props.Yes != nil {
 		q.Yes = q.Props.Yes.Label
@@ -81,7 +82,7 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 func (q question) filled(sent url.Values, e *job.Error) question {
 	q.Text, q.Scope, q.Filled = sent.Get("text"), cmp.Or(sent.Get("scope"), "once"), true
 	if q.Editable && sent.Has("input") {
-		q.Input = sent.Get("input")
+		q.Input, q.Changed = sent.Get("input"), !sameJSON([]byte(sent.Get("input")), q.Props.ToolInput)
 	}
 	var at []job.Detail
 	for _, detail := range e.Details {
@@ -242,11 +243,12 @@ func (v *visit) look(c job.Checkpoint) question {
 }
 
 // complete adds what the job and its audit log know of a question: until when it waits,
-// exactly what is to be allowed, and who has answered.
+// and who has answered.
 func (v *visit) complete(q *question, j job.Job) {
 	q.Kind = j.Kind
 	if q.Status.Waits() {
 		q.Deadline = j.Deadline
+		return
 	}
 	log, err := v.api().Audit(v.Request().Context(), j.ID)
 	if err != nil {
@@ -254,13 +256,7 @@ func (v *visit) complete(q *question, j job.Job) {
 	}
 	for _, line := range log.Entries() {
 		var e job.AuditEntry
-		if json.Unmarshal(line, &e) != nil || e.CheckpointID != q.ID {
-			continue
-		}
-		if e.Action != "" && len(e.Input) > 0 {
-			q.Runs, q.Input = e.Action, pretty(e.Input)
-		}
-		if e.By != nil && !q.Status.Waits() {
+		if json.Unmarshal(line, &e) == nil && e.CheckpointID == q.ID && e.By != nil {
 			q.By = actorWords(*e.By)
 		}
 	}

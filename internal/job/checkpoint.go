@@ -131,6 +131,12 @@ type Props struct {
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
 	Kind       string          `json:"kind,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
+	// Action and Input are the action that is to be confirmed.
+	Action string          `json:"action,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	// Asked is what is to be allowed, in parts, so that values cannot pose as the
+	// kind's words.
+	Asked *Asked `json:"asked,omitempty"`
 	// Iteration is how often the change under review was steered already, and
 	// MaxIterations how often it may be.
 	Iteration     int `json:"iteration,omitempty"`

@@ -80,11 +80,61 @@ type Choice struct {
 
 // Filled is the answer with an input's fields in its texts.
 func (a Choice) Filled(input map[string]any) *job.AnswerProps {
-	p := &job.AnswerProps{Label: a.Label, Message: Fill(a.Message, input)}
+	message, _ := sentence(a.Message, input)
+	p := &job.AnswerProps{Label: a.Label, Message: job.Sentence(message)}
 	for _, text := range a.Also {
 		p.Also = append(p.Also, Fill(text, input))
 	}
 	return p
+}
+
+// Asks is what a person is asked about the action with an input.
+func (a *Action) Asks(input map[string]any) *job.Asked {
+	asked := &job.Asked{}
+	asked.Segments, asked.Omitted = sentence(a.Question, input)
+	for _, p := range a.schema.Properties() {
+		asked.Fields = append(asked.Fields, job.AskedField(p))
+	}
+	return asked
+}
+
+// sentence puts an input's fields into a text for people, each in quotes that it cannot close.
+// Those that the text has around a variable of its own are dropped. omitted is how many
+// characters of the values are left out.
+func sentence(text string, input map[string]any) (segments []job.Segment, omitted int) {
+	own := func(words string) {
+		if words != "" {
+			segments = append(segments, job.Segment{From: job.FromKind, Text: words})
+		}
+	}
+	for {
+		at := variable().FindStringSubmatchIndex(text)
+		if at == nil {
+			own(text)
+			return segments, omitted
+		}
+		before, name, after := text[:at[0]], text[at[2]:at[3]], text[at[1]:]
+		value := fieldOf(input, name)
+		if _, isText := value.(string); isText && strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`) {
+			before, after = before[:len(before)-1], after[1:]
+		}
+		own(before)
+		if value != nil {
+			part, left := job.ValueSegments(value)
+			segments, omitted = append(segments, part...), omitted+left
+		}
+		text = after
+	}
+}
+
+// fieldOf returns the field of an input that a variable names; nil if it is not there.
+func fieldOf(input map[string]any, variable string) any {
+	var v any = input
+	for field := range strings.SplitSeq(strings.TrimPrefix(variable, "input."), ".") {
+		object, _ := v.(map[string]any)
+		v = object[field]
+	}
+	return v
 }
 
 // SchemaSource is a JSON Schema written as YAML; its properties keep their order.
@@ -148,20 +198,16 @@ func (a *Action) NeedsApproval(input map[string]any) bool {
 	return a.confirm.Verdict(input) != approval.Allow
 }
 
-// Fill puts an input's fields in place of the variables of a text. An absent
-// field leaves nothing.
+// Fill puts an input's fields in place of the variables of a text for programs. An
+// absent field leaves nothing.
 func Fill(text string, input map[string]any) string {
 	return Render(text, func(name string) string {
-		var v any = input
-		for field := range strings.SplitSeq(strings.TrimPrefix(name, "input."), ".") {
-			object, _ := v.(map[string]any)
-			v = object[field]
-		}
-		switch v := v.(type) {
-		case nil:
+		v := fieldOf(input, name)
+		if v == nil {
 			return ""
-		case string:
-			return v
+		}
+		if text, ok := v.(string); ok {
+			return text
 		}
 		text, err := json.Marshal(v)
 		if err != nil {

@@ -33,10 +33,11 @@ func nextDay(now time.Time) time.Time {
 
 // budgetProps are the props of the question whether a job may cost more.
 type budgetProps struct {
-	Title   string  `json:"title"`
-	UsedUSD float64 `json:"used_usd"`
-	MoreUSD float64 `json:"more_usd"`
-	RunID   string  `json:"checkpoint_run_id"`
+	Title   string    `json:"title"`
+	UsedUSD float64   `json:"used_usd"`
+	MoreUSD float64   `json:"more_usd"`
+	RunID   string    `json:"checkpoint_run_id"`
+	Asked   job.Asked `json:"asked"`
 }
 
 // askForBudget asks a person whether a job may cost as much again as it was given.
@@ -46,7 +47,7 @@ func (st *State) askForBudget(j *Job, e TurnEnd) error {
 		more = j.BudgetUSD
 	}
 	text := fmt.Sprintf("%s used, go on for %s more?", job.Dollars(e.Budget.Spent), job.Dollars(price.FromUSD(more)))
-	props := mustMarshal(budgetProps{"The job's budget is used up", e.Budget.Spent.USD(), more, string(j.ID)})
+	props := mustMarshal(budgetProps{"The job's budget is used up", e.Budget.Spent.USD(), more, string(j.ID), job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: text}}}})
 	n := NewCheckpoint{RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Confirmation, Message: text, Props: props, Chat: job.Text(job.FromAssistant, text)}
 	n.Chat.MessageType, n.Chat.Props, n.Chat.LogID, n.Chat.Destination = job.CheckpointMessage, props, string(j.ID), "user"
 	c := n.record(e.question, j.recipient(), e.humanTimeout)

@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // HasField reports whether the schema names a field, itself or in a part that must
 // hold.
@@ -44,6 +47,31 @@ func (s *Schema) fieldAt(at *node, field string) *node {
 		}
 	}
 	return nil
+}
+
+// Property is a field of an object: its name and the schema's title of it.
+type Property struct{ Name, Title string }
+
+// Properties lists the fields that a schema of an object names, in its order.
+func (s *Schema) Properties() []Property {
+	if s == nil {
+		return nil
+	}
+	return s.properties(s.resolve(s.node), nil)
+}
+
+func (s *Schema) properties(at *node, found []Property) []Property {
+	properties := at.get("properties")
+	for _, name := range properties.names() {
+		property := properties.get(name)
+		found = append(found, Property{name, cmp.Or(property.get("title").text(), s.resolve(property).get("title").text())})
+	}
+	if all := at.get("allOf"); all != nil {
+		for _, part := range all.items {
+			found = s.properties(s.resolve(part), found)
+		}
+	}
+	return found
 }
 
 // anyField reports whether a schema is made for fields that it does not name.

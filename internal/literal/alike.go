@@ -1,0 +1,55 @@
+package literal
+
+import "unicode"
+
+// alike are the scripts with letters that look like Latin ones.
+var alike = []*unicode.RangeTable{unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu}
+
+// latinTwins are the letters of these scripts that nobody can tell from a Latin one.
+const latinTwins = "аеорсухіјѕһԛԝԁӏАВЕКМНОРСТУХІЈЅԌԚԜҮ" + "ονρϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ" + "օոսհցյզՕՍ"
+
+var isLatinTwin = func() map[rune]bool {
+	twins := map[rune]bool{}
+	for _, r := range latinTwins {
+		twins[r] = true
+	}
+	return twins
+}()
+
+// inWord reports whether a character is part of a word.
+func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
+
+// poses reports whether a word of another script can be taken for a Latin one: it holds letters
+// of both, or none but those that look the same. One letter alone is a word of its own script.
+func poses(word []rune) bool {
+	latin, letters, twins := false, 0, 0
+	for _, r := range word {
+		switch {
+		case unicode.Is(unicode.Latin, r):
+			latin = true
+		case unicode.In(r, alike...):
+			letters++
+			if isLatinTwin[r] {
+				twins++
+			}
+		}
+	}
+	return letters > 0 && (latin || letters == twins && letters > 1)
+}
+
+// looksLikeASCII reports whether a character, letter or not, looks like one of ASCII: it is one
+// of mathematics' alphabets, a Roman numeral, or a sign that is told from a dash, a slash or a
+// dot by nobody.
+func looksLikeASCII(r rune) bool {
+	switch r {
+	case '\u01c0', '\u01c3', '\u0251', '\u0261', '\u037e', '\u0589', '\u05c3', '\u2010', '\u2011', '\u2012', '\u2015', '\u2024',
+		'\u2044', '\u2212', '\u2215', '\u2216', '\u2223', '\u2236', '\u223c', '\u29f5', '\ua789':
+		return true
+	}
+	return r >= 0x1D400 && r <= 0x1D7FF || r >= 0x2160 && r <= 0x217F
+}
+
+// overlays reports whether a mark strikes out or encloses the letter before it.
+func overlays(r rune) bool {
+	return r >= 0x0334 && r <= 0x0338 || r >= 0x20D0 && r <= 0x20F0 || unicode.Is(unicode.Me, r)
+}

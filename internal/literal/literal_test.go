@@ -1,0 +1,74 @@
+package literal_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/quick"
+
+	"ringback/internal/literal"
+)
+
+func TestAValueIsWrittenSoThatItIsSeen(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`C-17" now`:          `"C-17\" now"`,
+		"a\n# b":             `"a\n# b"`,
+		"Söhne <GmbH> & 日本":  `"Söhne <GmbH> & 日本"`,
+		"\u202etxt.exe":      `"\u202etxt.exe"`,
+		"pay\u200bpal":       `"pay\u200bpal"`,
+		"p\u0430ypal":        `"p\u0430ypal"`,        // a Cyrillic letter in a Latin word
+		"\u0441\u043e\u0440": `"\u0441\u043e\u0440"`, // nothing but twins
+		"Москва у реки":      `"Москва у реки"`,
+		"Αθήνα και":          `"Αθήνα και"`,
+		"a\u0336b\u0336":     `"a\u0336b\u0336"`, // struck out
+		"\u0301a":            `"\u0301a"`,        // an accent on our quote
+		"e\u0301":            "\"e\u0301\"",
+		"\x1b[2J\r":          `"\u001b[2J\r"`,
+		"a\u00a0b\u3000":     `"a\u00a0b\u3000"`,
+		"\U0001d41drm":       `"\ud835\udc1drm"`,
+		"1\u2212\u2044":      `"1\u2212\u2044"`,
+		"❤\ufe0f":            `"❤\ufe0f"`,
+	} {
+		if got := literal.Quote(text); got != want {
+			t.Errorf("%q is written %s, want %s", text, got, want)
+		}
+	}
+}
+
+// What is shown can be read back, and is what it was.
+func TestAValueCanBeReadBack(t *testing.T) {
+	t.Parallel()
+	same := func(text string) bool {
+		text = strings.ToValidUTF8(text, "?")
+		var back string
+		return json.Unmarshal([]byte(literal.Quote(text)), &back) == nil && back == text
+	}
+	if err := quick.Check(same, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLinesAreAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(literal.Lines("grep -E \"\\d\" x\n\tok \r\n\u202e⟨U+0041⟩"), "|")
+	if want := "grep -E \"\\d\" x|\tok ⟨U+000D⟩|⟨U+202E⟩⟨U+27E8⟩U+0041⟨U+27E9⟩"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if got := literal.Lines("a  ")[0]; got != "a⟨U+0020⟩⟨U+0020⟩" {
+		t.Errorf("spaces at the end of a line are %q", got)
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a\r\nb\tc\u00a0d": "a\nb\tc\u00a0d", "a\rb": "a\ufffdb", "\x1b[1m": "\ufffd[1m", "a\u200db": "a\ufffdb",
+		"👩\u200d🍳": "👩\u200d🍳", "می\u200cخواهم": "می\u200cخواهم", "a\u2028b\u2066": "a\ufffdb\ufffd", "\u3164": "\ufffd",
+		"a" + strings.Repeat("\u0301", 6): "a" + strings.Repeat("\u0301", 4) + "\ufffd\ufffd",
+	} {
+		if got := literal.Text(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}
