@@ -82,19 +82,36 @@ func (p printer) verified(v job.AuditVerification) {
 }
 
 func (p printer) audit(log []byte) error {
+	header := []string{"TIME", "EVENT", "WHAT", "WHO", "HOW"}
+	if p.columns == 0 {
+		header = append(header, "INPUT")
+	}
 	var rows [][]string
+	var inputs []string
 	for line := range bytes.Lines(log) {
 		var e job.AuditEntry
 		if err := json.Unmarshal(line, &e); err != nil {
 			return err
 		}
-		rows = append(rows, []string{p.time(e.Time, time.DateTime), e.Event, e.Action + e.Tool, by(e.By), strings.TrimSpace(e.Outcome + " " + e.Detail), shortened(string(e.Input))})
+		row := []string{p.time(e.Time, time.DateTime), e.Event, e.Action + e.Tool, by(e.By), strings.TrimSpace(e.Outcome + " " + e.Detail)}
+		input := job.Readable(e.Input)
+		if p.columns == 0 {
+			row = append(row, input)
+		}
+		rows, inputs = append(rows, row), append(inputs, input)
 	}
 	if len(rows) == 0 {
 		p.printf("Nothing was asked, allowed or run.\n")
 		return nil
 	}
-	p.table([]string{"TIME", "EVENT", "WHAT", "WHO", "HOW", "INPUT"}, rows)
+	w := widths(append([][]string{header}, rows...))
+	p.header(header, w)
+	for i, row := range rows {
+		p.row(row, w)
+		if p.columns > 0 && inputs[i] != "" {
+			p.lines("    ", []string{inputs[i]})
+		}
+	}
 	return nil
 }
 

@@ -24,7 +24,7 @@ func TestCompletion(t *testing.T) {
 		{"status -o ", "table\njson\n:4\n"},
 		{"list --output ", "table\njson\n:4\n"},
 		{"run --simulate ", "manual\nsuccess\nrepair\nfailure\nsilence\n:4\n"},
-		{"reply ", "chk_question\t3 min: The ratio 5:3 [31m is not supported. Available options are: 16:9, 1:1.\n:36\n"},
+		{"reply ", "chk_question\t3 min: The ratio 5:3\ufffd[31m is not supported. Available options are: 16:9, 1:1.\n:36\n"},
 		{"revoke ", "apr_approval\tcareful: Bash\n:36\n"},
 	} {
 		got := newConsole(t, newStub(t).URL).run(t, append([]string{"__complete"}, strings.Split(c.line, " ")...)...)

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -77,7 +74,8 @@ func (d *decision) shown(cmd *cobra.Command, args []string) (job.Job, error) {
 func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	a := d.target.app
 	q := a.asker(cmd.Context(), cmd)
-	q.p.printf("About to %s %s (%s)%s\n", d.verb, clean(j.ID.Short()), clean(a.about(j)), d.effect(cmd.Context(), j))
+	q.p.printf("About to %s %s (%s)", d.verb, clean(j.ID.Short()), clean(a.about(j)))
+	d.effect(cmd.Context(), q.p, j)
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return nil
 	}
@@ -88,43 +86,20 @@ func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	return err
 }
 
-// effect describes what is decided on. For an action or a tool call this includes the complete input,
-// which the question itself may shorten.
-func (d *decision) effect(ctx context.Context, j job.Job) string {
+// effect shows what is decided on: all of it.
+func (d *decision) effect(ctx context.Context, p printer, j job.Job) {
 	if j.Checkpoint == nil {
-		return "."
+		p.printf(".\n")
+		return
 	}
-	text := j.Checkpoint.Message
+	p.printf(":\n")
 	if underReview(j) {
 		if summary := changeSummary(ctx, d.target.app.client(), j.ID); summary != "" {
-			text = summary
+			p.hang("  ", "  ", "", summary)
+			return
 		}
 	}
-	if input := exactInput(*j.Checkpoint); input != "" {
-		text = strings.TrimSpace(text) + "\n\nComplete input:\n" + input
-	}
-	var b strings.Builder
-	b.WriteString(":")
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		b.WriteString("\n  " + clean(strings.TrimRight(line, "\r\n")))
-	}
-	return b.String()
-}
-
-// exactInput returns the input of the action or tool call that a checkpoint asks about, or "".
-func exactInput(c job.Checkpoint) string {
-	var props struct {
-		Input     json.RawMessage `json:"input"`
-		ToolInput json.RawMessage `json:"tool_input"`
-	}
-	if c.Type != job.Confirmation && c.Type != job.ToolApproval || json.Unmarshal(c.Props, &props) != nil {
-		return ""
-	}
-	var text bytes.Buffer
-	if json.Indent(&text, []byte(cmp.Or(string(props.ToolInput), string(props.Input))), "", "  ") != nil {
-		return ""
-	}
-	return text.String()
+	p.asks(*j.Checkpoint)
 }
 
 // changeSummary is a line for each repository of a change; "" when it cannot be

@@ -3,9 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"ringback/internal/literal"
 )
 
 // jsonWriter writes JSON with \u escapes in place of characters that steer a terminal or make
@@ -52,11 +53,5 @@ func (a *app) exact(w io.Writer) io.Writer {
 // isHarmless reports whether a terminal shows a character and nothing else, or it is a line
 // break or tab of the JSON itself.
 func isHarmless(r rune) bool {
-	switch {
-	case r == '\n', r == '\t', r == '\r':
-		return true
-	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
-		return false
-	}
-	return !unicode.Is(unicode.Bidi_Control, r)
+	return r == '\n' || r == '\t' || r == '\r' || !literal.Hidden(r)
 }

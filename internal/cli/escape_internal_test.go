@@ -8,7 +8,7 @@ import (
 // Characters that are cut in two by the writes that they come in are one all the same.
 func TestJSONIsWrittenInPieces(t *testing.T) {
 	t.Parallel()
-	const text, want = "{\"a\":\"\u202eé😀\U000e0001\x85\"}\n", "{\"a\":\"\\u202eé😀\U000e0001\\ufffd\"}\n"
+	const text, want = "{\"a\":\"\u202eé😀\U000e0001\x85\"}\n", "{\"a\":\"\\u202eé😀\\udb40\\udc01\\ufffd\"}\n"
 	for size := 1; size <= len(text); size++ {
 		var out strings.Builder
 		w := &jsonWriter{Writer: &out}

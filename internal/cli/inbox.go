@@ -69,7 +69,7 @@ func (p printer) letters(list []job.Checkpoint) {
 			p.printf("  %s\n", p.paint(faint, p.fit(clean(c.RequestID.Short()), 2)))
 		}
 	}
-	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply <checkpoint> <text>"))
+	p.printf("%s\n", p.paint(faint, "Read one in full, and answer it, with: ringback reply <checkpoint>"))
 }
 
 func (p printer) inboxTable(list []job.Checkpoint) {

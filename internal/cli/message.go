@@ -13,11 +13,7 @@ const margin = "         "
 
 // message prints one entry of a chat: when, who, what.
 func (p printer) message(m job.Message) {
-	p.printf("%s %s", p.paint(faint, p.time(m.CreatedAt, time.TimeOnly)), p.paint(bold, clean(speaker(m))))
-	if content := strings.TrimSpace(m.Content); content != "" {
-		p.printf("  %s", strings.ReplaceAll(cleanLines(content), "\n", "\n"+margin))
-	}
-	p.printf("\n")
+	p.hang(p.paint(faint, p.time(m.CreatedAt, time.TimeOnly))+" "+p.paint(bold, clean(speaker(m)))+"  ", margin, "", strings.TrimSpace(m.Content))
 	for _, part := range m.Parts {
 		if line := toolLine(part); line != "" {
 			p.aside(line)
@@ -26,7 +22,7 @@ func (p printer) message(m job.Message) {
 }
 
 // aside prints a remark below a message.
-func (p printer) aside(text string) { p.printf("%s%s\n", margin, p.paint(faint, clean(text))) }
+func (p printer) aside(text string) { p.hang(margin, margin, faint, clean(text)) }
 
 func speaker(m job.Message) string {
 	who := string(m.Sender)
@@ -99,8 +95,9 @@ func answeredIn(messages []job.Message) map[int64]bool {
 	return answered
 }
 
-// fate prints below a question what became of it, or how to answer it.
+// fate prints below a question what it is about, and what became of it or how to answer it.
 func (p printer) fate(c job.Checkpoint) {
+	p.input(margin, c.Question())
 	if c.Status != job.Open {
 		p.aside(string(c.Status))
 		return
@@ -108,5 +105,5 @@ func (p printer) fate(c job.Checkpoint) {
 	if replies := suggested(c.Props); replies != "" {
 		p.printf("%s%s\n", margin, p.paint(cyan, clean(replies)))
 	}
-	p.aside("open; answer with: ringback reply " + Quoted(clean(string(c.ID))) + " <text>")
+	p.printf("%s%s\n", margin, p.paint(faint, "open; answer with: ringback reply "+Quoted(clean(string(c.ID)))+" <text>"))
 }

@@ -32,9 +32,9 @@ func TestListAndStatusSayWhatGoesOn(t *testing.T) {
 		{"Claude has said nothing", strings.Replace(inPhase(running, "running", `"phase":"claude"`), `"activity"`, `"x"`, 1), "Claude is on it", "Claude is on it"},
 		{"what Claude said is past", inPhase(running, "running", `"phase":"verifying"`), "verifying", "verifying"},
 		{"publishing", inPhase(running, "running", `"phase":"publishing"`), "publishing", "publishing"},
-		{"a phase of a newer server", inPhase(running, "running", `"phase":"added\n\u0007later"`), "added  later", "added  later"},
+		{"a phase of a newer server", inPhase(running, "running", `"phase":"added\n\u0007later"`), "added \ufffdlater", "added \ufffdlater"},
 		{"an older server", running, "40% Browsing", "40% Browsing"},
-		{"the question goes first", inPhase(waiting, "awaiting_input", `"phase":"held"`), "The ratio 5:3 [31m is not supported. Available options are: 16:9, 1:1.", "Claude waits for the reply"},
+		{"the question goes first", inPhase(waiting, "awaiting_input", `"phase":"held"`), "The ratio 5:3\ufffd[31m is not supported. Available options are: 16:9, 1:1.", "Claude waits for the reply"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

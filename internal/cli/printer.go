@@ -6,12 +6,11 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/term"
 
-	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // printer writes for people.
@@ -62,7 +61,7 @@ const (
 )
 
 func (p printer) paint(code, text string) string {
-	if !p.color || text == "" {
+	if !p.color || text == "" || code == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -91,46 +90,31 @@ func (p printer) time(t time.Time, layout string) string {
 }
 
 // json prints JSON that a person reads.
-func (p printer) json(text []byte) { p.printf("%s\n", cleanLines(indented(text))) }
+func (p printer) json(text []byte) {
+	for line := range strings.SplitSeq(indented(text), "\n") {
+		p.hang("", "    ", "", line)
+	}
+}
 
 // fit shortens text to the terminal, of which other columns are taken already.
 func (p printer) fit(text string, taken int) string {
-	room := p.columns - taken
 	if p.columns == 0 {
 		return text
 	}
-	return excerpt.Letters(text, room)
+	return fitted(text, p.columns-taken)
 }
 
 // clean makes text from others harmless: what Claude and users write must not
 // steer the terminal, nor begin a new line, nor read other than it is written
 // (which marks of writing direction can make a change under review do).
 func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
-			return ' '
-		case unicode.Is(unicode.Bidi_Control, r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
+	return strings.ReplaceAll(cleanCode(strings.ReplaceAll(text, "\n", " ")), "\t", " ")
 }
 
 // cleanCode is clean for a line of code, whose tabs mean something.
-func cleanCode(line string) string {
-	parts := strings.Split(line, "\t")
-	for i, part := range parts {
-		parts[i] = clean(part)
-	}
-	return strings.Join(parts, "\t")
-}
+func cleanCode(line string) string { return literal.Text(line) }
 
 // cleanLines is clean for text of several lines.
 func cleanLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = clean(line)
-	}
-	return strings.Join(lines, "\n")
+	return strings.ReplaceAll(literal.Text(text), "\t", "    ")
 }

@@ -12,17 +12,46 @@ import (
 func (p printer) question(c job.Checkpoint) {
 	p.asks(c)
 	if replies := suggested(c.Props); replies != "" {
-		p.printf("%s\n", p.paint(faint, "Replies: "+clean(replies)))
+		p.printf("%s\n", p.paint(faint, "Replies: "+p.fit(clean(replies), 9)))
 	}
 	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply "+Quoted(clean(string(c.ID)))+" <text>"))
 }
 
-// asks prints a question alone. Its lines are indented, so that none passes for
-// one of ours.
+// asks prints a question, and the whole input that it is about. Its rows are indented, so that
+// none passes for one of ours.
 func (p printer) asks(c job.Checkpoint) {
-	for line := range strings.Lines(strings.TrimSpace(c.Message)) {
-		p.printf("  %s\n", p.paint(bold, clean(strings.TrimRight(line, "\r\n"))))
+	const margin = "  "
+	q := c.Question()
+	if q.Again != "" {
+		p.hang(margin, margin, "", strings.TrimSpace(q.Again))
 	}
+	text := job.Sentence(q.Segments)
+	if c.Type == job.ToolApproval {
+		text = "Claude wants to use " + q.Runs + "."
+		if q.Rule != "" {
+			text += "\nA yes for this job, or for always, permits: " + q.Rule
+		}
+	}
+	p.hang(margin, margin, bold, strings.TrimSpace(text))
+	p.input(margin, q)
+}
+
+// input prints what a yes runs, field by field and as JSON.
+func (p printer) input(margin string, q job.Question) {
+	if q.Exact == "" {
+		return
+	}
+	p.printf("%sA yes runs %s with exactly this input:\n", margin, clean(q.Runs))
+	for _, f := range q.Input {
+		name := f.Name
+		if f.Title != "" {
+			name = f.Title + " (" + name + ")"
+		}
+		p.hang(margin+"  ", margin+"  ", faint, oneLine(name))
+		p.lines(margin+"  ", f.Lines)
+	}
+	p.printf("%sAs JSON:\n", margin)
+	p.lines(margin+"  ", strings.Split(q.Exact, "\n"))
 }
 
 // suggested are the replies that a question offers, in one line.

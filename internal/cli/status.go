@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,7 @@ func startsOver(j job.Job) string {
 // line prints one named value, unless it is empty.
 func (p printer) line(name, value string) {
 	if value != "" {
-		p.printf("%-7s %s\n", name+":", clean(value))
+		p.hang(fmt.Sprintf("%-7s ", name+":"), strings.Repeat(" ", 8), "", clean(value))
 	}
 }
 

@@ -93,13 +93,13 @@ func (s *storyteller) blocks(content json.RawMessage) {
 		case "text":
 			s.p.aloud("Claude", bold, b.Text)
 		case "tool_use":
-			s.p.printf("  %s\n", clean(strings.TrimSpace("→ "+b.Name+" "+shortened(plainValue(b.Input)))))
+			s.p.hang("  ", "    ", "", oneLine("→ "+b.Name+" "+shortened(plainValue(b.Input))))
 		case "tool_result":
-			line := clean("← " + shortened(outputOf(b.Content)))
+			color := ""
 			if b.IsError {
-				line = s.p.paint(red, line)
+				color = red
 			}
-			s.p.printf("  %s\n", line)
+			s.p.hang("  ", "    ", color, "← "+shortened(outputOf(b.Content)))
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (s *storyteller) ended(l storyLine) {
 	if l.CostUSD > 0 { // the CLI counts the whole conversation
 		line += fmt.Sprintf(", $%.4f so far", l.CostUSD)
 	}
-	s.p.printf("  %s\n", s.p.paint(color, clean(line)))
+	s.p.hang("  ", "    ", color, clean(line))
 }
 
 // aloud prints what somebody said, its further lines below the first.
@@ -135,6 +135,5 @@ func (p printer) aloud(who, color, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
-	margin := "\n" + strings.Repeat(" ", len(who)+4)
-	p.printf("  %s  %s\n", p.paint(color, who), strings.ReplaceAll(cleanLines(text), "\n", margin))
+	p.hang("  "+p.paint(color, who)+"  ", strings.Repeat(" ", len(who)+4), "", text)
 }

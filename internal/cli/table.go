@@ -1,9 +1,6 @@
 package cli
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // table prints rows in columns: aligned on a terminal and cut to its width,
 // with tabs between the cells elsewhere.
@@ -46,7 +43,7 @@ func widths(rows [][]string) []int {
 			if i == len(widest) {
 				widest = append(widest, 0)
 			}
-			widest[i] = max(widest[i], utf8.RuneCountInString(cell))
+			widest[i] = max(widest[i], cellsOf(cell))
 		}
 	}
 	return widest
@@ -56,7 +53,7 @@ func padded(row []string, widths []int) string {
 	var b strings.Builder
 	for i, cell := range row {
 		b.WriteString(cell)
-		b.WriteString(strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell))+2))
+		b.WriteString(strings.Repeat(" ", max(0, widths[i]-cellsOf(cell))+2))
 	}
 	return strings.TrimRight(b.String(), " ")
 }

@@ -91,6 +91,8 @@ type Question struct {
 	Again string
 	// Runs is the action or tool that a yes runs; empty if it runs none.
 	Runs string
+	// Rule is what a yes for more than once permits; empty if there is none.
+	Rule string
 	// Input is the input's fields, in the schema's order, then by name.
 	Input []InputField
 	// Exact is the input as JSON that people can read; empty if there is none.
@@ -120,7 +122,7 @@ func (c Checkpoint) Question() Question {
 	}
 	switch {
 	case c.Type == ToolApproval:
-		q.Runs = Bare(props.ToolName)
+		q.Runs, q.Rule = Bare(props.ToolName), literal.Text(props.Rule)
 		q.Input, q.Exact = inputOf(props.ToolInput, props.Asked)
 	case c.Type == Confirmation && props.Asked != nil && props.Action != "":
 		q.Runs = props.Action
@@ -158,6 +160,15 @@ func inputField(name, title string, v any) InputField {
 		f.Lines = strings.Split(literal.Indented(v), "\n")
 	}
 	return f
+}
+
+// Readable returns JSON in one line as people read it; what is none is returned as it is.
+func Readable(text json.RawMessage) string {
+	var value any
+	if len(text) == 0 || UnmarshalExact(text, &value) != nil {
+		return string(text)
+	}
+	return literal.Value(value)
 }
 
 // Bare returns a name as it is, in quotes if it holds more than ASCII letters, digits, _ and -.
