@@ -101,6 +101,10 @@ func (s *Server) slackDecide(ctx context.Context, j job.Job, command notify.Slac
 	if asked == nil {
 		return job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
 	}
+	if given.Decision == job.Approve && notify.SlackOmits(*asked) {
+		return job.Errorf(job.Conflict, "The question is too long for Slack, which has not shown all of it").
+			WithHint("Look at it in the console (/inbox/%s) or with: ringback approve %s", asked.ID, j.ID)
+	}
 	given.Iteration = command.Iteration
 	_, err := s.checkpoints.Reply(ctx, *asked, given)
 	return err

@@ -67,7 +67,7 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 			return err
 		}
 	}
-	if id == "" && !missing && c.Type.Binding() && r.Decision != job.Deny {
+	if id == "" && r.Decision == job.Approve {
 		if err := a.confirmed(cmd, c); err != nil {
 			return err
 		}
@@ -84,16 +84,16 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 	return show(a, cmd, after, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
 }
 
-// confirmed shows a question that the command line does not name before its reply is sent, for that may
-// allow something. Without a terminal, the question has to be named.
+// confirmed shows a question that is approved without its name, and asks whether to send that.
+// Without a terminal, the question has to be named.
 func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint) error {
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId (%s)", c.ID.Short())
 	}
 	q := a.asker(cmd.Context(), cmd)
-	q.p.printf("This answers:\n")
+	q.p.printf("About to approve:\n")
 	q.p.asks(c)
-	agreed, err := q.yes("Send it? [y/N] ")
+	agreed, err := q.yes("Do it? [y/N] ")
 	if err == nil && !agreed {
 		err = errDeclined
 	}

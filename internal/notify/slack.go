@@ -6,6 +6,7 @@ import (
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // Slack's bounds: characters of a block's text, and blocks of a message.
@@ -27,16 +28,55 @@ type slackBlock struct {
 // escaped is text as Slack takes it.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// SlackQuestion is a message to a Slack channel that tells what a job asks.
+// SlackQuestion is a message to a Slack channel that tells what a job asks. But for the review of a
+// change, it is plain text: what others have written is not Slack's markup.
 func SlackQuestion(c job.Checkpoint) ([]byte, error) {
-	text := c.Message
-	if c.Type != job.Review {
-		text += "\n\nJob " + string(c.RequestID) + " waits for the answer."
+	allow := "\n\nIn Slack, allow exactly this with: /ringback approve " + string(c.ID)
+	if c.Type == job.Review {
+		return slackMessage(c.Message+allow, "mrkdwn")
 	}
-	if c.Type.Binding() {
-		text += "\n\nIn Slack, allow exactly this with: /ringback approve " + string(c.ID)
+	text := asText(c)
+	switch {
+	case SlackOmits(c):
+		text = "This question is too long for Slack and cannot be approved here: its end is missing. Look at all of it in the console (/inbox/" + string(c.ID) + ") or with: ringback approve " + string(c.RequestID) + "\n\n" + text
+	case c.Type.Binding():
+		text += allow
 	}
-	return slackMessage(text)
+	return slackMessage(text, "plain_text")
+}
+
+// asText is a question with the job that asks it.
+func asText(c job.Checkpoint) string {
+	return literal.Text(question(c)) + "\n\nJob " + string(c.RequestID) + " waits for the answer."
+}
+
+// question is what a checkpoint asks, with the whole input that it is about.
+func question(c job.Checkpoint) string {
+	q := c.Question()
+	text := job.Sentence(q.Segments)
+	if c.Type == job.ToolApproval {
+		text = "Claude wants to use " + q.Runs + "."
+		if q.Rule != "" {
+			text += " A yes for this job, or for always, permits: " + q.Rule
+		}
+	}
+	if q.Again != "" {
+		text = q.Again + "\n" + text
+	}
+	if q.Exact != "" {
+		text += "\n\nA yes runs " + q.Runs + " with exactly this input:\n" + q.Exact
+	}
+	return text
+}
+
+// SlackOmits reports whether a question of an action or a tool call is longer than a message in Slack
+// shows: whoever reads it there has not seen what they would allow.
+func SlackOmits(c job.Checkpoint) bool {
+	if c.Type != job.Confirmation && c.Type != job.ToolApproval {
+		return false
+	}
+	_, whole := pieces(escaped.Replace(asText(c)), maxBlocks-1) // how to allow it is said behind it
+	return !whole
 }
 
 // SlackEnd is a message to a Slack channel that tells how a job has ended.
@@ -51,7 +91,7 @@ func SlackEnd(j job.Job) ([]byte, error) {
 	case j.Result != nil:
 		text += "\n" + job.NewResultMessage(j.Result).Content + finalized(j.Result)
 	}
-	return slackMessage(text)
+	return slackMessage(text, "mrkdwn")
 }
 
 // finalized tells where a change was brought.
@@ -72,25 +112,31 @@ func finalized(result json.RawMessage) string {
 	return out.String()
 }
 
-func slackMessage(text string) ([]byte, error) {
+// slackMessage is a message of blocks whose texts are mrkdwn or plain_text.
+func slackMessage(text, markup string) ([]byte, error) {
 	safe := escaped.Replace(text)
 	message := struct {
-		Text   string       `json:"text"`
-		Blocks []slackBlock `json:"blocks"`
-	}{Text: safe}
-	for rest := safe; rest != "" && len(message.Blocks) < maxBlocks; {
-		piece := rest
-		rest = ""
-		if len(piece) > maxBlock {
-			at := strings.LastIndexByte(piece[:maxBlock], '\n')
-			if at <= 0 {
-				at = maxBlock
-			}
-			whole := piece
-			piece = excerpt.First(whole, at)
-			rest = whole[len(piece):]
-		}
-		message.Blocks = append(message.Blocks, slackBlock{"section", slackText{"mrkdwn", piece}})
+		Text     string       `json:"text"`
+		Markdown bool         `json:"mrkdwn"`
+		Blocks   []slackBlock `json:"blocks"`
+	}{Text: safe, Markdown: markup == "mrkdwn"}
+	texts, _ := pieces(safe, maxBlocks)
+	for _, piece := range texts {
+		message.Blocks = append(message.Blocks, slackBlock{"section", slackText{markup, piece}})
 	}
 	return json.Marshal(message)
+}
+
+// pieces splits a text for so many blocks, and reports whether all of it is in them.
+func pieces(text string, most int) (list []string, whole bool) {
+	for ; text != "" && len(list) < most; text = text[len(list[len(list)-1]):] {
+		end := len(text)
+		if end > maxBlock {
+			if end = strings.LastIndexByte(text[:maxBlock], '\n'); end <= 0 {
+				end = maxBlock
+			}
+		}
+		list = append(list, excerpt.First(text, end))
+	}
+	return list, text == ""
 }

@@ -125,3 +125,40 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 		})
 	}
 }
+
+// What others have written is no markup of Slack's, and is there to its end or cannot be allowed in Slack.
+func TestSlackShowsAllOfAQuestion(t *testing.T) {
+	t.Parallel()
+	asked := func(command string) job.Checkpoint {
+		props, err := json.Marshal(job.Props{ToolName: "Bash", ToolInput: mustJSON(t, map[string]string{"command": command})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.Checkpoint{ID: "chk_1", Type: job.ToolApproval, Message: "cut", Props: props}
+	}
+	text, err := notify.SlackQuestion(asked("*bold* <!here> ~x~\u202e; reboot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(blocksOf(t, text), "")
+	if !strings.Contains(string(text), `"plain_text"`) || strings.Contains(string(text), `"type":"mrkdwn"`) || !strings.Contains(got, `"command": "*bold* &lt;!here&gt; ~x~\u202e; reboot"`) || !strings.Contains(got, "/ringback approve chk_1") {
+		t.Errorf("the message is %s", text)
+	}
+	long := asked(strings.Repeat("# harmless\n", 3000) + "reboot")
+	if text, err = notify.SlackQuestion(long); err != nil || !notify.SlackOmits(long) || strings.Contains(string(text), "/ringback approve chk_1") || !strings.Contains(string(text), "/inbox/chk_1") {
+		t.Errorf("a question that is cut can be allowed: %.500s", text)
+	}
+	lines := asked(strings.Repeat("<\n", 2200) + "reboot")
+	if text, err = notify.SlackQuestion(lines); err != nil || notify.SlackOmits(lines) || !strings.Contains(strings.Join(blocksOf(t, text), ""), "reboot") {
+		t.Errorf("the end of a question is missing: %.500s", text)
+	}
+}
+
+func mustJSON(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
