@@ -24,6 +24,7 @@ need gcc gcc libc6-dev # make race needs cgo
 need npm npm
 need chromium-headless-shell chromium-headless-shell # the console is tested in it
 need caddy caddy # the proxy of the docs
+need tmux tmux # what the CLI prints is read off a terminal
 
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(sudo)
