@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // functions are what templates call.
 func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
-		"stateWords": stateWords, "tone": tone, "shortID": shortID, "jobPath": jobPath, "pretty": pretty,
+		"stateWords": stateWords, "tone": tone, "shortID": shortID, "jobPath": jobPath, "pretty": pretty, "indented": literal.Indented,
 		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
 	}
 }

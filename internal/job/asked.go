@@ -109,6 +109,9 @@ type InputField struct {
 	Text bool
 }
 
+// OwnWords reports whether the question is in the words of whoever asks it.
+func (q Question) OwnWords() bool { return len(q.Segments) == 1 && q.Segments[0].From == FromAsker }
+
 // Question returns what a checkpoint asks.
 func (c Checkpoint) Question() Question {
 	var props Props

@@ -27,7 +27,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 	t.Helper()
 	url, client := harness.Redis(t)
 	s := start(t, harness.Vars{
-		"REDIS_URL": url, "HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind}),
+		"REDIS_URL": url, "HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind, "refund.md": refundKind}),
 		"RINGBACK_SIMULATE_PACE": "60ms", "MAX_ATTEMPTS": "1",
 	})
 	for d := range 30 { // as if the last month had been busy
@@ -54,6 +54,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 	callback(t, s, "/api/claude/progress", envelope, harness.Object{"message": "Looking through the recipes of the last weeks", "progress": 40})
 	tool, answered := ask(t, s)
 	<-answered
+	forged, long := askForgery(t, s)
 	form := askForm(t, s)
 	for id, want := range map[string]string{meals: "received", media: "received", shipped: "awaiting_approval", asked: "awaiting_input", failed: "failed", review: "awaiting_approval"} {
 		harness.Eventually(t, id+" to be "+want, func() bool { return record(t, s, id)["status"] == want })
@@ -93,6 +94,8 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"inbox", "/inbox", nil},
 		{"question-confirmation", "/inbox/" + questionOf(t, s, shipped), nil},
 		{"question-tool", "/inbox/" + tool, nil},
+		{"question-forged", "/inbox/" + forged, nil},
+		{"question-long", "/inbox/" + long, nil},
 		{"question-form", "/inbox/" + form, nil},
 		{"question-value", "/inbox/" + questionOf(t, s, asked), nil},
 		{"question-answered", "/inbox/" + closed, nil},

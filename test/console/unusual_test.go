@@ -56,7 +56,7 @@ func TestUnusualTextFits(t *testing.T) {
 	if !b.is(`(paragraphs => {
 		const side = (paragraph) => { const range = document.createRange(); range.selectNodeContents(paragraph); const box = range.getBoundingClientRect(), outer = paragraph.getBoundingClientRect(); return box.left - outer.left > outer.right - box.right ? "right" : "left"; };
 		return side(paragraphs[0]) === "right" && side(paragraphs[1]) === "left";
-	})([...document.querySelectorAll(".message .prose p")].slice(-3))`) {
+	})([...document.querySelectorAll(".message .prose p, .message .sentence")].slice(-3))`) {
 		t.Error("a paragraph does not begin at its own side")
 	}
 }
