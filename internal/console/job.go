@@ -163,15 +163,12 @@ func newMessage(m job.Message) message {
 // something that Claude says.
 func questionIn(m job.Message) *job.Question {
 	asked := job.Checkpoint{Message: m.Content, Props: m.Props}
-	var props job.Props
-	switch m.MessageType {
-	case job.WhichMessage:
-	case job.CheckpointMessage:
-		if _ = job.UnmarshalExact(m.Props, &props); props.CheckpointType == job.Review {
-			return nil
-		}
+	if m.MessageType == job.CheckpointMessage {
+		var props job.Props
+		_ = job.UnmarshalExact(m.Props, &props) // the message says what is asked, whatever the props are
 		asked.Type = props.CheckpointType
-	default:
+	}
+	if m.MessageType != job.WhichMessage && m.MessageType != job.CheckpointMessage || asked.Type == job.Review {
 		return nil
 	}
 	q := asked.Question()

@@ -17,10 +17,10 @@ import (
 // Hidden reports whether a character is not seen, or changes how others are shown. A line break
 // and a tab are hidden, too: callers for which they are layout let them pass.
 func Hidden(r rune) bool {
-	switch {
-	case r == ' ':
+	switch r {
+	case ' ':
 		return false
-	case r == '\u2800': // a pattern of dots without dots
+	case '\u2800': // a pattern of dots without dots
 		return true
 	}
 	return unicode.In(r, unicode.C, unicode.Z, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)

@@ -228,13 +228,13 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 	}
 	asked, _ := props["asked"].(harness.Object)
 	segments, _ := asked["segments"].([]any)
-	sentence := ""
+	var said strings.Builder
 	for _, one := range segments {
 		segment, _ := one.(harness.Object)
-		sentence += fmt.Sprint(segment["text"])
+		fmt.Fprint(&said, segment["text"])
 	}
-	if message := fmt.Sprint(over["message"]); sentence != message || hidden(message) || strings.Contains(message, "\n") {
-		t.Errorf("the question is %q, its parts are %q", message, sentence)
+	if message := fmt.Sprint(over["message"]); said.String() != message || hidden(message) || strings.Contains(message, "\n") {
+		t.Errorf("the question is %q, its parts are %q", message, said.String())
 	}
 
 	// A yes in words is to what was read, and that was not all.
