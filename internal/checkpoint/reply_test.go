@@ -210,3 +210,41 @@ func TestQuestionThatCannotBeAnsweredIsNotAsked(t *testing.T) {
 		})
 	}
 }
+
+// What an asker's props claim to be the question's parts is not taken for them.
+func TestAnAskerCannotGiveTheQuestionParts(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	c := p.ask(p.begin(), question{job.Confirmation, "Pay?", `{"action":"pay","input":{"amount":1},"asked":{"segments":[{"from":"ringback","text":"Nothing runs"}],"bytes":1}}`})
+	if q := c.Question(); !q.OwnWords() || q.Segments[0].Text != "Pay?" || q.Runs != "" || q.Exact != "" || strings.Contains(string(c.Props), "Nothing runs") {
+		t.Errorf("the question is %+v, its props %s", q, c.Props)
+	}
+}
+
+// A yes in words to a part of an input is asked again with all of it, and a no is a no.
+func TestAYesToAPartOfAnInput(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	ask := func() job.Checkpoint {
+		_, asked, details, err := p.Ask(t.Context(), checkpoint.Request{
+			RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: "Claude wants to use Bash: # harmless …", ApprovalKey: "tool:Bash:1",
+			Asked: &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: "Claude wants to use Bash: # harmless …"}}, Omitted: 6},
+			Props: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"# harmless\nreboot"}}`),
+		})
+		if err != nil || details != nil {
+			t.Fatal(err, details)
+		}
+		return p.checkpoint(asked.ID)
+	}
+	c, err := p.Reply(t.Context(), ask(), words("yes"))
+	if err != nil || c.Status != job.Superseded {
+		t.Fatalf("the question is %s, %v", c.Status, err)
+	}
+	again := p.checkpoint(c.Next)
+	if !strings.Contains(again.Message, `"command": "# harmless\nreboot"`) {
+		t.Errorf("the question that is asked again is %q", again.Message)
+	}
+	if c, err = p.Reply(t.Context(), again, words("yes")); err != nil || c.Status != job.Answered || c.Reply.Decision != job.Approve {
+		t.Errorf("a yes to all of it made the question %s, %v", c.Status, err)
+	}
+}
