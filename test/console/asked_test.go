@@ -79,6 +79,9 @@ func written(t testing.TB, lines []string) string {
 	}
 }
 
+// lastRow is what a terminal shows behind what a command has printed.
+const lastRow = "The command has ended."
+
 // onTerminal is what a terminal of so many columns shows once a command of the CLI has ended.
 func onTerminal(t testing.TB, s *harness.Server, columns int, args ...string) string {
 	t.Helper()
@@ -91,7 +94,7 @@ func onTerminal(t testing.TB, s *harness.Server, columns int, args ...string) st
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "tmux.conf")
-	if err := os.WriteFile(config, []byte("set -g history-limit 100000\nset -g remain-on-exit on\nset -g status off\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("set -g history-limit 100000\nset -g status off\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "s")
@@ -102,18 +105,15 @@ func onTerminal(t testing.TB, s *harness.Server, columns int, args ...string) st
 		return string(out), err
 	}
 	t.Cleanup(func() { _, _ = run("kill-server") })
-	command := append([]string{"new-session", "-d", "-x", strconv.Itoa(columns), "-y", "50", harness.Binary()}, args...)
+	command := append([]string{"new-session", "-d", "-x", strconv.Itoa(columns), "-y", "50", "sh", "-c", `"$@"; echo "` + lastRow + `"; exec cat`, "sh", harness.Binary()}, args...)
 	if _, err := run(command...); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, "the command to end", func() bool {
-		dead, err := run("display", "-p", "#{pane_dead}")
-		return err == nil && strings.TrimSpace(dead) == "1"
+	var screen string
+	harness.Eventually(t, "the command to end", func() bool { // what it has printed is on the screen when what follows is
+		screen, err = run("capture-pane", "-p", "-N", "-S", "-", "-E", "-")
+		return err == nil && strings.Contains(screen, "\n"+lastRow)
 	})
-	screen, err := run("capture-pane", "-p", "-N", "-S", "-", "-E", "-")
-	if err != nil {
-		t.Fatal(err)
-	}
 	return screen
 }
 
@@ -138,7 +138,7 @@ func shownAsJSON(t testing.TB, screen string, ours ...string) string {
 			reading = false
 		}
 		row = strings.TrimRight(row, " ")
-		own := row == "" || strings.HasPrefix(row, "  ") || strings.HasPrefix(row, "Pane is dead")
+		own := row == "" || strings.HasPrefix(row, "  ") || row == lastRow
 		for _, begin := range ours {
 			own = own || strings.HasPrefix(row, begin)
 		}
