@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"internal/spelling":          {},
 	"internal/store":             {"approval", "job", "lifecycle"},
 	"internal/store/storetest":   {"job", "lifecycle", "store"},
-	"internal/upstream":          {"outbound"},
+	"internal/upstream":          {"job", "outbound"},
 	"internal/workspace":         {"door", "job", "outbound", "process"},
 
 	// The Go types of a kind that is built in, and what generates its schemas.

@@ -256,8 +256,8 @@ var hasEnded = (state) => ends.includes(state);
 var lastEvents = ["received", "error", "cancelled", "rejected"];
 var isLast = (event) => lastEvents.includes(event.type);
 function named(event) {
-  const resolved = "checkpoint:resolved";
-  const type = event.event.endsWith(":" + resolved) ? resolved : event.event.slice(event.event.lastIndexOf(":") + 1);
+  const whole = ["checkpoint:resolved", "message:heard"].find((type2) => event.event.endsWith(":" + type2));
+  const type = whole ?? event.event.slice(event.event.lastIndexOf(":") + 1);
   return { ...event, type };
 }
 

@@ -222,13 +222,14 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 }
 
 // received answers a batch: how many items were in it, and how many are there in all.
-func (b *batch) received(total int) receivedBatch { return receivedBatch{true, len(b.list), total} }
+func (b *batch) received(total int) receivedBatch { return receivedBatch{Success: true, Received: len(b.list), Total: total} }
 
 // receivedBatch says how many items were in a batch, and how many there are in all.
 type receivedBatch struct {
 	Success  bool `json:"success"`
 	Received int  `json:"received"`
 	Total    int  `json:"total"`
+	told
 }
 
 // join puts the items of batches 1 to index-1 before the final ones.

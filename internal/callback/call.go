@@ -36,6 +36,8 @@ type call struct {
 	limiter *rate.Limiter
 	// unknown is what this endpoint says of a request it does not know.
 	unknown string
+	// waiting reports whether a message waits that the turn could be told; nil if that is not known.
+	waiting *bool
 }
 
 // open reads a callback up to its signature. The call is returned with the error as

@@ -22,6 +22,7 @@ const checkpointSchema = `{
 type answeredCheckpoint struct {
 	Status string     `json:"status"`
 	Reply  *job.Reply `json:"reply"`
+	told
 }
 
 type parkedCheckpoint struct {
@@ -78,7 +79,7 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 		if c.Reply.Decision == job.Cancel {
 			return nil, late(job.Cancelled)
 		}
-		return h.acked(in, id, answeredCheckpoint{"answered", c.Reply})
+		return h.acked(in, id, answeredCheckpoint{Status: "answered", Reply: c.Reply})
 	case job.CheckpointExpired:
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:

@@ -115,7 +115,7 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 		in, err := h.open(c, ep)
 		var answer any
 		if err == nil {
-			answer, err = ep.handle(h, in)
+			answer, err = h.answer(in, ep)
 		}
 		failure := err
 		if err != nil {

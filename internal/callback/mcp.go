@@ -183,7 +183,7 @@ func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer a
 	if in.payload, err = httpjson.Decode(arguments); err != nil {
 		return nil, err
 	}
-	answer, err = t.endpoint.handle(m.Handler, in)
+	answer, err = m.answer(in, t.endpoint)
 	if r, ok := answer.(response); ok {
 		m.mu.Lock()
 		m.afterWrite = append(m.afterWrite, r.afterWrite)

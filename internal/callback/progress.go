@@ -20,6 +20,12 @@ type success struct {
 	Success bool `json:"success"`
 }
 
+// reported answers a progress report.
+type reported struct {
+	Success bool `json:"success"`
+	told
+}
+
 // progress stores what Claude is doing and tells the user.
 func (h *Handler) progress(in *call) (any, error) {
 	activity, ok := readActivity(in.payload)
@@ -39,6 +45,7 @@ func (h *Handler) progress(in *call) (any, error) {
 	if !outcome.OK() {
 		return nil, in.refused(outcome)
 	}
+	in.waiting = &outcome.Waiting
 	return success{Success: true}, nil
 }
 

@@ -23,6 +23,8 @@ type endpoint struct {
 	// cached is whether what the cache holds will do: the endpoint is called so often that
 	// a read counts, and its script looks at the signature itself.
 	cached bool
+	// tells is true if the answer may hold what people have written meanwhile.
+	tells bool
 }
 
 // Routes describes the callbacks.
@@ -94,8 +96,8 @@ func progressAt(path, name, summary string) endpoint {
 	body := payload(progressSchema)
 	body.Type = openEnvelope{}
 	return endpoint{
-		Route: described(path, name, summary, body, success{}), handle: (*Handler).progress,
-		unknown: "Unknown request", unsigned: true, cached: true,
+		Route: described(path, name, summary, body, reported{}), handle: (*Handler).progress,
+		unknown: "Unknown request", unsigned: true, cached: true, tells: true,
 	}
 }
 
@@ -105,10 +107,10 @@ var endpoints = []endpoint{
 	{handle: (*Handler).suggestions, Route: described("/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`", aResult, receivedResult{})},
 	{handle: (*Handler).suggestions, Route: described("/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`", aResult, receivedResult{})},
 	{handle: (*Handler).result, Route: described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{})},
-	{handle: (*Handler).batch, Route: described("/api/claude/suggestions/batch", "submitBatch", "a part of a large result", payload(batchSchema), receivedBatch{})},
+	{tells: true, handle: (*Handler).batch, Route: described("/api/claude/suggestions/batch", "submitBatch", "a part of a large result", payload(batchSchema), receivedBatch{})},
 	{handle: (*Handler).failure, Route: described("/api/claude/failure", "reportFailure", "that and why Claude cannot do the job", payload(failureSchema), success{})},
-	{handle: (*Handler).checkpoint, Route: described("/api/claude/checkpoints", "ask", "a question to a person", payload(checkpointSchema), answeredCheckpoint{}, parkedCheckpoint{})},
-	{handle: (*Handler).action, Route: described("/api/claude/actions/:name", "callAction", "a call of one of the kind's actions", payload(actionSchema), map[string]any{})},
-	{handle: (*Handler).toolCalls, Route: described("/api/claude/tool-calls", "askForTool", "the CLI's question whether it may call a tool",
+	{tells: true, handle: (*Handler).checkpoint, Route: described("/api/claude/checkpoints", "ask", "a question to a person", payload(checkpointSchema), answeredCheckpoint{}, parkedCheckpoint{})},
+	{tells: true, handle: (*Handler).action, Route: described("/api/claude/actions/:name", "callAction", "a call of one of the kind's actions", payload(actionSchema), map[string]any{})},
+	{handle: (*Handler).hook, Route: described("/api/claude/tool-calls", "askForTool", "the CLI's hooks: whether it may call a tool, and that the tools of a step have ended",
 		contract.Body{Type: toolCallBody{}, Open: true}, hookAnswer{})},
 }

@@ -25,20 +25,27 @@ type toolCall struct {
 	rule string
 }
 
-// toolCallBody is the JSON of the CLI's PreToolUse hook, as far as it is read. The envelope
+// toolCallBody is the JSON of the CLI's hooks, as far as it is read. The envelope
 // may come in headers, for the body is the CLI's to write.
 type toolCallBody struct {
+	// Event is the hook: PreToolUse asks whether a tool may be called, PostToolBatch tells that the
+	// tools of a step have ended. PreToolUse if it is left out.
+	Event string `json:"hook_event_name,omitempty" jsonschema:"enum=PreToolUse,enum=PostToolBatch"`
 	// RequestID and HMAC are the envelope, where it does not come in the headers
 	// X-Ringback-Request-Id and X-Ringback-Signature.
 	RequestID job.ID        `json:"requestId,omitempty"`
 	HMAC      job.Signature `json:"hmac,omitempty"`
 	// ToolName is the tool, ToolInput what it is to be called with.
-	ToolName  string         `json:"tool_name"`
-	ToolInput map[string]any `json:"tool_input"`
+	ToolName  string         `json:"tool_name,omitempty"`
+	ToolInput map[string]any `json:"tool_input,omitempty"`
 	// ToolUseID is what the CLI calls this call.
 	ToolUseID string `json:"tool_use_id,omitempty"`
 	// CWD is the directory where the tool would run.
 	CWD string `json:"cwd,omitempty"`
+	// ToolCalls are the calls of the step, with what they answered.
+	ToolCalls []map[string]any `json:"tool_calls,omitempty"`
+	// AgentID is the subagent that the step is of; empty for Claude itself.
+	AgentID string `json:"agent_id,omitempty"`
 }
 
 // hookAnswer is the answer to the hook. Without an output, the CLI decides by its
@@ -49,7 +56,7 @@ type hookAnswer struct {
 
 type hookOutput struct {
 	Event    string `json:"hookEventName"`
-	Decision string `json:"permissionDecision"`
+	Decision string `json:"permissionDecision,omitempty"`
 	Reason   string `json:"permissionDecisionReason,omitempty"`
 	// Context is shown to Claude beside what the tool gives back.
 	Context      string          `json:"additionalContext,omitempty"`
@@ -57,7 +64,7 @@ type hookOutput struct {
 }
 
 func decide(decision, reason string) hookAnswer {
-	return hookAnswer{&hookOutput{Event: "PreToolUse", Decision: decision, Reason: reason}}
+	return hookAnswer{&hookOutput{Event: claude.PreToolUse, Decision: decision, Reason: reason}}
 }
 
 // What Claude is told of a call that did not run.
@@ -67,13 +74,23 @@ const (
 	nobodyDecided  = "Nobody has decided on this yet, so it was not run. Stop now: you will be called again with the user's decision."
 )
 
+// hook answers one of the CLI's hooks.
+func (h *Handler) hook(in *call) (any, error) {
+	if err := h.stillRuns(in); err != nil {
+		return nil, err
+	}
+	switch in.payload["hook_event_name"] {
+	case claude.PostToolBatch:
+		return h.stepEnded(in)
+	default:
+		return h.toolCalls(in)
+	}
+}
+
 // toolCalls judges a call of a tool by the kind's rules, and asks a person where they
 // say so. The CLI waits for the answer before it runs anything: see "Approval of
 // single tool calls" in docs/people.md.
 func (h *Handler) toolCalls(in *call) (any, error) {
-	if err := h.stillRuns(in); err != nil {
-		return nil, err
-	}
 	t, err := h.readToolCall(in)
 	if err != nil {
 		return nil, err

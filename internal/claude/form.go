@@ -14,10 +14,11 @@ var promptText string
 // form is the form of all prompts.
 var form = sync.OnceValue(func() promptForm { return newPromptForm(promptText) })
 
-// The templates of whole prompts.
+// The templates of whole prompts, and of what a running turn is told.
 const (
 	firstPrompt = "first"
 	laterPrompt = "again"
+	wordsPrompt = "words"
 )
 
 // promptForm writes prompts by a template, and reads them by the same.
@@ -34,7 +35,7 @@ func newPromptForm(text string) promptForm {
 	})}
 }
 
-func (f promptForm) write(name string, data promptData) (string, error) {
+func (f promptForm) write(name string, data any) (string, error) {
 	var out strings.Builder
 	err := f.templates.ExecuteTemplate(&out, name, data)
 	return strings.TrimSpace(out.String()) + "\n", err

@@ -219,6 +219,16 @@ func fencedJSON(v any) (string, error) {
 	return escapeFence(text), err
 }
 
+// Words is what Claude is told of messages that people write while a turn runs, with the token of
+// the offer.
+func Words(token string, words []job.Utterance) (string, error) {
+	text, err := fencedJSON(words)
+	if err != nil {
+		return "", err
+	}
+	return form().write(wordsPrompt, struct{ Token, Words string }{token, text})
+}
+
 // Schema is the result's schema as Claude sees it.
 func (d promptData) Schema() string { return escapeFence(d.Kind.Result.ForClaude()) }
 

@@ -19,9 +19,18 @@ func (c Callback) headers() map[string]string {
 	return map[string]string{HeaderRequestID: c.RequestID, HeaderSignature: c.Signature}
 }
 
-// Settings are the CLI's settings that have each call of a tool judged by us
-// first. They hold the signature, so they belong into a file, not into argv.
-func Settings(c Callback, hold time.Duration) ([]byte, error) {
+// The CLI's hooks that are used.
+const (
+	// PreToolUse comes before each call of a tool, PostToolBatch when all calls of a step have ended,
+	// whatever became of them.
+	PreToolUse    = "PreToolUse"
+	PostToolBatch = "PostToolBatch"
+)
+
+// Settings are the CLI's settings that have it tell us of each step, so that Claude hears at once
+// what people write, and with judged that have each call of a tool judged by us first. They hold
+// the signature, so they belong into a file, not into argv.
+func Settings(c Callback, hold time.Duration, judged bool) ([]byte, error) {
 	type hook struct {
 		Type    string            `json:"type"`
 		URL     string            `json:"url"`
@@ -32,11 +41,15 @@ func Settings(c Callback, hold time.Duration) ([]byte, error) {
 		Matcher string `json:"matcher"`
 		Hooks   []hook `json:"hooks"`
 	}
-	return json.Marshal(map[string]any{"hooks": map[string]any{"PreToolUse": []matcher{{
-		Matcher: "*",
-		Hooks: []hook{{
-			Type: "http", URL: c.BaseURL + "/api/claude/tool-calls", Timeout: int((hold + patience).Seconds()),
-			Headers: c.headers(),
-		}},
-	}}}})
+	hooks := map[string][]matcher{}
+	add := func(event string, timeout time.Duration) {
+		hooks[event] = []matcher{{Matcher: "*", Hooks: []hook{{
+			Type: "http", URL: c.BaseURL + "/api/claude/tool-calls", Timeout: int(timeout.Seconds()), Headers: c.headers(),
+		}}}}
+	}
+	if judged {
+		add(PreToolUse, hold+patience)
+	}
+	add(PostToolBatch, patience)
+	return json.Marshal(map[string]any{"hooks": hooks})
 }

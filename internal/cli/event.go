@@ -57,6 +57,8 @@ func inWords(e client.Event) string {
 		return fmt.Sprintf("%d so far", d.Total)
 	case job.EventMessage:
 		return messageInWords(d.Message)
+	case job.EventHeard:
+		return hearingInWords(e.Data)
 	case job.EventCheckpoint, job.EventResolved:
 		return checkpointInWords(e.Data)
 	case job.EventReceived:
@@ -70,6 +72,15 @@ func inWords(e client.Event) string {
 	case job.EventCancelled, job.EventRejected:
 	}
 	return oneLine(cmp.Or(d.text(), string(d.Phase)))
+}
+
+// hearingInWords says which message Claude has heard, and when.
+func hearingInWords(data json.RawMessage) string {
+	var w job.Word
+	if json.Unmarshal(data, &w) != nil {
+		return ""
+	}
+	return fmt.Sprintf("message %d was %s", w.MessageID, w.Words())
 }
 
 // phase says what goes on in a state that begins, or goes on.

@@ -19,6 +19,9 @@ func (p printer) message(m job.Message) {
 			p.aside(line)
 		}
 	}
+	if m.Hearing != nil {
+		p.aside(m.Hearing.Words())
+	}
 }
 
 // aside prints a remark below a message.

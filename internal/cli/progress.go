@@ -44,7 +44,7 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 			b.here.resolved(checkpointOf(e))
 		}
 		b.line(b.percent, "Answered")
-	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, job.EventMessage:
+	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, job.EventMessage, job.EventHeard:
 	}
 	return ends(e)
 }
@@ -103,7 +103,7 @@ func ends(e client.Event) bool {
 	switch e.Type() {
 	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, client.Resync:
 		return true
-	case job.EventPending, job.EventRunning, job.EventActivity, job.EventPartial, job.EventMessage, job.EventCheckpoint, job.EventResolved:
+	case job.EventPending, job.EventRunning, job.EventActivity, job.EventPartial, job.EventMessage, job.EventHeard, job.EventCheckpoint, job.EventResolved:
 	}
 	return false
 }

@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"context"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"ringback/internal/client"
+	"ringback/internal/job"
 )
 
 func (a *app) sayCommand() *cobra.Command {
 	var session string
+	var wait bool
 	c := &cobra.Command{
 		Use: "say <text…>", Short: "Write to a chat (default: that of the last run)",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -32,9 +36,43 @@ func (a *app) sayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(a, cmd, sent, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
+			if !wait {
+				return show(a, cmd, sent, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
+			}
+			heard, err := awaitHearing(cmd.Context(), api, id, user, sent.Value.MessageID)
+			if err != nil {
+				return err
+			}
+			return show(a, cmd, heard, func(p printer, m client.Messages) {
+				for _, one := range m.Messages {
+					p.message(one)
+				}
+			})
 		},
 	}
 	c.Flags().StringVar(&session, "session", "", "`sessionId` of the chat")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until Claude has heard it, and say when that was")
 	return c
+}
+
+// hearingInterval is how often a message is looked at that waits to be heard.
+const hearingInterval = 300 * time.Millisecond
+
+// awaitHearing returns a message once Claude has heard it; at once if it is not for Claude, as the
+// answer to a question is not.
+func awaitHearing(ctx context.Context, api *client.Client, session, user string, id int64) (client.Answer[client.Messages], error) {
+	for {
+		page, err := api.Messages(ctx, session, user, id-1, 1)
+		if err != nil {
+			return page, err
+		}
+		if m := page.Value.Messages; len(m) == 0 || m[0].Hearing == nil || m[0].Hearing.Status != job.Waiting {
+			return page, nil
+		}
+		select {
+		case <-ctx.Done():
+			return page, ctx.Err()
+		case <-time.After(hearingInterval):
+		}
+	}
 }

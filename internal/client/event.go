@@ -2,7 +2,6 @@ package client
 
 import (
 	"encoding/json"
-	"strings"
 
 	"ringback/internal/job"
 )
@@ -28,8 +27,6 @@ func readEvent(frame []byte) (Event, bool) {
 
 // Type is the event's name without its prefix, which may hold colons too.
 func (e Event) Type() job.EventType {
-	if strings.HasSuffix(e.Name, ":"+string(job.EventResolved)) {
-		return job.EventResolved
-	}
-	return job.EventType(e.Name[strings.LastIndexByte(e.Name, ':')+1:])
+	_, t := job.CutEvent(e.Name)
+	return t
 }

@@ -178,6 +178,10 @@ func entryOf(e client.Event) entry {
 		made.Text = fmt.Sprintf("a batch of the result arrived; %d so far", d.Total)
 	case job.EventMessage:
 		made.Text, made.Tone = "a message in the conversation", "still"
+	case job.EventHeard:
+		var w job.Word
+		_ = json.Unmarshal(e.Data, &w)
+		made.Text, made.Tone = "a message was "+w.Words(), "still"
 	case job.EventCheckpoint:
 		made.Text, made.Tone = "asked: "+said, "asks"
 	case job.EventResolved:

@@ -3,6 +3,7 @@ package job
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -16,6 +17,8 @@ const (
 	EventActivity EventType = "activity"
 	EventPartial  EventType = "partial"
 	EventMessage  EventType = "message"
+	// EventHeard tells that Claude has read a message.
+	EventHeard EventType = "message:heard"
 	// EventCheckpoint and EventResolved tell of a checkpoint that was put to a person,
 	// and of one that no longer waits.
 	EventCheckpoint EventType = "checkpoint"
@@ -25,6 +28,17 @@ const (
 	EventCancelled  EventType = "cancelled"
 	EventRejected   EventType = "rejected"
 )
+
+// CutEvent divides an event's name into the kind's prefix, which may hold colons, and its type.
+func CutEvent(name string) (prefix string, t EventType) {
+	for _, t := range []EventType{EventResolved, EventHeard} { // these hold a colon, too
+		if prefix, ok := strings.CutSuffix(name, ":"+string(t)); ok {
+			return prefix, t
+		}
+	}
+	i := strings.LastIndexByte(name, ':')
+	return name[:max(i, 0)], EventType(name[i+1:])
+}
 
 // EventTimeLayout is how times are written in events: RFC 3339 with milliseconds, in UTC.
 const EventTimeLayout = "2006-01-02T15:04:05.000Z"

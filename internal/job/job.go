@@ -65,6 +65,9 @@ type Job struct {
 	// LastFailure is how the latest turn that failed ended; nil when none has. It
 	// is kept while the job is tried again, and after it has succeeded.
 	LastFailure *Failure `json:"lastFailure,omitempty"`
+	// Words are the latest messages that people have written to the job, and whether Claude has
+	// heard them: all that wait, and of the others the last.
+	Words []Word `json:"words,omitempty"`
 	// Usage sums what all turns used.
 	Usage Usage `json:"usage"`
 	// BudgetUSD is what the job may cost in US dollars, over all attempts and rounds; 0: no

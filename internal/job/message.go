@@ -70,6 +70,8 @@ type MessageBody struct {
 	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
 	// Props is a JSON object of further facts, see Props and ReplyProps.
 	Props json.RawMessage `json:"props,omitempty" jsonschema:"type=object"`
+	// Hearing is set if the message is for Claude.
+	Hearing *Hearing `json:"hearing,omitempty"`
 }
 
 // ReplyProps are the props of a user's message that answers a checkpoint.

@@ -143,6 +143,7 @@ func (st *State) steerAtOnce(j *Job, c *Checkpoint, n NewCheckpoint) error {
 	steer := j.Queued[0]
 	j.Queued = j.Queued[1:]
 	st.do(DequeueSteer{j.ID})
+	j.leaveToNextTurn(steer.Reply.MessageID)
 	st.stopClocks(j)
 	j.Question, j.QuestionID, j.Attempt = n.Digest, c.ID, 0
 	st.openCheckpoint(c, opening{chat: n.Chat, unasked: true})

@@ -37,10 +37,10 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 	if j != nil {
 		in = j.chat()
 	}
-	message := st.addMessage(in, m, EndedByTurn)
 	if !forClaude || j == nil {
-		return Stored, message, ""
+		return Stored, st.addMessage(in, m, EndedByTurn), ""
 	}
+	message := st.addWord(j, in, m, false)
 	j.PendingMessages++
 	st.do(AddPending{j.ID, message, j.Retention})
 	if j.State.Terminal() {

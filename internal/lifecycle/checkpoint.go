@@ -52,7 +52,7 @@ func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) err
 	}
 	c.Status, c.AnsweredAt = status, st.Now
 	to := st.checkpointChat(c)
-	st.do(TouchMessage{to.session, to.Retention, c.MessageID, st.Now}, Count{c.Type, string(status), 1})
+	st.do(TouchMessage{Session: to.session, Retention: to.Retention, ID: c.MessageID, Time: st.Now}, Count{c.Type, string(status), 1})
 	if status == job.Answered {
 		st.do(Count{c.Type, "ms", st.Now.Sub(c.CreatedAt).Milliseconds()})
 		if c.Type.Binding() {

@@ -62,12 +62,13 @@ type (
 		Retention time.Duration
 		Message   job.Message
 	}
-	// TouchMessage notes that a message has changed.
+	// TouchMessage notes that a message has changed. Heard is set if Claude has heard it.
 	TouchMessage struct {
 		Session   *Session
 		Retention time.Duration
 		ID        int64
 		Time      time.Time
+		Heard     *job.Hearing
 	}
 	// SetCall stores who ends a call of a tool.
 	SetCall struct {
@@ -196,6 +197,11 @@ type (
 		Message   int64
 		Retention time.Duration
 	}
+	// DropPending drops one of the messages that a job's next turn would be told.
+	DropPending struct {
+		JobID   job.ID
+		Message int64
+	}
 	// TrimPending drops the first N messages that a job's next turn would be told.
 	TrimPending struct {
 		JobID job.ID
@@ -305,6 +311,7 @@ func (CountSpent) effect()     {}
 func (CountDaily) effect()     {}
 func (RememberKey) effect()    {}
 func (AddPending) effect()     {}
+func (DropPending) effect()    {}
 func (TrimPending) effect()    {}
 func (MovePending) effect()    {}
 func (StartAsking) effect()    {}

@@ -20,6 +20,7 @@ var Events = [...]EventRow{
 	{job.EventReceived, "the result was accepted: fetch the job", "`{suggestionId, received}`", receivedData{}},
 	{job.EventError, "the job expired or failed", "`{suggestionId, error, errorCode}`", errorData{}},
 	{job.EventMessage, "something was said in the chat", "`{action, status, sessionId, message}`", messageData{}},
+	{job.EventHeard, "Claude has read a message that waited", "`{sessionId, messageId, hearing, turn, beforeToolCall, heardAt}`", heardData{}},
 	{job.EventCheckpoint, "a person is asked", "the checkpoint", job.Checkpoint{}},
 	{job.EventResolved, "a question no longer waits: it was answered, or its job has ended", "the checkpoint", job.Checkpoint{}},
 	{job.EventCancelled, "the job was cancelled", "`{status}`", stateData{}},

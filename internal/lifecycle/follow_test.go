@@ -23,7 +23,7 @@ func (s *jobs) record(id job.ID) map[string]string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, own := range []string{"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers"} {
+	for _, own := range []string{"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers", "words"} {
 		delete(fields, own)
 	}
 	return fields

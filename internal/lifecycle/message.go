@@ -135,7 +135,7 @@ func (st *State) closeCall(to chat, id string) (tool string, ok bool) {
 	}
 	st.setCall(to, id, Call{Owner: CallEnded})
 	for _, message := range known.Messages {
-		st.do(TouchMessage{to.session, to.Retention, message, st.Now})
+		st.do(TouchMessage{Session: to.session, Retention: to.Retention, ID: message, Time: st.Now})
 	}
 	return known.Tool, true
 }

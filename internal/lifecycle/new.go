@@ -189,6 +189,7 @@ func (st *State) follow(j, before *Job) error {
 	if before.DeliveredMessages > 0 {
 		st.do(TrimPending{before.ID, before.DeliveredMessages})
 	}
+	j.Words, before.Words = before.handOver()
 	j.PendingMessages = before.PendingMessages - before.DeliveredMessages
 	before.PendingMessages, before.DeliveredMessages = 0, 0
 	st.do(MovePending{before.ID, j.ID, j.Retention})

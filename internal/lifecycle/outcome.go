@@ -15,6 +15,8 @@ type Outcome struct {
 	// Reason is set if Kind is Unapproved, in words for the logs and for Claude. If Kind is
 	// Denied, it is the kind's rule that denies the call; empty if a person did.
 	Reason string
+	// Waiting is true if a message waits that the turn could be told.
+	Waiting bool
 }
 
 // OutcomeKind is what happened to a callback.

@@ -121,6 +121,14 @@ type Record struct {
 	// DeliveredMessages is how many of the pending messages are in the prompt of the
 	// running turn.
 	DeliveredMessages int `store:"deliveredMessages,told"`
+	// Words are what people have written to Claude, and Offer what of it the running turn was told
+	// last, while it is not certain that it was heard.
+	Words Words  `store:"words"`
+	Offer *Offer `store:"offer"`
+	// Proxied is true if the turn's requests to the model's API go through the server, which sees
+	// in them what was heard. ToolCalls counts the turn's tool calls, without raising Version.
+	Proxied   bool `store:"proxied"`
+	ToolCalls int  `store:"toolCalls"`
 	// Output is how far what Claude says is in the chat.
 	Output OutputPosition `store:"outputPosition,said"`
 
@@ -162,6 +170,9 @@ func (r *Record) AsShown() job.Job {
 		LastFailure: r.LastFailure, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
 		},
+	}
+	for _, w := range r.Words {
+		j.Words = append(j.Words, w.Word)
 	}
 	if r.AuditHead != nil && r.AuditHead.Count > 0 {
 		j.Audit = r.AuditHead

@@ -60,7 +60,7 @@ func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underRevi
 		return false, SteeringLimit(n)
 	}
 	body := job.Text(job.FromUser, SteerMessage(steer.Reply.Reason))
-	steer.Reply.MessageID = st.addMessage(j.chat(), j.chat().about(body), EndedByTurn)
+	steer.Reply.MessageID = st.addWord(j, j.chat(), j.chat().about(body), true)
 	st.do(QueueSteer{id, steer})
 	return false, nil
 }

@@ -44,6 +44,8 @@ type Worker struct {
 	// Simulates is whether there is no CLI, so that the stand-in runs. Any job it
 	// takes is simulated from then on.
 	Simulates bool
+	// Proxies is true if the requests of its turns to the model's API go through the server.
+	Proxies bool
 }
 
 // Taken is an entry of the queue that a node has taken. Until its turn starts, it
@@ -129,6 +131,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	st.armSecret(j, fresh)
 	j.Turn++
 	j.StartedAt, j.FirstCallback = st.Now, time.Time{}
+	j.ToolCalls, j.Offer, j.Proxied = 0, nil, w.Proxies && !j.Simulated
 	// A change that was submitted and not decided on is gone on with where its files are:
 	// it was accepted, so Claude is not asked for it again.
 	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node
@@ -162,6 +165,7 @@ func (st *State) prepareTurn(j *Job) {
 	// What the user has written meanwhile goes into this turn's prompt; it is kept
 	// until the turn has begun its conversation.
 	j.DeliveredMessages = j.PendingMessages
+	j.tellWords()
 }
 
 // LeaveSubmission gives a turn to Claude that was to go on with a submitted change: its
@@ -218,6 +222,7 @@ func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder) er
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 		if st.Job != nil && h.check(st.Job) == nil {
 			st.Job.Begun, st.Job.ConversationAt = true, NameTurn(id, st.Job.Turn)
+			st.hearPrompt(st.Job)
 		}
 		return nil
 	})
@@ -416,6 +421,7 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 	}
 	if e.Spoken {
 		j.ConversationAt = NameTurn(e.ID, e.Turn)
+		st.hearPrompt(j)
 	}
 	if j.DeliveredMessages > 0 {
 		st.do(TrimPending{j.ID, j.DeliveredMessages})

@@ -71,11 +71,12 @@ func (f cliFiles) all() []string {
 	return slices.DeleteFunc([]string{f.settings, f.mcpConfig}, func(name string) bool { return name == "" })
 }
 
-// writeCLIFiles writes the CLI's settings where the kind has calls of tools intercepted,
-// and the server that it calls back to where that is over MCP.
+// writeCLIFiles writes the CLI's settings, which name its hooks, and the server that it calls
+// back to if that is over MCP.
 func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles, err error) {
-	if !k.Policy.Tools.Empty() {
-		text, err := claude.Settings(r.callback(st), r.opts.Hold)
+	judged := !k.Policy.Tools.Empty()
+	if judged || !r.opts.Structured && !st.Job.Simulated {
+		text, err := claude.Settings(r.callback(st), r.opts.Hold, judged)
 		if err != nil {
 			return files, err
 		}

@@ -72,12 +72,19 @@ func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 	}
 	metered := r.measure(j)
 	m.ServeFunc = upstream.API{
-		URL: api.URL, Header: api.Header, Transport: r.transport, Answers: r.limits.watch(j.ID), AdmitFunc: metered.Admit, UsedFunc: metered.Used, Log: r.log,
+		URL: api.URL, Header: api.Header, Transport: r.transport, Answers: r.limits.watch(j.ID), AdmitFunc: metered.Admit, UsedFunc: metered.Used,
+		HeardFunc: r.hearing(j), Log: r.log,
 	}.Serve
 	if n := k.Policy.Network; api.Direct && len(n) > 0 && !n.IsNone() {
 		m.Hosts = []string{claude.PreflightHost} // else WebFetch reaches none of the kind's hosts
 	}
 	return m
+}
+
+// proxies reports whether the requests of turns to the model's API go through this server.
+func (r *Runner) proxies() bool {
+	_, served := claude.APIOf(r.opts.Environ)
+	return served && r.opts.Sandbox.InForce()
 }
 
 // doorsOf are those that the sandbox of a turn was started with: another server opens them

@@ -116,7 +116,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 }
 
 func (r *Runner) startTurn(ctx context.Context, taken lifecycle.Taken) (*lifecycle.Turn, error) {
-	return r.jobs.StartTurn(ctx, lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate}, taken)
+	return r.jobs.StartTurn(ctx, lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies()}, taken)
 }
 
 // retryLater looks at a partition again once the store may be back; false when ctx has ended.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -93,12 +94,29 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 	switch answer {
 	case "ok":
 		return lifecycle.Outcome{Kind: lifecycle.Accepted}, nil
+	case "waiting":
+		return lifecycle.Outcome{Kind: lifecycle.Accepted, Waiting: true}, nil
 	case "unknown":
 		return lifecycle.Outcome{Kind: lifecycle.Unknown}, nil
 	case "bad_signature":
 		return lifecycle.Outcome{}, lifecycle.WrongSignature()
 	}
 	return lifecycle.RefusedIn(job.State(answer.(string))), nil
+}
+
+// Step counts tool calls of a job's running turn, and returns how many there were so far and whether
+// a message waits that the turn could be told.
+func (s *Store) Step(ctx context.Context, id job.ID, calls int) (total int, waiting bool, err error) {
+	answer, err := s.runJob(ctx, s.scripts.step, id, calls)
+	if err != nil {
+		return 0, false, err
+	}
+	numbers, _ := answer.([]any)
+	if len(numbers) != 2 {
+		return 0, false, fmt.Errorf("step of %s: answered %v", id, answer)
+	}
+	n, _ := numbers[0].(int64)
+	return int(n), numbers[1] == int64(1), nil
 }
 
 // Collected is what a batched result consists of so far.

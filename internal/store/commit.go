@@ -322,7 +322,7 @@ func (c *commit) applyToChat(e lifecycle.Effect) {
 		c.putMessage(e)
 	case lifecycle.TouchMessage:
 		key := c.key("touched", sessionKey(e.Session.UserID, e.Session.ID))
-		c.do("HSET", key, e.ID, score(e.Time))
+		c.do("HSET", key, e.ID, touchedText(e))
 		c.keep(key, e.Retention)
 	case lifecycle.SetCall:
 		c.do("HSET", c.under("calls", e.JobID), e.Call, encodeCall(e.To))
@@ -330,6 +330,8 @@ func (c *commit) applyToChat(e lifecycle.Effect) {
 		key := c.under("told", e.JobID)
 		c.do("RPUSH", key, e.Message)
 		c.keep(key, e.Retention)
+	case lifecycle.DropPending:
+		c.do("LREM", c.under("told", e.JobID), 1, e.Message)
 	case lifecycle.TrimPending:
 		c.do("LTRIM", c.under("told", e.JobID), e.N, -1)
 	case lifecycle.MovePending:

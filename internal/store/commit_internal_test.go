@@ -33,6 +33,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.CountDaily{},
 	lifecycle.RememberKey{},
 	lifecycle.AddPending{},
+	lifecycle.DropPending{},
 	lifecycle.TrimPending{},
 	lifecycle.MovePending{},
 	lifecycle.StartAsking{Checkpoint: new(lifecycle.Checkpoint)},

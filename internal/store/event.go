@@ -248,19 +248,11 @@ func parseEntry(entry redis.XMessage, userID string, base job.Seq) (EventEnvelop
 	if json.NewDecoder(bytes.NewReader([]byte(frame))).Decode(&head) != nil {
 		return EventEnvelope{}, false
 	}
-	_, happening := cutLast(head.Event)
+	_, happening := job.CutEvent(head.Event)
 	return EventEnvelope{
 		Seq: entrySeq(entry), After: entryAfter(entry, base), RequestID: head.RequestID, UserID: userID,
-		Type: job.EventType(happening), Frame: []byte(frame),
+		Type: happening, Frame: []byte(frame),
 	}, true
-}
-
-func cutLast(name string) (prefix, last string) {
-	if prefix, ok := strings.CutSuffix(name, ":"+string(job.EventResolved)); ok {
-		return prefix, string(job.EventResolved)
-	}
-	i := strings.LastIndexByte(name, ':')
-	return name[:max(i, 0)], name[i+1:]
 }
 
 func entrySeq(entry redis.XMessage) job.Seq {

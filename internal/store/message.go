@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // RememberSession notes whose session this is, for those who name a session
@@ -85,7 +87,7 @@ func decodeMessage(v, touched any) (m job.Message, ok bool) {
 		return m, false
 	}
 	if at, ok := touched.(string); ok {
-		m.UpdatedAt = millis(at)
+		readTouched(&m, at)
 	}
 	if m.UpdatedAt.IsZero() {
 		m.UpdatedAt = m.CreatedAt
@@ -130,4 +132,25 @@ func (s *Store) showAnswered(ctx context.Context, p Partition, messages []job.Me
 		messages[i].Props = text
 	}
 	return nil
+}
+
+// touchedText is what is stored of a change of a message: "<when>", or if Claude has heard it
+// "<when> <turn> <tool call>".
+func touchedText(e lifecycle.TouchMessage) string {
+	if e.Heard == nil {
+		return score(e.Time)
+	}
+	return fmt.Sprintf("%s %d %d", score(e.Time), e.Heard.Turn, e.Heard.BeforeToolCall)
+}
+
+// readTouched reads what touchedText wrote.
+func readTouched(m *job.Message, text string) {
+	parts := strings.Fields(text)
+	if len(parts) == 0 {
+		return
+	}
+	m.UpdatedAt = millis(parts[0])
+	if len(parts) == 3 {
+		m.Hearing = &job.Hearing{Status: job.Heard, Turn: atoi(parts[1]), BeforeToolCall: atoi(parts[2]), At: m.UpdatedAt}
+	}
 }

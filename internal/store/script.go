@@ -18,7 +18,7 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, keep, take, due, lost, tasks, renew, notice, heartbeat, forget, limit, clock, correct, join, usage, spent *redis.Script
+	commit, progress, step, keep, take, due, lost, tasks, renew, notice, heartbeat, forget, limit, clock, correct, join, usage, spent *redis.Script
 }
 
 func loadScripts() scripts {
@@ -26,7 +26,8 @@ func loadScripts() scripts {
 	script := func(text ...string) *redis.Script { return redis.NewScript(keys + strings.Join(text, "")) }
 	return scripts{
 		commit:    script(readLua("event"), readLua("round"), readLua("commit")),
-		progress:  script(readLua("event"), readLua("progress")),
+		progress:  script(readLua("event"), readLua("waits"), readLua("progress")),
+		step:      script(readLua("waits"), readLua("step")),
 		keep:      script(readLua("keep")),
 		take:      script(readLua("round"), readLua("take")),
 		due:       script(clock, readLua("due")),

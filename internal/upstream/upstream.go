@@ -31,6 +31,9 @@ type API struct {
 	// request has ended; or an error, in words for the turn, if the request must not go out.
 	// May be nil.
 	AdmitFunc func(ctx context.Context, bytes int64) (ended func(), err error)
+	// HeardFunc is told which offers of a message's words a request to the model holds, by their
+	// tokens, before the request goes out; or an error, and it does not. May be nil.
+	HeardFunc func(ctx context.Context, tokens []string) error
 	// UsedFunc is told what a request uses, each time that the API says more of it; may be nil.
 	UsedFunc func(was, is Use)
 	// Log receives failures, never content; may be nil.
@@ -56,6 +59,9 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		defer ended()
+	}
+	if a.HeardFunc != nil && r.URL.Path == messages {
+		r.Body = listen(r.Body, func(tokens []string) error { return a.HeardFunc(r.Context(), tokens) })
 	}
 	r.Header.Del("Upgrade") // a connection of another protocol would not be limited to these paths
 	(&httputil.ReverseProxy{

@@ -4,7 +4,7 @@
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Reply, type Result, type Ringback } from 'ringback-client';
+import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Reply, type Result, type Ringback, type Word } from 'ringback-client';
 
 const Context = createContext<Ringback | undefined>(undefined);
 
@@ -48,6 +48,8 @@ export interface JobView<K> {
   ended: boolean;
   /** The question it waits at. */
   checkpoint: Checkpoint | undefined;
+  /** What people have written to Claude: each waits until it is heard. */
+  words: Word[];
   /** Whether events come as they happen. */
   connection: ConnectionState;
   /** Why it cannot be read or followed. */
@@ -97,6 +99,7 @@ export function useJob<K = string>(requestId: string | undefined): JobView<K> {
     suggestions: suggestions as Items<K>,
     ended: job !== undefined && hasEnded(job.status),
     checkpoint: job?.checkpoint,
+    words: job?.words ?? [],
     connection,
     error: failure ?? record.error,
   };

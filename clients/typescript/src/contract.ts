@@ -92,6 +92,10 @@ export interface components {
         };
         /** @description Tells Claude the reply; parkedCheckpoint, to stop. */
         AnsweredCheckpoint: {
+            /** @description What people have written while the turn runs; they are in one answer only. */
+            messages?: components["schemas"]["Utterance"][];
+            /** @description `messagesId` shows in the next request to the model that Claude has heard them. */
+            messagesId?: string;
             reply: components["schemas"]["Reply"];
             status: string;
         };
@@ -497,7 +501,7 @@ export interface components {
             userId: string;
         };
         /** @description Something that happened to a job, as WebSocket clients receive it. */
-        Event: components["schemas"]["PendingEvent"] | components["schemas"]["RunningEvent"] | components["schemas"]["ActivityEvent"] | components["schemas"]["PartialEvent"] | components["schemas"]["ReceivedEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["CheckpointResolvedEvent"] | components["schemas"]["CancelledEvent"] | components["schemas"]["RejectedEvent"];
+        Event: components["schemas"]["PendingEvent"] | components["schemas"]["RunningEvent"] | components["schemas"]["ActivityEvent"] | components["schemas"]["PartialEvent"] | components["schemas"]["ReceivedEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageHeardEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["CheckpointResolvedEvent"] | components["schemas"]["CancelledEvent"] | components["schemas"]["RejectedEvent"];
         /** @description The events of one job, oldest first. */
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -590,6 +594,42 @@ export interface components {
             status: string;
             version: string;
         };
+        /** @description The data of the event that Claude has heard a message. */
+        HeardData: {
+            beforeToolCall?: number;
+            /**
+             * Format: date-time
+             * @description When it was heard.
+             */
+            heardAt?: string;
+            /** @description Waiting, then heard. */
+            hearing: components["schemas"]["HearingStatus"];
+            /** @description The message in the job's session. */
+            messageId: number;
+            /** @description The chat. */
+            sessionId: string;
+            /** @description The turn that has heard it, and BeforeToolCall which of that turn's tool calls came next: 1 for a message that the turn began with. */
+            turn?: number;
+        };
+        /** @description Says whether Claude has heard a message, and when. */
+        Hearing: {
+            beforeToolCall?: number;
+            /**
+             * Format: date-time
+             * @description When it was heard.
+             */
+            heardAt?: string;
+            /** @description Waiting, then heard. */
+            hearing: components["schemas"]["HearingStatus"];
+            /** @description The turn that has heard it, and BeforeToolCall which of that turn's tool calls came next: 1 for a message that the turn began with. */
+            turn?: number;
+        };
+        /**
+         * @description - `waiting`: is one that no request to the model holds yet.
+         *     - `heard`: is one that Claude has read.
+         * @enum {string}
+         */
+        HearingStatus: "waiting" | "heard";
         /** @description The answer to the hook. Without an output, the CLI decides by its own allowlist, which holds nothing but what calling back needs. */
         HookAnswer: {
             hookSpecificOutput?: components["schemas"]["HookOutput"];
@@ -598,7 +638,7 @@ export interface components {
             /** @description Shown to Claude beside what the tool gives back. */
             additionalContext?: string;
             hookEventName: string;
-            permissionDecision: string;
+            permissionDecision?: string;
             permissionDecisionReason?: string;
             updatedInput?: unknown;
         };
@@ -672,6 +712,8 @@ export interface components {
             usage: components["schemas"]["Usage"];
             /** @description The person the job belongs to; only they receive its events. */
             userId: string;
+            /** @description The latest messages that people have written to the job, and whether Claude has heard them: all that wait, and of the others the last. */
+            words?: components["schemas"]["Word"][];
         };
         /** @description Count the jobs that are kept, of all users. A status or kind of which there are none may be missing. */
         JobCounts: {
@@ -755,6 +797,8 @@ export interface components {
             usage?: components["schemas"]["Usage"];
             /** @description The person the job belongs to; only they receive its events. */
             userId?: string;
+            /** @description The latest messages that people have written to the job, and whether Claude has heard them: all that wait, and of the others the last. */
+            words?: components["schemas"]["Word"][];
         };
         /** @description A page of jobs, newest first, each with the fields that were asked for. */
         JobPage: {
@@ -1133,6 +1177,8 @@ export interface components {
             createdAt: string;
             /** @description Whom an outside orchestrator sent it to. */
             destination?: string;
+            /** @description Set if the message is for Claude. */
+            hearing?: components["schemas"]["Hearing"];
             /** @description `id` counts the messages of a session, from 1. */
             id: number;
             /** @description The sender's own id of the run. */
@@ -1176,6 +1222,25 @@ export interface components {
         MessageEvent: {
             data: components["schemas"]["MessageData"];
             /** @description The prefix of the job's kind, a colon, and `message`. */
+            event: string;
+            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            id: string;
+            /** @description The job it happened to. */
+            requestId: string;
+            /** @description Whether its job is, see Job. */
+            simulated?: boolean;
+            /**
+             * Format: date-time
+             * @description When it was stored, by the store's clock.
+             */
+            time: string;
+            /** @description Whose job it is. */
+            userId: string;
+        };
+        /** @description Claude has read a message that waited. */
+        MessageHeardEvent: {
+            data: components["schemas"]["HeardData"];
+            /** @description The prefix of the job's kind, a colon, and `message:heard`. */
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
@@ -1456,6 +1521,10 @@ export interface components {
         };
         /** @description Says how many items were in a batch, and how many there are in all. */
         ReceivedBatch: {
+            /** @description What people have written while the turn runs; they are in one answer only. */
+            messages?: components["schemas"]["Utterance"][];
+            /** @description `messagesId` shows in the next request to the model that Claude has heard them. */
+            messagesId?: string;
             received: number;
             success: boolean;
             total: number;
@@ -1533,6 +1602,14 @@ export interface components {
             text?: string;
             /** @description The values that were asked for, by name. */
             values?: Record<string, unknown>;
+        };
+        /** @description Answers a progress report. */
+        Reported: {
+            /** @description What people have written while the turn runs; they are in one answer only. */
+            messages?: components["schemas"]["Utterance"][];
+            /** @description `messagesId` shows in the next request to the model that Claude has heard them. */
+            messagesId?: string;
+            success: boolean;
         };
         /** @description The answer to one. */
         RpcResponse: {
@@ -1749,6 +1826,21 @@ export interface components {
             /** @description The repository and the verifier's name: "service:test". */
             verifier: string;
         };
+        /** @description A message of a person that is for a job's Claude, and whether Claude has heard it. */
+        Word: {
+            beforeToolCall?: number;
+            /**
+             * Format: date-time
+             * @description When it was heard.
+             */
+            heardAt?: string;
+            /** @description Waiting, then heard. */
+            hearing: components["schemas"]["HearingStatus"];
+            /** @description The message in the job's session. */
+            messageId: number;
+            /** @description The turn that has heard it, and BeforeToolCall which of that turn's tool calls came next: 1 for a message that the turn began with. */
+            turn?: number;
+        };
     };
     responses: never;
     parameters: never;
@@ -1827,6 +1919,7 @@ export interface Events {
     "received": components["schemas"]["ReceivedEvent"];
     "error": components["schemas"]["ErrorEvent"];
     "message": components["schemas"]["MessageEvent"];
+    "message:heard": components["schemas"]["MessageHeardEvent"];
     "checkpoint": components["schemas"]["CheckpointEvent"];
     "checkpoint:resolved": components["schemas"]["CheckpointResolvedEvent"];
     "cancelled": components["schemas"]["CancelledEvent"];

@@ -24,6 +24,8 @@ export type CreatedJob = Schemas['CreatedJob'];
 export type State = Schemas['State'];
 /** What Claude has reported of its progress. */
 export type Activity = Schemas['Activity'];
+/** A message to Claude, and whether Claude has heard it. */
+export type Word = Schemas['Word'];
 /** A question to a person. */
 export type Checkpoint = Schemas['Checkpoint'];
 /** A page of questions. */
@@ -60,7 +62,7 @@ export type WireEvent = Events[EventType];
 
 /** Names what has happened, for the name of an event begins with its kind's prefix. */
 export function named<K>(event: WireEvent): JobEvent<K> {
-  const resolved = 'checkpoint:resolved';
-  const type = event.event.endsWith(':' + resolved) ? resolved : event.event.slice(event.event.lastIndexOf(':') + 1);
+  const whole = ['checkpoint:resolved', 'message:heard'].find((type) => event.event.endsWith(':' + type));
+  const type = whole ?? event.event.slice(event.event.lastIndexOf(':') + 1);
   return { ...event, type } as unknown as JobEvent<K>;
 }

@@ -4,7 +4,7 @@
 -- ARGV[1] request id   ARGV[2] the activity, JSON   ARGV[3] digest of the report
 -- ARGV[4] user         ARGV[5] now, ms              ARGV[6] the event's frame from behind its id
 -- ARGV[7] digest of its signature; empty for none   ARGV[8] an id that the event's exceeds
--- Returns "ok", "unknown", "bad_signature", or the state that refuses it.
+-- Returns "ok", "waiting" if a message waits besides (only to a signed report), "unknown", "bad_signature", or the state that refuses it.
 
 local id, digest = ARGV[1], ARGV[3]
 local key = P .. ':job:' .. id
@@ -24,4 +24,5 @@ if not f[7] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
 local frame = ARGV[6]
 if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
 append(ARGV[4], id, 'activity', frame, tonumber(ARGV[8]))
+if ARGV[7] ~= '' and waits(id) == 1 then return 'waiting' end
 return 'ok'

@@ -1,0 +1,108 @@
+package callback
+
+import (
+	"encoding/json"
+	"strings"
+
+	"ringback/internal/claude"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// told is what an answer holds beside its own fields if people have written meanwhile.
+type told struct {
+	// Messages are what people have written while the turn runs; they are in one answer only.
+	Messages []job.Utterance `json:"messages,omitempty"`
+	// MessagesID shows in the next request to the model that Claude has heard them.
+	MessagesID string `json:"messagesId,omitempty"`
+}
+
+// answer calls an endpoint's handler, and adds what people have written meanwhile.
+func (h *Handler) answer(in *call, ep endpoint) (any, error) {
+	answer, err := ep.handle(h, in)
+	if err != nil || !ep.tells || in.signature == "" {
+		return answer, err
+	}
+	return h.tell(in, answer), nil
+}
+
+// tell adds to an answer what people have written meanwhile. What cannot be added now is told
+// later: the answer itself is stored already.
+func (h *Handler) tell(in *call, answer any) any {
+	if in.waiting != nil && !*in.waiting {
+		return answer
+	}
+	total, waiting, err := h.store.Step(in.ctx, in.id, 0)
+	if err != nil || !waiting {
+		return answer
+	}
+	offered, err := h.jobs.OfferWords(in.ctx, in.id, lifecycle.Step{BeforeToolCall: total + 2}) // behind the call that calls back
+	if err != nil || offered.Words == nil {
+		return answer
+	}
+	text, err := withFields(answer, told{offered.Words, offered.Token})
+	if err != nil {
+		return answer
+	}
+	return h.hears(in, offered, text, answer)
+}
+
+// withFields is the JSON of an object with the fields of others.
+func withFields(objects ...any) (json.RawMessage, error) {
+	fields := map[string]json.RawMessage{}
+	for _, o := range objects {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &fields); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// hears is an answer that tells the turn something. Unless the next request to the model shows it,
+// it counts as heard once it is written.
+func (h *Handler) hears(in *call, offered lifecycle.Offered, text json.RawMessage, before any) any {
+	after := func() {}
+	if r, ok := before.(response); ok {
+		after = r.afterWrite
+	}
+	return response{text, func() {
+		after()
+		if !offered.Proxied {
+			_ = h.jobs.HearWords(in.ctx, in.id, offered.Turn, []string{offered.Token}) // else they are told once more
+		}
+	}}
+}
+
+// stepEnded takes the CLI's word that the tools of a step have ended, and has Claude hear what
+// people have written meanwhile.
+func (h *Handler) stepEnded(in *call) (any, error) {
+	if agent, _ := in.payload["agent_id"].(string); agent != "" {
+		return hookAnswer{}, nil // a subagent's: it is not the one who is written to
+	}
+	calls, _ := in.payload["tool_calls"].([]any)
+	total, waiting, err := h.store.Step(in.ctx, in.id, len(calls))
+	if err != nil || !waiting {
+		return hookAnswer{}, err
+	}
+	answers, err := json.Marshal(calls)
+	if err != nil {
+		return nil, err
+	}
+	offered, err := h.jobs.OfferWords(in.ctx, in.id, lifecycle.Step{Hook: true, Answers: string(answers), BeforeToolCall: total + 1})
+	if err != nil || offered.Words == nil {
+		return hookAnswer{}, err
+	}
+	words, err := claude.Words(offered.Token, offered.Words)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(hookAnswer{&hookOutput{Event: claude.PostToolBatch, Context: strings.TrimSpace(words)}})
+	if err != nil {
+		return nil, err
+	}
+	return h.hears(in, offered, text, nil), nil
+}

@@ -1,0 +1,127 @@
+package lifecycle
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ringback/internal/job"
+)
+
+// listening is a job at work to which people have written: message 1 is in the turn's prompt, the
+// others wait; 3 is a steer.
+func listening() *State {
+	st := jobIn("running")
+	j := st.Job
+	j.Turn, j.PendingMessages, j.DeliveredMessages, j.Proxied = 2, 3, 1, true
+	for _, id := range []int64{1, 2, 4} {
+		m := job.Message{ID: id, MessageBody: job.Text(job.FromUser, strings.Repeat("x", int(id)))}
+		j.Pending = append(j.Pending, m)
+		j.Words = append(j.Words, Word{Word: job.Word{MessageID: id, Hearing: job.Hearing{Status: job.Waiting}}})
+	}
+	j.Queued = []QueuedSteer{{Reply: job.Reply{MessageID: 3, Reason: "Smaller"}}}
+	j.Words = append(j.Words, Word{Word: job.Word{MessageID: 3, Hearing: job.Hearing{Status: job.Waiting}}, Queued: true})
+	j.tellWords()
+	st.hearPrompt(j)
+	j.Words[1].Turn, j.Words[2].Turn = 0, 0
+	j.Words[1].Status, j.Words[2].Status = job.Waiting, job.Waiting
+	return st
+}
+
+func contents(o Offered) string {
+	var all []string
+	for _, w := range o.Words {
+		all = append(all, w.Content)
+	}
+	return strings.Join(all, ", ")
+}
+
+// heardIDs are the messages that the record says are heard.
+func heardIDs(j *Job) []int64 {
+	var ids []int64
+	for _, w := range j.Words {
+		if w.Status == job.Heard {
+			ids = append(ids, w.MessageID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+const waiting = "xx, steer: Smaller, xxxx"
+
+// What waits is offered in the order in which it was written; it waits until it is certain that
+// Claude has heard it.
+func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
+	t.Parallel()
+	st := listening()
+	if o := st.offerWords(Step{Hook: true, BeforeToolCall: 4}, "word_a"); contents(o) != waiting || !o.Proxied || o.Turn != 2 {
+		t.Fatalf("offered %+v", o)
+	}
+	if o := st.offerWords(Step{}, "word_b"); o.Words != nil {
+		t.Errorf("a callback before the next step is told %v", o.Words)
+	}
+	if o := st.offerWords(Step{Hook: true, Answers: "… word_a …"}, "word_b"); o.Words != nil {
+		t.Errorf("what a tool has answered in this step is told once more: %v", o.Words)
+	}
+	if got := heardIDs(st.Job); !slices.Equal(got, []int64{1}) {
+		t.Errorf("%v are heard before a request holds them", got)
+	}
+	if o := st.offerWords(Step{Hook: true, BeforeToolCall: 5}, "word_c"); contents(o) != waiting {
+		t.Errorf("after a lost answer, %v is offered", o.Words)
+	}
+	st.hearOffer(st.Job)
+	if got := heardIDs(st.Job); !slices.Equal(got, []int64{1, 2, 3, 4}) || st.Job.Offer != nil {
+		t.Errorf("%v are heard", got)
+	}
+	if w := st.Job.Words[1]; w.Turn != 2 || w.BeforeToolCall != 5 || w.At != st.Now {
+		t.Errorf("message 2 was heard %+v", w)
+	}
+	var dropped, dequeued int
+	for _, e := range st.Effects {
+		switch e.(type) {
+		case DropPending:
+			dropped++
+		case DequeueSteer:
+			dequeued++
+		}
+	}
+	if dropped != 2 || dequeued != 1 {
+		t.Errorf("%d messages and %d steers no longer wait for the next turn", dropped, dequeued)
+	}
+}
+
+// Nothing is offered to a turn that cannot hear it.
+func TestWhoIsToldNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Job){
+		"captured":  func(j *Job) { j.Phase = job.Capturing },
+		"submitted": func(j *Job) { j.Submitted = true },
+		"queued":    func(j *Job) { j.State, j.Phase = job.Pending, job.Queued },
+		"asked":     func(j *Job) { j.State, j.Phase = job.AwaitingInput, job.Held },
+		"too long":  func(j *Job) { j.Pending[1].Content = strings.Repeat("`", offerSize/6+1) },
+	} {
+		st := listening()
+		change(st.Job)
+		if o := st.offerWords(Step{Hook: true}, "word_a"); o.Words != nil || st.Job.Offer != nil {
+			t.Errorf("%s: told %v", name, o.Words)
+		}
+	}
+}
+
+// A steer that nobody has heard answers the review, and the offer of it counts no more.
+func TestAnUnheardSteerBeginsTheNextTurn(t *testing.T) {
+	t.Parallel()
+	st := listening()
+	st.offerWords(Step{Hook: true}, "word_a")
+	st.Job.leaveToNextTurn(3)
+	if st.Job.Offer != nil || st.Job.Words[3].Queued {
+		t.Errorf("left are %+v and %+v", st.Job.Offer, st.Job.Words[3])
+	}
+	st.Job.Turn++
+	st.Job.tellWords()
+	st.hearPrompt(st.Job)
+	if w := st.Job.Words[3]; w.Status != job.Heard || w.Turn != 3 || w.BeforeToolCall != 1 {
+		t.Errorf("it was heard %+v", w)
+	}
+}

@@ -1,0 +1,48 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"ringback/internal/job"
+)
+
+// knownTokens is how many tokens of a turn are remembered: a conversation repeats them in each
+// request.
+const knownTokens = 1000
+
+// hearing returns what notes the offers that a turn's requests to the model show to be heard. It
+// waits while the store is away: so what is offered again was never in a request.
+func (r *Runner) hearing(j job.Job) func(context.Context, []string) error {
+	known, err := lru.New[string, bool](knownTokens)
+	if err != nil {
+		panic("runner: " + err.Error()) // the size is a constant
+	}
+	return func(ctx context.Context, tokens []string) error {
+		tokens = slices.DeleteFunc(tokens, known.Contains)
+		if len(tokens) == 0 {
+			return nil
+		}
+		for {
+			err := r.jobs.HearWords(ctx, j.ID, j.Turn, tokens)
+			if err == nil {
+				break
+			}
+			if !isKind(err, job.Unavailable) {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(pollInterval):
+			}
+		}
+		for _, token := range tokens {
+			known.Add(token, true)
+		}
+		return nil
+	}
+}

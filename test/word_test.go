@@ -1,0 +1,241 @@
+package test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringback/test/messagesapi"
+)
+
+// talkKind is a kind that may sleep.
+func talkKind(t testing.TB, more string) string {
+	t.Helper()
+	return kindsDir(t, "talk.md", "---\nallowed_tools: ['Bash(sleep *)']\nmax_turns: 1000\n"+more+"---\nListen.")
+}
+
+// wholeText is all that a request holds of a conversation, by whatever way it came there.
+func wholeText(r messagesapi.Request) string {
+	var all strings.Builder
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			all.WriteString(p.Text + "\n" + p.Content + "\n")
+		}
+	}
+	return all.String()
+}
+
+// finish submits a result in the way of the kind, once until is true; before, it runs a command.
+func finish(until func(messagesapi.Request) bool, mcp bool, command string) messagesapi.Script {
+	return func(r messagesapi.Request) messagesapi.Reply {
+		prompt, written := r.Text(), false
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				written = written || p.Type == "tool_use" && (p.Name == "Write" || p.Name == "mcp__ringback__submit_result")
+			}
+		}
+		submitted := strings.HasSuffix(r.LastResult().Content, `{"success":true}`)
+		switch {
+		case submitted && written:
+			return messagesapi.Say("Done.")
+		case !written && !until(r):
+			return messagesapi.Bash(command)
+		case mcp:
+			return useTool("submit_result", object{"done": true})
+		case !written:
+			return writeFile("result.json", object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE"), "done": true})
+		}
+		return messagesapi.Bash(curls(prompt)["result"])
+	}
+}
+
+// say writes to a chat, and returns the message's id.
+func (n *node) say(t testing.TB, session, text string) float64 {
+	t.Helper()
+	return n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": text})["messageId"].(float64)
+}
+
+// A message reaches the turn that is running, in its next request; who wrote it sees that it was
+// heard, and when.
+func TestARunningTurnHearsAMessage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mcp     bool
+		sandbox string
+	}{"curl": {false, "auto"}, "MCP": {true, "auto"}, "without a sandbox": {false, "off"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			more := map[bool]string{true: "callback: mcp\n"}[c.mcp]
+			heard := func(r messagesapi.Request) bool { return strings.Contains(wholeText(r), "Use the blue one") }
+			working := make(chan struct{})
+			begins := sync.OnceFunc(func() { close(working) })
+			script := finish(heard, c.mcp, "sleep 0.3")
+			n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, more), "SANDBOX": c.sandbox}, func(r messagesapi.Request) messagesapi.Reply {
+				begins()
+				return script(r)
+			})
+			events := n.listen(t, "userId=u1")
+			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": "s1"})
+			<-working
+			said := n.say(t, "s1", "Use the blue one @/etc/hostname")
+			record := n.await(t, id, "received")
+			if record["turn"] != 1.0 {
+				t.Errorf("it took %v turns", record["turn"])
+			}
+			word := record["words"].([]any)[0].(object)
+			if word["messageId"] != said || word["hearing"] != "heard" || word["turn"] != 1.0 || word["beforeToolCall"].(float64) < 2 || word["heardAt"] == nil {
+				t.Errorf("the record says %v", word)
+			}
+			for _, m := range n.messages(t, "s1", "") {
+				if m["id"] == said && m["hearing"].(object)["hearing"] != "heard" {
+					t.Errorf("the chat says %v", m)
+				}
+			}
+			event := events.until("talk:message:heard")
+			if data := event[len(event)-1]["data"].(object); data["messageId"] != said || data["hearing"] != "heard" {
+				t.Errorf("the event says %v", data)
+			}
+			last := wholeText(api.Requests()[len(api.Requests())-1])
+			if strings.Count(last, "Use the blue one") != 1 {
+				t.Errorf("Claude was told %d times", strings.Count(last, "Use the blue one"))
+			}
+		})
+	}
+}
+
+// wordsTest has people write to many jobs at random moments.
+type wordsTest struct {
+	*testing.T
+	mu sync.Mutex
+	// node is what people write to; it is killed and started again.
+	node *node
+	// sent are the messages of each session in the order sent; at is when.
+	sent map[string][]string
+	at   map[string]time.Time
+	seen map[string]time.Time
+	// over is set when nothing more is sent.
+	over bool
+}
+
+var wordText = regexp.MustCompile(`word-of-(s\d+)-(\d+)\.`)
+
+// wordsOf reads the number of messages and jobs to try: few in CI, more by WORDS_MESSAGES and WORDS_JOBS.
+func wordsOf(name string, few int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return few
+}
+
+// Messages at random moments to several jobs, while the server is killed and started again: each
+// is told exactly once, in the order sent.
+func TestEachMessageIsHeardOnce(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]string{"curl": "", "MCP": "callback: mcp\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachMessageOnce(t, more, more != "")
+		})
+	}
+}
+
+func eachMessageOnce(t *testing.T, more string, mcp bool) {
+	messages, jobs := wordsOf("WORDS_MESSAGES", 24), wordsOf("WORDS_JOBS", 4)
+	w := &wordsTest{T: t, sent: map[string][]string{}, at: map[string]time.Time{}, seen: map[string]time.Time{}}
+	final := map[string]messagesapi.Request{}
+	script := finish(w.finished, mcp, "sleep 0.2")
+	n, api := realClaude(t, vars{
+		"LISTEN_ADDR": "127.0.0.1:" + freePort(t), "DATA_DIR": t.TempDir(), "PROMPTS_DIR": talkKind(t, more), "SANDBOX": "auto", "CLAUDE_CODE_MAX_RETRIES": "10",
+		"WORKERS": strconv.Itoa(jobs), "USER_LIMIT": strconv.Itoa(jobs), "CALLBACK_TIMEOUT": "20m",
+	}, func(r messagesapi.Request) messagesapi.Reply {
+		w.note(r)
+		return script(r)
+	})
+	w.node = n
+	var ids []string
+	for i := range jobs {
+		ids = append(ids, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": fmt.Sprintf("s%d", i)}))
+	}
+	for _, id := range ids {
+		eventually(t, "Claude to be at work", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "claude" })
+	}
+	for i := range messages {
+		w.send(fmt.Sprintf("s%d", rand.N(jobs)), i)
+		time.Sleep(rand.N(200 * time.Millisecond)) // the moments are what is tried
+		if i%max(1, messages/6) == messages/6-1 {
+			w.node = w.node.again(t)
+		}
+	}
+	w.mu.Lock()
+	w.over = true
+	w.mu.Unlock()
+	for _, id := range ids {
+		record := w.node.await(t, id, "received")
+		for _, word := range record["words"].([]any) {
+			if word.(object)["hearing"] != "heard" {
+				t.Errorf("%s: %v", id, word)
+			}
+		}
+	}
+	for _, r := range api.Requests() {
+		final[r.Conversation] = r
+	}
+	told := map[string][]string{}
+	for _, r := range final {
+		for _, found := range wordText.FindAllStringSubmatch(wholeText(r), -1) {
+			told[found[1]] = append(told[found[1]], found[0])
+		}
+	}
+	for session, sent := range w.sent {
+		if !slices.Equal(told[session], sent) {
+			t.Errorf("%s: Claude was told %v, sent was %v", session, told[session], sent)
+		}
+	}
+	w.report()
+}
+
+// send writes a message to a session.
+func (w *wordsTest) send(session string, i int) {
+	text := fmt.Sprintf("word-of-%s-%d.", session, i)
+	w.node.say(w, session, text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent[session] = append(w.sent[session], text)
+	w.at[text] = time.Now()
+}
+
+// note takes the words that a request holds for the first time.
+func (w *wordsTest) note(r messagesapi.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range wordText.FindAllString(wholeText(r), -1) {
+		if w.seen[text].IsZero() {
+			w.seen[text] = time.Now()
+		}
+	}
+}
+
+// finished reports whether nothing more is written, and all that was is in some conversation.
+func (w *wordsTest) finished(messagesapi.Request) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over && len(w.seen) == len(w.at)
+}
+
+// report logs how long messages took from their answer to the request that holds them.
+func (w *wordsTest) report() {
+	var took []time.Duration
+	for text, at := range w.at {
+		took = append(took, max(0, w.seen[text].Sub(at)))
+	}
+	slices.SortFunc(took, cmp.Compare[time.Duration])
+	w.Logf("%d messages: p50 %v, p95 %v, max %v, of which the running tool took up to 200ms", len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
+}
