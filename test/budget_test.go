@@ -112,7 +112,7 @@ func TestRealCLIAsksForMoreBudget(t *testing.T) {
 // request, or are refused if their kind says so.
 func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	t.Parallel()
-	n, api := budgets(t, map[string]string{"spend": "", "urgent": "on_budget: fail"}, vars{"BUDGET_USD_PER_DAY": "0.35"}, spender)
+	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"BUDGET_USD_PER_DAY": "0.35"}, spender)
 	first := n.create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
 	events := n.listen(t, "userId=u2")
 	check := func(id string) {

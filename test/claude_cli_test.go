@@ -163,8 +163,8 @@ func TestRealCLIIsRungAgainInTheSameConversation(t *testing.T) {
 	t.Parallel()
 	n, api := realClaude(t, nil, func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
-		if !strings.Contains(prompt, "no result of yours was accepted") {
-			return messagesapi.Say("I have thought about it.") // and forgets to submit
+		if !strings.Contains(prompt, "Your last turn ended, but no result of yours was accepted") {
+			return messagesapi.Say("I have thought about it.") // and forgets to submit, whatever it is told
 		}
 		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 		switch len(r.Results()) {

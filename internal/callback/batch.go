@@ -222,7 +222,9 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 }
 
 // received answers a batch: how many items were in it, and how many are there in all.
-func (b *batch) received(total int) receivedBatch { return receivedBatch{Success: true, Received: len(b.list), Total: total} }
+func (b *batch) received(total int) receivedBatch {
+	return receivedBatch{Success: true, Received: len(b.list), Total: total}
+}
 
 // receivedBatch says how many items were in a batch, and how many there are in all.
 type receivedBatch struct {

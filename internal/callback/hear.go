@@ -84,25 +84,41 @@ func (h *Handler) stepEnded(in *call) (any, error) {
 		return hookAnswer{}, nil // a subagent's: it is not the one who is written to
 	}
 	calls, _ := in.payload["tool_calls"].([]any)
-	total, waiting, err := h.store.Step(in.ctx, in.id, len(calls))
-	if err != nil || !waiting {
-		return hookAnswer{}, err
-	}
 	answers, err := json.Marshal(calls)
 	if err != nil {
 		return nil, err
 	}
-	offered, err := h.jobs.OfferWords(in.ctx, in.id, lifecycle.Step{Hook: true, Answers: string(answers), BeforeToolCall: total + 1})
-	if err != nil || offered.Words == nil {
+	words, offered, err := h.offer(in, len(calls), string(answers))
+	if err != nil || words == "" {
 		return hookAnswer{}, err
 	}
+	return h.addContext(in, claude.PostToolBatch, words, offered)
+}
+
+// offer takes what the CLI's hook is to tell Claude, in words; "" for nothing. answers is what the
+// calls of the step have answered.
+func (h *Handler) offer(in *call, calls int, answers string) (string, lifecycle.Offered, error) {
+	total, waiting, err := h.store.Step(in.ctx, in.id, calls)
+	if err != nil || !waiting {
+		return "", lifecycle.Offered{}, err
+	}
+	offered, err := h.jobs.OfferWords(in.ctx, in.id, lifecycle.Step{Hook: true, Answers: answers, BeforeToolCall: total + 1})
+	if err != nil || offered.Words == nil {
+		return "", offered, err
+	}
 	words, err := claude.Words(offered.Token, offered.Words)
+	return words, offered, err
+}
+
+// addContext is the answer to a hook that tells Claude something.
+func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Offered) (any, error) {
+	answer := hookAnswer{&hookOutput{Event: event, Context: strings.TrimSpace(text)}}
+	if offered.Words == nil {
+		return answer, nil
+	}
+	whole, err := json.Marshal(answer)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(hookAnswer{&hookOutput{Event: claude.PostToolBatch, Context: strings.TrimSpace(words)}})
-	if err != nil {
-		return nil, err
-	}
-	return h.hears(in, offered, text, nil), nil
+	return h.hears(in, offered, whole, nil), nil
 }

@@ -111,6 +111,6 @@ var endpoints = []endpoint{
 	{handle: (*Handler).failure, Route: described("/api/claude/failure", "reportFailure", "that and why Claude cannot do the job", payload(failureSchema), success{})},
 	{tells: true, handle: (*Handler).checkpoint, Route: described("/api/claude/checkpoints", "ask", "a question to a person", payload(checkpointSchema), answeredCheckpoint{}, parkedCheckpoint{})},
 	{tells: true, handle: (*Handler).action, Route: described("/api/claude/actions/:name", "callAction", "a call of one of the kind's actions", payload(actionSchema), map[string]any{})},
-	{handle: (*Handler).hook, Route: described("/api/claude/tool-calls", "askForTool", "the CLI's hooks: whether it may call a tool, and that the tools of a step have ended",
+	{handle: (*Handler).hook, Route: described("/api/claude/tool-calls", "askForTool", "the CLI's hooks: whether it may call a tool, that the tools of a step have ended, that Claude ends its turn",
 		contract.Body{Type: toolCallBody{}, Open: true}, hookAnswer{})},
 }

@@ -3,6 +3,7 @@ package callback
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"sync"
 
@@ -29,8 +30,8 @@ type toolCall struct {
 // may come in headers, for the body is the CLI's to write.
 type toolCallBody struct {
 	// Event is the hook: PreToolUse asks whether a tool may be called, PostToolBatch tells that the
-	// tools of a step have ended. PreToolUse if it is left out.
-	Event string `json:"hook_event_name,omitempty" jsonschema:"enum=PreToolUse,enum=PostToolBatch"`
+	// tools of a step have ended, Stop that Claude ends its turn. PreToolUse if it is left out.
+	Event string `json:"hook_event_name,omitempty" jsonschema:"enum=PreToolUse,enum=PostToolBatch,enum=Stop"`
 	// RequestID and HMAC are the envelope, where it does not come in the headers
 	// X-Ringback-Request-Id and X-Ringback-Signature.
 	RequestID job.ID        `json:"requestId,omitempty"`
@@ -44,6 +45,8 @@ type toolCallBody struct {
 	CWD string `json:"cwd,omitempty"`
 	// ToolCalls are the calls of the step, with what they answered.
 	ToolCalls []map[string]any `json:"tool_calls,omitempty"`
+	// BackgroundTasks are the commands that still run as Claude ends its turn.
+	BackgroundTasks []map[string]any `json:"background_tasks,omitempty"`
 	// AgentID is the subagent that the step is of; empty for Claude itself.
 	AgentID string `json:"agent_id,omitempty"`
 }
@@ -76,15 +79,22 @@ const (
 
 // hook answers one of the CLI's hooks.
 func (h *Handler) hook(in *call) (any, error) {
-	if err := h.stillRuns(in); err != nil {
-		return nil, err
-	}
-	switch in.payload["hook_event_name"] {
-	case claude.PostToolBatch:
-		return h.stepEnded(in)
-	default:
+	err := h.stillRuns(in)
+	event, _ := in.payload["hook_event_name"].(string)
+	switch e, refused := errors.AsType[*job.Error](err); {
+	case event != claude.PostToolBatch && event != claude.Stop:
+		if err != nil {
+			return nil, err
+		}
 		return h.toolCalls(in)
+	case refused && e.Kind == job.NotFound:
+		return hookAnswer{}, nil // the job has ended, and so may the turn
+	case err != nil:
+		return nil, err
+	case event == claude.Stop:
+		return h.stops(in)
 	}
+	return h.stepEnded(in)
 }
 
 // toolCalls judges a call of a tool by the kind's rules, and asks a person where they

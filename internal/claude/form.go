@@ -19,6 +19,7 @@ const (
 	firstPrompt = "first"
 	laterPrompt = "again"
 	wordsPrompt = "words"
+	stopPrompt  = "stop"
 )
 
 // promptForm writes prompts by a template, and reads them by the same.

@@ -229,6 +229,23 @@ func Words(token string, words []job.Utterance) (string, error) {
 	return form().write(wordsPrompt, struct{ Token, Words string }{token, text})
 }
 
+// Missing is what Claude is told when it ends a turn without a result: details are what an empty
+// one lacks, tasks the background tasks that still run.
+func Missing(k *kind.Kind, details []job.Detail, tasks []string) (string, error) {
+	open := ""
+	if len(tasks) > 0 {
+		var err error
+		if open, err = fencedJSON(tasks); err != nil {
+			return "", err
+		}
+	}
+	return form().write(stopPrompt, struct {
+		promptData
+		Details []job.Detail
+		Tasks   string
+	}{promptData{Prompt: Prompt{Kind: k}}, details, open})
+}
+
 // Schema is the result's schema as Claude sees it.
 func (d promptData) Schema() string { return escapeFence(d.Kind.Result.ForClaude()) }
 

@@ -25,10 +25,12 @@ const (
 	// whatever became of them.
 	PreToolUse    = "PreToolUse"
 	PostToolBatch = "PostToolBatch"
+	// Stop comes when Claude ends its turn, but not when a subagent ends.
+	Stop = "Stop"
 )
 
-// Settings are the CLI's settings that have it tell us of each step, so that Claude hears at once
-// what people write, and with judged that have each call of a tool judged by us first. They hold
+// Settings are the CLI's settings that have it tell us of each step and of the turn's end, so that
+// Claude hears at once what people write and what is missing, and with judged that have each call of a tool judged by us first. They hold
 // the signature, so they belong into a file, not into argv.
 func Settings(c Callback, hold time.Duration, judged bool) ([]byte, error) {
 	type hook struct {
@@ -51,5 +53,6 @@ func Settings(c Callback, hold time.Duration, judged bool) ([]byte, error) {
 		add(PreToolUse, hold+patience)
 	}
 	add(PostToolBatch, patience)
+	add(Stop, patience)
 	return json.Marshal(map[string]any{"hooks": hooks})
 }

@@ -44,6 +44,9 @@ type Policy struct {
 	// MaxAttempts is how many turns in a row may end without a result before the
 	// job has failed; default 3.
 	MaxAttempts int `yaml:"max_attempts"`
+	// MaxBlocks is how many times a turn that would end without a result is told in the same
+	// process what is missing; default 3, 0: never.
+	MaxBlocks *int `yaml:"max_blocks"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
 	Priority job.Priority `yaml:"priority"`
 	// Actions are what the server does for Claude.
@@ -80,6 +83,21 @@ func (p Policy) ToolRules() approval.ToolRules {
 	t := p.Tools
 	t.Allow = append(append([]string{}, t.Allow...), p.AllowedTools...)
 	return t
+}
+
+// defaultBlocks and mostBlocks are how often a turn is kept from ending early; the CLI ends it after
+// mostBlocks in a row.
+const (
+	defaultBlocks = 3
+	mostBlocks    = 8
+)
+
+// Blocks is how many times a turn is kept from ending without a result.
+func (p Policy) Blocks() int {
+	if p.MaxBlocks == nil {
+		return defaultBlocks
+	}
+	return *p.MaxBlocks
 }
 
 // RunsPrograms reports whether Claude may run anything but the calls that report to the
@@ -152,6 +170,8 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %d; expected 1 to 1000", p.MaxTurns)
 	case key == "max_attempts" && (p.MaxAttempts < 1 || p.MaxAttempts > 20):
 		return fmt.Sprintf("found %d; expected 1 to 20", p.MaxAttempts)
+	case key == "max_blocks" && p.MaxBlocks != nil && (*p.MaxBlocks < 0 || *p.MaxBlocks > mostBlocks):
+		return fmt.Sprintf("found %d; expected 0 to %d", *p.MaxBlocks, mostBlocks)
 	case key == "max_budget_usd":
 		return budgetFault(p.MaxBudgetUSD)
 	case key == "budget_usd":

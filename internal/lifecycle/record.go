@@ -129,6 +129,8 @@ type Record struct {
 	// in them what was heard. ToolCalls counts the turn's tool calls, without raising Version.
 	Proxied   bool `store:"proxied"`
 	ToolCalls int  `store:"toolCalls"`
+	// Blocks counts how often the turn was kept from ending without a result.
+	Blocks int `store:"blocks"`
 	// Output is how far what Claude says is in the chat.
 	Output OutputPosition `store:"outputPosition,said"`
 

@@ -131,7 +131,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	st.armSecret(j, fresh)
 	j.Turn++
 	j.StartedAt, j.FirstCallback = st.Now, time.Time{}
-	j.ToolCalls, j.Offer, j.Proxied = 0, nil, w.Proxies && !j.Simulated
+	j.ToolCalls, j.Blocks, j.Offer, j.Proxied = 0, 0, nil, w.Proxies && !j.Simulated
 	// A change that was submitted and not decided on is gone on with where its files are:
 	// it was accepted, so Claude is not asked for it again.
 	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node

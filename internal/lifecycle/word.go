@@ -177,8 +177,10 @@ func (st *State) offerWords(at Step, token string) Offered {
 	return Offered{token, j.Turn, words, j.Proxied}
 }
 
-// listens reports whether Claude is at work and can be told something.
-func (j *Job) listens() bool { return j.State == job.Running && j.Phase == job.AtWork && !j.Submitted }
+// listens reports whether Claude is at work and can be told something. The stand-in heeds nothing.
+func (j *Job) listens() bool {
+	return j.State == job.Running && j.Phase == job.AtWork && !j.Submitted && (!j.Simulated || j.Manual)
+}
 
 // unheardWord is a message or a steer that waits.
 type unheardWord struct {
@@ -211,6 +213,22 @@ func (j *Job) unheard() []unheardWord {
 	}
 	slices.SortStableFunc(all, func(a, b unheardWord) int { return cmp.Compare(a.id, b.id) })
 	return all
+}
+
+// BlockStop reports whether a running turn that ends without a result is to go on, at most most
+// times a turn. A turn that has submitted, given up, or asked a person may end. The context carries
+// its signature.
+func (s *Service) BlockStop(ctx context.Context, id job.ID, most int) (bool, error) {
+	var blocked bool
+	err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
+		j := st.Job
+		blocked = j != nil && j.listens() && j.FailureTurn != j.Turn && j.Blocks < most
+		if blocked {
+			j.Blocks++
+		}
+		return nil
+	})
+	return blocked, err
 }
 
 // HearWords notes that a turn has heard what was offered to it with one of these tokens.

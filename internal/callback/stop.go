@@ -1,0 +1,52 @@
+package callback
+
+import (
+	"cmp"
+
+	"ringback/internal/claude"
+)
+
+// mostTasks is how many background tasks Claude is reminded of.
+const mostTasks = 10
+
+// stops answers the CLI when Claude ends its turn: without a result, Claude is told in the same
+// process what is missing. Nothing is said to a turn that waits for a person, or has said that it
+// cannot do the job.
+func (h *Handler) stops(in *call) (any, error) {
+	k, err := h.kindOf(in)
+	if err != nil {
+		return nil, err
+	}
+	words, offered, err := h.offer(in, 0, "")
+	if err != nil {
+		return nil, err
+	}
+	blocked, err := h.jobs.BlockStop(in.ctx, in.id, k.Policy.Blocks())
+	if err != nil || !blocked && words == "" {
+		return hookAnswer{}, err
+	}
+	missing := ""
+	if blocked {
+		_, details, err := k.Accept(map[string]any{})
+		if err != nil {
+			return nil, err
+		}
+		if missing, err = claude.Missing(k, details, openTasks(in.payload)); err != nil {
+			return nil, err
+		}
+	}
+	return h.addContext(in, claude.Stop, words+missing, offered)
+}
+
+// openTasks describes the background tasks that still run.
+func openTasks(payload map[string]any) (open []string) {
+	tasks, _ := payload["background_tasks"].([]any)
+	for _, t := range tasks[:min(mostTasks, len(tasks))] {
+		task, _ := t.(map[string]any)
+		id, _ := task["id"].(string)
+		command, _ := task["command"].(string)
+		description, _ := task["description"].(string)
+		open = append(open, id+": "+cmp.Or(command, description))
+	}
+	return open
+}

@@ -1,0 +1,122 @@
+package test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringback/test/messagesapi"
+)
+
+// hasty is a Claude that stops early so many times, and then submits.
+func hasty(early int, mcp bool) messagesapi.Script {
+	var mu sync.Mutex
+	stopped := map[string]int{}
+	submit := finish(func(messagesapi.Request) bool { return true }, mcp, "")
+	return func(r messagesapi.Request) messagesapi.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		if stopped[r.Conversation] < early {
+			stopped[r.Conversation]++
+			return messagesapi.Say("I think I am done.")
+		}
+		return submit(r)
+	}
+}
+
+// A turn that would end without a result is told in the same process what is missing; it is never
+// told so more often than the kind says.
+func TestATurnDoesNotEndEarly(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		more  string
+		early int
+		mcp   bool
+		turns float64
+		told  int
+	}{
+		"curl":         {"", 1, false, 1, 1},
+		"MCP":          {"callback: mcp\n", 3, true, 1, 3},
+		"once only":    {"max_blocks: 1\n", 2, false, 2, 1},
+		"switched off": {"max_blocks: 0\n", 1, false, 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, c.more), "SANDBOX": "auto"}, hasty(c.early, c.mcp))
+			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+			if record := n.await(t, id, "received"); record["turn"] != c.turns {
+				t.Errorf("it took %v turns, want %v", record["turn"], c.turns)
+			}
+			last := wholeText(api.Requests()[len(api.Requests())-1])
+			if told := strings.Count(last, "You are about to stop, but no result of yours was accepted."); told != c.told {
+				t.Errorf("Claude was told %d times, want %d", told, c.told)
+			}
+		})
+	}
+}
+
+// A job whose person is asked may stop, and so may one that says that it cannot do its work.
+func TestATurnMayEndThatHasAsked(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string]messagesapi.Reply{
+		"awaiting_input": useTool("ask_user", object{"type": "information_request", "message": "For how many?"}),
+		"failed":         useTool("report_failure", object{"error": "No recipe", "retryable": false}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, "callback: mcp\n"), "SANDBOX": "auto", "HOLD": "0s"}, messagesapi.Steps(call, messagesapi.Say("I stop here.")))
+			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+			n.await(t, id, name)
+			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			for _, r := range api.Requests() {
+				if strings.Contains(wholeText(r), "You are about to stop") {
+					t.Error("Claude was kept from stopping")
+				}
+			}
+		})
+	}
+}
+
+// What still runs in the background is named.
+func TestATurnIsToldOfItsBackgroundTasks(t *testing.T) {
+	t.Parallel()
+	submit := finish(func(messagesapi.Request) bool { return true }, true, "")
+	n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, "callback: mcp\n"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+		switch {
+		case len(r.Results()) == 0:
+			background := messagesapi.Bash("sleep 1000")
+			background.Tools[0].Input["run_in_background"] = true
+			return background
+		case !strings.Contains(wholeText(r), "You are about to stop"):
+			return messagesapi.Say("I wait.")
+		}
+		return submit(r)
+	})
+	id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+	n.await(t, id, "received")
+	if text := wholeText(api.Requests()[len(api.Requests())-1]); !strings.Contains(text, "sleep 1000") || !strings.Contains(text, "background tasks of yours still run") {
+		t.Errorf("Claude was not told of it: %.3000s", text[strings.Index(text, "You are about"):])
+	}
+}
+
+// Early ends are repaired in the same process: the more of them, the more to try (STOP_JOBS).
+func TestEarlyEndsAreRepairedInTheSameProcess(t *testing.T) {
+	t.Parallel()
+	jobs := wordsOf("STOP_JOBS", 8)
+	n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, "callback: mcp\n"), "SANDBOX": "auto", "WORKERS": "4", "USER_LIMIT": "4"}, hasty(1, true))
+	var ids []string
+	for i := range jobs {
+		ids = append(ids, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": fmt.Sprintf("s%d", i)}))
+	}
+	repaired := 0
+	for _, id := range ids {
+		if n.await(t, id, "received")["turn"] == 1.0 {
+			repaired++
+		}
+	}
+	t.Logf("%d of %d early ends were repaired in the same process, with %d requests", repaired, jobs, len(api.Requests()))
+	if repaired*100 < jobs*99 {
+		t.Errorf("%d of %d early ends were repaired", repaired, jobs)
+	}
+}
