@@ -129,7 +129,7 @@ type wordsTest struct {
 
 var wordText = regexp.MustCompile(`word-of-(s\d+)-(\d+)\.`)
 
-// wordsOf reads the number of messages and jobs to try: few in CI, more by WORDS_MESSAGES and WORDS_JOBS.
+// wordsOf reads how much is tried: little in CI, more by WORDS_MESSAGES, WORDS_JOBS and WORDS_KILLS.
 func wordsOf(name string, few int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -150,7 +150,7 @@ func TestEachMessageIsHeardOnce(t *testing.T) {
 }
 
 func eachMessageOnce(t *testing.T, more string, mcp bool) {
-	messages, jobs := wordsOf("WORDS_MESSAGES", 24), wordsOf("WORDS_JOBS", 4)
+	messages, jobs, kills := wordsOf("WORDS_MESSAGES", 24), wordsOf("WORDS_JOBS", 4), wordsOf("WORDS_KILLS", 6)
 	w := &wordsTest{T: t, sent: map[string][]string{}, at: map[string]time.Time{}, seen: map[string]time.Time{}}
 	final := map[string]messagesapi.Request{}
 	script := finish(w.finished, mcp, "sleep 0.2")
@@ -172,7 +172,7 @@ func eachMessageOnce(t *testing.T, more string, mcp bool) {
 	for i := range messages {
 		w.send(fmt.Sprintf("s%d", rand.N(jobs)), i)
 		time.Sleep(rand.N(200 * time.Millisecond)) // the moments are what is tried
-		if i%max(1, messages/6) == messages/6-1 {
+		if kills > 0 && i%max(1, messages/kills) == messages/kills-1 {
 			w.killed = append(w.killed, time.Now())
 			w.node = w.node.again(t)
 		}

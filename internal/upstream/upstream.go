@@ -61,7 +61,7 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer ended()
 	}
 	if a.HeardFunc != nil && r.URL.Path == messages {
-		r.Body = listen(r.Body, func(tokens []string) error { return a.HeardFunc(r.Context(), tokens) })
+		r.Body = listen(r.Body, func(tokens []string) error { return a.HeardFunc(r.Context(), tokens) }) //nolint:contextcheck // it is the request's own
 	}
 	r.Header.Del("Upgrade") // a connection of another protocol would not be limited to these paths
 	(&httputil.ReverseProxy{

@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"html"
 	"maps"
 	"net/http"
@@ -146,6 +147,20 @@ func (s *session) meals() {
 	}
 	for _, op := range []string{"reportProgress", "reportProgressShort"} {
 		s.want(200, call{op: op, body: with(object{"message": "Reading the history by " + op, "progress": 20, "type": "thinking"})})
+	}
+	for _, body := range []object{
+		{"message": "Cooking", "progress": 30},
+		{"hook_event_name": "PostToolBatch", "tool_calls": []any{object{"tool_name": "Bash", "tool_response": "done"}}},
+		{"hook_event_name": "Stop", "background_tasks": []any{object{"id": "b1", "command": "sleep 5"}}},
+	} { // each tells Claude what was written
+		s.want(200, call{op: "sendUserMessage", body: object{"sessionId": "s1", "userId": "u1", "content": "No nuts, please"}})
+		op := "askForTool"
+		if body["hook_event_name"] == nil {
+			op = "reportProgress"
+		}
+		if told := fmt.Sprint(s.want(200, call{op: op, body: with(body)})); !strings.Contains(told, "No nuts") {
+			s.Errorf("Claude is answered %s", told)
+		}
 	}
 	s.want(400, call{op: "submitSuggestions", body: with(object{"suggestions": []any{}})})
 	s.want(200, call{op: "submitBatch", body: with(object{"batch": 1, "suggestions": []any{suggestion("Lentil soup")}})})
