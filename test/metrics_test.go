@@ -41,7 +41,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+behind+"/cancel", nil)
 	for name, want := range map[string]float64{
-		"ringback_workers": 1, "ringback_workers_busy": 1, "ringback_turns_not_started_total": 0,
+		"ringback_workers": 1, "ringback_workers_busy": 1, "ringback_turns_not_started_total": 0, "ringback_turns_stalled_total": 0,
 		`ringback_first_turn_seconds_count\{priority="interactive"\}`: 1,
 	} {
 		if got := n.metric(t, name); got != want {

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"encoding/json"
+	"time"
 
 	"ringback/internal/job"
 )
@@ -17,11 +18,49 @@ type Line struct {
 	Conversation string `json:"session_id"`
 	// Message stands in lines of type assistant and user.
 	Message *Message `json:"message"`
+	// ParentToolUseID is the call of a tool within which a subagent printed the line.
+	ParentToolUseID string `json:"parent_tool_use_id"`
+	// RetryDelayMS stands in lines of subtype api_retry: after how long the CLI repeats a request.
+	RetryDelayMS int64 `json:"retry_delay_ms"`
+	// Event stands in lines of type stream_event: a piece of a message that is being written.
+	Event *StreamEvent `json:"event"`
 	// RateLimit stands in lines of type rate_limit_event.
 	RateLimit *RateLimit `json:"rate_limit_info"`
 	// Result is the line itself when its type is result.
 	Result *Result `json:"-"`
 }
+
+// StreamEvent is a piece of a message, as the model's API streams it.
+type StreamEvent struct {
+	Type string `json:"type"`
+}
+
+// KeepsAlive reports whether the CLI prints a line for no more than being there: the line shows
+// no progress. What is no line of the CLI's counts as such.
+func (l Line) KeepsAlive() bool {
+	switch l.Type {
+	case "", "keep_alive", "tool_progress":
+		return true
+	case "stream_event":
+		return l.Event == nil || l.Event.Type == "ping"
+	}
+	return false
+}
+
+// Waits returns until when the CLI waits for the model's API, by a line printed at some time; zero
+// if it does not.
+func (l Line) Waits(at time.Time) time.Time {
+	switch {
+	case l.RateLimit != nil:
+		return l.RateLimit.end()
+	case l.Subtype == "api_retry":
+		return at.Add(time.Duration(bounded(l.RetryDelayMS, maxRetryDelayMS)) * time.Millisecond)
+	}
+	return time.Time{}
+}
+
+// maxRetryDelayMS is the longest pause that the CLI makes before it repeats a request.
+const maxRetryDelayMS = 60 * 60 * 1000
 
 // RateLimit is what the CLI tells of what its account may use.
 type RateLimit struct {

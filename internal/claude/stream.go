@@ -24,6 +24,8 @@ type Reader struct {
 	messages []StreamMessage
 	resetsAt time.Time
 	answered bool
+	// LineFunc, if set, is given each line and where in the stream it ends.
+	LineFunc func(l Line, end int64)
 }
 
 // StreamMessage is a message of the conversation, and where in the stream it ends.
@@ -69,6 +71,9 @@ func (r *Reader) Close() {
 
 func (r *Reader) line(text []byte) {
 	l := ParseLine(text)
+	if r.LineFunc != nil {
+		r.LineFunc(l, r.read)
+	}
 	switch {
 	case l.Type == "system":
 		r.begun = r.begun || l.Subtype == "init"

@@ -202,6 +202,7 @@ const (
 	CodeNoCallback      Code = "exited_without_callback"
 	CodeCrashed         Code = "cli_failed"      // the CLI exited with an error
 	CodeOutputLimit     Code = "output_limit"    // the CLI printed more than is kept
+	CodeStalled         Code = "stalled"         // the turn hung: see stall_timeout and tool_timeout of its kind
 	CodeBudget          Code = "budget"          // the kind's spending limit for one turn was reached
 	CodeBudgetExceeded  Code = "budget_exceeded" // a budget of the job or of the day is used up
 	CodeGaveUp          Code = "claude_failed"   // Claude itself reported that it cannot do the job

@@ -44,7 +44,7 @@ func TestLoadFillsWhatIsLeftOut(t *testing.T) {
 	if !ok || len(r.All()) != 1 {
 		t.Fatalf("got %v", r.Names())
 	}
-	want := kind.Policy{Events: "plain", Callback: kind.Curl, MaxTurns: 10, MaxAttempts: 3, OnBudget: job.AskOnBudget, Priority: job.Interactive, Limits: limit.Defaults}
+	want := kind.Policy{Events: "plain", Callback: kind.Curl, MaxTurns: 10, StallTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxAttempts: 3, OnBudget: job.AskOnBudget, Priority: job.Interactive, Limits: limit.Defaults}
 	if diff := cmp.Diff(want, k.Policy); diff != "" {
 		t.Error(diff)
 	}

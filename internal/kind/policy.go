@@ -41,6 +41,11 @@ type Policy struct {
 	OnBudget job.OnBudget `yaml:"on_budget"`
 	// Timeout is how long a turn has to call back; 0: CALLBACK_TIMEOUT.
 	Timeout time.Duration `yaml:"timeout"`
+	// StallTimeout is how long the CLI may print nothing while Claude works, and ToolTimeout how
+	// long one call of a tool may run; default 10m and 1h. A turn that exceeds one is ended and
+	// started again, which costs an attempt.
+	StallTimeout time.Duration `yaml:"stall_timeout"`
+	ToolTimeout  time.Duration `yaml:"tool_timeout"`
 	// MaxAttempts is how many turns in a row may end without a result before the
 	// job has failed; default 3.
 	MaxAttempts int `yaml:"max_attempts"`
@@ -140,6 +145,12 @@ func (p Policy) withDefaults(name string) Policy {
 	if p.MaxTurns == 0 {
 		p.MaxTurns = 10
 	}
+	if p.StallTimeout == 0 {
+		p.StallTimeout = 10 * time.Minute
+	}
+	if p.ToolTimeout == 0 {
+		p.ToolTimeout = time.Hour
+	}
 	if p.MaxAttempts == 0 {
 		p.MaxAttempts = 3
 	}
@@ -182,6 +193,10 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %q; allowed: ask, wait, fail", p.OnBudget)
 	case key == "timeout" && p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > 24*time.Hour):
 		return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for CALLBACK_TIMEOUT", p.Timeout)
+	case key == "stall_timeout":
+		return silenceFault(p.StallTimeout)
+	case key == "tool_timeout":
+		return silenceFault(p.ToolTimeout)
 	case key == "priority" && p.Priority != job.Interactive && p.Priority != job.Batch:
 		return fmt.Sprintf("found %q; allowed: interactive, batch", p.Priority)
 	case key == "callback" && p.Callback != Curl && p.Callback != MCP:
@@ -208,6 +223,14 @@ func (p *Policy) fault(key string) string {
 		}
 	}
 	return ""
+}
+
+// silenceFault says what is wrong with how long a turn may show no progress; "" if nothing is.
+func silenceFault(d time.Duration) string {
+	if d == 0 || d >= time.Second && d <= 24*time.Hour {
+		return ""
+	}
+	return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for the default", d)
 }
 
 // MaxBudget is the largest budget of a job or a kind, in US dollars.

@@ -162,6 +162,7 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 	if state == RunUnknown {
 		st.addNotice(j.chat(), fmt.Sprintf("The server was interrupted while %q was running. Whether it took effect is not known.", r.Action))
 	}
+	j.ResumedAt = st.Now
 	st.resumeCallbackClock(j, max(r.CallbackLeft, minCallbackLeft))
 	return state
 }

@@ -146,6 +146,7 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 		st.addNotice(j.chat(), r.Why)
 		return st.finish(j, r.End, nil)
 	case c.Held: // the turn that asked goes on, and its clock where it stood
+		j.ResumedAt = st.Now
 		st.resumeCallbackClock(j, j.CallbackLeft)
 		return st.move(j, job.Running, job.AtWork, nil)
 	}

@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"ringback/internal/job"
@@ -25,6 +27,28 @@ func (h Holder) check(j *Job) error {
 		return ErrSuperseded
 	}
 	return nil
+}
+
+// SinceWait returns how long ago a turn last waited for a person or an action, or else began; 0
+// while it waits. ErrSuperseded is returned if h does not have the turn.
+func (s *Service) SinceWait(ctx context.Context, id job.ID, h Holder) (ago time.Duration, err error) {
+	err = s.run(ctx, Query{Job: id}, func(st *State) error {
+		j := st.Job
+		if j == nil || j.State.Terminal() {
+			return ErrSuperseded
+		}
+		isRun := func(c Call) bool { return c.Owner == EndedByRun }
+		if j.State != job.Running || slices.ContainsFunc(slices.Collect(maps.Values(j.Calls)), isRun) {
+			ago = 0
+			return h.check(j)
+		}
+		ago = st.Now.Sub(j.StartedAt)
+		if !j.ResumedAt.IsZero() {
+			ago = min(ago, st.Now.Sub(j.ResumedAt))
+		}
+		return h.check(j)
+	})
+	return ago, err
 }
 
 // holdsFor is how old the knowledge may be that a turn is a node's, at the moment when it

@@ -62,7 +62,9 @@ type Record struct {
 	// FirstCallback is when Claude first called back in that turn; zero before. A progress
 	// report sets it without raising Version.
 	FirstCallback time.Time `store:"firstCallback"`
-	FinishedAt    time.Time `store:"finished"`
+	// ResumedAt is when a turn last went on after it had waited for a person or an action.
+	ResumedAt  time.Time `store:"resumed"`
+	FinishedAt time.Time `store:"finished"`
 	// Deadline is when the clock that people see expires the job.
 	Deadline time.Time `store:"deadline"`
 	Error    string    `store:"error"`

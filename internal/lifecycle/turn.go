@@ -346,10 +346,11 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j == nil || j.Turn != e.Turn || j.Owner != e.Node {
 		return "", nil
 	}
-	if e.NodeFault {
+	hung := e.Code == job.CodeStalled
+	if e.NodeFault || hung && !e.Begun {
 		e.Begun = j.Begun // the conversation is where it was
 	}
-	if (e.NodeFault || e.Budget != nil) && !e.Spoken {
+	if (e.NodeFault || hung || e.Budget != nil) && !e.Spoken {
 		j.DeliveredMessages = 0 // no process was told them
 	}
 	lost := !e.Begun && j.Begun

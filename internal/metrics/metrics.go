@@ -34,9 +34,9 @@ type Node struct {
 	Format  int
 	// Clients are its WebSockets, Running its turns; Blocked is 1 while none can start there.
 	Clients, Running, Blocked func() int
-	// Workers are how many turns it can run at once, Busy those that are taken, and NotStarted
-	// counts the turns that it failed to start.
-	Workers, Busy, NotStarted func() int
+	// Workers are how many turns it can run at once, Busy those that are taken. NotStarted counts
+	// the turns that it failed to start, Stalled those that it ended because they hung.
+	Workers, Busy, NotStarted, Stalled func() int
 	// Heartbeat is when it last gave a sign of life that reached the store; zero if never.
 	Heartbeat func() time.Time
 	// StoreErrors counts its calls of the store that were made in vain.
@@ -84,6 +84,7 @@ func New(node Node, reads Reads) *Metrics {
 		gauge("ringback_workers", "How many turns this node runs at once.", node.Workers),
 		gauge("ringback_workers_busy", "Workers of this node that have a turn.", node.Busy),
 		count("ringback_turns_not_started_total", "Turns that this node failed to start.", node.NotStarted),
+		count("ringback_turns_stalled_total", "Turns that this node ended because they hung.", node.Stalled),
 		count("ringback_store_errors_total", "Calls of the store that this node made in vain because the store was away.", node.StoreErrors),
 		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
 		gauge("ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz says why.", node.Blocked),

@@ -97,14 +97,15 @@ func (o *output) exceeds(ctx context.Context, limit int64) <-chan struct{} {
 	return over
 }
 
-// follow reads what was printed since last time.
-func (o *output) follow() {
+// follow reads what was printed since last time. It returns whether that was all of it.
+func (o *output) follow() (isWhole bool) {
 	for range maxPieces {
-		if o.followStdout() < pieceSize {
+		if isWhole = o.followStdout() < pieceSize; isWhole {
 			break
 		}
 	}
 	o.followStderr()
+	return isWhole
 }
 
 // followStderr keeps the end of what stands in standard error, if that has grown.

@@ -148,6 +148,8 @@ type Runner struct {
 	beats    beats
 	// notStarted counts the turns that could not start.
 	notStarted atomic.Int64
+	// stalled counts the turns that were ended because they hung.
+	stalled atomic.Int64
 	// clocks says where a deadline is due.
 	clocks *store.Schedule
 	// limits are those of Claude's account.
@@ -207,6 +209,9 @@ func (r *Runner) Busy() int { return max(0, r.Running()-len(r.lent)) }
 
 // NotStarted counts the turns that could not start here.
 func (r *Runner) NotStarted() int { return int(r.notStarted.Load()) }
+
+// Stalled counts the turns that were ended here because they hung.
+func (r *Runner) Stalled() int { return int(r.stalled.Load()) }
 
 // Heartbeat is when the last sign of life was given that has reached the store; zero before the
 // first.

@@ -49,6 +49,7 @@ func newFarm(t *testing.T) *farm {
 	t.Helper()
 	own := kind.Source{Prompts: fstest.MapFS{
 		"poem.md":   {Data: []byte("Write.")},
+		"hasty.md":  {Data: []byte("---\nstall_timeout: 2s\ntool_timeout: 5s\n---\nWrite.")},
 		"change.md": {Data: []byte("---\nworkspace: {}\nreview: true\n---\nChange it.")},
 	}}
 	kinds, problems := kind.Load(kind.Builtin(), own)
@@ -80,11 +81,16 @@ func (f *farm) pids() (alive []int) {
 }
 
 // claude is a program that plays Claude. It notes that it has begun.
-func (f *farm) claude(script string) string {
+func (f *farm) claude(script string) string { return f.silentClaude(beginning, script) }
+
+// beginning is the first line that the CLI prints.
+const beginning = "echo '{\"type\":\"system\",\"subtype\":\"init\"}'\n"
+
+// silentClaude prints nothing but what first and script do.
+func (f *farm) silentClaude(first, script string) string {
 	f.t.Helper()
 	file := filepath.Join(f.notes, "claude")
-	text := "#!/bin/sh\necho '{\"type\":\"system\",\"subtype\":\"init\"}'\necho $$ >> " + f.notes + "/begun\n" + script
-	harness.WriteProgram(f.t, file, []byte(text))
+	harness.WriteProgram(f.t, file, []byte("#!/bin/sh\n"+first+"echo \"$$ $*\" >> "+f.notes+"/begun\n"+script))
 	return file
 }
 

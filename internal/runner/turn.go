@@ -23,6 +23,9 @@ type claudeTurn struct {
 	out  *output
 	// worker is released when the process has ended.
 	worker *place
+	pulse  *pulse
+	// stalled says why the turn was ended because it hung; "" if it was not.
+	stalled string
 }
 
 // start runs a claimed turn in the background. It takes up a worker until the turn is
@@ -36,6 +39,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 		}
 		r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn).Remove() // the store may have lost a turn of this number
 		_ = os.Remove(r.nodeDir.usageFile(st.Job.ID, st.Job.Turn))
+		_ = os.Remove(r.nodeDir.pulseFile(st.Job.ID, st.Job.Turn))
 		r.meters.forget(st.Job.ID)
 		change, err := r.changeOf(st.Job)
 		if err != nil {
@@ -130,7 +134,11 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *plac
 
 // with returns the turn with its process and its worker.
 func (t *ownedTurn) with(proc *process.Process, worker *place) *claudeTurn {
-	return &claudeTurn{t, proc, t.r.newOutput(t.job, proc.Files), worker}
+	with := &claudeTurn{
+		ownedTurn: t, proc: proc, out: t.r.newOutput(t.job, proc.Files), worker: worker, pulse: newPulse(t.r.nodeDir.pulseFile(t.job.ID, t.job.Turn), proc.Files),
+	}
+	with.out.reader.LineFunc = with.pulse.line
+	return with
 }
 
 // followInterval is how often what a process has printed is read.
@@ -157,9 +165,18 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 			t.stop(serving, context.Cause(ctx))
 			return
 		case <-ticker.C:
-			t.out.follow()
+			isWhole := t.out.follow()
+			t.pulse.note()
 			if t.modelAnswered() {
 				t.r.answered(t.job.ID)
+			}
+			if !isWhole {
+				continue // there is more to read
+			}
+			if why := t.stalls(); why != "" {
+				t.endStalled(why)
+				t.finish(serving)
+				return
 			}
 		}
 	}
@@ -245,6 +262,9 @@ func (t *claudeTurn) finish(serving context.Context) {
 
 // explain says for the job's record how the process ended.
 func (t *claudeTurn) explain(exit process.Exit, printed summary) (job.Code, string) {
+	if t.stalled != "" {
+		return job.CodeStalled, t.stalled
+	}
 	if t.out.size() > t.r.opts.OutputLimit {
 		return job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped."
 	}

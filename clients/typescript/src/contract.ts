@@ -341,6 +341,7 @@ export interface components {
          *     - `exited_without_callback`
          *     - `cli_failed`: the CLI exited with an error
          *     - `output_limit`: the CLI printed more than is kept
+         *     - `stalled`: the turn hung: see stall_timeout and tool_timeout of its kind
          *     - `budget`: the kind's spending limit for one turn was reached
          *     - `budget_exceeded`: a budget of the job or of the day is used up
          *     - `claude_failed`: Claude itself reported that it cannot do the job
@@ -358,7 +359,7 @@ export interface components {
          *
          *     Others may come.
          */
-        Code: ("callback_timeout" | "queue_timeout" | "human_timeout" | "spawn_failed" | "exited_without_callback" | "cli_failed" | "output_limit" | "budget" | "budget_exceeded" | "claude_failed" | "invalid_result" | "kind_missing" | "callbacks_off" | "cancelled" | "rejected" | "workspace" | "finalize_failed" | "usage_limit" | "rate_limited" | "overloaded" | "signed_out") | string;
+        Code: ("callback_timeout" | "queue_timeout" | "human_timeout" | "spawn_failed" | "exited_without_callback" | "cli_failed" | "output_limit" | "stalled" | "budget" | "budget_exceeded" | "claude_failed" | "invalid_result" | "kind_missing" | "callbacks_off" | "cancelled" | "rejected" | "workspace" | "finalize_failed" | "usage_limit" | "rate_limited" | "overloaded" | "signed_out") | string;
         /** Request for a code change */
         "code-change.input": {
             /** @default 5 */
