@@ -471,6 +471,10 @@ var Ringback = class {
   cancel(requestId, options) {
     return this.request("POST", job(requestId, "cancel"), options);
   }
+  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+  interrupt(requestId, what = {}, options) {
+    return this.request("POST", job(requestId, "interrupt"), { ...options, body: what });
+  }
   /** Starts a job again that has expired, failed or been cancelled. */
   retry(requestId, options) {
     return this.request("POST", job(requestId, "retry"), options);

@@ -22,6 +22,9 @@ type sentMessage struct {
 	MessageID int64 `json:"messageId"`
 }
 
+// maxMessage is the longest message of a chat, in bytes.
+const maxMessage = 64 << 10
+
 // readMessage reads the body of /from-llm or /to-llm, which have the same shape: see
 // "The chat" and "Orchestrators outside of Ringback" in docs/people.md.
 func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Incoming, error) {
@@ -42,7 +45,7 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 		wrong("/sessionId", fault)
 	}
 	e.Details = append(e.Details, m.TakeParts(sender)...)
-	if len(m.Content) > 64<<10 || strings.TrimSpace(m.Content) == "" && m.ToolOutput == nil {
+	if len(m.Content) > maxMessage || strings.TrimSpace(m.Content) == "" && m.ToolOutput == nil {
 		wrong("/content", "expected 1 to 65536 characters of text")
 	}
 	if m.Sender != "" && m.Sender != sender {

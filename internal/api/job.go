@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/httpjson"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
 
@@ -158,6 +161,40 @@ func (s *Server) cancelJob(c echo.Context) error {
 		return err
 	}
 	if err := s.jobs.Cancel(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI)); err != nil {
+		return err
+	}
+	return s.getJob(c)
+}
+
+// newInterrupt is the body of POST /api/jobs/:id/interrupt.
+type newInterrupt struct {
+	// Message is what Claude is told, as a message of the user's.
+	Message string `json:"message,omitempty"`
+	// Turn is true to stop the whole turn, not only the commands that it runs.
+	Turn bool `json:"turn,omitempty"`
+}
+
+// interruptJob stops what a running turn does, and keeps the job.
+func (s *Server) interruptJob(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	var asked newInterrupt
+	if c.Request().ContentLength != 0 {
+		body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+		if err != nil {
+			return err
+		}
+		if err := httpjson.Into(body, &asked); err != nil {
+			return err
+		}
+	}
+	if len(asked.Message) > maxMessage {
+		return invalid("/message", fmt.Sprintf("expected at most %d characters of text", maxMessage))
+	}
+	what := lifecycle.Interruption{Message: strings.TrimSpace(asked.Message), Turn: asked.Turn}
+	if err := s.jobs.Interrupt(c.Request().Context(), j.ID, what); err != nil {
 		return err
 	}
 	return s.getJob(c)

@@ -84,6 +84,11 @@ var jobRoutes = []route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/cancel", Name: "cancelJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "ends it now", Answers: theJob, Errors: noJobNow,
 	}},
+	{handle: (*Server).interruptJob, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/:id/interrupt", Name: "interruptJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn: `message` is what Claude is told",
+		Body:    &contract.Body{Type: newInterrupt{}, Optional: true}, Answers: theJob, Errors: noJobNow,
+	}},
 	{handle: (*Server).retryJob, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/retry", Name: "retryJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "starts an expired, failed or cancelled job again; 409 while another job goes on with its conversation", Answers: theJob, Errors: noJobNow,

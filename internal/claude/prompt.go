@@ -66,6 +66,11 @@ func (p Prompt) Lost() (string, error) {
 	return p.again("Your last turn was interrupted from outside. Files in the working directory are as you left them; calls that were answered with success have taken effect.")
 }
 
+// Interrupted is the prompt after a person has stopped the last turn.
+func (p Prompt) Interrupted() (string, error) {
+	return p.again("The user has stopped your last turn. Files in the working directory are as you left them; calls that were answered with success have taken effect. Heed what the user has written since, if anything, and go on.")
+}
+
 // Retried is the prompt when a person asks for another try.
 func (p Prompt) Retried() (string, error) {
 	if p.Kind.OverMCP() {

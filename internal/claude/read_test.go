@@ -127,12 +127,13 @@ func messages(texts ...string) []job.Message {
 
 // ways are the prompts that one job may get.
 var ways = map[string]func(p claude.Prompt) (string, error){
-	"first":      claude.Prompt.First,
-	"unfinished": func(p claude.Prompt) (string, error) { return p.Unfinished("It was refused: " + hostile) },
-	"lost":       claude.Prompt.Lost,
-	"retried":    claude.Prompt.Retried,
-	"replied":    claude.Prompt.Replied,
-	"written":    claude.Prompt.Written,
+	"first":       claude.Prompt.First,
+	"interrupted": claude.Prompt.Interrupted,
+	"unfinished":  func(p claude.Prompt) (string, error) { return p.Unfinished("It was refused: " + hostile) },
+	"lost":        claude.Prompt.Lost,
+	"retried":     claude.Prompt.Retried,
+	"replied":     claude.Prompt.Replied,
+	"written":     claude.Prompt.Written,
 }
 
 // Whatever is written is read back, for every kind, occasion and turn.

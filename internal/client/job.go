@@ -94,6 +94,15 @@ func (c *Client) Cancel(ctx context.Context, id job.ID) (Answer[job.Job], error)
 	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/cancel"), struct{}{})
 }
 
+// Interrupt stops the commands that Claude runs for a job, and keeps the job; with turn, or asked
+// again, the whole turn. message is what Claude is told; empty for nothing.
+func (c *Client) Interrupt(ctx context.Context, id job.ID, message string, turn bool) (Answer[job.Job], error) {
+	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/interrupt"), struct {
+		Message string `json:"message,omitempty"`
+		Turn    bool   `json:"turn,omitempty"`
+	}{message, turn})
+}
+
 // Retry starts an expired, failed or cancelled job again and returns its record.
 func (c *Client) Retry(ctx context.Context, id job.ID) (Answer[job.Job], error) {
 	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/retry"), struct{}{})

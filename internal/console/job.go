@@ -21,7 +21,7 @@ type jobView struct {
 	// Question is the question that it waits at; nil where it waits for none.
 	Question *question
 	// May be done to it now.
-	MayCancel, MayRetry bool
+	MayCancel, MayRetry, MayInterrupt bool
 	// The rest depends on the page.
 	Messages []message
 	// Said is what was written to Claude and not taken, Faults why.
@@ -59,6 +59,7 @@ func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 	}
 	j := found.Value
 	view := jobView{Job: j, Tab: tab, MayCancel: !j.State.Terminal()}
+	view.MayInterrupt = j.State == job.Running && j.Phase == job.AtWork
 	view.MayRetry = j.State == job.Failed || j.State == job.Expired || j.State == job.Cancelled
 	steering, err := v.api().Steering(v.Request().Context(), j.ID)
 	if view.noChange = err; err == nil {
@@ -206,7 +207,7 @@ func (c *Console) retry(v *visit) error {
 	return v.see(jobPath(id, ""))
 }
 
-// say writes to the job's conversation.
+// say writes to the job's conversation, and interrupts what Claude does if asked to.
 func (c *Console) say(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {
@@ -217,7 +218,11 @@ func (c *Console) say(v *visit) error {
 		return err
 	}
 	j := found.Value
-	_, err = v.api().Say(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"))
+	if sent.Has("interrupt") {
+		_, err = v.api().Interrupt(v.Request().Context(), j.ID, sent.Get("text"), false)
+	} else {
+		_, err = v.api().Say(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"))
+	}
 	if err == nil {
 		return v.see(jobPath(j.ID, ""))
 	}

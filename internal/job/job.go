@@ -68,6 +68,8 @@ type Job struct {
 	// Words are the latest messages that people have written to the job, and whether Claude has
 	// heard them: all that wait, and of the others the last.
 	Words []Word `json:"words,omitempty"`
+	// Interrupt is the latest request to stop what a turn does; nil for none.
+	Interrupt *Interrupt `json:"interrupt,omitempty"`
 	// Usage sums what all turns used.
 	Usage Usage `json:"usage"`
 	// BudgetUSD is what the job may cost in US dollars, over all attempts and rounds; 0: no

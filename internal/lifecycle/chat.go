@@ -40,9 +40,7 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 	if !forClaude || j == nil {
 		return Stored, st.addMessage(in, m, EndedByTurn), ""
 	}
-	message := st.addWord(j, in, m, false)
-	j.PendingMessages++
-	st.do(AddPending{j.ID, message, j.Retention})
+	message := st.keepForClaude(j, in, m)
 	if j.State.Terminal() {
 		st.addTask(j.ID, TaskContinue, string(j.ID))
 		return Continues, message, j.ID
@@ -51,6 +49,15 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 		st.setDeadline(j, HumanClock, opts.HumanTimeout)
 	}
 	return ToJob, message, j.ID
+}
+
+// keepForClaude adds a message to a chat for a job's Claude: the running turn hears it, or the
+// next one.
+func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int64) {
+	message = st.addWord(j, in, m, false)
+	j.PendingMessages++
+	st.do(AddPending{j.ID, message, j.Retention})
+	return message
 }
 
 // AssistantMessage is something that Claude said.

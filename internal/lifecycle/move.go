@@ -54,6 +54,8 @@ type stateData struct {
 	Phase job.Phase `json:"phase,omitempty"`
 	// PhaseUntil is until when it goes on at least: when the next attempt is made.
 	PhaseUntil stamp `json:"phaseUntil,omitzero"`
+	// Interrupt is a person's request to stop what the turn does.
+	Interrupt *job.Interrupt `json:"interrupt,omitempty"`
 	*failureData
 }
 

@@ -92,6 +92,8 @@ type Record struct {
 	FailureCode    job.Code     `store:"failureCode,gaveUpCode"`
 	FailureMessage string       `store:"failureMessage,gaveUp"`
 	LastFailure    *job.Failure `store:"lastFailure"`
+	// Interrupt is the latest request to stop what a turn does. It is replaced, never written to.
+	Interrupt *job.Interrupt `store:"interrupt"`
 	// BlockedSince is since when each turn has ended at a limit of Claude's, or could not start
 	// because of its node; zero where that is not so of the latest.
 	BlockedSince time.Time `store:"blockedSince,limitedSince"`
@@ -171,7 +173,7 @@ func (r *Record) AsShown() job.Job {
 		ID: r.ID, Kind: r.Kind, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
 		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
-		LastFailure: r.LastFailure, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
+		LastFailure: r.LastFailure, Interrupt: r.Interrupt, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
 		},
 	}
@@ -230,6 +232,8 @@ const (
 	Limited    Reason = "limited"    // the turn ended at a limit of Claude's
 	Retried    Reason = "retried"    // a person asked for a retry
 	Replied    Reason = "replied"    // a person answered a checkpoint
+
+	Interrupted Reason = "interrupted" // a person stopped the turn
 )
 
 // Checkpoint is the stored record of a question to a person.

@@ -346,11 +346,11 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j == nil || j.Turn != e.Turn || j.Owner != e.Node {
 		return "", nil
 	}
-	hung := e.Code == job.CodeStalled
-	if e.NodeFault || hung && !e.Begun {
+	cut := e.Code == job.CodeStalled || j.isTurnInterrupted()
+	if e.NodeFault || cut && !e.Begun {
 		e.Begun = j.Begun // the conversation is where it was
 	}
-	if (e.NodeFault || hung || e.Budget != nil) && !e.Spoken {
+	if (e.NodeFault || cut || e.Budget != nil) && !e.Spoken {
 		j.DeliveredMessages = 0 // no process was told them
 	}
 	lost := !e.Begun && j.Begun
@@ -363,6 +363,10 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	}
 	if e.Limit == nil && !e.NodeFault && e.Budget == nil {
 		j.BlockedSince = time.Time{}
+	}
+	if j.isTurnInterrupted() && e.Limit == nil && e.Budget == nil {
+		err := st.goOn(j)
+		return j.State, err
 	}
 	// What Claude itself said is better than what its exit tells.
 	code, message := e.Code, e.Message
@@ -484,6 +488,9 @@ func (st *State) loseNode(taken Taken) (bool, error) {
 	}
 	if err := st.release(j); err != nil || j.State != job.Running {
 		return true, err
+	}
+	if j.isTurnInterrupted() {
+		return true, st.goOn(j)
 	}
 	j.Attempt++
 	if j.Attempt >= j.MaxAttempts {

@@ -146,6 +146,8 @@ func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, c
 			r.log.Info("Resuming from "+asked, "requestId", st.Job.ID, "turn", st.Job.Turn)
 		}
 		return p.Replied()
+	case lifecycle.Interrupted:
+		return p.Interrupted()
 	case lifecycle.Unfinished:
 		return p.Unfinished(st.ResumeReason.Detail)
 	}

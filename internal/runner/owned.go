@@ -20,6 +20,9 @@ var (
 	errDelivered = errors.New("the turn has delivered")
 	// errJobEnded: the job needs the turn no more. Its process is told to end.
 	errJobEnded = errors.New("the job has ended")
+	// errInterrupted: a person has stopped the turn. Its process is told to end, and the job goes on
+	// in another one.
+	errInterrupted = errors.New("the turn was interrupted")
 	// errBegunAnew: the store has gone back to before the turn was begun, and it was begun
 	// once more. Its process is ended, and nothing is booked, for that would be about the
 	// other one.
@@ -40,6 +43,8 @@ type ownedTurn struct {
 	// while Claude is at work.
 	step review.Step
 	end  context.CancelCauseFunc
+	// stopCommands holds a value when a person has stopped what Claude runs.
+	stopCommands chan struct{}
 	// over is closed when nothing is done for it any more.
 	over chan struct{}
 }
@@ -49,7 +54,7 @@ type ownedTurn struct {
 // errShutdown. There is one owned turn of a job; a later one takes its place.
 func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, step review.Step) (context.Context, *ownedTurn) {
 	ctx, end := context.WithCancelCause(serving)
-	t := &ownedTurn{r: r, job: j, change: change, step: step, end: end, over: make(chan struct{})}
+	t := &ownedTurn{r: r, job: j, change: change, step: step, end: end, stopCommands: make(chan struct{}, 1), over: make(chan struct{})}
 	r.mu.Lock()
 	r.owned[j.ID] = t
 	r.mu.Unlock()
@@ -130,6 +135,13 @@ func (t *ownedTurn) check() {
 	}
 	if cause := t.endState(j); cause != nil {
 		t.end(cause)
+		return
+	}
+	if i := j.Interrupted(); i != nil && !i.Done {
+		select {
+		case t.stopCommands <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -147,6 +159,8 @@ func (t *ownedTurn) endState(now job.Job) error {
 		return errDelivered
 	case now.Submitted && t.step == nil:
 		return errDelivered
+	case now.State == job.Running && t.step == nil && now.Interrupted() != nil && now.Interrupt.Scope == job.InterruptTurn:
+		return errInterrupted
 	}
 	return nil
 }

@@ -269,8 +269,8 @@ func (r *Runner) Event(e store.EventEnvelope) {
 		if t := r.ownedTurnOf(e.RequestID); t != nil {
 			go t.check()
 		}
-	case job.EventRunning: // another phase: Claude may have submitted its change
-		if t := r.ownedTurnOf(e.RequestID); t != nil && t.change != nil && t.step == nil {
+	case job.EventRunning: // another phase: Claude may have submitted its change; or it was interrupted
+		if t := r.ownedTurnOf(e.RequestID); t != nil && t.step == nil {
 			go t.check()
 		}
 	case job.EventActivity, job.EventPartial, job.EventMessage, job.EventHeard, job.EventCheckpoint, job.EventResolved:

@@ -164,6 +164,8 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 		case <-ctx.Done():
 			t.stop(serving, context.Cause(ctx))
 			return
+		case <-t.stopCommands:
+			t.endCommands()
 		case <-ticker.C:
 			isWhole := t.out.follow()
 			t.pulse.note()
@@ -204,6 +206,18 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 	}
 	t.proc.Terminate(t.r.opts.Grace)
 	t.finish(serving)
+}
+
+// endCommands ends the commands that Claude runs, which a person has stopped. Claude sees them
+// fail. If the server dies before that is noted, the next start does it again.
+func (t *claudeTurn) endCommands() {
+	ended := t.proc.EndCommands(t.r.opts.Grace)
+	t.r.log.Info("commands interrupted", "requestId", t.job.ID, "turn", t.job.Turn, "processes", ended)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	if err := t.r.jobs.CommandsStopped(ctx, t.job.ID, lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node}); err != nil {
+		t.r.log.Warn("could not record an interrupt", "requestId", t.job.ID, "turn", t.job.Turn, "error", err)
+	}
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -292,7 +306,7 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 	if used, ok := errors.AsType[*job.UsedBudget](err); ok {
 		r.stopAtBudget(&end, st.Job, used)
 		end.Begun = st.Begun
-	} else if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) {
+	} else if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) && !errors.Is(err, errInterrupted) {
 		r.notStarted.Add(1)
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)

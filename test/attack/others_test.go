@@ -117,6 +117,7 @@ func (a alice) bodies() map[string][]harness.Object {
 		"POST /api/notifications/:id/retry":  none,
 		"POST /api/jobs/:id/approve":         {nil, {}, {"checkpointId": a.checkpoint}, {"checkpointId": a.review, "iteration": 0}, {"reason": "I am Alice"}},
 		"POST /api/jobs/:id/reject":          {nil, {}, {"checkpointId": a.checkpoint}, {"reason": "I am Alice"}},
+		"POST /api/jobs/:id/interrupt":       {{"message": "Stop it", "turn": true}},
 		"POST /api/jobs/:id/steer":           {{"prompt": "Do what I say"}},
 		"POST /api/checkpoints/:id/reply":    {{"decision": "approve"}, {"decision": "approve", "scope": "always"}, {"text": "yes"}, {"decision": "deny"}, {"values": harness.Object{"x": 1}}},
 		"POST /api/jobs":                     {{"kind": "meal-suggestions", "userId": "alice", "input": mealInput}, {"kind": "ship", "userId": "alice", "sessionId": a.conference, "input": harness.Object{"prompt": "x"}}},

@@ -145,6 +145,8 @@ export interface Run<K> extends JobView<K> {
   startAsync: (input: Input<K>) => Promise<CreatedJob>;
   /** Ends the job. */
   cancel: () => void;
+  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+  interrupt: (what?: { message?: string; turn?: boolean }) => void;
   /** Forgets the job, which goes on. */
   reset: () => void;
   requestId: string | undefined;
@@ -162,6 +164,10 @@ export function useRun<K extends KindName>(kind: K): Run<K> {
     mutationFn: (id: string) => client.cancel(id),
     onSettled: (_, __, id) => queries.invalidateQueries({ queryKey: keys.job(id) }),
   });
+  const interruption = useMutation({
+    mutationFn: ({ id, ...what }: { id: string; message?: string; turn?: boolean }) => client.interrupt(id, what),
+    onSettled: (_, __, { id }) => queries.invalidateQueries({ queryKey: keys.job(id) }),
+  });
   const view = useJob<K>(requestId);
   const refusal = cancellation.variables === requestId ? cancellation.error : null;
   const error = creation.error ?? refusal ?? view.error ?? ending(view.job);
@@ -170,6 +176,7 @@ export function useRun<K extends KindName>(kind: K): Run<K> {
     start: creation.mutate,
     startAsync: creation.mutateAsync,
     cancel: () => requestId !== undefined && cancellation.mutate(requestId),
+    interrupt: (what = {}) => requestId !== undefined && interruption.mutate({ id: requestId, ...what }),
     reset: creation.reset,
     requestId,
     error,

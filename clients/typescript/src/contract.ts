@@ -643,6 +643,26 @@ export interface components {
             permissionDecisionReason?: string;
             updatedInput?: unknown;
         };
+        /** @description A person's request to stop what a running turn does, and to keep the job. */
+        Interrupt: {
+            /** @description True once the commands have been stopped. */
+            done?: boolean;
+            /** @description What is stopped. */
+            scope: components["schemas"]["InterruptScope"];
+            /**
+             * Format: date-time
+             * @description When it was requested.
+             */
+            time: string;
+            /** @description The turn that was running. */
+            turn: number;
+        };
+        /**
+         * @description - `command`: the commands that Claude runs; the turn goes on
+         *     - `turn`: the turn; the next one goes on in the same conversation
+         * @enum {string}
+         */
+        InterruptScope: "command" | "turn";
         /** @description The whole record of one piece of work of one kind for one user, as GET /api/jobs/:id shows it. Times are UTC. */
         Job: {
             /** @description The latest progress that Claude reported; nil before the first. */
@@ -676,6 +696,8 @@ export interface components {
             finishedAt?: string;
             /** @description What was asked for, valid under the kind's input schema. */
             input: Record<string, unknown>;
+            /** @description The latest request to stop what a turn does; nil for none. */
+            interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy the job runs under. */
             kind: string;
             /** @description How the latest turn that failed ended; nil when none has. It is kept while the job is tried again, and after it has succeeded. */
@@ -761,6 +783,8 @@ export interface components {
             finishedAt?: string;
             /** @description What was asked for, valid under the kind's input schema. */
             input?: Record<string, unknown>;
+            /** @description The latest request to stop what a turn does; nil for none. */
+            interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy the job runs under. */
             kind?: string;
             /** @description How the latest turn that failed ended; nil when none has. It is kept while the job is tried again, and after it has succeeded. */
@@ -1288,6 +1312,13 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description The body of POST /api/jobs/:id/interrupt. */
+        NewInterrupt: {
+            /** @description What Claude is told, as a message of the user's. */
+            message?: string;
+            /** @description True to stop the whole turn, not only the commands that it runs. */
+            turn?: boolean;
+        };
         /** @description The body of POST /api/jobs. */
         NewJob: {
             /** @description `idempotencyKey` makes the request repeatable: the same key of the same user gives the same job, for as long as that is kept. */
@@ -1742,6 +1773,8 @@ export interface components {
         StateData: {
             /** @description `attempt` counts turns in a row that ended without a result; at MaxAttempts the job has failed. */
             attempt?: number;
+            /** @description A person's request to stop what the turn does. */
+            interrupt?: components["schemas"]["Interrupt"];
             /** @description How the turn before failed. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;

@@ -77,6 +77,11 @@ export class Ringback {
     return this.request('POST', job(requestId, 'cancel'), options);
   }
 
+  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+  interrupt(requestId: string, what: { message?: string; turn?: boolean } = {}, options?: CallOptions): Promise<Job> {
+    return this.request('POST', job(requestId, 'interrupt'), { ...options, body: what });
+  }
+
   /** Starts a job again that has expired, failed or been cancelled. */
   retry(requestId: string, options?: CallOptions): Promise<Job> {
     return this.request('POST', job(requestId, 'retry'), options);

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/job"
+)
+
+// interruptible reports whether Claude is at work for a job.
+func interruptible(j job.Job) bool { return j.State == job.Running && j.Phase == job.AtWork }
+
+func (a *app) interruptCommand() *cobra.Command {
+	var turn bool
+	c, t := a.targeted(&cobra.Command{
+		Use: "interrupt [requestId] [message…]", Short: "Stop what Claude does, and keep the job",
+		Long: `Stop what Claude does, and keep the job.
+
+This ends the commands that Claude runs. With --turn, or asked again in the same turn, it ends the
+whole turn; the next one goes on in the same conversation and is told the message.`,
+		Example: "  ringback interrupt abcdefgh \"Not the whole test suite, only ./api\"",
+	})
+	c.Args = cobra.ArbitraryArgs
+	t.fits = interruptible
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(cmd, args[:min(len(args), 1)])
+		if err != nil {
+			return err
+		}
+		message := strings.Join(args[min(len(args), 1):], " ")
+		j, err := a.client().Interrupt(cmd.Context(), id, message, turn)
+		if err != nil {
+			return err
+		}
+		return show(a, cmd, j, func(p printer, j job.Job) {
+			p.changed(j)
+			p.line("Doing", doing(j))
+		})
+	}
+	c.Flags().BoolVar(&turn, "turn", false, "end the whole turn, not only its commands")
+	return c
+}

@@ -1,0 +1,76 @@
+package lifecycle
+
+import (
+	"context"
+
+	"ringback/internal/job"
+)
+
+// Interruption is a request to stop what a running turn does.
+type Interruption struct {
+	// Message is what the user writes with it; empty for nothing.
+	Message string
+	// Turn is true to stop the whole turn, not only the commands that it runs.
+	Turn bool
+}
+
+// Interrupt stops what the running turn of a job does; asked again in the same turn, the turn. It
+// costs no attempt, and answers no question. Error: Conflict if Claude is not at work.
+func (s *Service) Interrupt(ctx context.Context, id job.ID, what Interruption) error {
+	return s.promise(ctx, Query{Job: id}, func(st *State) error { return st.interrupt(id, what) })
+}
+
+func (st *State) interrupt(id job.ID, what Interruption) error {
+	j := st.Job
+	switch {
+	case j == nil:
+		return job.NoJob(id)
+	case j.State.Parked():
+		return job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("It waits for a reply: answer its question, or cancel the job.")
+	case j.State != job.Running || j.Phase != job.AtWork || j.Submitted || j.Manual:
+		doing := string(j.State)
+		if j.Phase != job.NoPhase {
+			doing += " (" + string(j.Phase) + ")"
+		}
+		return job.Errorf(job.Conflict, "No turn of Claude's can be interrupted: the job is %s", doing).
+			WithHint("Only a job that is running in phase %s can be interrupted; to end the job, cancel it.", job.AtWork)
+	}
+	scope := job.InterruptCommand
+	if what.Turn || j.isInterrupted() {
+		scope = job.InterruptTurn
+	}
+	j.Interrupt = &job.Interrupt{Turn: j.Turn, Scope: scope, Time: st.Now}
+	if what.Message != "" {
+		st.keepForClaude(j, j.chat(), j.chat().about(job.Text(job.FromUser, what.Message)))
+	}
+	st.emit(j.recipient(), job.EventRunning, stateData{Status: j.State, Phase: j.Phase, Interrupt: j.Interrupt})
+	return nil
+}
+
+// isInterrupted reports whether a person has interrupted the latest turn.
+func (j *Job) isInterrupted() bool { return j.Interrupt != nil && j.Interrupt.Turn == j.Turn }
+
+// isTurnInterrupted reports whether a person has stopped the whole of it.
+func (j *Job) isTurnInterrupted() bool {
+	return j.isInterrupted() && j.Interrupt.Scope == job.InterruptTurn
+}
+
+// CommandsStopped notes that the commands have been stopped that a person has interrupted.
+func (s *Service) CommandsStopped(ctx context.Context, id job.ID, h Holder) error {
+	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
+		j := st.Job
+		if j == nil || h.check(j) != nil || !j.isInterrupted() || j.Interrupt.Scope != job.InterruptCommand {
+			return nil
+		}
+		done := *j.Interrupt
+		done.Done = true
+		j.Interrupt = &done
+		return nil
+	})
+}
+
+// goOn starts another turn after one that a person has interrupted. That is no attempt.
+func (st *State) goOn(j *Job) error {
+	st.stopClocks(j)
+	return st.resume(j, ResumeReason{Reason: Interrupted})
+}

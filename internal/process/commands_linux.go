@@ -1,0 +1,94 @@
+package process
+
+import (
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// EndCommands ends what the program has started in sessions of their own, as the CLI does with each
+// command: SIGTERM, and after grace SIGKILL. The program itself goes on. It returns how many
+// processes there were.
+func (p *Process) EndCommands(grace time.Duration) int {
+	found := p.commands()
+	for _, c := range found {
+		c.signal(unix.SIGTERM)
+	}
+	deadline := time.Now().Add(grace)
+	for len(p.commands()) > 0 && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, c := range p.commands() { // what ignores SIGTERM, and what was started meanwhile
+		c.signal(unix.SIGKILL)
+	}
+	return len(found)
+}
+
+// commands are the processes below the program, or with its marker, that are in another session.
+func (p *Process) commands() (found []instance) {
+	own := map[int]bool{}
+	for _, pid := range []int{p.PID, p.leader.PID} {
+		if s, ok := statOf(pid); ok {
+			own[s.session] = true
+		}
+	}
+	if len(own) == 0 {
+		return nil // it is gone
+	}
+	stats := allStats()
+	below := map[int]bool{p.PID: true, p.leader.PID: p.leader.PID != 0}
+	for _, pid := range Marked(func(m string) bool { return m == p.Marker }) {
+		below[pid] = true
+	}
+	for pid, s := range stats {
+		if !s.zombie && !own[s.session] && descends(pid, below, stats) {
+			found = append(found, instance{pid, s.started})
+		}
+	}
+	return found
+}
+
+// descends reports whether a process is one of those in below, or a descendant of one.
+func descends(pid int, below map[int]bool, stats map[int]stat) bool {
+	for range len(stats) {
+		if below[pid] {
+			return true
+		}
+		s, ok := stats[pid]
+		if !ok || pid <= 1 {
+			return false
+		}
+		pid = s.parent
+	}
+	return false
+}
+
+func allStats() map[int]stat {
+	stats := map[int]stat{}
+	entries, _ := os.ReadDir("/proc") // without it, there is nothing to find
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			if s, ok := statOf(pid); ok {
+				stats[pid] = s
+			}
+		}
+	}
+	return stats
+}
+
+// signal sends a signal to the process, unless its pid is another's by now.
+func (i instance) signal(sig unix.Signal) {
+	fd, err := unix.PidfdOpen(i.PID, 0)
+	if err != nil { // gone, or a system without these descriptors
+		if i.lives() {
+			_ = unix.Kill(i.PID, sig)
+		}
+		return
+	}
+	defer unix.Close(fd)
+	if i.lives() {
+		_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+	}
+}

@@ -1,0 +1,56 @@
+package process_test
+
+import (
+	"testing"
+	"time"
+
+	"ringback/internal/process"
+)
+
+// What a program runs in sessions of their own is ended, whatever it has done to its environment or
+// to SIGTERM, and the program goes on.
+func TestCommandsEndAndTheirProgramGoesOn(t *testing.T) {
+	t.Parallel()
+	const script = `
+setsid sleep 1000 &
+setsid sh -c 'trap "" TERM; env -i sleep 1001 & touch deaf; while :; do sleep 0.1; done' &
+one=$!
+sh -c 'while [ ! -e go ]; do sleep 0.02; done' &
+same=$!
+while [ ! -e deaf ]; do sleep 0.02; done
+echo begun
+wait $one
+touch go
+wait $same && echo "same session: $?"
+exec sleep 1002`
+	s := newSandbox(t)
+	bare := detached(t, script)
+	for name, d := range map[string]process.Detached{"in a sandbox": s.detached(t, script), "without": bare} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, d)
+			if got := read(t, d.Files.Stdout); got != "begun\n" {
+				t.Fatalf("it printed %q", got)
+			}
+			if n := p.EndCommands(200 * time.Millisecond); n < 3 {
+				t.Errorf("%d processes were ended", n)
+			}
+			for deadline := time.Now().Add(time.Minute); read(t, d.Files.Stdout) == "begun\n"; time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the program does not go on")
+				}
+			}
+			if got := read(t, d.Files.Stdout); got != "begun\nsame session: 0\n" {
+				t.Errorf("it printed %q", got)
+			}
+			if n := p.EndCommands(time.Second); n != 0 {
+				t.Errorf("%d processes are left", n)
+			}
+			select {
+			case <-p.Done():
+				t.Error("the program has ended")
+			default:
+			}
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package test
+
+import (
+	"maps"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"ringback/test/messagesapi"
+)
+
+// builder is a model that runs a long command. When it was stopped, it submits, unless it is stubborn:
+// then it runs another one until its turn is stopped. turns is set to how often it was called.
+func builder(turns *atomic.Int32, stubborn bool) messagesapi.Script {
+	return func(r messagesapi.Request) messagesapi.Reply {
+		turns.Store(int32(r.Turn))
+		prompt, last := r.Text(), r.LastResult().Content
+		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
+		stopped := strings.Contains(prompt, "has stopped your last turn") || !stubborn && len(r.Results()) > 0
+		switch {
+		case !stopped:
+			return messagesapi.Bash("echo building; sleep 1000; echo built")
+		case strings.Contains(last, `"success"`):
+			return messagesapi.Say("Submitted.")
+		case strings.Contains(last, "result.json"):
+			return messagesapi.Bash(curls(prompt)["result"])
+		}
+		return writeFile("result.json", with(envelope, object{"summary": "Done."}))
+	}
+}
+
+// builds makes a kind that may run commands, and a real CLI for it.
+func builds(t *testing.T, env vars, script messagesapi.Script) (*node, *messagesapi.Server) {
+	t.Helper()
+	all := ownKind(t, "build", "---\nallowed_tools: [Bash]\ntimeout: 30m\nmax_turns: 50\n---\nBuild it.", `{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"]}`)
+	maps.Copy(all, env)
+	return realClaude(t, all, script)
+}
+
+// running waits until a command of Claude's runs for a job.
+func (n *node) running(t *testing.T, id string, after int32, turns *atomic.Int32) {
+	t.Helper()
+	eventually(t, "Claude to run a command", func() bool {
+		record := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
+		return turns.Load() > after && record["phase"] == "claude" && sleeps(n.dir)
+	})
+}
+
+// A person stops the command that Claude runs: Claude sees it fail, and goes on in the same turn.
+func TestACommandIsInterruptedAndItsTurnGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, env := range map[string]vars{"in a sandbox": {"SANDBOX": "auto"}, "without": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var turns atomic.Int32
+			n, api := builds(t, env, builder(&turns, false))
+			id := n.create(t, object{"userId": "u1", "kind": "build", "input": object{}})
+			n.running(t, id, 0, &turns)
+			record := n.want(t, 200, "POST", "/api/jobs/"+id+"/interrupt", object{"message": "Not all of it."})
+			if i, _ := record["interrupt"].(object); i["scope"] != "command" || i["turn"] != 1.0 {
+				t.Errorf("the record says %v", record["interrupt"])
+			}
+			record = n.await(t, id, "received")
+			if record["turn"] != 1.0 || record["attempt"] != nil || record["lastFailure"] != nil {
+				t.Errorf("it took %v turns, attempt %v, %v", record["turn"], record["attempt"], record["lastFailure"])
+			}
+			if first := api.Requests()[len(api.Requests())-1].Results()[0]; !first.IsError || strings.Contains(first.Content, "built") {
+				t.Errorf("Claude was told %+v", first)
+			}
+			if said := n.want(t, 200, "GET", "/api/sessions/"+record["sessionId"].(string)+"/messages?userId=u1", nil)["messages"].([]any); !strings.Contains(mustJSON(said), "Not all of it.") {
+				t.Errorf("the chat has %v", said)
+			}
+			n.want(t, 409, "POST", "/api/jobs/"+id+"/interrupt", nil)
+		})
+	}
+}
+
+// A person stops a whole turn, at once or by asking twice, whatever becomes of the server meanwhile:
+// the next one goes on in the same conversation with the words, and no attempt is lost.
+func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, interrupt := range map[string]func(t *testing.T, n *node, path string, again func()) *node{
+		"asked for": func(t *testing.T, n *node, path string, again func()) *node {
+			n.want(t, 200, "POST", path, object{"turn": true, "message": "Just write the summary."})
+			return n
+		},
+		"asked twice": func(t *testing.T, n *node, path string, again func()) *node {
+			n.want(t, 200, "POST", path, nil)
+			again()
+			n.want(t, 200, "POST", path, object{"message": "Just write the summary."})
+			return n
+		},
+		"while its server dies": func(t *testing.T, n *node, path string, again func()) *node {
+			api := startNode(t, vars{"REDIS_URL": n.env["REDIS_URL"], "PROMPTS_DIR": n.env["PROMPTS_DIR"], "SCHEMAS_DIR": n.env["SCHEMAS_DIR"]}, "--role", "api")
+			n.stop(t, syscall.SIGKILL)
+			api.want(t, 200, "POST", path, object{"turn": true, "message": "Just write the summary."})
+			return startNode(t, n.env)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var turns atomic.Int32
+			n, api := builds(t, vars{"DATA_DIR": t.TempDir()}, builder(&turns, true))
+			id := n.create(t, object{"userId": "u1", "kind": "build", "input": object{}})
+			n.running(t, id, 0, &turns)
+			n = interrupt(t, n, "/api/jobs/"+id+"/interrupt", func() { n.running(t, id, 1, &turns) })
+			record := n.await(t, id, "received")
+			if record["turn"] != 2.0 || record["attempt"] != nil || record["lastFailure"] != nil {
+				t.Errorf("it took %v turns, attempt %v, %v", record["turn"], record["attempt"], record["lastFailure"])
+			}
+			requests := api.Requests()
+			last := requests[len(requests)-1]
+			if last.Conversation != requests[0].Conversation {
+				t.Error("another conversation was begun")
+			}
+			if !strings.Contains(last.Text(), "Just write the summary.") {
+				t.Errorf("Claude was told %s", last.Text())
+			}
+		})
+	}
+}
+
+// Only Claude at work can be interrupted.
+func TestWhatCannotBeInterrupted(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	manual, _ := n.manual(t, object{"userId": "u1"})
+	n.want(t, 409, "POST", "/api/jobs/"+manual+"/interrupt", object{"message": "Stop"})
+	n.want(t, 400, "POST", "/api/jobs/"+manual+"/interrupt", object{"message": strings.Repeat("x", 70_000)})
+	n.want(t, 400, "POST", "/api/jobs/"+manual+"/interrupt", object{"words": "Stop"})
+	n.want(t, 404, "POST", "/api/jobs/req_00_nosuchjob/interrupt", nil)
+}
+
+// sleeps reports whether a command of Claude's runs below a node's directory.
+func sleeps(dir string) bool {
+	for _, pid := range processesIn(dir) {
+		if text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); err == nil && strings.TrimSpace(string(text)) == "sleep" {
+			return true
+		}
+	}
+	return false
+}
