@@ -151,6 +151,8 @@ func TestRefusedWebSocketsSayWhy(t *testing.T) {
 		{"a job that is not there", "requestId=nosuch&token=" + alice, nil, 4403, "no job with this requestId"},
 		{"a malformed since", "since=yesterday&token=" + alice, nil, 4400, "since"},
 		{"a since of another script", "since=" + strings.Repeat("%E2%82%AC", 100) + "&token=" + alice, nil, 4400, "since"},
+		{"text of all jobs", "text=true&token=" + alice, nil, 4400, "requestId"},
+		{"text neither true nor false", "text=yes&token=" + alice, nil, 4400, "text"},
 		{"a malformed userId", "userId=%01&token=" + alice, nil, 4400, "userId"},
 		{"a foreign page", "token=" + alice, page("https://elsewhere.example"), 4403, "CORS_ORIGINS"},
 		{"a foreign page without a token", "", page("https://elsewhere.example"), 4403, "CORS_ORIGINS"},

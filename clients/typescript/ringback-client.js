@@ -114,8 +114,10 @@ var Connection = class {
   add(ear) {
     this.#ears.add(ear);
     ear.state(this.#state);
-    if (this.#state === "live") ear.joined();
-    else this.#new.add(ear);
+    if (this.#state === "live") {
+      ear.joined();
+      this.#read(ear);
+    } else this.#new.add(ear);
     if (this.#started) return;
     this.#started = true;
     for (const name of wakeUps) globalThis.addEventListener?.(name, this.#wake);
@@ -141,6 +143,10 @@ var Connection = class {
     const ears = [...this.#ears];
     this.close();
     this.#tell((ear) => ear.failed(error), ears);
+  }
+  /** Asks for the text that an ear wants: what there is so far, then the rest. */
+  #read({ reads }) {
+    if (reads !== void 0) this.#socket?.send(JSON.stringify({ type: "subscribe", requestId: reads, text: true }));
   }
   /** An ear that throws is no reason for the others to miss something. */
   #tell(say, ears = this.#ears) {
@@ -206,8 +212,10 @@ var Connection = class {
       this.#new.clear();
       this.#become("live");
       this.#tell((ear) => ear.joined(), joining);
+      for (const ear of this.#ears) this.#read(ear);
     }
     if (frame.event === "resync") this.#tell((ear) => ear.resync());
+    else if (frame.event?.endsWith(":text")) this.#tell((ear) => ear.text?.(frame));
     else if (frame.event) {
       this.since = frame.id;
       this.#tell((ear) => ear.event(frame));
@@ -303,6 +311,12 @@ var JobEar = class extends UserEar {
   #waiting = [];
   /** What was told of the past, and may come over the connection yet. */
   #read = /* @__PURE__ */ new Set();
+  get reads() {
+    return this.listener.onText && this.#requestId;
+  }
+  text({ requestId, data }) {
+    if (requestId === this.#requestId) this.listener.onText?.(data);
+  }
   joined() {
     this.#waiting ??= [];
     this.#again = true;

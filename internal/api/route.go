@@ -320,6 +320,7 @@ var serverRoutes = []route{
 			{Name: "userId", Text: "Whose events they are: for back ends to name; `*` for those of all users, from now on.", Type: contract.Text()},
 			{Name: "token", Text: "A user's token, where it comes neither as a header nor as a subprotocol.", Type: contract.Text()},
 			{Name: "requestId", Text: "The only job whose events are wanted.", Type: contract.Text()},
+			{Name: "text", Text: "Also the text that Claude is writing, as it is written; needs `requestId`.", Type: contract.OneOf([]string{"true", "false"})},
 			sinceParameter,
 		},
 		Answers: []contract.Answer{{Status: http.StatusSwitchingProtocols, Text: "A WebSocket: /asyncapi.json says what goes over it."}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/gorilla/websocket"
@@ -62,6 +63,12 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 	}
 	c.Set(callerKey, who)
 	want.Until = who.until
+	if want.Text, err = flagOf(c, "text"); err != nil {
+		return want, inReason(err)
+	}
+	if want.Text && want.RequestID == "" {
+		return want, job.Errorf(job.Invalid, "text=true needs requestId: text is sent for one job")
+	}
 	if want.All = c.QueryParam("userId") == allUsers; want.All {
 		want.Reply = func(context.Context, json.RawMessage) (job.Checkpoint, error) {
 			return job.Checkpoint{}, job.Errorf(job.Forbidden, "A WebSocket of all users takes no replies").WithHint("POST /api/checkpoints/:id/reply takes them.")
@@ -79,6 +86,18 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 		}
 	}
 	return want, s.checkListener(c, want)
+}
+
+// flagOf reads a parameter that is true or false; false if there is none.
+func flagOf(c echo.Context, name string) (bool, error) {
+	switch text := c.QueryParam(name); text {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	default:
+		return false, job.InvalidField("/"+name, fmt.Sprintf("found %q; allowed: true, false", text))
+	}
 }
 
 // allUsers is the userId of a WebSocket that hears of all users.

@@ -39,7 +39,7 @@ func TestCommandLine(t *testing.T) {
 	}
 	waiting := strings.Replace(curl("checkpoints", "checkpoint"), "-m 15", "-m 60", 1)
 	want := []string{
-		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "4",
+		"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--max-turns", "4",
 		"--setting-sources", "user", "--session-id", turn.Conversation, "--tools", "Bash,Edit,Read,Write",
 		"--allowedTools", strings.Join([]string{
 			"Edit(./**)", curl("progress", "progress"), curl("suggestions", "result"), curl("suggestions/batch", "batch"),

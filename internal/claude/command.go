@@ -38,7 +38,7 @@ type Turn struct {
 func Args(t Turn) []string {
 	p := t.Kind.Policy
 	args := []string{
-		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", strconv.Itoa(p.MaxTurns),
+		"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--max-turns", strconv.Itoa(p.MaxTurns),
 		// Else the hooks of a repository in the working directory would run, and the
 		// CLAUDE.md of each folder above it be read.
 		"--setting-sources", "user",

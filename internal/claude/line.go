@@ -32,7 +32,18 @@ type Line struct {
 
 // StreamEvent is a piece of a message, as the model's API streams it.
 type StreamEvent struct {
+	// Type is content_block_start, content_block_delta, content_block_stop or something else.
 	Type string `json:"type"`
+	// Block is what begins, Delta what is added to it.
+	Block Block       `json:"content_block"`
+	Delta StreamDelta `json:"delta"`
+}
+
+// StreamDelta is what is added to a block.
+type StreamDelta struct {
+	// Type is text_delta or something else.
+	Type string `json:"type"`
+	Text string `json:"text"`
 }
 
 // KeepsAlive reports whether the CLI prints a line for no more than being there: the line shows

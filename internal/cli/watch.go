@@ -25,14 +25,19 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 	})
 	var all bool
 	c.Flags().BoolVar(&all, "all", false, "all jobs of the user instead of one")
+	var text bool
+	c.Flags().BoolVar(&text, "text", false, "also the text that Claude is writing, as it is written")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if all && text {
+			return usagef("--text follows one job: leave --all out")
+		}
 		id, err := t.watched(cmd, args, all)
 		if err != nil {
 			return err
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 		defer stop()
-		err = a.watch(ctx, cmd, id)
+		err = a.watch(ctx, cmd, id, text)
 		if ctx.Err() != nil {
 			return nil // Ctrl-C is how one stops watching
 		}
@@ -41,9 +46,9 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 	return c
 }
 
-func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID) error {
+func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID, text bool) error {
 	api := a.client()
-	w := client.Watch{UserID: a.user, RequestID: id, AwayFunc: func(error) {
+	w := client.Watch{UserID: a.user, RequestID: id, Text: text, AwayFunc: func(error) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "The server is away; trying again …")
 	}}
 	if id != "" {
@@ -55,9 +60,14 @@ func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID) error {
 	}
 	b := &progress{p: a.printer(cmd.OutOrStdout())}
 	defer b.clear()
+	written := &written{p: b.p}
+	defer written.end()
 	for e, err := range api.Watch(ctx, w) {
 		if err != nil {
 			return err
+		}
+		if !a.json() && written.takes(e) {
+			continue
 		}
 		if err := a.showEvent(b, e, id != ""); err != nil {
 			return err

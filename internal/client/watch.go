@@ -21,6 +21,8 @@ type Watch struct {
 	UserID string
 	// RequestID narrows them to one job; empty: all jobs of the user.
 	RequestID job.ID
+	// Text asks for the text of that job as Claude writes it, too: job.TextEvent.
+	Text bool
 	// Since is the id of the last event known, 0 for all that are kept; nil: only
 	// new ones.
 	Since *job.Seq
@@ -154,6 +156,9 @@ func (s *subscription) url() string {
 	}
 	if s.watch.RequestID != "" {
 		query.Set("requestId", string(s.watch.RequestID))
+	}
+	if s.watch.Text {
+		query.Set("text", "true")
 	}
 	if s.watch.Since != nil {
 		query.Set("since", s.watch.Since.String())

@@ -36,6 +36,8 @@ type client struct {
 	// only holds the jobs whose events are wanted, nil for all; muted those that
 	// are not.
 	only, muted map[job.ID]bool
+	// reading holds the jobs whose text is wanted as it is written.
+	reading map[job.ID]bool
 	// until says how long the caller's credential counts; nil for ever. expiry is when
 	// that is looked at again.
 	until  UntilFunc
@@ -55,6 +57,8 @@ type Request struct {
 	Address string
 	// RequestID narrows them to one job; empty for all.
 	RequestID job.ID
+	// Text asks for the text of that job as it is written, too.
+	Text bool
 	// Since is the event after which to begin, if Resume is set; else only new
 	// events are sent.
 	Since  job.Seq
@@ -120,6 +124,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	}
 	if !want.All {
 		h.replay(func() { c.replay(room, want) })
+	}
+	if want.Text {
+		c.readText(want.RequestID)
 	}
 	go c.read(h.ctx, room) //nolint:contextcheck // the connection outlives the request
 	return nil
@@ -209,6 +216,44 @@ func (c *client) offer(f *frame) {
 		return
 	}
 	c.push(f)
+}
+
+// reads reports whether the client wants the text of a job as it is written.
+func (c *client) reads(id job.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reading[id] && !c.muted[id]
+}
+
+// textShare is the share of a client's queue that may be full before it loses text.
+const textShare = 4
+
+// offerText queues a piece of text, or drops it if the client reads slowly: the text comes again as
+// a message.
+func (c *client) offerText(f *frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended && len(c.queue) < max(1, c.hub.opts.QueueLimit/textShare) {
+		c.push(f)
+	}
+}
+
+// readText turns the text of a job on, and sends what there is of it so far.
+func (c *client) readText(id job.ID) {
+	c.mu.Lock()
+	if c.reading == nil {
+		c.reading = map[job.ID]bool{}
+	}
+	if len(c.reading) < maxChosen {
+		c.reading[id] = true
+	}
+	c.mu.Unlock()
+	c.hub.replay(func() {
+		soFar, err := c.hub.store.TextSoFar(c.hub.ctx, id)
+		if err == nil && soFar != nil && soFar.UserID == c.userID {
+			c.offerText(&frame{requestID: id, message: prepare(soFar.Frame)})
+		}
+	})
 }
 
 // wait queues a frame, waiting for room; false when the client has ended.
@@ -388,6 +433,8 @@ type incoming struct {
 	Type         string           `json:"type"`
 	RequestID    job.ID           `json:"requestId"`
 	CheckpointID job.CheckpointID `json:"checkpointId"`
+	// Text asks for a job's text as it is written, with subscribe.
+	Text bool `json:"text"`
 }
 
 // outgoing answers a client's frame.
@@ -425,6 +472,9 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 			return outgoing{Type: "error", For: in.Type, Error: "requestId is required but missing"}
 		}
 		c.choose(in.RequestID, in.Type == "subscribe")
+		if in.Text && in.Type == "subscribe" {
+			c.readText(in.RequestID)
+		}
 		return outgoing{Type: "ack", For: in.Type, RequestID: in.RequestID}
 	case "reply":
 		return c.takeReply(ctx, in.CheckpointID, text)
@@ -464,6 +514,7 @@ func (c *client) choose(id job.ID, on bool) {
 		return
 	}
 	delete(c.only, id)
+	delete(c.reading, id)
 	if c.muted == nil {
 		c.muted = map[job.ID]bool{}
 	}

@@ -44,6 +44,11 @@ type (
 		// RequestID is the job whose events are wanted, or not.
 		RequestID job.ID `json:"requestId"`
 	}
+	subscribeFrame struct {
+		choiceFrame
+		// Text is true if the text that Claude writes is wanted as well, as it is written.
+		Text bool `json:"text,omitempty"`
+	}
 	resyncFrame struct {
 		Event string `json:"event"`
 	}
@@ -54,11 +59,12 @@ type (
 func Frames() []contract.Frame {
 	return []contract.Frame{
 		{Name: "ping", ByClient: true, Text: "Asks whether the server is there; `pong` says so.", Type: plainFrame{}},
-		{Name: "subscribe", ByClient: true, Text: "Turns the events of one job on; an `ack` says so.", Type: choiceFrame{}},
+		{Name: "subscribe", ByClient: true, Text: "Turns the events of one job on, with `text` also the text that Claude is writing; an `ack` says so.", Type: subscribeFrame{}},
 		{Name: "unsubscribe", ByClient: true, Text: "Turns them off; an `ack` says so.", Type: choiceFrame{}},
 		{Name: "pong", Text: "Answers a `ping`.", Type: plainFrame{}},
 		{Name: "ack", Text: "A frame was taken; after a reply, `checkpoint` is what became of the question.", Type: outgoing{}},
 		{Name: "error", Text: "A frame was refused, and why.", Type: outgoing{}},
+		{Name: "text", Text: "A piece of what Claude is writing, for clients that asked for it.", Type: job.TextEvent{}},
 		{Name: "resync", Text: "What was heard and what comes next do not join: read over HTTP what is shown.", Type: resyncFrame{}},
 	}
 }

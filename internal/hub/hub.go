@@ -114,6 +114,16 @@ func (h *Hub) Event(e store.EventEnvelope) {
 	h.everyone.announce(e)
 }
 
+// Text delivers a piece of what Claude is writing to the clients of its user that asked for it.
+func (h *Hub) Text(t store.TextEnvelope) {
+	h.mu.Lock()
+	r := h.rooms[t.UserID]
+	h.mu.Unlock()
+	if r != nil {
+		r.text(t)
+	}
+}
+
 // Resubscribed makes sure that no event was missed, and that what clients have heard is
 // still the store's past.
 func (h *Hub) Resubscribed() {

@@ -37,6 +37,22 @@ func (r *room) event(e store.EventEnvelope) {
 	}
 }
 
+// text gives a piece of text to the clients that asked for it.
+func (r *room) text(t store.TextEnvelope) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var f *frame
+	for c := range r.clients {
+		if !c.reads(t.RequestID) {
+			continue
+		}
+		if f == nil {
+			f = &frame{requestID: t.RequestID, message: prepare(t.Frame)}
+		}
+		c.offerText(f)
+	}
+}
+
 // announce gives an event to clients that hear of all users. Its place among the events of
 // its user means nothing to them.
 func (r *room) announce(e store.EventEnvelope) {

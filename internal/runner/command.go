@@ -110,6 +110,14 @@ func (r *Runner) callback(st *lifecycle.Turn) claude.Callback {
 	return claude.Callback{RequestID: string(st.Job.ID), BaseURL: r.callbackBaseURL(), Signature: string(st.Signature)}
 }
 
+// eventPrefix begins the names of a job's events.
+func (r *Runner) eventPrefix(j job.Job) string {
+	if k, err := r.kindOf(j.Kind); err == nil {
+		return k.Policy.Events
+	}
+	return j.Kind
+}
+
 func (r *Runner) kindOf(name string) (*kind.Kind, error) {
 	k, ok := r.kinds.Get(name)
 	if !ok {

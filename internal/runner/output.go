@@ -27,6 +27,10 @@ type output struct {
 	piece        []byte // what was read last
 	reader       *claude.Reader
 	conversation conversation
+	writing      writing
+	// lines are those that the transcript keeps, kept how many bytes they have.
+	lines claude.WholeLines
+	kept  int64
 	// secrets are blanked out. errSize is how much of standard error was kept.
 	secrets process.Secrets
 	errSize int64
@@ -51,6 +55,7 @@ func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 		store: r.store, jobs: r.jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: r.secrets, reader: claude.NewReader(),
 		conversation: conversation{secrets: r.secrets}, spokeFunc: r.spoke,
 	}
+	o.writing = writing{out: o, name: r.eventPrefix(j) + ":" + job.TextName, secrets: r.secrets, before: sizeOf(f.Stdout)}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if answers, err := r.store.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
@@ -70,13 +75,15 @@ const (
 )
 
 // size is how much was printed, to either stream.
-func (o *output) size() (all int64) {
-	for _, file := range []string{o.files.Stdout, o.files.Stderr} {
-		if info, err := os.Lstat(file); err == nil {
-			all += info.Size()
-		}
+func (o *output) size() int64 { return sizeOf(o.files.Stdout) + sizeOf(o.files.Stderr) }
+
+// sizeOf is how many bytes a file has; 0 if there is none.
+func sizeOf(name string) int64 {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return 0
 	}
-	return all
+	return info.Size()
 }
 
 // exceeds is closed when more than limit was printed, before ctx ends.
@@ -104,6 +111,7 @@ func (o *output) follow() (isWhole bool) {
 			break
 		}
 	}
+	o.writing.publish()
 	o.followStderr()
 	return isWhole
 }
@@ -149,6 +157,9 @@ func (o *output) followStdout() int {
 	chunk, atEnd := o.piece[:n], errors.Is(err, io.EOF)
 	if !o.ending || !atEnd {
 		chunk = chunk[:n-max(openDigits(chunk), o.secrets.Open(chunk))] // it may be half a signature
+		if end := bytes.LastIndexByte(chunk, '\n'); end >= 0 || n < pieceSize {
+			chunk = chunk[:end+1] // of a line's beginning, it is not known yet what it is
+		}
 	}
 	if len(chunk) > 0 {
 		o.take(chunk)
@@ -163,7 +174,9 @@ func (o *output) take(chunk []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	// Telemetry: a gap is no harm.
-	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.offset, mask(chunk, o.secrets))
+	kept := mask(o.lines.Keep(chunk), o.secrets)
+	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.kept, kept)
+	o.kept += int64(len(kept))
 	if messages := o.conversation.messages(o.reader.Messages()); len(messages) > 0 {
 		_ = o.jobs.AppendAssistantMessages(ctx, o.id, o.turn, messages)
 	}
@@ -189,6 +202,7 @@ func (o *output) finish(limit int64) summary {
 		before = o.offset
 		o.followStdout()
 	}
+	o.writing.stop()
 	o.followStderr()
 	o.reader.Close()
 	return summary{Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: string(o.stderr(2000)), ResetsAt: o.reader.ResetsAt()}

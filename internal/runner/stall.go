@@ -49,10 +49,7 @@ func (s *nodeDir) pulseFile(id job.ID, turn int) string {
 
 // newPulse returns the pulse of a process that was started or adopted.
 func newPulse(file string, f process.Files) *pulse {
-	p := &pulse{file: file, last: modifiedAt(f.Record), tools: map[string]runningTool{}, leftAt: modifiedAt(f.Stdout), noted: true}
-	if info, err := os.Lstat(f.Stdout); err == nil {
-		p.left = info.Size()
-	}
+	p := &pulse{file: file, last: modifiedAt(f.Record), tools: map[string]runningTool{}, left: sizeOf(f.Stdout), leftAt: modifiedAt(f.Stdout), noted: true}
 	if text, err := os.ReadFile(file); err == nil {
 		p.known, _ = strconv.ParseInt(string(text), 10, 64)
 		p.knownAt = modifiedAt(file)

@@ -137,12 +137,15 @@ func (t *ownedTurn) with(proc *process.Process, worker *place) *claudeTurn {
 	with := &claudeTurn{
 		ownedTurn: t, proc: proc, out: t.r.newOutput(t.job, proc.Files), worker: worker, pulse: newPulse(t.r.nodeDir.pulseFile(t.job.ID, t.job.Turn), proc.Files),
 	}
-	with.out.reader.LineFunc = with.pulse.line
+	with.out.reader.LineFunc = func(l claude.Line, end int64) {
+		with.pulse.line(l, end)
+		with.out.writing.line(l, end)
+	}
 	return with
 }
 
-// followInterval is how often what a process has printed is read.
-const followInterval = 250 * time.Millisecond
+// followInterval is how often what a process has printed is read, and so how often text is sent.
+const followInterval = 100 * time.Millisecond
 
 // supervise watches the process until it is gone, or the server leaves it. ctx is the
 // turn's; it ends with serving.

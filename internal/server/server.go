@@ -454,7 +454,7 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 // what it has a use for.
 func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 	all := []store.Subscriber{
-		{EventFunc: n.hub.Event, ResubscribedFunc: n.hub.Resubscribed},
+		{EventFunc: n.hub.Event, TextFunc: n.hub.Text, ResubscribedFunc: n.hub.Resubscribed},
 		{EventFunc: m.Event},
 		{EventFunc: n.checkpoints.Event},
 		{TaskFunc: n.outbox.Task, ResubscribedFunc: n.outbox.Resubscribed},

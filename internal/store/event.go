@@ -30,6 +30,8 @@ type EventEnvelope struct {
 type Subscriber struct {
 	// EventFunc is called for each event of every user.
 	EventFunc func(EventEnvelope)
+	// TextFunc is called for each piece of text that Claude writes.
+	TextFunc func(TextEnvelope)
 	// QueuedFunc is called when a turn was queued in a partition, TaskFunc when there is a
 	// task, and ClockFunc when a clock was set that is the next to run down.
 	QueuedFunc, TaskFunc, ClockFunc func(Partition)
@@ -46,6 +48,14 @@ func (to subscribers) event(e EventEnvelope) {
 	for _, one := range to {
 		if one.EventFunc != nil {
 			one.EventFunc(e)
+		}
+	}
+}
+
+func (to subscribers) text(t TextEnvelope) {
+	for _, one := range to {
+		if one.TextFunc != nil {
+			one.TextFunc(t)
 		}
 	}
 }
@@ -84,11 +94,13 @@ func (to subscribers) reset() {
 // again by itself.
 func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	to := subscribers(subscribed)
-	channels := make([]string, 0, 2*Partitions)
-	places := make(map[string]Partition, 2*Partitions)
+	channels := make([]string, 0, 3*Partitions)
+	places := make(map[string]Partition, 3*Partitions)
 	for p := range Partition(Partitions) {
-		channels = append(channels, p.key("events"), p.key("wake"))
-		places[p.key("events")], places[p.key("wake")] = p, p
+		for _, name := range []string{"events", "wake", "text"} {
+			channels = append(channels, p.key(name))
+			places[p.key(name)] = p
+		}
 	}
 	sub := s.rdb.Subscribe(ctx, channels...)
 	defer sub.Close()
@@ -124,8 +136,14 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 
 // receive passes a message on; it reports whether it follows those before it.
 func (s *Store) receive(p Partition, m *redis.Message, to subscribers) bool {
-	if m.Channel == p.key("wake") {
+	switch m.Channel {
+	case p.key("wake"):
 		to.wake(p, m.Payload)
+		return true
+	case p.key("text"):
+		if t, ok := parseText(m.Payload); ok {
+			to.text(t)
+		}
 		return true
 	}
 	e, ok := parsePublished(m.Payload)

@@ -28,6 +28,7 @@ var keyPatterns = [...]keyPattern{
 	{"secret:<job>", "hash", "secret, userId, createdAt, and until: the callback clock"},
 	{"batches:<job>", "hash", "index -> batch of a large result, see encodeBatch"},
 	{"transcript:<job>:<turn>", "string", "what the CLI printed in a turn, at most TranscriptLimit bytes; by gzip once the turn has ended"},
+	{"text:<job>", "string", "what Claude has written of the current text: job.TextEvent, JSON; kept for textLife. Pieces of it are published on text, not stored"},
 	{"stderr:<job>:<turn>", "string", "the end of what it printed to standard error, at most StderrLimit bytes"},
 	{"notes:<job>", "hash", "turn -> a line of the server's own in its transcript"},
 	{"conversation:<uuid>", "hash", "the CLI's record of a conversation: at, the turn after which it was so, lifecycle.TurnName; text, its lines of JSON, by gzip"},

@@ -1,7 +1,7 @@
 import { RingbackError } from './http.js';
 import { backOff } from './pause.js';
 import type { Token } from './token.js';
-import type { WireEvent } from './types.js';
+import type { WireEvent, WireText } from './types.js';
 
 /** Whether events come as they happen. */
 export type ConnectionState = 'connecting' | 'live' | 'waiting';
@@ -10,6 +10,9 @@ export type ConnectionState = 'connecting' | 'live' | 'waiting';
 export interface Ear {
   /** Something happened to a job. */
   event(event: WireEvent): void;
+  /** The job whose text is wanted as Claude writes it, and who hears of it. */
+  readonly reads?: string | undefined;
+  text?(text: WireText): void;
   /** What was heard and what comes next do not join. */
   resync(): void;
   /** From here on all is heard; what was before is not. */
@@ -59,8 +62,10 @@ export class Connection {
   add(ear: Ear): void {
     this.#ears.add(ear);
     ear.state(this.#state);
-    if (this.#state === 'live') ear.joined();
-    else this.#new.add(ear);
+    if (this.#state === 'live') {
+      ear.joined();
+      this.#read(ear);
+    } else this.#new.add(ear);
     if (this.#started) return;
     this.#started = true;
     for (const name of wakeUps) globalThis.addEventListener?.(name, this.#wake);
@@ -90,6 +95,11 @@ export class Connection {
     const ears = [...this.#ears];
     this.close();
     this.#tell((ear) => ear.failed(error), ears);
+  }
+
+  /** Asks for the text that an ear wants: what there is so far, then the rest. */
+  #read({ reads }: Ear): void {
+    if (reads !== undefined) this.#socket?.send(JSON.stringify({ type: 'subscribe', requestId: reads, text: true }));
   }
 
   /** An ear that throws is no reason for the others to miss something. */
@@ -154,15 +164,17 @@ export class Connection {
     }, ms);
   }
 
-  #heard(frame: WireEvent | { event: 'resync' } | { event?: undefined }): void {
+  #heard(frame: WireEvent | WireText | { event: 'resync' } | { event?: undefined }): void {
     this.#failures = this.#refusals = 0;
     if (this.#state !== 'live') {
       const joining = [...(this.#resumed ? this.#new : this.#ears)];
       this.#new.clear();
       this.#become('live');
       this.#tell((ear) => ear.joined(), joining);
+      for (const ear of this.#ears) this.#read(ear);
     }
     if (frame.event === 'resync') this.#tell((ear) => ear.resync());
+    else if (frame.event?.endsWith(':text')) this.#tell((ear) => ear.text?.(frame as WireText));
     else if (frame.event) {
       this.since = (frame as WireEvent).id;
       this.#tell((ear) => ear.event(frame as WireEvent));

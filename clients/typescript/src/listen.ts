@@ -1,7 +1,7 @@
 import type { Connection, ConnectionState, Ear } from './connection.js';
 import { type Http, RingbackError } from './http.js';
 import { pause } from './pause.js';
-import { type JobEvent, named, type WireEvent } from './types.js';
+import { type JobEvent, named, type TextPiece, type WireEvent, type WireText } from './types.js';
 
 /** What to listen to, and whom to tell. */
 export interface Listener<K = string> {
@@ -19,6 +19,8 @@ export interface Listener<K = string> {
   onResync?(): void;
   /** With requestId: all that has happened so far was told; what comes now happens now. */
   onLive?(): void;
+  /** With requestId: what Claude is writing, as it is written. */
+  onText?(piece: TextPiece): void;
   /** Whether events come as they happen. */
   onState?(state: ConnectionState): void;
   /** Listening has ended, and not by you. */
@@ -73,6 +75,14 @@ export class JobEar extends UserEar {
     super(listener);
     this.#requestId = listener.requestId;
     this.#since = listener.since ?? '0';
+  }
+
+  get reads(): string | undefined {
+    return this.listener.onText && this.#requestId;
+  }
+
+  text({ requestId, data }: WireText): void {
+    if (requestId === this.#requestId) this.listener.onText?.(data);
   }
 
   override joined(): void {

@@ -47,6 +47,26 @@ export type JobEvent<K = string> = { [T in EventType]: Omit<Events[T], 'data'> &
 /** What was heard and what comes next do not join; `job` is the record as it stands now. */
 export type Resync<K = string> = { type: 'resync'; job: Job<K> };
 
+/** A piece of what Claude is writing. It is not kept: the whole text follows as a message. */
+export interface TextPiece {
+  /** The turn that writes, and which of its texts this is, from 1. */
+  turn: number;
+  block: number;
+  /** Counts the pieces of the block, from 1. If one is missing, wait for the message, or for a piece that is whole. */
+  piece: number;
+  /** The text is all of the block so far: it replaces what came before. */
+  whole?: boolean;
+  text: string;
+  simulated?: boolean;
+}
+
+/** A piece of text as it goes over the wire. */
+export interface WireText {
+  event: string;
+  requestId: string;
+  data: TextPiece;
+}
+
 const ends: readonly State[] = ['received', 'cancelled', 'rejected', 'expired', 'failed'];
 
 /** Whether a job in this state has ended. */

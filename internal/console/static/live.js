@@ -3,6 +3,7 @@
 import { change, parse } from './change.js';
 import { get } from './get.js';
 import { privatePath } from './private-path.js';
+import { write } from './writing.js';
 
 const calm = 150; // ms that events are gathered for
 const pause = 2000; // ms until a page that could not be fetched is fetched again
@@ -62,7 +63,10 @@ export function follow() {
     const url = new URL(`${privatePath}/ws`, location.href);
     url.protocol = url.protocol.replace('http', 'ws');
     url.searchParams.set('userId', watch);
-    if (job && watch !== '*') url.searchParams.set('requestId', job);
+    if (job && watch !== '*') {
+      url.searchParams.set('requestId', job);
+      url.searchParams.set('text', 'true');
+    }
     const socket = new WebSocket(url, ['ringback']);
     socket.onopen = () => {
       wait = 250;
@@ -73,6 +77,10 @@ export function follow() {
     socket.onmessage = (message) => {
       const event = JSON.parse(message.data);
       if (!event.event) return;
+      if (event.event.endsWith(':text')) {
+        write(event.data);
+        return;
+      }
       if (document.hidden && !event.event.includes('checkpoint')) {
         again = true; // fetched when the page is looked at
         return;

@@ -1,0 +1,33 @@
+package job
+
+import "time"
+
+// TextEvent is a piece of what Claude is writing, as it goes to clients that asked for it. It is not an
+// event: it has no id and is not kept. The whole text follows in a message event.
+type TextEvent struct {
+	// Name is "<prefix>:text".
+	Name      string    `json:"event"`
+	RequestID ID        `json:"requestId"`
+	UserID    string    `json:"userId"`
+	Time      time.Time `json:"time"`
+	Data      TextPiece `json:"data"`
+}
+
+// TextPiece is the data of a TextEvent.
+type TextPiece struct {
+	// Turn is the turn that writes, and Block which of its texts this is, from 1.
+	Turn  int `json:"turn"`
+	Block int `json:"block"`
+	// Piece counts the pieces of the block, from 1. If one is missing, the rest cannot be joined:
+	// wait for the message, or for a piece that is whole.
+	Piece int `json:"piece"`
+	// Whole is true if Text is all of the block so far: it replaces what came before.
+	Whole bool `json:"whole,omitempty"`
+	// Text is what was written since the piece before.
+	Text string `json:"text"`
+	// Simulated is true if a stand-in plays Claude.
+	Simulated bool `json:"simulated,omitempty"`
+}
+
+// TextName is the name of a TextEvent without its prefix.
+const TextName = "text"

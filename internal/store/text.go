@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// TextEnvelope is a piece of text on its way to clients. Frame is the JSON they receive.
+type TextEnvelope struct {
+	RequestID job.ID
+	UserID    string
+	Frame     []byte
+}
+
+// textLife is how long the text so far is kept if no more of it comes.
+const textLife = time.Minute
+
+// PublishText sends a piece of what Claude is writing to all nodes, and keeps so far, the same with
+// the whole text, for clients that connect later; nil once the text has ended. Nothing else of it
+// is stored, and a piece may get lost.
+func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job.TextEvent) error {
+	p, err := locate(piece.RequestID)
+	if err != nil {
+		return err
+	}
+	frame, err := json.Marshal(piece)
+	if err != nil {
+		return err
+	}
+	pipe, key := s.rdb.Pipeline(), p.key("text", string(piece.RequestID))
+	if soFar == nil {
+		pipe.Del(ctx, key)
+	} else {
+		whole, err := json.Marshal(soFar)
+		if err != nil {
+			return err
+		}
+		pipe.Set(ctx, key, whole, textLife)
+	}
+	pipe.Publish(ctx, p.key("text"), string(piece.RequestID)+" "+piece.UserID+"\n"+string(frame))
+	_, err = pipe.Exec(ctx)
+	return storeError(err)
+}
+
+// EndText forgets the text so far of a job whose turn has ended.
+func (s *Store) EndText(ctx context.Context, id job.ID) error {
+	p, err := locate(id)
+	if err != nil {
+		return err
+	}
+	return storeError(s.rdb.Del(ctx, p.key("text", string(id))).Err())
+}
+
+// TextSoFar returns the frame with what Claude has written of the current text; nil if it is
+// writing none.
+func (s *Store) TextSoFar(ctx context.Context, id job.ID) (*TextEnvelope, error) {
+	p, err := locate(id)
+	if err != nil {
+		return nil, err
+	}
+	frame, err := s.rdb.Get(ctx, p.key("text", string(id))).Bytes()
+	if isNil(err) {
+		return nil, nil
+	}
+	var text job.TextEvent
+	if err == nil {
+		err = json.Unmarshal(frame, &text)
+	}
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return &TextEnvelope{text.RequestID, text.UserID, frame}, nil
+}
+
+// parseText reads "<request id> <user>\n<frame>".
+func parseText(payload string) (TextEnvelope, bool) {
+	head, frame, _ := strings.Cut(payload, "\n")
+	id, user, ok := strings.Cut(head, " ")
+	return TextEnvelope{job.ID(id), user, []byte(frame)}, ok
+}

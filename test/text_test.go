@@ -1,0 +1,110 @@
+package test
+
+import (
+	"strings"
+	"testing"
+
+	"ringback/test/messagesapi"
+)
+
+// writer is a CLI that writes "Hello, wor" and, when it is let go, "ld!", as a message too; then it
+// waits for a third time.
+func writer(t *testing.T, dir string) string {
+	t.Helper()
+	return script(t, `
+cat > .prompt.txt
+wait_for() { while [ ! -e `+dir+`/$1 ]; do sleep 0.02; done; }
+event() { echo '{"type":"stream_event","event":'"$1"',"session_id":"s","parent_tool_use_id":'"${2:-null}"'}'; }
+delta() { event '{"type":"content_block_delta","index":0,"delta":{"type":"'"$1"'","'"$2"'":"'"$3"'"}}' "$4"; }
+echo '{"type":"system","subtype":"init"}'
+event '{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}'
+delta thinking_delta thinking 'a secret thought'
+event '{"type":"content_block_stop","index":0}'
+event '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}'
+delta text_delta text 'Hello, '
+delta text_delta text 'of a subagent' '"t1"'
+delta text_delta text 'wor'
+wait_for go
+delta text_delta text 'ld!'
+delta text_delta text ' 0123456789abcdef0123456789abcdef'
+delta text_delta text '0123456789abcdef0123456789abcdef'
+echo '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Hello, world!"}]}}'
+event '{"type":"content_block_stop","index":0}'
+wait_for end
+`)
+}
+
+// written is the text that a listener gets, until it is as long as want.
+func (l *listener) written(want string) string {
+	l.t.Helper()
+	joined, last := "", 0.0
+	for len(joined) < len(want) {
+		frame := l.until("recipes:suggestions:text")
+		data := frame[len(frame)-1]["data"].(object)
+		if _, hasID := frame[len(frame)-1]["id"]; hasID {
+			l.t.Error("a piece of text has an id")
+		}
+		switch piece := data["piece"].(float64); {
+		case data["whole"] == true:
+			joined, last = data["text"].(string), piece
+		case piece == last+1:
+			joined, last = joined+data["text"].(string), piece
+		default:
+			l.t.Errorf("piece %v came after %v", piece, last)
+		}
+	}
+	return joined
+}
+
+// Text comes as it is written, on any node, to clients that ask for it; who connects late gets what
+// there is, then the rest. Neither thoughts, nor a subagent's words, nor secrets are in it, and
+// nothing of it is kept.
+func TestTextComesAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := restartable(t, writer(t, dir))
+	n := startNode(t, env)
+	other := startNode(t, vars{"REDIS_URL": env["REDIS_URL"]}, "--role", "api")
+	id := n.create(t, object{"userId": "u1"})
+	query := "userId=u1&text=true&requestId=" + id
+	early, quiet := other.listen(t, query), other.listen(t, "userId=u1&requestId="+id)
+	if got := early.written("Hello, wor"); got != "Hello, wor" {
+		t.Errorf("written was %q", got)
+	}
+	late := n.listen(t, query)
+	if got := late.written("Hello, wor"); got != "Hello, wor" {
+		t.Errorf("who connects late gets %q", got)
+	}
+	n.stop(t, 9)
+	n = startNode(t, env)
+	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.log.String(), "adopted a turn") })
+	letGo(t, dir)
+	want := "Hello, world! " + strings.Repeat("*", 64)
+	if got := early.written(want); got != want {
+		t.Errorf("written was %q", got)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	for _, e := range quiet.until("recipes:suggestions:cancelled") {
+		if strings.HasSuffix(e["event"].(string), ":text") {
+			t.Errorf("a client that did not ask for text got %v", e)
+		}
+	}
+	if transcript := n.text(t, "/api/jobs/"+id+"/transcript"); strings.Contains(transcript, "stream_event") || !strings.Contains(transcript, `"text":"Hello, world!"`) {
+		t.Errorf("the transcript has\n%s", transcript)
+	}
+}
+
+// The real CLI's text comes before its message.
+func TestTextOfTheRealCLI(t *testing.T) {
+	t.Parallel()
+	pause := make(chan struct{})
+	n, _ := realClaude(t, nil, func(r messagesapi.Request) messagesapi.Reply {
+		return messagesapi.Reply{Text: "Let me see what is in season.", Pause: pause}
+	})
+	id := n.create(t, object{"userId": "u1"})
+	l := n.listen(t, "userId=u1&text=true&requestId="+id)
+	close(pause)
+	if got := l.written("Let me see what is in season."); got != "Let me see what is in season." {
+		t.Errorf("written was %q", got)
+	}
+}
