@@ -59,12 +59,11 @@ func (j *Job) isTurnInterrupted() bool {
 func (s *Service) CommandsStopped(ctx context.Context, id job.ID, h Holder) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 		j := st.Job
-		if j == nil || h.check(j) != nil || !j.isInterrupted() || j.Interrupt.Scope != job.InterruptCommand {
-			return nil
+		if j != nil && h.check(j) == nil && j.isInterrupted() && j.Interrupt.Scope == job.InterruptCommand {
+			done := *j.Interrupt
+			done.Done = true
+			j.Interrupt = &done
 		}
-		done := *j.Interrupt
-		done.Done = true
-		j.Interrupt = &done
 		return nil
 	})
 }
