@@ -171,7 +171,7 @@ func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
 // left nothing.
 func room(r Run, program, dir string, way door.Way) process.Room {
 	room := process.Room{
-		Writable: append([]string{dir}, r.Action.Writable...), Readable: slices.Clone(r.Action.Readable), Network: way.Network,
+		Writable: []string{dir}, Lent: r.Action.Writable, Readable: slices.Clone(r.Action.Readable), Network: way.Network,
 	}
 	if r.Dir != "" {
 		room.Readable = append(room.Readable, r.Dir)

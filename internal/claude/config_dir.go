@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 )
 
 // ConfigDir is what the CLI has in a sandbox in place of its user's own configuration,
@@ -46,8 +47,8 @@ var (
 // to be read, and the conversation that earlier turns have left there. Whatever else they
 // left goes: a turn that changes how the CLI is set up would change what is asked of
 // people in the next one. environ is the CLI's environment. Without login, the user's login
-// stays out.
-func PrepareConfigDir(dir string, environ []string, login bool) (ConfigDir, error) {
+// stays out. If the CLI runs as another user, it gets copies of what its user alone may read.
+func PrepareConfigDir(dir string, environ []string, login, otherUser bool) (ConfigDir, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return ConfigDir{}, err
 	}
@@ -69,7 +70,18 @@ func PrepareConfigDir(dir string, environ []string, login bool) (ConfigDir, erro
 		return ConfigDir{}, err
 	}
 	user := userOf(environ)
-	c := ConfigDir{Env: []string{"CLAUDE_CONFIG_DIR=" + dir}, Shown: map[string]string{}, Readable: user.clouds}
+	c := ConfigDir{Env: []string{"CLAUDE_CONFIG_DIR=" + dir}, Shown: map[string]string{}}
+	for i, cloud := range user.clouds {
+		if !otherUser || forAll(cloud) {
+			c.Readable = append(c.Readable, cloud)
+			continue
+		}
+		kept := filepath.Join(dir, "cloud-"+strconv.Itoa(i))
+		if err := copyInto(kept, cloud); err != nil {
+			return ConfigDir{}, err
+		}
+		c.Shown[cloud] = kept
+	}
 	// Without settings of the user, nobody writes any.
 	if err := root.WriteFile(settingsFile, []byte("{}\n"), 0o600); err != nil {
 		return ConfigDir{}, err
@@ -84,12 +96,51 @@ func PrepareConfigDir(dir string, environ []string, login bool) (ConfigDir, erro
 		if err != nil {
 			continue
 		}
-		if err := place(root, name, info.IsDir()); err != nil {
+		seen := filepath.Join(dir, name)
+		if otherUser && !forAll(source) {
+			c.Shown[seen], err = seen, errors.Join(root.RemoveAll(name), copyInto(seen, source))
+		} else {
+			c.Shown[seen], err = source, place(root, name, info.IsDir())
+		}
+		if err != nil {
 			return ConfigDir{}, err
 		}
-		c.Shown[filepath.Join(dir, name)] = source
 	}
 	return c, root.WriteFile(accountFile, account(user.account, login), 0o600)
+}
+
+// forAll reports whether everybody may read what is in a place.
+func forAll(place string) bool {
+	err := filepath.WalkDir(place, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(path) // a link counts as what it leads to
+		if err != nil {
+			return nil //nolint:nilerr // it leads nowhere
+		}
+		if info.Mode()&0o004 == 0 || info.IsDir() && info.Mode()&0o001 == 0 {
+			return fs.ErrPermission
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// copyInto copies a file, or the files of a directory, to a place that is not there yet.
+func copyInto(place, source string) error {
+	info, err := os.Stat(source)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(place, os.DirFS(source))
+	}
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(place, text, 0o600)
 }
 
 // place makes something that can be covered.

@@ -33,7 +33,7 @@ func TestConfigDirOfATurn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true)
+	got, err := claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +52,20 @@ func TestConfigDirOfATurn(t *testing.T) {
 		t.Errorf("shown are %v", got.Shown)
 	}
 	// The server signs in for the turn.
-	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, false)
+	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, ".claude.json")); err != nil || string(text) != `{"mcpServers":{"a":{}}}` || len(got.Shown) != 1 {
 		t.Errorf("without a login, there is %s, %v, and shown are %v", text, err, got.Shown)
+	}
+	// The CLI is another user, who may not read the login.
+	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(dir, ".credentials.json")
+	if text, err := os.ReadFile(copied); err != nil || string(text) != "login" || got.Shown[copied] != copied {
+		t.Errorf("the copy of the login holds %q, %v, and shown are %v", text, err, got.Shown)
 	}
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"strconv"
@@ -10,26 +11,61 @@ import (
 // filter is the filter of system calls, made once.
 var filter = sync.OnceValue(func() string { return string(systemCallFilter()) })
 
-// filterPlace is which of a command's extra files the filter is: behind all others that there
-// may be. filterOption makes bubblewrap read it there.
-const filterPlace = 6
+// What bubblewrap reads from a command's extra files, behind all others that there may be.
+const (
+	filterPlace = 6 + iota
+	passwdPlace
+	groupPlace
+)
 
+// fdOf is the descriptor of an extra file.
+func fdOf(place int) string { return strconv.Itoa(3 + place) }
+
+// filterOption makes bubblewrap read the filter.
 func filterOption() []string {
 	if filter() == "" {
 		return nil
 	}
-	return []string{"--seccomp", strconv.Itoa(3 + filterPlace)}
+	return []string{"--seccomp", fdOf(filterPlace)}
 }
 
-// withFilter opens the filter for a command that confine has prepared and that has its other
-// extra files. Whoever starts it closes the file.
-func withFilter(cmd *exec.Cmd) (*os.File, error) {
-	f, err := unnamedFile(filter()) // of its own: bubblewrap reads it from where it stands
-	if err == nil {
-		files := make([]*os.File, filterPlace+1) // those in between are none
-		copy(files, cmd.ExtraFiles)
-		files[filterPlace] = f
-		cmd.ExtraFiles = files
+// withFiles opens what bubblewrap reads for a command that confine has prepared and that has
+// its other extra files. Whoever starts it closes the files.
+func (s Sandbox) withFiles(cmd *exec.Cmd) (opened []*os.File, err error) {
+	texts := map[int]string{filterPlace: filter()}
+	if s.user != 0 {
+		texts[passwdPlace] = withAccount("/etc/passwd", s.user, strconv.Itoa(s.user)+"::"+cmp.Or(s.opts.Home, "/nonexistent")+":"+shell)
+		texts[groupPlace] = withAccount("/etc/group", s.user, "")
 	}
-	return f, err
+	files := make([]*os.File, groupPlace+1) // those in between are none
+	copy(files, cmd.ExtraFiles)
+	for place, text := range texts {
+		f, err := unnamedFile(text) // of its own: bubblewrap reads it from where it stands
+		if err != nil {
+			return opened, err
+		}
+		files[place], opened = f, append(opened, f)
+	}
+	cmd.ExtraFiles = files
+	return opened, nil
+}
+
+// accounts shows the machine's accounts with that of the user of the jobs, whom programs look
+// up there.
+func (m mounts) accounts() {
+	for file, place := range map[string]int{"/etc/passwd": passwdPlace, "/etc/group": groupPlace} {
+		if _, err := os.Stat(file); err == nil {
+			m[resolved(file)] = []string{"--perms", "0444", "--ro-bind-data", fdOf(place), resolved(file)}
+		}
+	}
+}
+
+// withAccount is the machine's list of users or groups, with that of the jobs; rest is what
+// stands in its line behind the number.
+func withAccount(file string, id int, rest string) string {
+	text, _ := os.ReadFile(file) // there may be none
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return string(text) + "ringback:x:" + strconv.Itoa(id) + ":" + rest + "\n"
 }

@@ -55,15 +55,16 @@ func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait fu
 		defer g.close()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, g.theirs)
 	}
-	filter, err := withFilter(cmd)
+	files, err := s.withFiles(cmd)
+	defer closeAll(files)
 	if err != nil {
 		return leader{}, nil, err
 	}
-	defer filter.Close()
 	if err := begin(); err != nil {
 		return leader{}, nil, err
 	}
 	_ = write.Close()
+	s.handOverStreams(cmd.Process.Pid)
 	l = readLeader(read)
 	if l.PID == 0 || len(doors) == 0 {
 		return l, nil, nil

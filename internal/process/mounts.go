@@ -52,13 +52,21 @@ func isEmpty(dir string) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// empty puts an empty directory in place of one.
+// empty puts an empty directory in place of one. All may write there, for the user of the jobs
+// may be another one than who makes it; what only its owner may remove is in temporary ones.
 func (m mounts) empty(place string) {
 	place = resolved(place)
 	if info, err := os.Stat(place); err == nil && info.IsDir() && place != "/" {
-		m[place] = []string{"--size", strconv.Itoa(tmpfsSize), "--tmpfs", place}
+		mode := "0777"
+		if slices.Contains(temporary, place) {
+			mode = "1777"
+		}
+		m[place] = []string{"--perms", mode, "--size", strconv.Itoa(tmpfsSize), "--tmpfs", place}
 	}
 }
+
+// temporary are directories for temporary files.
+var temporary = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
 // bind puts something there, by one of bubblewrap's options.
 func (m mounts) bind(option, source, place string) {
@@ -68,12 +76,24 @@ func (m mounts) bind(option, source, place string) {
 
 // args are the arguments, in an order in which no place hides one within it.
 func (m mounts) args() (all []string) {
+	made := map[string]bool{}
 	for _, place := range slices.Sorted(maps.Keys(m)) {
 		if place != "/" {
+			all = append(all, m.way(filepath.Dir(place), made)...)
 			all = append(all, m[place]...)
 		}
 	}
 	return append(all, m["/"]...) // what is to be in it has to be there before
+}
+
+// way makes the directories that lead to a place through an empty one. bubblewrap would make
+// them for whom it runs as alone.
+func (m mounts) way(dir string, made map[string]bool) []string {
+	if _, ok := m[dir]; ok || made[dir] || !m.hides(dir) {
+		return nil
+	}
+	made[dir] = true
+	return append(m.way(filepath.Dir(dir), made), "--perms", "0777", "--dir", dir)
 }
 
 // program shows a program where it would be hidden, with what lies beside it: a script

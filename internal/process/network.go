@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"syscall"
@@ -47,9 +48,9 @@ func openDoors(pid int, doors []Door) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-func closeAll(listeners []net.Listener) {
-	for _, l := range listeners {
-		_ = l.Close()
+func closeAll[C io.Closer](all []C) {
+	for _, one := range all {
+		_ = one.Close()
 	}
 }
 

@@ -64,7 +64,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	if err := c.Sandbox.confine(cmd, c.Room, c.Limits, append(infoOption, endWithUs)...); err != nil {
 		return Ended{Code: -1}, err
 	}
-	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr = c.Sandbox.inUsers(attributes())
 	cmd.WaitDelay = grace // children that keep the output open do not hold us up
 	// A program that is to end with us ends with the thread that started it.
 	runtime.LockOSThread()

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +28,11 @@ type Sandbox struct {
 	bwrap string
 	// ownUsers is true if programs run in a user namespace of their own.
 	ownUsers bool
-	opts     SandboxOptions
+	// user is as whom programs run; 0 for the server's user. setpriv is the program that makes
+	// them that.
+	user    int
+	setpriv string
+	opts    SandboxOptions
 }
 
 // SandboxOptions say what a sandbox hides. All places are absolute paths.
@@ -57,6 +62,12 @@ type Room struct {
 	Masks Masks
 	// Network is what it reaches; the zero one is nothing.
 	Network Network
+	// Lent are directories or files of others that may be written. Unlike what is Writable,
+	// they stay their owners', who decide whether the user of the jobs may write there.
+	Lent []string
+	// AsServer is for programs that read what only the server's user may read, and nothing
+	// that a job has written: they run as that user.
+	AsServer bool
 }
 
 // FindSandbox returns a sandbox. The error says why there is none here, and how to get
@@ -70,6 +81,9 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 		return Sandbox{}, errors.New("bwrap is not on PATH: install bubblewrap (apt-get install bubblewrap)")
 	}
 	s := Sandbox{bwrap: bwrap, opts: o}
+	if s.user, s.setpriv, err = userOfJobs(); err != nil {
+		return Sandbox{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	// Users are counted by user namespace. If the program has one of its own, its
@@ -94,6 +108,9 @@ const userNamespace = "/proc/self/ns/user"
 // InForce reports whether programs are confined.
 func (s Sandbox) InForce() bool { return s.bwrap != "" }
 
+// OtherUser reports whether programs run as another user than the server.
+func (s Sandbox) OtherUser() bool { return s.user != 0 }
+
 // confine makes cmd run in a room, within limits. It returns an error if there is no such
 // program.
 func (s Sandbox) confine(cmd *exec.Cmd, room Room, l limit.Limits, options ...string) error {
@@ -103,6 +120,9 @@ func (s Sandbox) confine(cmd *exec.Cmd, room Room, l limit.Limits, options ...st
 	if s.InForce() {
 		cmd.Args = slices.Concat([]string{s.bwrap}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, room, l))
 		cmd.Path = s.bwrap
+		if err := s.handOver(room); err != nil {
+			return fmt.Errorf("giving the files of a job to its user: %w", err)
+		}
 		return nil
 	}
 	if limits := s.ulimit(l); limits != "" {
@@ -142,12 +162,12 @@ func (s Sandbox) RunBriefly(cmd *exec.Cmd, room Room, l limit.Limits) error {
 	if err := s.confine(cmd, room, l, options...); err != nil {
 		return err
 	}
-	filter, err := withFilter(cmd)
+	files, err := s.withFiles(cmd)
+	defer closeAll(files)
 	if err != nil {
 		return err
 	}
-	defer filter.Close()
-	cmd.SysProcAttr = endsWithParent()
+	cmd.SysProcAttr = s.inUsers(endsWithParent())
 	runtime.LockOSThread() // what ends with its parent ends with the thread that started it
 	defer runtime.UnlockOSThread()
 	if len(room.Network.Doors) == 0 {
@@ -170,8 +190,14 @@ var outside = []string{"TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_
 
 // bubblewrap are the arguments of bubblewrap.
 func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Limits) []string {
-	args := []string{
-		"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session", "--cap-drop", "ALL",
+	args := []string{"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session", "--cap-drop", "ALL"}
+	switch {
+	case s.user == 0:
+		args = append(args, "--unshare-user-try")
+	case room.AsServer: // what a job's user has written there, too
+		args = append(args, "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_FOWNER")
+	default: // to become that user where it works, and no longer
+		args = append(args, "--cap-add", "CAP_DAC_READ_SEARCH", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
 	}
 	for _, name := range outside {
 		args = append(args, "--unsetenv", name)
@@ -187,7 +213,12 @@ func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Lim
 	if len(room.Network.Doors) > 0 {
 		lead = passGate + lead
 	}
-	args = append(args, "--chdir", resolved(dir), "--", shell, "-c", lead, shell)
+	args = append(args, "--chdir", resolved(dir), "--")
+	if s.user != 0 && !room.AsServer {
+		id := strconv.Itoa(s.user)
+		args = append(args, s.setpriv, "--reuid="+id, "--regid="+id, "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--")
+	}
+	args = append(args, shell, "-c", lead, shell)
 	return append(args, program...)
 }
 
@@ -197,6 +228,10 @@ func (s Sandbox) mounts(room Room) mounts {
 	m.root()
 	m["/dev"] = []string{"--dev", "/dev"}
 	m.kernel()
+	if s.user != 0 {
+		m.empty("/dev/shm") // else it is for whom bubblewrap runs as alone
+		m.accounts()
+	}
 	for _, place := range []string{"/tmp", "/var/tmp", "/run"} {
 		m.empty(place)
 	}
@@ -220,14 +255,22 @@ func (s Sandbox) mounts(room Room) mounts {
 			m.bind("--ro-bind", "/dev/null", place)
 		}
 	}
-	for _, place := range room.Writable {
+	for _, place := range slices.Concat(room.Writable, room.Lent) {
 		m.bind("--bind", place, place)
 	}
 	for place, source := range room.Shown {
 		m.bind("--ro-bind", source, place)
 	}
 	m.mask(room.Masks)
+	s.openWay(m)
 	return m
+}
+
+// isHidden reports whether a place lies within what the sandbox hides of the server's.
+func (s Sandbox) isHidden(place string) bool {
+	return slices.ContainsFunc(s.opts.Hidden, func(dir string) bool {
+		return strings.HasPrefix(resolved(place)+"/", strings.TrimSuffix(resolved(dir), "/")+"/")
+	})
 }
 
 // resolvers are where names of hosts are looked up, within the hidden /run.

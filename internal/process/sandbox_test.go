@@ -26,10 +26,10 @@ func newSandbox(t testing.TB) sandboxed {
 	t.Helper()
 	s := sandboxed{dir: t.TempDir(), hidden: t.TempDir(), home: t.TempDir()}
 	for _, file := range []string{filepath.Join(s.hidden, "secret"), filepath.Join(s.home, ".netrc"), filepath.Join(s.home, ".cargo", "bin", "tool"), filepath.Join(s.home, "tools", "own"), filepath.Join(s.home, ".cargo", "credentials.toml")} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte("secret"), 0o644); err != nil { // if root's, jobs have another user
 			t.Fatal(err)
 		}
 	}
@@ -87,6 +87,32 @@ func TestWhatASandboxShows(t *testing.T) {
 		ended, err := process.Run(t.Context(), command)
 		if err != nil || ended.Stdout != c.out || name == "an end with a code" && ended.Code != 7 {
 			t.Errorf("%s: got %+v, %v, want %q", name, ended, err, c.out)
+		}
+	}
+}
+
+// What a program writes beside what it is shown is in the job's directory afterwards, and the
+// server's files there are the program's to read.
+func TestWhatIsWrittenBesideWhatIsShown(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	inner := filepath.Join(s.hidden, "job")
+	if err := os.Mkdir(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(inner, "settings")
+	if err := os.WriteFile(settings, []byte("ours"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := s.command("cat " + settings + "; echo theirs 2>/dev/null > " + settings + "; echo kept > " + inner + "/kept")
+	c.Room = process.Room{Writable: []string{s.dir, inner}, Shown: map[string]string{settings: settings}}
+	ended, err := process.Run(t.Context(), c)
+	if err != nil || ended.Stdout != "ours" {
+		t.Errorf("got %+v, %v", ended, err)
+	}
+	for name, want := range map[string]string{"settings": "ours", "kept": "kept\n"} {
+		if text, err := os.ReadFile(filepath.Join(inner, name)); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v, want %q", name, text, err, want)
 		}
 	}
 }

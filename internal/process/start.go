@@ -108,7 +108,7 @@ func Start(d Detached) (*Process, error) {
 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = d.Sandbox.inUsers(&syscall.SysProcAttr{Setsid: true})
 	p := newProcess(d.Marker, d.Files)
 	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Room.Network.Doors); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, 
 	if config == "" {
 		return nil
 	}
-	prepared, err := claude.PrepareConfigDir(config, d.Env, !served)
+	prepared, err := claude.PrepareConfigDir(config, d.Env, !served, d.Sandbox.OtherUser())
 	if err != nil {
 		return err
 	}

@@ -31,13 +31,21 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 	found, err := process.FindSandbox(ctx, sandboxOptions(c, self))
 	switch {
 	case err == nil:
-		return sandbox{Sandbox: found, description: "bubblewrap, for turns, verifiers, commands of actions and git"}, nil
+		description := "bubblewrap, for turns, verifiers, commands of actions and git"
+		if found.OtherUser() {
+			description += ", as a user of their own, since the server runs as root"
+		}
+		return sandbox{Sandbox: found, description: description}, nil
 	case c.Sandbox == config.SandboxRequired:
 		return sandbox{}, fmt.Errorf("SANDBOX=require: %w", err)
 	}
+	reason := err.Error()
+	if os.Geteuid() == 0 {
+		reason += "; the server runs as root, and so does whatever Claude runs"
+	}
 	return sandbox{
-		description: "none: " + err.Error(),
-		warning: "What runs for jobs is not confined: " + err.Error() +
+		description: "none: " + reason,
+		warning: "What runs for jobs is not confined: " + reason +
 			". SANDBOX=require refuses to start like this, SANDBOX=off says that it is meant.",
 	}, nil
 }
@@ -56,6 +64,23 @@ func sandboxOptions(c config.Config, self string) process.SandboxOptions {
 	return o
 }
 
+// deniedPlaces are places of others that a kind's actions name and its jobs' user may not use.
+func deniedPlaces(s sandbox, k *kind.Kind) (found []Finding) {
+	for _, a := range k.Policy.Actions {
+		for _, place := range a.Readable {
+			if why := s.Denies(place, false); why != "" {
+				found = append(found, note("the kind %s: actions: %s: readable: %s", k.Name, a.Name, why))
+			}
+		}
+		for _, place := range a.Writable {
+			if why := s.Denies(place, true); why != "" {
+				found = append(found, note("the kind %s: actions: %s: writable: %s", k.Name, a.Name, why))
+			}
+		}
+	}
+	return found
+}
+
 // checkSandbox says what would be in force, or why there is nothing, and which kinds ask for
 // more than that.
 func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
@@ -65,9 +90,7 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 	case s.InForce():
 		found := []Finding{fine("sandbox: %s", s.description)}
 		for _, k := range kinds.All() {
-			if os.Geteuid() == 0 && k.Policy.LimitsProcesses() {
-				found = append(found, note("the kind %s limits processes, which changes nothing as long as the server runs as root", k.Name))
-			}
+			found = append(found, deniedPlaces(s, k)...)
 			if tool := k.Policy.FetchesNothing(); tool != "" {
 				found = append(found, note("the kind %s allows %s, but in the sandbox its turns reach no host: name those that it needs under network, or write network: full", k.Name, tool))
 			}

@@ -75,7 +75,9 @@ func (g git) with(env ...string) git {
 }
 
 // safeGitFlags are settings that go before what any repository says, submodules included.
+// Directories may be those of the user of the jobs: which ones git enters is ours to say.
 var safeGitFlags = []string{
+	"-c", "safe.directory=*",
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "protocol.ext.allow=never",
 	"-c", "diff.ignoreSubmodules=dirty", "-c", "advice.addEmbeddedRepo=false", "-c", "core.untrackedCache=false", "-c", "gc.auto=0",
 }

@@ -100,7 +100,7 @@ func TestPagesReachEveryLine(t *testing.T) {
 	if err != nil || snapshot == nil {
 		t.Fatal(err)
 	}
-	git := exec.Command("git", "-c", "core.quotePath=false", "diff-tree", "-r", "--find-renames", "-p", "refs/ringback/base", trees["service"])
+	git := exec.Command("git", "-c", "safe.directory=*", "-c", "core.quotePath=false", "diff-tree", "-r", "--find-renames", "-p", "refs/ringback/base", trees["service"])
 	git.Dir = filepath.Join(w.Dir(), "..", "git", "service")
 	all, err := git.Output()
 	if err != nil {

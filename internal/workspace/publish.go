@@ -199,7 +199,7 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o Publis
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
 		Args: []string{"sh", "-c", command}, Dir: dir, Marker: o.Marker, OutputLimit: verifierOutput,
-		Env: append(w.finalizerEnv(r), "GIT_TERMINAL_PROMPT=0", "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
+		Env: append(w.finalizerEnv(r), "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0="+dir, "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
 			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+o.Message),
 		Limits: o.Limits,
 	})

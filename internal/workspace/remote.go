@@ -79,7 +79,7 @@ var guardedFlags = []string{
 // ofPath is a git that reaches another directory of this machine only, and what the user
 // has said there of git: whose directories it may enter.
 func (root Root) ofPath(dir, path string) git {
-	return git{dir: dir, path: true, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...)}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
+	return git{dir: dir, path: true, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), AsServer: true}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
 }
 
 // settingsIn are where the user's settings of git lie.

@@ -25,6 +25,9 @@ func mcpServer(t *testing.T) (s *harness.Server, runs string) {
 	t.Helper()
 	prompts, schemas := t.TempDir(), t.TempDir()
 	runs = filepath.Join(t.TempDir(), "runs")
+	if err := os.Chmod(filepath.Dir(runs), 0o777); err != nil { // if the server is root, jobs have another user
+		t.Fatal(err)
+	}
 	for file, text := range map[string]string{
 		filepath.Join(prompts, "errand.md"): "---\ncallback: mcp\nactions:\n  - name: pay\n    input: {type: object, required: [to], properties: {to: {type: string}}}\n" +
 			"    command: [sh, -c, 'echo paid >> " + runs + "; echo {}']\n    writable: [" + filepath.Dir(runs) + "]\n---\nRun an errand.",

@@ -62,6 +62,9 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, r rules) *attacke
 			t.Fatal(err)
 		}
 	}
+	if err := os.Chmod(filepath.Join(dir, "writable"), 0o777); err != nil { // if the server is root, jobs have another user
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "prompts", "attack.md"), []byte(kind), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,167 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// jobUser is the user, and the group, as which programs run in a sandbox if the server runs as
+// root. It is one that systemd, distributions and containers leave to nobody.
+const jobUser = 61000
+
+// userOfJobs returns the user as which programs run in a sandbox, and the program that makes
+// them that user; 0 for the server's own.
+func userOfJobs() (uid int, setpriv string, err error) {
+	if os.Geteuid() != 0 {
+		return 0, "", nil
+	}
+	if setpriv, err = exec.LookPath("setpriv"); err != nil {
+		return 0, "", errors.New("the server runs as root, and setpriv is not on PATH, by which jobs get another user: install util-linux, or run the server as an ordinary user")
+	}
+	return jobUser, setpriv, nil
+}
+
+// Denies says in words what of a place, which is not the server's own, the user of the jobs may
+// not do there; "" for nothing.
+func (s Sandbox) Denies(place string, write bool) string {
+	var stat unix.Stat_t
+	if s.user == 0 || unix.Stat(place, &stat) != nil || int(stat.Uid) == s.user {
+		return ""
+	}
+	needed, verb, mode := uint32(unix.S_IROTH), "read", "r"
+	if write {
+		needed, verb, mode = unix.S_IWOTH, "write", "w"
+	}
+	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
+		needed |= unix.S_IXOTH
+		mode += "x"
+	}
+	if stat.Mode&needed == needed {
+		return ""
+	}
+	return fmt.Sprintf("the server runs as root and its jobs as the user %d, who may not %s %s: chown it to that user, chmod o+%s it, or run the server as an ordinary user", s.user, verb, place, mode)
+}
+
+// inUsers puts bubblewrap into a user namespace that holds root, as whom it makes the room, and
+// the user of the jobs, whom the room's first process becomes. Neither has a right outside.
+func (s Sandbox) inUsers(a *syscall.SysProcAttr) *syscall.SysProcAttr {
+	if s.user == 0 {
+		return a
+	}
+	both := []syscall.SysProcIDMap{{Size: 1}, {ContainerID: s.user, HostID: s.user, Size: 1}}
+	a.Cloneflags |= syscall.CLONE_NEWUSER
+	a.UidMappings, a.GidMappings, a.GidMappingsEnableSetgroups = both, both, true
+	return a
+}
+
+// handOver makes what is the server's in a room the jobs' user's: what the server has written
+// there since the last program ran. The server, as root, reads and removes it all the same.
+func (s Sandbox) handOver(room Room) error {
+	if s.user == 0 || room.AsServer {
+		return nil
+	}
+	own := append([]string{room.Caches}, room.Writable...)
+	for _, place := range room.Readable {
+		if s.isHidden(place) {
+			own = append(own, place)
+		}
+	}
+	for _, place := range own {
+		if place == "" {
+			continue
+		}
+		if err := ignoreGone(handOver(place, s.user)); err != nil { // bubblewrap says what is not there
+			return err
+		}
+	}
+	return nil
+}
+
+// handOver gives root's files in a place to a user. Programs of jobs may be at work there: no
+// link leads out of it, and a file of root's that has a name elsewhere stays root's.
+func handOver(place string, uid int) error {
+	info, err := os.Lstat(place)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return handOverOne(info, func() error { return os.Lchown(place, uid, uid) })
+	}
+	root, err := os.OpenRoot(place)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return ignoreGone(err)
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return ignoreGone(err)
+		}
+		return ignoreGone(handOverOne(info, func() error { return root.Lchown(path, uid, uid) }))
+	})
+}
+
+func handOverOne(info fs.FileInfo, chown func() error) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Uid != 0 || !info.IsDir() && stat.Nlink > 1 {
+		return nil
+	}
+	return chown()
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// handOverStreams lets a program open what it reads and prints by the name of /dev/stdout and the
+// like.
+func (s Sandbox) handOverStreams(pid int) {
+	if s.user == 0 {
+		return
+	}
+	for fd := range 3 {
+		file := "/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd)
+		if info, err := os.Stat(file); err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0) {
+			_ = os.Chown(file, s.user, s.user) // else it cannot be opened by that name
+		}
+	}
+}
+
+// openWay empties directories on the way to what the room shows that only root may enter:
+// the user of the jobs sees nothing of them but what is shown.
+func (s Sandbox) openWay(m mounts) {
+	if s.user == 0 {
+		return
+	}
+	var places []string
+	for place := range m {
+		places = append(places, place)
+	}
+	for _, place := range places {
+		for dir := filepath.Dir(place); dir != "/"; dir = filepath.Dir(dir) {
+			var stat unix.Stat_t
+			if slices.Contains(m[dir], "--bind") || s.isHidden(dir) {
+				continue // it is the room's own, and handed over
+			}
+			if m.hides(dir) || unix.Stat(dir, &stat) != nil || stat.Mode&unix.S_IXOTH != 0 || int(stat.Uid) == s.user {
+				continue
+			}
+			m.empty(dir)
+		}
+	}
+}
