@@ -95,7 +95,7 @@ func replyOverWebSocket(t *testing.T, n *node, checkpoint any, reply object) str
 		if err := conn.ReadJSON(&frame); err != nil {
 			t.Fatal(err)
 		}
-		if frame["for"] == "reply" {
+		if frame["for"] == "reply" || frame["type"] == "error" {
 			return mustJSON(frame)
 		}
 	}

@@ -433,8 +433,9 @@ type incoming struct {
 	Type         string           `json:"type"`
 	RequestID    job.ID           `json:"requestId"`
 	CheckpointID job.CheckpointID `json:"checkpointId"`
-	// Text asks for a job's text as it is written, with subscribe.
-	Text bool `json:"text"`
+	// Text is true if the text of the job is wanted as it is written, too; in a reply, it is what
+	// the person writes.
+	Text any `json:"text"`
 }
 
 // outgoing answers a client's frame.
@@ -471,8 +472,12 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 		if in.RequestID == "" {
 			return outgoing{Type: "error", For: in.Type, Error: "requestId is required but missing"}
 		}
+		withText, isBool := in.Text.(bool)
+		if in.Text != nil && !isBool {
+			return outgoing{Type: "error", For: in.Type, Error: "text must be true or false"}
+		}
 		c.choose(in.RequestID, in.Type == "subscribe")
-		if in.Text && in.Type == "subscribe" {
+		if withText && in.Type == "subscribe" {
 			c.readText(in.RequestID)
 		}
 		return outgoing{Type: "ack", For: in.Type, RequestID: in.RequestID}
