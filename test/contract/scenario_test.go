@@ -39,7 +39,7 @@ func TestEveryAnswerIsInTheContract(t *testing.T) {
 	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
 	defer gone.Close()
 	s := newSession(t, harness.Start(t, harness.Vars{"HOLD": "0s", "WEBHOOK_URL": gone.URL, "PROMPTS_DIR": ownKinds(t), "SLACK_SIGNING_SECRET": slackSecret}, nil))
-	events := s.listen()
+	events := s.listen("userId=u1")
 	s.serverRoutes()
 	s.meals()
 	s.questions()
@@ -52,12 +52,13 @@ func TestEveryAnswerIsInTheContract(t *testing.T) {
 	s.endings()
 	s.notifications()
 	s.reads()
+	written := s.writing()
 	for name := range s.http.operations {
 		if !s.seen[name] {
 			t.Errorf("the operation %s was never answered without an error: make the test do it", name)
 		}
 	}
-	events.close(s)
+	events.close(s, written)
 	if *update && !t.Failed() {
 		s.writeExamples(events.recorded)
 	}
@@ -341,9 +342,31 @@ func (s *session) reads() {
 	s.want(200, call{op: "listCheckpoints", query: url.Values{"status": {"answered"}}})
 }
 
+// writing has a Claude write until a person interrupts it. It returns who has heard that.
+func (s *session) writing() *listener {
+	cli := filepath.Join(s.TempDir(), "claude")
+	harness.WriteProgram(s, cli, `#!/bin/sh
+cat > .prompt
+echo '{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}'
+while sleep 0.05; do echo '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word "}}}'; done
+`)
+	on := *s
+	on.server = harness.Start(s, harness.Vars{"CLAUDE_BIN": cli}, nil)
+	created := on.want(202, call{op: "createJob", body: object{"kind": "meal-suggestions", "userId": "u1", "input": meals}})
+	id := created["requestId"].(string)
+	l := on.listen("userId=u1&text=true&requestId=" + id)
+	<-l.text
+	on.want(200, call{op: "interruptJob", path: object{"requestId": id}, body: object{"message": "Stop", "turn": true}})
+	on.want(200, call{op: "cancelJob", path: object{"requestId": id}})
+	on.want(409, call{op: "interruptJob", path: object{"requestId": id}})
+	return l
+}
+
 // listener hears all events, and holds each to the contract.
 type listener struct {
-	conn     *websocket.Conn
+	conn *websocket.Conn
+	// text is closed when a piece of text has come.
+	text     chan struct{}
 	document *document
 	done     sync.WaitGroup
 	seen     map[string]bool
@@ -351,14 +374,14 @@ type listener struct {
 	recorded map[string]any
 }
 
-func (s *session) listen() *listener {
+func (s *session) listen(query string) *listener {
 	s.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.server.URL, "http")+"/ws?userId=u1", nil)
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.server.URL, "http")+"/ws?"+query, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
 	resp.Body.Close()
-	l := &listener{conn: conn, document: readDocument(s.T, "asyncapi.json", harness.Text(s, s.server.URL+"/asyncapi.json")), seen: map[string]bool{}, recorded: map[string]any{}}
+	l := &listener{conn: conn, text: make(chan struct{}), document: readDocument(s.T, "asyncapi.json", harness.Text(s, s.server.URL+"/asyncapi.json")), seen: map[string]bool{}, recorded: map[string]any{}}
 	s.Cleanup(func() { conn.Close() })
 	l.done.Go(l.read)
 	for _, frame := range []string{
@@ -404,6 +427,9 @@ func (l *listener) read() {
 		}
 		if !l.seen[name] {
 			l.recorded[name] = frame
+			if name == "FrameText" {
+				close(l.text)
+			}
 		}
 		l.seen[name] = true
 	}
@@ -420,12 +446,16 @@ func (l *listener) byServer() []string {
 	return names
 }
 
-func (l *listener) close(s *session) {
+// close ends a listener and others, and holds what they have heard together to the contract.
+func (l *listener) close(s *session, others ...*listener) {
 	s.Helper()
-	l.conn.Close()
-	l.done.Wait()
-	for _, fault := range l.faults {
-		s.Error(fault)
+	for _, one := range append(others, l) {
+		one.conn.Close()
+		one.done.Wait()
+		for _, fault := range one.faults {
+			s.Error(fault)
+		}
+		maps.Copy(l.seen, one.seen)
 	}
 	for _, name := range l.byServer() {
 		if !l.seen[name] && name != "FrameResync" { // which tells of a loss
