@@ -22,8 +22,11 @@ type Options struct {
 	Open bool
 	// IdentifyFunc returns who a key or token lets in, or what is wrong with it.
 	IdentifyFunc func(credential string) (Identity, error)
-	// Cookie is the name of the cookie that holds it.
+	// Cookie is the name of the cookie in which the pages and the WebSocket find it, once enter
+	// has put it there; browsers hold none of that name.
 	Cookie string
+	// SignIns keeps who is signed in.
+	SignIns SignIns
 	// Mark marks the context of requests that the console makes.
 	Mark func(*http.Request) *http.Request
 }

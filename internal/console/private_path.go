@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -24,14 +23,19 @@ import (
 // privatePath matches a path below a private one.
 var privatePath = lazy.Regexp(`^(/~([A-Z2-7]{26}))(/.*)$`)
 
-// newPathID returns the id of a new private path.
-func newPathID() string { return rand.Text() }
-
-// pathCookie is the name of the cookie of a private path.
-func pathCookie(pathID string) string {
+// pathCookie is the name of the cookie of a private path. Browsers take one with __Secure- from
+// pages over TLS only.
+func pathCookie(pathID string, secure bool) string {
 	sum := sha256.Sum256([]byte("ringback private path " + pathID))
-	return "ringback_" + hex.EncodeToString(sum[:8])
+	name := "ringback_" + hex.EncodeToString(sum[:8])
+	if secure {
+		return "__Secure-" + name
+	}
+	return name
 }
+
+// overTLS reports whether the page of a request comes over TLS.
+func overTLS(ec echo.Context) bool { return ec.Scheme() == "https" }
 
 // prefixKey is where the private path of a request is kept in its context.
 type prefixKey struct{}
@@ -42,28 +46,46 @@ func prefix(r *http.Request) string {
 	return prefix
 }
 
-// enter takes the private path out of a request's, and makes its cookie the one that the pages and
-// the WebSocket look for. What a page of another site or port leads to below a private path is
-// asked for again outside: it cannot know that of whoever follows the link, so it is one
-// that was made for them.
+// enter takes the private path out of a request's, and puts the key or token of the sign-in into
+// the cookie that the pages and the WebSocket look for. What a page of another site or port
+// leads to below a private path is asked for again outside: it cannot know that of whoever
+// follows the link, so it is one that was made for them.
 func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		r := ec.Request()
-		credential, found := "", privatePath().FindStringSubmatch(r.URL.Path)
-		if found != nil {
-			if cookie, err := r.Cookie(pathCookie(found[2])); err == nil {
-				credential = cookie.Value
-			}
-			r = within(r, found[1])
+		found := privatePath().FindStringSubmatch(r.URL.Path)
+		setCookie(r, c.opts.Cookie, "")
+		if found == nil {
+			return next(ec)
 		}
-		setCookie(r, c.opts.Cookie, credential)
+		r = within(r, found[1])
 		ec.SetRequest(r)
-		from := r.Header.Get("Sec-Fetch-Site")
-		if found != nil && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && from != "" && from != "same-origin" && from != "none" {
+		if isLedByAnotherPage(r) {
 			return ec.Redirect(http.StatusSeeOther, localPath(r.URL.RequestURI()))
 		}
+		cookie, err := r.Cookie(pathCookie(found[2], overTLS(ec)))
+		if err != nil || isForAnybody(r.URL.Path) {
+			return next(ec)
+		}
+		credential, err := c.credential(r.Context(), signIn{cookie.Value, found[2]})
+		if err != nil {
+			return err
+		}
+		setCookie(r, c.opts.Cookie, credential)
 		return next(ec)
 	}
+}
+
+// isLedByAnotherPage reports whether a browser follows a link or redirect of another site or port.
+func isLedByAnotherPage(r *http.Request) bool {
+	from := r.Header.Get("Sec-Fetch-Site")
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && from != "" && from != "same-origin" && from != "none"
+}
+
+// isForAnybody reports whether a path is the same for all, so that no store is asked for it:
+// pages that say that the store is away look as others do.
+func isForAnybody(path string) bool {
+	return path == "/client.js" || strings.HasPrefix(path, "/static/")
 }
 
 // within is a request without its private path. The URL stays the same one: the router

@@ -57,8 +57,8 @@ func (c *Console) signInPage(v *visit) error {
 	return v.render(http.StatusOK, "sign_in", page{Title: "Sign in", Data: signInForm{Next: localPath(v.QueryParam("next"))}})
 }
 
-// signIn keeps a token or key in a cookie that no script can read, that other sites and ports
-// cannot use (private_path.go), and that ends with the token.
+// signIn gives the browser a cookie that no script can read, that other sites and ports cannot
+// use (private_path.go), and that stands for the token or key (sign_in.go).
 func (c *Console) signIn(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {
@@ -73,22 +73,31 @@ func (c *Console) signIn(v *visit) error {
 		}
 		return v.render(http.StatusUnauthorized, "sign_in", page{Title: "Sign in", Data: signInForm{next, fault}})
 	}
-	pathID := newPathID()
-	v.SetCookie(c.cookie(v, pathID, token, who.Until))
-	return v.Redirect(http.StatusSeeOther, "/~"+pathID+next)
+	s := newSignIn()
+	if err := c.saveSignIn(v.Request().Context(), s, token); err != nil {
+		return err
+	}
+	v.SetCookie(v.cookie(s, who.Until))
+	return v.Redirect(http.StatusSeeOther, "/~"+s.PathID+next)
 }
 
+// signOut ends the sign-in, for each copy of the cookie.
 func (c *Console) signOut(v *visit) error {
 	if pathID := strings.TrimPrefix(prefix(v.Request()), "/~"); pathID != "" {
-		v.SetCookie(c.cookie(v, pathID, "", time.Unix(1, 0)))
+		if cookie, err := v.Cookie(pathCookie(pathID, overTLS(v))); err == nil {
+			if err := c.opts.SignIns.RemoveSignIn(v.Request().Context(), signIn{ID: cookie.Value}.name()); err != nil {
+				return err
+			}
+		}
+		v.SetCookie(v.cookie(signIn{PathID: pathID}, time.Unix(1, 0)))
 	}
 	return v.Redirect(http.StatusSeeOther, signInPath("/", true))
 }
 
-func (c *Console) cookie(v *visit, pathID, value string, until time.Time) *http.Cookie {
+func (v *visit) cookie(s signIn, until time.Time) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure wherever the page came over TLS
-		Name: pathCookie(pathID), Value: value, Path: "/~" + pathID + "/", Expires: until,
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.Scheme() == "https",
+		Name: pathCookie(s.PathID, overTLS(v)), Value: s.ID, Path: "/~" + s.PathID + "/", Expires: until,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(v),
 	}
 }
 

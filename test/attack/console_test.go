@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -30,6 +31,8 @@ func tokenOf(t *testing.T, user, secret string, ttl time.Duration) string {
 // stranger is how somebody comes to a page who may not see it, or do what it does.
 type stranger struct {
 	cookie string
+	// pathID is their private path; ownPathID if it is empty and they have a cookie.
+	pathID string
 	header map[string]string
 }
 
@@ -45,8 +48,9 @@ func pathCookie(pathID string) string {
 // visit asks for a page as a browser would, and follows nothing.
 func visit(t *testing.T, s *harness.Server, method, path string, who stranger, form url.Values) (int, string, string) {
 	t.Helper()
+	pathID := cmp.Or(who.pathID, ownPathID)
 	if who.cookie != "" {
-		path = "/~" + ownPathID + path
+		path = "/~" + pathID + path
 	}
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -54,7 +58,7 @@ func visit(t *testing.T, s *harness.Server, method, path string, who stranger, f
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if who.cookie != "" {
-		req.AddCookie(&http.Cookie{Name: pathCookie(ownPathID), Value: who.cookie})
+		req.AddCookie(&http.Cookie{Name: pathCookie(pathID), Value: who.cookie})
 	}
 	for name, value := range who.header {
 		if name == "Host" {
@@ -92,9 +96,11 @@ func TestEveryPageOfTheConsoleToEveryStranger(t *testing.T) {
 		"/inbox/" + question: {"choice": {"16:9"}},
 	}
 	ada := tokenOf(t, "ada", consoleSecret, time.Hour)
+	hers := signIn(t, s, ada)
 	nobody := map[string]stranger{
 		"no cookie": {}, "an empty one": {cookie: " "}, "nonsense": {cookie: "x.y.z"}, "another secret": {cookie: tokenOf(t, "ada", strings.Repeat("x", 33), time.Hour)},
 		"expired": {cookie: tokenOf(t, "ada", consoleSecret, -time.Hour)}, "reserved": {cookie: tokenOf(t, "slack:ada", consoleSecret, time.Hour)},
+		"a token itself": {cookie: ada}, "her cookie elsewhere": {cookie: hers.cookie}, "her path alone": {cookie: strings.Repeat("A", 43), pathID: hers.pathID},
 		"a header": {header: map[string]string{"Cookie2": "ringback_token=" + ada}}, "in the address": {header: map[string]string{"Referer": s.URL + "/?token=" + ada}},
 	}
 	for name, who := range nobody {
@@ -109,7 +115,7 @@ func TestEveryPageOfTheConsoleToEveryStranger(t *testing.T) {
 			}
 		}
 	}
-	bob := stranger{cookie: tokenOf(t, "bob", consoleSecret, time.Hour)}
+	bob := signIn(t, s, tokenOf(t, "bob", consoleSecret, time.Hour))
 	for _, path := range pages {
 		if status, _, _ := visit(t, s, "GET", path, bob, nil); status != 404 {
 			t.Errorf("another user: GET %s was answered %d", path, status)
@@ -126,7 +132,7 @@ func TestEveryPageOfTheConsoleToEveryStranger(t *testing.T) {
 	}
 	for name, header := range foreign {
 		for path, form := range posts {
-			if status, _, _ := visit(t, s, "POST", path, stranger{ada, header}, form); status != 403 {
+			if status, _, _ := visit(t, s, "POST", path, stranger{hers.cookie, hers.pathID, header}, form); status != 403 {
 				t.Errorf("%s: POST %s was answered %d", name, path, status)
 			}
 		}
@@ -135,7 +141,7 @@ func TestEveryPageOfTheConsoleToEveryStranger(t *testing.T) {
 		t.Errorf("the job is %v", status)
 	}
 	// The API takes no cookie, so that no page can use it unseen.
-	if status, _, _ := visit(t, s, "POST", "/api/jobs/"+job+"/cancel", stranger{cookie: ada}, nil); status != 401 {
+	if status, _, _ := visit(t, s, "POST", "/api/jobs/"+job+"/cancel", hers, nil); status != 401 {
 		t.Errorf("the API answered %d to a cookie", status)
 	}
 }

@@ -70,8 +70,8 @@ func TestAnotherPortHasNoPartInASession(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"JWT_SECRET": consoleSecret}, nil)
 	ada, pathID := signedIn(t, s, "ada")
-	const theirs = "BBBBBBBBBBBBBBBBBBBBBBBBBB"
-	bob := tokenOf(t, "bob", consoleSecret, time.Hour)
+	bobs := signIn(t, s, tokenOf(t, "bob", consoleSecret, time.Hour))
+	bob, theirs := bobs.cookie, bobs.pathID
 	stolen := make(chan string, 100)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stolen <- r.Header.Get("Cookie") + r.Header.Get("Referer")
