@@ -13,7 +13,7 @@ import (
 // allowed says which of our packages each may import, beside those of everywhere.
 // internal/server and cmd put things together.
 var allowed = map[string][]string{
-	"internal/action":            {"door", "job", "kind", "lifecycle", "process", "store"},
+	"internal/action":            {"approval", "door", "forbidden", "job", "kind", "lifecycle", "process", "store"},
 	"internal/api":               {"apikey", "artifact", "checkpoint", "contract", "doctor", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
 	"internal/apikey":            {},
 	"internal/approval":          {"job"},
@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"internal/contract":          {"httpjson", "job", "lifecycle"},
 	"internal/contract/describe": {},
 	"internal/excerpt":           {},
+	"internal/forbidden":         {"approval", "claude", "process"},
 	"internal/guard":             {"httpjson", "job"},
 	"internal/httpjson":          {"job"},
 	"internal/console":           {"client", "console/form", "console/syntax", "httpjson", "job"},
@@ -51,13 +52,13 @@ var allowed = map[string][]string{
 	"internal/price":             {},
 	"internal/process":           {},
 	"internal/review":            {"checkpoint", "job", "kind", "lifecycle", "process", "store", "workspace"},
-	"internal/runner":            {"approval", "artifact", "checkpoint", "claude", "door", "httpjson", "job", "kind", "lifecycle", "outbound", "meter", "process", "review", "store", "upstream", "workspace"},
+	"internal/runner":            {"approval", "artifact", "checkpoint", "claude", "door", "forbidden", "httpjson", "job", "kind", "lifecycle", "outbound", "meter", "process", "review", "store", "upstream", "workspace"},
 	"internal/schema":            {"job"},
 	"internal/spelling":          {},
 	"internal/store":             {"approval", "job", "lifecycle"},
 	"internal/store/storetest":   {"job", "lifecycle", "store"},
 	"internal/upstream":          {"job", "outbound"},
-	"internal/workspace":         {"door", "job", "outbound", "process"},
+	"internal/workspace":         {"approval", "door", "forbidden", "job", "outbound", "process"},
 
 	// The Go types of a kind that is built in, and what generates its schemas.
 	"internal/kind/mealsuggestions":          {},

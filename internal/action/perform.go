@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/door"
 	"ringback/internal/excerpt"
+	"ringback/internal/forbidden"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -114,10 +114,15 @@ func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]
 	if err != nil {
 		return nil, err
 	}
+	room, err := s.room(r, args[0], dir)
+	if err != nil {
+		return nil, err
+	}
 	teller, way := &teller{store: s.store, run: r}, s.opts.Doors.OfAction(r.RequestID, r.Action.Name, r.Action.Network)
+	room.Network = way.Network
 	ended, err := process.Run(ctx, process.Command{
 		Args: args, Dir: dir, Env: s.environ(r), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
-		Sandbox: s.opts.Sandbox, Room: room(r, args[0], dir, way), Limits: r.Action.Limits,
+		Sandbox: s.opts.Sandbox, Room: room, Limits: r.Action.Limits,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s did not finish: %w", r.Action.Name, err)
@@ -166,20 +171,21 @@ func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
-// room is what a command reaches in a sandbox: the directory it works in, its program,
-// what lies beside its kind, and what the kind names. Its home is empty, where Claude has
-// left nothing.
-func room(r Run, program, dir string, way door.Way) process.Room {
-	room := process.Room{
-		Writable: []string{dir}, Lent: r.Action.Writable, Readable: slices.Clone(r.Action.Readable), Network: way.Network,
-	}
+// room is what a command reaches in a sandbox, but for the network: the directory it works in,
+// its program, what lies beside its kind, and what the kind names. Its home is empty, where
+// Claude has left nothing.
+func (s *Service) room(r Run, program, dir string) (room process.Room, err error) {
+	room = process.Room{Writable: []string{dir}, Lent: r.Action.Writable, Readable: slices.Clone(r.Action.Readable)}
 	if r.Dir != "" {
 		room.Readable = append(room.Readable, r.Dir)
 	}
 	if filepath.IsAbs(program) {
 		room.Readable = append(room.Readable, program)
 	}
-	return room
+	if s.opts.Sandbox.InForce() {
+		room.Masks, err = forbidden.ToProgram(r.Tools, dir, s.opts.DataDir, slices.Concat(room.Lent, room.Readable)...)
+	}
+	return room, err
 }
 
 // arguments fills in the input, each variable within its own argument.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/door"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -24,6 +25,8 @@ type Options struct {
 	// Sandbox confines commands to the directory of their job, and Doors lead out of it.
 	Sandbox process.Sandbox
 	Doors   door.Doors
+	// DataDir is where the covers of forbidden files are prepared.
+	DataDir string
 	// Dir returns the working directory of a job; empty where it is not here.
 	Dir func(id job.ID) string
 	// Self is the path of this program, which commands call ringback.
@@ -70,7 +73,10 @@ type Run struct {
 	// empty for a built-in kind.
 	Dir    string
 	Action *kind.Action
-	Input  map[string]any
+	// Tools are the rules for Claude's calls: what these deny to be read, a command cannot
+	// read in a sandbox, unless the action gives it to it.
+	Tools approval.ToolRules
+	Input map[string]any
 }
 
 var errJobEnded = errors.New("its job has ended")

@@ -63,7 +63,7 @@ func (h *Handler) action(in *call) (any, error) {
 	case !outcome.OK():
 		return nil, in.refused(outcome)
 	case outcome.Kind == lifecycle.Accepted:
-		h.actions.Start(action.Run{ID: run, RequestID: in.id, Header: in.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Input: a.input})
+		h.actions.Start(action.Run{ID: run, RequestID: in.id, Header: in.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Tools: a.kind.Policy.ToolRules(), Input: a.input})
 	}
 	return h.outcomeOf(a, run)
 }

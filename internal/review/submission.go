@@ -11,6 +11,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/store"
+	"ringback/internal/workspace"
 )
 
 // Submission is the step of a change that Claude has submitted.
@@ -85,7 +86,8 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 			return c, err
 		}
 	}
-	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), s.Network, s.Verifiers)
+	rules := workspace.VerifierRules{Network: s.Network, Tools: s.kind.Policy.ToolRules()}
+	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), rules, s.Verifiers)
 	return c, context.Cause(ctx) // verifiers that were cut off say nothing of the change
 }
 

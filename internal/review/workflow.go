@@ -40,6 +40,7 @@ type Change struct {
 	Lost bool
 
 	flow      *Workflow
+	kind      *kind.Kind
 	job       job.Job // as it was when the turn began
 	workspace *workspace.Workspace
 }
@@ -51,7 +52,7 @@ func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
 	if err == nil && asked == nil {
 		return nil, nil
 	}
-	c := &Change{flow: f, job: j}
+	c := &Change{flow: f, kind: k, job: j}
 	if err == nil {
 		c.Change = *asked
 		c.Repositories, err = workspace.Named(asked.Repositories)

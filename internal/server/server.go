@@ -341,7 +341,7 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 	if left := process.EndOrphans(); left > 0 {
 		n.log.Warn("ended what a server that died had left running", "processes", left)
 	}
-	n.actions = action.New(n.store, n.jobs, action.Options{Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
+	n.actions = action.New(n.store, n.jobs, action.Options{Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), DataDir: n.opts.Config.DataDir, Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"ringback/internal/approval"
+	"ringback/internal/forbidden"
 	"ringback/internal/job"
 	"ringback/internal/process"
 )
@@ -42,9 +44,35 @@ var toolVariables = []process.Variables{
 	process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Toolchains,
 }
 
+// VerifierRules are what a kind says of all its verifiers.
+type VerifierRules struct {
+	// Network is what they reach in a sandbox.
+	Network job.Network
+	// Tools are the rules for Claude's calls: what these deny to be read, verifiers cannot
+	// read in a sandbox.
+	Tools approval.ToolRules
+}
+
+// verification is one run of a workspace's verifiers.
+type verification struct {
+	*Workspace
+	marker  string
+	network job.Network
+	masks   process.Masks
+	// fault is why none may run; nil if they may.
+	fault error
+}
+
 // Verify runs each verifier in each repository, in the sandbox if there is one, and
 // returns how they ended, in that order.
-func (w *Workspace) Verify(ctx context.Context, marker string, network job.Network, verifiers []job.Verifier) []job.VerifierOutput {
+func (w *Workspace) Verify(ctx context.Context, marker string, rules VerifierRules, verifiers []job.Verifier) []job.VerifierOutput {
+	if len(verifiers) == 0 {
+		return []job.VerifierOutput{}
+	}
+	run := verification{Workspace: w, marker: marker, network: rules.Network}
+	if w.root.Sandbox.InForce() {
+		run.masks, run.fault = forbidden.ToProgram(rules.Tools, w.Dir(), w.dir)
+	}
 	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
 	slots := make(chan struct{}, maxParallel)
 	var running sync.WaitGroup
@@ -53,7 +81,7 @@ func (w *Workspace) Verify(ctx context.Context, marker string, network job.Netwo
 			running.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				outputs[i*len(verifiers)+k] = w.verify(ctx, marker, network, r, v)
+				outputs[i*len(verifiers)+k] = run.verify(ctx, r, v)
 			})
 		}
 	}
@@ -61,13 +89,13 @@ func (w *Workspace) Verify(ctx context.Context, marker string, network job.Netwo
 	return outputs
 }
 
-func (w *Workspace) verify(ctx context.Context, marker string, network job.Network, r job.Repository, v job.Verifier) job.VerifierOutput {
+func (w verification) verify(ctx context.Context, r job.Repository, v job.Verifier) job.VerifierOutput {
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
-	way := w.root.Doors.OfVerifier(w.id, network)
-	ended, err := process.Run(ctx, process.Command{
-		Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: marker, OutputLimit: verifierOutput,
-		Sandbox: w.root.Sandbox, Room: process.Room{Writable: []string{w.Dir()}, Caches: w.Caches(), Network: way.Network},
+	way := w.root.Doors.OfVerifier(w.id, w.network)
+	ended, err := w.run(ctx, process.Command{
+		Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: w.marker, OutputLimit: verifierOutput,
+		Sandbox: w.root.Sandbox, Room: process.Room{Writable: []string{w.Dir()}, Caches: w.Caches(), Masks: w.masks, Network: way.Network},
 		Limits: v.Limits,
 	})
 	out := job.VerifierOutput{
@@ -84,4 +112,12 @@ func (w *Workspace) verify(ctx context.Context, marker string, network job.Netwo
 		out.Stderr = strings.TrimSpace(out.Stderr + "\n" + err.Error())
 	}
 	return out
+}
+
+// run runs a verifier, unless what its kind's rules forbid could not be found.
+func (w verification) run(ctx context.Context, c process.Command) (process.Ended, error) {
+	if w.fault != nil {
+		return process.Ended{Code: -1}, w.fault
+	}
+	return process.Run(ctx, c)
 }

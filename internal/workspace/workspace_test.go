@@ -413,7 +413,7 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	got := w.Verify(t.Context(), "test", nil, []job.Verifier{
+	got := w.Verify(t.Context(), "test", workspace.VerifierRules{}, []job.Verifier{
 		{Name: "env", Command: "env; git log --oneline"}, {Name: "fail", Command: "echo out; echo err >&2; exit 3"}, {Name: "gone", Command: "no-such-program"},
 	})
 	if !got[0].Success || strings.Contains(got[0].Stdout, "secret") || !strings.Contains(got[0].Stdout, "Begin") {
@@ -459,7 +459,7 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 		{Name: "a stray", Command: "setsid env -i sleep 123.25 >/dev/null 2>&1 &"},
 	}
 	for _, network := range []job.Network{nil, {job.FullNetwork}, {job.NoNetwork}} {
-		for _, got := range w.Verify(t.Context(), "test", network, verifiers) {
+		for _, got := range w.Verify(t.Context(), "test", workspace.VerifierRules{Network: network}, verifiers) {
 			if !got.Success || strings.Contains(got.Stdout, "secret") {
 				t.Errorf("network %s: %+v", network, got)
 			}
@@ -469,7 +469,7 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 		t.Errorf("left running: %s", out)
 	}
 	fetch := job.Verifier{Name: "fetch", Command: "cat /proc/net/route | wc -l; curl -s https://pastebin.example/"}
-	if got := w.Verify(t.Context(), "test", nil, []job.Verifier{fetch}); got[0].Stdout != "1\n" || got[0].Success || !strings.Contains(got[0].Stderr, `Not reached: pastebin.example:443. The list of hosts under "network"`) {
+	if got := w.Verify(t.Context(), "test", workspace.VerifierRules{}, []job.Verifier{fetch}); got[0].Stdout != "1\n" || got[0].Success || !strings.Contains(got[0].Stderr, `Not reached: pastebin.example:443. The list of hosts under "network"`) {
 		t.Errorf("a host that is not listed: %+v", got[0])
 	}
 }
