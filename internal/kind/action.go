@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -70,8 +71,9 @@ type Action struct {
 // by keys and, in lists, by numbers from 0; as far as it is there.
 func (a *Action) Line(path ...string) int { return lineOf(a.node, path...) }
 
-// Choice is one of the two answers to an action's question, see job.AnswerProps.
-// In its texts, {{input.<field>}} is filled in.
+// Choice is one of the two answers to an action's question, see job.AnswerProps. In its message,
+// {{input.<field>}} is filled in, in quotes: a reply that is the message counts as the answer, so
+// the message needs words of its own. Further texts that count hold none of the input's.
 type Choice struct {
 	Label   string   `yaml:"label"`
 	Message string   `yaml:"message"`
@@ -81,10 +83,7 @@ type Choice struct {
 // Filled is the answer with an input's fields in its texts.
 func (a Choice) Filled(input map[string]any) *job.AnswerProps {
 	message, _ := sentence(a.Message, input)
-	p := &job.AnswerProps{Label: a.Label, Message: job.Sentence(message)}
-	for _, text := range a.Also {
-		p.Also = append(p.Also, Fill(text, input))
-	}
+	p := &job.AnswerProps{Label: a.Label, Message: job.Sentence(message), Also: a.Also}
 	return p
 }
 
@@ -384,8 +383,13 @@ func (a *Action) textFaults() (faults []actionFault) {
 	for name, answer := range map[string]Choice{"yes": a.Yes, "no": a.No} {
 		plain(answer.Label, name, "label")
 		filled(answer.Message, name, "message")
+		if answer.Message != "" && !strings.ContainsFunc(variable().ReplaceAllString(answer.Message, ""), unicode.IsLetter) {
+			faults = append(faults, actionFault{[]string{name, "message"}, name + ": message: a reply that is only a value would count as this answer", "Write words of your own around the variable."})
+		}
 		for i, text := range answer.Also {
-			filled(text, name, "also", strconv.Itoa(i))
+			if strings.Contains(text, "{{") {
+				faults = append(faults, actionFault{[]string{name, "also", strconv.Itoa(i)}, name + ": also: nothing is filled in here, for a value could then choose which replies count", "Write out the words that count, or put the variable into message, which is filled in in quotes."})
+			}
 		}
 	}
 	for i, word := range a.Command {

@@ -45,6 +45,7 @@ actions:
     yes:
       label: 'Yes'
       also: ['Go', 'Deploy {{input.what}}']
+    no: {label: 'No', message: '{{input.name}}.'}
     input:
       type: object
       properties: {name: {type: string}, amount: {type: object, additionalProperties: true}}
@@ -63,13 +64,14 @@ About {{input.topic}} and {{input.topic
 		`p/k.md:20: actions: second: {{input.name?: the variable is not closed (End it with }}`,
 		`p/k.md:20: actions: second: {{input.nmae}}: the input schema has no field nmae (It has: name, amount.)`,
 		`p/k.md:20: actions: second: {{name}}: is not a known variable (There are {{input.<field>}}.)`,
-		`p/k.md:23: actions: second: {{input.what}}: the input schema has no field what`,
-		`p/k.md:27: actions: second: command: ./deploy.sh is a relative path, but the kind lies in no directory`,
-		`p/k.md:27: actions: second: {{input.nmae}}: the input schema has no field nmae`,
-		`p/k.md:27: actions: second: {{who}}: is not a known variable`,
-		`p/k.md:28: actions: second: NAME: nothing is filled in here`,
-		`p/k.md:30: {{input.topic: the variable is not closed`,
-		`p/k.md:31: {{REQUEST_ID }: the variable is not closed`,
-		`p/k.md:31: {{input.topics}}: the input schema has no field topics (It has: topic.)`,
+		`p/k.md:23: actions: second: yes: also: nothing is filled in here`,
+		`p/k.md:24: actions: second: no: message: a reply that is only a value would count as this answer (Write words of your own around the variable.)`,
+		`p/k.md:28: actions: second: command: ./deploy.sh is a relative path, but the kind lies in no directory`,
+		`p/k.md:28: actions: second: {{input.nmae}}: the input schema has no field nmae`,
+		`p/k.md:28: actions: second: {{who}}: is not a known variable`,
+		`p/k.md:29: actions: second: NAME: nothing is filled in here`,
+		`p/k.md:31: {{input.topic: the variable is not closed`,
+		`p/k.md:32: {{REQUEST_ID }: the variable is not closed`,
+		`p/k.md:32: {{input.topics}}: the input schema has no field topics (It has: topic.)`,
 	)
 }
