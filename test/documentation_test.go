@@ -20,7 +20,9 @@ import (
 var insteadOf = map[string]string{
 	"make test": "make --dry-run test", // it runs this test
 	// At a terminal, it shows what is asked, and asks.
-	"ringback approve": "ringback approve --yes $(ringback status --output json | jq -r .requestId)",
+	"ringback approve":             "ringback approve --yes $(ringback status --output json | jq -r .requestId)",
+	`ringback reply "Yes, Deploy"`: `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Yes, Deploy"`,
+	`ringback reply "Print it"`:    `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Print it"`,
 }
 
 // documents are the README and all that it leads to, by their paths in the

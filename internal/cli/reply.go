@@ -14,8 +14,10 @@ import (
 // replyFlags are the flags of reply.
 type replyFlags struct {
 	approve, deny, cancel bool
-	values                object
-	scope                 string
+	// yes sends an answer to a question that the command has not shown.
+	yes    bool
+	values object
+	scope  string
 }
 
 func (a *app) replyCommand() *cobra.Command {
@@ -26,7 +28,11 @@ func (a *app) replyCommand() *cobra.Command {
 		Long: `Answer a question: in words, with a decision or with values.
 
 Without a checkpointId, the question at which the last run waits. Without an
-answer, at a terminal: shows the question and asks for each of its values.`,
+answer, at a terminal: shows the question and asks for each of its values.
+
+An answer that may allow something (an action, a call of a tool, a change) is
+sent once the question was shown and you agreed. Without a terminal, that takes
+the checkpointId and --yes. Other questions are answered at once.`,
 		Example: `  ringback reply
   ringback reply "Use 16:9"
   ringback reply chk_03_… --approve
@@ -38,6 +44,7 @@ answer, at a terminal: shows the question and asks for each of its values.`,
 	flags.BoolVar(&f.approve, "approve", false, "allow what is asked")
 	flags.BoolVar(&f.deny, "deny", false, "refuse what is asked; the text is the reason")
 	flags.BoolVar(&f.cancel, "cancel", false, "give the whole job up")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "with a checkpointId: do not show the question, and do not ask for confirmation")
 	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call, how `far` it goes: once, job or always")
 	completeFlag(c, "scope", []job.ApprovalScope{job.Once, job.ForJob, job.Always})
 	flags.StringVar(&f.values.whole, "values", "", "the `values` that are asked for: JSON, @file, or - for standard input")
@@ -62,13 +69,14 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 			return err
 		}
 	}
-	if missing || id == "" {
+	unseen := f.unseen(id, r)
+	if missing || id == "" || unseen {
 		if c, err = a.asked(cmd, api, c.ID); err != nil {
 			return err
 		}
 	}
-	if id == "" && r.Decision == job.Approve {
-		if err := a.confirmed(cmd, c); err != nil {
+	if unseen && !missing && c.Type.Binding() {
+		if err := a.confirmed(cmd, c, r); err != nil {
 			return err
 		}
 	}
@@ -84,14 +92,24 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 	return show(a, cmd, after, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
 }
 
-// confirmed shows a question that is approved without its name, and asks whether to send that.
-// Without a terminal, the question has to be named.
-func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint) error {
+// unseen reports whether an answer may be a yes to something that its person was not shown. Words
+// may always mean yes: the server reads them.
+func (f replyFlags) unseen(id job.CheckpointID, r client.Reply) bool {
+	return r.Decision != job.Deny && r.Decision != job.Cancel && (id == "" || !f.yes)
+}
+
+// confirmed shows a question that allows something, and asks whether to send the answer to that.
+// Without a terminal, the command line has to name the question and pass --yes.
+func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) error {
 	if !a.TypedFunc(cmd.InOrStdin()) {
-		return usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId (%s)", c.ID.Short())
+		return usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId and --yes (ringback reply <checkpointId> --yes …; ringback inbox shows what waits)")
 	}
 	q := a.asker(cmd.Context(), cmd)
-	q.p.printf("About to approve:\n")
+	if r.Decision == job.Approve {
+		q.p.printf("About to approve:\n")
+	} else {
+		q.p.printf("About to answer:\n")
+	}
 	q.p.asks(c)
 	agreed, err := q.yes("Do it? [y/N] ")
 	if err == nil && !agreed {
