@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
 )
 
@@ -116,6 +117,9 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		if c, err = s.askedAgain(ctx, *c); err != nil {
 			return 0, err
 		}
+		if c != nil && allows(*c, to.text) {
+			break // its writer has not seen the question as it is asked now
+		}
 	}
 	// Nothing was asked, or it was answered at this very moment: then this is a
 	// further message.
@@ -140,6 +144,12 @@ func (s *Service) addresseeOf(ctx context.Context, m Incoming) (addressee, error
 		return addressee{}, nil
 	}
 	return s.oneOf(ctx, m, open)
+}
+
+// allows reports whether a text is a yes to a question that allows something.
+func allows(c job.Checkpoint, text string) bool {
+	f, details := parse(c)
+	return c.Type.Binding() && (details != nil || intent.Read(f.context(), text).Outcome == intent.Approve)
 }
 
 // askedAgain returns the checkpoint that asks in the place of one that is closed;

@@ -3,6 +3,7 @@ package checkpoint_test
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -225,18 +226,7 @@ func TestAnAskerCannotGiveTheQuestionParts(t *testing.T) {
 func TestAYesToAPartOfAnInput(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
-	ask := func() job.Checkpoint {
-		_, asked, details, err := p.Ask(t.Context(), checkpoint.Request{
-			RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: "Claude wants to use Bash: # harmless …", ApprovalKey: "tool:Bash:1",
-			Asked: &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: "Claude wants to use Bash: # harmless …"}}, Omitted: 6},
-			Props: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"# harmless\nreboot"}}`),
-		})
-		if err != nil || details != nil {
-			t.Fatal(err, details)
-		}
-		return p.checkpoint(asked.ID)
-	}
-	c, err := p.Reply(t.Context(), ask(), words("yes"))
+	c, err := p.Reply(t.Context(), p.askInPart(), words("yes"))
 	if err != nil || c.Status != job.Superseded {
 		t.Fatalf("the question is %s, %v", c.Status, err)
 	}
@@ -246,5 +236,45 @@ func TestAYesToAPartOfAnInput(t *testing.T) {
 	}
 	if c, err = p.Reply(t.Context(), again, words("yes")); err != nil || c.Status != job.Answered || c.Reply.Decision != job.Approve {
 		t.Errorf("a yes to all of it made the question %s, %v", c.Status, err)
+	}
+}
+
+// askInPart asks about a call in a message that leaves out a part of its input.
+func (p *people) askInPart() job.Checkpoint {
+	p.t.Helper()
+	_, asked, details, err := p.Ask(p.t.Context(), checkpoint.Request{
+		RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: "Claude wants to use Bash: # harmless …", ApprovalKey: "tool:Bash:1",
+		Asked: &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: "Claude wants to use Bash: # harmless …"}}, Omitted: 6},
+		Props: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"# harmless\nreboot"}}`),
+	})
+	if err != nil || details != nil {
+		p.t.Fatal(err, details)
+	}
+	return p.checkpoint(asked.ID)
+}
+
+// Of messages that arrive at once, the first has the question asked again with all of it. The others
+// are no answer to that: their writers have not seen it.
+func TestAYesInTheChatIsToWhatItsWriterSaw(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		p := newPeople(t, false)
+		asked := p.askInPart()
+		props, err := json.Marshal(job.ReplyProps{CheckpointMessageID: asked.MessageID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if _, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: props}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if c := p.checkpoint(p.checkpoint(asked.ID).Next); c.Status != job.Open {
+			t.Fatalf("the question with the whole input is %s", c.Status)
+		}
 	}
 }

@@ -166,6 +166,29 @@ func TestReplyAllowsWhatItShows(t *testing.T) {
 	}
 }
 
+// A message in a chat would answer its question, which say does not show.
+func TestSayAnswersNothingUnseen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		checkpoint string
+		sent       bool
+	}{
+		"a question that allows something": {checkpointOf(toolCall), false},
+		"one of another chat":              {strings.Replace(checkpointOf(toolCall), `"sessionId":"s1"`, `"sessionId":"s2"`, 1), true},
+		"a question that allows nothing":   {question, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/checkpoints"] = `{"checkpoints":[` + c.checkpoint + `]}`
+			got := newConsole(t, f.URL).run(t, "say", "--session", "s1", "yes")
+			if f.was("POST /to-llm") != c.sent || !c.sent && !strings.Contains(got.stderr, "ringback reply chk_question <text>") {
+				t.Errorf("exit code %d, says %q, asked %v", got.code, got.stderr, f.asked)
+			}
+		})
+	}
+}
+
 // checkpointOf is the checkpoint of a job.
 func checkpointOf(record string) string {
 	_, rest, _ := strings.Cut(record, `"checkpoint":`)

@@ -32,6 +32,9 @@ func (a *app) sayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := refuseUnseen(cmd.Context(), api, id, user); err != nil {
+				return err
+			}
 			sent, err := api.Say(cmd.Context(), id, user, strings.Join(args, " "))
 			if err != nil {
 				return err
@@ -53,6 +56,26 @@ func (a *app) sayCommand() *cobra.Command {
 	c.Flags().StringVar(&session, "session", "", "`sessionId` of the chat")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until Claude has heard it, and say when that was")
 	return c
+}
+
+// refuseUnseen returns an error if a question that allows something is open in the chat: a message
+// would answer it, and say has not shown it.
+func refuseUnseen(ctx context.Context, api *client.Client, session, user string) error {
+	filter := client.CheckpointFilter{UserID: user, Status: job.Open, Limit: 100}
+	for {
+		page, err := api.Checkpoints(ctx, filter)
+		if err != nil {
+			return err
+		}
+		for _, c := range page.Value.Checkpoints {
+			if c.SessionID == session && c.Type.Binding() {
+				return usagef("A message would answer an open question of this chat: answer it with ringback reply %s <text>, which shows it first", c.ID.Short())
+			}
+		}
+		if filter.Cursor = page.Value.NextCursor; filter.Cursor == "" {
+			return nil
+		}
+	}
 }
 
 // hearingInterval is how often a message is looked at that waits to be heard.
