@@ -455,6 +455,11 @@ async function* watch(client, requestId, options) {
   }
 }
 
+// clients/typescript/src/asked.ts
+function asked(checkpoint) {
+  return checkpoint.props.asked ?? { segments: [{ from: "asker", text: checkpoint.message }], bytes: 0 };
+}
+
 // clients/typescript/src/index.ts
 var Ringback = class {
   #http;
@@ -569,6 +574,7 @@ function newKey() {
 export {
   Ringback,
   RingbackError,
+  asked,
   hasEnded,
   isLast,
   named

@@ -155,7 +155,7 @@ type tab struct {
 
 func (w *world) openTab(source string) tab {
 	w.t.Helper()
-	w.script = bundle(w.t, "test/clients/testdata/"+source, "--format=esm")
+	w.script = bundle(w.t, source, "--format=esm")
 	b := tab{w.t, browser.Open(w.t)}
 	if err := chromedp.Do(b.ctx, chromedp.Navigate(w.site.URL)); err != nil {
 		w.t.Fatal(err)
@@ -191,7 +191,7 @@ func send[P, R any](b tab, command cdp.Command[P, R], params P) {
 
 func (w *world) followInTab(ids []string) tab {
 	w.t.Helper()
-	b := w.openTab("page.ts")
+	b := w.openTab("test/clients/testdata/page.ts")
 	harness.Eventually(w.t, "the page's script", func() bool { return evaluate[bool](b, `"begin" in globalThis`) })
 	evaluate[any](b, "begin("+w.settings(ids)+")")
 	return b

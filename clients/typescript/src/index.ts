@@ -8,6 +8,7 @@ import { Token, type TokenSource } from './token.js';
 import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, Reply, Resync } from './types.js';
 import { watch, type WatchOptions } from './watch.js';
 
+export { type Asked, type AskedField, asked, type Segment } from './asked.js';
 export type { components, Events, Kinds } from './contract.js';
 export type { ConnectionState } from './connection.js';
 export { type CallOptions, RingbackError } from './http.js';

@@ -1,0 +1,87 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
+	"ringback/test/markdown"
+)
+
+// hostileKind asks about what others chose.
+const hostileKind = `---
+description: Pays money back
+actions:
+  - name: pay
+    description: Pays
+    question: 'Pay back to {{input.customer}}?'
+    input: {type: object, properties: {customer: {type: string, title: Customer}}}
+    command: ['true']
+---
+Pay.
+`
+
+// A page that shows questions as docs/clients.md does shows what a yes runs, and none of it as markup.
+func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	const customer = "C-17\n\n# Approved\u202e <img src=x onerror=document.title='run'> **x** \u200b"
+	kinds := t.TempDir()
+	if err := os.WriteFile(filepath.Join(kinds, "hostile.md"), []byte(hostileKind), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, 600)
+	w.server.Stop(t, syscall.SIGTERM)
+	w.env["PROMPTS_DIR"], w.env["HOLD"] = kinds, "1ms"
+	w.server = harness.Start(t, w.env, nil)
+	id, envelope := w.server.Manual(t, backEnd, harness.Object{"kind": "hostile", "userId": "u1", "input": harness.Object{}})
+	envelope["input"] = harness.Object{"customer": customer}
+	w.server.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/actions/pay", Body: envelope})
+	checkpoint, err := json.Marshal(w.server.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: backEnd})["checkpoint"])
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	source := filepath.Join(t.TempDir(), "page.ts")
+	documented, _, _ := strings.Cut(documentedShow(t), "const { checkpoints }")
+	if err := os.WriteFile(source, []byte(documented+fmt.Sprintf("show(%s as unknown as Checkpoint, document.getElementById('root')!);\n", checkpoint)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := w.openTab(source)
+	harness.Eventually(t, "the question to be shown", func() bool { return evaluate[bool](b, `!!document.querySelector("#root button")`) })
+	var got [3]string
+	if err := json.Unmarshal([]byte(evaluate[string](b, `JSON.stringify([document.querySelector("#root p").textContent, document.querySelector("#root pre").textContent, document.title + [...document.querySelectorAll("#root :not(p, span, code, pre, button)")].map(one => one.tagName)])`)), &got); err != nil {
+		t.Fatal(err)
+	}
+	const escaped = `C-17\n\n# Approved%s <img src=x onerror=document.title='run'> **x** %s`
+	want := [3]string{
+		`Pay back to "` + fmt.Sprintf(escaped, `\u202e`, `\u200b`) + `"?`,
+		"{\n  \"customer\": \"" + fmt.Sprintf(escaped, "⟨U+202e⟩", "⟨U+200b⟩") + "\"\n}",
+		"A page",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the page shows something else: %s", diff)
+	}
+}
+
+// documentedShow is the page that docs/clients.md documents.
+func documentedShow(t *testing.T) string {
+	t.Helper()
+	documents, err := markdown.Documents(repository(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := documents[filepath.Join("docs", "clients.md")].Blocks
+	i := slices.IndexFunc(blocks, func(b markdown.Block) bool { return strings.Contains(b.Text, "asked(checkpoint)") })
+	if i < 0 {
+		t.Fatal("docs/clients.md shows no question")
+	}
+	return blocks[i].Text
+}
