@@ -110,6 +110,9 @@ func (h *Handler) toolCalls(in *call) (any, error) {
 		return hookAnswer{}, nil
 	}
 	h.locate(t)
+	if t.tool.Name == claude.AskUserQuestion {
+		return h.ownQuestions(t)
+	}
 	verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool)
 	if callsBack && verdict != approval.Deny {
 		return hookAnswer{}, nil // the CLI's own allowlist holds the callbacks, word for word

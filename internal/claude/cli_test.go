@@ -245,6 +245,18 @@ func TestUsersCannotHaveFilesOpened(t *testing.T) {
 	}
 }
 
+// While Claude may ask questions, what no rule allows is refused, and listed as such.
+func TestUndecidedCallsAreRefused(t *testing.T) {
+	t.Parallel()
+	api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Bash("touch refused"), messagesapi.Say("I could not.")))
+	s := newSession(t, api, listKind(t), "http://localhost:3001")
+	s.Questions = true
+	exit := s.run(t, "Touch it.")
+	if _, err := os.Stat(filepath.Join(s.dir, "refused")); err == nil || exit.Code != 0 || exit.Last == nil || len(exit.Last.Denials) != 1 || len(errorsOf(api)) != 1 {
+		t.Errorf("the command ended with %q, the turn with %+v %+v", errorsOf(api), exit, exit.Last)
+	}
+}
+
 // A text that begins with a slash would be a command to the CLI.
 func TestUsersCannotGiveTheCLICommands(t *testing.T) {
 	t.Parallel()

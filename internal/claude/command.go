@@ -24,6 +24,9 @@ type Turn struct {
 	// MCPConfig is the file of the MCP server by which the kind calls back; empty where it
 	// does not.
 	MCPConfig string
+	// Questions is set if Claude may ask the user with the CLI's own tool. Settings must have its
+	// calls judged.
+	Questions bool
 	// Structured takes the result from the CLI's structured output, without curl.
 	Structured bool
 	// Fallback is the model that the CLI goes on with while the other is overloaded; empty
@@ -49,6 +52,13 @@ func Args(t Turn) []string {
 		args = append(args, "--session-id", t.Conversation)
 	}
 	allowed := allowedTools(t)
+	if t.Questions {
+		// Without a permission prompt, the CLI does not offer the tool. This one is asked on standard
+		// output and answered on standard input, which has ended by then: the CLI refuses the call, and
+		// Claude continues.
+		args = append(args, "--permission-prompt-tool", "stdio")
+		allowed = append(allowed, AskUserQuestion)
+	}
 	tools, known := offeredTools(slices.Concat(allowed, p.AllowedTools, p.Tools.Tools()))
 	if known {
 		args = append(args, "--tools", tools)

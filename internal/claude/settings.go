@@ -29,10 +29,23 @@ const (
 	Stop = "Stop"
 )
 
+// AskUserQuestion is the CLI's own tool by which Claude asks the user.
+const AskUserQuestion = "AskUserQuestion"
+
+// Judged says which calls of tools the CLI asks us about before it makes them.
+type Judged string
+
+// What is judged.
+const (
+	Nothing    Judged = ""
+	Questions  Judged = AskUserQuestion
+	Everything Judged = "*"
+)
+
 // Settings are the CLI's settings that have it tell us of each step and of the turn's end, so that
-// Claude hears at once what people write and what is missing, and with judged that have each call of a tool judged by us first. They hold
-// the signature, so they belong into a file, not into argv.
-func Settings(c Callback, hold time.Duration, judged bool) ([]byte, error) {
+// Claude hears at once what people write and what is missing, and of each call that is judged
+// first. They hold the signature, so they belong into a file, not into argv.
+func Settings(c Callback, hold time.Duration, judged Judged) ([]byte, error) {
 	type hook struct {
 		Type    string            `json:"type"`
 		URL     string            `json:"url"`
@@ -44,15 +57,15 @@ func Settings(c Callback, hold time.Duration, judged bool) ([]byte, error) {
 		Hooks   []hook `json:"hooks"`
 	}
 	hooks := map[string][]matcher{}
-	add := func(event string, timeout time.Duration) {
-		hooks[event] = []matcher{{Matcher: "*", Hooks: []hook{{
+	add := func(event, tools string, timeout time.Duration) {
+		hooks[event] = []matcher{{Matcher: tools, Hooks: []hook{{
 			Type: "http", URL: c.BaseURL + "/api/claude/tool-calls", Timeout: int(timeout.Seconds()), Headers: c.headers(),
 		}}}}
 	}
-	if judged {
-		add(PreToolUse, hold+patience)
+	if judged != Nothing {
+		add(PreToolUse, string(judged), hold+patience)
 	}
-	add(PostToolBatch, patience)
-	add(Stop, patience)
+	add(PostToolBatch, "*", patience)
+	add(Stop, "*", patience)
 	return json.Marshal(map[string]any{"hooks": hooks})
 }

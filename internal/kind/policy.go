@@ -52,6 +52,9 @@ type Policy struct {
 	// MaxBlocks is how many times a turn that would end without a result is told in the same
 	// process what is missing; default 3, 0: never.
 	MaxBlocks *int `yaml:"max_blocks"`
+	// Questions is on (default) if Claude may ask the user with the CLI's own AskUserQuestion; off
+	// takes the tool away.
+	Questions string `yaml:"questions"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
 	Priority job.Priority `yaml:"priority"`
 	// Actions are what the server does for Claude.
@@ -104,6 +107,12 @@ func (p Policy) Blocks() int {
 	}
 	return *p.MaxBlocks
 }
+
+// questionsOff is the value of Questions that takes the tool away.
+const questionsOff = "off"
+
+// AsksQuestions reports whether Claude may ask the user with the CLI's own AskUserQuestion.
+func (p Policy) AsksQuestions() bool { return p.Questions != questionsOff }
 
 // RunsPrograms reports whether Claude may run anything but the calls that report to the
 // server, with or without asking.
@@ -183,6 +192,8 @@ func (p *Policy) fault(key string) string {
 		return fmt.Sprintf("found %d; expected 1 to 20", p.MaxAttempts)
 	case key == "max_blocks" && p.MaxBlocks != nil && (*p.MaxBlocks < 0 || *p.MaxBlocks > mostBlocks):
 		return fmt.Sprintf("found %d; expected 0 to %d", *p.MaxBlocks, mostBlocks)
+	case key == "questions" && p.Questions != "on" && p.Questions != questionsOff:
+		return fmt.Sprintf("found %q; allowed: on, off", p.Questions)
 	case key == "max_budget_usd":
 		return budgetFault(p.MaxBudgetUSD)
 	case key == "budget_usd":

@@ -42,7 +42,7 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	}
 	bin, args := r.opts.ClaudeBin, claude.Args(claude.Turn{
 		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.callbackBaseURL(),
-		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured, Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
+		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured, Questions: r.offersQuestions(k, st), Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
 	})
 	env, dir := claude.Environ(r.opts.Environ, r.opts.Hold), r.nodeDir.workDir(st.Job.ID)
 	if change != nil {
@@ -74,8 +74,14 @@ func (f cliFiles) all() []string {
 // writeCLIFiles writes the CLI's settings, which name its hooks, and the server that it calls
 // back to if that is over MCP.
 func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles, err error) {
-	judged := !k.Policy.Tools.Empty()
-	if judged || !r.opts.Structured && !st.Job.Simulated {
+	judged := claude.Nothing
+	switch {
+	case !k.Policy.Tools.Empty():
+		judged = claude.Everything
+	case r.offersQuestions(k, st):
+		judged = claude.Questions
+	}
+	if judged != claude.Nothing || !r.opts.Structured && !st.Job.Simulated {
 		text, err := claude.Settings(r.callback(st), r.opts.Hold, judged)
 		if err != nil {
 			return files, err
@@ -93,6 +99,11 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 	}
 	files.mcpConfig, err = r.writeCLIFile(st, "mcp.json", text)
 	return files, err
+}
+
+// offersQuestions reports whether Claude may ask the user with the CLI's own tool.
+func (r *Runner) offersQuestions(k *kind.Kind, st *lifecycle.Turn) bool {
+	return k.Policy.AsksQuestions() && !r.opts.Structured && !st.Job.Simulated
 }
 
 // writeCLIFile writes a file beside the directory that Claude works in: in a sandbox it is

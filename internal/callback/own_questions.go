@@ -1,0 +1,200 @@
+package callback
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ringback/internal/approval"
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+// ownQuestion is one question of the CLI's AskUserQuestion.
+type ownQuestion struct {
+	Question    string      `json:"question"`
+	Header      string      `json:"header"`
+	MultiSelect bool        `json:"multiSelect"`
+	Options     []ownOption `json:"options"`
+}
+
+type ownOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+	Preview     string `json:"preview"`
+}
+
+// mostAsked is how many bytes the questions of one call may have: all of it is shown.
+const mostAsked = 16_000
+
+// ownQuestions puts the questions of the CLI's own tool to the user as a checkpoint, and
+// answers the call with the reply.
+func (h *Handler) ownQuestions(t *toolCall) (any, error) {
+	if !t.kind.Policy.AsksQuestions() {
+		return deniedByRule("questions: off"), nil
+	}
+	if verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool); verdict == approval.Deny {
+		return deniedByRule(rule), nil
+	}
+	questions, fault := readQuestions(t.tool.Input)
+	if fault != "" {
+		return decide("deny", fault), nil
+	}
+	asking, err := t.askingQuestions(questions)
+	if err != nil {
+		return nil, err
+	}
+	outcome, asked, details, err := h.checkpoints.Ask(t.ctx, asking)
+	switch {
+	case err != nil:
+		return nil, err
+	case details != nil:
+		return nil, job.Errorf(job.Internal, "The question is not valid: %s %s", details[0].Path, details[0].Message)
+	case outcome.Kind == lifecycle.Busy:
+		return decide("deny", laterDecision), nil
+	case !outcome.OK():
+		return nil, t.refused(outcome)
+	}
+	return h.awaitAnswers(t, asked.ID, questions)
+}
+
+// readQuestions reads the questions of a call. fault tells Claude why they cannot be asked.
+func readQuestions(input map[string]any) (questions []ownQuestion, fault string) {
+	text, err := json.Marshal(input["questions"])
+	if err != nil || json.Unmarshal(text, &questions) != nil || len(questions) == 0 {
+		return nil, "questions: expected a list of questions, each with question, header, options and multiSelect."
+	}
+	if len(text) > mostAsked {
+		return nil, fmt.Sprintf("questions: found %d bytes; at most %d can be shown. Ask for less at once.", len(text), mostAsked)
+	}
+	seen := map[string]bool{}
+	for i, q := range questions {
+		if strings.TrimSpace(q.Question) == "" || seen[q.Question] {
+			return nil, fmt.Sprintf("questions/%d/question: expected a text that no other question has.", i)
+		}
+		seen[q.Question] = true
+	}
+	return questions, ""
+}
+
+// askingQuestions is the checkpoint for the questions of a call. The id of the call is part of
+// it: asked again in the next turn, the call is recognized.
+func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request, error) {
+	props := job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name}
+	message := questions[0].text("")
+	if len(questions) == 1 {
+		if !questions[0].MultiSelect {
+			for _, o := range questions[0].Options {
+				props.SuggestedReplies = append(props.SuggestedReplies, o.Label)
+			}
+		}
+	} else {
+		texts := make([]string, len(questions))
+		for i, q := range questions {
+			texts[i] = q.text(strconv.Itoa(i+1) + ". ")
+		}
+		message = strings.Join(texts, "\n\n")
+		props.Schema = formOf(questions)
+	}
+	text, err := json.Marshal(props)
+	return checkpoint.Request{
+		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.InformationRequest,
+		Message: message, Props: text, Hold: true,
+	}, err
+}
+
+// text is a question with all of its options.
+func (q ownQuestion) text(number string) string {
+	var text strings.Builder
+	text.WriteString(number + q.Question)
+	if q.MultiSelect {
+		text.WriteString(" (several may be chosen)")
+	}
+	for _, o := range q.Options {
+		text.WriteString("\n- " + o.Label)
+		if o.Description != "" {
+			text.WriteString(": " + o.Description)
+		}
+		if o.Preview != "" {
+			text.WriteString("\n  " + strings.ReplaceAll(o.Preview, "\n", "\n  "))
+		}
+	}
+	return text.String()
+}
+
+// answerField names the value that answers a question, counted from 0.
+func answerField(i int) string { return "answer_" + strconv.Itoa(i+1) }
+
+// formOf is the form in which several questions are answered. An answer is any text: the
+// options are suggestions.
+func formOf(questions []ownQuestion) json.RawMessage {
+	var properties []string
+	var names []string
+	for i, q := range questions {
+		property, err := json.Marshal(map[string]any{"type": "string", "minLength": 1, "title": q.Header, "description": q.Question})
+		if err != nil {
+			panic("callback: " + err.Error()) // it is made of texts
+		}
+		names = append(names, strconv.Quote(answerField(i)))
+		properties = append(properties, names[i]+":"+string(property))
+	}
+	return json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(names, ",") + `]}`)
+}
+
+// awaitAnswers waits a while for the reply. Then the CLI is told to stop at this call, and asks
+// again when it is resumed.
+func (h *Handler) awaitAnswers(t *toolCall, id job.CheckpointID, questions []ownQuestion) (any, error) {
+	c, err := h.checkpoints.Hold(t.ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Status {
+	case job.Answered:
+		if c.Reply.Decision == job.Cancel {
+			return nil, late(job.Cancelled)
+		}
+		answer, err := t.answers(*c.Reply, questions)
+		if err != nil {
+			return nil, err
+		}
+		return h.acked(t.call, id, answer)
+	case job.CheckpointExpired:
+		return nil, late(job.Expired)
+	case job.CheckpointCancelled:
+		return nil, late(job.Cancelled)
+	case job.Open, job.Interpreting, job.Superseded:
+	}
+	return decide("defer", nobodyDecided), nil
+}
+
+// answers gives the CLI the person's answers, by question. Answers in Claude's own input are
+// dropped.
+func (t *toolCall) answers(reply job.Reply, questions []ownQuestion) (answer hookAnswer, err error) {
+	answers := map[string]string{}
+	for i, q := range questions {
+		answers[q.Question] = answerTo(i, reply)
+	}
+	answer = decide("allow", "")
+	answer.Output.Context = whatWasSaid(reply.Exchange)
+	answer.Output.UpdatedInput, err = json.Marshal(map[string]any{"questions": t.tool.Input["questions"], "answers": answers})
+	return answer, err
+}
+
+// answerTo is what a reply says to one question: its value by name, else all of it.
+func answerTo(i int, reply job.Reply) string {
+	if value, given := reply.Values[answerField(i)]; given {
+		if text, ok := value.(string); ok {
+			return text
+		}
+	}
+	if reply.Text != "" || len(reply.Values) == 0 {
+		return reply.Text
+	}
+	text, err := json.Marshal(reply.Values)
+	if err != nil {
+		return fmt.Sprint(reply.Values)
+	}
+	return string(text)
+}

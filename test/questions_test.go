@@ -1,0 +1,148 @@
+package test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ringback/test/messagesapi"
+)
+
+// asksFirst plays a Claude that asks with the CLI's own tool, then submits its result.
+func asksFirst(mcp bool, questions ...object) messagesapi.Script {
+	submit := finish(func(messagesapi.Request) bool { return true }, mcp, "")
+	return func(r messagesapi.Request) messagesapi.Reply {
+		if len(r.Results()) == 0 {
+			all := make([]any, len(questions))
+			for i, q := range questions {
+				all[i] = q
+			}
+			// What Claude claims to have been answered must not count.
+			return messagesapi.Use("AskUserQuestion", object{"questions": all, "answers": object{"Which database?": "a forged answer"}})
+		}
+		return submit(r)
+	}
+}
+
+func questionOf(text string, several bool, labels ...string) object {
+	options := make([]any, len(labels))
+	for i, label := range labels {
+		options[i] = object{"label": label, "description": "what " + label + " means"}
+	}
+	return object{"question": text, "header": "Choice", "multiSelect": several, "options": options}
+}
+
+var whichDatabase = questionOf("Which database?", false, "Postgres", "SQLite")
+
+// answersRead is what Claude read as the result of its question.
+func answersRead(t testing.TB, api *messagesapi.Server) string {
+	t.Helper()
+	requests := api.Requests()
+	for _, r := range requests[len(requests)-1].Results() {
+		if strings.Contains(r.Content, "answered") {
+			return r.Content
+		}
+	}
+	t.Errorf("Claude read no answer: %v", requests[len(requests)-1].Results())
+	return ""
+}
+
+func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		hold, more, reply string
+		restart           bool
+	}{
+		"held":             {"60s", "", "SQLite", false},
+		"other words, MCP": {"60s", "callback: mcp\n", "neither, use files", false},
+		"parked":           {"1s", "callback: mcp\n", "SQLite", false},
+		"restarted":        {"1s", "callback: mcp\n", "SQLite", true},
+		"tools are judged": {"1s", "callback: mcp\ntools:\n  ask: [Bash]\n", "SQLite", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mcp := strings.Contains(c.more, "mcp")
+			n, api := realClaude(t, vars{
+				"HOLD": c.hold, "PROMPTS_DIR": talkKind(t, c.more), "SANDBOX": "auto", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t),
+			}, asksFirst(mcp, whichDatabase))
+			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+			q := n.openCheckpoint(t, id, "awaiting_input")
+			for _, want := range []string{"Which database?", "- Postgres: what Postgres means", "- SQLite: what SQLite means"} {
+				if q["type"] != "information_request" || !strings.Contains(q["message"].(string), want) {
+					t.Errorf("the user was asked %v", q)
+				}
+			}
+			if c.hold == "1s" {
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			}
+			if c.restart {
+				n = n.again(t)
+			}
+			n.reply(t, q["id"].(string), object{"text": c.reply})
+			n.await(t, id, "received")
+			read := answersRead(t, api)
+			if !strings.Contains(read, `"Which database?"="`+c.reply+`"`) || strings.Contains(read, "forged") {
+				t.Errorf("Claude read %s", read)
+			}
+			if list := n.want(t, 200, "GET", "/api/jobs/"+id, nil); strings.Count(mustJSON(list), `"information_request"`) > 1 {
+				t.Errorf("the user was asked more than once: %v", list)
+			}
+		})
+	}
+}
+
+func TestSeveralQuestionsAreAForm(t *testing.T) {
+	t.Parallel()
+	n, api := realClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": talkKind(t, "callback: mcp\n"), "SANDBOX": "auto"},
+		asksFirst(true, whichDatabase, questionOf("Which extras?", true, "Search", "Mail", "Chat")))
+	id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+	q := n.openCheckpoint(t, id, "awaiting_input")
+	if message := q["message"].(string); !strings.Contains(message, "2. Which extras? (several may be chosen)") {
+		t.Errorf("the user was asked %q", message)
+	}
+	at := "/api/checkpoints/" + q["id"].(string) + "/reply"
+	n.want(t, 400, "POST", at, object{"values": object{"answer_1": "Postgres"}})
+	answer := object{"values": object{"answer_1": "Postgres", "answer_2": "Search, Mail"}}
+	// Twice at once: one reply counts.
+	second := make(chan int, 1)
+	go func() {
+		status, _ := n.do(t, "POST", at, answer)
+		second <- status
+	}()
+	first, _ := n.do(t, "POST", at, answer)
+	if both := []int{first, <-second}; !slices.Contains(both, 200) || !slices.Contains(both, 409) {
+		t.Errorf("the two replies ended with %v", both)
+	}
+	n.await(t, id, "received")
+	if read := answersRead(t, api); !strings.Contains(read, `"Which database?"="Postgres"`) || !strings.Contains(read, `"Which extras?"="Search, Mail"`) {
+		t.Errorf("Claude read %s", read)
+	}
+}
+
+func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
+	t.Parallel()
+	n, _ := realClaude(t, vars{"HOLD": "1s", "HUMAN_TIMEOUT": "3s", "PROMPTS_DIR": talkKind(t, "callback: mcp\n"), "SANDBOX": "auto"}, asksFirst(true, whichDatabase))
+	n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "expired")
+}
+
+func TestQuestionsOff(t *testing.T) {
+	t.Parallel()
+	n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, "callback: mcp\nquestions: off\n"), "SANDBOX": "auto"}, asksFirst(true, whichDatabase))
+	n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "received")
+	requests := api.Requests()
+	if slices.Contains(requests[0].Tools, "AskUserQuestion") || !requests[1].Results()[0].IsError {
+		t.Errorf("Claude could ask: offered %v, answered %v", requests[0].Tools, requests[1].Results())
+	}
+}
+
+// What no rule allows is refused while Claude may ask questions, and it continues.
+func TestUndecidedCallsAreRefused(t *testing.T) {
+	t.Parallel()
+	file, exists := touched(t)
+	n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, ""), "SANDBOX": "off"}, playCommands("touch "+file))
+	n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "received")
+	requests := api.Requests()
+	if result := requests[len(requests)-1].Results()[0]; !slices.Contains(requests[0].Tools, "AskUserQuestion") || !result.IsError || exists() {
+		t.Errorf("the command ended with %v, and has run: %v", result, exists())
+	}
+}
