@@ -441,8 +441,14 @@ func details(t testing.TB, answer object) map[string]string {
 // script writes an executable that plays the CLI.
 func script(t testing.TB, body string) string {
 	t.Helper()
+	return program(t, harness.AnswersVersion+body)
+}
+
+// program writes an executable.
+func program(t testing.TB, body string) string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, file, []byte("#!/bin/bash\n"+body))
+	harness.WriteProgram(t, file, "#!/bin/bash\n"+body)
 	return file
 }
 

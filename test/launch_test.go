@@ -16,7 +16,7 @@ import (
 func TestATurnIsStartedByNothingSlow(t *testing.T) {
 	t.Parallel()
 	cli := filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, cli, []byte("#!/bin/sh\nexec tail -f /dev/null\n"))
+	harness.WriteProgram(t, cli, "#!/bin/sh\n"+harness.AnswersVersion+"exec tail -f /dev/null\n")
 	for sandbox, want := range map[string][]string{"require": {"bwrap", "sh", "tail"}, "off": {"tail"}} {
 		t.Run(sandbox, func(t *testing.T) {
 			t.Parallel()

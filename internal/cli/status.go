@@ -33,7 +33,7 @@ func (p printer) status(j job.Job) {
 	p.line("Job", string(j.ID))
 	p.line("Kind", j.Kind)
 	p.line("User", j.UserID)
-	p.line("Claude", simulation(j))
+	p.line("Claude", cmp.Or(simulation(j), j.CLIText()))
 	p.line("Asked", p.time(j.CreatedAt, time.DateTime))
 	p.line("Ended", p.time(j.FinishedAt, time.DateTime))
 	p.line("Until", p.time(j.PhaseUntil, time.DateTime))

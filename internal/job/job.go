@@ -70,6 +70,9 @@ type Job struct {
 	Words []Word `json:"words,omitempty"`
 	// Interrupt is the latest request to stop what a turn does; nil for none.
 	Interrupt *Interrupt `json:"interrupt,omitempty"`
+	// CLIVersions are the versions of the Claude CLI that ran the turns, oldest first: the first one, and
+	// then each change. Of more than 50, the latest are kept.
+	CLIVersions []CLIVersion `json:"cliVersions,omitempty"`
 	// Usage sums what all turns used.
 	Usage Usage `json:"usage"`
 	// BudgetUSD is what the job may cost in US dollars, over all attempts and rounds; 0: no

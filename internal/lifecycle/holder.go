@@ -59,13 +59,27 @@ const holdsFor = time.Second / 2
 // second ago at the most: a node that was stopped meanwhile looks again. What it does next
 // outside of the store, nothing else keeps it from.
 func (s *Service) Holds(ctx context.Context, id job.ID, h Holder) error {
+	return s.holds(ctx, id, h, func(*Job) {})
+}
+
+// StartCLI returns what Holds does, just before the CLI is started for a turn, and keeps which
+// version of it that is.
+func (s *Service) StartCLI(ctx context.Context, id job.ID, h Holder, version string) error {
+	return s.holds(ctx, id, h, func(j *Job) { j.CLIVersions = j.CLIVersions.with(j.Turn, version) })
+}
+
+func (s *Service) holds(ctx context.Context, id job.ID, h Holder, note func(*Job)) error {
 	for {
 		begin := time.Now()
 		err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 			if st.Job == nil || st.Job.State != job.Running {
 				return ErrSuperseded
 			}
-			return h.check(st.Job)
+			if err := h.check(st.Job); err != nil {
+				return err
+			}
+			note(st.Job)
+			return nil
 		})
 		if err != nil || elapsed(begin) < holdsFor {
 			return err

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"ringback/internal/job"
@@ -94,6 +95,8 @@ type Record struct {
 	LastFailure    *job.Failure `store:"lastFailure"`
 	// Interrupt is the latest request to stop what a turn does. It is replaced, never written to.
 	Interrupt *job.Interrupt `store:"interrupt"`
+	// CLIVersions are the versions of the CLI that ran the turns.
+	CLIVersions CLIVersions `store:"cliVersions"`
 	// BlockedSince is since when each turn has ended at a limit of Claude's, or could not start
 	// because of its node; zero where that is not so of the latest.
 	BlockedSince time.Time `store:"blockedSince,limitedSince"`
@@ -173,7 +176,7 @@ func (r *Record) AsShown() job.Job {
 		ID: r.ID, Kind: r.Kind, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
 		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
-		LastFailure: r.LastFailure, Interrupt: r.Interrupt, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
+		LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
 		},
 	}
@@ -214,6 +217,21 @@ type OutputPosition struct {
 
 // Answers is a list of answered checkpoints.
 type Answers []job.Checkpoint
+
+// CLIVersions are versions of the CLI, oldest first.
+type CLIVersions []job.CLIVersion
+
+// mostCLIVersions is how many changes of the CLI's version a record keeps.
+const mostCLIVersions = 50
+
+// with returns them with the version that runs a turn. Each change is kept once.
+func (v CLIVersions) with(turn int, version string) CLIVersions {
+	if n := len(v); n > 0 && v[n-1].Version == version {
+		return v
+	}
+	v = append(slices.Clone(v), job.CLIVersion{FromTurn: turn, Version: version})
+	return v[max(0, len(v)-mostCLIVersions):]
+}
 
 // ResumeReason tells the next turn why it is needed.
 type ResumeReason struct {

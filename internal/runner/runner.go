@@ -156,6 +156,7 @@ type Runner struct {
 	limits  *limits
 	meters  meters
 	ability ability
+	cli     installedCLI
 }
 
 // lentPerWorker limits how many turns per worker may clone, verify or publish while others run.
@@ -182,6 +183,7 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
 		beats:  beats{nodeTimeout: 6 * opts.Heartbeat},
 		limits: newLimits(opts), meters: meters{turn: map[job.ID]*meter.Turn{}}, booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
+		cli: installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)
@@ -232,6 +234,9 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	keeping.Go(func() { r.keepAlive(serving) })
 	keeping.Go(func() { r.fireDeadlines(serving) })
 	keeping.Go(func() { r.sweeper.Run(serving) })
+	if !r.opts.Simulate {
+		keeping.Go(func() { r.cli.version(serving) }) // so that no turn has to wait for it
+	}
 	<-ctx.Done()
 	taking.Wait()
 	if r.opts.Drain {

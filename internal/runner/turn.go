@@ -126,7 +126,8 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *plac
 	if t.change != nil { // before Claude is there to say more
 		t.change.ShowPhase(ctx, job.AtWork)
 	}
-	if err := t.r.jobs.Holds(ctx, t.job.ID, lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node}); err != nil {
+	holder := lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node}
+	if err := t.r.jobs.StartCLI(ctx, t.job.ID, holder, t.r.cliVersion(ctx, t.job)); err != nil {
 		return nil, err
 	}
 	return process.Start(d)

@@ -3,14 +3,12 @@ package server
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"ringback/internal/action"
 	"ringback/internal/claude"
 	"ringback/internal/config"
 	"ringback/internal/kind"
-	"ringback/internal/process"
 	"ringback/internal/store"
 )
 
@@ -85,24 +83,11 @@ func checkCLI(ctx context.Context, c config.Config) []Finding {
 	case cli.Simulated:
 		return []Finding{note("no Claude CLI (%s) on PATH: jobs would run on the simulated Claude", cli.Bin)}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it did not answer within %s", patience))
-	defer cancel()
-	ended, err := process.Run(ctx, process.Command{Args: []string{cli.Bin, "--version"}, Env: claude.Environ(c.Environ, 0)})
-	switch {
-	case err != nil:
-		return []Finding{problem("CLAUDE_BIN: %s does not start: %v", cli.Bin, err)}
-	case ended.Code != 0:
-		return []Finding{problem("CLAUDE_BIN: %s --version ended with exit code %d: %s", cli.Bin, ended.Code, firstLine(ended.Stderr+ended.Stdout))}
+	version, err := claude.Version(ctx, cli.Bin, c.Environ)
+	if err != nil {
+		return []Finding{problem("CLAUDE_BIN: %v", err)}
 	}
-	return []Finding{fine("claude %s: %s", cli.Bin, firstLine(ended.Stdout))}
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if line == "" {
-		return "it printed nothing"
-	}
-	return line
+	return []Finding{fine("claude %s: %s", cli.Bin, version)}
 }
 
 // checkRedis asks a Redis of one's own whether jobs can be kept in it.

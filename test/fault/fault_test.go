@@ -17,6 +17,9 @@ import (
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(playsClaude); dir != "" {
+		if os.Args[1] == "--version" {
+			os.Exit(0)
+		}
 		os.Exit(playClaude(dir))
 	}
 	flag.Parse()

@@ -333,6 +333,13 @@ export interface components {
             count: number;
             upToSeconds: number | null;
         };
+        /** @description A version of the Claude CLI that ran turns of a job. */
+        CLIVersion: {
+            /** @description The first turn that it ran. It ran the later ones too, up to the next entry's. */
+            fromTurn: number;
+            /** @description What the CLI's program answers to --version, never what a turn printed: such as 2.1.329, or simulated for the stand-in, or unknown if the program gave no answer. */
+            version: string;
+        };
         /**
          * @description - `callback_timeout`: no result within CALLBACK_TIMEOUT of the turn's start
          *     - `queue_timeout`: no worker became free in time
@@ -675,6 +682,8 @@ export interface components {
             budgetUsd?: number;
             /** @description The question the job waits at; nil when it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
+            /** @description The versions of the Claude CLI that ran the turns, oldest first: the first one, and then each change. Of more than 50, the latest are kept. */
+            cliVersions?: components["schemas"]["CLIVersion"][];
             /**
              * Format: date-time
              * @description When the job was asked for.
@@ -762,6 +771,8 @@ export interface components {
             budgetUsd?: number;
             /** @description The question the job waits at; nil when it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
+            /** @description The versions of the Claude CLI that ran the turns, oldest first: the first one, and then each change. Of more than 50, the latest are kept. */
+            cliVersions?: components["schemas"]["CLIVersion"][];
             /**
              * Format: date-time
              * @description When the job was asked for.

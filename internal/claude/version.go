@@ -1,0 +1,49 @@
+package claude
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"ringback/internal/excerpt"
+	"ringback/internal/process"
+)
+
+// versionTimeout is how long the CLI may take to say its version.
+const versionTimeout = 10 * time.Second
+
+// longestLine is how many bytes of the answer are kept.
+const longestLine = 200
+
+// Version starts the CLI once and returns the version that it reports, such as 2.1.329. parent is
+// the server's environment.
+func Version(ctx context.Context, bin string, parent []string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, versionTimeout, fmt.Errorf("it did not answer within %s", versionTimeout))
+	defer cancel()
+	ended, err := process.Run(ctx, process.Command{Args: []string{bin, "--version"}, Env: Environ(parent, 0)})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s does not start: %w", bin, err)
+	case ended.Code != 0:
+		return "", fmt.Errorf("%s --version ended with exit code %d: %s", bin, ended.Code, firstLine(ended.Stderr+ended.Stdout))
+	}
+	version := strings.TrimSuffix(firstLine(ended.Stdout), " (Claude Code)")
+	if version == "" {
+		return "", fmt.Errorf("%s --version printed nothing", bin)
+	}
+	return version, nil
+}
+
+// firstLine is that of an answer, as it may be shown.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(line, ""))
+	return excerpt.First(strings.TrimSpace(line), longestLine)
+}

@@ -1,0 +1,62 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
+)
+
+// The record says which version of the CLI ran each turn: by the program, which is asked once, not
+// by what a turn prints.
+func TestTheRecordSaysWhichCLIRanEachTurn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cli := filepath.Join(dir, "claude")
+	install := func(version string) {
+		harness.WriteProgram(t, cli, `#!/bin/sh
+[ "$1" = --version ] && { echo >> `+dir+`/asked; echo '`+version+` (Claude Code)'; exit; }
+cat > /dev/null
+echo '{"type":"system","subtype":"init","claude_code_version":"9.9.9"}'
+`)
+	}
+	install("1.0.9")
+	n := startNode(t, vars{"CLAUDE_BIN": cli, "RETRY_BACKOFF": "1ms", "PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 2\n---\nBe quick.")})
+	id := n.create(t, object{"kind": "quick", "input": object{}, "userId": "u1"})
+	n.await(t, id, "failed")
+	install("1.0.10")
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/retry", nil)
+	record := n.await(t, id, "failed")
+	want := []any{object{"fromTurn": 1.0, "version": "1.0.9"}, object{"fromTurn": 3.0, "version": "1.0.10"}}
+	if diff := cmp.Diff(any(want), record["cliVersions"]); diff != "" {
+		t.Error(diff)
+	}
+	if asked, err := os.ReadFile(filepath.Join(dir, "asked")); err != nil || strings.Count(string(asked), "\n") != 2 {
+		t.Errorf("the programs were asked %d times: %v", strings.Count(string(asked), "\n"), err)
+	}
+	if out := commandLine(t, n)("status", id); !strings.Contains(out, "1.0.9 (from turn 1), 1.0.10 (from turn 3)") {
+		t.Errorf("the status is\n%s", out)
+	}
+	simulated := n.create(t, object{"userId": "u1", "options": object{"simulate": "success"}})
+	record = n.await(t, simulated, "received")
+	if diff := cmp.Diff(any([]any{object{"fromTurn": 1.0, "version": "simulated"}}), record["cliVersions"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A CLI that does not say its version runs all the same.
+func TestACLIWithoutAVersionRuns(t *testing.T) {
+	t.Parallel()
+	cli := filepath.Join(t.TempDir(), "claude")
+	harness.WriteProgram(t, cli, "#!/bin/sh\nexit 3\n")
+	n := startNode(t, vars{"CLAUDE_BIN": cli, "RETRY_BACKOFF": "1ms", "PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick.")})
+	id := n.create(t, object{"kind": "quick", "input": object{}, "userId": "u1"})
+	record := n.await(t, id, "failed")
+	if diff := cmp.Diff(any([]any{object{"fromTurn": 1.0, "version": "unknown"}}), record["cliVersions"]); diff != "" {
+		t.Error(diff)
+	}
+}
