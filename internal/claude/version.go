@@ -22,7 +22,8 @@ const longestLine = 200
 func Version(ctx context.Context, bin string, parent []string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, versionTimeout, fmt.Errorf("it did not answer within %s", versionTimeout))
 	defer cancel()
-	ended, err := process.Run(ctx, process.Command{Args: []string{bin, "--version"}, Env: Environ(parent, 0)})
+	environ := append(process.Pick(parent, process.Basics, process.Person, quiet), "DISABLE_AUTOUPDATER=1") // no credentials
+	ended, err := process.Run(ctx, process.Command{Args: []string{bin, "--version"}, Env: environ})
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s does not start: %w", bin, err)
