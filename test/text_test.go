@@ -1,9 +1,12 @@
 package test
 
 import (
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
+	"ringback/test/harness"
 	"ringback/test/messagesapi"
 )
 
@@ -106,5 +109,50 @@ func TestTextOfTheRealCLI(t *testing.T) {
 	close(pause)
 	if got := l.written("Let me see what is in season."); got != "Let me see what is in season." {
 		t.Errorf("written was %q", got)
+	}
+}
+
+// On the command line, watch --text shows text as it is written, once.
+func TestWatchShowsTextAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := startNode(t, vars{"CLAUDE_BIN": script(t, `
+cat > .prompt.txt
+event() { echo '{"type":"stream_event","event":'"$1"',"session_id":"s","parent_tool_use_id":null}'; }
+delta() { event '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"'"$1"'"}}'; }
+echo '{"type":"system","subtype":"init"}'
+event '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}'
+delta 'Hello, wor'
+while [ ! -e `+dir+`/go ]; do sleep 0.02; done
+delta 'ld!'
+echo '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Hello, world!"}]}}'
+event '{"type":"content_block_stop","index":0}'
+sleep 1000
+`)})
+	id := n.create(t, object{"userId": "u1"})
+	watch := func(args ...string) (out *logBuffer, end func()) {
+		cmd := exec.Command(harness.Binary(), append([]string{"watch", id}, args...)...)
+		home := t.TempDir()
+		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
+		out = &logBuffer{}
+		cmd.Stdout, cmd.Stderr = out, out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return out, func() { _ = cmd.Wait() }
+	}
+	text, end := watch("--text")
+	plain, endPlain := watch()
+	eventually(t, "the beginning to be shown", func() bool { return strings.Contains(text.String(), "Hello, wor") })
+	letGo(t, dir)
+	eventually(t, "the message", func() bool { return strings.Contains(plain.String(), "Hello, world!") })
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	end()
+	endPlain()
+	if strings.Count(text.String(), "Hello, wor") != 1 || !strings.Contains(text.String(), "\nHello, world!\n") {
+		t.Errorf("with --text, it showed\n%s", text)
+	}
+	if !strings.Contains(plain.String(), "Claude: Hello, world!") || strings.Count(plain.String(), "Hello, wor") != 1 {
+		t.Errorf("without --text, it showed\n%s", plain)
 	}
 }

@@ -108,7 +108,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		return
 	}
 	r.sweeper.Add(marker(h.ID, h.Turn))
-	printed := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn)).finish(r.opts.OutputLimit)
+	printed := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn)).adopt().finish(r.opts.OutputLimit)
 	if printed.Begun {
 		r.keepConversation(serving, j)
 	}
@@ -138,7 +138,6 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 
 // adopt supervises a process that an earlier start has left.
 func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change, proc *process.Process) {
-	r.log.Info("adopted a turn", "requestId", j.ID, "turn", j.Turn, "pid", proc.PID)
 	ctx, t := r.own(serving, j, change, nil)
 	if change != nil && j.Phase == job.Preparing { // the store was away when Claude began
 		change.ShowPhase(ctx, job.AtWork)
@@ -153,7 +152,10 @@ func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change
 			worker.held = true
 		default:
 		}
-		t.with(proc, worker).supervise(serving, ctx)
+		adopted := t.with(proc, worker)
+		adopted.out.adopt()
+		r.log.Info("adopted a turn", "requestId", j.ID, "turn", j.Turn, "pid", proc.PID)
+		adopted.supervise(serving, ctx)
 	})
 }
 

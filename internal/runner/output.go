@@ -40,6 +40,12 @@ type output struct {
 	spokeFunc func(job.Job)
 }
 
+// adopt notes that the output is that of a turn which an earlier start began: the text in it was sent.
+func (o *output) adopt() *output {
+	o.writing.before = sizeOf(o.files.Stdout)
+	return o
+}
+
 // summary is what a turn's output tells in the end.
 type summary struct {
 	Usage  job.Usage
@@ -55,7 +61,7 @@ func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 		store: r.store, jobs: r.jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: r.secrets, reader: claude.NewReader(),
 		conversation: conversation{secrets: r.secrets}, spokeFunc: r.spoke,
 	}
-	o.writing = writing{out: o, name: r.eventPrefix(j) + ":" + job.TextName, secrets: r.secrets, before: sizeOf(f.Stdout)}
+	o.writing = writing{out: o, name: r.eventPrefix(j) + ":" + job.TextName, secrets: r.secrets}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if answers, err := r.store.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
@@ -111,7 +117,6 @@ func (o *output) follow() (isWhole bool) {
 			break
 		}
 	}
-	o.writing.publish()
 	o.followStderr()
 	return isWhole
 }
@@ -177,6 +182,7 @@ func (o *output) take(chunk []byte) {
 	kept := mask(o.lines.Keep(chunk), o.secrets)
 	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.kept, kept)
 	o.kept += int64(len(kept))
+	o.writing.publish() // the message that has all of a text comes after its pieces
 	if messages := o.conversation.messages(o.reader.Messages()); len(messages) > 0 {
 		_ = o.jobs.AppendAssistantMessages(ctx, o.id, o.turn, messages)
 	}

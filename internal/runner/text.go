@@ -18,7 +18,7 @@ type writing struct {
 	out     *output
 	name    string // of the pieces
 	secrets process.Secrets
-	// before is how much of the output was there when this start began to read: it was sent.
+	// before is how much of the output was there when this start adopted the turn: it was sent.
 	before int64
 	// piece is the last piece of the current text that was sent; its text is all there is of it.
 	piece job.TextPiece
