@@ -290,3 +290,69 @@ func TestTheAnswerToACallbackHoldsWhatWasWritten(t *testing.T) {
 		t.Errorf("what was heard began another job: %v", jobs)
 	}
 }
+
+// So do the answers to an action and to a question that was answered. To a question that is parked, the
+// next turn begins with it.
+func TestTheAnswersToQuestionsAndActionsHoldWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	prompts := kindsDir(t, "shop.md", "---\nactions:\n  - name: look\n    confirm: never\n    command: [echo, seen]\n---\nShop.")
+	for name, c := range map[string]struct {
+		path string
+		call object
+		told bool
+	}{
+		"an action":         {"actions/look", object{"input": object{}}, true},
+		"a question":        {"checkpoints", ratioQuestion(), true},
+		"a parked question": {"checkpoints", ratioQuestion(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := startNode(t, vars{"PROMPTS_DIR": prompts, "HOLD": map[bool]string{true: "1m", false: "0s"}[c.told]})
+			id, envelope := n.manual(t, object{"kind": "shop", "input": object{}, "userId": "u1", "sessionId": "s1"})
+			n.say(t, "s1", "No nuts, please")
+			answers := make(chan object, 1)
+			go func() { answers <- n.want(t, 200, "POST", "/api/claude/"+c.path, with(envelope, c.call)) }()
+			if c.path == "checkpoints" && c.told {
+				asked := n.openCheckpoint(t, id, "awaiting_input")["id"].(string)
+				n.want(t, 200, "POST", "/api/checkpoints/"+asked+"/reply", object{"values": object{"aspect_ratio": "1:1"}})
+			}
+			answer := <-answers
+			told, _ := answer["messages"].([]any)
+			if !c.told {
+				if told != nil || answer["status"] != "parked" {
+					t.Errorf("Claude is told %v", answer)
+				}
+				return
+			}
+			if len(told) != 1 || told[0].(object)["content"] != "No nuts, please" {
+				t.Errorf("Claude is told %v", answer)
+			}
+			eventually(t, "the message to be heard", func() bool {
+				return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["words"].([]any)[0].(object)["hearing"] == "heard"
+			})
+		})
+	}
+}
+
+// On the command line, say --wait ends when Claude has heard the message, not before.
+func TestSayWaitsUntilItIsHeard(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	cli, printed := commandLine(t, n), make(chan string, 1)
+	go func() { printed <- cli("say", "--session", "s1", "--wait", "No", "nuts") }()
+	eventually(t, "the message to be there", func() bool {
+		words, _ := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["words"].([]any)
+		return len(words) == 1
+	})
+	select {
+	case text := <-printed:
+		t.Fatalf("it ended before Claude heard it: %s", text)
+	case <-time.After(time.Second): // some looks at the message
+	}
+	n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Looking"}))
+	n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Looking on"})) // this says that the answer came
+	if text := <-printed; !strings.Contains(text, "No nuts") || !strings.Contains(text, "heard") {
+		t.Errorf("it printed %s", text)
+	}
+}

@@ -1,0 +1,32 @@
+package test
+
+import "testing"
+
+// While an action of the server's runs, a turn does not hang, however long its tool waits for it.
+func TestATurnThatWaitsForAnActionDoesNotHang(t *testing.T) {
+	t.Parallel()
+	env := ownKind(t, "slow", `---
+stall_timeout: 2s
+tool_timeout: 2s
+actions:
+  - name: build
+    confirm: never
+    command: [sh, -c, 'sleep 6']
+---
+Build.`, "")
+	env["CLAUDE_BIN"] = script(t, `
+cat > .prompt.txt
+value() { sed -n "s/^- $1: //p" .prompt.txt | tail -1; }
+post() { curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/$1" -H 'Content-Type: application/json' -d "{\"requestId\":\"$(value REQUEST_ID)\",\"hmac\":\"$(value HMAC_SIGNATURE)\",$2}" >&2; }
+echo '{"type":"system","subtype":"init"}'
+echo '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"curl"}}]}}'
+post actions/build '"input":{}'
+echo '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}'
+post result '"done":true'
+`)
+	n := startNode(t, env)
+	id := n.create(t, object{"kind": "slow", "input": object{}, "userId": "u1"})
+	if record := n.await(t, id, "received"); record["turn"] != 1.0 || record["lastFailure"] != nil {
+		t.Errorf("it took %v turns, the last failure is %v", record["turn"], record["lastFailure"])
+	}
+}
