@@ -131,7 +131,7 @@ sleep 1000
 `)})
 	id := n.create(t, object{"userId": "u1"})
 	watch := func(args ...string) (out *logBuffer, end func()) {
-		cmd := exec.Command(harness.Binary(), append([]string{"watch", id}, args...)...)
+		cmd := exec.CommandContext(t.Context(), harness.Binary(), append([]string{"watch", id}, args...)...)
 		home := t.TempDir()
 		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
 		out = &logBuffer{}
