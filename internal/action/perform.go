@@ -68,6 +68,9 @@ func firstText(candidates ...any) string {
 }
 
 func (s *Service) carryOut(ctx context.Context, r Run) (map[string]any, error) {
+	if err := s.stillAsShown(ctx, r); err != nil {
+		return nil, err
+	}
 	input, err := json.Marshal(r.Input)
 	if err != nil {
 		return nil, err
@@ -114,14 +117,14 @@ func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	room, err := s.room(r, args[0], dir)
+	room, err := s.room(r, args[0], dir, process.Room{Writable: []string{dir}, Lent: r.Action.Writable, Readable: slices.Clone(r.Action.Readable)})
 	if err != nil {
 		return nil, err
 	}
 	teller, way := &teller{store: s.store, run: r}, s.opts.Doors.OfAction(r.RequestID, r.Action.Name, r.Action.Network)
 	room.Network = way.Network
 	ended, err := process.Run(ctx, process.Command{
-		Args: args, Dir: dir, Env: s.environ(r), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
+		Args: args, Dir: dir, Env: s.environ(r, r.Action.Env), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
 		Sandbox: s.opts.Sandbox, Room: room, Limits: r.Action.Limits,
 	})
 	if err != nil {
@@ -171,11 +174,11 @@ func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
-// room is what a command reaches in a sandbox, but for the network: the directory it works in,
-// its program, what lies beside its kind, and what the kind names. Its home is empty, where
-// Claude has left nothing.
-func (s *Service) room(r Run, program, dir string) (room process.Room, err error) {
-	room = process.Room{Writable: []string{dir}, Lent: r.Action.Writable, Readable: slices.Clone(r.Action.Readable)}
+// room is what a command reaches in a sandbox, but for the network: what it is given, its program,
+// and what lies beside its kind. What the kind denies is not there. Its home is empty, where Claude
+// has left nothing.
+func (s *Service) room(r Run, program, dir string, given process.Room) (room process.Room, err error) {
+	room = given
 	if r.Dir != "" {
 		room.Readable = append(room.Readable, r.Dir)
 	}
@@ -190,7 +193,12 @@ func (s *Service) room(r Run, program, dir string) (room process.Room, err error
 
 // arguments fills in the input, each variable within its own argument.
 func (s *Service) arguments(r Run) ([]string, error) {
-	args := slices.Clone(r.Action.Command)
+	return s.fill(r.Action.Command, r)
+}
+
+// fill fills in a command.
+func (s *Service) fill(command []string, r Run) ([]string, error) {
+	args := slices.Clone(command)
 	for i := 1; i < len(args); i++ {
 		args[i] = kind.Fill(args[i], r.Input)
 		if strings.ContainsRune(args[i], 0) {
@@ -216,7 +224,7 @@ func program(name, dir, self string) string {
 
 // environ is what a command gets: what its kind says, and of ours no more than any
 // program of the user's needs.
-func (s *Service) environ(r Run) []string {
+func (s *Service) environ(r Run, further map[string]string) []string {
 	ours := map[string]string{}
 	for _, entry := range s.opts.Environ {
 		name, value, _ := strings.Cut(entry, "=")
@@ -227,8 +235,8 @@ func (s *Service) environ(r Run) []string {
 		"RINGBACK_KIND=" + r.Kind, "RINGBACK_KIND_DIR=" + r.Dir, "RINGBACK_ACTION=" + r.Action.Name,
 	}
 	env = append(env, process.Pick(s.opts.Environ, process.Basics, process.Person, process.Certificates)...)
-	for _, name := range slices.Sorted(maps.Keys(r.Action.Env)) {
-		env = append(env, name+"="+os.Expand(r.Action.Env[name], func(n string) string { return ours[n] }))
+	for _, name := range slices.Sorted(maps.Keys(further)) {
+		env = append(env, name+"="+os.Expand(further[name], func(n string) string { return ours[n] }))
 	}
 	return env
 }

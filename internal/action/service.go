@@ -77,6 +77,10 @@ type Run struct {
 	// read in a sandbox, unless the action gives it to it.
 	Tools approval.ToolRules
 	Input map[string]any
+	// Preview is what people have allowed, made again at PreviewedAt; nil for an action
+	// without a preview.
+	Preview     *job.Preview
+	PreviewedAt time.Time
 }
 
 var errJobEnded = errors.New("its job has ended")

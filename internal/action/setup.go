@@ -25,6 +25,9 @@ func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 				add([]string{"command"}, "Put it there and make it executable, or name another.", "command: %s", fault)
 			}
 		}
+		if p := a.Preview; p != nil {
+			checkPreview(p, k.Dir, environ, add)
+		}
 		for key, places := range map[string][]string{"readable": a.Readable, "writable": a.Writable} {
 			for _, place := range places {
 				if _, err := os.Stat(place); err != nil {
@@ -39,6 +42,25 @@ func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 		}
 	}
 	return problems
+}
+
+// checkPreview finds what the preview of an action lacks.
+func checkPreview(p *kind.Preview, dir string, environ []string, add func(path []string, hint, format string, args ...any)) {
+	if len(p.Command) > 0 {
+		if fault := programFault(p.Command[0], dir); fault != "" {
+			add([]string{"preview", "command"}, "Put it there and make it executable, or name another.", "preview: command: %s", fault)
+		}
+	}
+	for _, place := range p.Readable {
+		if _, err := os.Stat(place); err != nil {
+			add([]string{"preview", "readable"}, "Make it, or take it out.", "preview: readable: %s is not there", place)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		for _, unset := range unsetIn(p.Env[name], environ) {
+			add([]string{"preview", "env", name}, "Set it for the server, or take it out.", "preview: env: %s: ${%s} is not set", name, unset)
+		}
+	}
 }
 
 func programFault(name, dir string) string {

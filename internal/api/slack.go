@@ -105,7 +105,7 @@ func (s *Server) slackDecide(ctx context.Context, j job.Job, command notify.Slac
 		return job.Errorf(job.Conflict, "The question is too long for Slack, which has not shown all of it").
 			WithHint("Look at it in the console (/inbox/%s) or with: ringback approve %s", asked.ID, j.ID)
 	}
-	given.Iteration = command.Iteration
+	given.Iteration, given.Shown = command.Iteration, job.ShownInText(*asked)
 	_, err := s.checkpoints.Reply(ctx, *asked, given)
 	return err
 }

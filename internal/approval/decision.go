@@ -14,6 +14,8 @@ type Decision struct {
 	Until time.Time `json:"until,omitzero"`
 	// Denied is whether it is a no.
 	Denied bool `json:"denied,omitempty"`
+	// Preview is the digest of the preview that was shown; a yes permits nothing else.
+	Preview string `json:"preview,omitempty"`
 }
 
 // Yes is the decision of who has permitted something at a checkpoint.

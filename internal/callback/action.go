@@ -31,6 +31,9 @@ type actionCall struct {
 	action    *kind.Action
 	input     map[string]any
 	operation job.Operation
+	// preview is what the action would do, made at previewedAt; nil for an action without one.
+	preview     *job.Preview
+	previewedAt time.Time
 }
 
 // action runs an action of the kind, if a person has allowed it where one must. What
@@ -46,8 +49,15 @@ func (h *Handler) action(in *call) (any, error) {
 	}
 	confirmed, _ := in.payload["confirmed"].(bool)
 	gated := a.action.NeedsApproval(a.input)
-	if gated && !confirmed {
-		return h.confirm(a)
+	var noPreview error
+	if gated {
+		noPreview = h.makePreview(a)
+	}
+	switch {
+	case gated && !confirmed && noPreview != nil:
+		return h.previewFailed(a, noPreview)
+	case gated && !confirmed:
+		return h.confirm(a, "")
 	}
 	run := lifecycle.RunID("run_" + strings.ToLower(rand.Text()))
 	outcome, run, err := h.jobs.StartAction(in.ctx, lifecycle.NewRun{
@@ -57,15 +67,54 @@ func (h *Handler) action(in *call) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case outcome.Kind == lifecycle.Unapproved && noPreview != nil:
+		return h.previewFailed(a, noPreview)
 	case outcome.Kind == lifecycle.Unapproved:
 		h.log.Warn("action refused", "requestId", a.id, "action", a.action.Name, "reason", outcome.Reason)
-		return h.confirm(a)
+		return h.confirm(a, outcome.Outdated)
 	case !outcome.OK():
 		return nil, in.refused(outcome)
 	case outcome.Kind == lifecycle.Accepted:
-		h.actions.Start(action.Run{ID: run, RequestID: in.id, Header: in.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Tools: a.kind.Policy.ToolRules(), Input: a.input})
+		started := a.run()
+		started.ID = run
+		h.actions.Start(started)
 	}
 	return h.outcomeOf(a, run)
+}
+
+// run is the run of the action that is called.
+func (a *actionCall) run() action.Run {
+	return action.Run{
+		RequestID: a.id, Header: a.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Tools: a.kind.Policy.ToolRules(), Input: a.input,
+		Preview: a.preview, PreviewedAt: a.previewedAt,
+	}
+}
+
+// noDigest is the digest of a preview that could not be made: no approval is of it.
+const noDigest = "none"
+
+// makePreview makes the preview of the call, and binds the call to it.
+func (h *Handler) makePreview(a *actionCall) error {
+	begin := time.Now()
+	made, err := h.actions.Preview(a.ctx, a.run())
+	switch {
+	case err != nil:
+		a.operation.PreviewDigest = noDigest
+		return err
+	case made != nil:
+		a.preview, a.previewedAt, a.operation.PreviewDigest = made, begin, made.Digest
+	}
+	return nil
+}
+
+// previewFailed tells Claude that nobody can be asked, since there is nothing to show them.
+func (h *Handler) previewFailed(a *actionCall, err error) (any, error) {
+	h.log.Warn("preview failed", "requestId", a.id, "action", a.action.Name, "error", err)
+	return map[string]any{
+		"status": "error", "success": false,
+		"message":     "The preview of " + a.action.Name + " failed, so nobody was asked, and nothing ran: " + err.Error(),
+		"instruction": "If the input is the reason, correct it and call the action again. Else go on without it, and say so in your result.",
+	}, nil
 }
 
 func (h *Handler) readActionCall(in *call) (*actionCall, error) {

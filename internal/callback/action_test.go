@@ -117,7 +117,7 @@ func TestCallsThatAreNoAction(t *testing.T) {
 		status   int
 		says     string
 	}{
-		"an unknown action":          {release, "actions/destroy", object{"input": object{}}, 404, "There are: deploy, look."},
+		"an unknown action":          {release, "actions/destroy", object{"input": object{}}, 404, "There are: deploy, look, switch."},
 		"a kind without actions":     {note, "actions/deploy", object{"input": shop}, 404, "This kind of job has no actions."},
 		"no input":                   {release, "actions/deploy", object{}, 400, "/input"},
 		"an input that is no object": {release, "actions/deploy", object{"input": "shop"}, 400, "/input"},

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -45,6 +46,10 @@ actions:
   - name: look
     confirm: never
     webhook: https://look.example
+  - name: switch
+    input: {type: object, required: [file], properties: {file: {type: string}}}
+    preview: {command: [cat, "{{input.file}}"]}
+    webhook: https://switch.example
 ---
 Release.`)},
 		"errand.md": {Data: []byte(`---
@@ -98,7 +103,7 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	s := &server{t: t, store: db}
 	s.webhook = func(string) ([]byte, error) { return []byte(`{"message": "Done", "number": 7}`), nil }
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
-	actions := action.New(s.store, s.jobs, action.Options{Call: func(_ context.Context, url, _ string, _ []byte) ([]byte, error) {
+	actions := action.New(s.store, s.jobs, action.Options{Dir: func(job.ID) string { return "" }, Environ: os.Environ(), Call: func(_ context.Context, url, _ string, _ []byte) ([]byte, error) {
 		s.ran.Add(1)
 		return s.webhook(url)
 	}}, log)

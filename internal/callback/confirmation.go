@@ -38,8 +38,18 @@ const (
 // changeFirst is what Claude does where the user wants something else.
 const changeFirst = `The user has not allowed this input: "reason" says what they want instead. Call the action again with the input changed accordingly, without "confirmed": they are asked anew.`
 
-// confirm asks a person, and answers with what they said while the call waited.
-func (h *Handler) confirm(a *actionCall) (any, error) {
+// confirm asks a person, and answers with what they said while the call waited. outdated is
+// the checkpoint at which an earlier preview was approved; empty if there is none.
+func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error) {
+	if outdated != "" && a.preview != nil {
+		earlier, err := h.store.Checkpoint(a.ctx, outdated)
+		if err != nil {
+			return nil, err
+		}
+		if a.preview.Before = job.PreviewIn(earlier.Props); a.preview.Before != nil {
+			a.preview.Before.Before = nil // what was approved last is enough
+		}
+	}
 	toolCallID := "call_" + strings.ToLower(rand.Text())
 	parts, err := a.awaiting(toolCallID)
 	if err != nil {
@@ -50,7 +60,7 @@ func (h *Handler) confirm(a *actionCall) (any, error) {
 	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Request{
 		ToolCallID: toolCallID, Parts: parts, Asked: question,
 		RequestID: a.id, UserID: a.header.UserID, SessionID: a.header.SessionID, Type: job.Confirmation,
-		Message: job.Sentence(question.Segments), Props: a.props(), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation, Hold: true,
+		Message: job.Sentence(question.Segments), Props: a.props(), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation, Hold: true, Preview: a.preview,
 	})
 	switch {
 	case err != nil:

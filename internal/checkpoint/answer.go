@@ -109,7 +109,7 @@ func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error
 	}
 	message := job.Text(job.FromUser, cmp.Or(g.Written, f.summaryText(g)))
 	message.LogID, message.Destination = g.LogID, g.Destination
-	a.Message, a.By = &message, g.By
+	a.Message, a.By, a.Seen = &message, g.By, lifecycle.Seen{Shown: g.Shown, Trees: g.Trees}
 	a = withExchange(a, f.exchangeWith(message.Content))
 	if a.Reply.Decision == job.Approve {
 		if rule := s.denying(f, a.Reply.Values); rule != "" {

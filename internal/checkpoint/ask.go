@@ -23,6 +23,9 @@ type Request struct {
 	Type      job.CheckpointType
 	Message   string
 	Props     json.RawMessage
+	// Preview is what the action that is asked for would do; nil for none. Props do not hold
+	// it, so a repeated question is recognized whatever has changed since.
+	Preview *job.Preview
 	// Asked is what is to be allowed, in parts; nil if the message is all there is.
 	Asked *job.Asked
 	// Parts are shown beside the message.
@@ -50,6 +53,7 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 		return lifecycle.Outcome{}, asked, details, nil
 	}
 	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", a.Asked // whatever the asker's props say
+	f.props.Preview = a.Preview
 	made, err := compose(f, a)
 	if err != nil {
 		return lifecycle.Outcome{}, asked, nil, err
@@ -72,7 +76,7 @@ func compose(f form, a Request) (lifecycle.NewCheckpoint, error) {
 	if err != nil {
 		return lifecycle.NewCheckpoint{}, err
 	}
-	chat := job.Text(job.FromAssistant, message)
+	chat := job.Text(job.FromAssistant, withPreview(message, f.props.Preview))
 	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, cmp.Or(a.LogID, run), cmp.Or(a.Destination, "user")
 	chat.Parts = append(chat.Parts, a.Parts...)
 	return lifecycle.NewCheckpoint{
@@ -80,6 +84,35 @@ func compose(f form, a Request) (lifecycle.NewCheckpoint, error) {
 		Chat: chat, Digest: digestOf(a), ApprovalKey: a.ApprovalKey, AuditFields: a.AuditFields, ToolCallID: a.ToolCallID,
 		MaxIterations: a.MaxIterations,
 	}, nil
+}
+
+// onlyAsImage asks again after a yes in words to a preview that words cannot show.
+const onlyAsImage = "What this would do is an image, which is not shown here: look at it in the console's inbox, and decide there. "
+
+// withPreview adds a preview to a question, as people read it in a chat: as a block of code,
+// which nothing in it can end. Of an image, the chat says where to look at it.
+func withPreview(message string, p *job.Preview) string {
+	if p == nil {
+		return message
+	}
+	if p.Before != nil {
+		message += "\n\nWhat it would do has changed since it was approved. Before:" + previewBlock(p.Before) + "\n\nNow:"
+	} else {
+		message += "\n\nWhat it would do:"
+	}
+	return message + previewBlock(p)
+}
+
+func previewBlock(p *job.Preview) string {
+	text := strings.Join(p.Lines(), "\n")
+	if p.Format == job.PreviewImage {
+		return " an image. Look at it in the console before you decide."
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return "\n\n" + fence + "\n" + text + "\n" + fence
 }
 
 // digestOf recognises a question that is asked again because its answer was lost.

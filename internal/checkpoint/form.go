@@ -134,6 +134,7 @@ func (f form) complete(runID string) (message string, props json.RawMessage, err
 	}
 	delete(all, "original_question") // these are ours: no asker gives them
 	delete(all, "offered_change")
+	delete(all, "preview")
 	delete(all, "asked")
 	known := f.props
 	known.CheckpointType, known.AwaitingResponse, known.RunID = c.Type, true, runID

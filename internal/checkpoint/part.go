@@ -158,6 +158,6 @@ func (s *Service) toolOutput(ctx context.Context, m Incoming) (int64, error) {
 		return 0, job.Errorf(job.Conflict, "No question waits for the call %q in this session", cmp.Or(out.CallID, string(out.CheckpointID))).
 			WithHint("It was answered, or its job has ended: GET /api/sessions/%s/messages shows how.", m.SessionID)
 	}
-	given := Reply{Decision: out.Decision, Text: cmp.Or(out.Text, m.Content), By: m.By, LogID: m.LogID, Destination: m.Destination}
+	given := Reply{Seen: Seen{Shown: job.ShownInText(open[i])}, Decision: out.Decision, Text: cmp.Or(out.Text, m.Content), By: m.By, LogID: m.LogID, Destination: m.Destination}
 	return s.reply(ctx, open[i], given)
 }

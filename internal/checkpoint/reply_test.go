@@ -2,6 +2,7 @@ package checkpoint_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -236,6 +237,52 @@ func TestAYesToAPartOfAnInput(t *testing.T) {
 	}
 	if c, err = p.Reply(t.Context(), again, words("yes")); err != nil || c.Status != job.Answered || c.Reply.Decision != job.Approve {
 		t.Errorf("a yes to all of it made the question %s, %v", c.Status, err)
+	}
+}
+
+func TestHowSomethingWasShownIsStatedInKnownWords(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	c := p.ask(p.begin(), deploy)
+	if _, err := p.Reply(t.Context(), c, having(checkpoint.Seen{Shown: "mostly"})); err == nil || !strings.Contains(fmt.Sprint(err), "Invalid") {
+		t.Errorf("a word of its own was answered %v", err)
+	}
+	if c, err := p.Reply(t.Context(), c, having(checkpoint.Seen{Shown: job.ShownByLink})); err != nil || c.Status != job.Answered {
+		t.Errorf("the question is %s, %v", c.Status, err)
+	}
+}
+
+// A yes in words allows nothing whose preview is an image; one in the console, beside it, does.
+func TestAYesInWordsToAnImage(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	_, asked, details, err := p.Ask(t.Context(), checkpoint.Request{
+		RequestID: p.begin(), UserID: user, SessionID: session, Type: job.Confirmation, Message: "Draw it?", ApprovalKey: "action:draw:1",
+		Preview: &job.Preview{Format: job.PreviewImage, MediaType: "image/png", Data: []byte("x"), Digest: "d"},
+	})
+	if err != nil || details != nil {
+		t.Fatal(err, details)
+	}
+	c, err := p.Reply(t.Context(), p.checkpoint(asked.ID), words("yes"))
+	if err != nil || c.Status != job.Superseded {
+		t.Fatalf("the question is %s, %v", c.Status, err)
+	}
+	again := p.checkpoint(c.Next)
+	if !strings.Contains(again.Message, "in the console's inbox") || job.PreviewIn(again.Props) == nil {
+		t.Errorf("it is asked again as %q with %s", again.Message, again.Props)
+	}
+	if c, err = p.Reply(t.Context(), again, having(checkpoint.Seen{Shown: job.ShownWhole})); err != nil || c.Status != job.Answered {
+		t.Errorf("a yes in the console made it %s, %v", c.Status, err)
+	}
+}
+
+// An asker's props cannot hold a preview: it is the server's.
+func TestAnAskerCannotGiveAPreview(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	c := p.ask(p.begin(), question{job.Confirmation, "Pay?", `{"preview":{"format":"text","text":"Nothing happens","digest":"d"}}`})
+	if job.PreviewIn(c.Props) != nil || strings.Contains(string(c.Props), "Nothing happens") {
+		t.Errorf("its props are %s", c.Props)
 	}
 }
 

@@ -15,11 +15,16 @@ type Seen struct {
 	Iteration *int `json:"iteration,omitempty"`
 	// Trees are git's ids of what was shown, by repository, as the diff tells them.
 	Trees map[string]string `json:"trees,omitempty"`
+	// Shown is how it was shown, for the audit log: whole, paged or link.
+	Shown job.Shown `json:"shown,omitempty"`
 }
 
 // checkSeen returns a Conflict if the reply identifies something other than the
 // current question, and Invalid for an approval that does not identify anything.
 func (f form) checkSeen(g Reply) error {
+	if !g.Shown.Valid() {
+		return refuse("/shown", fmt.Sprintf("found %q; allowed: whole, paged, link", g.Shown))
+	}
 	if err := f.checkNamed(g.Seen); err != nil {
 		return err
 	}

@@ -28,6 +28,8 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 			return f.review(base)
 		case base.Decision == job.Approve && f.props.Asked != nil && f.props.Asked.Omitted > 0:
 			return f.askWhole(base), nil
+		case base.Decision == job.Approve && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
+			return f.askedBack(intent.Reading{}).askAgain(base, nil, onlyAsImage+strings.TrimPrefix(f.checkpoint.Message, onlyAsImage)), nil
 		}
 		return answered(base), nil
 	case intent.Cancel:

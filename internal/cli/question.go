@@ -34,6 +34,7 @@ func (p printer) asks(c job.Checkpoint) {
 	}
 	p.hang(margin, margin, bold, strings.TrimSpace(text))
 	p.input(margin, q)
+	p.preview(margin, job.PreviewIn(c.Props))
 }
 
 // input prints what a yes runs, field by field and as JSON.
@@ -52,6 +53,29 @@ func (p printer) input(margin string, q job.Question) {
 	}
 	p.printf("%sAs JSON:\n", margin)
 	p.lines(margin+"  ", strings.Split(q.Exact, "\n"))
+}
+
+// preview prints what an action would do, all of it. Its lines are indented twice, so that
+// none passes for one of ours or of the question.
+func (p printer) preview(margin string, made *job.Preview) {
+	if made == nil {
+		return
+	}
+	if made.Before != nil {
+		p.printf("%sWhat it would do has changed since it was approved. Before:\n", margin)
+		p.previewLines(margin, made.Before)
+		p.printf("%sNow:\n", margin)
+	} else {
+		p.printf("%sWhat it would do:\n", margin)
+	}
+	p.previewLines(margin, made)
+}
+
+func (p printer) previewLines(margin string, made *job.Preview) {
+	p.lines(margin+"  ", made.Lines())
+	if made.Format == job.PreviewImage {
+		p.printf("%s  Look at it in the console before you decide.\n", margin)
+	}
 }
 
 // suggested are the replies that a question offers, in one line.

@@ -186,5 +186,5 @@ func steeringRound(c job.Checkpoint) string {
 	if json.Unmarshal(c.Props, &props) != nil || props.MaxIterations == 0 {
 		return ""
 	}
-	return itoa(props.Iteration+1) + " of at most " + itoa(props.MaxIterations+1)
+	return strings.TrimPrefix(job.RoundWords(props.Iteration, props.MaxIterations), "round ")
 }

@@ -17,6 +17,8 @@ type Seen struct {
 	Iteration *int `json:"iteration,omitempty"`
 	// Trees are git's ids of what was shown, by repository.
 	Trees map[string]string `json:"trees,omitempty"`
+	// Shown is how it was shown.
+	Shown job.Shown `json:"shown,omitempty"`
 }
 
 // Approve allows what a job asks to be allowed, and returns the job's record.

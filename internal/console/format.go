@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"slices"
@@ -15,10 +16,15 @@ import (
 // functions are what templates call.
 func functions(files static) template.FuncMap {
 	return template.FuncMap{
-		"static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
+		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "tone": tone, "shortID": shortID, "jobPath": jobPath, "pretty": pretty, "indented": literal.Indented,
 		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
 	}
+}
+
+// imageData is the image of a preview as an address. The server has checked what it is.
+func imageData(p *job.Preview) template.URL {
+	return template.URL("data:" + p.MediaType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)) //nolint:gosec // an image of a known type, in base64
 }
 
 // stateWords are what people read of a state.

@@ -12,7 +12,10 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"ringback/internal/excerpt"
 )
 
 // reader renders Markdown. goldmark escapes all text; safeNodes renders the nodes that could
@@ -29,28 +32,75 @@ var reader = sync.OnceValue(func() goldmark.Markdown {
 })
 
 // safeNodes renders the nodes that name an address, hold HTML or carry attributes: it links to
-// the web and to e-mail addresses only, without telling where the reader comes from, and
-// leaves out HTML, images, which would be loaded from elsewhere, titles and classes.
+// the web and to e-mail addresses only, without telling where the reader comes from, shows
+// behind a link where it leads, HTML as it was written, and images, which would be loaded
+// from elsewhere, as their text with their address. It leaves out titles and classes.
 type safeNodes struct{}
 
 func (safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	omit := func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { return ast.WalkSkipChildren, nil }
-	r.Register(ast.KindImage, omit)
-	r.Register(ast.KindRawHTML, omit)
-	r.Register(ast.KindHTMLBlock, omit)
+	r.Register(ast.KindImage, renderImage)
+	r.Register(ast.KindRawHTML, renderRawHTML)
+	r.Register(ast.KindHTMLBlock, renderHTMLBlock)
 	r.Register(ast.KindLink, renderLink)
 	r.Register(ast.KindAutoLink, renderAutoLink)
 	r.Register(ast.KindFencedCodeBlock, renderCode)
 }
 
 func renderLink(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	open, closing := linkTags(util.URLEscape(n.(*ast.Link).Destination, true))
+	destination := n.(*ast.Link).Destination
+	open, closing := linkTags(util.URLEscape(destination, true))
 	if entering {
 		_, _ = w.WriteString(open)
 	} else {
-		_, _ = w.WriteString(closing)
+		_, _ = w.WriteString(closing + leadsTo(destination))
 	}
 	return ast.WalkContinue, nil
+}
+
+// mostOfAddress is how many bytes of an address are shown behind a link or an image.
+const mostOfAddress = 200
+
+// leadsTo shows where a link leads, whatever its text says.
+func leadsTo(address []byte) string {
+	return " (" + template.HTMLEscapeString(excerpt.Head(string(address), mostOfAddress)) + ")"
+}
+
+func renderImage(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("[image: ")
+	} else {
+		_, _ = w.WriteString(leadsTo(n.(*ast.Image).Destination) + "]")
+	}
+	return ast.WalkContinue, nil
+}
+
+func renderRawHTML(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		writeEscaped(w, source, n.(*ast.RawHTML).Segments)
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	block := n.(*ast.HTMLBlock)
+	_, _ = w.WriteString("<pre><code>")
+	writeEscaped(w, source, block.Lines())
+	if block.HasClosure() {
+		_, _ = w.WriteString(template.HTMLEscapeString(string(block.ClosureLine.Value(source))))
+	}
+	_, _ = w.WriteString("</code></pre>\n")
+	return ast.WalkContinue, nil
+}
+
+// writeEscaped writes parts of a text as they are written there.
+func writeEscaped(w util.BufWriter, source []byte, parts *text.Segments) {
+	for i := range parts.Len() {
+		part := parts.At(i)
+		_, _ = w.WriteString(template.HTMLEscapeString(string(part.Value(source))))
+	}
 }
 
 func renderAutoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -97,14 +147,14 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 }
 
 // markdown is a text of a model's or a user's as a page shows it.
-func markdown(text string) template.HTML {
-	if len(text) <= mostMarkdown {
-		out := boundedBuffer{limit: mostExpansion*len(text) + leastHTML}
-		if reader().Convert([]byte(text), &out) == nil {
+func markdown(source string) template.HTML {
+	if len(source) <= mostMarkdown {
+		out := boundedBuffer{limit: mostExpansion*len(source) + leastHTML}
+		if reader().Convert([]byte(source), &out) == nil {
 			return template.HTML(out.String()) //nolint:gosec // goldmark and safeNodes escape it
 		}
 	}
-	return `<p class="help">Shown as text: too long or too complex to be laid out.</p>` + asText(text)
+	return `<p class="help">Shown as text: too long or too complex to be laid out.</p>` + asText(source)
 }
 
 // asText is a text as it was written.

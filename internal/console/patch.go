@@ -19,6 +19,8 @@ type patch struct {
 	Rows         []row
 	// Cut is whether some lines of it are not shown.
 	Cut bool
+	// Folded is whether its lines are shown only once somebody unfolds them.
+	Folded bool
 }
 
 // row is a line of a patch, in both ways in which it can be shown.
@@ -75,6 +77,9 @@ func (p patch) Chunks() [][]row { return slices.Collect(slices.Chunk(p.Rows, chu
 // Large is whether it is laid out at once, whether it is in sight or not: a browser that
 // passes it over has to catch up when the focus goes through it.
 func (p patch) Large() bool { return len(p.Rows) > 3*chunkRows }
+
+// Lines is how many lines have changed.
+func (p patch) Lines() int { return p.Additions + p.Deletions }
 
 // Wide is whether the numbers of lines have many digits.
 func (p patch) Wide() bool {

@@ -144,7 +144,10 @@ func unseen(sent url.Values, decision job.Decision) error {
 
 // seen is what of a change was on the page.
 func seen(sent url.Values) client.Seen {
-	var s client.Seen
+	s := client.Seen{Shown: job.ShownWhole}
+	if sent.Get("unseen-too") != "" {
+		s.Shown = job.ShownPaged
+	}
 	if n, err := strconv.Atoi(sent.Get("iteration")); err == nil {
 		s.Iteration = &n
 	}

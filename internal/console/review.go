@@ -22,6 +22,8 @@ type reviewView struct {
 	Files                []changedFile
 	Additions, Deletions int
 	Unseen               int
+	// Attention names the files of the whole change that deserve a second look.
+	Attention []attention
 	// Split is whether lines are shown side by side.
 	Split bool
 	// Iteration and Trees are what is on the page: a decision is taken for that.
@@ -163,11 +165,12 @@ func (r *reviewView) count(whole []job.DiffOutput) {
 			p, here := shown[d.Repository+"/"+f.Path]
 			r.Files = append(r.Files, changedFile{d.Repository, f, p.Anchor})
 			r.Additions, r.Deletions = r.Additions+f.Additions, r.Deletions+f.Deletions
-			if !here || p.Cut || r.Since != nil {
+			if !here || p.Cut || p.Folded || r.Since != nil {
 				r.Unseen++
 			}
 		}
 	}
+	r.Attention = newAttention(r.Files)
 }
 
 // Link is the address of the page with something shown in another way.
@@ -213,6 +216,7 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 				}
 			}
 			p.Cut = !f.Binary && lines < f.Additions+f.Deletions
+			p.Folded = f.Additions+f.Deletions >= veryLarge && lines > 0 && r.From == 1 && r.Whole == ""
 			r.Patches = append(r.Patches, p)
 		}
 		for _, one := range d.LeftOut {
@@ -258,7 +262,8 @@ func (v *visit) decideAgain(q question, sent url.Values, e *job.Error) (bool, er
 	seen := number(sent.Get("iteration"))
 	switch {
 	case seen != shown.Iteration:
-		shown.Outdated = fmt.Sprintf("You decided on round %d, and the change is at round %d by now. Nothing was decided: look at it again.", seen, shown.Iteration)
+		shown.Outdated = fmt.Sprintf("You decided on %s, and the change is at %s by now. Nothing was decided: look at it again.",
+			job.RoundWords(seen, 0), job.RoundWords(shown.Iteration, 0))
 	case !shown.Asks:
 		return false, nil
 	default:

@@ -43,18 +43,21 @@ func TestMarkdownOfOthers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"**bold** `code`":                          "<strong>bold</strong> <code>code</code>",
-		"<script>alert(1)</script>":                "",
-		"[x](javascript:alert(1))":                 "x",
-		"[x](data:text/html,x)":                    "x",
-		"![i](https://evil.example/i.png)":         "",
-		`<a href="https://a.example" onclick="x">`: "",
+		"<script>alert(1)</script>":                "&lt;script&gt;alert(1)&lt;/script&gt;",
+		"Replace <b>x</b> by <i>y</i>":             "Replace &lt;b&gt;x&lt;/b&gt; by &lt;i&gt;y&lt;/i&gt;",
+		"a\n\n<!--\nhidden\n-->\n\nb":              "&lt;!--\nhidden\n--&gt;",
+		"[x](javascript:alert(1))":                 "<p>x (javascript:alert(1))</p>",
+		"[x](data:text/html,x)":                    "<p>x (data:text/html,x)</p>",
+		"[https://a.example](https://b.example)":   "</a> (https://b.example)",
+		"![i](https://evil.example/i.png)":         "<p>[image: i (https://evil.example/i.png)]</p>",
+		`<a href="https://a.example" onclick="x">`: "&lt;a href=",
 		"https://a.example/?a=1&b=2":               `href="/leave?to=https%3A%2F%2Fa.example%2F%3Fa%3D1%26b%3D2" rel="nofollow noreferrer noopener" target="_blank"`,
 		"| a | b |\n|---|---|\n| 1 | 2 |":          "<td>1</td>",
 		strings.Repeat("[", 70_000):                `<pre class="plain">`,
-		"<style>*{display:none}</style>x":          "",
+		"<style>*{display:none}</style>x":          "&lt;style&gt;",
 	} {
 		got := string(markdown(text))
-		for _, bad := range []string{"<script", "javascript:", "<img", "onclick", "<style", "data:"} {
+		for _, bad := range []string{"<script", `href="javascript:`, "<img", "<a onclick", "<style", `href="data:`, "src="} {
 			if strings.Contains(got, bad) {
 				t.Errorf("%.60q is shown as %.200q", text, got)
 			}

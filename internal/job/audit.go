@@ -41,6 +41,10 @@ type AuditEntry struct {
 	Type         CheckpointType `json:"type,omitempty"`
 	// By is who decided; nil where nobody did.
 	By *Actor `json:"by,omitempty"`
+	// Shown is how what was decided on had been shown, as the client stated; empty if it
+	// stated nothing. Trees are what of a change it named, by repository.
+	Shown Shown             `json:"shown,omitempty"`
+	Trees map[string]string `json:"trees,omitempty"`
 	// Scope is how far an approval goes: once, job or always.
 	Scope ApprovalScope `json:"scope,omitempty"`
 	// Run is the run of an action.
@@ -61,6 +65,32 @@ type Operation struct {
 	// canonical JSON (RFC 8785), in hex.
 	Input       json.RawMessage `json:"input,omitempty" jsonschema:"type=object"`
 	InputDigest string          `json:"inputDigest,omitempty"`
+	// PreviewDigest is the digest of the preview of an action with this input, as people
+	// were shown it; empty without one.
+	PreviewDigest string `json:"previewDigest,omitempty"`
+}
+
+// Shown is how what is decided on was shown to the person who decides.
+type Shown string
+
+// How something was shown.
+const (
+	ShownWhole  Shown = "whole" // all of it at once
+	ShownPaged  Shown = "paged" // a page of it, and the rest was approved unseen by a second act
+	ShownByLink Shown = "link"  // not there, but a link or a command that leads to it
+)
+
+// ShownInText is how a question is shown where there is only text: in a chat and in Slack.
+func ShownInText(c Checkpoint) Shown {
+	if p := PreviewIn(c.Props); c.Type == Review || p != nil && p.Format == PreviewImage {
+		return ShownByLink
+	}
+	return ShownWhole
+}
+
+// Valid reports whether s is one of these, or empty.
+func (s Shown) Valid() bool {
+	return s == "" || s == ShownWhole || s == ShownPaged || s == ShownByLink
 }
 
 // ApprovalScope is how far an approval goes.

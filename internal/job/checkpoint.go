@@ -151,6 +151,9 @@ type Props struct {
 	// Yes and No are the answers to a confirmation, in its asker's own words.
 	Yes *AnswerProps `json:"yes,omitempty"`
 	No  *AnswerProps `json:"no,omitempty"`
+	// Preview is what the action would do, as the server has made it; an approval is of
+	// exactly this.
+	Preview *Preview `json:"preview,omitempty"`
 	// ResumeURL is called with the reply when something outside Ringback asked.
 	ResumeURL string `json:"resume_url,omitempty"`
 }

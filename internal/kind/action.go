@@ -61,6 +61,8 @@ type Action struct {
 	Limits limit.Limits `yaml:"limits"`
 	// Timeout is how long it may take; default 5 minutes.
 	Timeout time.Duration `yaml:"timeout"`
+	// Preview shows what the action would do before a person allows it; nil for none.
+	Preview *Preview `yaml:"preview"`
 
 	schema  *schema.Schema
 	confirm approval.Confirm
@@ -281,6 +283,7 @@ func (a *Action) complete() (faults []actionFault) {
 			faults = append(faults, actionFault{path: []string{key}, message: text})
 		}
 	}
+	faults = append(faults, a.previewFaults()...)
 	return append(faults, a.textFaults()...)
 }
 
@@ -361,17 +364,7 @@ func (a *Action) runFault() string {
 // textFaults finds variables that nothing could be put in place of, and those in
 // texts where nothing is.
 func (a *Action) textFaults() (faults []actionFault) {
-	filled := func(text string, path ...string) {
-		for _, f := range templateFaults(text, func(name string) (string, string) {
-			field, ok := strings.CutPrefix(name, "input.")
-			if !ok {
-				return "is not a known variable", "There are {{input.<field>}}."
-			}
-			return a.schema.FieldFault(field)
-		}) {
-			faults = append(faults, actionFault{path, f.message, f.hint})
-		}
-	}
+	filled := func(text string, path ...string) { faults = append(faults, a.filledFaults(text, path...)...) }
 	plain := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {
 			faults = append(faults, actionFault{path, path[len(path)-1] + ": nothing is filled in here", "Variables stand in question, in the messages of yes and no, and in the arguments of command."})
@@ -403,15 +396,38 @@ func (a *Action) textFaults() (faults []actionFault) {
 	return faults
 }
 
+// filledFaults finds variables of a text that nothing of the input could be put in place of.
+func (a *Action) filledFaults(text string, path ...string) (faults []actionFault) {
+	for _, f := range templateFaults(text, func(name string) (string, string) {
+		field, ok := strings.CutPrefix(name, "input.")
+		if !ok {
+			return "is not a known variable", "There are {{input.<field>}}."
+		}
+		return a.schema.FieldFault(field)
+	}) {
+		faults = append(faults, actionFault{path, f.message, f.hint})
+	}
+	return faults
+}
+
 // checkPrograms finds programs that are named by a path which leads nowhere, for
 // the kind is part of the program and lies in no directory.
 func checkPrograms(k *Kind) (problems []Problem) {
-	for _, a := range k.Policy.Actions {
-		if a != nil && len(a.Command) > 0 && k.Dir == "" && strings.Contains(a.Command[0], "/") && !path.IsAbs(a.Command[0]) {
+	check := func(a *Action, command []string, at ...string) {
+		if len(command) > 0 && k.Dir == "" && strings.Contains(command[0], "/") && !path.IsAbs(command[0]) {
 			problems = append(problems, Problem{
-				Line: a.Line("command"), Message: fmt.Sprintf("actions: %s: command: %s is a relative path, but the kind lies in no directory", a.Name, a.Command[0]),
+				Line: a.Line(at...), Message: fmt.Sprintf("actions: %s: %s: %s is a relative path, but the kind lies in no directory", a.Name, strings.Join(at, ": "), command[0]),
 				Hint: "Name a program on PATH, or an absolute path.",
 			})
+		}
+	}
+	for _, a := range k.Policy.Actions {
+		if a == nil {
+			continue
+		}
+		check(a, a.Command, "command")
+		if a.Preview != nil {
+			check(a, a.Preview.Command, "preview", "command")
 		}
 	}
 	return problems

@@ -16,7 +16,7 @@ func TestEveryKeyIsInTheReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range []any{kind.Policy{}, kind.Action{}, kind.Choice{}, kind.Workspace{}} {
+	for _, of := range []any{kind.Policy{}, kind.Action{}, kind.Choice{}, kind.Preview{}, kind.Workspace{}} {
 		for field := range reflect.TypeOf(of).Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 			if key != "" && !strings.Contains(string(text), "`"+key+"`") {

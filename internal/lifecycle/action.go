@@ -88,6 +88,7 @@ const (
 	approvalExpired = "the approval has expired"
 	approvalClaimed = "confirmed was claimed, but this input has no unused approval"
 	approvalMissing = "this call has no unused approval"
+	approvalChanged = "what the action would do has changed since it was approved"
 )
 
 // spend uses up the approval of an action. Without a valid one, the outcome is Unapproved,
@@ -96,6 +97,14 @@ func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
 	refused := job.AuditEntry{Event: "refused", Detail: approvalClaimed, Operation: about}
 	switch a := j.Approval; a.At(st.Now) {
 	case approval.Permitted:
+		if a.Preview != about.PreviewDigest {
+			// The yes stays: it is of what was shown, permits nothing else, and the next
+			// answer replaces it. Until then, it says what people have seen.
+			j.forgetQuestion(a.Checkpoint)
+			refused.Detail, refused.CheckpointID = approvalChanged, a.Checkpoint
+			st.audit(j, refused)
+			return Outcome{Kind: Unapproved, Reason: refused.Detail, Outdated: a.Checkpoint}
+		}
 		st.takeApproval(j, key)
 		return Outcome{Kind: Accepted}
 	case approval.Expired:

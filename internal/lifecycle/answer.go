@@ -25,11 +25,19 @@ type Resolution struct {
 	Again *NewCheckpoint
 	// By is who replied.
 	By job.Actor
+	// Seen is what they had seen, for the audit log.
+	Seen Seen
 	// Approval is how far a yes goes.
 	Approval ApprovalTerms
 	// Exchange is what was said since the question was first put, this reply and
 	// what is asked back included; it is kept as long as there is no answer.
 	Exchange []job.Utterance
+}
+
+// Seen is what somebody had seen who decided.
+type Seen struct {
+	Shown job.Shown
+	Trees map[string]string
 }
 
 // ApprovalTerms is how far a yes goes.
@@ -108,7 +116,7 @@ func (st *State) clarify(c *Checkpoint, r Resolution, fresh job.CheckpointID) er
 		return err
 	}
 	c.Held = false
-	st.auditReply(c, "unclear", r.By, r.Reply, r.Approval.Scope)
+	st.auditReply(c, "unclear", r.By, r.Reply, r.Seen, r.Approval.Scope)
 	st.Checkpoints = append(st.Checkpoints, again)
 	if st.Job != nil {
 		st.Job.Checkpoint = again.ID
@@ -128,7 +136,7 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 		event = string(r.Reply.Decision)
 		st.do(Count{c.Type, event, 1})
 	}
-	st.auditReply(c, event, r.By, r.Reply, r.Approval.Scope)
+	st.auditReply(c, event, r.By, r.Reply, r.Seen, r.Approval.Scope)
 	j := st.Job
 	if j == nil {
 		st.notifyAnswered(c)
@@ -175,6 +183,7 @@ func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 func (st *State) approve(j *Job, c *Checkpoint, terms ApprovalTerms) {
 	st.supersede(j, c)
 	yes := approval.Yes(c.ID, approval.Permission{Life: terms.TTL}, st.Now)
+	yes.Preview = c.AuditFields.PreviewDigest
 	st.do(GrantApproval{j.ID, c.ApprovalKey, yes}, SetClock{ApprovalClock, string(c.ID), yes.Until.Add(approvalGrace)})
 	if terms.Standing.ID == "" {
 		return

@@ -152,7 +152,7 @@ func (st *State) steerAtOnce(j *Job, c *Checkpoint, n NewCheckpoint) error {
 		return err
 	}
 	st.do(Count{c.Type, string(job.Steer), 1})
-	st.auditReply(c, string(job.Steer), steer.By, steer.Reply, "")
+	st.auditReply(c, string(job.Steer), steer.By, steer.Reply, Seen{}, "")
 	st.keepAnswer(j, c, job.Steer)
 	return st.resume(j, ResumeReason{Reason: Replied})
 }

@@ -26,11 +26,11 @@ func (st *State) auditCheckpoint(j *Job, c *Checkpoint, e job.AuditEntry) {
 }
 
 // auditReply adds what a person decided about a job.
-func (st *State) auditReply(c *Checkpoint, event string, by job.Actor, r job.Reply, scope job.ApprovalScope) {
+func (st *State) auditReply(c *Checkpoint, event string, by job.Actor, r job.Reply, seen Seen, scope job.ApprovalScope) {
 	if c.JobID == "" || st.Job == nil {
 		return
 	}
-	entry := job.AuditEntry{Event: event, By: &by, Scope: scope}
+	entry := job.AuditEntry{Event: event, By: &by, Shown: seen.Shown, Trees: seen.Trees, Scope: scope}
 	if r.Decision == job.Deny || r.Decision == job.Steer {
 		entry.Detail = r.Reason // for a no, or what to do in another round
 	}

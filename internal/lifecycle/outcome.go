@@ -15,6 +15,9 @@ type Outcome struct {
 	// Reason is set if Kind is Unapproved, in words for the logs and for Claude. If Kind is
 	// Denied, it is the kind's rule that denies the call; empty if a person did.
 	Reason string
+	// Outdated is set if Kind is Unapproved because the preview of an action has changed: the
+	// checkpoint at which the earlier one was approved.
+	Outdated job.CheckpointID
 	// Waiting is true if a message waits that the turn could be told.
 	Waiting bool
 }

@@ -38,7 +38,7 @@ func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 	text := asText(c)
 	switch {
 	case SlackOmits(c):
-		text = "This question is too long for Slack and cannot be approved here: its end is missing. Look at all of it in the console (/inbox/" + string(c.ID) + ") or with: ringback approve " + string(c.RequestID) + "\n\n" + text
+		text = "This question cannot be shown whole in Slack, so it cannot be approved here. Look at all of it in the console (/inbox/" + string(c.ID) + ") or with: ringback approve " + string(c.RequestID) + "\n\n" + text
 	case c.Type.Binding():
 		text += allow
 	}
@@ -66,14 +66,29 @@ func question(c job.Checkpoint) string {
 	if q.Exact != "" {
 		text += "\n\nA yes runs " + q.Runs + " with exactly this input:\n" + q.Exact
 	}
+	if made := job.PreviewIn(c.Props); made != nil {
+		text += preview(made)
+	}
 	return text
 }
 
+// preview is what an action would do, and what it would have done when it was approved.
+func preview(made *job.Preview) string {
+	now := strings.Join(made.Lines(), "\n")
+	if made.Before == nil {
+		return "\n\nWhat it would do:\n" + now
+	}
+	return "\n\nWhat it would do has changed since it was approved. Before:\n" + strings.Join(made.Before.Lines(), "\n") + "\n\nNow:\n" + now
+}
+
 // SlackOmits reports whether a question of an action or a tool call is longer than a message in Slack
-// shows: whoever reads it there has not seen what they would allow.
+// shows, or has an image as its preview: whoever reads it there has not seen what they would allow.
 func SlackOmits(c job.Checkpoint) bool {
 	if c.Type != job.Confirmation && c.Type != job.ToolApproval {
 		return false
+	}
+	if made := job.PreviewIn(c.Props); made != nil && made.Format == job.PreviewImage {
+		return true
 	}
 	_, whole := pieces(escaped.Replace(asText(c)), maxBlocks-1) // how to allow it is said behind it
 	return !whole

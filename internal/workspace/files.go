@@ -15,6 +15,8 @@ type changed struct {
 	sections int
 	// secret is whether an added line looks like one.
 	secret bool
+	// symlink is whether it is a symbolic link now.
+	symlink bool
 }
 
 // link is git's mode of a commit in the place of a file: another repository.
@@ -43,7 +45,7 @@ func parseRaw(text string) []*changed {
 			break
 		}
 		f := &changed{}
-		f.Repository = meta[1] == link
+		f.Repository, f.symlink = meta[1] == link, meta[1] == "120000"
 		f.Path = fields[i+1]
 		i += 2
 		switch meta[4][0] {

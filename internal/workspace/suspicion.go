@@ -22,6 +22,8 @@ func suspicion(f *changed) string {
 		return ""
 	case f.Repository:
 		return "a git repository of its own: only the id of its commit is pushed, none of its files"
+	case f.symlink:
+		return "a symbolic link: whoever opens it reads or writes what it leads to"
 	case secretFiles().MatchString(name) && !notSecret().MatchString(name):
 		return "files of this name often hold secrets"
 	case f.secret:

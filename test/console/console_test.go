@@ -242,6 +242,20 @@ func TestWhatOthersWroteIsText(t *testing.T) {
 	}
 }
 
+// HTML, links and images in what people and models write are shown as they were written.
+func TestHTMLIsShownAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	id, _ := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "Replace <b>x</b> by <strong>x</strong>"}})
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{
+		"sessionId": record(t, s, id)["sessionId"], "userId": "u1",
+		"content": "Done <i>so</i>. [https://bank.example](https://other.example/login) ![a chart](https://other.example/x.png)\n\n<div>\nhidden\n</div>",
+	}})
+	b := open(t, s, "/jobs/"+id)
+	b.sees("Replace <b>x</b> by <strong>x</strong>", "Done <i>so</i>.", "https://bank.example (https://other.example/login)",
+		"[image: a chart (https://other.example/x.png)]", "<div>", "hidden")
+}
+
 // A page on another port of the same host, which a person opens, gets no part of their session
 // and puts no other in its place; and an address without a private path leads them to theirs.
 func TestASessionIsNotSharedWithOtherPorts(t *testing.T) {

@@ -44,6 +44,10 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 			seen[place] = true
 		}
 	}
+	unfold := func() {
+		b.is(`(document.querySelectorAll("details.patch").forEach(one => { one.open = true }), true)`)
+	}
+	unfold()
 	look()
 	const place = "service/long.go:100"
 	b.do(chromedp.Click(`[data-place="` + place + `"]`))
@@ -68,6 +72,7 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 		b.do(chromedp.Click(`a[rel=prev]`))
 		b.awaits("the page before", func() bool { return b.address() != at && b.is(`document.readyState === "complete"`) })
 	}
+	unfold()
 	if b.holds(`tr.comment [name="comment:`+place+`"]`, "why?"); !b.is(`document.querySelector("tr.comment").previousElementSibling.innerText.includes("100")`) {
 		t.Error("the comment does not stand at its line")
 	}
@@ -81,6 +86,9 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 	b.do(chromedp.Click(`[name=unseen-too]`))
 	b.press("Approve all 2 files")
 	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
+	b.awaits("the page after the decision", func() bool { return b.is(`document.readyState === "complete" && !document.getElementById("decide")`) })
+	b.visit("/jobs/" + id + "/audit")
+	b.sees("shown: a page, the rest approved unseen")
 }
 
 // longChange is a stand-in of Claude's that writes a file of so many lines.
@@ -100,24 +108,24 @@ func TestAChangeIsReviewed(t *testing.T) {
 	remote := repository(t, map[string]string{"greeting.txt": "hello\n"})
 	id := createChange(t, s, remote)
 	b := open(t, s, "/jobs/"+id+"/review")
-	b.sees("SIMULATED.md", "Say hello", "failed (1)", "Decide on round 0")
+	b.sees("SIMULATED.md", "Say hello", "failed (1)", "Decide on round 1 of at most 6")
 	b.do(chromedp.Click(`[data-place="service/SIMULATED.md:1"]`))
 	b.do(chromedp.SendKeys(`textarea[name="comment:service/SIMULATED.md:1"]`, "too loud"))
 	b.fill("#prompt", "Whisper")
 	stale := open(t, s, "/jobs/"+id+"/review", noScript())
 	b.press("Start another round")
-	b.sees("round 1 of 5", "Decide on round 1", "service/SIMULATED.md:1: too loud")
+	b.sees("Decide on round 2 of at most 6", "service/SIMULATED.md:1: too loud")
 
 	stale.do(chromedp.Click(`#decide button[value="approve"]`))
-	stale.sees("You decided on round 0, and the change is at round 1 by now", "Decide on round 1")
+	stale.sees("You decided on round 1, and the change is at round 2 by now", "Decide on round 2 of at most 6")
 	if status := record(t, s, id)["status"]; status != "awaiting_approval" {
 		t.Fatalf("the job is %v", status)
 	}
 
 	b.fill("#prompt", "Sing")
 	b.press("Start another round")
-	b.sees("round 2 of 5", "Decide on round 2")
-	b.press("Since round 1")
+	b.sees("Decide on round 3 of at most 6")
+	b.press("Since round 2")
 	b.awaits("the last round alone", func() bool {
 		patches := b.value(`document.getElementById("patches")?.innerText ?? ""`)
 		return strings.Contains(patches, "Sing") && strings.Contains(patches, "Whisper") && !b.is(`[...document.querySelectorAll("tr.add")].some(row => row.innerText.includes("Whisper"))`)

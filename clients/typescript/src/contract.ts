@@ -138,6 +138,8 @@ export interface components {
             inputDigest?: string;
             /** @description How a run ended: success, error or unknown. */
             outcome?: string;
+            /** @description The digest of the preview of an action with this input, as people were shown it; empty without one. */
+            previewDigest?: string;
             /** @description The digest of the entry before, as it is stored: hex SHA-256. It is empty for the first, and PreviousUnknown where the log was begun without. */
             previous?: string;
             requestId: string;
@@ -145,9 +147,14 @@ export interface components {
             run?: string;
             /** @description How far an approval goes: once, job or always. */
             scope?: components["schemas"]["ApprovalScope"];
+            /** @description How what was decided on had been shown, as the client stated; empty if it stated nothing. Trees are what of a change it named, by repository. */
+            shown?: components["schemas"]["Shown"];
             /** Format: date-time */
             time: string;
             tool?: string;
+            trees?: {
+                [key: string]: string;
+            };
             type?: components["schemas"]["CheckpointType"];
         };
         /** @description The end of an audit log whose entries are chained. It is kept apart from the log, and with every entry it changes in the same step: so it tells of an end that was cut off. */
@@ -1318,6 +1325,8 @@ export interface components {
             iteration?: number;
             /** @description `reason` explains the decision. */
             reason?: string;
+            /** @description How it was shown, for the audit log: whole, paged or link. */
+            shown?: components["schemas"]["Shown"];
             /** @description Git's ids of what was shown, by repository, as the diff tells them. */
             trees?: {
                 [key: string]: string;
@@ -1373,6 +1382,8 @@ export interface components {
             iteration?: number;
             /** @description How far an approval of a tool call goes: once, job or always. */
             scope?: components["schemas"]["ApprovalScope"];
+            /** @description How it was shown, for the audit log: whole, paged or link. */
+            shown?: components["schemas"]["Shown"];
             text?: string;
             /** @description Git's ids of what was shown, by repository, as the diff tells them. */
             trees?: {
@@ -1740,6 +1751,13 @@ export interface components {
             message: string;
             siteUrl?: string;
         };
+        /**
+         * @description - `whole`: all of it at once
+         *     - `paged`: a page of it, and the rest was approved unseen by a second act
+         *     - `link`: not there, but a link or a command that leads to it
+         * @enum {string}
+         */
+        Shown: "whole" | "paged" | "link";
         /**
          * @description - `manual`: starts nothing: a person plays Claude with curl.
          *     - `success`: runs the simulated Claude, which succeeds.

@@ -1,0 +1,153 @@
+package action_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/action"
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/process"
+)
+
+func (s *jobs) preview(p kind.Preview, input map[string]any) (*job.Preview, error) {
+	if p.Timeout == 0 {
+		p.Timeout = time.Minute
+	}
+	return s.actions.Preview(s.t.Context(), action.Run{RequestID: s.id, Header: s.header, Kind: "note", Action: &kind.Action{Name: "look", Preview: &p}, Input: input})
+}
+
+// encoded is a PNG of a size, in base64.
+func encoded(t *testing.T, width, height int) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(out.Bytes())
+}
+
+func TestWhatAPreviewShows(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	for name, row := range map[string]struct {
+		preview kind.Preview
+		want    job.Preview
+	}{
+		"a template": {kind.Preview{Template: "Removes {{input.name}}", Format: job.PreviewText}, job.Preview{Format: job.PreviewText, Text: "Removes a b"}},
+		"a command":  {kind.Preview{Command: sh(`cat; printf " %s" "$1"`, "{{input.name}}"), Format: job.PreviewDiff}, job.Preview{Format: job.PreviewDiff, Text: `{"name":"a b"} a b`}},
+		"a table": {
+			kind.Preview{Command: sh(`echo '[{"b": "x", "a": 10000000000000000001}, {"c": null, "b": true}]'`), Format: job.PreviewTable},
+			job.Preview{Format: job.PreviewTable, Columns: []string{"b", "a", "c"}, Rows: [][]string{{"x", "10000000000000000001", ""}, {"true", "", ""}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := s.preview(row.preview, map[string]any{"name": "a b"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := s.preview(row.preview, map[string]any{"name": "a b"})
+			if err != nil || got.Digest == "" || again.Digest != got.Digest {
+				t.Errorf("made twice, the digests are %s and %s (%v)", got.Digest, again.Digest, err)
+			}
+			row.want.Digest = got.Digest
+			if diff := cmp.Diff(row.want, *got); diff != "" {
+				t.Errorf("shown otherwise (-want +got):\n%s", diff)
+			}
+		})
+	}
+	got, err := s.preview(kind.Preview{Command: sh("echo " + encoded(t, 3, 2)), Format: job.PreviewImage}, nil)
+	if err != nil || got.MediaType != "image/png" || len(got.Data) == 0 {
+		t.Errorf("an image is shown as %+v, %v", got, err)
+	}
+}
+
+func TestPreviewsThatCannotBeShown(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	for name, row := range map[string]struct {
+		preview kind.Preview
+		says    string
+	}{
+		"it fails":           {kind.Preview{Command: sh(`echo plan; echo no such host >&2; exit 3`), Format: job.PreviewText}, "exit code 3: no such host"},
+		"it takes too long":  {kind.Preview{Command: sh(`sleep 60`), Format: job.PreviewText, Timeout: 50 * time.Millisecond}, "longer than 50ms"},
+		"nothing":            {kind.Preview{Command: sh(`echo`), Format: job.PreviewText}, "empty"},
+		"too much":           {kind.Preview{Command: sh(`head -c 70000 /dev/zero | tr '\0' x`), Format: job.PreviewText}, "larger than 64 KiB"},
+		"far too much":       {kind.Preview{Command: sh(`head -c 9000000 /dev/zero | tr '\0' x`), Format: job.PreviewDiff}, "larger than 64 KiB"},
+		"no text":            {kind.Preview{Command: sh(`printf '\377\376'`), Format: job.PreviewText}, "UTF-8"},
+		"no table":           {kind.Preview{Command: sh(`echo '{"a": 1}'`), Format: job.PreviewTable}, "array of flat objects"},
+		"a nested table":     {kind.Preview{Command: sh(`echo '[{"a": {}}]'`), Format: job.PreviewTable}, "array of flat objects"},
+		"a name twice":       {kind.Preview{Command: sh(`echo '[{"a": 1, "a": 2}]'`), Format: job.PreviewTable}, "array of flat objects"},
+		"no image":           {kind.Preview{Command: sh(`echo PGI+eDwvYj4=`), Format: job.PreviewImage}, "expected a PNG"},
+		"an SVG":             {kind.Preview{Command: sh(`echo PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=`), Format: job.PreviewImage}, "expected a PNG"},
+		"a very large image": {kind.Preview{Command: sh("echo " + encoded(t, 5000, 1)), Format: job.PreviewImage}, "5000 × 1 pixels"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := s.preview(row.preview, nil); err == nil || !strings.Contains(err.Error(), row.says) {
+				t.Errorf("made %v, %v; want an error that says %s", got, err, row.says)
+			}
+		})
+	}
+}
+
+// In the sandbox, a preview reads the job's directory and changes nothing in it.
+func TestAPreviewChangesNothing(t *testing.T) {
+	t.Parallel()
+	sandbox, err := process.FindSandbox(t.Context(), process.SandboxOptions{Home: t.TempDir(), Path: os.Getenv("PATH")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, action.Options{Sandbox: sandbox})
+	if err := os.WriteFile(filepath.Join(s.dir, "plan"), []byte("as planned"), 0o644); err != nil { // if root's, jobs have another user
+		t.Fatal(err)
+	}
+	got, err := s.preview(kind.Preview{Command: sh(`cat plan; (echo other > plan) 2>/dev/null; (echo x > new) 2>/dev/null; true`), Format: job.PreviewText}, nil)
+	if err != nil || got.Text != "as planned" {
+		t.Fatalf("it made %+v, %v", got, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.dir, "plan")); err != nil || string(text) != "as planned" {
+		t.Errorf("the file of the job is %q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "new")); err == nil {
+		t.Error("it wrote a file")
+	}
+}
+
+// A server that stood still between the comparison and the run compares again.
+func TestAStalePreviewIsComparedAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	world := filepath.Join(s.dir, "world")
+	write := func(text string) {
+		if err := os.WriteFile(world, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	a := &kind.Action{Name: "ship", Title: "Ship", Command: sh("touch ran"), Preview: &kind.Preview{Command: sh("cat world"), Format: job.PreviewText, Timeout: time.Minute}}
+	run := action.Run{RequestID: s.id, Header: s.header, Kind: "note", Action: a}
+	shown, err := s.actions.Preview(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("two")
+	run.ID, run.Preview, run.PreviewedAt = s.note(a, nil), shown, time.Now().Add(-time.Minute)
+	s.actions.Start(run)
+	state, result := s.outcome(run.ID)
+	if message, _ := result["message"].(string); state != lifecycle.RunFailed || !strings.Contains(message, "did not run") {
+		t.Errorf("it ended %s: %v", state, result)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "ran")); err == nil {
+		t.Error("it ran")
+	}
+}

@@ -1,0 +1,71 @@
+package callback_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ringback/internal/callback"
+	"ringback/internal/checkpoint"
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// open is the question that the turn's job waits at.
+func (t *turn) open() job.Checkpoint {
+	t.t.Helper()
+	list, _, err := t.store.Checkpoints(t.t.Context(), store.CheckpointQuery{Status: job.Open, UserID: "u1", Limit: 10})
+	if err != nil || len(list) != 1 {
+		t.t.Fatalf("%d questions are open: %v", len(list), err)
+	}
+	return list[0]
+}
+
+// The world changes after each yes and before the action runs.
+func TestWhatHasChangedSinceTheYesDoesNotRun(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "world")
+	set := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("0")
+	turn := startServer(t, callback.Options{}).start("release")
+	call := func(confirmed bool) answer {
+		payload := object{"input": object{"file": file}}
+		if confirmed {
+			payload["confirmed"] = true
+		}
+		return turn.want(200, "actions/switch", payload)
+	}
+	yes := func() { turn.reply(checkpoint.Reply{Decision: job.Approve}); turn.resume() }
+	call(false)
+	for i := range 100 {
+		yes()
+		set(strconv.Itoa(i + 1))
+		if a := call(true); a.text("status") != "pending_confirmation" {
+			t.Fatalf("a change was answered %v", a.Body)
+		}
+		shown := job.PreviewIn(turn.open().Props)
+		if shown == nil || shown.Before == nil || shown.Text != strconv.Itoa(i+1) || shown.Before.Text != strconv.Itoa(i) {
+			t.Fatalf("people are shown %+v", shown)
+		}
+	}
+	if n := turn.ran.Load(); n != 0 {
+		t.Fatalf("it ran %d times", n)
+	}
+	yes()
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if a := call(true); a.text("status") != "error" || !strings.Contains(a.text("message"), "nothing ran") {
+		t.Errorf("a preview that fails was answered %v", a.Body)
+	}
+	set("100")
+	if a := call(true); a.text("status") != "success" || turn.ran.Load() != 1 {
+		t.Errorf("what was allowed was answered %v and ran %d times", a.Body, turn.ran.Load())
+	}
+}

@@ -1,0 +1,82 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// PreviewFormat is what the output of an action's preview is.
+type PreviewFormat string
+
+// The formats.
+const (
+	PreviewText  PreviewFormat = "text"
+	PreviewDiff  PreviewFormat = "diff"
+	PreviewTable PreviewFormat = "table"
+	PreviewImage PreviewFormat = "image"
+)
+
+// PreviewFormats lists every format.
+var PreviewFormats = [...]PreviewFormat{PreviewText, PreviewDiff, PreviewTable, PreviewImage}
+
+// Preview is what an action would do, as people see it before they allow it. It is data: no
+// part of it is markup.
+type Preview struct {
+	// Format says which of the other fields hold it.
+	Format PreviewFormat `json:"format"`
+	// Text is a text, or a diff.
+	Text string `json:"text,omitempty"`
+	// Columns and Rows are a table; each row has a cell for each column.
+	Columns []string   `json:"columns,omitempty"`
+	Rows    [][]string `json:"rows,omitempty"`
+	// MediaType and Data are an image: image/png, image/jpeg, image/gif or image/webp.
+	MediaType string `json:"media_type,omitempty"`
+	Data      []byte `json:"data,omitempty"`
+	// Digest identifies it: hex SHA-256 of the format and of what was made, byte for byte. An
+	// approval is of this digest.
+	Digest string `json:"digest"`
+	// Before is what was shown when this was last approved, if it has changed since.
+	Before *Preview `json:"before,omitempty"`
+}
+
+// Lines are the preview as text, for places that show nothing else. Of an image, they only
+// say that there is one.
+func (p *Preview) Lines() []string {
+	switch p.Format {
+	case PreviewText, PreviewDiff:
+		return strings.Split(strings.TrimRight(p.Text, "\n"), "\n")
+	case PreviewTable:
+		lines := []string{joinCells(p.Columns)}
+		for _, row := range p.Rows {
+			lines = append(lines, joinCells(row))
+		}
+		return lines
+	case PreviewImage:
+	}
+	return []string{fmt.Sprintf("(an image: %s, %d bytes)", p.MediaType, len(p.Data))}
+}
+
+// joinCells is a row as a line. A cell that could pass for several, or for none, is quoted.
+func joinCells(cells []string) string {
+	shown := make([]string, len(cells))
+	for i, cell := range cells {
+		if shown[i] = cell; cell == "" || strings.ContainsFunc(cell, func(r rune) bool { return r == '|' || r == '"' || unicode.IsControl(r) }) {
+			shown[i] = strconv.Quote(cell)
+		}
+	}
+	return strings.Join(shown, " | ")
+}
+
+// PreviewIn is the preview in the props of a checkpoint; nil for none.
+func PreviewIn(props json.RawMessage) *Preview {
+	var p struct {
+		Preview *Preview `json:"preview"`
+	}
+	if json.Unmarshal(props, &p) != nil {
+		return nil
+	}
+	return p.Preview
+}

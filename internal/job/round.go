@@ -1,0 +1,13 @@
+package job
+
+import "fmt"
+
+// RoundWords is how people read which round of a change something is about: "round 1 of at
+// most 6". iteration is how often the change was steered before, 0 in the first round, and
+// maxIterations how often it may be; 0 leaves the limit out.
+func RoundWords(iteration, maxIterations int) string {
+	if maxIterations == 0 {
+		return fmt.Sprintf("round %d", iteration+1)
+	}
+	return fmt.Sprintf("round %d of at most %d", iteration+1, maxIterations+1)
+}

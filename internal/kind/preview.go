@@ -1,0 +1,91 @@
+package kind
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringback/internal/job"
+)
+
+// Preview shows what an action would do with its input: the output of a command, or a text.
+// It is shown to the people who are asked, and made again just before the action runs: see
+// "A preview that binds" in docs/people.md.
+type Preview struct {
+	// Command is the program that makes it, with its arguments, as in Action. It works in
+	// the job's directory, where it can read but not write, and gets the input as JSON on
+	// standard input. What it prints is shown.
+	Command []string `yaml:"command"`
+	// Template is the text itself, instead of a command; {{input.<field>}} is filled in.
+	Template string `yaml:"template"`
+	// Format is what the output is: text (default), diff, table (a JSON array of flat
+	// objects, one for each row) or image (PNG, JPEG, GIF or WebP in base64).
+	Format job.PreviewFormat `yaml:"format"`
+	// Env are further environment variables of the command.
+	Env map[string]string `yaml:"env"`
+	// Network is what the command reaches in a sandbox: a list of hosts, full or none
+	// (default).
+	Network job.Network `yaml:"network"`
+	// Readable are further files and directories that the command reaches in a sandbox, as
+	// absolute paths.
+	Readable []string `yaml:"readable"`
+	// Timeout is how long it may take; default 10 seconds.
+	Timeout time.Duration `yaml:"timeout"`
+}
+
+// maxPreviewTimeout is how long a preview may take at most. Claude's call waits meanwhile.
+const maxPreviewTimeout = 30 * time.Second
+
+// previewFaults checks the preview and fills in what it leaves out.
+func (a *Action) previewFaults() (faults []actionFault) {
+	p := a.Preview
+	if p == nil {
+		return nil
+	}
+	p.Format, p.Timeout = cmp.Or(p.Format, job.PreviewText), cmp.Or(p.Timeout, 10*time.Second)
+	add := func(key, fault string) {
+		if fault != "" {
+			faults = append(faults, actionFault{path: []string{"preview", key}, message: "preview: " + strings.TrimPrefix(key+": "+fault, ": ")})
+		}
+	}
+	add("", p.sourceFault())
+	if !slices.Contains(job.PreviewFormats[:], p.Format) {
+		add("format", fmt.Sprintf("found %q; expected text, diff, table or image", p.Format))
+	}
+	if p.Timeout < time.Second || p.Timeout > maxPreviewTimeout {
+		add("timeout", fmt.Sprintf("found %s; expected 1s to %s", p.Timeout, maxPreviewTimeout))
+	}
+	add("network", networkFault(p.Network))
+	add("", placesFault("readable", p.Readable))
+	for name, value := range p.Env {
+		if strings.Contains(value, "{{") {
+			add("env", name+": nothing is filled in here: the command gets the input on standard input")
+		}
+	}
+	faults = append(faults, a.filledFaults(p.Template, "preview", "template")...)
+	for i, word := range p.Command {
+		if i > 0 {
+			faults = append(faults, a.filledFaults(word, "preview", "command", strconv.Itoa(i))...)
+		}
+	}
+	return faults
+}
+
+func (p *Preview) sourceFault() string {
+	switch {
+	case len(p.Command) == 0 && p.Template == "":
+		return "needs a command, a list such as [./plan.sh, production], or a template"
+	case len(p.Command) > 0 && p.Template != "":
+		return "has both a command and a template: keep one"
+	case len(p.Command) > 0 && (p.Command[0] == "" || strings.Contains(p.Command[0], "{{")):
+		return "command: its first word must be a program, without variables"
+	case p.Template != "" && p.Format != job.PreviewText && p.Format != job.PreviewDiff:
+		return "a template is text or diff: use a command for a table or an image"
+	case len(p.Command) == 0 && len(p.Env)+len(p.Network)+len(p.Readable) > 0:
+		return "env, network and readable are those of a command"
+	}
+	return ""
+}
