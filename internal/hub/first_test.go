@@ -22,7 +22,7 @@ import (
 // next event.
 func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 	t.Parallel()
-	s, h, ctx := running(t)
+	s, h, ctx := running(t, hub.Options{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h.Serve(w, r, hub.Request{UserID: r.URL.Query().Get("user")}); err != nil {
 			t.Error(err)

@@ -33,7 +33,7 @@ func lossy(h *hub.Hub) store.Subscriber {
 
 // running is a hub that runs until the test ends, on a store of its own that it is
 // not subscribed to yet.
-func running(t *testing.T) (*store.Store, *hub.Hub, context.Context) {
+func running(t *testing.T, o hub.Options) (*store.Store, *hub.Hub, context.Context) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	embedded, err := store.StartInProcess()
@@ -45,22 +45,41 @@ func running(t *testing.T) (*store.Store, *hub.Hub, context.Context) {
 	if err := s.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h := hub.New(s, hub.Options{}, log)
+	h := hub.New(s, o, log)
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	go h.Run(ctx)
 	return s, h, ctx
 }
 
-func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
-	t.Parallel()
-	s, h, ctx := running(t)
-	go s.Subscribe(ctx, lossy(h))
-
+// begin starts a job of the user u.
+func begin(t *testing.T, s *store.Store) job.ID {
+	t.Helper()
 	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return j.ID
+}
+
+// report makes an event of a job, whose message is n.
+func report(t *testing.T, s *store.Store, id job.ID, n int) {
+	t.Helper()
+	facts, _, _, err := s.Header(t.Context(), id)
+	if err == nil {
+		_, err = s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, n), fmt.Sprintf("%012d", n))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t, hub.Options{})
+	go s.Subscribe(ctx, lossy(h))
+
+	id := begin(t, s)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h.Serve(w, r, hub.Request{UserID: "u", Resume: true}); err != nil {
 			t.Error(err)
@@ -74,17 +93,10 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 	resp.Body.Close()
 	defer conn.Close()
 
-	facts, _, _, err := s.Header(t.Context(), j.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const count = 300
 	var got, want []string
 	for i := range count {
-		activity := fmt.Sprintf(`{"message":"%d"}`, i)
-		if _, err := s.Progress(t.Context(), j.ID, facts, json.RawMessage(activity), fmt.Sprintf("%012d", i)); err != nil {
-			t.Fatal(err)
-		}
+		report(t, s, id, i)
 		want = append(want, strconv.Itoa(i))
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))

@@ -1,10 +1,8 @@
 package hub_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -15,30 +13,17 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/internal/hub"
-	"ringback/internal/job"
 	"ringback/internal/store"
 )
 
 // A client that reads slowly loses pieces of text, but no event, and it is not cut off.
 func TestASlowClientLosesTextOnly(t *testing.T) {
 	t.Parallel()
-	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(embedded.Close)
-	log := slog.New(slog.DiscardHandler)
-	s := store.New(embedded.Client, store.Options{}, log)
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	h := hub.New(s, hub.Options{QueueLimit: 100, WriteTimeout: time.Minute}, log)
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	go h.Run(ctx)
-	const id = job.ID("req_00_one")
+	s, h, ctx := running(t, hub.Options{QueueLimit: 100, WriteTimeout: time.Minute})
+	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+	id := begin(t, s)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.Serve(w, r, hub.Request{UserID: "u", RequestID: id, Text: true}); err != nil {
+		if err := h.Serve(w, r, hub.Request{UserID: "u", RequestID: id, Resume: true, Text: true}); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -49,19 +34,12 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 	}
 	resp.Body.Close()
 	defer conn.Close()
-	if err := conn.WriteJSON(map[string]any{"type": "ping"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := conn.ReadMessage(); err != nil { // from now on it hears all, and reads nothing for a while
-		t.Fatal(err)
-	}
 	const pieces, events = 5000, 70
 	filler := strings.Repeat("x", 4000)
 	for i := range pieces {
 		h.Text(store.TextEnvelope{RequestID: id, UserID: "u", Frame: fmt.Appendf(nil, `{"event":"k:text","data":{"piece":%d,"text":%q}}`, i+1, filler)})
 		if every := pieces / events; i%every == 0 && i/every < events {
-			seq := job.Seq(i/every + 1)
-			h.Event(store.EventEnvelope{Seq: seq, After: seq - 1, RequestID: id, UserID: "u", Frame: fmt.Appendf(nil, `{"event":"k:activity","id":"%d","data":{}}`, seq)})
+			report(t, s, id, i/every)
 		}
 	}
 	heard, last, got := 0, 0.0, 0
@@ -72,8 +50,11 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 			t.Fatalf("after %d events and %d pieces: %v", heard, got, err)
 		}
 		var frame struct {
-			Event, ID string
-			Data      struct{ Piece float64 }
+			Event string
+			Data  struct {
+				Piece   float64
+				Message string
+			}
 		}
 		if err := json.Unmarshal(text, &frame); err != nil {
 			t.Fatal(err)
@@ -86,11 +67,10 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 			last = frame.Data.Piece
 			got++
 		case "k:activity":
-			if heard++; frame.ID != strconv.Itoa(heard) {
-				t.Fatalf("event %s came in place of %d", frame.ID, heard)
+			if frame.Data.Message != strconv.Itoa(heard) {
+				t.Fatalf("event %s came in place of %d", frame.Data.Message, heard)
 			}
-		default:
-			t.Fatalf("it was told %s", text)
+			heard++
 		}
 	}
 	if got >= pieces {
