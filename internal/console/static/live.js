@@ -3,7 +3,7 @@
 import { change, parse } from './change.js';
 import { get } from './get.js';
 import { privatePath } from './private-path.js';
-import { write } from './writing.js';
+import { end, write } from './writing.js';
 
 const calm = 150; // ms that events are gathered for
 const pause = 2000; // ms until a page that could not be fetched is fetched again
@@ -81,6 +81,7 @@ export function follow() {
         write(event.data);
         return;
       }
+      if (event.event.endsWith(':message')) end(event.data.message);
       if (document.hidden && !event.event.includes('checkpoint')) {
         again = true; // fetched when the page is looked at
         return;

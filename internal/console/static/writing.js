@@ -1,16 +1,35 @@
 // Shows what Claude is writing, until the page has it as a message.
+import { afterwards } from './change.js';
+
 let text = '';
 let last = {};
+let ended = null;
+
+const sameBlock = (a, b) => a !== null && a.turn === b.turn && a.block === b.block;
 
 // write adds a piece. If one was lost, the rest waits for the message.
 export function write(piece) {
-  const same = piece.turn === last.turn && piece.block === last.block;
   if (piece.whole) text = piece.text;
-  else if (same && piece.piece === last.piece + 1) text += piece.text;
+  else if (sameBlock(piece, last) && piece.piece === last.piece + 1) text += piece.text;
   else return;
   last = piece;
+  show();
+}
+
+// end notes that the message has come that holds the text: the page that is fetched next has it.
+export function end(message) {
+  if (message?.role === 'assistant') ended = last;
+}
+
+function show() {
   const shown = document.getElementById('writing');
   if (!shown) return;
   shown.lastElementChild.textContent = text;
-  shown.hidden = false;
+  shown.hidden = text === '';
 }
+
+afterwards(() => {
+  if (sameBlock(ended, last)) text = '';
+  ended = null;
+  show();
+});
