@@ -22,6 +22,7 @@ var insteadOf = map[string]string{
 	// At a terminal, it shows what is asked, and asks.
 	"ringback approve":             "ringback approve --yes $(ringback status --output json | jq -r .requestId)",
 	`ringback reply "Yes, Deploy"`: `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Yes, Deploy"`,
+	`ringback reply "Post it"`:     `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Post it"`,
 	`ringback reply "Print it"`:    `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Print it"`,
 }
 
