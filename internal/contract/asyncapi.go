@@ -89,7 +89,11 @@ func (s *schemas) frame(f Frame) object {
 		s.fault("the frame %s has no field that names it", f.Name)
 		return schema
 	}
-	properties[field] = object{"const": f.Name}
+	if f.Prefixed {
+		properties[field] = eventPattern(f.Name)
+	} else {
+		properties[field] = object{"const": f.Name}
+	}
 	return schema
 }
 

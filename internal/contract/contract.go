@@ -43,6 +43,8 @@ type Action struct {
 type Frame struct {
 	// Name is its type on the wire.
 	Name string
+	// Prefixed is true if the prefix of the job's kind and a colon precede the name.
+	Prefixed bool
 	// ByClient is whether a client sends it, and not the server.
 	ByClient bool
 	Text     string

@@ -27,11 +27,8 @@ func (s *schemas) event(frame object, row lifecycle.EventRow) json.RawMessage {
 	own, err := json.Marshal(object{
 		"description": capital(row.When) + ".",
 		"properties": object{
-			"event": object{
-				"type": "string", "pattern": ":" + regexp.QuoteMeta(string(row.Type)) + "$",
-				"description": "The prefix of the job's kind, a colon, and `" + string(row.Type) + "`.",
-			},
-			"data": s.answer(row.Data),
+			"event": eventPattern(string(row.Type)),
+			"data":  s.answer(row.Data),
 		},
 	})
 	if err != nil {
@@ -64,4 +61,12 @@ func eventName(t job.EventType) string {
 		name.WriteString(capital(word))
 	}
 	return name.String() + "Event"
+}
+
+// eventPattern is the schema of the name of an event, without the prefix of its kind.
+func eventPattern(name string) object {
+	return object{
+		"type": "string", "pattern": ":" + regexp.QuoteMeta(name) + "$",
+		"description": "The prefix of the job's kind, a colon, and `" + name + "`.",
+	}
 }

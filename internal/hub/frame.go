@@ -64,7 +64,7 @@ func Frames() []contract.Frame {
 		{Name: "pong", Text: "Answers a `ping`.", Type: plainFrame{}},
 		{Name: "ack", Text: "A frame was taken; after a reply, `checkpoint` is what became of the question.", Type: outgoing{}},
 		{Name: "error", Text: "A frame was refused, and why.", Type: outgoing{}},
-		{Name: "text", Text: "A piece of what Claude is writing, for clients that asked for it.", Type: job.TextEvent{}},
+		{Name: "text", Prefixed: true, Text: "A piece of what Claude is writing, for clients that asked for it.", Type: job.TextEvent{}},
 		{Name: "resync", Text: "What was heard and what comes next do not join: read over HTTP what is shown.", Type: resyncFrame{}},
 	}
 }

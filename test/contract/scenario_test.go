@@ -345,7 +345,7 @@ func (s *session) reads() {
 // writing has a Claude write until a person interrupts it. It returns who has heard that.
 func (s *session) writing() *listener {
 	cli := filepath.Join(s.TempDir(), "claude")
-	harness.WriteProgram(s, cli, `#!/bin/sh
+	harness.WriteProgram(s, cli, "#!/bin/bash\n"+harness.AnswersVersion+`
 cat > .prompt
 echo '{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}'
 while sleep 0.05; do echo '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word "}}}'; done
