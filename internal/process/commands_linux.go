@@ -20,11 +20,22 @@ func (p *Process) EndCommands(grace time.Duration) int {
 	for len(p.commands()) > 0 && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	for _, c := range p.commands() { // what ignores SIGTERM, and what was started meanwhile
-		c.signal(unix.SIGKILL)
+	// What ignores SIGTERM, and what was started meanwhile. A process may have forked between the
+	// look and its end, so each look is followed by another until nothing is found.
+	for range killRounds {
+		left := p.commands()
+		if len(left) == 0 {
+			break
+		}
+		for _, c := range left {
+			c.signal(unix.SIGKILL)
+		}
 	}
 	return len(found)
 }
+
+// killRounds bounds how often EndCommands looks again: the program may start its next command.
+const killRounds = 5
 
 // commands are the processes below the program, or with its marker, that are in another session.
 func (p *Process) commands() (found []instance) {
