@@ -13,8 +13,12 @@ import (
 // processes there were.
 func (p *Process) EndCommands(grace time.Duration) int {
 	found := p.commands()
-	for _, c := range found {
-		c.signal(unix.SIGTERM)
+	// All stand still until each has its SIGTERM: a shell whose command ends first would begin with
+	// its next one.
+	for _, sig := range []unix.Signal{unix.SIGSTOP, unix.SIGTERM, unix.SIGCONT} {
+		for _, c := range found {
+			c.signal(sig)
+		}
 	}
 	deadline := time.Now().Add(grace)
 	for len(p.commands()) > 0 && time.Now().Before(deadline) {
