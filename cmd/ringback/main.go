@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,10 @@ import (
 )
 
 func main() {
+	// With this, the garbage collector runs after 20 MB of allocations or more. A server with a
+	// small heap would otherwise collect every few megabytes and spend a fifth of its processor
+	// time on it. Nothing writes to minHeap, so it takes address space, but no memory.
+	minHeap := make([]byte, 16<<20)
 	c, err := config.LoadClient()
 	if err != nil {
 		exit(environmentError(err))
@@ -23,7 +28,9 @@ func main() {
 		ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager),
 		Terminal: terminal(), Browser: c.Browser, ExamineFunc: examineOffline,
 	}
-	os.Exit(cli.Execute(context.Background(), rootCommand(defaults), os.Args[1:]))
+	code := cli.Execute(context.Background(), rootCommand(defaults), os.Args[1:])
+	runtime.KeepAlive(minHeap)
+	os.Exit(code)
 }
 
 // rootCommand is the command line, as docs/cli.md lists it.

@@ -11,9 +11,17 @@ import (
 // filter is the filter of system calls, made once.
 var filter = sync.OnceValue(func() string { return string(systemCallFilter()) })
 
-// What bubblewrap reads from a command's extra files, behind all others that there may be.
+// Places of a command's extra files.
 const (
-	filterPlace = 6 + iota
+	// infoPlace is where bubblewrap writes who the leader of the sandbox is.
+	infoPlace = iota
+	// gatePlace is the gate of a room with doors.
+	gatePlace
+	// usersPlace is where bubblewrap waits for the users of the sandbox.
+	usersPlace
+	// filterPlace is where it reads the filter of system calls.
+	filterPlace
+	// passwdPlace and groupPlace are where it reads the accounts of the sandbox.
 	passwdPlace
 	groupPlace
 )
@@ -37,7 +45,7 @@ func (s Sandbox) withFiles(cmd *exec.Cmd) (opened []*os.File, err error) {
 		texts[passwdPlace] = withAccount("/etc/passwd", s.user, strconv.Itoa(s.user)+"::"+cmp.Or(s.opts.Home, "/nonexistent")+":"+shell)
 		texts[groupPlace] = withAccount("/etc/group", s.user, "")
 	}
-	files := make([]*os.File, groupPlace+1) // those in between are none
+	files := make([]*os.File, groupPlace+1) // some of them are none
 	copy(files, cmd.ExtraFiles)
 	for place, text := range texts {
 		f, err := unnamedFile(text) // of its own: bubblewrap reads it from where it stands

@@ -25,10 +25,6 @@ func (i instance) lives() bool { return i.PID > 1 && i.Started != "" && StartTim
 // zero leader is that of a program that runs outside of a sandbox.
 type leader struct{ instance }
 
-// infoOption makes bubblewrap write who the leader is to the first of a command's extra
-// files.
-var infoOption = []string{"--info-fd", "3"}
-
 // start starts a command in a room, and returns the leader of its sandbox, if it has one,
 // and its doors.
 func (s Sandbox) start(cmd *exec.Cmd, marker string, doors []Door) (leader, []net.Listener, error) {
@@ -40,20 +36,28 @@ func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait fu
 	if !s.InForce() {
 		return leader{}, nil, begin()
 	}
-	read, write, err := os.Pipe()
+	info, write, err := os.Pipe()
 	if err != nil {
 		return leader{}, nil, err
 	}
-	defer read.Close()
+	defer info.Close()
 	defer write.Close()
-	cmd.ExtraFiles = []*os.File{write}
+	cmd.ExtraFiles = []*os.File{infoPlace: write, usersPlace: nil}
 	var g gate
 	if len(doors) > 0 {
 		if g, err = newGate(); err != nil {
 			return leader{}, nil, err
 		}
 		defer g.close()
-		cmd.ExtraFiles = append(cmd.ExtraFiles, g.theirs)
+		cmd.ExtraFiles[gatePlace] = g.theirs
+	}
+	var users *os.File
+	if s.user != 0 {
+		if cmd.ExtraFiles[usersPlace], users, err = os.Pipe(); err != nil {
+			return leader{}, nil, err
+		}
+		defer cmd.ExtraFiles[usersPlace].Close()
+		defer users.Close()
 	}
 	files, err := s.withFiles(cmd)
 	defer closeAll(files)
@@ -65,13 +69,18 @@ func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait fu
 	}
 	_ = write.Close()
 	s.handOverStreams(cmd.Process.Pid)
-	l = readLeader(read)
-	if l.PID == 0 || len(doors) == 0 {
+	l = readLeader(info)
+	if l.PID == 0 {
 		return l, nil, nil
 	}
-	listeners, err = g.pass(l.PID, doors)
+	if s.user != 0 {
+		err = s.fillUsers(l.PID, users)
+	}
+	if err == nil && len(doors) > 0 {
+		listeners, err = g.pass(l.PID, doors)
+	}
 	switch {
-	case errors.Is(err, errNotThere):
+	case errors.Is(err, errNotThere), err != nil && !l.lives():
 		return l, nil, nil // who waits for it learns why
 	case err != nil:
 		group{cmd.Process.Pid, l}.kill()

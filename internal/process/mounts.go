@@ -97,11 +97,12 @@ func (m mounts) way(dir string, made map[string]bool) []string {
 }
 
 // program shows a program where it would be hidden, with what lies beside it: a script
-// may need its package. A link to it stays one.
-func (m mounts) program(name string) {
+// may need its package. A link to it stays one. It returns the name by which the program is
+// found in the sandbox: a link on the way to its directory may not be there.
+func (m mounts) program(name string) string {
 	found, err := exec.LookPath(name)
 	if err != nil || !filepath.IsAbs(found) {
-		return
+		return name
 	}
 	found = filepath.Join(resolved(filepath.Dir(found)), filepath.Base(found))
 	file := resolved(found)
@@ -114,6 +115,10 @@ func (m mounts) program(name string) {
 	if found != file && m.hides(found) {
 		m[found] = []string{"--symlink", file, found}
 	}
+	if filepath.IsAbs(name) {
+		return found
+	}
+	return name
 }
 
 // hides reports whether something lies within an empty directory.

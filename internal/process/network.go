@@ -58,13 +58,10 @@ func closeAll[C io.Closer](all []C) {
 // it that it is there: before, nobody but root could look at its network.
 type gate struct{ ours, theirs *os.File }
 
-// gateFD is the gate in the room: the second of a command's extra files.
-const gateFD = "4"
-
 // passGate is what the first process does before it starts the program. It ends where the
 // server dies meanwhile, which has not noted it yet.
-const passGate = `printf . >&` + gateFD + `; read -r _ <&` + gateFD + ` || exit 1
-exec ` + gateFD + `>&-
+var passGate = `printf . >&` + fdOf(gatePlace) + `; read -r _ <&` + fdOf(gatePlace) + ` || exit 1
+exec ` + fdOf(gatePlace) + `>&-
 `
 
 func newGate() (gate, error) {

@@ -61,10 +61,10 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // ctx ends the whole group
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, bytes.NewReader(c.Stdin), out, errs
 	cmd.Env = append(c.Env, MarkerVar+"="+c.Marker)
-	if err := c.Sandbox.confine(cmd, c.Room, c.Limits, append(infoOption, endWithUs)...); err != nil {
+	if err := c.Sandbox.confine(cmd, c.Room, c.Limits, endWithUs); err != nil {
 		return Ended{Code: -1}, err
 	}
-	cmd.SysProcAttr = c.Sandbox.inUsers(attributes())
+	cmd.SysProcAttr = attributes()
 	cmd.WaitDelay = grace // children that keep the output open do not hold us up
 	// A program that is to end with us ends with the thread that started it.
 	runtime.LockOSThread()

@@ -33,6 +33,8 @@ type Sandbox struct {
 	user    int
 	setpriv string
 	opts    SandboxOptions
+	// hidden are the directories of opts.Hidden without links on the way.
+	hidden []string
 }
 
 // SandboxOptions say what a sandbox hides. All places are absolute paths.
@@ -81,6 +83,9 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 		return Sandbox{}, errors.New("bwrap is not on PATH: install bubblewrap (apt-get install bubblewrap)")
 	}
 	s := Sandbox{bwrap: bwrap, opts: o}
+	for _, dir := range o.Hidden {
+		s.hidden = append(s.hidden, resolved(dir))
+	}
 	if s.user, s.setpriv, err = userOfJobs(); err != nil {
 		return Sandbox{}, err
 	}
@@ -118,7 +123,7 @@ func (s Sandbox) confine(cmd *exec.Cmd, room Room, l limit.Limits, options ...st
 		return cmd.Err
 	}
 	if s.InForce() {
-		cmd.Args = slices.Concat([]string{s.bwrap}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, room, l))
+		cmd.Args = slices.Concat([]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, room, l))
 		cmd.Path = s.bwrap
 		if err := s.handOver(room); err != nil {
 			return fmt.Errorf("giving the files of a job to its user: %w", err)
@@ -155,24 +160,12 @@ func (s Sandbox) RunBriefly(cmd *exec.Cmd, room Room, l limit.Limits) error {
 	if !s.InForce() {
 		return cmd.Run()
 	}
-	options := []string{endWithUs}
-	if len(room.Network.Doors) > 0 {
-		options = append(options, infoOption...)
-	}
-	if err := s.confine(cmd, room, l, options...); err != nil {
+	if err := s.confine(cmd, room, l, endWithUs); err != nil {
 		return err
 	}
-	files, err := s.withFiles(cmd)
-	defer closeAll(files)
-	if err != nil {
-		return err
-	}
-	cmd.SysProcAttr = s.inUsers(endsWithParent())
+	cmd.SysProcAttr = endsWithParent()
 	runtime.LockOSThread() // what ends with its parent ends with the thread that started it
 	defer runtime.UnlockOSThread()
-	if len(room.Network.Doors) == 0 {
-		return cmd.Run()
-	}
 	_, listeners, err := s.launch(cmd, room.Network.Doors, cmd.Start, func() { _ = cmd.Wait() })
 	if err != nil {
 		return err
@@ -190,10 +183,9 @@ var outside = []string{"TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_
 
 // bubblewrap are the arguments of bubblewrap.
 func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Limits) []string {
-	args := []string{"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session", "--cap-drop", "ALL"}
+	args := append(s.usersOption(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session", "--cap-drop", "ALL")
 	switch {
 	case s.user == 0:
-		args = append(args, "--unshare-user-try")
 	case room.AsServer: // what a job's user has written there, too
 		args = append(args, "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_FOWNER")
 	default: // to become that user where it works, and no longer
@@ -207,19 +199,22 @@ func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Lim
 		args = append(args, "--setenv", name, value)
 	}
 	mounts := s.mounts(room)
-	mounts.program(program[0])
+	name := mounts.program(program[0])
 	args = append(args, mounts.args()...)
 	lead := s.ulimit(l) + leadSandbox
 	if len(room.Network.Doors) > 0 {
 		lead = passGate + lead
+	}
+	if s.user != 0 {
+		lead = "exec " + fdOf(usersPlace) + "<&-\n" + lead // bubblewrap leaves it open
 	}
 	args = append(args, "--chdir", resolved(dir), "--")
 	if s.user != 0 && !room.AsServer {
 		id := strconv.Itoa(s.user)
 		args = append(args, s.setpriv, "--reuid="+id, "--regid="+id, "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--")
 	}
-	args = append(args, shell, "-c", lead, shell)
-	return append(args, program...)
+	args = append(args, shell, "-c", lead, shell, name)
+	return append(args, program[1:]...)
 }
 
 // mounts are what a program finds where. What is said later counts for the same place.
@@ -268,8 +263,9 @@ func (s Sandbox) mounts(room Room) mounts {
 
 // isHidden reports whether a place lies within what the sandbox hides of the server's.
 func (s Sandbox) isHidden(place string) bool {
-	return slices.ContainsFunc(s.opts.Hidden, func(dir string) bool {
-		return strings.HasPrefix(resolved(place)+"/", strings.TrimSuffix(resolved(dir), "/")+"/")
+	place = resolved(place)
+	return slices.ContainsFunc(s.hidden, func(dir string) bool {
+		return strings.HasPrefix(place+"/", strings.TrimSuffix(dir, "/")+"/")
 	})
 }
 

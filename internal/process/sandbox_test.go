@@ -72,6 +72,7 @@ func TestWhatASandboxShows(t *testing.T) {
 		"its own processes":          {"ls -d /proc/[0-9]* | wc -l | tr -d ' ' | grep -x '[1-6]' >/dev/null && echo few", nil, "few\n"},
 		"nothing to write on":        {"touch /x /etc/x /usr/x /run/x 2>/dev/null; ls /x /etc/x /usr/x 2>/dev/null", nil, ""},
 		"no rights":                  {"grep CapEff /proc/self/status | tr -d '\\t'; grep NoNewPrivs /proc/self/status | tr -d '\\t'", nil, "CapEff:0000000000000000\nNoNewPrivs:1\n"},
+		"no descriptors of ours":     {"for fd in 3 4 5 6 7 8; do [ ! -e /proc/self/fd/$fd ] || echo $fd; done", nil, ""},
 		"an end with a code":         {"exit 7", nil, ""},
 	} {
 		if err := os.MkdirAll(inner, 0o700); err != nil {
@@ -423,6 +424,27 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	c.Args = []string{"no-such-program"}
 	if _, err := process.Run(t.Context(), c); err == nil {
 		t.Error("it was started")
+	}
+}
+
+// A link to a version is how many programs are installed, and it may lie in a home.
+func TestAProgramBehindALinkInTheHome(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	if err := os.Symlink(filepath.Join(s.home, "tools"), filepath.Join(s.home, "current")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.home, "tools", "own"), []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(s.home, "tools", "own"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := s.command("")
+	c.Args = []string{filepath.Join(s.home, "current", "own")}
+	ended, err := process.Run(t.Context(), c)
+	if err != nil || ended.Stdout != "ran\n" {
+		t.Errorf("it ended as %+v, and the error is %v", ended, err)
 	}
 }
 

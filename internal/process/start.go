@@ -87,7 +87,7 @@ func Start(d Detached) (*Process, error) {
 	}
 	cmd := exec.Command(d.Args[0], d.Args[1:]...) //nolint:noctx // it outlives whatever context there is
 	cmd.Dir = d.Dir
-	if err := d.Sandbox.confine(cmd, d.Room, d.Limits, infoOption...); err != nil {
+	if err := d.Sandbox.confine(cmd, d.Room, d.Limits); err != nil {
 		return nil, err
 	}
 	stdin, err := unnamedFile(d.Stdin)
@@ -108,7 +108,7 @@ func Start(d Detached) (*Process, error) {
 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
-	cmd.SysProcAttr = d.Sandbox.inUsers(&syscall.SysProcAttr{Setsid: true})
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	p := newProcess(d.Marker, d.Files)
 	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Room.Network.Doors); err != nil {
 		return nil, err

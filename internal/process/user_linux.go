@@ -51,16 +51,28 @@ func (s Sandbox) Denies(place string, write bool) string {
 	return fmt.Sprintf("the server runs as root and its jobs as the user %d, who may not %s %s: chown it to that user, chmod o+%s it, or run the server as an ordinary user", s.user, verb, place, mode)
 }
 
-// inUsers puts bubblewrap into a user namespace that holds root, as whom it makes the room, and
-// the user of the jobs, whom the room's first process becomes. Neither has a right outside.
-func (s Sandbox) inUsers(a *syscall.SysProcAttr) *syscall.SysProcAttr {
+// usersOption makes bubblewrap create a user namespace and wait until fillUsers has filled it. The
+// server cannot create it: Go would then fork with a copy of the server's page tables, which
+// takes milliseconds.
+func (s Sandbox) usersOption() []string {
 	if s.user == 0 {
-		return a
+		return []string{"--unshare-user-try"}
 	}
-	both := []syscall.SysProcIDMap{{Size: 1}, {ContainerID: s.user, HostID: s.user, Size: 1}}
-	a.Cloneflags |= syscall.CLONE_NEWUSER
-	a.UidMappings, a.GidMappings, a.GidMappingsEnableSetgroups = both, both, true
-	return a
+	return []string{"--unshare-user", "--userns-block-fd", fdOf(usersPlace)}
+}
+
+// fillUsers puts root, as whom bubblewrap makes the room, and the user of the jobs, whom the first
+// process becomes, into the user namespace of a room, and lets bubblewrap go on. Neither user has a
+// right outside. If the server dies before, the first process is nobody and cannot make the room.
+func (s Sandbox) fillUsers(first int, wait *os.File) error {
+	both := fmt.Sprintf("0 0 1\n%d %d 1\n", s.user, s.user)
+	for _, ids := range []string{"uid_map", "gid_map"} {
+		if err := os.WriteFile("/proc/"+strconv.Itoa(first)+"/"+ids, []byte(both), 0); err != nil {
+			return fmt.Errorf("the users of a sandbox: %w", err)
+		}
+	}
+	_, err := wait.Write([]byte("\n"))
+	return err
 }
 
 // handOver makes what is the server's in a room the jobs' user's: what the server has written
@@ -155,11 +167,11 @@ func (s Sandbox) openWay(m mounts) {
 	for _, place := range places {
 		for dir := filepath.Dir(place); dir != "/"; dir = filepath.Dir(dir) {
 			var stat unix.Stat_t
-			if slices.Contains(m[dir], "--bind") || s.isHidden(dir) {
-				continue // it is the room's own, and handed over
-			}
 			if m.hides(dir) || unix.Stat(dir, &stat) != nil || stat.Mode&unix.S_IXOTH != 0 || int(stat.Uid) == s.user {
 				continue
+			}
+			if slices.Contains(m[dir], "--bind") || s.isHidden(dir) {
+				continue // it is the room's own, and handed over
 			}
 			m.empty(dir)
 		}

@@ -16,6 +16,10 @@ import (
 
 func main() {
 	started := time.Now().UnixMicro()
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println("2.1.0 (Claude Code)")
+		return
+	}
 	prompt, err := io.ReadAll(os.Stdin)
 	if err == nil {
 		err = callBack(string(prompt), started)
