@@ -19,7 +19,7 @@ type mounts map[string][]string
 // tmpfsSize is how many bytes fit into an empty directory, which is kept in memory.
 const tmpfsSize = 1 << 30
 
-// root shows what lies at the top, part by part, read-only. A bind of all at once would
+// root shows the directories at the top, part by part, read-only. A bind of all at once would
 // take what is mounted below /run along, which is hidden anyway, and fail where some of it
 // (the namespaces of networks, the rooms of other containers) went away at that moment.
 // An empty directory is made anew, which takes less time than a bind.
@@ -30,6 +30,9 @@ func (m mounts) root() {
 	}
 	for _, entry := range entries {
 		place := "/" + entry.Name()
+		if entry.Type().IsRegular() {
+			continue // left by installers, and a mount for each would cost a tenth of a millisecond
+		}
 		if to, err := os.Readlink(place); err == nil {
 			m[place] = []string{"--symlink", to, place}
 		} else if entry.IsDir() && isEmpty(place) {

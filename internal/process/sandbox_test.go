@@ -487,7 +487,7 @@ func TestMountsOfOthers(t *testing.T) {
 	}
 }
 
-// The top of the file system can be read as it is, and not be written.
+// The directories at the top of the file system can be read, and not be written.
 func TestTheTopOfASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -497,7 +497,7 @@ func TestTheTopOfASandbox(t *testing.T) {
 	}
 	entries, _ := os.ReadDir("/")
 	for _, entry := range entries {
-		if !strings.Contains(string(out.Stdout), entry.Name()) {
+		if !entry.Type().IsRegular() && !strings.Contains(string(out.Stdout), entry.Name()) {
 			t.Errorf("there is no /%s", entry.Name())
 		}
 	}
