@@ -1,13 +1,18 @@
 package test
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
 )
 
 func TestListsLeaveFieldsOut(t *testing.T) {
@@ -94,12 +99,35 @@ func TestPagesOfOtherOriginsMayCacheAndRead(t *testing.T) {
 	}
 }
 
-func TestDurationsInJSONLogsAreReadable(t *testing.T) {
+func TestEachLineOfAJSONLogIsJSON(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"LOG_FORMAT": "json"})
 	n.await(t, n.create(t, object{}), "received")
 	eventually(t, "the turn's end to be logged", func() bool { return strings.Contains(n.log.String(), `"msg":"turn ended"`) })
-	if said := n.log.String(); !strings.Contains(said, `"callbackTimeout":"5m0s"`) || !strings.Contains(said, `"took":"`) {
+	said := n.log.String()
+	if !strings.Contains(said, `"callbackTimeout_ms":300000,`) || !strings.Contains(said, `"took_ms":`) {
 		t.Errorf("durations are logged as:\n%s", said)
+	}
+	for line := range strings.Lines(said) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line of the log is %s", line)
+		}
+	}
+}
+
+func TestAServerThatCannotStartLogsItAsJSON(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	cmd := exec.Command(harness.Binary(), "serve")
+	cmd.Dir = t.TempDir()
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LOG_FORMAT=json", "CLAUDE_BIN=simulate", "LISTEN_ADDR=" + strings.TrimPrefix(n.url, "http://")}
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `"msg":"server failed"`) {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line of the log is %s", line)
+		}
 	}
 }

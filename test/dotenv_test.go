@@ -24,7 +24,7 @@ func TestServeReadsTheDotenvFile(t *testing.T) {
 	t.Parallel()
 	dir := dotenvDir(t, "\ufeff# of this project\nexport API_KEYS='a-key-of-the-$back-end' # both\r\nHOLD=1s\nLOG_FORMAT=nonsense\n")
 	n := startNodeIn(t, dir, vars{"LOG_FORMAT": "json", "CLAUDE_BIN": "simulate"})
-	if said := n.log.String(); !strings.Contains(said, "  env     "+filepath.Join(dir, ".env")+"\n") || strings.Contains(said, "a-key-of") {
+	if said := n.log.String(); !strings.Contains(said, `"envFile":"`+filepath.Join(dir, ".env")+`"`) || strings.Contains(said, "a-key-of") {
 		t.Errorf("the start does not say which file was read, or shows what it holds:\n%s", said)
 	}
 	if status, _ := n.do(t, "GET", "/api/jobs", nil); status != 401 {

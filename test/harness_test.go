@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -186,14 +185,13 @@ func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd s
 		}
 		endStrays(n.dir)
 	})
-	listening := regexp.MustCompile(`Ringback listens on (http://\S+)`)
 	eventually(t, "the server to listen", func() bool {
 		select {
 		case <-exited:
 			t.Fatalf("the server ended at once:\n%s", n.log)
 		default:
 		}
-		match := listening.FindStringSubmatch(n.log.String())
+		match := harness.Listening.FindStringSubmatch(n.log.String())
 		if match != nil {
 			n.url = match[1]
 		}

@@ -43,15 +43,21 @@ func serveCommand() *cobra.Command {
 				token, key = apikey.New("demo", time.Time{})
 				o.Keys = append(o.Keys, key)
 			}
+			log := newLogger(c, os.Stderr)
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			o.Started = func(r server.Running) {
-				banner(cmd.ErrOrStderr(), r)
+				announce(log, cmd.ErrOrStderr(), c, r)
 				if demo {
 					go runDemo(ctx, r.URL, token, c, cmd.OutOrStdout())
 				}
 			}
-			return server.Serve(ctx, o, newLogger(c, os.Stderr))
+			err = server.Serve(ctx, o, log)
+			if err != nil && c.LogFormat == jsonLog {
+				log.Error("server failed", "error", err)
+				return cli.ErrReported
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -61,6 +67,21 @@ func serveCommand() *cobra.Command {
 	f.DurationVar(&o.DrainTimeout, "drain-timeout", 5*time.Minute, "how long to wait for them")
 	f.BoolVar(&demo, "demo", false, "run one meal-suggestions job after the start and show it")
 	return cmd
+}
+
+// jsonLog is the LOG_FORMAT that promises JSON lines and nothing else.
+const jsonLog = "json"
+
+// announce shows that the server has started. If each line has to be JSON, the log has shown it
+// but for the warnings.
+func announce(log *slog.Logger, w io.Writer, c config.Config, r server.Running) {
+	if c.LogFormat != jsonLog {
+		banner(w, r)
+		return
+	}
+	for _, warning := range r.Warnings {
+		log.Warn(warning)
+	}
 }
 
 func banner(w io.Writer, r server.Running) {
@@ -82,14 +103,14 @@ func newLogger(c config.Config, w *os.File) *slog.Logger {
 	if c.LogFormat == "text" || c.LogFormat == "auto" && term.IsTerminal(int(w.Fd())) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
-	options.ReplaceAttr = readable
+	options.ReplaceAttr = inMillis
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// readable words durations as people do, 5m0s, where slog would count nanoseconds.
-func readable(_ []string, a slog.Attr) slog.Attr {
+// inMillis makes a number of milliseconds of a duration, where slog would count nanoseconds.
+func inMillis(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
-		return slog.String(a.Key, a.Value.Duration().String())
+		return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)
 	}
 	return a
 }

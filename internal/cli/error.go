@@ -31,6 +31,9 @@ var (
 	errDetached = errors.New("detached from the job")
 )
 
+// ErrReported is returned by a command that has reported its error itself.
+var ErrReported = errors.New("the command has failed")
+
 // Execute runs a command line, prints its error to standard error, and returns
 // its exit code.
 func Execute(ctx context.Context, root *cobra.Command, args []string) int {
@@ -88,7 +91,9 @@ func ExitCode(err error) int {
 }
 
 // told reports whether a command has said already why it ended.
-func told(err error) bool { return errors.Is(err, errNoResult) || errors.Is(err, errDetached) }
+func told(err error) bool {
+	return errors.Is(err, errNoResult) || errors.Is(err, errDetached) || errors.Is(err, ErrReported)
+}
 
 // PrintError prints an error with its details and what to do. What a command
 // has told already is not said again.

@@ -567,7 +567,7 @@ func (n *node) announce() {
 		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output. "+
 			"Claude cannot report progress, ask or act, so jobs of these kinds are refused: "+strings.Join(needCallbacks(n.kinds), ", ")+".")
 	}
-	n.log.Info("listening", "config", n.opts.Config, "store", r.Store, "claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile)
+	n.log.Info("listening", "url", r.URL, "callbackUrl", r.CallbackURL, "config", n.opts.Config, "store", r.Store, "claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile)
 	if n.opts.Started != nil {
 		n.opts.Started(r)
 	}

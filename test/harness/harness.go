@@ -149,7 +149,9 @@ func (s *Server) Stop(t testing.TB, how syscall.Signal) {
 	}
 }
 
-var listening = regexp.MustCompile(`Ringback listens on (http://\S+)(?:\n  callbacks\s+(http://\S+))?`)
+// Listening matches the URLs that a server prints when it has started: where it takes calls, and
+// callbacks if elsewhere.
+var Listening = regexp.MustCompile(`(?:Ringback listens on |"listening","url":")(http://[^\s"]+)(?:(?:\n  callbacks\s+|","callbackUrl":")(http://[^\s"]+))?`)
 
 func (s *Server) awaitStart(t testing.TB) {
 	t.Helper()
@@ -159,7 +161,7 @@ func (s *Server) awaitStart(t testing.TB) {
 			t.Fatalf("the server ended at once:\n%s", s.Log)
 		default:
 		}
-		match := listening.FindStringSubmatch(s.Log.String())
+		match := Listening.FindStringSubmatch(s.Log.String())
 		if match == nil || !strings.Contains(s.Log.String(), "\n  claude") {
 			return false
 		}
