@@ -42,25 +42,26 @@ var (
 
 // Answers of several routes.
 var (
-	theJob    = []contract.Answer{{Status: http.StatusOK, Text: "The job as it is then.", Type: job.Job{}}}
-	noJob     = []job.ErrorKind{job.NotFound}
-	noJobNow  = []job.ErrorKind{job.NotFound, job.Conflict}
-	ndjson    = "application/x-ndjson"
-	auditHead = contract.Header{Name: job.AuditHeadHeader, Text: "The number of entries and the digest of the last; absent where there are none."}
+	theJob       = []contract.Answer{{Status: http.StatusOK, Text: "The job as it is then.", Type: job.Job{}}}
+	noJob        = []job.ErrorKind{job.NotFound}
+	noJobOrPlace = []job.ErrorKind{job.NotFound, job.TooMany}
+	noJobNow     = []job.ErrorKind{job.NotFound, job.Conflict}
+	ndjson       = "application/x-ndjson"
+	auditHead    = contract.Header{Name: job.AuditHeadHeader, Text: "The number of entries and the digest of the last; absent where there are none."}
 )
 
 var jobRoutes = []route{
 	{handle: (*Server).createJob, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs", Name: "createJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "asks for a job: `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `options` (`simulate`, `priority`). 202 with `requestId`, `sessionId`, `status`, and `Location`",
-		Body:    &contract.Body{Type: newJob{}, ByKind: true}, Idempotent: true, Errors: noJob,
+		Body:    &contract.Body{Type: newJob{}, ByKind: true}, Idempotent: true, Errors: noJobOrPlace,
 		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdJob{}, Headers: []contract.Header{contract.Location}}},
 	}},
 	{handle: (*Server).createSuggestions, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/suggestions", Name: "createSuggestions", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "the same for meal-suggestions: the body is the input, beside `userId`, `sessionId`, `idempotencyKey`",
 		Query:   []contract.Parameter{{Name: "userId", Text: "Whose job it is, where the body does not say it.", Type: contract.Text()}},
-		Body:    &contract.Body{Type: requester{}, InputOf: suggestionsKind}, Idempotent: true, Errors: noJob,
+		Body:    &contract.Body{Type: requester{}, InputOf: suggestionsKind}, Idempotent: true, Errors: noJobOrPlace,
 		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdSuggestions{}, Headers: []contract.Header{contract.Location}}},
 	}},
 	{handle: (*Server).listJobs, Route: contract.Route{
@@ -91,7 +92,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).retryJob, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/retry", Name: "retryJob", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "starts an expired, failed or cancelled job again; 409 while another job goes on with its conversation", Answers: theJob, Errors: noJobNow,
+		Summary: "starts an expired, failed or cancelled job again; 409 while another job goes on with its conversation", Answers: theJob, Errors: []job.ErrorKind{job.NotFound, job.Conflict, job.TooMany},
 	}},
 	{handle: (*Server).approve, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/approve", Name: "approveJob", Tag: contract.Jobs, Access: contract.Caller,

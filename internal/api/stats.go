@@ -32,8 +32,35 @@ type statistics struct {
 	Limits []job.Limit `json:"limits,omitempty"`
 	// Budgets are those of today (UTC) that are set.
 	Budgets []budget `json:"budgets,omitempty"`
+	// Quotas are those of kinds that are set.
+	Quotas []quota `json:"quotas,omitempty"`
 	// Days are the last 30 (UTC), the oldest first.
 	Days []job.Day `json:"days"`
+}
+
+// quota is how many jobs of a kind there may be, and are.
+type quota struct {
+	Kind string `json:"kind"`
+	// AtOnce is how many may have begun and not ended; 0: any number.
+	AtOnce int `json:"atOnce"`
+	// PerDay is how many may be created on a day (UTC); 0: any number.
+	PerDay int `json:"perDay"`
+	job.Count
+}
+
+func (s *Server) quotas(ctx context.Context) (all []quota, err error) {
+	for _, name := range s.jobs.KindNames() {
+		k, _ := s.jobs.Kind(name)
+		if k == nil || k.Policy.Quota() == (job.Quota{}) {
+			continue
+		}
+		n, err := s.store.CountJobsOfKind(ctx, name, s.store.Today(), nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, quota{name, k.Policy.JobsAtOnce, k.Policy.JobsPerDay, n})
+	}
+	return all, nil
 }
 
 // budget is a budget of today.
@@ -90,13 +117,17 @@ func (s *Server) stats(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	quotas, err := s.quotas(c.Request().Context())
+	if err != nil {
+		return err
+	}
 	var total store.Stats
 	byType := map[job.CheckpointType]checkpointStats{}
 	for _, t := range job.CheckpointTypes {
 		total = total.Plus(counts[t])
 		byType[t] = derive(counts[t])
 	}
-	return c.JSON(http.StatusOK, statistics{countJobs(jobs), byType, derive(total), limits, budgets, days})
+	return c.JSON(http.StatusOK, statistics{countJobs(jobs), byType, derive(total), limits, budgets, quotas, days})
 }
 
 // jobCounts count the jobs that are kept, of all users. A status or kind of which there

@@ -47,24 +47,28 @@ type Config struct {
 	PricesFile         string        `env:"PRICES_FILE"` // empty: the embedded table
 	// BudgetPerDay is what all jobs may cost on a day (UTC), and BudgetPerUserPerDay those of
 	// one user, in US dollars; 0: no limit.
-	BudgetPerDay        float64       `env:"BUDGET_USD_PER_DAY" envDefault:"0"`
-	BudgetPerUserPerDay float64       `env:"BUDGET_USD_PER_USER_PER_DAY" envDefault:"0"`
-	CallbackTimeout     time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
-	HumanTimeout        time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
-	Hold                time.Duration `env:"HOLD" envDefault:"45s"`
-	ApprovalTimeout     time.Duration `env:"APPROVAL_TIMEOUT" envDefault:"1h"`
-	NLConfidence        float64       `env:"NL_CONFIDENCE" envDefault:"0.9"`
-	Retention           time.Duration `env:"RETENTION" envDefault:"168h"`
-	RetryBackoff        time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
-	NodeTimeout         time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
-	Workers             int           `env:"WORKERS"`    // 0: twice the CPUs
-	UserLimit           int           `env:"USER_LIMIT"` // 0: one less than WORKERS
-	UseCallback         bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
-	CallbackStrict      bool          `env:"CALLBACK_STRICT"`
-	CallbackRate        float64       `env:"CALLBACK_RATE" envDefault:"1000"`
-	PromptsDir          string        `env:"PROMPTS_DIR"`
-	SchemasDir          string        `env:"SCHEMAS_DIR"`
-	DataDir             string        `env:"DATA_DIR" envDefault:"./data"`
+	BudgetPerDay        float64 `env:"BUDGET_USD_PER_DAY" envDefault:"0"`
+	BudgetPerUserPerDay float64 `env:"BUDGET_USD_PER_USER_PER_DAY" envDefault:"0"`
+	// JobsPerUserAtOnce is how many jobs of one user may have begun and not ended, and
+	// JobsPerUserPerDay how many may be created on a day (UTC); 0: any number.
+	JobsPerUserAtOnce int           `env:"JOBS_PER_USER_AT_ONCE" envDefault:"0"`
+	JobsPerUserPerDay int           `env:"JOBS_PER_USER_PER_DAY" envDefault:"0"`
+	CallbackTimeout   time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
+	HumanTimeout      time.Duration `env:"HUMAN_TIMEOUT" envDefault:"24h"`
+	Hold              time.Duration `env:"HOLD" envDefault:"45s"`
+	ApprovalTimeout   time.Duration `env:"APPROVAL_TIMEOUT" envDefault:"1h"`
+	NLConfidence      float64       `env:"NL_CONFIDENCE" envDefault:"0.9"`
+	Retention         time.Duration `env:"RETENTION" envDefault:"168h"`
+	RetryBackoff      time.Duration `env:"RETRY_BACKOFF" envDefault:"2s"`
+	NodeTimeout       time.Duration `env:"NODE_TIMEOUT" envDefault:"30s"`
+	Workers           int           `env:"WORKERS"`    // 0: twice the CPUs
+	UserLimit         int           `env:"USER_LIMIT"` // 0: one less than WORKERS
+	UseCallback       bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
+	CallbackStrict    bool          `env:"CALLBACK_STRICT"`
+	CallbackRate      float64       `env:"CALLBACK_RATE" envDefault:"1000"`
+	PromptsDir        string        `env:"PROMPTS_DIR"`
+	SchemasDir        string        `env:"SCHEMAS_DIR"`
+	DataDir           string        `env:"DATA_DIR" envDefault:"./data"`
 	// ConversationLimit and ChangeLimit bound what is kept of each for other machines,
 	// compressed; MirrorsLimit bounds the mirrors of repositories in DataDir.
 	ConversationLimit Size          `env:"CONVERSATION_LIMIT" envDefault:"1MiB"`
@@ -256,6 +260,8 @@ func (c Config) validate() error {
 	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
 	check(c.BudgetPerDay >= 0 && c.BudgetPerDay <= maxBudget, "BUDGET_USD_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerDay, maxBudget)
 	check(c.BudgetPerUserPerDay >= 0 && c.BudgetPerUserPerDay <= maxBudget, "BUDGET_USD_PER_USER_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerUserPerDay, maxBudget)
+	check(c.JobsPerUserAtOnce >= 0, "JOBS_PER_USER_AT_ONCE %d: want 0 (no limit) or more", c.JobsPerUserAtOnce)
+	check(c.JobsPerUserPerDay >= 0, "JOBS_PER_USER_PER_DAY %d: want 0 (no limit) or more", c.JobsPerUserPerDay)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
 	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)
 	check(c.ChangeLimit > 0, "CHANGE_LIMIT 0: want a size, such as 16MiB: without a copy, no review could be gone on with elsewhere")

@@ -22,7 +22,7 @@ var errorRows = [...]errorRow{
 	{job.Conflict, "it does not apply as things stand: `error` names the state; another result was accepted already; a used idempotency key"},
 	{job.TooLarge, "a body of more than 1 MiB, or a file of more than 1 GiB"},
 	{job.Unsupported, "another content type than `application/json`"},
-	{job.TooMany, "too fast, or too many WebSockets of one user or from one address: wait `Retry-After` seconds"},
+	{job.TooMany, "too fast, too many WebSockets of one user or from one address, or no more jobs of the user or the kind by a quota: wait `Retry-After` seconds"},
 	{job.Internal, "our fault: the hint names the fault for whoever reads the log"},
 	{job.Unavailable, "the store is away, the server is stopping, or has as many calls or WebSockets as it can: send the same again after `Retry-After` seconds"},
 }

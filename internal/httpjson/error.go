@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -72,7 +74,7 @@ func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 		log.Info("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "address", c.RealIP(), "refused", e.Message)
 	}
 	if refusedForNow {
-		c.Response().Header().Set("Retry-After", "1")
+		c.Response().Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // ErrorKind classifies what went wrong, so that each way in (HTTP, WebSocket,
@@ -42,6 +43,8 @@ type Error struct {
 	Details []Detail `json:"details,omitempty"`
 	// Hint says what to do about it.
 	Hint string `json:"hint,omitempty"`
+	// RetryAfter is when to send the request again; 0: soon, if at all.
+	RetryAfter time.Duration `json:"-"`
 	// Cause is for the log only.
 	Cause error `json:"-"`
 }

@@ -37,6 +37,10 @@ type Policy struct {
 	// BudgetUSDPerDay what all jobs of the kind may cost on a day (UTC); 0: no limit.
 	BudgetUSD       float64 `yaml:"budget_usd"`
 	BudgetUSDPerDay float64 `yaml:"budget_usd_per_day"`
+	// JobsAtOnce is how many jobs of the kind may have begun and not ended, and JobsPerDay how
+	// many may be created on a day (UTC); 0: any number.
+	JobsAtOnce int `yaml:"jobs_at_once"`
+	JobsPerDay int `yaml:"jobs_per_day"`
 	// OnBudget is what happens when a budget is used up: ask (default), wait or fail.
 	OnBudget job.OnBudget `yaml:"on_budget"`
 	// Timeout is how long a turn has to call back; 0: CALLBACK_TIMEOUT.
@@ -200,6 +204,10 @@ func (p *Policy) fault(key string) string {
 		return budgetFault(p.BudgetUSD)
 	case key == "budget_usd_per_day":
 		return budgetFault(p.BudgetUSDPerDay)
+	case key == "jobs_at_once":
+		return quotaFault(p.JobsAtOnce)
+	case key == "jobs_per_day":
+		return quotaFault(p.JobsPerDay)
 	case key == "on_budget" && !slices.Contains([]job.OnBudget{job.AskOnBudget, job.WaitOnBudget, job.FailOnBudget}, p.OnBudget):
 		return fmt.Sprintf("found %q; allowed: ask, wait, fail", p.OnBudget)
 	case key == "timeout" && p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > 24*time.Hour):
@@ -254,6 +262,20 @@ func budgetFault(usd float64) string {
 	}
 	return fmt.Sprintf("found %g; expected 0 (no limit) to %d", usd, MaxBudget)
 }
+
+// maxQuota is the largest number of jobs of a kind at once or on a day.
+const maxQuota = 1_000_000
+
+// quotaFault says what is wrong with a number of jobs; "" if nothing is.
+func quotaFault(n int) string {
+	if n >= 0 && n <= maxQuota {
+		return ""
+	}
+	return fmt.Sprintf("found %d; expected 0 (no limit) to %d", n, maxQuota)
+}
+
+// Quota is how many jobs of the kind there may be.
+func (p Policy) Quota() job.Quota { return job.Quota{AtOnce: p.JobsAtOnce, PerDay: p.JobsPerDay} }
 
 // toolsFault says what is wrong with the rules for tools. Rules that deny calling back
 // would have every job of the kind fail without saying why.

@@ -53,7 +53,14 @@ func (s *Service) commit(ctx context.Context, q Query, promised bool, decide fun
 			last = rand.Text()
 			st.CommitID = last
 		}
+		release, err := s.checkQuotas(ctx, st)
+		if err != nil {
+			return err
+		}
 		committed, err := s.store.Commit(ctx, st)
+		if err == nil {
+			release()
+		}
 		if committed {
 			s.moved(st)
 		}

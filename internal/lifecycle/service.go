@@ -22,6 +22,8 @@ type Options struct {
 	HumanTimeout time.Duration
 	// UserLimit is how many jobs of one user run at once, on all nodes; default 4.
 	UserLimit int
+	// UserQuota is how many jobs a user may have.
+	UserQuota job.Quota
 	// Notify are the ways by which the outside is told of jobs: TaskWebhook and
 	// TaskSlack.
 	Notify []TaskKind
@@ -45,8 +47,11 @@ type Service struct {
 	opts  Options
 }
 
-// New returns the service.
+// New returns the service; without kinds, jobs are made by Start only.
 func New(s Store, kinds *kind.Registry, opts Options) *Service {
+	if kinds == nil {
+		kinds = new(kind.Registry)
+	}
 	return &Service{store: s, kinds: kinds, opts: opts.withDefaults()}
 }
 

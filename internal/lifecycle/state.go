@@ -19,6 +19,14 @@ type Store interface {
 	Commit(ctx context.Context, st *State) (bool, error)
 	// Get returns a job as people see it. Error: NotFound.
 	Get(ctx context.Context, id job.ID) (job.Job, error)
+	// Reserve notes that a job is about to be opened, and returns those that were noted before.
+	Reserve(ctx context.Context, o Opening) (Reservation, error)
+	// Release forgets a reservation.
+	Release(ctx context.Context, o Opening)
+	// CountJobsOfUser and CountJobsOfKind count jobs since a day began. Openings count as if
+	// they were committed.
+	CountJobsOfUser(ctx context.Context, user string, day time.Time, openings []Opening) (job.Count, error)
+	CountJobsOfKind(ctx context.Context, kind string, day time.Time, openings []Opening) (job.Count, error)
 	// NewID returns an id that begins with one of job's words, for something of a user's.
 	NewID(word, userID string) string
 	// RememberSession notes whose session a name is, for those who name no user.
@@ -91,6 +99,8 @@ type State struct {
 	Place string
 	// Now is the store's time.
 	Now time.Time
+	// Until is the store's time after which nothing is committed; zero: any.
+	Until time.Time
 	// Job is the job that the command is about; nil where there is none.
 	Job *Job
 	// Checkpoint is the one that was asked for, else the one that Job waits at.

@@ -270,7 +270,7 @@ func (n *node) run(ctx context.Context) error {
 	n.metrics = n.newMetrics()
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
-		UserLimit: c.UserLimit, MovedFunc: n.moved, Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(),
+		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay}, MovedFunc: n.moved, Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(),
 	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
 		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,

@@ -19,6 +19,9 @@ import (
 // was written, and too few replicas have confirmed what was promised.
 func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	c := commit{prefix: st.Place, now: st.Now, id: st.CommitID, touched: map[string]bool{}}
+	if !st.Until.IsZero() {
+		c.guards = append(c.guards, []any{"by", "", "", score(st.Until)})
+	}
 	for _, session := range sessionsOf(st) {
 		c.session(session)
 	}

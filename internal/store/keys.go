@@ -92,6 +92,7 @@ var keyPatterns = [...]keyPattern{
 	{"spent:<day>", "hash", "all, kind:<kind>, user:<user> -> what was spent on a day (UTC), in billionths of a dollar; kept for DaysKept; partition 00 only"},
 	{"spent-by-job:<day>", "hash", "job -> what of it is in spent:<day> already; kept for three days; partition 00 only"},
 	{"limits", "set", "the accounts; partition 00 only"},
+	{"opening", "zset", "jobs that are about to be opened, in this order: lifecycle.Opening, JSON; by about when they were noted, see quota.go; partition 00 only"},
 	{"accounts", "hash", "node -> the account of Claude's with which it starts turns; partition 00 only"},
 	{"formats", "hash", "node -> the format in which it writes; partition 00 only"},
 	{"servers", "zset", "<format> <name> of each server that uses the store -> when its sign of life lapses; partition 00 only"},

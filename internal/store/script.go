@@ -18,7 +18,7 @@ var luaFiles embed.FS
 // scripts are compiled by Redis on first use. commit is the one for all transitions. The
 // others are about speed (progress) or about picking.
 type scripts struct {
-	commit, progress, step, keep, take, due, lost, tasks, renew, notice, heartbeat, forget, limit, clock, correct, join, usage, spent *redis.Script
+	commit, progress, step, keep, take, due, lost, tasks, renew, notice, heartbeat, forget, limit, clock, correct, join, usage, spent, reserve, quota *redis.Script
 }
 
 func loadScripts() scripts {
@@ -43,6 +43,8 @@ func loadScripts() scripts {
 		join:      script(clock, readLua("join")),
 		usage:     script(readLua("usage")),
 		spent:     script(readLua("spent")),
+		reserve:   script(clock, readLua("reserve")),
+		quota:     script(readLua("quota")),
 	}
 }
 

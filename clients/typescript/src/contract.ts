@@ -1563,6 +1563,18 @@ export interface components {
             /** @description `ownJobs` counts the jobs of the same user that start before this one. */
             ownJobs: number;
         };
+        /** @description How many jobs of a kind there may be, and are. */
+        Quota: {
+            /** @description How many may have begun and not ended; 0: any number. */
+            atOnce: number;
+            kind: string;
+            /** @description `open` counts the jobs that have not ended. */
+            open: number;
+            /** @description How many may be created on a day (UTC); 0: any number. */
+            perDay: number;
+            /** @description `today` counts the jobs created today (UTC), without those that RETENTION has removed. */
+            today: number;
+        };
         /** @description Answers GET /readyz. */
         Readiness: {
             /** @description Those of Claude's that keep jobs waiting, of all nodes. */
@@ -1832,6 +1844,8 @@ export interface components {
             jobs: components["schemas"]["JobCounts"];
             /** @description Those of Claude's that keep jobs waiting. */
             limits?: components["schemas"]["Limit"][];
+            /** @description Those of kinds that are set. */
+            quotas?: components["schemas"]["Quota"][];
             total: components["schemas"]["CheckpointStats"];
         };
         /** @description One round that a person asked for. */

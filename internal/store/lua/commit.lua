@@ -22,6 +22,8 @@ for _ = 1, tonumber(take()) do
     if (redis.call('HGET', key, field) or '') ~= value then return 0 end
   elseif kind == 'held' then -- a consumer has the entry of a queue
     if #redis.call('XPENDING', key, 'workers', field, field, '1', value) == 0 then return 0 end
+  elseif kind == 'by' then -- it is not later
+    if NOW > tonumber(value) then return 0 end
   elseif redis.call('SCARD', key) >= tonumber(value) then -- a set holds fewer
     return 0
   end

@@ -1,0 +1,163 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+)
+
+// quotaNodes are two nodes on one Redis, with a kind of 7 jobs at once and one of 6 a day.
+func quotaNodes(t *testing.T, rdb redis.UniversalClient, ofUser job.Quota) [2]*storetest.Service {
+	t.Helper()
+	kinds, problems := kind.Load(kind.Builtin(), kind.Source{Prompts: fstest.MapFS{
+		"few.md":   {Data: []byte("---\njobs_at_once: 7\n---\nDo it.")},
+		"daily.md": {Data: []byte("---\njobs_per_day: 6\n---\nDo it.")},
+		"any.md":   {Data: []byte("Do it.")},
+	}})
+	if err := schema.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	var nodes [2]*storetest.Service
+	for i := range nodes {
+		s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
+		if err := s.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		nodes[i] = &storetest.Service{Store: s, Service: lifecycle.New(s, kinds, lifecycle.Options{UserQuota: ofUser})}
+	}
+	return nodes
+}
+
+// tryToCreate returns the new job, or the error of a refusal.
+func tryToCreate(t *testing.T, s *storetest.Service, kindName, user string) (job.ID, *job.Error) {
+	t.Helper()
+	j, err := s.Create(t.Context(), lifecycle.Request{UserID: user, ByBackEnd: true, Kind: kindName})
+	refused, ok := errors.AsType[*job.Error](err)
+	if err != nil && (!ok || refused.Kind != job.TooMany) {
+		t.Errorf("a job of %s was refused with %v", kindName, err)
+	}
+	return j.ID, refused
+}
+
+// Whatever is asked of two nodes at once, exactly as many jobs are created as there are places; a
+// job that ends frees its place, and one that is retried needs one.
+func TestQuotasHoldOverNodes(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, kind string
+		ofUser     job.Quota
+		users      int
+		places     int
+		daily      bool
+		names      string
+	}{
+		{"a kind at once", "few", job.Quota{}, 20, 7, false, `7 jobs of the kind "few" have not ended, and there may be 7 at once (jobs_at_once)`},
+		{"a kind a day", "daily", job.Quota{}, 20, 6, true, `6 jobs of the kind "daily" were created today, and there may be 6 a day (jobs_per_day)`},
+		{"a user at once", "any", job.Quota{AtOnce: 5}, 1, 5, false, "5 jobs of this user have not ended, and a user may have 5 at once (JOBS_PER_USER_AT_ONCE)"},
+		{"a user a day", "any", job.Quota{PerDay: 4}, 1, 4, true, "4 jobs were created for this user today, and a user may have 4 a day (JOBS_PER_USER_PER_DAY)"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			nodes := quotaNodes(t, storetest.PrivateRedis(t), tc.ofUser)
+			var mu sync.Mutex
+			var created []job.ID
+			var all sync.WaitGroup
+			for i := range 50 {
+				all.Go(func() {
+					id, refused := tryToCreate(t, nodes[i%2], tc.kind, fmt.Sprint("u", i%tc.users))
+					mu.Lock()
+					defer mu.Unlock()
+					if refused == nil {
+						created = append(created, id)
+					}
+				})
+			}
+			all.Wait()
+			if len(created) != tc.places {
+				t.Fatalf("%d jobs were created", len(created))
+			}
+			_, refused := tryToCreate(t, nodes[0], tc.kind, "u0")
+			if refused == nil || refused.Message != tc.names || refused.Hint == "" || (refused.RetryAfter > 0) != tc.daily || refused.RetryAfter > 24*time.Hour {
+				t.Fatalf("the refusal is %+v", refused)
+			}
+			if err := nodes[1].Cancel(t.Context(), created[0], job.Actor{}); err != nil {
+				t.Fatal(err)
+			}
+			_, refused = tryToCreate(t, nodes[0], tc.kind, "u0")
+			if (refused != nil) != tc.daily {
+				t.Fatalf("once a job has ended, another is refused with %v", refused)
+			}
+			err := nodes[1].Retry(t.Context(), created[0])
+			if tc.daily && err != nil || !tc.daily && (err == nil || !strings.Contains(err.Error(), "have not ended")) {
+				t.Errorf("a retry of the ended job: %v", err)
+			}
+		})
+	}
+}
+
+// A request that is repeated gets its job, however many there are.
+func TestARepeatedRequestNeedsNoPlace(t *testing.T) {
+	t.Parallel()
+	n := quotaNodes(t, storetest.PrivateRedis(t), job.Quota{AtOnce: 1, PerDay: 1})[0]
+	r := lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any", IdempotencyKey: "k"}
+	first, err := n.Create(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := n.Create(t.Context(), r); err != nil || again.ID != first.ID {
+		t.Errorf("the same request got %v, %v", again.ID, err)
+	}
+}
+
+// A job that a killed node was about to create holds its place until its reservation lapses.
+func TestAPlaceReservedByAKilledNodeLapses(t *testing.T) {
+	t.Parallel()
+	rdb := storetest.PrivateRedis(t)
+	n := quotaNodes(t, rdb, job.Quota{AtOnce: 1})[0]
+	lost := lifecycle.Opening{JobID: job.ID(n.NewID(job.JobIDs, "u")), Kind: "any", UserID: "u"}
+	if _, err := n.Reserve(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	if _, refused := tryToCreate(t, n, "any", "u"); refused == nil {
+		t.Error("its place was given away")
+	}
+	name, _ := json.Marshal(lost) //nolint:errchkjson // texts
+	rdb.ZAdd(t.Context(), "rb:{00}:opening", redis.Z{Score: float64(time.Now().Add(-15 * time.Second).UnixMilli()), Member: name})
+	if _, refused := tryToCreate(t, n, "any", "u"); refused != nil {
+		t.Errorf("its place is still taken: %v", refused)
+	}
+	if left := rdb.ZCard(t.Context(), "rb:{00}:opening").Val(); left != 0 {
+		t.Errorf("%d reservations are left", left)
+	}
+}
+
+// A commit that comes when its reservation may have lapsed is not made.
+func TestALateCommitTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		j := started(t, s)
+		st, err := s.Load(t.Context(), lifecycle.Query{Job: j.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.Job.Attempt, st.CommitID, st.Until = 3, "late", st.Now.Add(-time.Second)
+		if committed, err := s.Commit(t.Context(), st); committed || err != nil {
+			t.Errorf("it was committed: %v, %v", committed, err)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+)
+
+const (
+	// reservedFor is how long a job that is about to be opened has to be committed. That a
+	// reservation is forgotten later covers the clocks of a Cluster.
+	reservedFor       = 10 * time.Second
+	reservedUntilGone = 15 * time.Second
+)
+
+// Reserve notes that a job is about to be opened, and returns those that were noted before.
+func (s *Store) Reserve(ctx context.Context, o lifecycle.Opening) (lifecycle.Reservation, error) {
+	answer, _, err := s.runTimed(ctx, s.scripts.reserve, limitsIn, text(o), toMillis(reservedUntilGone))
+	if err != nil {
+		return lifecycle.Reservation{}, err
+	}
+	parts := answer.([]any)
+	r := lifecycle.Reservation{Until: millisTime(parts[0].(int64)).Add(reservedFor)}
+	for _, before := range texts(parts[1]) {
+		var o lifecycle.Opening
+		if json.Unmarshal([]byte(before), &o) == nil {
+			r.Before = append(r.Before, o)
+		}
+	}
+	return r, nil
+}
+
+// Release forgets a reservation. One that cannot be forgotten lapses.
+func (s *Store) Release(ctx context.Context, o lifecycle.Opening) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	defer cancel()
+	_ = s.rdb.ZRem(ctx, limitsIn.key("opening"), text(o)).Err()
+}
+
+// CountJobsOfUser counts a user's jobs. Openings count as if they were committed.
+func (s *Store) CountJobsOfUser(ctx context.Context, user string, day time.Time, openings []lifecycle.Opening) (job.Count, error) {
+	return s.countJobs(ctx, []Partition{partitionOf(user)}, "", user, day, openings)
+}
+
+// CountJobsOfKind counts a kind's jobs. Openings count as if they were committed.
+func (s *Store) CountJobsOfKind(ctx context.Context, kind string, day time.Time, openings []lifecycle.Opening) (job.Count, error) {
+	return s.countJobs(ctx, allPartitions(), kind, "", day, openings)
+}
+
+// Today is when the day (UTC) began, by the store's time.
+func (s *Store) Today() time.Time { return s.clock.now().Truncate(24 * time.Hour) }
+
+// countJobs counts the jobs of a kind or a user, of each partition at one moment.
+func (s *Store) countJobs(ctx context.Context, places []Partition, kind, user string, day time.Time, openings []lifecycle.Opening) (n job.Count, err error) {
+	pipe := s.rdb.Pipeline()
+	reads := make([]*redis.Cmd, len(places))
+	for i, p := range places {
+		args := []any{kind, user, score(day), len(job.States)}
+		for _, state := range job.States {
+			args = append(args, string(state), flag(state.Terminal()))
+		}
+		for _, o := range openings {
+			if PartitionOf(o.JobID) == p && (kind == "" || o.Kind == kind) && (user == "" || o.UserID == user) {
+				args = append(args, string(o.JobID))
+			}
+		}
+		reads[i] = s.scripts.quota.Eval(ctx, pipe, s.keysOf(p), args...)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return n, storeError(err)
+	}
+	for _, read := range reads {
+		counts, err := read.Int64Slice()
+		if err != nil {
+			return n, storeError(err)
+		}
+		n.Open, n.Today = n.Open+int(counts[0]), n.Today+int(counts[1])
+	}
+	return n, nil
+}
+
+func flag(is bool) string {
+	if is {
+		return "1"
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Two nodes that are asked for 50 jobs at once create as many as a user may have. A node that is
+// killed takes no place with it, and each job that ends frees one.
+func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
+	t.Parallel()
+	env := vars{
+		"REDIS_URL": startRedis(t).url, "JOBS_PER_USER_AT_ONCE": "6", "JOBS_PER_USER_PER_DAY": "8", "NODE_TIMEOUT": "1s",
+		"PROMPTS_DIR": kindsDir(t, "poem.md", "---\njobs_at_once: 9\njobs_per_day: 20\n---\nWrite."), "SCHEMAS_DIR": kindsDir(t, "poem.result.json", `{"type":"object"}`),
+	}
+	nodes := []*node{startNode(t, env), startNode(t, env)}
+	manual := object{"kind": "poem", "userId": "u1", "input": object{}, "options": object{"simulate": "manual"}}
+	flood := func(nodes ...*node) (created int) {
+		var n atomic.Int64
+		var all sync.WaitGroup
+		for i := range 50 {
+			all.Go(func() {
+				switch status, answer := nodes[i%len(nodes)].do(t, "POST", "/api/jobs", manual); status {
+				case http.StatusAccepted:
+					n.Add(1)
+				case http.StatusTooManyRequests:
+				default:
+					t.Errorf("it answered %d: %v", status, answer)
+				}
+			})
+		}
+		all.Wait()
+		return int(n.Load())
+	}
+	if created := flood(nodes...); created != 6 {
+		t.Fatalf("%d jobs were created", created)
+	}
+	nodes[1].kill(t)
+	n := nodes[0]
+	refused := n.want(t, 429, "POST", "/api/jobs", manual)
+	if !strings.Contains(flat(refused), "6 jobs of this user have not ended, and a user may have 6 at once (JOBS_PER_USER_AT_ONCE)") {
+		t.Errorf("it was refused with %v", refused)
+	}
+	n.want(t, 202, "POST", "/api/jobs", object{"kind": "poem", "userId": "u2", "input": object{}, "options": object{"simulate": "manual"}})
+	if stats := flat(n.want(t, 200, "GET", "/api/stats", nil)); !strings.Contains(stats, `"quotas":[{"atOnce":9,"kind":"poem","open":7,"perDay":20,"today":7}]`) {
+		t.Errorf("the statistics are %s", stats)
+	}
+	jobs := n.want(t, 200, "GET", "/api/jobs?userId=u1", nil)["jobs"].([]any)
+	first := fmt.Sprint(jobs[0].(object)["requestId"])
+	for _, one := range jobs[:3] {
+		n.want(t, 200, "POST", fmt.Sprintf("/api/jobs/%v/cancel", one.(object)["requestId"]), nil)
+	}
+	if created := flood(n); created != 2 { // of the 8 of the day
+		t.Errorf("%d jobs were created once 3 had ended", created)
+	}
+	n.want(t, 200, "POST", "/api/jobs/"+first+"/retry", nil)
+	n.want(t, 429, "POST", fmt.Sprintf("/api/jobs/%v/retry", jobs[1].(object)["requestId"]), nil)
+	n.want(t, 200, "POST", "/api/jobs/"+first+"/cancel", nil)
+
+	req, err := http.NewRequestWithContext(t.Context(), "POST", n.url+"/api/jobs", strings.NewReader(flat(manual)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if after, err := strconv.Atoi(resp.Header.Get("Retry-After")); resp.StatusCode != 429 || err != nil || after < 1 || after > 24*60*60 {
+		t.Errorf("over the quota of the day it answered %d, to try again after %q s", resp.StatusCode, resp.Header.Get("Retry-After"))
+	}
+}
