@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -40,6 +41,66 @@ func (s *Server) captured(c echo.Context, read func(context.Context, job.ID) (js
 
 // logs answers what the verifiers said.
 func (s *Server) logs(c echo.Context) error { return s.captured(c, s.store.Logs) }
+
+// viewed answers which files of the change the caller has marked as viewed.
+func (s *Server) viewed(c echo.Context) error {
+	j, _, err := s.changeOf(c)
+	if err != nil {
+		return err
+	}
+	return s.writeViewed(c, j.ID)
+}
+
+func (s *Server) writeViewed(c echo.Context, id job.ID) error {
+	v, err := s.store.Viewed(c.Request().Context(), id, actorOf(c, job.ViaAPI))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, v)
+}
+
+// newMark is the body of POST /api/jobs/:id/viewed.
+type newMark struct {
+	// Repository and Digest identify the file as it was shown, see the diff.
+	Repository string `json:"repository"`
+	Digest     string `json:"digest"`
+	// Viewed is false to take the mark back.
+	Viewed bool `json:"viewed"`
+}
+
+// setViewed marks a file of the change as viewed by the caller, or takes the mark back.
+func (s *Server) setViewed(c echo.Context) error {
+	j, _, err := s.changeOf(c)
+	if err != nil {
+		return err
+	}
+	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err != nil {
+		return err
+	}
+	var mark newMark
+	if err := httpjson.Into(body, &mark); err != nil {
+		return err
+	}
+	if mark.Digest == "" {
+		return invalid("/digest", "is required but missing; expected the digest of a file in the diff")
+	}
+	ctx, by := c.Request().Context(), actorOf(c, job.ViaAPI)
+	now, err := s.store.Viewed(ctx, j.ID, by)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(now.Files, func(f job.ViewedFile) bool { return f.Repository == mark.Repository && f.Digest == mark.Digest }) {
+		e := job.Errorf(job.Conflict, "The change has no such file: another round may have changed it").
+			WithHint("Look at it again: GET /api/jobs/%s/diff shows the files and their digests.", j.ID)
+		e.Details = []job.Detail{{Path: "/digest", Message: "is not the digest of a file of the change in this repository"}}
+		return e
+	}
+	if err := s.store.SetViewed(ctx, j.ID, by, mark.Repository, mark.Digest, mark.Viewed); err != nil {
+		return err
+	}
+	return s.writeViewed(c, j.ID)
+}
 
 func (s *Server) steering(c echo.Context) error {
 	j, change, err := s.changeOf(c)

@@ -48,6 +48,7 @@ var (
 	noJobNow     = []job.ErrorKind{job.NotFound, job.Conflict}
 	ndjson       = "application/x-ndjson"
 	auditHead    = contract.Header{Name: job.AuditHeadHeader, Text: "The number of entries and the digest of the last; absent where there are none."}
+	theViewed    = []contract.Answer{{Status: http.StatusOK, Text: "The files of the change, and which of them are marked.", Type: job.Viewed{}}}
 )
 
 var jobRoutes = []route{
@@ -121,6 +122,14 @@ var jobRoutes = []route{
 			{Name: "since", Text: "The number of a round, to see what has changed since: 0 is the first.", Type: contract.Number(0, lastRound)},
 		},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was changed in each repository.", Type: []job.DiffOutput{}}},
+	}},
+	{handle: (*Server).viewed, Route: contract.Route{
+		Method: http.MethodGet, Path: "/api/jobs/:id/viewed", Name: "getViewed", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
+		Summary: "which files of its change the caller has marked as viewed", Answers: theViewed,
+	}},
+	{handle: (*Server).setViewed, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/:id/viewed", Name: "setViewed", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
+		Summary: "marks a file of its change as viewed by the caller: `repository` and `digest` from the diff; `viewed: false` takes the mark back", Body: &contract.Body{Type: newMark{}}, Answers: theViewed,
 	}},
 	{handle: (*Server).logs, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/logs", Name: "getLogs", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,

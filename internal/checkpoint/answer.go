@@ -56,6 +56,9 @@ func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Reply) (job.Che
 func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, error) {
 	for c.Status.Waits() {
 		a, err := s.answer(c, g)
+		if err == nil {
+			err = s.countViewed(ctx, c, g, &a)
+		}
 		if err != nil {
 			return 0, err
 		}

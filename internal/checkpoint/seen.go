@@ -1,11 +1,13 @@
 package checkpoint
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // Seen is what a person has looked at before they decide on a change. What is
@@ -17,6 +19,39 @@ type Seen struct {
 	Trees map[string]string `json:"trees,omitempty"`
 	// Shown is how it was shown, for the audit log: whole, paged or link.
 	Shown job.Shown `json:"shown,omitempty"`
+	// Unviewed is how many files of a change the person approves that they have not marked as
+	// viewed. The approval is refused if there are more by now. The console must state it.
+	Unviewed *int `json:"unviewed,omitempty" jsonschema:"minimum=0"`
+}
+
+// countViewed adds to a decision on a change how many of its files its writer has marked as viewed.
+// It returns Invalid for an approval of more files that are not marked than it states. An approval
+// that states nothing passes, but in the console.
+func (s *Service) countViewed(ctx context.Context, c job.Checkpoint, g Reply, a *lifecycle.Resolution) error {
+	if c.Type != job.Review || a.To != job.Answered || c.RequestID == "" {
+		return nil
+	}
+	v, err := s.store.Viewed(ctx, c.RequestID, g.By)
+	if err != nil {
+		return err
+	}
+	a.Seen.Files = &v.FilesViewed
+	left := v.Changed - v.Viewed
+	stated := g.By.Via == job.ViaConsole || g.Unviewed != nil
+	if a.Reply.Decision != job.Approve || !stated || given(g.Unviewed) >= left {
+		return nil
+	}
+	e := job.Errorf(job.Invalid, "You have not marked all files of the change as viewed").
+		WithHint("Look at them, or approve them too: tick the box on the page of the change (/jobs/%s/review).", string(c.RequestID))
+	e.Details = []job.Detail{{Path: "/unviewed", Message: fmt.Sprintf("found %d; %d of %d files are not marked as viewed", given(g.Unviewed), left, v.Changed)}}
+	return e
+}
+
+func given(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 // checkSeen returns a Conflict if the reply identifies something other than the

@@ -19,6 +19,9 @@ type Seen struct {
 	Trees map[string]string `json:"trees,omitempty"`
 	// Shown is how it was shown.
 	Shown job.Shown `json:"shown,omitempty"`
+	// Unviewed is how many files of a change are approved that the person has not marked as viewed.
+	// The approval is refused if there are more; nil states nothing.
+	Unviewed *int `json:"unviewed,omitempty"`
 }
 
 // Approve allows what a job asks to be allowed, and returns the job's record.

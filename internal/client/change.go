@@ -49,6 +49,21 @@ func (c *Client) Logs(ctx context.Context, id job.ID) (Answer[[]job.VerifierOutp
 	return call[[]job.VerifierOutput](ctx, c, http.MethodGet, jobPath(id, "/logs"), nil)
 }
 
+// Viewed returns which files of a change the caller has marked as viewed.
+func (c *Client) Viewed(ctx context.Context, id job.ID) (Answer[job.Viewed], error) {
+	return call[job.Viewed](ctx, c, http.MethodGet, jobPath(id, "/viewed"), nil)
+}
+
+// SetViewed marks a file of a change as viewed by the caller, or takes the mark back. repository and
+// digest are those of the diff. Error: Conflict if the change no longer has this file.
+func (c *Client) SetViewed(ctx context.Context, id job.ID, repository, digest string, viewed bool) (Answer[job.Viewed], error) {
+	return call[job.Viewed](ctx, c, http.MethodPost, jobPath(id, "/viewed"), struct {
+		Repository string `json:"repository"`
+		Digest     string `json:"digest"`
+		Viewed     bool   `json:"viewed"`
+	}{repository, digest, viewed})
+}
+
 // Steering returns how often a change was steered, and how often it may be.
 func (c *Client) Steering(ctx context.Context, id job.ID) (Answer[job.SteeringState], error) {
 	return call[job.SteeringState](ctx, c, http.MethodGet, jobPath(id, "/steering"), nil)

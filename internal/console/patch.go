@@ -19,6 +19,8 @@ type patch struct {
 	Rows         []row
 	// Cut is whether some lines of it are not shown.
 	Cut bool
+	// File is the same file in the whole change.
+	File changedFile
 	// Folded is whether its lines are shown only once somebody unfolds them.
 	Folded bool
 }

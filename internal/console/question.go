@@ -133,20 +133,14 @@ func (q question) answer(sent url.Values) (client.Reply, error) {
 	return r, nil
 }
 
-// unseen returns an error for an approval of files that the page did not show, unless its box is ticked.
-func unseen(sent url.Values, decision job.Decision) error {
-	if decision != job.Approve || sent.Get("unseen") == "" || sent.Get("unseen-too") != "" {
-		return nil
-	}
-	return job.Errorf(job.Invalid, "The page did not show %s completely", plural(number(sent.Get("unseen")), "file")).
-		WithHint("Read them, or tick the box to approve them too.")
-}
-
 // seen is what of a change was on the page.
 func seen(sent url.Values) client.Seen {
 	s := client.Seen{Shown: job.ShownWhole}
-	if sent.Get("unseen-too") != "" {
+	if sent.Get("paged") != "" {
 		s.Shown = job.ShownPaged
+	}
+	if n, err := strconv.Atoi(sent.Get("unviewed-too")); err == nil {
+		s.Unviewed = &n
 	}
 	if n, err := strconv.Atoi(sent.Get("iteration")); err == nil {
 		s.Iteration = &n
@@ -331,9 +325,6 @@ func (c *Console) reply(v *visit) error {
 		return v.renderQuestion(http.StatusOK, q.withValues(edited, nil))
 	}
 	given, err := q.answer(sent)
-	if err == nil {
-		err = unseen(sent, given.Decision)
-	}
 	if err == nil {
 		_, err = v.api().Reply(v.Request().Context(), q.ID, given)
 	}

@@ -17,11 +17,13 @@ type reviewView struct {
 	Patches []patch
 	LeftOut []leftOut
 	Logs    []job.VerifierOutput
-	// Files, Additions and Deletions are those of the whole change. Unseen is the number of
-	// files that the page does not show completely.
+	// Files, Additions and Deletions are those of the whole change. Unviewed is the number of
+	// files that the visitor has not marked as viewed. Paged is set if the page does not show
+	// all of the change.
 	Files                []changedFile
 	Additions, Deletions int
-	Unseen               int
+	Unviewed             int
+	Paged                bool
 	// Attention names the files of the whole change that deserve a second look.
 	Attention []attention
 	// Split is whether lines are shown side by side.
@@ -42,6 +44,8 @@ type reviewView struct {
 	// Reason is what was written to a decision, Refused why that was not taken.
 	Reason  string
 	Refused []string
+	// Unmarked says why a file was not marked as viewed.
+	Unmarked []string
 	// Kept is what was written where it can be sent no more.
 	Kept []written
 	// Outdated says that a decision was about an earlier round.
@@ -61,7 +65,12 @@ type changedFile struct {
 	Repo string
 	job.FileDiff
 	Anchor string
+	// Viewed is set if the visitor has marked the file as viewed.
+	Viewed bool
 }
+
+// Mark is how a form names a file to be marked as viewed. Paths do not survive every form.
+func (f changedFile) Mark() string { return f.Repo + "/" + f.Digest }
 
 // leftOut is what would not be pushed.
 type leftOut struct {
@@ -145,7 +154,11 @@ func (v *visit) readChange(id job.ID, shown *reviewView) error {
 			return err
 		}
 	}
-	shown.count(diffs.Value)
+	viewed, err := v.api().Viewed(ctx, id)
+	if err != nil {
+		return err
+	}
+	shown.count(diffs.Value, viewed.Value)
 	return nil
 }
 
@@ -154,20 +167,27 @@ func (r *reviewView) isPart() bool {
 	return r.Whole != "" || r.Since != nil || r.Next > 0 || r.From > 1
 }
 
-// count adds the files of the whole change and counts those that the page does not show completely.
-func (r *reviewView) count(whole []job.DiffOutput) {
-	shown := map[string]patch{}
-	for _, p := range r.Patches {
-		shown[p.Repo+"/"+p.Path] = p
+// count adds the files of the whole change, and marks those that the visitor has viewed.
+func (r *reviewView) count(whole []job.DiffOutput, viewed job.Viewed) {
+	marked := map[string]bool{}
+	for _, f := range viewed.Files {
+		marked[f.Repository+"/"+f.Digest] = f.Viewed
 	}
 	for _, d := range whole {
 		for _, f := range d.Files {
-			p, here := shown[d.Repository+"/"+f.Path]
-			r.Files = append(r.Files, changedFile{d.Repository, f, p.Anchor})
+			file := changedFile{Repo: d.Repository, FileDiff: f}
+			file.Viewed = marked[file.Mark()]
 			r.Additions, r.Deletions = r.Additions+f.Additions, r.Deletions+f.Deletions
-			if !here || p.Cut || p.Folded || r.Since != nil {
-				r.Unseen++
+			if !file.Viewed {
+				r.Unviewed++
 			}
+			at := slices.IndexFunc(r.Patches, func(p patch) bool { return p.Repo == file.Repo && p.Path == f.Path })
+			if at >= 0 {
+				p := &r.Patches[at]
+				file.Anchor, p.File = p.Anchor, file
+			}
+			r.Paged = r.Paged || at < 0 || r.Patches[at].Cut || r.Patches[at].Folded || r.Since != nil
+			r.Files = append(r.Files, file)
 		}
 	}
 	r.Attention = newAttention(r.Files)
@@ -196,6 +216,14 @@ func (r reviewView) Link(changes ...any) string {
 		return r.path
 	}
 	return r.path + "?" + query.Encode()
+}
+
+// Here is the address of the page itself.
+func (r reviewView) Here() string {
+	if r.From > 1 {
+		return r.Link("from", r.From)
+	}
+	return r.Link()
 }
 
 // IsSince reports whether changes are shown since a round.
@@ -245,6 +273,33 @@ func (c *Console) steer(v *visit) error {
 	if !shown.CanSteer {
 		shown.Kept = writtenIn(sent)
 	}
+	view.Data = shown
+	return v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
+}
+
+// setViewed marks a file as viewed, or takes the mark back.
+func (c *Console) setViewed(v *visit) error {
+	sent, err := v.sent()
+	if err != nil {
+		return err
+	}
+	mark, viewed := sent.Get("viewed"), sent.Has("viewed")
+	if !viewed {
+		mark = sent.Get("unviewed")
+	}
+	mark, anchor, _ := strings.Cut(mark, "#")
+	repository, digest, _ := strings.Cut(mark, "/")
+	id := job.ID(v.Param("id"))
+	_, err = v.api().SetViewed(v.Request().Context(), id, repository, digest, viewed)
+	if err == nil {
+		return v.see(localPath(sent.Get("back")) + "#" + url.PathEscape(anchor))
+	}
+	e := v.asError(err)
+	view, shown, readErr := v.newReview(id)
+	if e.Kind != job.Conflict || readErr != nil {
+		return err
+	}
+	shown.Unmarked = faultsOf(e)
 	view.Data = shown
 	return v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
 }

@@ -45,6 +45,9 @@ type AuditEntry struct {
 	// stated nothing. Trees are what of a change it named, by repository.
 	Shown Shown             `json:"shown,omitempty"`
 	Trees map[string]string `json:"trees,omitempty"`
+	// Files is how many files the change had, and how many of them the person who decided had
+	// marked as viewed; nil if it was not about a change.
+	Files *FilesViewed `json:"files,omitempty"`
 	// Scope is how far an approval goes: once, job or always.
 	Scope ApprovalScope `json:"scope,omitempty"`
 	// Run is the run of an action.

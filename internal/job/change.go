@@ -150,6 +150,33 @@ type FileDiff struct {
 	// Suspicious says why a reviewer should look twice: the file may hold a secret,
 	// or is a repository of its own. Empty where nothing is found.
 	Suspicious string `json:"suspicious,omitempty"`
+	// Digest identifies this change of the file: its names, modes and git's ids of its content,
+	// before and after. Another round that changes the file again has another digest.
+	Digest string `json:"digest,omitempty"`
+}
+
+// Viewed is what of a change under review a person has marked as viewed.
+type Viewed struct {
+	FilesViewed
+	// Files are the files of the whole change, in its order.
+	Files []ViewedFile `json:"files"`
+}
+
+// FilesViewed counts the files of a change.
+type FilesViewed struct {
+	// Changed is how many files have changed, and Viewed how many of them the person has marked
+	// as viewed, as they are now.
+	Changed int `json:"changed"`
+	Viewed  int `json:"viewed"`
+}
+
+// ViewedFile is a file of a change, as a person has marked it or not.
+type ViewedFile struct {
+	Repository string `json:"repository"`
+	Path       string `json:"path"`
+	// Digest is that of the file's change, see FileDiff.
+	Digest string `json:"digest,omitempty"`
+	Viewed bool   `json:"viewed"`
 }
 
 // VerifierOutput is how a verifier ended.

@@ -38,6 +38,8 @@ type Resolution struct {
 type Seen struct {
 	Shown job.Shown
 	Trees map[string]string
+	// Files counts the files of a change; nil for any other question.
+	Files *job.FilesViewed
 }
 
 // ApprovalTerms is how far a yes goes.

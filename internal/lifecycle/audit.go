@@ -30,7 +30,7 @@ func (st *State) auditReply(c *Checkpoint, event string, by job.Actor, r job.Rep
 	if c.JobID == "" || st.Job == nil {
 		return
 	}
-	entry := job.AuditEntry{Event: event, By: &by, Shown: seen.Shown, Trees: seen.Trees, Scope: scope}
+	entry := job.AuditEntry{Event: event, By: &by, Shown: seen.Shown, Trees: seen.Trees, Files: seen.Files, Scope: scope}
 	if r.Decision == job.Deny || r.Decision == job.Steer {
 		entry.Detail = r.Reason // for a no, or what to do in another round
 	}

@@ -490,7 +490,7 @@ func (c *commit) applyToResult(e lifecycle.Effect) {
 func (c *commit) deleteJob(j *lifecycle.Job) {
 	id := string(j.ID)
 	keys := []any{"DEL"}
-	for _, name := range []string{"job", "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked", "notes", "metered", "text"} {
+	for _, name := range []string{"job", "batches", "told", "audit", "approvals", "change", "viewed", "steers", "calls", "runs", "actions", "asked", "notes", "metered", "text"} {
 		keys = append(keys, c.key(name, id))
 	}
 	for _, run := range j.Runs {

@@ -143,7 +143,7 @@ func (i *inspection) keys(page []string) error {
 			jobs = append(jobs, k)
 		case "checkpoint":
 			checkpoints = append(checkpoints, k)
-		case "batches", "told", "audit", "approvals", "change", "steers", "calls", "runs", "actions", "asked", "standing-of", "transcript", "stderr", "notes", "snapshot", "metered", "text":
+		case "batches", "told", "audit", "approvals", "change", "viewed", "steers", "calls", "runs", "actions", "asked", "standing-of", "transcript", "stderr", "notes", "snapshot", "metered", "text":
 			under = append(under, k)
 		case "queue":
 			err = i.holders(k)

@@ -43,6 +43,7 @@ var keyPatterns = [...]keyPattern{
 	{"actions:<job>", "list", "the job's runs of actions"},
 	{"action:<run>", "hash", "one run of an action: lifecycle.Run"},
 	{"change:<job>", "hash", "what was captured of the job's change, JSON: diff, logs, trees, round:<n>, finalized, and in snapshot which turn's is kept"},
+	{"viewed:<job>", "set", "what people have marked as viewed of the job's change: JSON arrays of user, key, repository and the digest of a file's change"},
 	{"snapshot:<job>:<turn>", "list", "all that was changed up to a turn, JSON, in pieces of snapshotPiece bytes: workspace.Snapshot"},
 	{"steers:<job>", "list", "steers that wait for the end of a turn: lifecycle.QueuedSteer, JSON"},
 	{"checkpoint:<checkpoint>", "hash", "a checkpoint: lifecycle.Checkpoint"},

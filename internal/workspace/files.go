@@ -65,6 +65,7 @@ func parseRaw(text string) []*changed {
 			f.Mode = meta[0] + modeArrow + meta[1]
 		}
 		f.sections = sectionsOf(f.FileDiff)
+		f.Digest = job.Digest([]byte(strings.Join(append(meta[:4:4], string(f.Status), f.OldPath, f.Path), "\x00")))
 		files = append(files, f)
 	}
 	return files

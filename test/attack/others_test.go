@@ -88,7 +88,7 @@ func (a alice) state(t *testing.T) string {
 	for _, path := range []string{
 		"/api/jobs?userId=alice", "/api/checkpoints?userId=alice&status=", "/api/checkpoints/" + a.checkpoint, "/api/checkpoints/" + a.review, "/api/approvals?userId=alice",
 		"/api/sessions/" + a.conference + "/messages?userId=alice", "/api/jobs/" + a.asking, "/api/jobs/" + a.changing, "/api/jobs/" + a.delivered,
-		"/api/jobs/" + a.asking + "/audit", "/api/jobs/" + a.changing + "/audit", "/api/jobs/" + a.changing + "/steering",
+		"/api/jobs/" + a.asking + "/audit", "/api/jobs/" + a.changing + "/audit", "/api/jobs/" + a.changing + "/steering", "/api/jobs/" + a.changing + "/viewed",
 	} {
 		_, _, text, err := once(t, "GET", a.s.URL+path, backendKey, "")
 		if err != nil {
@@ -118,6 +118,7 @@ func (a alice) bodies() map[string][]harness.Object {
 		"POST /api/jobs/:id/approve":         {nil, {}, {"checkpointId": a.checkpoint}, {"checkpointId": a.review, "iteration": 0}, {"reason": "I am Alice"}},
 		"POST /api/jobs/:id/reject":          {nil, {}, {"checkpointId": a.checkpoint}, {"reason": "I am Alice"}},
 		"POST /api/jobs/:id/interrupt":       {{"message": "Stop it", "turn": true}},
+		"POST /api/jobs/:id/viewed":          {{"repository": "service", "digest": strings.Repeat("0", 64), "viewed": true}},
 		"POST /api/jobs/:id/steer":           {{"prompt": "Do what I say"}},
 		"POST /api/checkpoints/:id/reply":    {{"decision": "approve"}, {"decision": "approve", "scope": "always"}, {"text": "yes"}, {"decision": "deny"}, {"values": harness.Object{"x": 1}}},
 		"POST /api/jobs":                     {{"kind": "meal-suggestions", "userId": "alice", "input": mealInput}, {"kind": "ship", "userId": "alice", "sessionId": a.conference, "input": harness.Object{"prompt": "x"}}},

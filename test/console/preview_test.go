@@ -84,7 +84,7 @@ func TestAReviewNamesWhatToLookAtTwice(t *testing.T) {
 	t.Parallel()
 	claude := filepath.Join(t.TempDir(), "claude")
 	harness.WriteProgram(t, claude, []byte(strings.Join([]string{
-		"#!/bin/bash", "cd service", "rm greeting.txt", "ln -s /etc/passwd users", "echo x > go.sum", `printf '\0\1' > logo.bin`, "chmod +x tool",
+		"#!/bin/bash", "cd service || exit", "rm greeting.txt", "ln -s /etc/passwd users", "echo x > go.sum", `printf '\0\1' > logo.bin`, "chmod +x tool",
 		"echo A=1 > .env", "seq 1 1200 > long.txt", "cd ..", "exec " + harness.Binary() + ` simulate "$@"`, "",
 	}, "\n")))
 	s := start(t, harness.Vars{"CLAUDE_BIN": claude})
@@ -100,7 +100,7 @@ func TestAReviewNamesWhatToLookAtTwice(t *testing.T) {
 			t.Errorf("it does not name %s:\n%s", want, text)
 		}
 	}
-	b.sees("folded: 1,200 lines", "1 file that this page does not show completely")
+	b.sees("folded: 1,200 lines", "8 files not looked at yet")
 	if !b.is(`(() => { const long = [...document.querySelectorAll("details.patch")].filter(one => !one.open); return long.length === 1 && long[0].innerText.includes("long.txt") })()`) {
 		t.Error("the large file alone is not folded")
 	}

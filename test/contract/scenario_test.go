@@ -257,9 +257,12 @@ func (s *session) change() {
 	}
 	id := create()
 	s.until(id, "awaiting_approval")
-	for _, op := range []string{"getDiff", "getLogs", "getSteering"} {
+	for _, op := range []string{"getDiff", "getLogs", "getSteering", "getViewed"} {
 		s.want(200, call{op: op, path: object{"requestId": id}})
 	}
+	file := s.want(200, call{op: "getViewed", path: object{"requestId": id}})["files"].([]any)[0].(object)
+	s.want(200, call{op: "setViewed", path: object{"requestId": id}, body: object{"repository": file["repository"], "digest": file["digest"], "viewed": true}})
+	s.want(409, call{op: "setViewed", path: object{"requestId": id}, body: object{"repository": file["repository"], "digest": "0", "viewed": true}})
 	s.want(200, call{op: "getDiff", path: object{"requestId": id}, query: url.Values{"from": {"1"}, "max_lines": {"3"}}})
 	s.want(409, call{op: "listFiles", path: object{"requestId": id}})
 	s.want(200, call{op: "steerJob", path: object{"requestId": id}, body: object{"prompt": "In other words"}})

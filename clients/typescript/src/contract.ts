@@ -133,6 +133,8 @@ export interface components {
             detail?: string;
             /** @description What happened: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, or allowed by a standing approval. */
             event: string;
+            /** @description How many files the change had, and how many of them the person who decided had marked as viewed; nil if it was not about a change. */
+            files?: components["schemas"]["FilesViewed"];
             /** @description What it is to be done with, and InputDigest the SHA-256 of its canonical JSON (RFC 8785), in hex. */
             input?: Record<string, unknown>;
             inputDigest?: string;
@@ -564,6 +566,8 @@ export interface components {
             deletions: number;
             /** @description The change as git shows it; empty where it is left out. */
             diff: string;
+            /** @description `digest` identifies this change of the file: its names, modes and git's ids of its content, before and after. Another round that changes the file again has another digest. */
+            digest?: string;
             /** @description `mode` reads "100644→100755" where that changed. */
             mode?: string;
             new_start?: number;
@@ -592,6 +596,12 @@ export interface components {
          * @enum {string}
          */
         FileStatus: "modified" | "added" | "deleted" | "renamed";
+        /** @description Counts the files of a change. */
+        FilesViewed: {
+            /** @description How many files have changed, and Viewed how many of them the person has marked as viewed, as they are now. */
+            changed: number;
+            viewed: number;
+        };
         /** @description Something stored that does not fit the records of jobs and checkpoints. The records are the truth: from them follows in which lists they are, who holds a worker, what waits, and which clocks run. */
         Finding: {
             /** @description Where, without the prefix of the partition, and Member what of it; empty for all of it. */
@@ -1331,6 +1341,8 @@ export interface components {
             trees?: {
                 [key: string]: string;
             };
+            /** @description How many files of a change the person approves that they have not marked as viewed. The approval is refused if there are more by now. The console must state it. */
+            unviewed?: number;
         };
         /** @description The body of POST /api/jobs/:id/interrupt. */
         NewInterrupt: {
@@ -1351,6 +1363,14 @@ export interface components {
             sessionId?: string;
             /** @description Whose job it is: a back end may name any user, a person only themselves. */
             userId?: string;
+        };
+        /** @description The body of POST /api/jobs/:id/viewed. */
+        NewMark: {
+            digest: string;
+            /** @description `repository` and Digest identify the file as it was shown, see the diff. */
+            repository: string;
+            /** @description False to take the mark back. */
+            viewed: boolean;
         };
         /** @description A message from outside, as POST /from-llm and POST /to-llm take it, see docs/people.md. */
         NewMessage: {
@@ -1389,6 +1409,8 @@ export interface components {
             trees?: {
                 [key: string]: string;
             };
+            /** @description How many files of a change the person approves that they have not marked as viewed. The approval is refused if there are more by now. The console must state it. */
+            unviewed?: number;
             values?: Record<string, unknown>;
         };
         /** @description The rest of that body. */
@@ -1902,6 +1924,22 @@ export interface components {
             timed_out?: boolean;
             /** @description The repository and the verifier's name: "service:test". */
             verifier: string;
+        };
+        /** @description What of a change under review a person has marked as viewed. */
+        Viewed: {
+            /** @description How many files have changed, and Viewed how many of them the person has marked as viewed, as they are now. */
+            changed: number;
+            /** @description The files of the whole change, in its order. */
+            files: components["schemas"]["ViewedFile"][];
+            viewed: number;
+        };
+        /** @description A file of a change, as a person has marked it or not. */
+        ViewedFile: {
+            /** @description That of the file's change, see FileDiff. */
+            digest?: string;
+            path: string;
+            repository: string;
+            viewed: boolean;
         };
         /** @description A message of a person that is for a job's Claude, and whether Claude has heard it. */
         Word: {

@@ -7,6 +7,7 @@ import { comments } from './comments.js';
 import { drafts, restoreAll } from './drafts.js';
 import { sending } from './send.js';
 import { showCurrent } from './tabs.js';
+import { viewed } from './viewed.js';
 import { notifications } from './notify.js';
 
 showCurrent();
@@ -15,6 +16,7 @@ keys();
 comments();
 drafts();
 sending();
+viewed();
 for (const act of [runTimes.now, comments, restoreAll, notifications()]) afterwards(act);
 follow();
 retry();

@@ -9,7 +9,7 @@ const prefix = () => `draft ${document.body.dataset.user ?? ''} `;
 const own = (path) => path.slice(privatePath.length); // what is kept outlasts the private path
 const place = (form) => `${prefix()}${own(form.getAttribute('action'))} ${form.id} ${form.dataset.keep}`;
 const forms = 'form[data-keep][method="post"]';
-const controls = (form) => [...form.elements].filter((control) => control.name && !['hidden', 'submit', 'button', 'file', 'password'].includes(control.type));
+const controls = (form) => [...form.elements].filter((control) => control.name && !['hidden', 'submit', 'button', 'file', 'password'].includes(control.type) && !control.closest('[data-live]'));
 
 function save(form) {
   const changed = controls(form).filter(isChanged);

@@ -1,6 +1,7 @@
 // Changes one element to be like another, keeping what is the same: so that focus, open
 // parts and the place that is scrolled to stay. A form that somebody is filling in stays as
-// it is, as long as it is there at all; what is marked data-own the page has put there itself.
+// it is, but for its parts marked data-live, as long as it is there at all; what is marked
+// data-own the page has put there itself.
 export function morph(now, then, added = () => {}) {
   if (now.isEqualNode(then)) return;
   attributes(now, then);
@@ -23,6 +24,10 @@ export function morph(now, then, added = () => {}) {
     if (same.nodeType === Node.TEXT_NODE) {
       if (same.data !== one.data) same.data = one.data;
     } else if (!isKept(same)) morph(same, one, added);
+    else for (const live of same.querySelectorAll('[data-live]')) {
+      const there = one.querySelector(`#${live.id}`);
+      if (there) morph(live, there, added);
+    }
   }
   while (at) at = remove(at);
 }

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"ringback/internal/job"
+)
+
+// viewedMember is how a person's mark of a file is stored. Callers without a user and a key,
+// as in open mode, share their marks.
+func viewedMember(by job.Actor, repository, digest string) string {
+	text, err := json.Marshal([]string{by.UserID, by.Key, repository, digest})
+	if err != nil {
+		panic("store: " + err.Error()) // texts can always be written
+	}
+	return string(text)
+}
+
+// Viewed returns the files of a job's change and which of them a person has marked as viewed.
+// There are none before a change was captured.
+func (s *Store) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed, error) {
+	v := job.Viewed{Files: []job.ViewedFile{}}
+	p, err := locate(id)
+	if err != nil {
+		return v, err
+	}
+	text, err := s.Diff(ctx, id)
+	if err != nil || text == nil {
+		return v, err
+	}
+	var diff []job.DiffOutput
+	if err := json.Unmarshal(text, &diff); err != nil {
+		return v, err
+	}
+	marks, err := s.rdb.SMembersMap(ctx, p.key("viewed", string(id))).Result()
+	if err != nil {
+		return v, storeError(err)
+	}
+	for _, d := range diff {
+		for _, f := range d.Files {
+			file := job.ViewedFile{Repository: d.Repository, Path: f.Path, Digest: f.Digest}
+			if _, marked := marks[viewedMember(by, d.Repository, f.Digest)]; marked && f.Digest != "" {
+				file.Viewed = true
+				v.Viewed++
+			}
+			v.Files = append(v.Files, file)
+		}
+	}
+	v.Changed = len(v.Files)
+	return v, nil
+}
+
+// SetViewed marks a file of a job's change as viewed by a person, or takes the mark back. It
+// does nothing if the job is gone. A digest that is not part of the change counts for nothing:
+// callers check it first.
+func (s *Store) SetViewed(ctx context.Context, id job.ID, by job.Actor, repository, digest string, viewed bool) error {
+	command := "SREM"
+	if viewed {
+		command = "SADD"
+	}
+	return s.keep(ctx, id, command, "viewed:"+string(id), 0, viewedMember(by, repository, digest))
+}

@@ -1,0 +1,142 @@
+package console
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"ringback/test/harness"
+)
+
+// threeFiles is a stand-in of Claude's that writes two files beside the simulated one. Each round
+// writes another grow.txt.
+func threeFiles(t testing.TB) string {
+	t.Helper()
+	claude := filepath.Join(t.TempDir(), "claude")
+	harness.WriteProgram(t, claude, []byte("#!/bin/bash\ncd service && echo kept > keep.txt && echo more >> grow.txt && cd ..\nexec "+harness.Binary()+" simulate \"$@\"\n"))
+	return claude
+}
+
+// tick presses the button of a file and waits for what the page counts then.
+func (b *tab) tick(file, then string) {
+	b.t.Helper()
+	b.do(chromedp.Click(`button[aria-label="Viewed: service/` + file + `"]`))
+	b.sees(then)
+}
+
+// viewed are the files that the list of files marks.
+func (b *tab) viewed() string {
+	b.t.Helper()
+	return b.value(`[...document.querySelectorAll(".filetree .viewed a")].map(one => one.innerText.split("/").pop()).join(" ")`)
+}
+
+// What a person has looked at is ticked off on the server, until a round changes it. What is not
+// ticked is approved by a second act only, which names how much it is.
+func TestFilesAreMarkedAsViewed(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"CLAUDE_BIN": threeFiles(t)})
+	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))
+	b := open(t, s, "/jobs/"+id+"/review")
+	b.sees("3 files not looked at yet", "Approve all 3 files")
+	b.tick("keep.txt", "2 files not looked at yet, of 3")
+	b.tick("grow.txt", "1 file not looked at yet, of 3")
+	if b.is(`[...document.querySelectorAll("details.patch")].some(one => one.open && one.innerText.includes("keep.txt"))`) {
+		t.Error("a file that was looked at is still unfolded")
+	}
+	stale := open(t, s, "/jobs/"+id+"/review", noScript()) // the same person in another tab, which does not follow
+	stale.sees("1 file not looked at yet, of 3")
+	if got := stale.viewed(); got != "grow.txt keep.txt" {
+		t.Errorf("the other tab shows %q as viewed", got)
+	}
+	stale.do(chromedp.Click(`[name=unviewed-too]`))
+	b.tick("grow.txt", "2 files not looked at yet, of 3") // taken back
+
+	stale.press("Approve all 3 files")
+	stale.sees("You have not marked all files of the change as viewed", "Also approve 2 files that I have not looked at")
+	if stale.is(`document.querySelector("[name=unviewed-too]").checked`) {
+		t.Error("what was ticked for one file counts for two")
+	}
+	stale.is(`(document.querySelector("[name=unviewed-too]").required = false, document.querySelector("#decide [value=approve]").click(), true)`)
+	stale.sees("2 of 3 files are not marked as viewed")
+	b.visit("/jobs/" + id) // nor by words
+	b.fill(`.say textarea`, "approve")
+	b.press("Send")
+	b.sees("You have not marked all files of the change as viewed")
+	if status := record(t, s, id)["status"]; status != "awaiting_approval" {
+		t.Fatalf("what was not looked at is approved: the job is %v", status)
+	}
+
+	b.visit("/jobs/" + id + "/review")
+	b.tick("grow.txt", "1 file not looked at yet, of 3")
+	b.fill("#reason", "Fine")
+	b.tick("SIMULATED.md", "Approve all 3 files")
+	b.loses("not looked at") // also in a form that is being filled in
+	b.fill("#prompt", "More")
+	b.press("Start another round")
+	b.sees("Decide on round 2 of at most 6", "2 files not looked at yet, of 3")
+	if got := b.viewed(); got != "keep.txt" {
+		t.Errorf("after a round that changed the others, %q is viewed", got)
+	}
+	b.do(chromedp.Click(`[name=unviewed-too]`))
+	b.press("Approve all 3 files")
+	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
+	b.awaits("the page after the decision", func() bool { return b.is(`document.readyState === "complete" && !document.getElementById("decide")`) })
+	b.visit("/jobs/" + id + "/audit")
+	b.sees("shown: whole", "1 of 3 files viewed")
+}
+
+// What somebody else has looked at, I have not. Without JavaScript it works the same.
+func TestEachPersonMarksFilesAsViewed(t *testing.T) {
+	t.Parallel()
+	remote := repository(t, map[string]string{"greeting.txt": "hello\n"})
+	s := start(t, harness.Vars{"CLAUDE_BIN": threeFiles(t), "REPOSITORY_PATHS": filepath.Dir(remote), "JWT_SECRET": "a-secret-of-at-least-32-characters", "API_KEYS": "key-of-ops-0123456789,key-of-dev-0123456789"})
+	as := func(credential string) map[string]string {
+		return map[string]string{"Authorization": "Bearer " + credential}
+	}
+	id, _ := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: as("key-of-ops-0123456789"), Body: harness.Object{
+		"kind": "code-change", "userId": "ada", "input": harness.Object{"prompt": "Say hello", "require_approval": true, "repos": []any{harness.Object{"url": remote}}},
+	}})["requestId"].(string)
+	harness.Eventually(t, "the review", func() bool {
+		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: as("key-of-ops-0123456789")})["status"] == "awaiting_approval"
+	})
+	viewed := func(credential string) harness.Object {
+		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/viewed", Header: as(credential)})
+	}
+	files, _ := viewed("key-of-ops-0123456789")["files"].([]any)
+	for _, file := range files {
+		file, _ := file.(harness.Object)
+		mark := harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/viewed", Header: as("key-of-ops-0123456789"), Body: harness.Object{"repository": file["repository"], "digest": file["digest"], "viewed": true}}
+		s.Want(t, 200, mark)
+		mark.Body = harness.Object{"repository": file["repository"], "digest": strings.Repeat("0", 64), "viewed": true}
+		s.Want(t, 409, mark)
+	}
+	if got := viewed("key-of-ops-0123456789")["viewed"]; got != 3.0 {
+		t.Errorf("%v files are viewed by the one who marked three", got)
+	}
+	ada := mint(t, s, "ada")
+	for _, other := range []string{ada, "key-of-dev-0123456789"} {
+		if got := viewed(other)["viewed"]; got != 0.0 {
+			t.Errorf("%v files are viewed by somebody who marked none", got)
+		}
+	}
+	b := open(t, s, "/sign-in", noScript(), phone())
+	b.fill("#token", ada)
+	b.press("Sign in")
+	b.sees("Overview")
+	b.visit("/jobs/" + id + "/review")
+	b.sees("3 files not looked at yet")
+	for _, then := range []string{"2 files not looked at yet", "1 file not looked at yet", "Approve all 3 files"} {
+		b.do(chromedp.Click(`.tick[aria-pressed=false]`))
+		b.sees(then)
+	}
+	b.press("Approve all 3 files")
+	harness.Eventually(t, "the change to go on", func() bool {
+		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: as(ada)})["status"] != "awaiting_approval"
+	})
+	_, log := harness.Send(t, s.URL, harness.Request{Method: "GET", Path: "/api/checkpoints?status=answered", Header: as(ada)})
+	if list, _ := log["checkpoints"].([]any); len(list) != 1 {
+		t.Errorf("%d questions were answered", len(list))
+	}
+}
