@@ -48,6 +48,9 @@ type Defaults struct {
 	// ColumnsFunc returns how many columns the terminal behind a writer has, 0
 	// when there is none; nil asks the operating system.
 	ColumnsFunc func(io.Writer) int
+	// RowsFunc returns how many rows that terminal has, 0 when there is none; nil asks
+	// the operating system.
+	RowsFunc func(io.Writer) int
 }
 
 // app is what the commands share.
@@ -80,6 +83,9 @@ func newApp(d Defaults) *app {
 	}
 	if d.ColumnsFunc == nil {
 		d.ColumnsFunc = columns
+	}
+	if d.RowsFunc == nil {
+		d.RowsFunc = rows
 	}
 	return &app{Defaults: d, server: d.ServerURL, user: d.User, output: table}
 }

@@ -35,13 +35,28 @@ func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
 func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (client.Reply, error) {
 	q := a.asker(ctx, cmd)
 	fields := fieldsOf(c)
-	q.p.asks(c)
+	var shown subject
+	var err error
+	if c.Type.Binding() {
+		shown, err = a.shows(ctx, cmd, "", c)
+	} else {
+		err = a.present(ctx, cmd, func(p printer) error {
+			p.asks(c)
+			return nil
+		})
+	}
+	if err != nil {
+		return client.Reply{}, err
+	}
 	if len(fields) == 0 {
+		if shown.unseen > 0 {
+			q.p.printf("%s\n", q.p.paint(yellow, notShown(shown.unseen)))
+		}
 		if replies := suggested(c.Props); replies != "" {
 			q.p.printf("%s\n", q.p.paint(faint, "Replies: "+clean(replies)))
 		}
 		text, err := q.words()
-		return client.Reply{Text: text}, err
+		return client.Reply{Text: text, Seen: shown.seen}, err
 	}
 	r := client.Reply{Values: map[string]json.RawMessage{}}
 	for _, f := range fields {

@@ -49,50 +49,58 @@ func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	return id, d.ask(cmd, j.Value)
 }
 
-// shown returns the job to approve, after showing its question and asking for confirmation. Without a
-// terminal, the command line has to name the job and pass --yes.
-func (d *decision) shown(cmd *cobra.Command, args []string) (job.Job, error) {
+// shown returns the job to approve and what the person has seen of it: it shows the question and asks
+// for confirmation. Without a terminal, the command line has to name the job and pass --yes.
+func (d *decision) shown(cmd *cobra.Command, args []string) (j job.Job, seen client.Seen, err error) {
+	a := d.target.app
 	text, err := d.target.named(args)
 	if err != nil {
-		return job.Job{}, err
+		return j, seen, err
 	}
-	if !d.target.app.TypedFunc(cmd.InOrStdin()) && (text == "" || !d.yes) {
-		return job.Job{}, usagef("Standard input is not a terminal, so the question cannot be shown: pass the requestId and --yes (ringback %s <requestId> --yes)", d.verb)
+	if !a.TypedFunc(cmd.InOrStdin()) && (text == "" || !d.yes) {
+		return j, seen, usagef("Standard input is not a terminal, so the question cannot be shown: pass the requestId and --yes (ringback %s <requestId> --yes)", d.verb)
 	}
 	id, err := d.target.id(cmd, args)
 	if err != nil {
-		return job.Job{}, err
+		return j, seen, err
 	}
-	j, err := d.target.app.client().Get(cmd.Context(), id)
-	if err != nil || d.yes || j.Value.Checkpoint == nil { // the server says why nothing can be allowed
-		return j.Value, err
+	answer, err := a.client().Get(cmd.Context(), id)
+	if j = answer.Value; err != nil || d.yes || j.Checkpoint == nil { // the server says why nothing can be allowed
+		return j, a.seen(j), err
 	}
-	return j.Value, d.ask(cmd, j.Value)
+	s, err := a.shows(cmd.Context(), cmd, d.about(j), *j.Checkpoint)
+	if err == nil {
+		err = a.asker(cmd.Context(), cmd).agreed(s)
+	}
+	s.seen.CheckpointID = j.Checkpoint.ID
+	return j, s.seen, err
 }
 
-// ask shows the question of a job and, at a terminal, asks for confirmation.
+// about names what is about to happen, and to which job.
+func (d *decision) about(j job.Job) string {
+	return "About to " + d.verb + " " + clean(j.ID.Short()) + " (" + clean(d.target.app.about(j)) + ")"
+}
+
+// ask names the job and what it asks, and at a terminal asks for confirmation.
 func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	a := d.target.app
-	q := a.asker(cmd.Context(), cmd)
-	q.p.printf("About to %s %s (%s)", d.verb, clean(j.ID.Short()), clean(a.about(j)))
-	d.effect(cmd.Context(), q.p, j)
-	if !a.TypedFunc(cmd.InOrStdin()) {
+	err := a.present(cmd.Context(), cmd, func(p printer) error {
+		if j.Checkpoint == nil {
+			p.printf("%s.\n", d.about(j))
+			return nil
+		}
+		p.printf("%s:\n", d.about(j))
+		d.effect(cmd.Context(), p, j)
 		return nil
+	})
+	if err != nil || !a.TypedFunc(cmd.InOrStdin()) {
+		return err
 	}
-	agreed, err := q.yes("Do it? [y/N] ")
-	if err == nil && !agreed {
-		err = errDeclined
-	}
-	return err
+	return a.asker(cmd.Context(), cmd).agreed(subject{})
 }
 
-// effect shows what is decided on: all of it.
+// effect shows what is refused or given up.
 func (d *decision) effect(ctx context.Context, p printer, j job.Job) {
-	if j.Checkpoint == nil {
-		p.printf(".\n")
-		return
-	}
-	p.printf(":\n")
 	if underReview(j) {
 		if summary := changeSummary(ctx, d.target.app.client(), j.ID); summary != "" {
 			p.hang("  ", "  ", "", summary)

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"io"
-	"os/exec"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,12 +37,14 @@ func (a *app) diffCommand() *cobra.Command {
 }
 
 // diff shows a change until ctx ends.
-func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFlags) error {
+func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFlags) (err error) {
 	answer, err := a.client().Diff(ctx, id)
 	if err != nil {
 		return err
 	}
-	a.rememberSeen(id, seenInDiff(answer.Value))
+	seen := seenInDiff(answer.Value)
+	seen.Shown = job.ShownByLink
+	a.rememberSeen(id, seen)
 	if f.file != "" {
 		if err := onlyFile(&answer, f.file); err != nil {
 			return err
@@ -52,6 +52,14 @@ func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFla
 	}
 	if !f.full || len(answer.Value) == 0 {
 		return show(a, cmd, answer, printer.diffSummary)
+	}
+	if f.file == "" {
+		seen.Shown = job.ShownWhole
+		defer func() {
+			if err == nil {
+				a.rememberSeen(id, seen)
+			}
+		}()
 	}
 	out := cmd.OutOrStdout()
 	p := a.printer(out)
@@ -64,7 +72,7 @@ func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFla
 	if err := a.fullDiff(ctx, id, paged, answer.Value, f.file); err != nil {
 		return err
 	}
-	return a.page(ctx, cmd, &text, out)
+	return a.page(ctx, cmd, text.Bytes(), out)
 }
 
 // pageLines is how many lines are asked for at once.
@@ -89,7 +97,7 @@ func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job
 				return err
 			}
 			if len(page.Value) != 1 || page.Value[0].Tree != d.Tree {
-				return usagef("The change has moved on while it was shown: look at it again")
+				return errMovedOn()
 			}
 			from = page.Value[0].NextFrom
 			for _, f := range page.Value[0].Files {
@@ -133,18 +141,6 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 	return err
 }
 
-// page shows text in the user's pager, as git does.
-func (a *app) page(ctx context.Context, cmd *cobra.Command, text *bytes.Buffer, out io.Writer) error {
-	pager := cmp.Or(a.Pager, "less -FRX")
-	less := exec.CommandContext(ctx, "sh", "-c", pager)
-	less.Stdin, less.Stdout, less.Stderr = bytes.NewReader(text.Bytes()), out, cmd.ErrOrStderr()
-	if err := less.Run(); err != nil {
-		_, err = text.WriteTo(out) // there is no such pager
-		return err
-	}
-	return nil
-}
-
 func (p printer) diffSummary(list []job.DiffOutput) {
 	if len(list) == 0 {
 		p.printf("Nothing was captured yet: a change is shown once a turn has ended.\n")
@@ -167,33 +163,56 @@ func (p printer) file(f job.FileDiff) {
 	if f.OldPath != "" {
 		name = f.OldPath + " → " + f.Path
 	}
-	size := p.paint(green, "+"+itoa(f.Additions)) + "/" + p.paint(red, "-"+itoa(f.Deletions))
+	size, painted := fmt.Sprintf("+%d/-%d", f.Additions, f.Deletions), p.paint(green, "+"+itoa(f.Additions))+"/"+p.paint(red, "-"+itoa(f.Deletions))
 	if f.Binary {
-		size = "binary"
+		size, painted = "binary", "binary"
 	}
-	p.printf("  %s %s (%s)", clean(string(f.Status)), clean(name), size)
+	lead := clean(string(f.Status)) + " " + clean(name) + " ("
+	mode, caution := ")", ""
 	if f.Mode != "" {
-		p.printf(" mode %s", clean(f.Mode))
+		mode += " mode " + clean(f.Mode)
 	}
 	if f.Suspicious != "" {
-		p.printf(" %s", p.paint(red, "CAUTION: "+clean(f.Suspicious)))
+		caution = " CAUTION: " + clean(f.Suspicious)
 	}
-	p.printf("\n")
+	if p.columns > 0 && cellsOf(lead+size+mode+caution) > p.columns-3 {
+		p.hang("  ", "    ", "", lead+size+mode)
+		if caution != "" {
+			p.hang("    ", "    ", red, strings.TrimSpace(caution))
+		}
+		return
+	}
+	p.printf("  %s%s%s%s\n", lead, painted, mode, p.paint(red, caution))
 }
 
 // leftOut names what would not be pushed.
 func (p printer) leftOut(d job.DiffOutput) {
 	for _, l := range d.LeftOut {
-		p.printf("  %s %s\n", clean(l.Path), p.paint(red, "CAUTION: it would not be pushed: "+clean(l.Reason)))
+		p.hang("  ", "    ", red, clean(l.Path+" CAUTION: it would not be pushed: "+l.Reason))
 	}
 }
 
 func (p printer) fileDiff(f job.FileDiff) {
 	if f.Binary {
-		p.printf("Binary file %s (%s)\n", clean(f.Path), f.Status)
+		p.hang("", "┆ ", "", clean("Binary file "+f.Path+" ("+string(f.Status)+")"))
 	}
 	for line := range strings.Lines(f.Diff) {
-		p.printf("%s\n", p.paint(diffColor(line), cleanCode(strings.TrimRight(line, "\r\n"))))
+		p.diffLine(diffColor(line), cleanCode(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// diffLine prints a line of a diff. If it goes on in another row of the terminal, that row begins with
+// a bar, so that nobody takes it for a line of its own or for one of ours.
+func (p printer) diffLine(color, line string) {
+	for bar := ""; ; bar = "┆ " {
+		row, rest := line, ""
+		if p.columns > 0 {
+			row, rest = cut(line, max(20, p.columns-1-len("┆ ")))
+		}
+		p.printf("%s%s\n", p.paint(faint, bar), p.paint(color, row))
+		if line = rest; rest == "" {
+			return
+		}
 	}
 }
 

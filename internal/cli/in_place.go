@@ -87,6 +87,7 @@ func (q *inPlace) stop() {
 // review lets the person decide on a change; false where it is left for later.
 func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err error) {
 	asker := q.app.asker(ctx, q.cmd)
+	seen := client.Seen{Shown: job.ShownByLink}
 	for {
 		text, err := asker.line("Approve, reject or steer it? [a]pprove, [r]eject, [d]iff, what to change, or nothing to leave it: ")
 		var usage usageError
@@ -100,14 +101,18 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 		case "":
 			return false, nil
 		case "d", "diff":
-			if err := q.app.diff(ctx, q.cmd, j.ID, diffFlags{full: true}); err != nil {
+			err := q.app.diff(ctx, q.cmd, j.ID, diffFlags{full: true})
+			if err != nil && !errors.Is(err, errDeclined) { // the pager was interrupted
 				return false, err
+			}
+			if err == nil {
+				seen.Shown = job.ShownWhole
 			}
 			continue
 		case "a", "approve":
-			err = q.decide(ctx, j, job.Approve)
+			err = q.decide(ctx, j, client.Reply{Decision: job.Approve, Seen: seen})
 		case "r", "reject":
-			err = q.decide(ctx, j, job.Deny)
+			err = q.decide(ctx, j, client.Reply{Decision: job.Deny})
 		default:
 			if len(strings.Fields(text)) < 2 { // a slip of a finger is no wish
 				asker.p.printf("%s\n", asker.p.paint(yellow, "Say in some more words what to change."))
@@ -121,7 +126,7 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 
 // decide answers the very review that was shown: should the change have gone on
 // meanwhile, the server refuses.
-func (q *inPlace) decide(ctx context.Context, j job.Job, d job.Decision) error {
-	_, err := q.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: d})
+func (q *inPlace) decide(ctx context.Context, j job.Job, r client.Reply) error {
+	_, err := q.api.Reply(ctx, j.Checkpoint.ID, r)
 	return err
 }

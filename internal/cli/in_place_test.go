@@ -60,7 +60,8 @@ func TestAReviewIsDecidedInPlace(t *testing.T) {
 	t.Parallel()
 	const reply = "POST /api/checkpoints/chk_03_secondsecondsecondsecondse/reply"
 	for _, c := range []struct{ name, typed, sentTo, sent string }{
-		{"approve", "d\na\n", reply, `{"decision":"approve"}`},
+		{"approve", "a\n", reply, `{"decision":"approve","shown":"link"}`},
+		{"approve the diff", "d\na\n", reply, `{"decision":"approve","shown":"whole"}`},
 		{"reject", "reject\n", reply, `{"decision":"deny"}`},
 		{"steer", "oops\nAlso the payments handler\n", "POST /api/jobs/" + jobID + "/steer", `{"prompt":"Also the payments handler"}`},
 		{"later", "\n", "", ""},

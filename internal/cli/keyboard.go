@@ -25,6 +25,10 @@ func newKeyboard(r io.Reader) *keyboard {
 	return &keyboard{in: bufio.NewReader(r), lines: make(chan typedLine, 1)}
 }
 
+// isReading reports whether a line is being read that nobody has asked for any more. Nobody else
+// can read what is typed meanwhile.
+func (k *keyboard) isReading() bool { return k != nil && k.reading && len(k.lines) == 0 }
+
 // line returns the next line. It is not safe for concurrent use.
 func (k *keyboard) line(ctx context.Context) (string, error) {
 	select {

@@ -41,6 +41,19 @@ func columns(w io.Writer) int {
 	return width
 }
 
+// rows asks the operating system for a terminal's height.
+func rows(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	_, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || height < 1 {
+		return 24
+	}
+	return height
+}
+
 // typed asks the operating system whether a reader is a terminal.
 func typed(r io.Reader) bool {
 	f, ok := r.(*os.File)

@@ -76,7 +76,7 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 		}
 	}
 	if unseen && !missing && c.Type.Binding() {
-		if err := a.confirmed(cmd, c, r); err != nil {
+		if r.Seen, err = a.confirmed(cmd, c, r); err != nil {
 			return err
 		}
 	}
@@ -100,22 +100,19 @@ func (f replyFlags) unseen(id job.CheckpointID, r client.Reply) bool {
 
 // confirmed shows a question that allows something, and asks whether to send the answer to that.
 // Without a terminal, the command line has to name the question and pass --yes.
-func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) error {
+func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (client.Seen, error) {
 	if !a.TypedFunc(cmd.InOrStdin()) {
-		return usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId and --yes (ringback reply <checkpointId> --yes …; ringback inbox shows what waits)")
+		return client.Seen{}, usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId and --yes (ringback reply <checkpointId> --yes …; ringback inbox shows what waits)")
 	}
-	q := a.asker(cmd.Context(), cmd)
+	heading := "About to answer"
 	if r.Decision == job.Approve {
-		q.p.printf("About to approve:\n")
-	} else {
-		q.p.printf("About to answer:\n")
+		heading = "About to approve"
 	}
-	q.p.asks(c)
-	agreed, err := q.yes("Do it? [y/N] ")
-	if err == nil && !agreed {
-		err = errDeclined
+	s, err := a.shows(cmd.Context(), cmd, heading, c)
+	if err == nil {
+		err = a.asker(cmd.Context(), cmd).agreed(s)
 	}
-	return err
+	return s.seen, err
 }
 
 // splitReply tells the checkpoint's id from the words of the reply.

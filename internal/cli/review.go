@@ -13,19 +13,29 @@ import (
 func (p printer) review(ctx context.Context, api *client.Client, j job.Job) {
 	p.changed(j)
 	p.printf("\n")
-	if summary, usual := summaryIn(j.Checkpoint.Message); !usual {
-		p.asks(*j.Checkpoint)
+	var captured []job.DiffOutput
+	if diff, err := api.Diff(ctx, j.ID); err == nil {
+		captured = diff.Value
+	}
+	p.summary(ctx, api, *j.Checkpoint, captured)
+	p.printf("\n%s\n", p.paint(faint, "ringback diff | ringback logs | ringback steer -p … | ringback approve | ringback reject"))
+}
+
+// summary shows what Claude says of a change, which files it has, and how the verifiers ended.
+func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoint, captured []job.DiffOutput) {
+	if summary, usual := summaryIn(c.Message); !usual {
+		p.asks(c)
 		p.printf("\n")
 	} else if summary != "" {
-		p.printf("%s\n\n", cleanLines(summary))
+		p.hang("  ", "  ", "", summary)
+		p.printf("\n")
 	}
-	if diff, err := api.Diff(ctx, j.ID); err == nil {
-		p.diffSummary(diff.Value)
+	if captured != nil {
+		p.diffSummary(captured)
 	}
-	if logs, err := api.Logs(ctx, j.ID); err == nil {
+	if logs, err := api.Logs(ctx, c.RequestID); err == nil {
 		p.verdicts(logs.Value)
 	}
-	p.printf("\n%s\n", p.paint(faint, "ringback diff | ringback logs | ringback steer -p … | ringback approve | ringback reject"))
 }
 
 // verdicts says in a line each how verifiers ended.

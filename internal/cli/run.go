@@ -150,7 +150,9 @@ func (a *app) reviewed(ctx context.Context, cmd *cobra.Command, here *inPlace, j
 	if a.json() {
 		return false, writeJSON(cmd.OutOrStdout(), j.JSON)
 	}
-	a.rememberSeen(j.Value.ID, seenInReview(j.Value))
+	seen := seenInReview(j.Value)
+	seen.Shown = job.ShownByLink
+	a.rememberSeen(j.Value.ID, seen)
 	a.printer(cmd.OutOrStdout()).review(ctx, a.client(), j.Value)
 	if here == nil {
 		return false, nil

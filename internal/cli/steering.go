@@ -98,18 +98,19 @@ func (a *app) approveCommand() *cobra.Command {
 		Use: "approve [requestId]", Short: "Allow what a job asks to be allowed",
 		Long: `Allow what a job asks to be allowed.
 
-At a terminal, this shows the question and asks for confirmation. Otherwise, pass the
-requestId and --yes.`,
+At a terminal, this shows the question with all that a yes would run, or the change with
+its diff, and asks for confirmation; what is longer than the screen is shown in the pager
+(PAGER). Otherwise, pass the requestId and --yes.`,
 	})
 	t.fits = decidable
 	d := t.deciding(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		asking, err := d.shown(cmd, args)
+		asking, seen, err := d.shown(cmd, args)
 		if err != nil {
 			return err
 		}
 		api := a.client()
-		j, err := api.Approve(cmd.Context(), asking.ID, a.seen(asking))
+		j, err := api.Approve(cmd.Context(), asking.ID, seen)
 		if err != nil {
 			return err
 		}

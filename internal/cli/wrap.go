@@ -10,8 +10,17 @@ import (
 	"ringback/internal/lazy"
 )
 
+// tabStop is how many columns a tab takes at most.
+const tabStop = 8
+
 // cells is how many columns of a terminal a character takes, at most.
 func cells(r rune) int {
+	switch {
+	case r == '\t':
+		return tabStop
+	case r >= 0x1F000 && r < 0x1FB00: // symbols that some terminals show wide
+		return 2
+	}
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth:
 		return 2

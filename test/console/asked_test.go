@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -77,44 +76,6 @@ func written(t testing.TB, lines []string) string {
 		out.WriteRune(rune(n))
 		rest = after
 	}
-}
-
-// lastRow is what a terminal shows behind what a command has printed.
-const lastRow = "The command has ended."
-
-// onTerminal is what a terminal of so many columns shows once a command of the CLI has ended.
-func onTerminal(t testing.TB, s *harness.Server, columns int, args ...string) string {
-	t.Helper()
-	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		if os.Getenv("CI") == "" {
-			t.Skip("tmux is not installed: run make deps")
-		}
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	config := filepath.Join(dir, "tmux.conf")
-	if err := os.WriteFile(config, []byte("set -g history-limit 100000\nset -g status off\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	socket := filepath.Join(dir, "s")
-	run := func(args ...string) (string, error) {
-		cmd := exec.Command(tmux, append([]string{"-u", "-f", config, "-S", socket}, args...)...)
-		cmd.Env = []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + s.URL, "TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR=1"}
-		out, err := cmd.Output()
-		return string(out), err
-	}
-	t.Cleanup(func() { _, _ = run("kill-server") })
-	command := append([]string{"new-session", "-d", "-x", strconv.Itoa(columns), "-y", "50", "sh", "-c", `"$@"; echo "` + lastRow + `"; exec cat`, "sh", harness.Binary()}, args...)
-	if _, err := run(command...); err != nil {
-		t.Fatal(err)
-	}
-	var screen string
-	harness.Eventually(t, "the command to end", func() bool { // what it has printed is on the screen when what follows is
-		screen, err = run("capture-pane", "-p", "-N", "-S", "-", "-E", "-")
-		return err == nil && strings.Contains(screen, "\n"+lastRow)
-	})
-	return screen
 }
 
 // shownAsJSON reads the last JSON of a question off a terminal, and makes sure that no other row begins

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// defaultPager quits at the end of a text that fits the screen (-F) and on Ctrl-C (-K), passes
+// colours only (-R), and leaves the text on the screen (-X).
+const defaultPager = "less -FKRX"
+
+// pagerGrace is how long a pager may take to exit when its text is no longer needed.
+const pagerGrace = 2 * time.Second
+
+// present prints what a decision is about on standard error: in the pager if a person would
+// otherwise see only its end.
+func (a *app) present(ctx context.Context, cmd *cobra.Command, write func(printer) error) error {
+	out := cmd.ErrOrStderr()
+	p := a.printer(out)
+	var text bytes.Buffer
+	paged := p
+	paged.Writer = &text
+	if err := write(paged); err != nil {
+		return err
+	}
+	rows := a.RowsFunc(out)
+	if rows == 0 || rowsOf(text.String(), p.columns) < rows || !a.TypedFunc(cmd.InOrStdin()) || a.typed.isReading() {
+		_, err := text.WriteTo(out)
+		return err
+	}
+	return a.page(ctx, cmd, text.Bytes(), out)
+}
+
+// page shows text in the user's pager, as git does. Without a working pager, it prints the text.
+// It returns errDeclined if the person interrupts the pager.
+func (a *app) page(ctx context.Context, cmd *cobra.Command, text []byte, out io.Writer) error {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	defer signal.Stop(interrupted)
+	defer restoring(out)()
+	pager := exec.CommandContext(ctx, "sh", "-c", cmp.Or(a.Pager, defaultPager))
+	pager.Stdin, pager.Stdout, pager.Stderr = bytes.NewReader(text), out, cmd.ErrOrStderr()
+	pager.Env = append([]string{"LESS=FRX"}, os.Environ()...) // the person's own goes before ours
+	pager.Cancel = func() error { return pager.Process.Signal(syscall.SIGTERM) }
+	pager.WaitDelay = pagerGrace
+	err := pager.Run()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(interrupted) > 0:
+		return errDeclined
+	case err != nil:
+		_, err = out.Write(text)
+	}
+	return err
+}
+
+// restoring returns a function that sets the modes of a terminal back to what they are now: a
+// pager that is ended may leave it without echo.
+func restoring(out io.Writer) func() {
+	f, ok := out.(*os.File)
+	if !ok {
+		return func() {}
+	}
+	modes, err := term.GetState(int(f.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	return func() { _ = term.Restore(int(f.Fd()), modes) }
+}
+
+// rowsOf returns how many rows of a terminal a text takes, at most.
+func rowsOf(text string, columns int) (rows int) {
+	for line := range strings.SplitSeq(strings.TrimSuffix(painted().ReplaceAllString(text, ""), "\n"), "\n") {
+		rows += max(1, (cellsOf(line)+columns-1)/max(1, columns))
+	}
+	return rows
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+// subject is what a person decides on, once it was shown.
+type subject struct {
+	seen client.Seen
+	// unseen is how many lines of the change were not shown.
+	unseen int
+}
+
+// shows shows a person, below a heading if there is one, all of what an answer to a question may allow.
+func (a *app) shows(ctx context.Context, cmd *cobra.Command, heading string, c job.Checkpoint) (s subject, err error) {
+	err = a.present(ctx, cmd, func(p printer) error {
+		if heading != "" {
+			p.printf("%s:\n", heading)
+		}
+		if c.Type == job.Review {
+			s, err = a.showsChange(ctx, p, c)
+			return err
+		}
+		p.asks(c)
+		s.seen.Shown = job.ShownInText(c)
+		return nil
+	})
+	return s, err
+}
+
+// showsChange shows a change with its diff, as far as one request returns it. If there is no diff, it
+// shows the review's own words.
+func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (subject, error) {
+	api := a.client()
+	captured, err := api.Diff(ctx, c.RequestID)
+	if err != nil {
+		p.asks(c)
+		return subject{seen: client.Seen{Shown: job.ShownByLink}}, nil //nolint:nilerr // the server refuses what cannot be approved
+	}
+	for i := range captured.Value {
+		captured.Value[i].Truncated = false // what follows is not
+	}
+	p.summary(ctx, api, c, captured.Value)
+	s := subject{seen: seenInDiff(captured.Value)}
+	s.seen.Shown = job.ShownWhole
+	for _, d := range captured.Value {
+		page, err := api.DiffPage(ctx, c.RequestID, client.DiffPage{Repository: d.Repository, From: 1, Lines: pageLines})
+		if known, ok := errors.AsType[*job.Error](err); ok && known.Kind != job.Unavailable {
+			p.hang("  ", "  ", yellow, known.Message)
+			s.seen.Shown = job.ShownByLink
+			s.unseen += max(1, d.TotalLines)
+			continue
+		}
+		if err != nil {
+			return s, err
+		}
+		if len(page.Value) != 1 || page.Value[0].Tree != d.Tree {
+			return s, errMovedOn()
+		}
+		p.printf("\n%s\n", p.paint(bold, clean(d.Repository)+": "+clean(d.Summary)))
+		for _, f := range page.Value[0].Files {
+			p.fileDiff(f)
+		}
+		if next := page.Value[0].NextFrom; next > 0 {
+			s.seen.Shown = job.ShownPaged
+			s.unseen += max(1, d.TotalLines-next+1)
+		}
+	}
+	return s, nil
+}
+
+// agreed asks for confirmation of what was shown.
+func (q asker) agreed(s subject) error {
+	question := "Do it? [y/N] "
+	if s.unseen > 0 {
+		question = notShown(s.unseen) + " Do it all the same? [y/N] "
+	}
+	agreed, err := q.yes(question)
+	if err == nil && !agreed {
+		err = errDeclined
+	}
+	return err
+}
+
+// notShown says how much of a change a person has not seen.
+func notShown(lines int) string {
+	return fmt.Sprintf("Lines of the change that were not shown: %d. Read them with: ringback diff --full.", lines)
+}
+
+// errMovedOn is returned if a change is another one than was shown before.
+func errMovedOn() error {
+	return usagef("The change has moved on while it was shown: look at it again")
+}
