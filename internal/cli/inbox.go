@@ -61,9 +61,9 @@ func (p printer) letters(list []job.Checkpoint) {
 	for _, c := range list {
 		p.printf("%s  %s\n", p.paint(bold, clean(c.ID.Short())),
 			p.paint(faint, clean(string(c.Type)+"  "+p.standing(c))))
-		p.printf("  %s\n", p.fit(clean(oneLine(c.Message)), 2))
+		p.printf("  %s\n", counted(clean(oneLine(c.Message)), p.columns-2))
 		if replies := suggested(c.Props); replies != "" {
-			p.printf("  %s\n", p.paint(cyan, p.fit(clean(replies), 2)))
+			p.printf("  %s\n", p.paint(cyan, counted(clean(replies), p.columns-2)))
 		}
 		if c.RequestID != "" {
 			p.printf("  %s\n", p.paint(faint, p.fit(clean(c.RequestID.Short()), 2)))

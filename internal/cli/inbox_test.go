@@ -56,3 +56,18 @@ func TestWaitingIsToldInWords(t *testing.T) {
 		}
 	}
 }
+
+// A question that has no room in a list says how much of it is missing, and how to read it.
+func TestACutQuestionSaysSo(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/checkpoints"] = `{"checkpoints":[` + strings.Replace(question, "Available options", strings.Repeat("x", 940)+" Available options", 1) + `]}`
+	for columns, want := range map[int]string{0: "… 911 more characters\t", 80: "… 955 more characters\n", 30: "… 1005 more characters\n", 5000: "are: 16:9, 1:1.\n"} {
+		s := newConsole(t, f.URL).onTerminal(columns)
+		s.defaults.NoColor = true
+		got := s.run(t, "inbox").stdout
+		if !strings.Contains(got, want) || columns > 0 && !strings.Contains(got, "Read one in full, and answer it, with: ringback reply <checkpoint>") {
+			t.Errorf("%d columns: prints %q", columns, got)
+		}
+	}
+}

@@ -112,6 +112,9 @@ func (p printer) jobs(page client.Page) {
 		rows = append(rows, p.jobRow(j))
 	}
 	p.table(jobHeader(), rows)
+	if p.cuts(append(rows, jobHeader())) {
+		p.printf("%s\n", p.paint(faint, "Read what is cut off here with: ringback status <job>"))
+	}
 	if page.NextCursor != "" {
 		p.printf("%s\n", p.paint(faint, "More with: --cursor "+Quoted(clean(page.NextCursor))))
 	}
@@ -122,7 +125,11 @@ func (p printer) jobs(page client.Page) {
 func jobHeader() []string { return []string{"JOB", "STATUS", "AGE", "TOOK", "KIND", "USER", "DETAIL"} }
 
 func (p printer) jobRow(j job.Job) []string {
-	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), kindCell(j), j.UserID, shortened(detail(j))}
+	about := detail(j)
+	if p.columns == 0 { // else the row is cut
+		about = shortened(about)
+	}
+	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), kindCell(j), j.UserID, about}
 }
 
 // kindCell names a job's kind, and says where its results are made up.

@@ -92,3 +92,15 @@ func TestListSaysWhichResultsAreMadeUp(t *testing.T) {
 		t.Errorf("prints %q", lines)
 	}
 }
+
+// What has no room in a list is marked, with the command that shows it.
+func TestACutListSaysSo(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	for columns, cut := range map[int]bool{60: true, 80: false} {
+		got := newConsole(t, f.URL).onTerminal(columns).run(t, "list").stdout
+		if strings.Contains(got, "…") != cut || strings.Contains(got, "Read what is cut off here with: ringback status <job>") != cut {
+			t.Errorf("%d columns: prints %q", columns, got)
+		}
+	}
+}

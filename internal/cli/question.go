@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -89,9 +88,14 @@ func suggested(props json.RawMessage) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// most is how much of a long text a line of a list shows, in characters.
-const most = 100
+// mostLetters is how much of a long text a line of a list shows, in characters.
+const mostLetters = 100
 
+// shortened is the beginning of a text in one line; if it is cut, it says by how much.
 func shortened(text string) string {
-	return excerpt.Letters(oneLine(text), most)
+	text = oneLine(text)
+	if letters := []rune(text); len(letters) > mostLetters {
+		return string(letters[:mostLetters]) + more(string(letters[mostLetters:]))
+	}
+	return text
 }

@@ -1,6 +1,9 @@
 package cli
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // table prints rows in columns: aligned on a terminal and cut to its width,
 // with tabs between the cells elsewhere.
@@ -34,6 +37,12 @@ func (p printer) aligned(row []string, widths []int) string {
 		return strings.Join(row, "\t")
 	}
 	return p.fit(padded(row, widths), 0)
+}
+
+// cuts reports whether the terminal has too few columns for a table's rows.
+func (p printer) cuts(rows [][]string) bool {
+	w := widths(rows)
+	return p.columns > 0 && slices.ContainsFunc(rows, func(row []string) bool { return cellsOf(padded(row, w)) > p.columns })
 }
 
 func widths(rows [][]string) []int {

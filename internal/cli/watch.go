@@ -102,7 +102,7 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 	if p.columns > 0 { // the kind's prefix would take the room of what is said
 		name = fmt.Sprintf("%-10s", e.Name[strings.LastIndexByte(e.Name, ':')+1:])
 	}
-	p.printf("%s  %s  %s  %s\n", p.paint(faint, p.time(e.Time, time.TimeOnly)), p.paint(cyan, clean(name)),
-		p.paint(faint, clean(e.RequestID.Short())), clean(inWords(e)))
+	p.hang(p.paint(faint, p.time(e.Time, time.TimeOnly))+"  "+p.paint(cyan, clean(name))+"  "+p.paint(faint, clean(e.RequestID.Short()))+"  ",
+		margin, "", clean(inWords(e)))
 	return nil
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 
@@ -58,6 +60,20 @@ func fitted(text string, room int) string {
 	}
 	first, _ := cut(text, room-1)
 	return first + excerpt.Mark
+}
+
+// counted is fitted for a text of its own row: if it is cut, it says by how much.
+func counted(text string, room int) string {
+	if cellsOf(text) <= room {
+		return text
+	}
+	first, rest := cut(text, max(1, room-cellsOf(more(text))))
+	return first + more(rest)
+}
+
+// more stands in the place of the rest of a text.
+func more(rest string) string {
+	return fmt.Sprintf("%s %d more characters", excerpt.Mark, utf8.RuneCountInString(rest))
 }
 
 // painted finds the colours in a text of ours.
