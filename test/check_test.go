@@ -33,6 +33,7 @@ Do it.`)
 	if out, err := exec.Command("redis-cli", "-u", evicting.url, "config", "set", "maxmemory-policy", "allkeys-lru").CombinedOutput(); err != nil {
 		t.Fatalf("redis-cli: %v %s", err, out)
 	}
+	cli := program(t, `echo "2.1 (Claude)"`)
 	for name, c := range map[string]struct {
 		env  vars
 		code int
@@ -58,9 +59,23 @@ Do it.`)
 		"no sandbox":                  {vars{"PATH": pathWithout(t, "bwrap"), "PROMPTS_DIR": kindsDir(t, "own.md", "---\nnetwork: none\n---\nHello.")}, 0, []string{"note     sandbox: none: bwrap is not on PATH: install bubblewrap", "note     the kind own says which hosts are reached (network), which without a sandbox changes nothing"}},
 		"a sandbox that is asked for": {vars{"SANDBOX": "require", "PATH": pathWithout(t, "bwrap")}, 1, []string{"problem  SANDBOX=require: bwrap is not on PATH: install bubblewrap"}},
 		"a sandbox turned off":        {vars{"SANDBOX": "off"}, 0, []string{"note     sandbox: off (SANDBOX=off)"}},
-		"a word for a sandbox":        {vars{"SANDBOX": "yes"}, 2, []string{`SANDBOX "yes": want auto, require or off`}},
-		"a place that depends":        {vars{"SANDBOX_READABLE": "tools"}, 2, []string{`SANDBOX_READABLE: "tools" is no absolute path`}},
-		"without callbacks":           {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, for it works by callbacks (actions)"}},
+		"a key of the server's": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "ANTHROPIC_API_KEY": "s3cret-word"}, 0, []string{
+			"ok       the server signs in at api.anthropic.com; no job sees the credential",
+		}},
+		"a login": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "CLAUDE_CONFIG_DIR": "/no/such/dir"}, 0, []string{
+			"note     the CLI signs in by itself (the login of its user in /no/such/dir): what runs for a job can read that credential", "Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN for the server alone",
+		}},
+		"a token of a login": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "CLAUDE_CODE_OAUTH_TOKEN": "s3cret-word"}, 0, []string{"signs in by itself (CLAUDE_CODE_OAUTH_TOKEN)"}},
+		"a cloud": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "CLAUDE_CODE_USE_BEDROCK": "1", "ANTHROPIC_API_KEY": "s3cret-word"}, 0, []string{
+			"signs in by itself (CLAUDE_CODE_USE_BEDROCK)", "of a gateway that signs",
+		}},
+		"settings of its user": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "CLAUDE_CONFIG_DIR": kindsDir(t, "settings.json", `{"env":{"ANTHROPIC_API_KEY":"s3cret-word"}}`)}, 0, []string{
+			"signs in by itself (ANTHROPIC_API_KEY of its user's settings.json)",
+		}},
+		"a key without a sandbox": {vars{"SANDBOX": "off", "CLAUDE_BIN": cli, "ANTHROPIC_API_KEY": "s3cret-word"}, 0, []string{"note     without a sandbox, the CLI signs in by itself"}},
+		"a word for a sandbox":    {vars{"SANDBOX": "yes"}, 2, []string{`SANDBOX "yes": want auto, require or off`}},
+		"a place that depends":    {vars{"SANDBOX_READABLE": "tools"}, 2, []string{`SANDBOX_READABLE: "tools" is no absolute path`}},
+		"without callbacks":       {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, for it works by callbacks (actions)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -30,16 +31,43 @@ var servedBy = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_
 // clientCertificate is a credential of the connection, which only the CLI can present.
 const clientCertificate = "CLAUDE_CODE_CLIENT_CERT"
 
+// ownSignIn returns the setting by which the CLI signs in by itself, whatever key the server
+// has; "" for none. own are the variables of the environment, all those that the CLI goes by.
+func ownSignIn(own, all map[string]string) string {
+	for _, name := range servedBy {
+		if own[name] != all[name] {
+			return name + " of its user's settings.json"
+		}
+	}
+	if all[clientCertificate] != "" {
+		return clientCertificate
+	}
+	for _, variable := range slices.Sorted(maps.Keys(clouds)) {
+		if len(cloudHosts(map[string]string{variable: all[variable]})) > 0 {
+			return variable
+		}
+	}
+	return ""
+}
+
+// OwnSignIn returns what the CLI signs in with if APIOf returns no API: the setting, or its
+// user's login.
+func OwnSignIn(environ []string) string {
+	own, all := variables(environ), settingsOf(environ)
+	if setting := ownSignIn(own, all); setting != "" {
+		return setting
+	}
+	if own["CLAUDE_CODE_OAUTH_TOKEN"] != "" {
+		return "CLAUDE_CODE_OAUTH_TOKEN"
+	}
+	return "the login of its user in " + userOf(environ).config
+}
+
 // APIOf returns the API that the server can call for a CLI in an environment; false if the
 // CLI signs in in another way: by a login, at a cloud, or by its user's settings.
 func APIOf(environ []string) (API, bool) {
 	own, all := variables(environ), settingsOf(environ)
-	for _, name := range servedBy {
-		if own[name] != all[name] {
-			return API{}, false
-		}
-	}
-	if all[clientCertificate] != "" || len(cloudHosts(all)) > 0 {
+	if ownSignIn(own, all) != "" {
 		return API{}, false
 	}
 	api := API{Header: http.Header{}, Direct: own["ANTHROPIC_BASE_URL"] == ""}

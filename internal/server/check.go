@@ -58,7 +58,8 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 		found = append(found, note("%s", warning))
 	}
 	found = append(found, checkSandbox(confined, err, kinds)...)
-	return append(append(found, checkCLI(ctx, c)...), checkRedis(ctx, c)...)
+	found = append(append(found, checkCLI(ctx, c)...), checkSignIn(c, confined.InForce())...)
+	return append(found, checkRedis(ctx, c)...)
 }
 
 // checkListeners says where callbacks are taken, where that is not at loopback.
@@ -88,6 +89,23 @@ func checkCLI(ctx context.Context, c config.Config) []Finding {
 		return []Finding{problem("CLAUDE_BIN: %v", err)}
 	}
 	return []Finding{fine("claude %s: %s", cli.Bin, version)}
+}
+
+// checkSignIn says who holds the credential for the model.
+func checkSignIn(c config.Config, confined bool) []Finding {
+	if cli := c.FindClaude(); cli.Simulated || cli.Problem != "" {
+		return nil
+	}
+	const reach = "what runs for a job can read that credential and use it as far as it reaches, and requests to the model are not metered one by one"
+	api, served := claude.APIOf(c.Environ)
+	switch {
+	case !served:
+		return []Finding{note("the CLI signs in by itself (%s): %s. Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN for the server alone; "+
+			"for Bedrock, Vertex or Foundry set ANTHROPIC_BASE_URL and ANTHROPIC_AUTH_TOKEN of a gateway that signs (docs/sandbox.md)", claude.OwnSignIn(c.Environ), reach)}
+	case !confined:
+		return []Finding{note("without a sandbox, the CLI signs in by itself: %s. Install bubblewrap (SANDBOX)", reach)}
+	}
+	return []Finding{fine("the server signs in at %s; no job sees the credential", api.URL.Host)}
 }
 
 // checkRedis asks a Redis of one's own whether jobs can be kept in it.
