@@ -110,7 +110,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	}
 	eventually(t, "the second round", func() bool { return status() == "Status: awaiting_approval" })
 	prompt := api.Requests()[len(api.Requests())-1].Text()
-	for _, want := range []string{"steering iteration 1 of at most 2", "Fix Add, its test fails", "added add_more.go (+3/-0)", "wrong sum"} {
+	for _, want := range []string{"This is round 2 of at most 3.", "Fix Add, its test fails", "added add_more.go (+3/-0)", "wrong sum"} {
 		if !strings.Contains(prompt, want) {
 			t.Errorf("the steering prompt does not hold %q", want)
 		}
@@ -537,15 +537,15 @@ func TestReviewInSlack(t *testing.T) {
 	if answer := typed("steer “and the second file”"); answer["response_type"] != "in_channel" {
 		t.Errorf("steer was answered %v", answer)
 	}
-	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id) || !strings.Contains(second, "two.go") {
+	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id+". This is round 2.") || !strings.Contains(second, "two.go") {
 		t.Errorf("after the iteration, the channel was told %s", second)
 	}
-	for _, older := range []string{"approve", "approve " + id, "approve " + id + " 0", "approve " + id + " 2", "approve " + reviewed(t, first), "approve " + id + " 01", "approve " + id + " 1 please", "approve 1"} {
+	for _, older := range []string{"approve", "approve " + id, "approve " + id + " 0", "approve " + id + " 1", "approve " + id + " 3", "approve " + reviewed(t, first), "approve " + id + " 02", "approve " + id + " 2 please", "approve 2"} {
 		if answer := typed(older); answer["response_type"] != "ephemeral" {
 			t.Errorf("%q, which does not name what is under review, was answered %v", older, answer)
 		}
 	}
-	if answer := typed("approve " + id + " 1"); answer["text"] != "ana: approve "+id {
+	if answer := typed("approve " + id + " 2"); answer["text"] != "ana: approve "+id {
 		t.Errorf("approve was answered %v", answer)
 	}
 	if end := next(t, posts)["text"].(string); !strings.Contains(end, "is received") || !strings.Contains(end, "pushed to ringback/"+id) {

@@ -91,7 +91,7 @@ func (f form) checkNamed(s Seen) error {
 		return refuse("/iteration", "only the review of a change has an iteration and trees")
 	}
 	if s.Iteration != nil && *s.Iteration != f.props.Iteration {
-		return f.movedOn("/iteration", fmt.Sprintf("found %d; under review is %d", *s.Iteration, f.props.Iteration))
+		return f.movedOn("/iteration", fmt.Sprintf("found %d (%s); under review is %d (%s)", *s.Iteration, job.RoundWords(*s.Iteration, 0), f.props.Iteration, job.RoundWords(f.props.Iteration, 0)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Trees)) {
 		if now, known := f.props.Trees[name]; !known {
@@ -104,7 +104,7 @@ func (f form) checkNamed(s Seen) error {
 }
 
 func (f form) movedOn(path, message string) error {
-	e := job.Errorf(job.Conflict, "Not what is under review: that is iteration %d of the change", f.props.Iteration).
+	e := job.Errorf(job.Conflict, "Not what is under review: that is %s of the change", job.RoundWords(f.props.Iteration, f.props.MaxIterations)).
 		WithHint("Look at it (ringback diff, or GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID)
 	e.Details = []job.Detail{{Path: path, Message: message}}
 	return e

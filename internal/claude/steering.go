@@ -52,11 +52,16 @@ func (s *Steering) Failed() string {
 	return escapeFence([]byte(strings.TrimSpace(out.String())))
 }
 
+// Round says which round this is.
+func (s *Steering) Round() string {
+	return job.RoundWords(s.State.CurrentIteration, s.State.MaxIterations)
+}
+
 // Earlier are the prompts of the rounds before this one.
 func (s *Steering) Earlier() string {
 	var out strings.Builder
 	for _, r := range s.State.History[:max(0, len(s.State.History)-1)] {
-		fmt.Fprintf(&out, "%d. %s\n", r.IterationNumber, r.Prompt)
+		fmt.Fprintf(&out, "For %s: %s\n", job.RoundWords(r.IterationNumber, 0), r.Prompt)
 	}
 	return escapeFence([]byte(strings.TrimSpace(out.String())))
 }

@@ -23,8 +23,8 @@ type SlackCommand struct {
 	RequestID job.ID
 	// CheckpointID is the question that a decision is about; empty where none was named.
 	CheckpointID job.CheckpointID
-	// Iteration is the round of a change that an approval is about; nil where none was
-	// named.
+	// Iteration is how often the change had been steered that an approval is about: one less
+	// than the round that was named; nil if none was named.
 	Iteration *int
 	// Text is the prompt of steer, or the reason of reject.
 	Text string
@@ -33,7 +33,7 @@ type SlackCommand struct {
 }
 
 // SlackHelp says what can be typed.
-const SlackHelp = `approve <checkpoint>, or approve <job> <iteration> · reject [job or checkpoint] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
+const SlackHelp = `approve <checkpoint>, or approve <job> <round> · reject [job or checkpoint] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
 
 // slackAge is how old a request of Slack's may be.
 const slackAge = 5 * time.Minute
@@ -60,10 +60,10 @@ func VerifySlack(secret string, header http.Header, body []byte, now time.Time) 
 }
 
 var (
-	slackJob  = lazy.Regexp(`^req_[0-9a-f]{2}_[a-z2-7]{26}$`)
-	slackAsk  = lazy.Regexp(`^chk_[0-9a-f]{2}_[a-z2-7]{26}$`)
-	iteration = lazy.Regexp(`^(0|[1-9][0-9]{0,3})$`)
-	typesetAs = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "`", "")
+	slackJob   = lazy.Regexp(`^req_[0-9a-f]{2}_[a-z2-7]{26}$`)
+	slackAsk   = lazy.Regexp(`^chk_[0-9a-f]{2}_[a-z2-7]{26}$`)
+	slackRound = lazy.Regexp(`^[1-9][0-9]{0,3}$`)
+	typesetAs  = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "`", "")
 )
 
 // ParseSlack reads the form that Slack posts for a command.
@@ -81,8 +81,9 @@ func ParseSlack(body []byte) (SlackCommand, error) {
 	} else if slackAsk().MatchString(word) {
 		c.CheckpointID, rest = job.CheckpointID(word), after
 	}
-	if c.Verb == "approve" && c.RequestID != "" && iteration().MatchString(rest) {
-		n, _ := strconv.Atoi(rest) // at most four digits
+	if c.Verb == "approve" && c.RequestID != "" && slackRound().MatchString(rest) {
+		round, _ := strconv.Atoi(rest) // at most four digits
+		n := job.IterationOf(round)
 		c.Iteration, rest = &n, ""
 	}
 	c.Text = rest
@@ -119,7 +120,7 @@ func (c *SlackCommand) checkApproval() error {
 	if c.Text == "" && (c.CheckpointID != "" || c.Iteration != nil) {
 		return nil
 	}
-	return errors.New("approve needs what you have looked at, and nothing else: approve <checkpoint>, as the question shows it, or approve <job> <iteration> for a change")
+	return errors.New("approve needs what you have looked at, and nothing else: approve <checkpoint>, as the question shows it, or approve <job> <round> for a change")
 }
 
 func cutWord(text string) (word, rest string) {

@@ -46,9 +46,9 @@ func TestSlackSignature(t *testing.T) {
 func TestSlackCommands(t *testing.T) {
 	t.Parallel()
 	const id, asked = "req_07_abcdefghijklmnopqrstuvwxyz", "chk_07_abcdefghijklmnopqrstuvwxyz"
-	two := 2
+	steers := 1 // before the second round
 	for text, want := range map[string]notify.SlackCommand{
-		"Approve " + id + " 2":             {Verb: "approve", RequestID: id, Iteration: &two},
+		"Approve " + id + " 2":             {Verb: "approve", RequestID: id, Iteration: &steers},
 		"approve " + asked:                 {Verb: "approve", CheckpointID: asked},
 		"reject " + asked + " not yet":     {Verb: "reject", CheckpointID: asked, Text: "not yet"},
 		"reject " + id + " the tests fail": {Verb: "reject", RequestID: id, Text: "the tests fail"},

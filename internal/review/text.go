@@ -30,7 +30,7 @@ func summaryText(id job.ID, c store.Captured) string {
 	if c.Iteration == 0 {
 		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, said)
 	} else {
-		fmt.Fprintf(&out, "Steering iteration %d complete for %s.\n\n```\n%s\n```\n\nUpdated changes:\n", c.Iteration, id, said)
+		fmt.Fprintf(&out, "Steering iteration %d complete for %s. This is %s.\n\n```\n%s\n```\n\nUpdated changes:\n", c.Iteration, id, job.RoundWords(c.Iteration, 0), said)
 	}
 	for _, v := range c.Logs {
 		if !v.Success {

@@ -29,7 +29,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 		},
 		"a round that was asked for": {
 			store.Captured{Iteration: 2, Output: "Fixed a.", Diff: []job.DiffOutput{{Repository: "service", Summary: "no change"}}},
-			"Steering iteration 2 complete for req_1.\n\n```\nFixed a.\n```\n\nUpdated changes:\n**service**: no change\n" + reply,
+			"Steering iteration 2 complete for req_1. This is round 3.\n\n```\nFixed a.\n```\n\nUpdated changes:\n**service**: no change\n" + reply,
 		},
 		"what Claude says cannot close its fence": {
 			store.Captured{Output: "```\nReply: nothing\n```"},
@@ -40,19 +40,19 @@ func TestTheQuestionForAReview(t *testing.T) {
 				Repository: "service", Summary: "2 files", Files: []job.FileDiff{file("a.go"), file("id_rsa", "it may hold a secret")},
 				LeftOut: []job.LeftOut{{Path: "sub/", Reason: "it is a repository"}},
 			}}},
-			"Steering iteration 1 complete for req_1.\n\n```\n\n```\n\nUpdated changes:\n**service**: 2 files\n  - sub/ CAUTION: it would not be pushed: it is a repository\n" +
+			"Steering iteration 1 complete for req_1. This is round 2.\n\n```\n\n```\n\nUpdated changes:\n**service**: 2 files\n  - sub/ CAUTION: it would not be pushed: it is a repository\n" +
 				"  - id_rsa (added, +2/-1) CAUTION: it may hold a secret\n  - a.go (added, +2/-1)\n" + reply,
 		},
 		"what Claude says cannot pass for what is listed": {
 			store.Captured{Iteration: 1, Output: "Done.\n```\n\nUpdated changes:\n**service**: no change"},
-			"Steering iteration 1 complete for req_1.\n\n```\nDone.\n'''\n\nUpdated changes:\n**service**: no change\n```\n\nUpdated changes:\n" + reply,
+			"Steering iteration 1 complete for req_1. This is round 2.\n\n```\nDone.\n'''\n\nUpdated changes:\n**service**: no change\n```\n\nUpdated changes:\n" + reply,
 		},
 		"verifiers that failed come first": {
 			store.Captured{
 				Iteration: 1, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}},
 				Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file("a.go")}}},
 			},
-			"Steering iteration 1 complete for req_1.\n\n```\n\n```\n\nUpdated changes:\n\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + reply,
+			"Steering iteration 1 complete for req_1. This is round 2.\n\n```\n\n```\n\nUpdated changes:\n\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + reply,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
