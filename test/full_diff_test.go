@@ -97,7 +97,7 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 			"an iteration to come":        {"iteration": 2},
 		} {
 			answer := n.want(t, 409, "POST", "/api/jobs/"+id+"/"+verb, body)
-			if text := mustJSON(answer); name != "checkpoint" && !strings.Contains(text, "iteration 1") {
+			if text := mustJSON(answer); name != "checkpoint" && !strings.Contains(text, "round 2") {
 				t.Errorf("%s by %s: %s", verb, name, text)
 			}
 		}
@@ -110,7 +110,7 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 	}
 	n.want(t, 409, "POST", "/api/checkpoints/"+second["id"].(string)+"/reply", object{"decision": "approve", "iteration": 0})
 	for _, verb := range []string{"approve", "reject"} {
-		if said := cli(verb, id, "--yes"); !strings.Contains(said, "iteration 1") || !strings.Contains(said, "ringback diff") {
+		if said := cli(verb, id, "--yes"); !strings.Contains(said, "round 2") || !strings.Contains(said, "ringback diff") {
 			t.Errorf("%s of what was not seen: %s", verb, said)
 		}
 	}

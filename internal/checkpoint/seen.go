@@ -105,7 +105,7 @@ func (f form) checkNamed(s Seen) error {
 
 func (f form) movedOn(path, message string) error {
 	e := job.Errorf(job.Conflict, "Not what is under review: that is %s of the change", job.RoundWords(f.props.Iteration, f.props.MaxIterations)).
-		WithHint("Look at it (ringback diff, or GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID)
+		WithHint("Look at it (GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID)
 	e.Details = []job.Detail{{Path: path, Message: message}}
 	return e
 }

@@ -45,7 +45,7 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 		}
 	}
 	unfold := func() {
-		b.is(`(document.querySelectorAll("details.patch").forEach(one => { one.open = true }), true)`)
+		b.is(`(document.querySelectorAll(".patch > details").forEach(one => { one.open = true }), true)`)
 	}
 	unfold()
 	look()
