@@ -79,27 +79,15 @@ func (h *Handler) hears(in *call, offered lifecycle.Offered, text json.RawMessag
 
 // stepEnded takes the CLI's word that the tools of a step have ended, and has Claude hear what
 // people have written meanwhile.
-func (h *Handler) stepEnded(in *call) (any, error) {
-	calls, isList := in.payload["tool_calls"].([]any)
-	if in.payload["tool_calls"] != nil && !isList {
-		return nil, job.InvalidField("/tool_calls", "expected an array")
-	}
-	for _, name := range []string{"agent_id", "cwd", "tool_name", "tool_use_id"} {
-		if _, isText := in.payload[name].(string); in.payload[name] != nil && !isText {
-			return nil, job.InvalidField("/"+name, "expected a text")
-		}
-	}
-	if _, isObject := in.payload["tool_input"].(map[string]any); in.payload["tool_input"] != nil && !isObject {
-		return nil, job.InvalidField("/tool_input", "expected an object")
-	}
-	if agent, _ := in.payload["agent_id"].(string); agent != "" {
+func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
+	if body.AgentID != "" {
 		return hookAnswer{}, nil // a subagent's: it is not the one who is written to
 	}
-	answers, err := json.Marshal(calls)
+	answers, err := json.Marshal(body.ToolCalls)
 	if err != nil {
 		return nil, err
 	}
-	words, offered, err := h.offer(in, len(calls), string(answers))
+	words, offered, err := h.offer(in, len(body.ToolCalls), string(answers))
 	if err != nil || words == "" {
 		return hookAnswer{}, err
 	}

@@ -12,7 +12,7 @@ const mostTasks = 10
 // stops answers the CLI when Claude ends its turn: without a result, Claude is told in the same
 // process what is missing. Nothing is said to a turn that waits for a person, or has said that it
 // cannot do the job.
-func (h *Handler) stops(in *call) (any, error) {
+func (h *Handler) stops(in *call, body toolCallBody) (any, error) {
 	k, err := h.kindOf(in)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (h *Handler) stops(in *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if missing, err = claude.Missing(k, details, openTasks(in.payload)); err != nil {
+		if missing, err = claude.Missing(k, details, openTasks(body.BackgroundTasks)); err != nil {
 			return nil, err
 		}
 	}
@@ -39,10 +39,8 @@ func (h *Handler) stops(in *call) (any, error) {
 }
 
 // openTasks describes the background tasks that still run.
-func openTasks(payload map[string]any) (open []string) {
-	tasks, _ := payload["background_tasks"].([]any)
-	for _, t := range tasks[:min(mostTasks, len(tasks))] {
-		task, _ := t.(map[string]any)
+func openTasks(tasks []map[string]any) (open []string) {
+	for _, task := range tasks[:min(mostTasks, len(tasks))] {
 		id, _ := task["id"].(string)
 		command, _ := task["command"].(string)
 		description, _ := task["description"].(string)

@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/claude"
+	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -80,28 +81,38 @@ const (
 // hook answers one of the CLI's hooks.
 func (h *Handler) hook(in *call) (any, error) {
 	err := h.stillRuns(in)
-	event, _ := in.payload["hook_event_name"].(string)
-	switch e, refused := errors.AsType[*job.Error](err); {
-	case event != claude.PostToolBatch && event != claude.Stop:
-		if err != nil {
-			return nil, err
-		}
-		return h.toolCalls(in)
-	case refused && e.Kind == job.NotFound:
-		return hookAnswer{}, nil // the job has ended, and so may the turn
-	case err != nil:
+	ended, _ := errors.AsType[*job.Error](err)
+	if err != nil && (ended == nil || ended.Kind != job.NotFound) {
 		return nil, err
-	case event == claude.Stop:
-		return h.stops(in)
 	}
-	return h.stepEnded(in)
+	var body toolCallBody
+	if err := httpjson.KnownInto(in.payload, &body); err != nil {
+		return nil, err
+	}
+	switch body.Event {
+	case "", claude.PreToolUse:
+		if ended != nil {
+			return nil, ended
+		}
+		return h.toolCalls(in, body)
+	case claude.PostToolBatch, claude.Stop:
+	default:
+		return nil, job.UnknownName("/hook_event_name", body.Event, []string{claude.PreToolUse, claude.PostToolBatch, claude.Stop})
+	}
+	switch {
+	case ended != nil:
+		return hookAnswer{}, nil // the turn may end
+	case body.Event == claude.Stop:
+		return h.stops(in, body)
+	}
+	return h.stepEnded(in, body)
 }
 
 // toolCalls judges a call of a tool by the kind's rules, and asks a person where they
 // say so. The CLI waits for the answer before it runs anything: see "Approval of
 // single tool calls" in docs/people.md.
-func (h *Handler) toolCalls(in *call) (any, error) {
-	t, err := h.readToolCall(in)
+func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
+	t, err := h.readToolCall(in, body)
 	if err != nil {
 		return nil, err
 	}
@@ -176,32 +187,18 @@ func (h *Handler) stillRuns(in *call) error {
 	return nil
 }
 
-func (h *Handler) readToolCall(in *call) (*toolCall, error) {
+func (h *Handler) readToolCall(in *call, body toolCallBody) (*toolCall, error) {
 	k, err := h.kindOf(in)
 	if err != nil {
 		return nil, err
 	}
-	t := &toolCall{call: in, kind: k}
-	e := job.Errorf(job.Invalid, invalidPayload)
-	wrong := func(field string) {
-		e.Details = append(e.Details, job.Detail{Path: "/" + field, Message: "expected the JSON of the CLI's PreToolUse hook: tool_name, tool_input, tool_use_id, cwd"})
+	if body.ToolName == "" {
+		return nil, job.InvalidField("/tool_name", "is required but missing")
 	}
-	text := func(field string) string {
-		s, ok := in.payload[field].(string)
-		if !ok && in.payload[field] != nil {
-			wrong(field)
-		}
-		return s
+	if body.ToolInput == nil {
+		return nil, job.InvalidField("/tool_input", "is required but missing")
 	}
-	t.toolCallID, t.tool.Name, t.tool.Dir = text("tool_use_id"), text("tool_name"), text("cwd")
-	var ok bool
-	t.tool.Input, ok = in.payload["tool_input"].(map[string]any)
-	if t.tool.Name == "" || !ok {
-		wrong("tool_name")
-	}
-	if e.Details != nil {
-		return nil, e
-	}
+	t := &toolCall{call: in, kind: k, toolCallID: body.ToolUseID, tool: approval.ToolCall{Name: body.ToolName, Input: body.ToolInput, Dir: body.CWD}}
 	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input)
 	return t, err
 }

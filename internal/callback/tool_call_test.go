@@ -188,13 +188,22 @@ func TestCallsMadeAtOnce(t *testing.T) {
 func TestHooksThatAreNone(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("careful")
-	for name, payload := range map[string]object{
-		"without a tool":             {"tool_input": object{}},
-		"without an input":           {"tool_name": "Bash"},
-		"an input that is no object": {"tool_name": "Bash", "tool_input": "id"},
+	for _, hook := range []struct {
+		payload object
+		wrong   string
+	}{
+		{object{"tool_input": object{}}, "/tool_name"},
+		{object{"tool_name": "Bash"}, "/tool_input"},
+		{object{"tool_name": "Bash", "tool_input": "id"}, "/tool_input"},
+		{object{"hook_event_name": "Start"}, "/hook_event_name"},
+		{object{"hook_event_name": object{}}, "/hook_event_name"},
+		{object{"hook_event_name": "Stop", "tool_name": object{"a": nil}}, "/tool_name"},
+		{object{"hook_event_name": "Stop", "background_tasks": "make"}, "/background_tasks"},
+		{object{"hook_event_name": "PostToolBatch", "tool_calls": object{}}, "/tool_calls"},
+		{object{"hook_event_name": "PostToolBatch", "background_tasks": 1}, "/background_tasks"},
 	} {
-		if a := turn.call("tool-calls", payload); a.Status != 400 || a.details()["/tool_name"] == "" {
-			t.Errorf("%s: answered %d %v", name, a.Status, a.Body)
+		if a := turn.call("tool-calls", hook.payload); a.Status != 400 || a.details()[hook.wrong] == "" {
+			t.Errorf("%v: answered %d %v", hook.payload, a.Status, a.Body)
 		}
 	}
 	turn.end(job.Failed)

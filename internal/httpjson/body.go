@@ -102,6 +102,18 @@ func Into(object map[string]any, into any) error {
 	return nil
 }
 
+// KnownInto is Into for an object that somebody else defines: its fields that the struct does
+// not have are ignored.
+func KnownInto(object map[string]any, into any) error {
+	known := map[string]any{}
+	for name := range fieldsOf(reflect.TypeOf(into)) {
+		if value, present := object[name]; present {
+			known[name] = value
+		}
+	}
+	return Into(known, into)
+}
+
 func bindError(err error, object map[string]any) error {
 	e := job.Errorf(job.Invalid, "Invalid request")
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
