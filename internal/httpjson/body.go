@@ -93,6 +93,9 @@ func Into(object map[string]any, into any) error {
 		e.Details = []job.Detail{{Path: path, Message: "is not a known field; upper and lower case count: " + key}}
 		return e
 	}
+	if path := emptyName(object, reflect.TypeOf(into)); path != "" {
+		return job.InvalidField(path, `found ""; give a value, or leave the field out`)
+	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	dec.UseNumber()

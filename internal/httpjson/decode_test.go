@@ -65,7 +65,8 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 	type target struct {
 		Name  string `json:"name"`
 		Inner struct {
-			Count int `json:"count"`
+			Count    int          `json:"count"`
+			Priority job.Priority `json:"priority"`
 		} `json:"inner"`
 	}
 	for body, want := range map[string]job.Detail{
@@ -73,6 +74,7 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 		`{"inner": {"cnt": 1}}`:     {Path: "/inner/cnt", Message: "is not a known field"},
 		`{"inner": {"count": "x"}}`: {Path: "/inner/count", Message: "found a string; expected a whole number"},
 		`{"name": 5}`:               {Path: "/name", Message: "found a number; expected a string"},
+		`{"inner":{"priority":""}}`: {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
 	} {
 		object, err := httpjson.Decode([]byte(body))
 		if err != nil {

@@ -32,6 +32,30 @@ func miscased(object map[string]any, into reflect.Type) (field, path string) {
 	return "", ""
 }
 
+// emptyName finds a field of a named string type, such as job.Decision, whose value is "": none
+// of these has an empty value, and a field that is left out is not there. It returns the pointer
+// of the field; "" for none.
+func emptyName(object map[string]any, into reflect.Type) string {
+	names := fieldsOf(into)
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		t, known := names[key]
+		if !known {
+			continue
+		}
+		switch value := object[key].(type) {
+		case string:
+			if value == "" && t.Kind() == reflect.String && t != reflect.TypeFor[string]() {
+				return Pointer(key)
+			}
+		case map[string]any:
+			if path := emptyName(value, t); path != "" {
+				return Pointer(key) + path
+			}
+		}
+	}
+	return ""
+}
+
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // fieldsOf are the fields of a struct as JSON names them, with their types; none for
