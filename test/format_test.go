@@ -41,9 +41,6 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 	alive("rb:{00}:servers", "99 shop-2 at 10.0.0.1:3001")
 	refused("shop-2 at 10.0.0.1:3001 (format 99)")
 	client.Del(ctx, "rb:{00}:servers")
-	alive("rb:{00}:nodes", "node_of-an-early-version") // they give no other sign of life
-	refused("node_of-an-early-version (an early version)")
-	client.Del(ctx, "rb:{00}:nodes")
 
 	// Of the same version, there may be any number, and one that stops leaves nothing behind.
 	first, second := startNode(t, env), startNode(t, env, "--role", "api")

@@ -85,7 +85,7 @@ func hearingInWords(data json.RawMessage) string {
 
 // phase says what goes on in a state that begins, or goes on.
 func (d eventData) phase(s job.State) string {
-	return phaseInWords(cmp.Or(d.Phase, s.DefaultPhase()), d.PhaseUntil)
+	return phaseInWords(d.Phase, d.PhaseUntil)
 }
 
 // phaseInWords says what goes on within a state; "" for no phase.

@@ -12,7 +12,7 @@ import (
 type AuditLog struct {
 	// Lines is the log as it is stored, one JSON object a line.
 	Lines []byte
-	// Head is the end of its chain; nil for a log of an earlier version.
+	// Head is the end of its chain; nil if the job's record has none.
 	Head *job.AuditHead
 }
 

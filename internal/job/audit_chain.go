@@ -7,10 +7,6 @@ import (
 	"strings"
 )
 
-// PreviousUnknown is what the first chained entry of a log follows that an earlier
-// version of Ringback has begun: entries that carry no digests.
-const PreviousUnknown = "unknown"
-
 // AuditHead is the end of an audit log whose entries are chained. It is kept apart from
 // the log, and with every entry it changes in the same step: so it tells of an end that
 // was cut off.
@@ -23,17 +19,16 @@ type AuditHead struct {
 }
 
 // AuditHeadHeader is the header in which GET /api/jobs/:id/audit tells the head, as
-// AuditHead.String writes it. It is missing for a log of an earlier version.
+// AuditHead.String writes it. It is missing if the job's record has no head.
 const AuditHeadHeader = "Ringback-Audit-Head"
 
 // Append chains an entry to a log, and returns the entry as it is to be stored and the
-// new head. A head that is nil is that of a log of an earlier version.
+// new head. A record that has lost its head starts a new chain, which VerifyAudit reports.
 func (h *AuditHead) Append(e AuditEntry) (json.RawMessage, *AuditHead, error) {
 	if h == nil {
-		h, e.Previous = new(AuditHead), PreviousUnknown
-	} else {
-		e.Previous = h.Digest
+		h = new(AuditHead)
 	}
+	e.Previous = h.Digest
 	text, err := json.Marshal(e)
 	return text, &AuditHead{Count: h.Count + 1, Digest: Digest(text)}, err
 }

@@ -59,15 +59,3 @@ func (p Phase) Words() string {
 	}
 	return ""
 }
-
-// DefaultPhase is the phase of a job whose record was stored before there were phases.
-func (s State) DefaultPhase() Phase {
-	switch s {
-	case Pending:
-		return Queued
-	case Running:
-		return AtWork
-	case AwaitingApproval, AwaitingInput, Received, Cancelled, Rejected, Expired, Failed:
-	}
-	return NoPhase
-}

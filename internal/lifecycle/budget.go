@@ -43,9 +43,6 @@ type budgetProps struct {
 // askForBudget asks a person whether a job may cost as much again as it was given.
 func (st *State) askForBudget(j *Job, e TurnEnd) error {
 	more := j.BudgetStep
-	if more == 0 { // of a job that was made before there were steps
-		more = j.BudgetUSD
-	}
 	text := fmt.Sprintf("%s used, go on for %s more?", job.Dollars(e.Budget.Spent), job.Dollars(price.FromUSD(more)))
 	props := mustMarshal(budgetProps{"The job's budget is used up", e.Budget.Spent.USD(), more, string(j.ID), job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: text}}}})
 	n := NewCheckpoint{RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Confirmation, Message: text, Props: props, Chat: job.Text(job.FromAssistant, text)}

@@ -2,9 +2,9 @@ package lifecycle_test
 
 import (
 	"encoding/json"
+	"flag"
+	"log/slog"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,37 +18,97 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// storedFormat is a store as a version of format 1 has left it: names of jobs, and keys.
+var updateFormat = flag.Bool("update-format", false, "write the fixture of the store's format anew: once for each format")
+
+// formatFixture holds a store of the present format. If a test that reads it fails, the store is
+// written in another way now: count storedFormat up, and write the fixture anew.
+const formatFixture = "testdata/format5.json"
+
+// storedFormat is the content of a store: the jobs by name, and the keys but for streams.
 type storedFormat struct {
-	Jobs map[string]job.ID
-	Keys map[string]struct {
-		Type  string
-		Value json.RawMessage
-	}
+	Jobs map[string]job.ID    `json:"jobs"`
+	Keys map[string]storedKey `json:"keys"`
 }
 
-// restore puts the keys of testdata/format1.json into a Redis. They were written by a
-// server of format 1; streams and expiry are left out.
-func restore(t *testing.T, rdb redis.UniversalClient) map[string]job.ID {
+type storedKey struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+// booking is what the jobs of the fixture ask a person for.
+func booking(t *testing.T, place string) job.Operation {
 	t.Helper()
-	text, err := os.ReadFile("testdata/format1.json")
+	op, err := approval.OfAction("book", map[string]any{"place": place})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stored storedFormat
-	if err := json.Unmarshal(text, &stored); err != nil {
-		t.Fatal(err)
-	}
-	for key, k := range stored.Keys {
-		if strings.Contains(key, ":approvals:") { // what was allowed then is allowed still
-			later := []byte("|" + strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 10) + `"`)
-			k.Value = regexp.MustCompile(`\|\d+"`).ReplaceAll(k.Value, later)
+	return op
+}
+
+// playFormat brings a job into each of the situations of the fixture.
+func playFormat(t *testing.T, s *storetest.Service) map[string]job.ID {
+	t.Helper()
+	ctx, jobs := t.Context(), map[string]job.ID{}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err := put(t, rdb, key, k.Type, k.Value); err != nil {
-			t.Fatalf("%s: %v", key, err)
+	}
+	claim := func(name string) {
+		turn, err := s.Claim(ctx, store.PartitionOf(jobs[name]), lifecycle.Worker{Node: "n"})
+		if err != nil || turn == nil || turn.Job.ID != jobs[name] {
+			t.Fatalf("claiming %s: %+v, %v", name, turn, err)
 		}
 	}
-	return stored.Jobs
+	begin := func(name string) {
+		n := newJob("old-" + name)
+		n.SessionID, n.CallbackTimeout, n.MaxAttempts = "s-"+name, 100*365*24*time.Hour, 1
+		j, err := s.Start(ctx, n)
+		do(err)
+		jobs[name] = j.ID
+		claim(name)
+	}
+	ask := func(name, place string) {
+		text := "Book the trip to " + place + "?"
+		op := booking(t, place)
+		_, _, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{
+			RequestID: jobs[name], UserID: "old-" + name, SessionID: "s-" + name, Type: job.Confirmation, Message: text,
+			Chat: job.Text(job.FromAssistant, text), Digest: "d", ApprovalKey: approval.Key(op), AuditFields: op,
+		})
+		do(err)
+	}
+	endTurn := func(name string) {
+		_, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: jobs[name], Turn: 1, Node: "n", Code: job.CodeNoCallback, Message: "no", Again: true, Begun: true})
+		do(err)
+	}
+	begin("work")
+	_, _, _, err := s.AppendMessage(ctx, "old-work", "s-work", job.Text(job.FromUser, "By train, please"), true)
+	do(err)
+
+	begin("parked")
+	ask("parked", "Rome")
+	endTurn("parked")
+
+	begin("allowed")
+	ask("allowed", "Oslo")
+	endTurn("allowed")
+	j, err := s.Get(ctx, jobs["allowed"])
+	do(err)
+	_, err = s.Answer(ctx, *j.Checkpoint, lifecycle.Resolution{
+		To: job.Answered, Reply: job.Reply{Decision: job.Approve}, Approval: lifecycle.ApprovalTerms{Scope: job.Once, TTL: 100 * 365 * 24 * time.Hour},
+	})
+	do(err)
+	claim("allowed")
+
+	begin("received")
+	_, err = s.Accept(ctx, jobs["received"], lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"answer":"x"}`)})
+	do(err)
+	endTurn("received")
+
+	begin("failed")
+	endTurn("failed")
+	return jobs
 }
 
 func put(t *testing.T, rdb redis.UniversalClient, key, kind string, value json.RawMessage) error {
@@ -86,20 +146,99 @@ func put(t *testing.T, rdb redis.UniversalClient, key, kind string, value json.R
 	return rdb.RPush(ctx, key, list...).Err()
 }
 
-// TestJobsOfFormat1GoOn takes jobs on that an earlier version has stored: one at work
-// with a message that waits, one that waits for a person, one with an approval that
-// nobody has used, one that has ended and one that can be retried.
-func TestJobsOfFormat1GoOn(t *testing.T) {
+// readFormat returns the fixture, which -update-format writes first.
+func readFormat(t *testing.T) storedFormat {
+	t.Helper()
+	if *updateFormat {
+		rdb := storetest.PrivateRedis(t)
+		s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
+		t.Cleanup(func() { _ = s.Close() })
+		if err := s.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		fixture := storedFormat{Jobs: playFormat(t, &storetest.Service{Store: s, Service: lifecycle.New(s, nil, lifecycle.Options{})}), Keys: map[string]storedKey{}}
+		for _, key := range rdb.Keys(t.Context(), "*").Val() {
+			if k, ok := storedKeyOf(t, rdb, key); ok {
+				fixture.Keys[key] = k
+			}
+		}
+		text, err := json.MarshalIndent(fixture, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(formatFixture, append(text, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(formatFixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixture storedFormat
+	if err := json.Unmarshal(text, &fixture); err != nil {
+		t.Fatal(err)
+	}
+	return fixture
+}
+
+// storedKeyOf reads what put writes; a stream is left out.
+func storedKeyOf(t *testing.T, rdb redis.UniversalClient, key string) (storedKey, bool) {
+	t.Helper()
+	var value any
+	ctx, kind := t.Context(), rdb.Type(t.Context(), key).Val()
+	switch kind {
+	case "string":
+		value = rdb.Get(ctx, key).Val()
+	case "hash":
+		fields := rdb.HGetAll(ctx, key).Val()
+		if fields["secret"] != "" {
+			fields["secret"] = strings.Repeat("0", 64)
+		}
+		value = fields
+	case "set":
+		value = rdb.SMembers(ctx, key).Val()
+	case "list":
+		value = rdb.LRange(ctx, key, 0, -1).Val()
+	case "zset":
+		scores := map[string]float64{}
+		for _, z := range rdb.ZRangeWithScores(ctx, key, 0, -1).Val() {
+			scores[z.Member.(string)] = z.Score
+		}
+		value = scores
+	default:
+		return storedKey{}, false
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storedKey{kind, text}, true
+}
+
+// A store that another version of the same format has written is read as it was, and its jobs go on.
+func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 	t.Parallel()
+	fixture := readFormat(t)
+	jobs := fixture.Jobs
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		ctx, jobs := t.Context(), restore(t, rdb)
-		upgrade(t, s, rdb)
+		ctx := t.Context()
+		for key, k := range fixture.Keys {
+			if err := put(t, rdb, key, k.Type, k.Value); err != nil {
+				t.Fatalf("%s: %v", key, err)
+			}
+		}
+		if err := s.Prepare(ctx); err != nil {
+			t.Fatal(err)
+		}
 		for name, want := range map[string]job.State{
 			"work": job.Running, "parked": job.AwaitingApproval, "allowed": job.Running, "received": job.Received, "failed": job.Failed,
 		} {
 			j, err := s.Get(ctx, jobs[name])
 			if err != nil || j.State != want || j.Turn == 0 || len(j.Input) == 0 || j.CreatedAt.IsZero() {
 				t.Errorf("%s is %+v, %v", name, j, err)
+			}
+			if listed, _, err := s.List(ctx, store.Query{State: want, Limit: 10}); err != nil || len(listed) == 0 {
+				t.Errorf("no %s job is listed, %v", want, err)
 			}
 		}
 
@@ -123,14 +262,11 @@ func TestJobsOfFormat1GoOn(t *testing.T) {
 			t.Errorf("then it is %s, %v", now.State, err)
 		}
 
-		op, err := approval.OfAction("book", map[string]any{"place": "Oslo"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := booking(t, "Oslo")
 		run := lifecycle.NewRun{RequestID: jobs["allowed"], Run: "run_1", ApprovalKey: approval.Key(op), AuditFields: op, Gated: true}
 		for i, want := range []lifecycle.OutcomeKind{lifecycle.Accepted, lifecycle.Repeated} {
 			if outcome, _, err := s.StartAction(ctx, run); err != nil || outcome.Kind != want {
-				t.Errorf("using the approval, time %s: %s, %v", strconv.Itoa(i+1), outcome, err)
+				t.Errorf("using the approval, time %d: %s, %v", i+1, outcome, err)
 			}
 		}
 
@@ -138,7 +274,7 @@ func TestJobsOfFormat1GoOn(t *testing.T) {
 			t.Errorf("retrying the one that failed: %v", err)
 		}
 		messages, _, err := s.Messages(ctx, "old-parked", "s-parked", 0, 100)
-		if err != nil || len(messages) < 3 {
+		if err != nil || len(messages) == 0 {
 			t.Errorf("the chat has %d messages, %v", len(messages), err)
 		}
 		if answers, err := s.Answers(ctx, jobs["allowed"]); err != nil || len(answers) != 1 || answers[0].Reply.Decision != job.Approve {
@@ -147,29 +283,15 @@ func TestJobsOfFormat1GoOn(t *testing.T) {
 	})
 }
 
-// upgrade starts a server of this version on a store of an earlier one: the lists that
-// were not kept then are made, and what was kept then and is not now is gone.
-func upgrade(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-	t.Helper()
-	ctx := t.Context()
-	if err := rdb.Del(ctx, "rb:{00}:format").Err(); err != nil { // storetest has written it
-		t.Fatal(err)
-	}
-	if err := s.Prepare(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Upgrade(ctx); err != nil {
-		t.Fatal(err)
-	}
-	for _, state := range []job.State{job.Running, job.AwaitingApproval, job.Received, job.Failed} {
-		if listed, _, err := s.List(ctx, store.Query{State: state, Limit: 10}); err != nil || len(listed) == 0 {
-			t.Errorf("no %s job is listed, %v", state, err)
+// A store that is written in another way is left alone, and the refusal says what to do.
+func TestOtherFormatsAreRefused(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		for format, says := range map[int]string{4: "use an empty store", 99: "start the newer version here"} {
+			rdb.Set(t.Context(), "rb:{00}:format", format, 0)
+			if err := s.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("format %d: %v", format, err)
+			}
 		}
-	}
-	if open, _, err := s.Checkpoints(ctx, store.CheckpointQuery{Status: job.Open, Limit: 10}); err != nil || len(open) == 0 {
-		t.Errorf("no open checkpoint is listed, %v", err)
-	}
-	if _, err := s.Inspect(ctx, false, func(f job.Finding) { t.Errorf("after the upgrade: %+v", f) }); err != nil {
-		t.Error(err)
-	}
+	})
 }

@@ -9,8 +9,7 @@ import (
 )
 
 // Record is a job as its rules see it: every field of its stored record, once. The
-// tag is the field's name in the store; a second name is what earlier versions
-// stored it under. Durations are stored in milliseconds, times in milliseconds since
+// tag is the field's name in the store. Durations are stored in milliseconds, times in milliseconds since
 // 1970, truths as 1, and values that are zero not at all.
 //
 // Fields tagged write are large and no rule looks at them: they are not loaded, and
@@ -39,20 +38,20 @@ type Record struct {
 	Simulated bool `store:"simulated"`
 	// HasWorkspace is whether the job works on repositories: its result is captured
 	// and reviewed before it is received.
-	HasWorkspace bool `store:"hasWorkspace,change"`
+	HasWorkspace bool `store:"hasWorkspace"`
 	// Notify names the ways by which the outside is told of the job.
 	Notify []string `store:"notify"`
 	// CallbackTimeout is how long each turn has to call back, QueueTimeout how long the
 	// job waits for a worker, and Retention how long it is kept after its end.
 	CallbackTimeout time.Duration `store:"timeout"`
-	QueueTimeout    time.Duration `store:"queueTimeout,human"`
-	Retention       time.Duration `store:"retention,keep"`
+	QueueTimeout    time.Duration `store:"queueTimeout"`
+	Retention       time.Duration `store:"retention"`
 	// IdempotencyKey is the caller's, and RequestDigest tells what was asked for
 	// under it.
 	IdempotencyKey string `store:"idempotency"`
-	RequestDigest  string `store:"requestDigest,asked"`
+	RequestDigest  string `store:"requestDigest"`
 	// Interprets is the reply that this job is to make sense of.
-	Interprets Round `store:"interprets,reads"`
+	Interprets Round `store:"interprets"`
 
 	State      job.State `store:"state"`
 	Phase      job.Phase `store:"phase"`
@@ -83,15 +82,15 @@ type Record struct {
 	Node  string `store:"node"`
 	// RestartPending is whether the next turn is enqueued when the process of the
 	// one before is gone, and Follower the job that is enqueued then.
-	RestartPending bool   `store:"restartPending,again"`
+	RestartPending bool   `store:"restartPending"`
 	Follower       job.ID `store:"follower"`
 	// ResumeReason tells the next turn why it is needed.
-	ResumeReason *ResumeReason `store:"resumeReason,note"`
+	ResumeReason *ResumeReason `store:"resumeReason"`
 	// FailureTurn, FailureCode and FailureMessage are what Claude itself reported of
 	// the turn, which is told when its process is gone.
-	FailureTurn    int          `store:"failureTurn,gaveUpTurn"`
-	FailureCode    job.Code     `store:"failureCode,gaveUpCode"`
-	FailureMessage string       `store:"failureMessage,gaveUp"`
+	FailureTurn    int          `store:"failureTurn"`
+	FailureCode    job.Code     `store:"failureCode"`
+	FailureMessage string       `store:"failureMessage"`
 	LastFailure    *job.Failure `store:"lastFailure"`
 	// Interrupt is the latest request to stop what a turn does. It is replaced, never written to.
 	Interrupt *job.Interrupt `store:"interrupt"`
@@ -99,7 +98,7 @@ type Record struct {
 	CLIVersions CLIVersions `store:"cliVersions"`
 	// BlockedSince is since when each turn has ended at a limit of Claude's, or could not start
 	// because of its node; zero where that is not so of the latest.
-	BlockedSince time.Time `store:"blockedSince,limitedSince"`
+	BlockedSince time.Time `store:"blockedSince"`
 
 	// Root is the job that began the conversation, empty for the job itself;
 	// Conversation counts the conversations there were, and Begun is whether the CLI
@@ -127,7 +126,7 @@ type Record struct {
 	CacheWriteTokens int64 `store:"cacheWriteTokens"`
 	// DeliveredMessages is how many of the pending messages are in the prompt of the
 	// running turn.
-	DeliveredMessages int `store:"deliveredMessages,told"`
+	DeliveredMessages int `store:"deliveredMessages"`
 	// Words are what people have written to Claude, and Offer what of it the running turn was told
 	// last, while it is not certain that it was heard.
 	Words Words  `store:"words"`
@@ -139,7 +138,7 @@ type Record struct {
 	// Blocks counts how often the turn was kept from ending without a result.
 	Blocks int `store:"blocks"`
 	// Output is how far what Claude says is in the chat.
-	Output OutputPosition `store:"outputPosition,said"`
+	Output OutputPosition `store:"outputPosition"`
 
 	// Signature is the digest of the signature that callbacks carry.
 	Signature string `store:"signature"`
@@ -157,15 +156,14 @@ type Record struct {
 	QuestionID job.CheckpointID `store:"questionId"`
 	// CallbackLeft is what was left of the callback clock when it was stopped for a
 	// person.
-	CallbackLeft time.Duration `store:"callbackLeft,left"`
+	CallbackLeft time.Duration `store:"callbackLeft"`
 	// Answers are the checkpoints that a person has answered, in order.
 	Answers Answers `store:"answers"`
 	// Reviewed is the decision on the change that was submitted last, and Steers how
 	// often it was steered.
 	Reviewed job.Decision `store:"reviewed"`
-	Steers   int          `store:"steers,steered"`
-	// AuditHead is the end of the audit log; nil for a job of an earlier version, whose
-	// entries are not chained yet. It is replaced, never written to: see State.audit.
+	Steers   int          `store:"steers"`
+	// AuditHead is the end of the audit log. It is replaced, never written to: see State.audit.
 	AuditHead *job.AuditHead `store:"auditHead"`
 }
 
@@ -185,9 +183,6 @@ func (r *Record) AsShown() job.Job {
 	}
 	if r.AuditHead != nil && r.AuditHead.Count > 0 {
 		j.Audit = r.AuditHead
-	}
-	if j.Phase == job.NoPhase {
-		j.Phase = r.State.DefaultPhase() // it was stored before there were phases
 	}
 	if r.Checkpoint != "" {
 		j.Checkpoint = &job.Checkpoint{ID: r.Checkpoint}
@@ -269,9 +264,9 @@ type Checkpoint struct {
 	UserID      string        `store:"user"`
 	SessionID   string        `store:"session"`
 	EventPrefix string        `store:"prefix"`
-	Retention   time.Duration `store:"retention,keep"`
+	Retention   time.Duration `store:"retention"`
 	// Timeout is how long it waits for a reply.
-	Timeout    time.Duration `store:"humanTimeout,human"`
+	Timeout    time.Duration `store:"humanTimeout"`
 	CreatedAt  time.Time     `store:"created"`
 	AnsweredAt time.Time     `store:"answered"`
 	// MessageID is the message that puts it into the session.
@@ -282,9 +277,9 @@ type Checkpoint struct {
 	Next  job.CheckpointID `store:"next"`
 	// ApprovalKey is what a yes would permit, AuditFields the same for the audit log,
 	// and ToolCallID the call in the chat that waits for it; empty for nothing.
-	ApprovalKey string        `store:"approvalKey,subject"`
-	AuditFields job.Operation `store:"auditFields,about"`
-	ToolCallID  string        `store:"toolCallId,call"`
+	ApprovalKey string        `store:"approvalKey"`
+	AuditFields job.Operation `store:"auditFields"`
+	ToolCallID  string        `store:"toolCallId"`
 	// RaiseUSD is by how much a yes raises the job's budget; 0 for other questions.
 	RaiseUSD float64 `store:"raise"`
 	// Exchange is what was said since the question was first put.
@@ -293,7 +288,7 @@ type Checkpoint struct {
 	// of them, and Interpreter the job that does it.
 	Round          int    `store:"round"`
 	ReplyMessageID int64  `store:"replyMessage"`
-	Interpreter    job.ID `store:"interpreter,reader"`
+	Interpreter    job.ID `store:"interpreter"`
 	// Commit is as Record.Commit.
 	Commit string `store:"commit"`
 	// Loaded is the record as it was loaded; nil for a new one.
@@ -383,15 +378,15 @@ type Run struct {
 
 	JobID       job.ID        `store:"job"`
 	Action      string        `store:"name"`
-	ApprovalKey string        `store:"approvalKey,subject"`
-	AuditFields job.Operation `store:"auditFields,about"`
+	ApprovalKey string        `store:"approvalKey"`
+	AuditFields job.Operation `store:"auditFields"`
 	// ToolCallID is the call in the chat that shows it.
-	ToolCallID string          `store:"toolCallId,call"`
+	ToolCallID string          `store:"toolCallId"`
 	State      RunState        `store:"state"`
 	StartedAt  time.Time       `store:"started"`
 	Result     json.RawMessage `store:"result"`
 	// CallbackLeft is what was left of the callback clock, which stands still.
-	CallbackLeft time.Duration `store:"callbackLeft,left"`
+	CallbackLeft time.Duration `store:"callbackLeft"`
 	// Loaded is the record as it was loaded; nil for a new one.
 	Loaded *Run `store:"-"`
 }

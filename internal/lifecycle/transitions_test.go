@@ -26,7 +26,7 @@ type position struct {
 func positions() []position {
 	found := []position{{"", ""}}
 	for _, s := range job.States {
-		if s.DefaultPhase() == job.NoPhase {
+		if s != job.Pending && s != job.Running {
 			found = append(found, position{s, job.NoPhase})
 		}
 		for _, row := range job.Phases {
@@ -352,27 +352,6 @@ func TestParkedJobDoesNotFail(t *testing.T) {
 		if diff := cmp.Diff(before, eventsOf(t, s, j)); diff != "" {
 			t.Errorf("events: %s", diff)
 		}
-	})
-}
-
-// TestRecordsWithoutAPhaseAreRead takes jobs on that were stored before there were
-// phases.
-func TestRecordsWithoutAPhaseAreRead(t *testing.T) {
-	t.Parallel()
-	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		j := create(t, s, newJob("u"))
-		forget := func() { rdb.HDel(t.Context(), jobKey(t, rdb, j.ID), "phase") }
-		forget()
-		in(t, s, j.ID, job.Queued)
-		if take(t, s) == nil {
-			t.Fatal("not taken")
-		}
-		forget()
-		in(t, s, j.ID, job.AtWork)
-		if err := s.SetPhase(t.Context(), j.ID, 1, "n", job.Capturing); err != nil {
-			t.Error(err)
-		}
-		in(t, s, j.ID, job.Capturing)
 	})
 }
 

@@ -83,7 +83,7 @@ func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop
 		t.Fatal(err)
 	}
 	o := outbox.New(s.Store, outbox.Handlers{}, outbox.Notifier{
-		Records: s.Store, Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Send, GuardedFunc: hook.Send,
+		Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Send, GuardedFunc: hook.Send,
 	}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -11,13 +11,6 @@ import (
 	"ringback/internal/store"
 )
 
-// Records are what notifications are about: store.Store. They are read for tasks of earlier
-// versions only, which stored no notice.
-type Records interface {
-	Get(ctx context.Context, id job.ID) (job.Job, error)
-	Checkpoint(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error)
-}
-
 // SendFunc posts a JSON body to an address and returns what was answered. id is the
 // same each time one notification is sent. It is notify.Webhook's Send.
 type SendFunc func(ctx context.Context, address, id string, body []byte) ([]byte, error)
@@ -46,7 +39,6 @@ func (a Addresses) Ways() []lifecycle.TaskKind {
 
 // Notifier notifies the outside of what happened to jobs.
 type Notifier struct {
-	Records   Records
 	Addresses Addresses
 	// TrustedFunc calls addresses of the configuration, GuardedFunc those that came
 	// with a request.
@@ -120,20 +112,14 @@ type delivery struct {
 	sendFunc          SendFunc
 }
 
-// prepare reads what a task is to tell, and finds whom. A task of an earlier version has no body:
-// it is made of what is stored now, and kept, so that each try sends the same.
+// prepare reads what a task is to tell, and finds whom. Error: NotFound if nothing is stored to tell.
 func (o *Outbox) prepare(ctx context.Context, p store.Partition, t store.Task) (delivery, error) {
 	notice, err := o.queue.Notice(ctx, p, t)
 	if err != nil {
 		return delivery{}, err
 	}
 	if len(notice.Body) == 0 {
-		if notice.Body, notice.Address, err = o.notifier.composeLate(ctx, t); err != nil {
-			return delivery{}, err
-		}
-		if err := o.queue.KeepNotice(ctx, p, t, notice); err != nil {
-			return delivery{}, err
-		}
+		return delivery{}, job.Errorf(job.NotFound, "The notice of the task %s was deleted", t.Ref)
 	}
 	d := delivery{notice, string(t.Kind), o.notifier.Addresses.Webhook, o.notifier.TrustedFunc}
 	switch {
@@ -145,30 +131,4 @@ func (o *Outbox) prepare(ctx context.Context, p store.Partition, t store.Task) (
 		d.receiver = string(lifecycle.TaskWebhook)
 	}
 	return d, nil
-}
-
-// composeLate makes the body of a notice of what is stored now. It also returns the address that
-// came with the question.
-func (n Notifier) composeLate(ctx context.Context, t store.Task) (body []byte, address string, err error) {
-	var notice lifecycle.Notice
-	about := store.SubjectOf(t)
-	if about.Checkpoint != "" {
-		c, err := n.Records.Checkpoint(ctx, about.Checkpoint)
-		if err != nil {
-			return nil, "", err
-		}
-		notice.Checkpoint, about.Job = &c, c.RequestID
-		if t.Kind == lifecycle.TaskResume {
-			address = propsOf(c).ResumeURL
-		}
-	}
-	if about.Job != "" {
-		j, err := n.Records.Get(ctx, about.Job)
-		if err != nil {
-			return nil, "", err
-		}
-		notice.Job = &j
-	}
-	body, err = Compose(t.Kind, notice)
-	return body, address, err
 }

@@ -13,11 +13,8 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/outbox"
+	"ringback/internal/store"
 )
-
-// records holds one job that has asked and then ended, and one question of an
-// orchestrator outside.
-type records struct{}
 
 const (
 	jobID, askedID, outsideID, mutedID = "req_1", "chk_1", "chk_2", "chk_3"
@@ -31,14 +28,34 @@ func at(clock string) time.Time {
 	return t
 }
 
-func (records) Get(_ context.Context, id job.ID) (job.Job, error) {
-	if id != jobID {
-		return job.Job{}, errGone
+// noticeOf is what is stored with a task: of one job that has asked and then ended, and of
+// questions of an orchestrator outside. Of all others, nothing is stored any more.
+func noticeOf(t task) store.Notice {
+	about := lifecycle.Notice{Job: &job.Job{ID: jobID, Kind: "ship", State: job.Received, UpdatedAt: at("12:00:00")}}
+	var n store.Notice
+	switch {
+	case t.kind == lifecycle.TaskResume, strings.HasPrefix(t.ref, "opened|"):
+		asked, known := checkpointOf(job.CheckpointID(strings.TrimPrefix(t.ref, "opened|")))
+		if !known {
+			return n
+		}
+		about.Checkpoint = &asked
+		var props job.Props
+		if json.Unmarshal(asked.Props, &props) == nil {
+			n.Address = props.ResumeURL
+		}
+	case !strings.HasPrefix(t.ref, "ended|"+jobID):
+		return n
 	}
-	return job.Job{ID: jobID, Kind: "ship", State: job.Received, UpdatedAt: at("12:00:00")}, nil
+	body, err := outbox.Compose(t.kind, about)
+	if err != nil {
+		panic(err)
+	}
+	n.Body = body
+	return n
 }
 
-func (records) Checkpoint(_ context.Context, id job.CheckpointID) (job.Checkpoint, error) {
+func checkpointOf(id job.CheckpointID) (job.Checkpoint, bool) {
 	asked := job.Checkpoint{ID: id, SessionID: "s1", UserID: "u1", Message: "Which format?", CreatedAt: at("10:00:00"), AnsweredAt: at("11:00:00")}
 	switch id {
 	case askedID:
@@ -49,9 +66,9 @@ func (records) Checkpoint(_ context.Context, id job.CheckpointID) (job.Checkpoin
 	case mutedID:
 		asked.Type = job.InformationRequest
 	default:
-		return job.Checkpoint{}, errGone
+		return job.Checkpoint{}, false
 	}
-	return asked, nil
+	return asked, true
 }
 
 // call is one body that was sent.
@@ -124,7 +141,7 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 				}
 				q := newQueue(c.task)
 				runWith(t, q, outbox.Handlers{}, outbox.Notifier{
-					Records: records{}, Addresses: c.addresses, TrustedFunc: sendAs("trusted"), GuardedFunc: sendAs("guarded"),
+					Addresses: c.addresses, TrustedFunc: sendAs("trusted"), GuardedFunc: sendAs("guarded"),
 				})
 				time.Sleep(time.Hour)
 				synctest.Wait()

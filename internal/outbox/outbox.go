@@ -19,7 +19,6 @@ type Queue interface {
 	PostponeTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error
 
 	Notice(ctx context.Context, p store.Partition, t store.Task) (store.Notice, error)
-	KeepNotice(ctx context.Context, p store.Partition, t store.Task, n store.Notice) error
 	DelayNotice(ctx context.Context, p store.Partition, t store.Task, receiver, why string, after time.Duration) error
 	NoticeTaken(ctx context.Context, receiver string) error
 	GiveUpNotice(ctx context.Context, p store.Partition, t store.Task, why string) error

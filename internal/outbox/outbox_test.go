@@ -27,7 +27,6 @@ type queue struct {
 	mu       sync.Mutex
 	due      map[task]time.Time
 	attempts map[task]int
-	notices  map[task]store.Notice
 	since    time.Time
 	givenUp  int
 	// booked counts the bookings; unbooked are those that fail, as where Redis is away.
@@ -42,7 +41,7 @@ type task struct {
 }
 
 func newQueue(tasks ...task) *queue {
-	q := &queue{due: map[task]time.Time{}, attempts: map[task]int{}, notices: map[task]store.Notice{}, since: time.Now()}
+	q := &queue{due: map[task]time.Time{}, attempts: map[task]int{}, since: time.Now()}
 	for _, t := range tasks {
 		q.due[t] = time.Now()
 	}
@@ -80,17 +79,9 @@ func (q *queue) PostponeTask(_ context.Context, _ store.Partition, t store.Task,
 func (q *queue) Notice(_ context.Context, _ store.Partition, t store.Task) (store.Notice, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	one := task{t.Kind, t.Ref}
-	n := q.notices[one]
+	n := noticeOf(task{t.Kind, t.Ref})
 	n.Age = time.Since(q.since)
 	return n, nil
-}
-
-func (q *queue) KeepNotice(_ context.Context, _ store.Partition, t store.Task, n store.Notice) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.notices[task{t.Kind, t.Ref}] = n
-	return nil
 }
 
 func (q *queue) DelayNotice(ctx context.Context, p store.Partition, t store.Task, _, _ string, after time.Duration) error {
@@ -191,7 +182,7 @@ func run(t *testing.T, q *queue, attempt func() error) *outbox.Outbox {
 	}
 	called := func(context.Context, string, string, []byte) ([]byte, error) { return nil, attempt() }
 	return runWith(t, q, handlers, outbox.Notifier{
-		Records: records{}, Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: called, GuardedFunc: called,
+		Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: called, GuardedFunc: called,
 	})
 }
 
@@ -243,7 +234,7 @@ func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
 		}
 		o := runWith(t, q, outbox.Handlers{
 			FinishReadingFunc: func(context.Context, job.ID) error { read <- time.Now(); return nil },
-		}, outbox.Notifier{Records: records{}, Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: hang})
+		}, outbox.Notifier{Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: hang})
 		<-hung
 		start := time.Now()
 		q.mu.Lock()
@@ -268,7 +259,7 @@ func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
 			return nil, ctx.Err()
 		}
 		o := outbox.New(q, outbox.Handlers{}, outbox.Notifier{
-			Records: records{}, Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: slow,
+			Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: slow,
 		}, slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { <-begun; stop() }()
@@ -291,7 +282,7 @@ func TestAReceiverThatHangsHoldsUpNoOther(t *testing.T) {
 		q := newQueue(tasks...)
 		var underWay, most, told atomic.Int64
 		runWith(t, q, outbox.Handlers{}, outbox.Notifier{
-			Records: records{}, Addresses: outbox.Addresses{Webhook: "https://hangs.example", Slack: "https://works.example"},
+			Addresses: outbox.Addresses{Webhook: "https://hangs.example", Slack: "https://works.example"},
 			TrustedFunc: func(ctx context.Context, address, _ string, _ []byte) ([]byte, error) {
 				if address == "https://works.example" {
 					told.Add(1)

@@ -258,9 +258,6 @@ func (n *node) run(ctx context.Context) error {
 		stopStaying()
 		<-quit
 	}()
-	if err := n.store.Upgrade(ctx); err != nil {
-		return err
-	}
 	n.connections, n.refusals = guard.NewConnections(budget(c)), guard.BoundedLog(n.log)
 	n.hub = hub.New(n.store, hub.Options{Limits: webSocketLimits(c), Refused: func(limit string) { n.metrics.WebSocketRefused(limit) }}, n.log)
 	trusted, guarded, err := newWebhooks(c)
@@ -277,7 +274,7 @@ func (n *node) run(ctx context.Context) error {
 	}, n.log)
 	n.outbox = outbox.New(n.store, outbox.Handlers{
 		StartReadingFunc: n.checkpoints.StartReading, FinishReadingFunc: n.checkpoints.FinishReading, FollowFunc: n.jobs.Follow,
-	}, outbox.Notifier{Records: n.store, Addresses: notified(c), TrustedFunc: trusted.Send, GuardedFunc: guarded.Send}, n.log)
+	}, outbox.Notifier{Addresses: notified(c), TrustedFunc: trusted.Send, GuardedFunc: guarded.Send}, n.log)
 	if err := n.newActions(trusted); err != nil {
 		return err
 	}

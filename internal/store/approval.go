@@ -20,7 +20,7 @@ func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error
 	}
 	var answers lifecycle.Answers
 	if text != "" {
-		err = decodeAnswers(text, &answers)
+		err = json.Unmarshal([]byte(text), &answers)
 	}
 	return answers, err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Audit returns a job's audit log as it is stored, oldest entry first, and its head as
-// of the same moment; nil for a log that an earlier version has written.
+// of the same moment; nil if the job's record has none.
 func (s *Store) Audit(ctx context.Context, id job.ID) ([]json.RawMessage, *job.AuditHead, error) {
 	p, err := locate(id)
 	if err != nil {

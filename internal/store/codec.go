@@ -8,18 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 )
 
-// storedField is one field of a record: where it is in the Go type, and its names in
-// the store, the present one first.
+// storedField is one field of a record: its index in the Go type, and its name in the store.
 type storedField struct {
-	index   int
-	name    string
-	earlier string // as earlier versions named it; empty for the same
-	write   bool   // it is written, but not loaded
+	index int
+	name  string
+	write bool // it is written, but not loaded
 }
 
 // fieldsOf reads the tags of a record's type, see lifecycle.Record.
@@ -31,16 +28,8 @@ func fieldsOf[R any]() []storedField {
 		if !ok || tag == "-" {
 			continue
 		}
-		names := strings.Split(tag, ",")
-		f := storedField{index: i, name: names[0]}
-		for _, option := range names[1:] {
-			if option == "write" {
-				f.write = true
-			} else {
-				f.earlier = option
-			}
-		}
-		fields = append(fields, f)
+		name, option, _ := strings.Cut(tag, ",")
+		fields = append(fields, storedField{index: i, name: name, write: option == "write"})
 	}
 	return fields
 }
@@ -60,9 +49,6 @@ func decodeValues(into any, fields []storedField, h map[string]string) error {
 			continue
 		}
 		text := h[f.name]
-		if text == "" && f.earlier != "" {
-			text = h[f.earlier]
-		}
 		if text == "" {
 			continue
 		}
@@ -86,9 +72,6 @@ func changes(before, after any, fields []storedField) (set []any, remove []any) 
 			remove = append(remove, f.name)
 		} else {
 			set = append(set, f.name, is)
-		}
-		if f.earlier != "" {
-			remove = append(remove, f.earlier)
 		}
 	}
 	return set, remove
@@ -150,13 +133,8 @@ func decodeField(v reflect.Value, text string) error {
 		p.Turn, p.Offset = atoi(turn), int64(atoi(offset))
 		return nil
 	case *[]string:
-		// Earlier versions wrote them in brackets.
-		*p = strings.Fields(strings.Trim(text, "[]"))
+		*p = strings.Fields(text)
 		return nil
-	case *lifecycle.Answers:
-		return decodeAnswers(text, p)
-	case *lifecycle.Head, *job.Operation:
-		return json.Unmarshal(wholeObject(text), p)
 	}
 	switch v.Kind() { //nolint:exhaustive // the rest is JSON
 	case reflect.String:
@@ -173,23 +151,6 @@ func decodeField(v reflect.Value, text string) error {
 		return json.Unmarshal([]byte(text), v.Addr().Interface())
 	}
 	return nil
-}
-
-// decodeAnswers reads a list; earlier versions stored it without its brackets.
-func decodeAnswers(text string, into *lifecycle.Answers) error {
-	return json.Unmarshal([]byte("["+strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")+"]"), into)
-}
-
-// wholeObject completes the pieces of objects that earlier versions stored: without
-// the closing brace, or members behind a comma.
-func wholeObject(text string) []byte {
-	if members, ok := strings.CutPrefix(text, ","); ok {
-		return []byte("{" + members + "}")
-	}
-	if !strings.HasSuffix(text, "}") {
-		return []byte(text + "}")
-	}
-	return []byte(text)
 }
 
 // roundOf reads "<checkpoint>|<number>".
@@ -215,19 +176,6 @@ func encodeCall(c lifecycle.Call) string {
 		messages[i] = strconv.FormatInt(m, 10)
 	}
 	return string(c.Owner) + "|" + strings.Join(messages, ",") + "|" + c.Tool
-}
-
-// decodeApproval reads a decision; earlier versions stored "<checkpoint>|<until>", with
-// "|no" behind a no.
-func decodeApproval(text string) (*approval.Decision, error) {
-	a := new(approval.Decision)
-	if strings.HasPrefix(text, "{") {
-		return a, json.Unmarshal([]byte(text), a)
-	}
-	id, rest, _ := strings.Cut(text, "|")
-	until, no, _ := strings.Cut(rest, "|")
-	*a = approval.Decision{Checkpoint: job.CheckpointID(id), Denied: no != "", Until: millis(until)}
-	return a, nil
 }
 
 // decodeBatch and encodeBatch read and write "<digest> <count> <total> <items>".

@@ -453,7 +453,6 @@ func (c *commit) applyToApprovals(e lifecycle.Effect) {
 		c.do(args...)
 	case lifecycle.ForgetRun:
 		c.do("HDEL", c.under("runs", e.JobID), e.ApprovalKey)
-		c.do("HDEL", c.under("job", e.JobID), "run:"+e.ApprovalKey) // as earlier versions kept it
 	default:
 		c.applyToResult(e)
 	}

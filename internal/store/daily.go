@@ -50,9 +50,6 @@ func dayOf(date string, counts map[string]int64) job.Day {
 		if kind, ok := strings.CutPrefix(name, string(lifecycle.Spent)+":"); ok {
 			day.CostUSD[kind] += price.Nano(n).USD()
 		}
-		if kind, ok := strings.CutPrefix(name, "cost:"); ok { // as earlier versions counted, in millionths
-			day.CostUSD[kind] += float64(n) / 1e6
-		}
 	}
 	return day
 }

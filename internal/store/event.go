@@ -218,42 +218,32 @@ func (s *Store) Events(ctx context.Context, userID string, since job.Seq, limit 
 	entries := pipe.XRangeN(ctx, stream, "("+from, "+", limit)
 	oldest := pipe.XRangeN(ctx, stream, "-", "+", 1)
 	at := pipe.XRangeN(ctx, stream, from, from, 1)
-	marks := pipe.MGet(ctx, p.key("seq", userID), p.key("base", userID))
-	if _, err := pipe.Exec(ctx); err != nil {
+	last := pipe.Get(ctx, p.key("seq", userID))
+	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
 		return Replay{}, storeError(err)
 	}
-	r := Replay{Last: seqOf(marks.Val()[0])}
-	base := seqOf(marks.Val()[1])
+	r := Replay{Last: seqOf(last.Val())}
 	for _, entry := range entries.Val() {
-		if e, ok := parseEntry(entry, userID, base); ok {
+		if e, ok := parseEntry(entry, userID); ok {
 			r.Events = append(r.Events, e)
 		}
 	}
-	r.Missed = since != r.Last && len(at.Val()) == 0 && since != before(oldest.Val(), base)
+	r.Missed = since != r.Last && len(at.Val()) == 0 && since != before(oldest.Val())
 	return r, nil
 }
 
 // before is the id of the event before the first one that is kept; 0 for none.
-func before(oldest []redis.XMessage, base job.Seq) job.Seq {
+func before(oldest []redis.XMessage) job.Seq {
 	if len(oldest) == 0 {
 		return 0
 	}
-	return entryAfter(oldest[0], base)
+	return entryAfter(oldest[0])
 }
 
-// entryAfter is the id of the user's event before an entry; 0 for none. Entries of earlier
-// versions do not name it: their ids rose by one, from behind base on.
-func entryAfter(entry redis.XMessage, base job.Seq) job.Seq {
-	if after, ok := entry.Values["p"]; ok {
-		return seqOf(after)
-	}
-	if after := entrySeq(entry) - 1; after != base {
-		return after
-	}
-	return 0
-}
+// entryAfter is the id of the user's event before an entry; 0 for none.
+func entryAfter(entry redis.XMessage) job.Seq { return seqOf(entry.Values["p"]) }
 
-func parseEntry(entry redis.XMessage, userID string, base job.Seq) (EventEnvelope, bool) {
+func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
 	frame, ok := entry.Values["f"].(string)
 	if !ok {
 		return EventEnvelope{}, false
@@ -268,7 +258,7 @@ func parseEntry(entry redis.XMessage, userID string, base job.Seq) (EventEnvelop
 	}
 	_, happening := job.CutEvent(head.Event)
 	return EventEnvelope{
-		Seq: entrySeq(entry), After: entryAfter(entry, base), RequestID: head.RequestID, UserID: userID,
+		Seq: entrySeq(entry), After: entryAfter(entry), RequestID: head.RequestID, UserID: userID,
 		Type: happening, Frame: []byte(frame),
 	}, true
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,46 +52,6 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 			if err != nil || got.Missed != missed {
 				t.Errorf("since %d (the last is %d): missed %t, want %t, %v", since, id(9), got.Missed, missed, err)
 			}
-		}
-	})
-}
-
-// What an earlier version has stored is replayed as it was: its ids rose by one.
-func TestEventsOfEarlierVersionsAreReplayed(t *testing.T) {
-	t.Parallel()
-	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		ctx := t.Context()
-		j, err := s.Start(ctx, newJob("u"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		stream := keysLike(t, rdb, "*:events:u")
-		prefix := strings.TrimSuffix(stream, ":events:u")
-		rdb.Del(ctx, stream)
-		for id := 1001; id <= 1003; id++ {
-			rdb.XAdd(ctx, &redis.XAddArgs{Stream: stream, ID: fmt.Sprintf("%d-0", id), Values: []any{"f", fmt.Sprintf(`{"id":"%d","event":"k:activity","requestId":%q}`, id, j.ID)}})
-		}
-		rdb.MSet(ctx, prefix+":seq:u", 1003, prefix+":base:u", 1000)
-		for _, step := range []struct {
-			do     func()
-			missed map[job.Seq]bool
-		}{
-			{func() {}, map[job.Seq]bool{0: false, 1001: false, 1003: false, 1004: true, 900: true}},
-			{func() {
-				_, err = s.Progress(ctx, j.ID, store.JobHeader{UserID: "u"}, json.RawMessage(`{}`), "digest-00001")
-			}, map[job.Seq]bool{0: false, 1001: false, 1003: false, 1004: true}},
-			{func() { rdb.XTrimMaxLen(ctx, stream, 2) }, map[job.Seq]bool{0: true, 1001: true, 1002: false, 1003: false}},
-		} {
-			step.do()
-			for since, missed := range step.missed {
-				got, err := s.Events(ctx, "u", since, 100)
-				if err != nil || got.Missed != missed {
-					t.Errorf("since %d: missed %t, want %t, %v", since, got.Missed, missed, err)
-				}
-			}
-		}
-		if err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -147,8 +147,6 @@ func (i *inspection) keys(page []string) error {
 			under = append(under, k)
 		case "queue":
 			err = i.holders(k)
-		case "open": // earlier versions kept a list of them
-			err = i.found(finding{Finding: job.Finding{Problem: "an earlier version kept it", Key: k.short()}, place: k.place, fix: [][]any{{"DEL", k.key()}}})
 		case "line":
 			if err = i.members(k); err == nil {
 				err = i.rounds(k)

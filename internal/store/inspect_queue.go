@@ -58,7 +58,7 @@ func (i *inspection) unqueued(records map[string]lifecycle.Record) error {
 }
 
 // taken returns the jobs of a partition that nodes have taken. An entry of a stream that no node
-// has is none of them: earlier versions queued jobs there.
+// has is none of them.
 func (i *inspection) taken(p Partition) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for _, priority := range []job.Priority{job.Interactive, job.Batch} {

@@ -43,9 +43,6 @@ func (i *inspection) records(ids []string) (map[string]lifecycle.Record, error) 
 		if err := decodeValues(&r, recordFields, h); err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
-		if r.Phase == job.NoPhase {
-			r.Phase = r.State.DefaultPhase()
-		}
 		records[id] = r
 	}
 	return records, nil

@@ -53,7 +53,6 @@ var keyPatterns = [...]keyPattern{
 	{"asking:<session>", "zset", "checkpoints that a message may answer, by the id of their message"},
 	{"events:<user>", "stream", "the user's events, fields f: the frame, JSON, and p: the id of the event before, 0 for none"},
 	{"seq:<user>", "string", "id of the user's latest event"},
-	{"base:<user>", "string", "id before the user's first event, as earlier versions kept it"},
 	{"sign-in:<digest>", "string", "the key or token of somebody who is signed in to the console, sealed; see internal/console/sign_in.go. In the partition of its digest"},
 	{"latest", "string", "id of the partition's latest event; 0 before the first"},
 	{"confirmed", "string", "the commit that last waited for replicas without writing anything else"},

@@ -111,9 +111,6 @@ var briefFields = func() []string {
 		if f.name != "input" && f.name != "result" {
 			names = append(names, f.name)
 		}
-		if f.earlier != "" {
-			names = append(names, f.earlier)
-		}
 	}
 	return names
 }()

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -329,9 +328,6 @@ func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (e
 	if err := decodeValues(&j.Record, recordFields, h); err != nil {
 		return fmt.Errorf("%s: %w", id, err)
 	}
-	if j.Phase == job.NoPhase {
-		j.Phase = j.State.DefaultPhase() // it was stored before there were phases
-	}
 	j.Loaded = j.Record
 	l.store.chats.Add(id, chatOf{j.UserID, j.SessionID})
 	if l.q.Running || len(j.Notify) > 0 {
@@ -408,32 +404,4 @@ func (l *loading) checkpoint(id job.CheckpointID, take func(*lifecycle.Checkpoin
 		take(c)
 		return nil
 	})
-}
-
-// decodeSteer reads a steer that waits. Earlier versions kept its reply as a text
-// without the closing brace, with the message's id beside it.
-func decodeSteer(text string) (lifecycle.QueuedSteer, error) {
-	var stored struct {
-		Reply   json.RawMessage
-		By      json.RawMessage
-		Message string
-	}
-	var steer lifecycle.QueuedSteer
-	if err := json.Unmarshal([]byte(text), &stored); err != nil {
-		return steer, err
-	}
-	var reply, by string
-	if json.Unmarshal(stored.Reply, &reply) == nil {
-		stored.Reply = wholeObject(reply)
-	}
-	if json.Unmarshal(stored.By, &by) == nil {
-		stored.By = json.RawMessage(by)
-	}
-	if err := json.Unmarshal(stored.Reply, &steer.Reply); err != nil {
-		return steer, err
-	}
-	if stored.Message != "" {
-		steer.Reply.MessageID = int64(atoi(stored.Message))
-	}
-	return steer, json.Unmarshal(stored.By, &steer.By)
 }

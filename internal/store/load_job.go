@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 
@@ -135,8 +136,8 @@ func (l *loading) steers(id job.ID, j *lifecycle.Job) {
 	texts := l.pipe.LRange(l.ctx, l.p.key("steers", string(id)), 0, -1)
 	l.after(func() error {
 		for _, text := range texts.Val() {
-			steer, err := decodeSteer(text)
-			if err != nil {
+			var steer lifecycle.QueuedSteer
+			if err := json.Unmarshal([]byte(text), &steer); err != nil {
 				return err
 			}
 			j.Queued = append(j.Queued, steer)
@@ -150,8 +151,8 @@ func (l *loading) unused(id job.ID, j *lifecycle.Job) {
 	texts := l.pipe.HVals(l.ctx, l.p.key("approvals", string(id)))
 	l.after(func() error {
 		for _, text := range texts.Val() {
-			d, err := decodeApproval(text)
-			if err != nil {
+			var d approval.Decision
+			if err := json.Unmarshal([]byte(text), &d); err != nil {
 				return err
 			}
 			j.Unused = append(j.Unused, d.Checkpoint)
@@ -164,16 +165,17 @@ func (l *loading) unused(id job.ID, j *lifecycle.Job) {
 func (l *loading) approval(id job.ID, j *lifecycle.Job, key string) {
 	decision := l.pipe.HGet(l.ctx, l.p.key("approvals", string(id)), key)
 	run := l.pipe.HGet(l.ctx, l.p.key("runs", string(id)), key)
-	earlier := l.pipe.HGet(l.ctx, l.p.key("job", string(id)), "run:"+key) // where earlier versions kept it
-	l.after(func() (err error) {
-		j.KnownRun = lifecycle.RunID(run.Val() + earlier.Val())
+	l.after(func() error {
+		j.KnownRun = lifecycle.RunID(run.Val())
 		if decision.Val() == "" {
 			return nil
 		}
-		if j.Approval, err = decodeApproval(decision.Val()); err == nil {
-			l.checkpoint(j.Approval.Checkpoint, func(c *lifecycle.Checkpoint) { l.st.Earlier = c })
+		j.Approval = new(approval.Decision)
+		if err := json.Unmarshal([]byte(decision.Val()), j.Approval); err != nil {
+			return err
 		}
-		return err
+		l.checkpoint(j.Approval.Checkpoint, func(c *lifecycle.Checkpoint) { l.st.Earlier = c })
+		return nil
 	})
 }
 

@@ -36,9 +36,7 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 	}
 	for i, other := range others {
 		format, name, _ := strings.Cut(other, " ")
-		if others[i] = name + " (format " + format + ")"; format == "0" {
-			others[i] = name + " (an early version)"
-		}
+		others[i] = name + " (format " + format + ")"
 	}
 	return fmt.Errorf("%w: %s. This one writes format %d, and they cannot work together. Stop all servers of the other version, then start this one: turns go on meanwhile. A server that was killed counts for another %s (NODE_TIMEOUT)",
 		ErrFormat, strings.Join(others, ", "), storedFormat, s.opts.NodeTimeout)

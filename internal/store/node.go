@@ -20,7 +20,7 @@ import (
 func (s *Store) Heartbeat(ctx context.Context, node, account string) (silent []string, err error) {
 	for jumped := true; jumped && err == nil; {
 		var answer any
-		answer, jumped, err = s.runTimed(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account, storedFormat)
+		answer, jumped, err = s.runTimed(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account)
 		silent = stringsOf(answer)
 	}
 	return silent, err

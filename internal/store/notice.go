@@ -14,7 +14,7 @@ import (
 
 // Notice is what a task is to tell the outside.
 type Notice struct {
-	// Body is what is sent; empty for a task of an earlier version, which stored none.
+	// Body is what is sent.
 	Body []byte
 	// Address came with the question that was answered; empty for those of the configuration.
 	Address string
@@ -65,16 +65,6 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 		n.Body = body
 	}
 	return n, nil
-}
-
-// KeepNotice stores a notice of which only the task was stored.
-func (s *Store) KeepNotice(ctx context.Context, p Partition, t Task, n Notice) error {
-	now := s.clock.now()
-	pipe := s.rdb.TxPipeline()
-	pipe.Do(ctx, noticeWords(p.key("notice", t.member()), lifecycle.Notice{Body: n.Body, Address: n.Address}, now)...)
-	pipe.ZAddNX(ctx, p.key("notices", string(t.Kind)), redis.Z{Score: float64(now.UnixMilli()), Member: t.member()})
-	_, err := pipe.Exec(ctx)
-	return storeError(err)
 }
 
 // failing are the receivers that did not take the last notice.
@@ -206,7 +196,7 @@ func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus
 func notification(member string, status job.NotificationStatus, fields []any, due float64) job.Notification {
 	kind, ref, _ := strings.Cut(member, "|")
 	n := job.Notification{ID: idOf(member), Receiver: job.Receiver(kind), Status: status}
-	about := SubjectOf(Task{Kind: lifecycle.TaskKind(kind), Ref: ref})
+	about := subjectOf(Task{Kind: lifecycle.TaskKind(kind), Ref: ref})
 	n.RequestID, n.CheckpointID = about.Job, about.Checkpoint
 	text := func(i int) string { t, _ := fields[i].(string); return t }
 	n.Time, n.Host, n.Error = millis(text(0)), job.HostOf(text(1)), text(2)
@@ -228,7 +218,7 @@ func taskOf(id job.NotificationID) (p Partition, t Task, ok bool) {
 	if !slices.Contains(lifecycle.Notices[:], t.Kind) {
 		return 0, Task{}, false
 	}
-	about := SubjectOf(t)
+	about := subjectOf(t)
 	if about.Job != "" {
 		p, ok = partitionOfID(about.Job)
 	} else {
@@ -245,8 +235,8 @@ type Subject struct {
 	Job job.ID
 }
 
-// SubjectOf reads the reference of a task that notifies the outside.
-func SubjectOf(t Task) Subject {
+// subjectOf reads the reference of a task that notifies the outside.
+func subjectOf(t Task) Subject {
 	if t.Kind == lifecycle.TaskResume {
 		return Subject{Checkpoint: job.CheckpointID(t.Ref)}
 	}

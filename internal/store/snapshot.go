@@ -28,7 +28,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot 
 	if err != nil {
 		return err
 	}
-	before, _, err := s.snapshotHead(ctx, id)
+	before, err := s.snapshotHead(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -50,24 +50,20 @@ func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot 
 	return storeError(err)
 }
 
-// snapshotHead reads where a snapshot lies; old is one of an earlier version, which lay with
-// its head.
-func (s *Store) snapshotHead(ctx context.Context, id job.ID) (head snapshotHead, old json.RawMessage, err error) {
+// snapshotHead reads where a snapshot is stored; its turn is 0 if there is none.
+func (s *Store) snapshotHead(ctx context.Context, id job.ID) (head snapshotHead, err error) {
 	text, err := s.changeField(ctx, id, "snapshot")
-	if err != nil || text == nil || string(text) == "null" {
-		return head, nil, err
+	if err != nil || text == nil {
+		return head, err
 	}
-	if text[0] == '[' {
-		return head, text, nil
-	}
-	return head, nil, json.Unmarshal(text, &head)
+	return head, json.Unmarshal(text, &head)
 }
 
 // Snapshot returns what SaveSnapshot kept; nil when there is none, or not all of it.
 func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
-	head, old, err := s.snapshotHead(ctx, id)
+	head, err := s.snapshotHead(ctx, id)
 	if err != nil || head.Turn == 0 {
-		return old, err
+		return nil, err
 	}
 	p, err := locate(id)
 	if err != nil {

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // queuedPrompts are the steers that wait for the turn to end, oldest first.
@@ -14,8 +16,8 @@ func (s *Store) queuedPrompts(ctx context.Context, p Partition, id job.ID) ([]st
 	}
 	var prompts []string
 	for _, text := range texts {
-		steer, err := decodeSteer(text)
-		if err != nil {
+		var steer lifecycle.QueuedSteer
+		if err := json.Unmarshal([]byte(text), &steer); err != nil {
 			return nil, err
 		}
 		prompts = append(prompts, steer.Reply.Reason)

@@ -153,70 +153,34 @@ func (s *Store) Prepare(ctx context.Context) error {
 	return storeError(err)
 }
 
-// storedFormat counts the ways in which contents were written. A server reads those of
-// earlier formats: 1 is that of versions which stored no number, 2 had no lists of jobs by
-// state and kind, and up to 3 jobs waited in the streams of which they are taken.
-const storedFormat = 4
+// storedFormat counts the ways in which contents were written. A server reads its own format only.
+const storedFormat = 5
 
 // ErrFormat is returned if the store is, or is being, written by another version, in a way that does
 // not go together with this one's.
 var ErrFormat = errors.New("another version of Ringback uses the store")
 
-// checkFormat notes in the store how it is written.
+// checkFormat notes in the store how it is written, and returns ErrFormat if it is written in
+// another way.
 func (s *Store) checkFormat(ctx context.Context) error {
 	key := Partition(0).key("format")
-	written, err := s.writtenFormat(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.rdb.SetNX(ctx, key, written, 0).Err(); err != nil {
+	if err := s.rdb.SetNX(ctx, key, storedFormat, 0).Err(); err != nil {
 		return storeError(err)
 	}
 	known, err := s.rdb.Get(ctx, key).Int()
-	if err != nil {
+	switch {
+	case err != nil:
 		return storeError(err)
-	}
-	if known > storedFormat {
+	case known > storedFormat:
 		return newerFormat(known)
+	case known < storedFormat:
+		return fmt.Errorf("%w: an older one has written it, in format %d, and this one reads format %d only; let the older version end its jobs, then use an empty store (another REDIS_URL, or DATA_DIR)", ErrFormat, known, storedFormat)
 	}
 	return nil
 }
 
 func newerFormat(known int) error {
-	return fmt.Errorf("%w: a newer one has written it, in format %d, and this one knows formats up to %d; start the newer version here, or use another REDIS_URL", ErrFormat, known, storedFormat)
-}
-
-// writtenFormat is the format of a store that holds no number: 1 where there are jobs.
-func (s *Store) writtenFormat(ctx context.Context) (int, error) {
-	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.IntCmd, Partitions)
-	for p := range Partition(Partitions) {
-		reads[p] = pipe.Exists(ctx, p.key("jobs"))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return 0, storeError(err)
-	}
-	for _, read := range reads {
-		if read.Val() > 0 {
-			return 1, nil
-		}
-	}
-	return storedFormat, nil
-}
-
-// Upgrade brings a store that an earlier version has written up to date: it makes the
-// lists that were not kept then, and the lines of the queue. A store that is up to date costs one call.
-func (s *Store) Upgrade(ctx context.Context) error {
-	key := Partition(0).key("format")
-	known, err := s.rdb.Get(ctx, key).Int()
-	if err != nil || known >= storedFormat {
-		return storeError(err)
-	}
-	s.log.Info("bringing the store up to date", "format", known, "to", storedFormat)
-	if _, err := s.Inspect(ctx, true, func(job.Finding) {}); err != nil {
-		return err
-	}
-	return storeError(s.rdb.Set(ctx, key, storedFormat, 0).Err())
+	return fmt.Errorf("%w: a newer one has written it, in format %d, and this one reads format %d only; start the newer version here, or use another REDIS_URL", ErrFormat, known, storedFormat)
 }
 
 // Ping reports whether Redis answers.

@@ -158,14 +158,13 @@ func (root Root) mirrors() ([]storedMirror, error) {
 	return all, err
 }
 
-// lastUse is when a mirror was used; one of an earlier version when it was changed.
+// lastUse returns when a mirror was used last.
 func lastUse(dir string) time.Time {
-	for _, name := range []string{dir + useSuffix, dir} {
-		if info, err := os.Stat(name); err == nil {
-			return info.ModTime()
-		}
+	info, err := os.Stat(dir + useSuffix)
+	if err != nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	return info.ModTime()
 }
 
 // sizeOf is what the files below a directory hold. It is being written to, perhaps.

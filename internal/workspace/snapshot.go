@@ -123,7 +123,7 @@ func (w *Workspace) MarkReady(at Trees) error {
 // machines have gone on with the job since it was used here.
 func (w *Workspace) IsAt(at Trees) bool {
 	mark, err := os.ReadFile(w.readyMark())
-	return err == nil && (string(mark) == markOf(at) || len(mark) == 0) // earlier versions wrote none
+	return err == nil && string(mark) == markOf(at)
 }
 
 func markOf(at Trees) string {

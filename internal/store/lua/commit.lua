@@ -49,7 +49,7 @@ for _ = 1, tonumber(take()) do
   append(user, id, what, rest, floor)
   if not kept[user] then
     kept[user] = true
-    for _, name in ipairs({ ':events:', ':seq:', ':base:' }) do redis.call('PEXPIRE', P .. name .. user, keep) end
+    for _, name in ipairs({ ':events:', ':seq:' }) do redis.call('PEXPIRE', P .. name .. user, keep) end
   end
 end
 return 1
