@@ -95,6 +95,8 @@ func phaseInWords(phase job.Phase, until time.Time) string {
 		return "waiting for the next attempt"
 	case phase == job.WaitingForLimit && !until.IsZero():
 		return "waiting for the end of a limit"
+	case phase == job.NoPhase:
+		return ""
 	}
 	return oneLine(cmp.Or(phase.Words(), string(phase))) // a newer server may have more of them
 }

@@ -122,7 +122,7 @@ func newStub(t *testing.T) *stub {
 				`"hmac":"5ae1f0"}`,
 		},
 		events: []string{
-			happened(1, "pending", `{"status":"pending"}`), happened(2, "running", `{"status":"running"}`),
+			happened(1, "pending", `{"status":"pending","phase":"queued"}`), happened(2, "running", `{"status":"running","phase":"claude"}`),
 			happened(3, "activity", `{"message":"Browsing\nrecipes","type":"querying","progress":30}`),
 			happened(4, "partial", `{"suggestions":[],"total":2}`), happened(5, "received", `{"suggestionId":"req_01_abcdefghijklmnopqrstuvwxyz"}`),
 		},

@@ -128,7 +128,7 @@ func TestRunShowsWhatIsAsked(t *testing.T) {
 	}{{"run-asked", 0}, {"run-asked-terminal", 60}} {
 		f := newStub(t)
 		f.events = []string{
-			happened(1, "running", `{}`), happened(2, "checkpoint", question),
+			happened(1, "running", `{"phase":"claude"}`), happened(2, "checkpoint", question),
 			happened(3, "checkpoint:resolved", question), happened(4, "received", `{}`),
 		}
 		got := newConsole(t, f.URL).onTerminal(c.columns).run(t, "run", "meal-suggestions")

@@ -10,8 +10,8 @@ import (
 func story() []string {
 	review := underReview[strings.Index(underReview, `{"id"`):strings.Index(underReview, `,"turn":1`)]
 	return []string{
-		happened(1, "pending", `{"status":"pending"}`),
-		happened(2, "running", `{"status":"running"}`),
+		happened(1, "pending", `{"status":"pending","phase":"queued"}`),
+		happened(2, "running", `{"status":"running","phase":"claude"}`),
 		happened(3, "activity", `{"message":"Browsing\nrecipes\u001b[31m","type":"querying","progress":30}`),
 		happened(4, "message", `{"action":"NEW_MESSAGE","status":"processing","sessionId":"s1","message":{"id":1,"sender":"user","content":"A lake,\nplease","parts":[{"type":"text","text":"A lake"}]}}`),
 		happened(5, "message", `{"action":"NEW_MESSAGE","status":"processing","sessionId":"s1","message":{"id":2,"sender":"assistant","content":"","parts":[{"type":"tool-call","toolName":"Bash","input":{"command":"ls"}}]}}`),
@@ -19,9 +19,9 @@ func story() []string {
 		happened(7, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered","reply":{"text":"Use 16:9"}`, 1)),
 		happened(8, "checkpoint", review),
 		happened(9, "checkpoint:resolved", strings.Replace(review, `"open"`, `"answered","reply":{"decision":"approve"}`, 1)),
-		happened(9, "pending", `{"status":"pending","turn":2,"attempt":1,"maxAttempts":3,"lastFailure":{"turn":2,"errorCode":"cli_failed","error":"The CLI exited\nwith 1"}}`),
-		happened(9, "pending", `{"status":"pending","phase":"queued","phaseUntil":"2026-03-01T10:00:12Z","turn":2,"attempt":1,"maxAttempts":3,"lastFailure":{"turn":2,"errorCode":"cli_failed","error":"The CLI exited"}}`),
-		happened(9, "pending", `{"status":"pending","phase":"waiting_for_limit"}`),
+		happened(9, "pending", `{"status":"pending","phase":"queued","turn":2,"attempt":1,"maxAttempts":3,"lastFailure":{"turn":2,"errorCode":"cli_failed","error":"The CLI exited\nwith 1"}}`),
+		happened(9, "pending", `{"status":"pending","phase":"queued","phase":"queued","phaseUntil":"2026-03-01T10:00:12Z","turn":2,"attempt":1,"maxAttempts":3,"lastFailure":{"turn":2,"errorCode":"cli_failed","error":"The CLI exited"}}`),
+		happened(9, "pending", `{"status":"pending","phase":"queued","phase":"waiting_for_limit"}`),
 		happened(9, "running", `{"status":"running","phase":"preparing"}`),
 		happened(9, "running", `{"status":"running","phase":"verifying"}`),
 		happened(9, "running", `{"status":"running","phase":"added_later"}`),
