@@ -63,15 +63,16 @@ func (budgets Spending) UsedUp(spent Spending) *UsedBudget {
 	return nil
 }
 
-// Left returns how much may be spent until the first budget is used up; limited is false if
-// there is none.
-func (budgets Spending) Left(spent Spending) (left price.Nano, limited bool) {
-	for _, b := range budgets.with(spent) {
-		if rest := b.Budget - b.Spent; b.Budget > 0 && (!limited || rest < left) {
-			left, limited = rest, true
+// Bear reports whether all budgets have something left even if those requests that are out
+// cost as much as they can. A budget bears anything as long as none is out.
+func (budgets Spending) Bear(spent, out Spending) bool {
+	may := out.with(Spending{})
+	for i, b := range budgets.with(spent) {
+		if most := may[i].Budget; b.Budget > 0 && most > 0 && b.Spent+most >= b.Budget {
+			return false
 		}
 	}
-	return left, limited
+	return true
 }
 
 func (budgets Spending) with(spent Spending) [4]UsedBudget {
@@ -100,12 +101,14 @@ const (
 type Metered struct {
 	InputTokens, OutputTokens, CacheReadTokens, CacheWriteTokens int64
 	Cost                                                         price.Nano
+	// Unsettled is what the requests that have not ended may have cost beyond that.
+	Unsettled price.Nano `json:",omitempty"`
 }
 
 // Plus adds two.
 func (m Metered) Plus(o Metered) Metered {
 	return Metered{
 		m.InputTokens + o.InputTokens, m.OutputTokens + o.OutputTokens,
-		m.CacheReadTokens + o.CacheReadTokens, m.CacheWriteTokens + o.CacheWriteTokens, m.Cost + o.Cost,
+		m.CacheReadTokens + o.CacheReadTokens, m.CacheWriteTokens + o.CacheWriteTokens, m.Cost + o.Cost, m.Unsettled + o.Unsettled,
 	}
 }

@@ -133,8 +133,16 @@ func (p Policy) FetchesNothing() string {
 	if !p.Network.IsNone() {
 		return ""
 	}
+	return p.mention("WebFetch")
+}
+
+// Searches reports whether Claude may search the web, with or without asking.
+func (p Policy) Searches() bool { return p.mention("WebSearch") != "" || p.mention("*") != "" }
+
+// mention returns a rule by which Claude may use a tool, with or without asking; "" for none.
+func (p Policy) mention(tool string) string {
 	for _, rule := range slices.Concat(p.AllowedTools, p.Tools.Allow, p.Tools.Ask) {
-		if rule == "WebFetch" || strings.HasPrefix(rule, "WebFetch(") {
+		if rule == tool || strings.HasPrefix(rule, tool+"(") {
 			return rule
 		}
 	}

@@ -3,83 +3,174 @@ package meter
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"ringback/internal/job"
 	"ringback/internal/price"
 	"ringback/internal/store"
+	"ringback/internal/upstream"
 )
 
 // errSuperseded refuses the requests of a turn that is no longer its job's.
 var errSuperseded = errors.New("the turn is over: its job goes on in another one")
 
-// Admit waits until a request with a body of so many bytes may go out: while a budget is
-// left. Requests that are out at the same time could pass a budget together, so another one
-// follows only if the budget is left even if those cost as much as they can. While the store
-// is away, a request under a budget waits.
-func (t *Turn) Admit(ctx context.Context, bytes int64) (ended func(), err error) {
-	most := t.meter.prices.Most(bytes)
-	ended = func() { t.end(most) }
+// request is a request that is out.
+type request struct {
+	asked upstream.Asked
+	use   upstream.Use
+	// most is what it may still cost at most, and unsettled what it costs if no more is heard of
+	// it, beyond what its use has cost.
+	most, unsettled price.Nano
+}
+
+// newRequest returns a request before its answer has begun. If its connection breaks, the API
+// has read it. An answer that streams has begun when its first token is there, and ends with the
+// connection; any other may have been written as a whole.
+func (m *Meter) newRequest(a upstream.Asked) *request {
+	u := price.Usage{CacheWrite: a.Bytes, Output: a.MaxOutput, Fast: a.Fast, US: a.US}
+	if a.Hour {
+		u.CacheWrite1h = a.Bytes
+	}
+	r := &request{asked: a, most: m.price(a.Model, u)}
+	r.unsettled = r.most
+	if a.Stream {
+		u.Output = 0
+		r.unsettled = m.price(a.Model, u)
+	}
+	return r
+}
+
+// begun takes what the API has said of a request whose answer has begun.
+func (m *Meter) begun(r *request, report upstream.Report) {
+	with := func(output int64) price.Nano {
+		u := report.Use.Usage
+		u.Output = max(u.Output, output)
+		return m.price(report.Use.Model, u) - m.price(report.Use.Model, report.Use.Usage)
+	}
+	r.use, r.most, r.unsettled = report.Use, with(r.asked.MaxOutput), with(report.Written)
+}
+
+// Admit waits until a request may go out: while a budget is left. Requests that are out at the
+// same time could pass a budget together, so another one follows only if the budget is left even
+// if those cost as much as they can. It is in the store that a request is out before it goes, so
+// that it counts even if this server is lost. While the store is away, a request under a budget
+// waits. What is returned is told how the request stands.
+func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func(upstream.Report), err error) {
+	r := t.meter.newRequest(asked)
 	if t.limits.None() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.begin(most)
-		return ended, nil
+		t.open[r] = true
+		t.note()
+		return t.reporting(r), nil
 	}
 	for {
-		booked, account, err := t.flush(ctx)
-		wait := make(<-chan struct{})
-		var away <-chan time.Time
+		wait, err := t.tryToAdmit(ctx, r)
 		if err != nil {
-			away = time.After(retryInterval)
-		} else if wait, err = t.admit(booked, account, most); err != nil {
 			return nil, err
-		} else if wait == nil {
-			return ended, nil
+		}
+		if wait == nil {
+			return t.reporting(r), nil
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-wait:
-		case <-away:
+		case <-time.After(retryInterval/2 + rand.N(retryInterval)): //nolint:gosec // other nodes try at other times
 		}
 	}
 }
 
-// admit notes that a request goes out, if it may by what was booked. Else it returns what to
-// wait for before asking again.
-func (t *Turn) admit(booked job.Metered, account store.Account, most price.Nano) (wait <-chan struct{}, err error) {
+// tryToAdmit notes that a request is out, if it may go. Else it takes that back, and returns
+// what to wait for before another try.
+func (t *Turn) tryToAdmit(ctx context.Context, r *request) (wait <-chan struct{}, err error) {
+	select {
+	case t.admitting <- struct{}{}:
+		defer func() { <-t.admitting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	t.mu.Lock()
+	out, changed := t.most(), t.changed
+	t.open[r] = true
+	t.record()
+	t.mu.Unlock()
+	account, err := t.flush(ctx)
+	if err != nil {
+		t.drop(r)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return changed, nil
+	}
+	if err := t.verdict(account); err != nil {
+		t.takeBack(ctx, r)
+		return nil, err
+	}
+	others := account.Out
+	if t.limits.of(account).Bear(account.Spent, job.Spending{Job: out, User: others.User + out, Kind: others.Kind + out, Server: others.Server + out}) {
+		return nil, nil
+	}
+	t.takeBack(ctx, r)
+	return changed, nil
+}
+
+// verdict returns why no request of the turn may go out any more; nil if one may.
+func (t *Turn) verdict(account store.Account) error {
+	if account.Turn > t.turn {
+		return errSuperseded
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if account.Turn > t.turn {
-		return nil, errSuperseded
-	}
-	if t.open == 0 && booked != t.used { // a request has ended meanwhile
-		again := make(chan struct{})
-		close(again)
-		return again, nil
-	}
 	t.refused = t.limits.UsedUp(account)
 	if t.refused != nil {
-		return nil, t.refused
+		return t.refused
 	}
-	if left, limited := t.limits.of(account).Left(account.Spent); limited && t.open > 0 && t.most >= left {
-		return t.changed, nil
-	}
-	t.begin(most)
-	return nil, nil
+	return nil
 }
 
-func (t *Turn) begin(most price.Nano) {
-	t.open++
-	t.most += most
-}
-
-func (t *Turn) end(most price.Nano) {
+// drop forgets a request that does not go out. The next booking says it.
+func (t *Turn) drop(r *request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.open--
-	t.most -= most
-	close(t.changed)
-	t.changed = make(chan struct{})
+	delete(t.open, r)
+	t.record()
+}
+
+// takeBack forgets a request that does not go out, also in the store.
+func (t *Turn) takeBack(ctx context.Context, r *request) {
+	t.drop(r)
+	_, _ = t.flush(context.WithoutCancel(ctx)) // if this fails, the next booking says it
+}
+
+// most is what the requests that are out may still cost at most.
+func (t *Turn) most() (sum price.Nano) {
+	for r := range t.open {
+		sum += r.most
+	}
+	return sum
+}
+
+// reporting returns what is told how a request stands.
+func (t *Turn) reporting(r *request) func(upstream.Report) {
+	return func(report upstream.Report) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		more := metered(report.Use, t.meter.cost(report.Use)).minus(metered(r.use, t.meter.cost(r.use)))
+		t.used = t.used.Plus(more.Metered)
+		switch {
+		case report.Unknown:
+			t.used.Cost += r.unsettled
+			t.meter.log.Warn("request counted at the most it can have cost: its end is not known", "requestId", t.id, "turn", t.turn, "costUsd", r.unsettled.USD())
+		case !report.Ended && report.Use != (upstream.Use{}):
+			t.meter.begun(r, report)
+		}
+		if report.Ended {
+			delete(t.open, r)
+			close(t.changed)
+			t.changed = make(chan struct{})
+		}
+		t.note()
+	}
 }

@@ -3,13 +3,16 @@
 //
 // What a turn has used so far is appended to a file before the turn gets to see it, so that
 // it is not lost with the server. From there it is booked in the store, which may be away for
-// a while, each time as what the whole turn has used: to book it again changes nothing.
+// a while, each time as what the whole turn has used: to book it again changes nothing. With it
+// goes what the requests that have not ended may have cost. If the server is lost, they count
+// as that: the file is read by the turn's next server, the store by the job's next turn.
 package meter
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"os"
@@ -46,12 +49,17 @@ func (m *Meter) cost(u upstream.Use) price.Nano {
 	if u == (upstream.Use{}) { // the API has said nothing yet
 		return 0
 	}
-	cost, known := m.prices.Cost(u.Model, u.Usage)
+	return m.price(u.Model, u.Usage)
+}
+
+// price is the price of a use. It logs a model without one.
+func (m *Meter) price(model string, u price.Usage) price.Nano {
+	cost, known := m.prices.Cost(model, u)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !known && !m.unknown[u.Model] && len(m.unknown) < maxUnknown {
-		m.unknown[u.Model] = true
-		m.log.Warn("model has no price: charged at the highest price of its family", "model", u.Model, "hint", "Add it to the table that PRICES_FILE names.")
+	if !known && !m.unknown[model] && len(m.unknown) < maxUnknown {
+		m.unknown[model] = true
+		m.log.Warn("model has no price: charged at the highest price of its family", "model", model, "hint", "Add it to the table that PRICES_FILE names.")
 	}
 	return cost
 }
@@ -63,14 +71,20 @@ type Turn struct {
 	turn   int
 	limits Limits
 
+	// count names this server's count of the turn.
+	count string
+	// flushing is held while the turn is booked, so that a later state is never followed by an
+	// earlier one, and admitting while it is decided on a request.
+	flushing, admitting chan struct{}
+
 	mu   sync.Mutex
 	file *os.File
-	// used is what the turn has used so far, and booked what of it is in the store.
+	// used is what the turn has used so far, and booked what the store knows of it, with what is
+	// unsettled.
 	used, booked job.Metered
 	booking      bool
-	// open counts the requests that are out, and most is what they cost at most.
-	open    int
-	most    price.Nano
+	// open are the requests that are out.
+	open    map[*request]bool
 	refused *job.UsedBudget
 	// changed is closed and replaced when a request ends.
 	changed chan struct{}
@@ -99,7 +113,10 @@ func (l Limits) UsedUp(a store.Account) *job.UsedBudget { return l.of(a).UsedUp(
 
 // Turn returns the meter of a turn, which goes on from what its file says.
 func (m *Meter) Turn(id job.ID, turn int, file string, limits Limits) *Turn {
-	t := &Turn{meter: m, id: id, turn: turn, limits: limits, used: read(file), changed: make(chan struct{})}
+	t := &Turn{
+		meter: m, id: id, turn: turn, limits: limits, count: rand.Text(), flushing: make(chan struct{}, 1), admitting: make(chan struct{}, 1),
+		used: read(file), open: map[*request]bool{}, changed: make(chan struct{}),
+	}
 	var err error
 	if t.file, err = os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil { // the store alone has to do
 		m.log.Warn("could not open the record of a turn's usage", "requestId", id, "turn", turn, "error", err)
@@ -113,7 +130,8 @@ func Exists(file string) bool {
 	return err == nil
 }
 
-// read returns what the last whole line of a file says.
+// read returns what the last whole line of a file says. What another server of the turn has
+// left unsettled is used.
 func read(file string) (used job.Metered) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -125,25 +143,36 @@ func read(file string) (used job.Metered) {
 			used = line
 		}
 	}
+	used.Cost, used.Unsettled = used.Cost+used.Unsettled, 0
 	return used
 }
 
-// Used adds what a request has used since it was last told.
-func (t *Turn) Used(was, is upstream.Use) {
-	more := metered(is, t.meter.cost(is)).minus(metered(was, t.meter.cost(was)))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.used = t.used.Plus(more.Metered)
-	if t.file != nil {
-		line, _ := json.Marshal(t.used) //nolint:errchkjson // numbers
-		if _, err := t.file.Write(append(line, '\n')); err != nil {
-			t.meter.log.Warn("could not record a turn's usage", "requestId", t.id, "turn", t.turn, "error", err)
-		}
-	}
+// note records how the turn stands, and has it booked.
+func (t *Turn) note() {
+	t.record()
 	if !t.booking {
 		t.booking = true
 		go t.book()
 	}
+}
+
+// record appends how the turn stands to its file.
+func (t *Turn) record() {
+	if t.file != nil {
+		line, _ := json.Marshal(t.now()) //nolint:errchkjson // numbers
+		if _, err := t.file.Write(append(line, '\n')); err != nil {
+			t.meter.log.Warn("could not record a turn's usage", "requestId", t.id, "turn", t.turn, "error", err)
+		}
+	}
+}
+
+// now is what the turn has used so far, with what is unsettled.
+func (t *Turn) now() job.Metered {
+	now := t.used
+	for r := range t.open {
+		now.Unsettled += r.unsettled
+	}
+	return now
 }
 
 // count is a difference of two counts.
@@ -170,16 +199,22 @@ const (
 	// giveUp is for how long a booking in the background is tried. What is left then is booked
 	// with the next request, with the end of the turn, or by the next start of the server.
 	giveUp = time.Minute
+	// refreshInterval is how often requests that are out are booked again: they lapse in the
+	// store.
+	refreshInterval = 30 * time.Second
 )
 
 // book books in the background until nothing is left to book.
 func (t *Turn) book() {
 	until := time.Now().Add(giveUp)
 	for {
-		_, _, err := t.flush(context.Background())
+		_, err := t.flush(context.Background())
 		t.mu.Lock()
-		if err == nil && t.used == t.booked || time.Now().After(until) {
+		if err == nil && t.now() == t.booked || time.Now().After(until) {
 			t.booking = false
+			if len(t.open) > 0 {
+				time.AfterFunc(refreshInterval, t.refresh)
+			}
 			t.mu.Unlock()
 			return
 		}
@@ -190,18 +225,43 @@ func (t *Turn) book() {
 	}
 }
 
-// flush books what was used so far, and returns it and how the job stands.
-func (t *Turn) flush(ctx context.Context) (job.Metered, store.Account, error) {
+// refresh books requests that are out again.
+func (t *Turn) refresh() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.open) > 0 && !t.booking {
+		t.booking = true
+		go t.book()
+	}
+}
+
+// flush books how the turn stands, and returns how the job does.
+func (t *Turn) flush(ctx context.Context) (store.Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	used := t.Total()
-	account, err := t.meter.store.BookUsage(ctx, t.id, t.turn, used)
+	select {
+	case t.flushing <- struct{}{}:
+		defer func() { <-t.flushing }()
+	case <-ctx.Done():
+		return store.Account{}, ctx.Err()
+	}
+	t.mu.Lock()
+	b := store.Booking{Count: t.count, Used: t.now()}
+	if t.limits.Days != (job.Spending{}) {
+		b.Most = t.most()
+	}
+	t.mu.Unlock()
+	account, err := t.meter.store.BookUsage(ctx, t.id, t.turn, b)
 	if err == nil {
 		t.mu.Lock()
-		t.booked = used
-		t.mu.Unlock()
+		defer t.mu.Unlock()
+		t.booked = b.Used
+		if account.Turn > 0 { // what the store has from another count, this one goes on from
+			more := count{account.Used}.minus(count{b.Used})
+			t.used, t.booked = t.used.Plus(more.Metered), t.booked.Plus(more.Metered)
+		}
 	}
-	return used, account, err
+	return account, err
 }
 
 // Total is what the turn has used so far.
@@ -219,7 +279,7 @@ const lastWords = 2 * time.Second
 func (t *Turn) Close(ctx context.Context) error {
 	for ends := time.After(lastWords); ; {
 		t.mu.Lock()
-		open, changed := t.open, t.changed
+		open, changed := len(t.open), t.changed
 		t.mu.Unlock()
 		if open == 0 {
 			break
@@ -231,7 +291,7 @@ func (t *Turn) Close(ctx context.Context) error {
 		}
 		break
 	}
-	_, _, err := t.flush(ctx)
+	_, err := t.flush(ctx)
 	if err == nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,14 +30,35 @@ import (
 type world struct {
 	*storetest.Service
 	t     *testing.T
+	rdb   redis.UniversalClient
 	meter *meter.Meter
 	id    job.ID
 	file  string
 	log   *strings.Builder
 }
 
-// opus answers a request for a dollar.
-var opus = upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 200_000}}
+// opus answers a request for a dollar, which asks for at most 1.25 before it has an answer: 0.0125
+// of it for what it says.
+var (
+	opus    = upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 200_000}}
+	forOpus = upstream.Asked{Model: "claude-opus-5", Bytes: 2000, MaxOutput: 49_500, Stream: true}
+)
+
+// admit lets a request out.
+func admit(t *testing.T, turn *meter.Turn, asked upstream.Asked) func(upstream.Report) {
+	t.Helper()
+	report, err := turn.Admit(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// request lets a request out that is answered.
+func request(t *testing.T, turn *meter.Turn, use upstream.Use) {
+	t.Helper()
+	admit(t, turn, forOpus)(upstream.Report{Use: use, Ended: true})
+}
 
 func inWorld(t *testing.T, rdb redis.UniversalClient) world {
 	t.Helper()
@@ -54,7 +77,7 @@ func inWorld(t *testing.T, rdb redis.UniversalClient) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world{service, t, meter.New(s, prices, slog.New(slog.NewTextHandler(log, nil))), j.ID, filepath.Join(t.TempDir(), "turn-1.usage"), log}
+	return world{service, t, rdb, meter.New(s, prices, slog.New(slog.NewTextHandler(log, nil))), j.ID, filepath.Join(t.TempDir(), "turn-1.usage"), log}
 }
 
 func (w world) cost() float64 {
@@ -64,6 +87,23 @@ func (w world) cost() float64 {
 		w.t.Fatal(err)
 	}
 	return j.Usage.CostUSD
+}
+
+// key is a key of the job's.
+func (w world) key(name string) string {
+	return fmt.Sprintf("rb:{%02x}:%s:%s", int(store.PartitionOf(w.id)), name, w.id)
+}
+
+// unsettled is what the job's turns cost, by the store, if no more is heard of their requests;
+// false if none is out.
+func (w world) unsettled() (float64, bool) {
+	open := w.rdb.HGet(w.t.Context(), w.key("metered"), "open").Val()
+	_, most, isOut := strings.Cut(open, " ")
+	if !isOut {
+		return 0, false
+	}
+	n, _ := strconv.ParseInt(strings.Fields(most)[0], 10, 64)
+	return price.Nano(n).USD(), true
 }
 
 func eventually(t *testing.T, what string, ok func() bool) {
@@ -83,8 +123,9 @@ func TestUsageOutlivesItsProcess(t *testing.T) {
 	first := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
 	begun := opus
 	begun.Input = 100_000
-	first.Used(upstream.Use{}, begun)
-	first.Used(begun, opus)
+	report := admit(t, first, forOpus)
+	report(upstream.Report{Use: begun})
+	report(upstream.Report{Use: opus, Ended: true})
 	eventually(t, "the booking", func() bool { return w.cost() == 1 })
 	for range 2 {
 		again := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
@@ -93,7 +134,7 @@ func TestUsageOutlivesItsProcess(t *testing.T) {
 		}
 	}
 	next := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
-	next.Used(upstream.Use{}, opus)
+	request(t, next, opus)
 	if err := next.Close(t.Context()); err != nil || w.cost() != 2 {
 		t.Errorf("the job has cost %v, %v", w.cost(), err)
 	}
@@ -109,18 +150,13 @@ func TestTheStoreIsAway(t *testing.T) {
 	free := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
 	bound := w.meter.Turn(w.id, 2, w.file+"2", meter.Limits{Days: job.Spending{Server: 10 * price.Dollar}})
 	away.Store(true)
-	ended, err := free.Admit(t.Context(), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	free.Used(upstream.Use{}, opus)
-	ended()
+	request(t, free, opus)
 	if err := free.Close(t.Context()); err == nil {
 		t.Error("a store that is away has booked")
 	}
 	admitted := make(chan error)
 	go func() {
-		_, err := bound.Admit(t.Context(), 1000)
+		_, err := bound.Admit(t.Context(), forOpus)
 		admitted <- err
 	}()
 	select {
@@ -160,7 +196,7 @@ func TestUnknownModelsAreLoggedOnce(t *testing.T) {
 	w := inWorld(t, storetest.PrivateRedis(t))
 	turn := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
 	for range 3 {
-		turn.Used(upstream.Use{}, upstream.Use{Model: "claude-opus-77", Usage: price.Usage{Output: 1}})
+		request(t, turn, upstream.Use{Model: "claude-opus-77", Usage: price.Usage{Output: 1}})
 	}
 	if err := turn.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -170,39 +206,102 @@ func TestUnknownModelsAreLoggedOnce(t *testing.T) {
 	}
 }
 
-// Requests at once, of turns of two nodes, pass a day's budget by one request of each turn at
-// most, and are refused from then on.
+// Requests at once, of jobs on two nodes, pass a day's budget by one request in all, and are
+// refused from then on.
 func TestABudgetIsPassedByOneRequest(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
 	limits := meter.Limits{Days: job.Spending{User: 10 * price.Dollar}}
+	other, err := w.Start(t.Context(), lifecycle.NewJob{Kind: "other", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out sync.WaitGroup
-	var mu sync.Mutex
-	sent := 0
-	for _, turn := range []*meter.Turn{w.meter.Turn(w.id, 1, w.file, limits), w.meter.Turn(w.id, 2, w.file+"2", limits)} {
+	var sent atomic.Int64
+	for _, turn := range []*meter.Turn{w.meter.Turn(w.id, 1, w.file, limits), w.meter.Turn(other.ID, 1, w.file+"2", limits)} {
 		for range 8 {
 			out.Go(func() {
 				for {
-					ended, err := turn.Admit(t.Context(), 1000)
+					report, err := turn.Admit(t.Context(), forOpus)
 					if err != nil {
-						if used, ok := errors.AsType[*job.UsedBudget](err); !ok && turn.Refused() == nil || ok && used.Of != job.BudgetOfUser {
+						if used, ok := errors.AsType[*job.UsedBudget](err); !ok || used.Of != job.BudgetOfUser {
 							t.Errorf("refused with %v", err)
 						}
 						return
 					}
-					mu.Lock()
-					sent++
-					mu.Unlock()
-					time.Sleep(time.Millisecond)
-					turn.Used(upstream.Use{}, opus)
-					ended()
+					sent.Add(1)
+					report(upstream.Report{Use: opus})
+					report(upstream.Report{Use: opus, Ended: true})
 				}
 			})
 		}
 	}
 	out.Wait()
-	if sent < 10 || sent > 11 {
+	if sent := sent.Load(); sent != 10 {
 		t.Errorf("%d requests of a dollar went out under a budget of 10", sent)
+	}
+}
+
+// What a server that is lost had out counts at the most that it can have cost before the next
+// request goes out: for the turn's next server, for the next turn on another node, and for the
+// day. By how much is known as well as the API had said it.
+func TestWhatALostServerHadOutCounts(t *testing.T) {
+	t.Parallel()
+	asksFor := upstream.Asked{Model: "claude-opus-5", Bytes: 80_000, MaxOutput: 20_000, Stream: true} // 0.50, and 0.50 for the answer
+	whole := asksFor
+	whole.Stream = false
+	begun := upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 20_000}} // 0.10
+	for name, c := range map[string]struct {
+		asks   upstream.Asked
+		report []upstream.Report
+		want   float64
+	}{
+		"not answered":           {asksFor, nil, 0.5},
+		"not answered as stream": {whole, nil, 1},
+		"begun":                  {asksFor, []upstream.Report{{Use: begun}}, 0.1},
+		"some of it":             {asksFor, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}}, 0.2},
+		"unknown":                {asksFor, []upstream.Report{{Ended: true, Unknown: true}}, 0.5},
+		"unknown as no stream":   {whole, []upstream.Report{{Ended: true, Unknown: true}}, 1},
+		"refused by the API":     {asksFor, []upstream.Report{{Ended: true}}, 0},
+		"answered":               {asksFor, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}, {Use: opus, Ended: true}}, 1},
+	} {
+		for node, next := range map[string]func(w world, limits meter.Limits) *meter.Turn{
+			"the turn's next server": func(w world, l meter.Limits) *meter.Turn { return w.meter.Turn(w.id, 1, w.file, l) },
+			"one without its files":  func(w world, l meter.Limits) *meter.Turn { return w.meter.Turn(w.id, 1, w.file+"-elsewhere", l) },
+			"the next turn": func(w world, l meter.Limits) *meter.Turn {
+				if err := w.rdb.HSet(w.t.Context(), w.key("job"), "turn", 2).Err(); err != nil {
+					w.t.Fatal(err)
+				}
+				return w.meter.Turn(w.id, 2, w.file+"-elsewhere", l)
+			},
+		} {
+			t.Run(name+", "+node, func(t *testing.T) {
+				t.Parallel()
+				w := inWorld(t, storetest.PrivateRedis(t))
+				limits := meter.Limits{Days: job.Spending{Server: 100 * price.Dollar, User: 100 * price.Dollar}}
+				lost := w.meter.Turn(w.id, 1, w.file, limits)
+				report := admit(t, lost, c.asks)
+				settled := c.want == 0.1 // nothing is written yet
+				for _, r := range c.report {
+					report(r)
+					settled = settled || r.Ended
+				}
+				eventually(t, "the booking", func() bool {
+					most, isOut := w.unsettled()
+					return settled && !isOut && w.cost() == c.want || !settled && isOut && most == c.want
+				})
+				again := next(w, limits)
+				for range 2 {
+					admit(t, again, forOpus)(upstream.Report{Ended: true})
+				}
+				if err := again.Close(t.Context()); err != nil || w.cost() != c.want {
+					t.Errorf("the job has cost %v, want %v; %v", w.cost(), c.want, err)
+				}
+				if day, err := w.SpentToday(t.Context(), "k", "u1"); err != nil || day.User.USD() != c.want || day.Server != day.User {
+					t.Errorf("the day has cost %+v, %v", day, err)
+				}
+			})
+		}
 	}
 }
 
@@ -211,12 +310,10 @@ func TestAWaitingRequestIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
 	turn := w.meter.Turn(w.id, 1, w.file, meter.Limits{Days: job.Spending{Kind: price.Dollar}})
-	if _, err := turn.Admit(t.Context(), 1000); err != nil {
-		t.Fatal(err)
-	}
+	admit(t, turn, forOpus)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := turn.Admit(ctx, 1000); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := turn.Admit(ctx, forOpus); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the second request: %v", err)
 	}
 }
@@ -241,12 +338,12 @@ func BenchmarkRequest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			turn := meter.New(s, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
 			for b.Loop() {
-				ended, err := turn.Admit(b.Context(), 88_000)
+				report, err := turn.Admit(b.Context(), upstream.Asked{Model: "claude-opus-5", Bytes: 88_000, MaxOutput: 32_000, Stream: true})
 				if err != nil {
 					b.Fatal(err)
 				}
-				turn.Used(upstream.Use{}, upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10}})
-				ended()
+				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10}}})
+				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10, Output: 1}}, Ended: true})
 			}
 		})
 	}

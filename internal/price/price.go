@@ -151,16 +151,6 @@ func (t *Table) Cost(model string, u Usage) (cost Nano, known bool) {
 	return FromUSD(usd + float64(u.WebSearches)*t.WebSearch), known
 }
 
-// maxOutput is the most that any model writes in one answer, in tokens.
-const maxOutput = 128_000
-
-// Most is what a request with a body of so many bytes costs at most: no token is shorter than
-// a byte.
-func (t *Table) Most(bytes int64) Nano {
-	r := t.highest("", bytes)
-	return FromUSD((float64(bytes)*r.CacheWrite1h + maxOutput*r.Output) / 1e6)
-}
-
 func (t *Table) rates(model string, prompt int64) (r rates, known bool) {
 	length := 0
 	for _, e := range t.Prices {

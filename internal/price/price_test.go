@@ -51,16 +51,6 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// No request costs more than Most says.
-func TestMost(t *testing.T) {
-	t.Parallel()
-	prices := table(t, "")
-	cost, _ := prices.Cost("unknown", price.Usage{CacheWrite: 90_000, CacheWrite1h: 90_000, Output: 128_000})
-	if most := prices.Most(90_000); most < cost {
-		t.Errorf("at most %v is less than %v", most.USD(), cost.USD())
-	}
-}
-
 // An operator's table replaces the embedded one, and what is wrong with it is said.
 func TestATableOfTheOperators(t *testing.T) {
 	t.Parallel()

@@ -72,8 +72,8 @@ func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 	}
 	metered := r.measure(j)
 	m.ServeFunc = upstream.API{
-		URL: api.URL, Header: api.Header, Transport: r.transport, Answers: r.limits.watch(j.ID), AdmitFunc: metered.Admit, UsedFunc: metered.Used,
-		HeardFunc: r.hearing(j), Log: r.log,
+		URL: api.URL, Header: api.Header, Transport: r.transport, Answers: r.limits.watch(j.ID), AdmitFunc: metered.Admit, HeardFunc: r.hearing(j),
+		Fetch: k.Policy.Network.IsFull(), Search: k.Policy.Searches(), Log: r.log.With("requestId", j.ID, "turn", j.Turn),
 	}.Serve
 	if n := k.Policy.Network; api.Direct && len(n) > 0 && !n.IsNone() {
 		m.Hosts = []string{claude.PreflightHost} // else WebFetch reaches none of the kind's hosts

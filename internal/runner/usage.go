@@ -10,6 +10,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/meter"
 	"ringback/internal/price"
+	"ringback/internal/store"
 )
 
 // meters are those of the turns whose requests to the model this server passes on.
@@ -64,7 +65,7 @@ func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
 	if j.Simulated || limits.None() {
 		return nil
 	}
-	account, err := r.store.BookUsage(ctx, j.ID, 0, job.Metered{})
+	account, err := r.store.BookUsage(ctx, j.ID, 0, store.Booking{})
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd) (job.State, e
 	}
 	r.meters.forget(e.ID)
 	if metered == nil { // what the CLI reported is added to the day, too
-		if _, err := r.store.BookUsage(ctx, e.ID, 0, job.Metered{}); err != nil {
+		if _, err := r.store.BookUsage(ctx, e.ID, 0, store.Booking{}); err != nil {
 			r.log.Warn("could not add a turn's cost to the day", "requestId", e.ID, "error", err)
 		}
 	}

@@ -42,7 +42,7 @@ func loadScripts() scripts {
 		correct:   script(clock, readLua("correct")),
 		join:      script(clock, readLua("join")),
 		usage:     script(readLua("usage")),
-		spent:     script(readLua("spent")),
+		spent:     script(clock, readLua("spent")),
 		reserve:   script(clock, readLua("reserve")),
 		quota:     script(readLua("quota")),
 	}

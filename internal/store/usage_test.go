@@ -13,6 +13,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/price"
+	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 )
 
@@ -29,7 +30,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 			return j.ID
 		}
 		book := func(id job.ID, turn int, used job.Metered) job.Spending {
-			account, err := s.BookUsage(t.Context(), id, turn, used)
+			account, err := s.BookUsage(t.Context(), id, turn, store.Booking{Used: used})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 		if spent, err := s.SpentToday(t.Context(), "one", "u1"); err != nil || spent != want {
 			t.Errorf("today's are %+v, %v", spent, err)
 		}
-		if gone, err := s.BookUsage(t.Context(), a[:len(a)-1]+"0", 1, second); err != nil || gone.Spent != (job.Spending{}) && gone.Turn != 0 {
+		if gone, err := s.BookUsage(t.Context(), a[:len(a)-1]+"0", 1, store.Booking{Used: second}); err != nil || gone.Spent != (job.Spending{}) && gone.Turn != 0 {
 			t.Errorf("for a job that is gone: %+v, %v", gone, err)
 		}
 		record, err := s.Get(t.Context(), a)
@@ -93,7 +94,7 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.BookUsage(t.Context(), j.ID, 1, job.Metered{Cost: 7}); err != nil {
+		if _, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 7}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"spent", "spent-by-job"} {
@@ -103,7 +104,7 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 			}
 			rdb.Del(t.Context(), keys...)
 		}
-		account, err := s.BookUsage(t.Context(), j.ID, 1, job.Metered{Cost: 9})
+		account, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 9}})
 		if want := (job.Spending{Job: 9, User: 9, Kind: 9, Server: 9}); err != nil || account.Spent != want {
 			t.Errorf("%+v, %v", account, err)
 		}

@@ -11,7 +11,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
-	"strings"
 
 	"ringback/internal/outbound"
 )
@@ -26,22 +25,30 @@ type API struct {
 	Transport http.RoundTripper
 	// Answers is told what the model answers; may be nil.
 	Answers *Answers
-	// AdmitFunc is asked before a request goes to the model: for one with a body of so many
-	// bytes, it waits until the request may go out, and returns a function to be called when the
-	// request has ended; or an error, in words for the turn, if the request must not go out.
-	// May be nil.
-	AdmitFunc func(ctx context.Context, bytes int64) (ended func(), err error)
+	// AdmitFunc is asked before a request goes to the model: it waits until the request may go
+	// out, and returns a function that is told how the request stands, each time that the API
+	// says more of it; or an error, in words for the turn, if the request must not go out. May be
+	// nil.
+	AdmitFunc func(ctx context.Context, asked Asked) (reportFunc func(Report), err error)
 	// HeardFunc is told which offers of a message's words a request to the model holds, by their
-	// tokens, before the request goes out; or an error, and it does not. May be nil.
+	// tokens, before the request goes out. If it returns an error, the request does not. May be
+	// nil.
 	HeardFunc func(ctx context.Context, tokens []string) error
-	// UsedFunc is told what a request uses, each time that the API says more of it; may be nil.
-	UsedFunc func(was, is Use)
+	// Fetch is true if requests may have the API call hosts, and Search if they may have it
+	// search the web.
+	Fetch, Search bool
 	// Log receives failures, never content; may be nil.
 	Log *slog.Logger
+
+	// large is held by the request whose large body is in memory.
+	large chan struct{}
 }
 
 // Serve serves the API until the listener is closed, which also ends open requests.
-func (a API) Serve(l net.Listener) { outbound.Serve(l, a) }
+func (a API) Serve(l net.Listener) {
+	a.large = make(chan struct{}, 1)
+	outbound.Serve(l, a)
+}
 
 // credentials are the header fields that a client signs in with.
 var credentials = []string{"X-Api-Key", "Authorization", "Proxy-Authorization", "Cookie"}
@@ -52,20 +59,48 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "permission_error", "Ringback passes on only the Claude CLI's own requests to the model's API; this is not one of them.")
 		return
 	}
-	if a.AdmitFunc != nil && r.URL.Path == messages {
-		ended, err := a.AdmitFunc(r.Context(), bodyOf(r))
-		if err != nil {
+	if r.Method != http.MethodPost {
+		a.pass(w, r, nil)
+		return
+	}
+	asked, body, err := a.read(r)
+	if err != nil {
+		f := asFault(err)
+		if a.Log != nil && f.status == http.StatusForbidden {
+			a.Log.Warn("network access refused", "by", "the model's API", "error", f.message)
+		}
+		refuse(w, f.status, f.kind, f.message)
+		return
+	}
+	defer func() { _ = body.Close() }()
+	if r.URL.Path != messages {
+		a.pass(w, r, nil)
+		return
+	}
+	x := &exchange{reportFunc: func(Report) {}}
+	if a.AdmitFunc != nil {
+		if x.reportFunc, err = a.AdmitFunc(r.Context(), asked); err != nil {
 			refuse(w, http.StatusPaymentRequired, "billing_error", err.Error()) // the CLI ends its turn and does not try again
 			return
 		}
-		defer ended()
 	}
-	if a.HeardFunc != nil && r.URL.Path == messages {
-		r.Body = listen(r.Body, func(tokens []string) error { return a.HeardFunc(r.Context(), tokens) }) //nolint:contextcheck // it is the request's own
+	ctx := x.follow(r.Context())
+	defer x.end()
+	if a.HeardFunc != nil && len(body.tokens) > 0 {
+		if err := a.HeardFunc(r.Context(), body.tokens); err != nil {
+			refuse(w, http.StatusBadGateway, "api_error", "Ringback could not note what this request tells Claude.")
+			return
+		}
 	}
+	body.sentFunc = x.send
+	a.pass(w, r.WithContext(ctx), x)
+}
+
+// pass passes a request on. x is nil if the model is not asked.
+func (a API) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 	r.Header.Del("Upgrade") // a connection of another protocol would not be limited to these paths
 	(&httputil.ReverseProxy{
-		Transport: a.Transport, FlushInterval: -1, Rewrite: a.rewrite, ModifyResponse: a.note,
+		Transport: a.Transport, FlushInterval: -1, Rewrite: a.rewrite, ModifyResponse: func(answer *http.Response) error { return a.note(answer, x) },
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // a stream that breaks off is the client's to handle
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if a.Log != nil && r.Context().Err() == nil {
@@ -74,17 +109,6 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusBadGateway, "api_error", "Ringback could not reach the model's API.")
 		},
 	}).ServeHTTP(w, r)
-}
-
-// maxBody is the most that the API takes in a request, in bytes.
-const maxBody = 32 << 20
-
-// bodyOf is how many bytes a request has at most.
-func bodyOf(r *http.Request) int64 {
-	if r.ContentLength < 0 {
-		return maxBody
-	}
-	return r.ContentLength
 }
 
 // messages is where the model is asked.
@@ -117,10 +141,11 @@ func (a API) rewrite(r *httputil.ProxyRequest) {
 }
 
 // note tells what the model has answered. Other requests say nothing of it.
-func (a API) note(r *http.Response) error {
-	if !strings.HasSuffix(r.Request.URL.Path, messages) {
+func (a API) note(r *http.Response, x *exchange) error {
+	if x == nil {
 		return nil
 	}
+	x.answer(r.StatusCode)
 	refuse := func(Refusal) {}
 	if a.Answers != nil {
 		if err := a.Answers.note(r); err != nil {
@@ -129,7 +154,7 @@ func (a API) note(r *http.Response) error {
 		refuse = a.Answers.refuse
 	}
 	if r.StatusCode < http.StatusBadRequest {
-		watch(r, refuse, a.UsedFunc)
+		watch(r, refuse, x)
 	}
 	return nil
 }

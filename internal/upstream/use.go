@@ -49,13 +49,12 @@ func (t tokens) of(model string) Use {
 type watched struct {
 	io.ReadCloser
 	refuseFunc func(Refusal)
-	// usedFunc is called before the turn gets what it is about.
-	usedFunc func(was, is Use)
+	// exchange is told before the turn gets what it is about.
+	exchange *exchange
 	isStream bool
 
 	model  string
 	tokens tokens
-	told   Use
 	// begun is true if the model has begun to answer, ended if all that the request uses was said.
 	begun, ended bool
 	// said counts the bytes that the model has written so far.
@@ -73,9 +72,9 @@ const maxWhole = 32 << 20
 const bytesPerToken = 3
 
 // watch reads an answer on its way.
-func watch(r *http.Response, refuse func(Refusal), used func(was, is Use)) {
+func watch(r *http.Response, refuse func(Refusal), x *exchange) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	r.Body = &watched{ReadCloser: r.Body, refuseFunc: refuse, usedFunc: used, isStream: kind != "application/json"}
+	r.Body = &watched{ReadCloser: r.Body, refuseFunc: refuse, exchange: x, isStream: kind != "application/json"}
 }
 
 // Read implements [io.Reader].
@@ -152,6 +151,7 @@ func (w *watched) endLine() {
 		}
 		_ = json.Unmarshal(text, &data)
 		w.said += int64(len(data.Delta.Text) + len(data.Delta.Thinking) + len(data.Delta.Input))
+		w.exchange.write(w.written())
 	}
 }
 
@@ -159,7 +159,7 @@ func (w *watched) endLine() {
 func (w *watched) end() {
 	if w.isStream {
 		if w.begun && !w.ended {
-			w.tokens.Output = max(w.tokens.Output, (w.said+bytesPerToken-1)/bytesPerToken)
+			w.tokens.Output = max(w.tokens.Output, w.written())
 			w.tell()
 		}
 		return
@@ -175,12 +175,8 @@ func (w *watched) end() {
 	w.line = nil
 }
 
+// written estimates what the model has written so far, in tokens.
+func (w *watched) written() int64 { return (w.said + bytesPerToken - 1) / bytesPerToken }
+
 // tell passes on what has changed.
-func (w *watched) tell() {
-	is := w.tokens.of(w.model)
-	if is == w.told || w.usedFunc == nil {
-		return
-	}
-	w.usedFunc(w.told, is)
-	w.told = is
-}
+func (w *watched) tell() { w.exchange.use(w.tokens.of(w.model)) }

@@ -36,24 +36,25 @@ func TestWhatARequestUses(t *testing.T) {
 		status     int
 		breaks     bool
 		want       price.Usage
+		unknown    bool
 	}{
-		"a stream":                    {"text/event-stream", started + wrote + ended, 200, false, whole},
-		"one that breaks off":         {"text/event-stream", started + wrote, 200, true, brokenOff},
-		"one that breaks off at once": {"text/event-stream", started, 200, true, begun},
-		"one that ends too early":     {"text/event-stream", started + wrote, 200, false, brokenOff},
-		"JSON":                        {"application/json; charset=utf-8", `{"model":"m","content":[{"text":"x"}],"usage":{"input_tokens":7,"cache_read_input_tokens":null,"output_tokens":3}}`, 200, false, price.Usage{Input: 7, Output: 3}},
-		"impossible numbers":          {"application/json", `{"model":"m","usage":{"input_tokens":-7,"output_tokens":1000000000000}}`, 200, false, price.Usage{Output: 1e8}},
-		"overloaded":                  {"application/json", `{"type":"error","usage":{"input_tokens":7}}`, 529, false, price.Usage{}},
-		"text of the model":           {"text/event-stream", wrote, 200, false, price.Usage{}},
+		"a stream":                    {"text/event-stream", started + wrote + ended, 200, false, whole, false},
+		"one that breaks off":         {"text/event-stream", started + wrote, 200, true, brokenOff, false},
+		"one that breaks off at once": {"text/event-stream", started, 200, true, begun, false},
+		"one that ends too early":     {"text/event-stream", started + wrote, 200, false, brokenOff, false},
+		"JSON":                        {"application/json; charset=utf-8", `{"model":"m","content":[{"text":"x"}],"usage":{"input_tokens":7,"cache_read_input_tokens":null,"output_tokens":3}}`, 200, false, price.Usage{Input: 7, Output: 3}, false},
+		"impossible numbers":          {"application/json", `{"model":"m","usage":{"input_tokens":-7,"output_tokens":1000000000000}}`, 200, false, price.Usage{Output: 1e8}, false},
+		"overloaded":                  {"application/json", `{"type":"error","usage":{"input_tokens":7}}`, 529, false, price.Usage{}, false},
+		"text of the model":           {"text/event-stream", wrote, 200, false, price.Usage{}, true},
+		"nothing":                     {"text/event-stream", "", 200, false, price.Usage{}, true},
+		"half of JSON":                {"application/json", `{"model":"m","usage":{"inp`, 200, true, price.Usage{}, true},
+		"what nobody can read":        {"application/json", "\x1f\x8b\x08", 200, false, price.Usage{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var told []upstream.Use
-			s := api(t, upstream.API{UsedFunc: func(was, is upstream.Use) {
-				if len(told) > 0 && was != told[len(told)-1] || len(told) == 0 && was != (upstream.Use{}) {
-					t.Errorf("was %v, after %v", was, told)
-				}
-				told = append(told, is)
+			var told []upstream.Report
+			s := api(t, upstream.API{AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
+				return func(r upstream.Report) { told = append(told, r) }, nil
 			}}, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.kind)
 				w.WriteHeader(c.status)
@@ -67,16 +68,13 @@ func TestWhatARequestUses(t *testing.T) {
 			})
 			_, _ = io.Copy(io.Discard, call(t, "POST", s.URL+"/v1/messages", http.Header{}).Body)
 			s.Close() // waits for the end of the request
-			var last upstream.Use
-			if len(told) > 0 {
-				last = told[len(told)-1]
-			}
+			last := told[len(told)-1]
 			want := upstream.Use{Model: "m", Usage: c.want}
 			if c.want == (price.Usage{}) {
 				want = upstream.Use{}
 			}
-			if diff := cmp.Diff(want, last); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(want, last.Use); diff != "" || !last.Ended || last.Unknown != c.unknown {
+				t.Errorf("the last report is %+v: %s", last, diff)
 			}
 		})
 	}
@@ -88,15 +86,19 @@ func TestRequestsAreAdmitted(t *testing.T) {
 	t.Parallel()
 	var open, asked atomic.Int64
 	var refused atomic.Bool
-	s := api(t, upstream.API{AdmitFunc: func(_ context.Context, bytes int64) (func(), error) {
-		if bytes != 2 {
-			t.Errorf("the request has %d bytes", bytes)
+	s := api(t, upstream.API{AdmitFunc: func(_ context.Context, asked upstream.Asked) (func(upstream.Report), error) {
+		if asked.Bytes != 2 || asked.MaxOutput != 128_000 {
+			t.Errorf("the request asks for %+v", asked)
 		}
 		if refused.Load() {
 			return nil, errors.New("The money is spent.")
 		}
 		open.Add(1)
-		return func() { open.Add(-1) }, nil
+		return func(r upstream.Report) {
+			if r.Ended {
+				open.Add(-1)
+			}
+		}, nil
 	}}, func(http.ResponseWriter, *http.Request) {
 		asked.Add(1)
 		if open.Load() != 1 {

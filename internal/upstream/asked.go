@@ -1,0 +1,313 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ringback/internal/job"
+)
+
+// Asked is what a request asks of the model, as far as its cost depends on it.
+type Asked struct {
+	Model string
+	// Bytes is the size of the request: no token is shorter than a byte.
+	Bytes int64
+	// MaxOutput is the most that the answer may have, in tokens.
+	MaxOutput int64
+	// Stream is true if the answer comes piece by piece.
+	Stream bool
+	// Fast is true for the API's fast mode, US for inference in the United States only, and
+	// Hour if anything is to be cached for an hour.
+	Fast, US, Hour bool
+}
+
+const (
+	// maxBody is the most that the API takes in a request, in bytes.
+	maxBody = 32 << 20
+	// largeBody is the size from which on a turn's requests are read one after another, so that
+	// a turn cannot have the server hold more than a few of them.
+	largeBody = 1 << 20
+	// maxOutput is the most that any model writes in one answer, in tokens.
+	maxOutput = 128_000
+)
+
+// fault is why a request is not passed on, as the API would say it.
+type fault struct {
+	status  int
+	kind    string
+	message string
+}
+
+func (f *fault) Error() string { return f.message }
+
+// read reads a request and checks what it asks for. The body of the request is then one that
+// is in memory until it has been sent.
+func (a API) read(r *http.Request) (Asked, *sending, error) {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return Asked{}, nil, &fault{http.StatusUnsupportedMediaType, "invalid_request_error", "Ringback passes on only requests that are not compressed."}
+	}
+	free := func() {}
+	if r.ContentLength < 0 || r.ContentLength > largeBody {
+		if a.large != nil {
+			select {
+			case a.large <- struct{}{}:
+				free = sync.OnceFunc(func() { <-a.large })
+			case <-r.Context().Done():
+				return Asked{}, nil, r.Context().Err()
+			}
+		}
+	}
+	body, err := readAll(r)
+	if err != nil {
+		free()
+		return Asked{}, nil, err
+	}
+	asked, err := a.inspect(body)
+	if err != nil {
+		free()
+		return Asked{}, nil, err
+	}
+	out := &sending{Reader: bytes.NewReader(body), tokens: tokensIn(body), freeFunc: free}
+	r.Body, r.ContentLength, r.TransferEncoding = out, int64(len(body)), nil
+	return asked, out, nil
+}
+
+func readAll(r *http.Request) ([]byte, error) {
+	tooLarge := &fault{http.StatusRequestEntityTooLarge, "request_too_large", "The request is larger than the model's API takes."}
+	if r.ContentLength > maxBody {
+		return nil, tooLarge
+	}
+	var body bytes.Buffer
+	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	if _, err := body.ReadFrom(io.LimitReader(r.Body, maxBody+1)); err != nil {
+		return nil, err
+	}
+	if body.Len() > maxBody {
+		return nil, tooLarge
+	}
+	return body.Bytes(), nil
+}
+
+// sending is the body of a request on its way out. It is freed when it has been sent, while
+// the answer may take minutes.
+type sending struct {
+	*bytes.Reader
+	// tokens are those of the offers in it.
+	tokens []string
+	// sentFunc is called when the last of it is about to be sent; may be nil.
+	sentFunc func()
+	freeFunc func()
+}
+
+// Read implements [io.Reader].
+func (s *sending) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err == nil && s.Len() == 0 {
+		if s.sentFunc != nil {
+			s.sentFunc()
+		}
+		_ = s.Close()
+	}
+	return n, err
+}
+
+// Close implements [io.Closer].
+func (s *sending) Close() error {
+	s.Reset(nil)
+	s.freeFunc()
+	return nil
+}
+
+// clientTools are the beginnings of the types of tools that the client runs itself, as far as
+// the API defines them, and of those by which the API asks nobody but a model.
+var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_", "advisor_"}
+
+// inspect reads what a request asks for. The API itself can call hosts for a request: for
+// pictures and documents by their address, for MCP servers, and for its own tools. Nothing of a
+// turn may leave by that way unless its kind says so.
+func (a API) inspect(body []byte) (Asked, error) {
+	asked := Asked{Bytes: int64(len(body))}
+	if !json.Valid(body) {
+		return asked, &fault{http.StatusBadRequest, "invalid_request_error", "The request is not JSON."}
+	}
+	var refused error
+	forbid := func(what, key string) {
+		refused = &fault{http.StatusForbidden, "permission_error", "Ringback refused a request by which the model's API would " + what + ": nothing may leave this turn by that way. " + key + " in the kind's settings allows it."}
+	}
+	walk(body, func(path []string, value []byte) {
+		if isFree(path) {
+			return
+		}
+		name := path[len(path)-1]
+		switch len(path) {
+		case 1:
+			asked.note(name, value)
+		case 3:
+			if path[0] != "tools" || name != "type" {
+				break
+			}
+			switch kind := text(value); {
+			case kind == "" || kind == "custom" || hasPrefix(kind, clientTools):
+			case strings.HasPrefix(kind, "web_search_"):
+				if !a.Search {
+					forbid("search the web", "WebSearch among the allowed_tools")
+				}
+			case !a.Fetch:
+				forbid("use its tool "+strconv.Quote(kind), "network: full")
+			}
+		}
+		switch {
+		case name == "ttl" && text(value) == "1h":
+			asked.Hour = true
+		case a.Fetch:
+		case name == "type" && text(value) == "url", path[0] == "mcp_servers":
+			forbid("call an address", "network: full")
+		}
+	})
+	if asked.MaxOutput <= 0 || asked.MaxOutput > maxOutput {
+		asked.MaxOutput = maxOutput
+	}
+	return asked, refused
+}
+
+// note takes a field of a request. If there are two of a name, the API may take either.
+func (a *Asked) note(name string, value []byte) {
+	switch name {
+	case "model":
+		a.Model = text(value)
+	case "max_tokens":
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+			a.MaxOutput = max(a.MaxOutput, n)
+		} else {
+			a.MaxOutput = maxOutput
+		}
+	case "stream":
+		a.Stream = string(value) == "true"
+	case "speed":
+		a.Fast = a.Fast || text(value) == "fast"
+	case "inference_geo":
+		a.US = a.US || text(value) == "us"
+	}
+}
+
+// isFree reports whether a path is in what a tool was called with, or in the schema of that:
+// they have any fields, which mean nothing to the API.
+func isFree(path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	for _, key := range path[:len(path)-1] {
+		if key == "input" || key == "input_schema" {
+			return path[0] == "messages" || path[0] == "tools"
+		}
+	}
+	return false
+}
+
+func hasPrefix(s string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxShort is the size of texts that can be a key or a word of the API's, in bytes.
+const maxShort = 200
+
+// text is a value that is a short text; "" for others.
+func text(value []byte) string {
+	if len(value) < 2 || len(value) > maxShort || value[0] != '"' {
+		return ""
+	}
+	inner := value[1 : len(value)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner)
+	}
+	var s string
+	_ = json.Unmarshal(value, &s) // it was checked
+	return s
+}
+
+// walk calls a function for each value in JSON that is neither object nor array, with the keys
+// that lead to it; "" is an element of an array. The path is valid until the function returns.
+// The text must be valid JSON.
+func walk(body []byte, valueFunc func(path []string, value []byte)) {
+	var path []string
+	for i := 0; i < len(body); {
+		switch body[i] {
+		case '{', '[':
+			path = append(path, "")
+			i++
+		case '}', ']':
+			path = path[:len(path)-1]
+			i++
+		case ' ', '\t', '\r', '\n', ',', ':':
+			i++
+		case '"':
+			end := stringEnd(body, i)
+			value := body[i:end]
+			for i = end; i < len(body) && isSpace(body[i]); {
+				i++
+			}
+			if i < len(body) && body[i] == ':' {
+				path[len(path)-1] = text(value)
+			} else {
+				valueFunc(path, value)
+			}
+		default:
+			end := i
+			for end < len(body) && !isSpace(body[end]) && body[end] != ',' && body[end] != ']' && body[end] != '}' {
+				end++
+			}
+			valueFunc(path, body[i:end])
+			i = end
+		}
+	}
+}
+
+// stringEnd is the position behind the text that begins at a quotation mark.
+func stringEnd(body []byte, start int) int {
+	for i := start + 1; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return len(body)
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// mostTokens bounds the tokens of a request: the later ones, which may be new, are kept.
+const mostTokens = 1000
+
+// tokens are those of the offers that a request holds.
+func tokensIn(body []byte) (tokens []string) {
+	for {
+		at := bytes.Index(body, []byte(job.OfferTokens))
+		if at < 0 || len(body)-at < job.OfferTokenSize {
+			return tokens
+		}
+		tokens = append(tokens, string(body[at:at+job.OfferTokenSize]))
+		tokens = tokens[max(0, len(tokens)-mostTokens):]
+		body = body[at+len(job.OfferTokens):]
+	}
+}
+
+// asFault returns what a request is refused with that could not be read.
+func asFault(err error) *fault {
+	if f, ok := errors.AsType[*fault](err); ok {
+		return f
+	}
+	return &fault{http.StatusBadRequest, "invalid_request_error", "The request broke off."}
+}

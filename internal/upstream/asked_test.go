@@ -1,0 +1,265 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"ringback/internal/upstream"
+)
+
+// What a request holds is noted before the API gets it.
+func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
+	t.Parallel()
+	one, two := "word_"+strings.Repeat("a", 26), "word_"+strings.Repeat("b", 26)
+	body := `{"a":"` + strings.Repeat("x", 70_000) + one + " word_ short " + two + `y"}`
+	for name, c := range map[string]struct {
+		err  error
+		path string
+		want []string
+	}{
+		"heard":        {nil, "/v1/messages", []string{one, two}},
+		"not noted":    {errors.New("the store is away"), "/v1/messages", []string{one, two}},
+		"another path": {nil, "/v1/messages/count_tokens", nil},
+	} {
+		var heard []string
+		var arrived string
+		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			text, err := io.ReadAll(r.Body)
+			if err == nil {
+				arrived = string(text)
+			}
+			if err == nil && len(heard) != len(c.want) {
+				t.Errorf("%s: the API has the request before it is noted", name)
+			}
+		}))
+		t.Cleanup(api.Close)
+		u, err := url.Parse(api.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), HeardFunc: func(_ context.Context, tokens []string) error {
+			for _, token := range tokens {
+				if token == one || token == two {
+					heard = append(heard, token)
+				}
+			}
+			return c.err
+		}})
+		t.Cleanup(s.Close)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+c.path, iotest.HalfReader(strings.NewReader(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = int64(len(body))
+		answer, err := http.DefaultClient.Do(r)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		if !slices.Equal(heard, c.want) || (arrived == body) != (c.err == nil) {
+			t.Errorf("%s: heard %q, and %d of %d bytes arrived", name, heard, len(arrived), len(body))
+		}
+	}
+}
+
+// What a request may cost is read from it, however it is written.
+func TestWhatARequestAsksFor(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]upstream.Asked{
+		`{"model":"claude-opus-5","max_tokens":32000,"stream":true,"messages":[{"role":"user","content":"max_tokens\":1"}]}`: {Model: "claude-opus-5", MaxOutput: 32000, Stream: true},
+		"{ \"max_tokens\"\n:\t1 ,\"max_tokens\":900,\"m\\u006fdel\":\"\\u006d\"}":                                            {Model: "m", MaxOutput: 900},
+		`{"max_tokens":1e5}`:            {MaxOutput: 128_000},
+		`{"max_tokens":-5}`:             {MaxOutput: 128_000},
+		`{"max_tokens":99999999999999}`: {MaxOutput: 128_000},
+		`{"speed":"fast","inference_geo":"us","max_tokens":7,"system":[{"type":"text","text":"\\","cache_control":{"type":"ephemeral","ttl":"1h"}}]}`: {MaxOutput: 7, Fast: true, US: true, Hour: true},
+		`{"messages":[{"model":"x","max_tokens":5,"stream":true}],"a":{"speed":"fast"}}`:                                                              {MaxOutput: 128_000},
+	} {
+		var asked upstream.Asked
+		s := api(t, upstream.API{AdmitFunc: func(_ context.Context, a upstream.Asked) (func(upstream.Report), error) {
+			asked = a
+			return func(upstream.Report) {}, nil
+		}}, func(http.ResponseWriter, *http.Request) {})
+		want.Bytes = int64(len(body))
+		if answer := post(t, s.URL+"/v1/messages", body, nil); answer.StatusCode != http.StatusOK || asked != want {
+			t.Errorf("%s is answered %d, and asks for %+v, want %+v", body, answer.StatusCode, asked, want)
+		}
+	}
+}
+
+// The API itself can call hosts, which a turn may not have it do unless its kind says so.
+func TestTheAPICallsNobodyForATurn(t *testing.T) {
+	t.Parallel()
+	const (
+		none = iota
+		search
+		fetch
+	)
+	long := strings.Repeat(" ", 100_000)
+	for body, needs := range map[string]int{
+		`{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"AA=="}},{"type":"text","text":"{\"type\":\"url\"}"}]}]}`: none,
+		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","name":"Bash","input":{"type":"url","url":"https://a.example"}}]}],
+			"tools":[{"name":"Bash","input_schema":{"properties":{"type":{"const":"url","type":"url"}}}},{"type":"custom","name":"x"},{"type":"advisor_20260301"},{"type":"bash_20250124"}]}`: none,
+		`{"messages":[{"content":[{"type":"web_search_tool_result","content":[{"type":"web_search_result","url":"https://a.example"}]}]}],"mcp_servers":[],"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}}`: none,
+		`{"tools":[{"type":"web_search_20250305","name":"web_search"}]}`:                                                                                search,
+		`{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://evil.example/?secret"}}]}]}`:                      fetch,
+		`{"messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"document","source":{"url":"https://a","type" : "url"}}]}]}]}`: fetch,
+		`{"messages":[{"content":[{"source":{"\u0074ype":"u\u0072l"}}]}]}`:                                                                              fetch,
+		`{"messages":[{"content":[{"source":{"type":"base64","type":"url"}}]}]}`:                                                                        fetch,
+		`{"system":[{"type":"text"},{"type":"document","source":{"type":"url"}}]}`:                                                                      fetch,
+		`{"a":"` + long + `","messages":[{"content":[{"source":{"type":"url"}}]}]}`:                                                                     fetch,
+		`{"mcp_servers":[{"type":"url","url":"https://evil.example/mcp","name":"x"}]}`:                                                                  fetch,
+		`{"mcp_servers":[{"type":"sse","name":"x"}]}`:                                                                                                   fetch,
+		`{"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}`:                                                                                  fetch,
+		`{"tools":[{"type":"code_execution_20250825","name":"code_execution"}]}`:                                                                        fetch,
+		`{"tools":[{"name":"x"},{"type":"mcp_toolset","mcp_server_name":"x"}]}`:                                                                         fetch,
+	} {
+		for _, path := range []string{"/v1/messages", "/v1/messages/count_tokens"} {
+			for may := none; may <= fetch; may++ {
+				if may == search && needs == fetch || may == fetch && needs == search { // each is allowed by itself
+					continue
+				}
+				arrived := false
+				s := api(t, upstream.API{Fetch: may == fetch, Search: may == search}, func(http.ResponseWriter, *http.Request) { arrived = true })
+				answer := post(t, s.URL+path, body, nil)
+				if want := may >= needs; arrived != want || answer.StatusCode != map[bool]int{true: 200, false: 403}[want] {
+					t.Errorf("%.300s: %d, arrived %v, with permission %d", body, answer.StatusCode, arrived, may)
+				}
+			}
+		}
+	}
+}
+
+// A request that could be understood in two ways is not passed on.
+func TestWhatCannotBeReadIsNotPassedOn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body   string
+		header http.Header
+		want   int
+	}{
+		"compressed":     {"{}", http.Header{"Content-Encoding": {"gzip"}}, 415},
+		"no JSON":        {"model=x", nil, 400},
+		"two values":     {"{}{}", nil, 400},
+		"another coding": {"\xff\xfe{\x00}\x00", nil, 400},
+		"a comment":      {"{/**/}", nil, 400},
+		"nothing":        {"", nil, 400},
+		"too much":       {"{" + strings.Repeat(" ", 33<<20) + "}", nil, 413},
+	} {
+		s := api(t, upstream.API{}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: it was passed on", name) })
+		if answer := post(t, s.URL+"/v1/messages", c.body, c.header); answer.StatusCode != c.want {
+			t.Errorf("%s: the answer is %d, want %d", name, answer.StatusCode, c.want)
+		}
+	}
+}
+
+// A request that its turn breaks off is followed until the API has said what it read.
+func TestARequestThatIsBrokenOffCounts(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]bool{"before the answer": false, "within the answer": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			last := make(chan upstream.Report, 1)
+			goOn, asked := make(chan bool), make(chan bool)
+			s := api(t, upstream.API{AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
+				return func(r upstream.Report) {
+					if r.Ended {
+						last <- r
+					}
+				}, nil
+			}}, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.ReadAll(r.Body)
+				w.Header().Set("Content-Type", "text/event-stream")
+				if begin {
+					_, _ = io.WriteString(w, started)
+					_ = http.NewResponseController(w).Flush()
+				}
+				close(asked)
+				if !begin {
+					<-goOn
+					_, _ = io.WriteString(w, started)
+					_ = http.NewResponseController(w).Flush()
+				}
+				<-r.Context().Done()
+			})
+			ctx, leave := context.WithCancel(t.Context())
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/messages", strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				<-asked
+				leave()
+				close(goOn)
+			}()
+			if answer, err := http.DefaultClient.Do(r); err == nil {
+				_, _ = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+			}
+			if r := <-last; r.Use.Input != 7 || r.Use.CacheRead != 300 || r.Unknown {
+				t.Errorf("it is counted as %+v", r)
+			}
+		})
+	}
+}
+
+// A turn has the server hold one large request at a time.
+func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	real := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	t.Cleanup(real.Close)
+	u, _ := url.Parse(real.URL)
+	go upstream.API{URL: u, Transport: upstream.NewTransport(nil)}.Serve(l)
+	size := 2 << 20
+	slow, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(slow, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", size)
+	small, large := "{}", "{"+strings.Repeat(" ", size)+"}"
+	if answer := post(t, "http://"+l.Addr().String()+"/v1/messages", small, nil); answer.StatusCode != http.StatusOK {
+		t.Errorf("a small request beside it is answered %d", answer.StatusCode)
+	}
+	done := make(chan int)
+	go func() { done <- post(t, "http://"+l.Addr().String()+"/v1/messages", large, nil).StatusCode }()
+	select {
+	case <-done:
+		t.Error("two large requests were read at once")
+	case <-time.After(50 * time.Millisecond):
+	}
+	_ = slow.Close()
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("the second is answered %d", status)
+	}
+}
+
+func post(t *testing.T, address, body string, header http.Header) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range header {
+		r.Header.Set(name, header.Get(name))
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	return answer
+}
