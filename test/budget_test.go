@@ -74,6 +74,39 @@ func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	}
 }
 
+// A request that was out when its server was killed counts before the next one goes out, though
+// no answer had begun: when the server starts again, and when another node goes on with the job.
+func TestRealCLICountsWhatALostServerHadOut(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"the server starts again": true, "another node goes on": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.25\non_budget: fail"}, nil, func(r messagesapi.Request) messagesapi.Reply {
+				if r.Turn == 2 {
+					return messagesapi.Hang()
+				}
+				return spender(r)
+			})
+			id := n.create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
+			eventually(t, "the second request", func() bool { return len(api.Requests()) == 2 })
+			n.kill(t)
+			env := maps.Clone(n.env)
+			if !again {
+				env["DATA_DIR"], env["LISTEN_ADDR"] = t.TempDir(), "127.0.0.1:"+freePort(t)
+			}
+			n = startNodeIn(t, n.cwd, env)
+			record := n.await(t, id, "failed")
+			if asked := api.Requests(); len(asked) != 2 || record["errorCode"] != "budget_exceeded" {
+				t.Fatalf("after %d requests the job ended as %v", len(asked), record)
+			}
+			cost, _ := record["usage"].(object)["costUsd"].(float64)
+			if most := 0.1 + float64(api.Requests()[1].Size)/10_000; cost < 0.25 || cost > most+0.001 {
+				t.Errorf("the job has cost %v; at most it was %v", cost, most)
+			}
+		})
+	}
+}
+
 // At its budget, a job asks a person, goes on in the same conversation after a yes, without an
 // attempt, and asks again; a no ends it.
 func TestRealCLIAsksForMoreBudget(t *testing.T) {
