@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"ringback/internal/job"
@@ -11,6 +12,8 @@ import (
 type Opening struct {
 	JobID        job.ID
 	Kind, UserID string
+	// IdempotencyKey is that of the request; "" for none.
+	IdempotencyKey string `json:",omitempty"`
 }
 
 // Reservation keeps two nodes from giving the same place to two jobs.
@@ -26,7 +29,7 @@ func (st *State) opening() (o Opening, isNew, ok bool) {
 	for _, j := range st.Jobs() {
 		wasOpen := j.Loaded.State != "" && !j.Loaded.State.Terminal()
 		if !wasOpen && !j.State.Terminal() && !j.Deleted && j.Interprets.Checkpoint == "" {
-			return Opening{j.ID, j.Kind, j.UserID}, j.Loaded.State == "", true
+			return Opening{j.ID, j.Kind, j.UserID, j.IdempotencyKey}, j.Loaded.State == "", true
 		}
 	}
 	return Opening{}, false, false
@@ -35,25 +38,26 @@ func (st *State) opening() (o Opening, isNew, ok bool) {
 // checkQuotas refuses a commit that opens a job for which there is no place. Every way to create
 // or to retry a job comes through here. A place is counted from the lists of jobs, so that none
 // can be lost; a reservation holds it until the job is in them. Release ends that: it is to be
-// called unless it is unknown whether the commit was made.
+// called unless it is unknown whether the commit was made. repeated is true if the same request
+// is about to open a job elsewhere, which is then this one's.
 //
 // Errors: TooMany; Unavailable while the store is away.
-func (s *Service) checkQuotas(ctx context.Context, st *State) (release func(), err error) {
+func (s *Service) checkQuotas(ctx context.Context, st *State) (release func(), repeated bool, err error) {
 	release = func() {}
 	o, isNew, opens := st.opening()
 	if !opens {
-		return release, nil
+		return release, false, nil
 	}
 	ofKind := job.Quota{}
 	if k, ok := s.kinds.Get(o.Kind); ok {
 		ofKind = k.Policy.Quota()
 	}
 	if ofKind == (job.Quota{}) && s.opts.UserQuota == (job.Quota{}) {
-		return release, nil
+		return release, false, nil
 	}
 	r, err := s.store.Reserve(ctx, o)
 	if err != nil {
-		return release, err
+		return release, false, err
 	}
 	st.Until = r.Until
 	release = func() { s.store.Release(ctx, o) }
@@ -63,7 +67,8 @@ func (s *Service) checkQuotas(ctx context.Context, st *State) (release func(), e
 	if err != nil {
 		release()
 	}
-	return release, err
+	repeated = o.IdempotencyKey != "" && slices.ContainsFunc(r.Before, func(b Opening) bool { return b.UserID == o.UserID && b.IdempotencyKey == o.IdempotencyKey })
+	return release, repeated, err
 }
 
 func (s *Service) checkQuotaOfUser(ctx context.Context, st *State, o Opening, isNew bool, r Reservation) error {

@@ -124,6 +124,34 @@ func TestARepeatedRequestNeedsNoPlace(t *testing.T) {
 	}
 }
 
+// Requests that are repeated at the same time, on two nodes, are one job, and none is refused.
+func TestRepeatedRequestsAtOnceNeedOnePlace(t *testing.T) {
+	t.Parallel()
+	nodes := quotaNodes(t, storetest.PrivateRedis(t), job.Quota{AtOnce: 3, PerDay: 3})
+	for key := range 3 {
+		var all sync.WaitGroup
+		var ids sync.Map
+		for i := range 16 {
+			all.Go(func() {
+				j, err := nodes[i%2].Create(t.Context(), lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any", IdempotencyKey: fmt.Sprint(key)})
+				if err != nil {
+					t.Error(err)
+				}
+				ids.Store(j.ID, true)
+			})
+		}
+		all.Wait()
+		n := 0
+		ids.Range(func(any, any) bool { n++; return true })
+		if n != 1 {
+			t.Errorf("the key %d has made %d jobs", key, n)
+		}
+	}
+	if _, err := nodes[0].Create(t.Context(), lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any", IdempotencyKey: "another"}); err == nil {
+		t.Error("a fourth job was created")
+	}
+}
+
 // A job that a killed node was about to create holds its place until its reservation lapses.
 func TestAPlaceReservedByAKilledNodeLapses(t *testing.T) {
 	t.Parallel()

@@ -34,10 +34,14 @@ func (s *Service) promise(ctx context.Context, q Query, decide func(*State) erro
 
 func (s *Service) commit(ctx context.Context, q Query, promised bool, decide func(*State) error) error {
 	var last string
+	var refused error
 	for attempt := range maxCommits {
 		st, err := s.store.Load(ctx, q)
 		if err != nil {
 			return err
+		}
+		if refused != nil && st.KnownID == "" {
+			return refused
 		}
 		st.Promised = promised
 		// If it was committed, and only its answer was lost, there is nothing left to decide.
@@ -53,9 +57,19 @@ func (s *Service) commit(ctx context.Context, q Query, promised bool, decide fun
 			last = rand.Text()
 			st.CommitID = last
 		}
-		release, err := s.checkQuotas(ctx, st)
+		release, repeated, err := s.checkQuotas(ctx, st)
 		if err != nil {
-			return err
+			if q.IdempotencyKey == "" {
+				return err
+			}
+			// The place may be taken by the job of the same request.
+			if refused = err; repeated {
+				refused = nil
+			}
+			if err := pause(ctx, attempt); err != nil {
+				return err
+			}
+			continue
 		}
 		committed, err := s.store.Commit(ctx, st)
 		if err == nil {
