@@ -62,6 +62,8 @@ func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 	n.want(t, 429, "POST", fmt.Sprintf("/api/jobs/%v/retry", jobs[1].(object)["requestId"]), nil)
 	n.want(t, 200, "POST", "/api/jobs/"+first+"/cancel", nil)
 
+	n.want(t, 429, "POST", "/hitl/runs", object{"prompt": "Write.", "user_id": "u1", "agent_tool_config": object{"kind": "poem"}})
+
 	req, err := http.NewRequestWithContext(t.Context(), "POST", n.url+"/api/jobs", strings.NewReader(flat(manual)))
 	if err != nil {
 		t.Fatal(err)
