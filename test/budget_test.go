@@ -2,7 +2,9 @@ package test
 
 import (
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -178,5 +180,21 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	}
 	if stats := flat(n.want(t, 200, "GET", "/api/stats", nil)); !strings.Contains(stats, `"budgets":[{"budgetUsd":0.35,"of":"server","spentUsd":0.4}]`) {
 		t.Errorf("the statistics are %s", stats)
+	}
+	if said := commandLine(t, n)("stats"); !strings.Contains(said, "all jobs") || !strings.Contains(said, "$0.40") || !strings.Contains(said, "of $0.35 a day") || !strings.Contains(said, "used up until 00:00 UTC") {
+		t.Errorf("ringback stats says %s", said)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/html")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "$0.40 of $0.35: used up") {
+		t.Errorf("the console shows %s, %v", page, err)
 	}
 }

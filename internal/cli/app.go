@@ -99,7 +99,7 @@ func Commands(d Defaults) []*cobra.Command {
 		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
 		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(),
 		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(), a.openCommand(), a.doctorCommand(),
-		a.notificationsCommand(), a.resendCommand(),
+		a.notificationsCommand(), a.resendCommand(), a.statsCommand(),
 	}
 	for _, c := range commands {
 		a.common(c)

@@ -17,6 +17,11 @@ type Stats struct {
 	// Checkpoints count the questions by type, Total all of them.
 	Checkpoints map[job.CheckpointType]CheckpointStats `json:"checkpoints"`
 	Total       CheckpointStats                        `json:"total"`
+	// Limits are those of Claude's that keep jobs waiting.
+	Limits []job.Limit `json:"limits"`
+	// Budgets are those of today (UTC), and Quotas those of kinds.
+	Budgets []Budget `json:"budgets"`
+	Quotas  []Quota  `json:"quotas"`
 	// Days are the last days that are kept, the oldest first.
 	Days []job.Day `json:"days"`
 }
@@ -32,6 +37,31 @@ type CheckpointStats struct {
 	SecondsToAnswer *float64 `json:"meanSecondsToAnswer"`
 	// ApprovalRate is the share of approvals among the decisions.
 	ApprovalRate *float64 `json:"approvalRate"`
+}
+
+// Budget is what may be spent today (UTC), and what was.
+type Budget struct {
+	// Of is "server" for all jobs, or "kind" for those of Kind.
+	Of        job.BudgetOf `json:"of"`
+	Kind      string       `json:"kind"`
+	BudgetUSD float64      `json:"budgetUsd"`
+	SpentUSD  float64      `json:"spentUsd"`
+}
+
+// Name says whose budget it is.
+func (b Budget) Name() string {
+	if b.Kind != "" {
+		return b.Kind
+	}
+	return "all jobs"
+}
+
+// Quota is how many jobs of a kind there may be, and are. A limit of 0 is none.
+type Quota struct {
+	Kind   string `json:"kind"`
+	AtOnce int    `json:"atOnce"`
+	PerDay int    `json:"perDay"`
+	job.Count
 }
 
 // Stats returns the counts; a person's token does not show them.

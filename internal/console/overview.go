@@ -16,6 +16,8 @@ type overviewView struct {
 	Questions       []question
 	Limits          []job.Limit
 	Warnings        []string
+	// Budgets are those of today; none if the visitor may not know.
+	Budgets []client.Budget
 	// People says how fast questions are answered.
 	People peopleStats
 	// Charts are of the last days; none where the visitor may not know.
@@ -57,7 +59,7 @@ func (c *Console) overview(v *visit) error {
 			return err
 		}
 		total := stats.Value.Total
-		shown.Counts = stats.Value.Jobs.ByStatus
+		shown.Counts, shown.Budgets = stats.Value.Jobs.ByStatus, stats.Value.Budgets
 		shown.People = peopleStats{true, total.Opened, total.Answered, total.SecondsToAnswer, total.ApprovalRate}
 		shown.Charts = chartsOf(stats.Value.Days)
 	}

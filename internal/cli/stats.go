@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+	"ringback/internal/job"
+)
+
+func (a *app) statsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "stats", Short: "Show how many jobs there are, what today's cost, and what of budgets and quotas is left", Args: atMost(0, ""),
+		Long: "Show how many jobs of all users there are, what those of today (UTC) cost, and what of the budgets of the day and of the quotas of kinds is used.\n\n" +
+			"A person's token does not show this.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			stats, err := a.client().Stats(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return show(a, cmd, stats, printer.stats)
+		},
+	}
+}
+
+func (p printer) stats(s client.Stats) {
+	var counts []string
+	for _, state := range job.States {
+		if n := s.Jobs.ByStatus[state]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	p.printf("Jobs:  %d", s.Jobs.Total)
+	if len(counts) > 0 {
+		p.printf(" (%s)", strings.Join(counts, ", "))
+	}
+	p.printf("\n")
+	if len(s.Days) > 0 {
+		var cost float64
+		for _, usd := range s.Days[len(s.Days)-1].CostUSD {
+			cost += usd
+		}
+		p.printf("Today: $%.2f\n", cost)
+	}
+	for _, l := range s.Limits {
+		p.printf("%s\n", p.paint(yellow, "Claude is at a limit: "+oneLine(l.Error)))
+	}
+	rows := [][]string{}
+	for _, b := range s.Budgets {
+		used := ""
+		if b.SpentUSD >= b.BudgetUSD {
+			used = "used up until 00:00 UTC"
+		}
+		rows = append(rows, []string{b.Name(), fmt.Sprintf("$%.2f", b.SpentUSD), fmt.Sprintf("of $%.2f a day", b.BudgetUSD), used})
+	}
+	for _, q := range s.Quotas {
+		if q.AtOnce > 0 {
+			rows = append(rows, []string{q.Kind, fmt.Sprint(q.Open), fmt.Sprintf("of %d at once", q.AtOnce), full(q.Open, q.AtOnce, "used up until one ends")})
+		}
+		if q.PerDay > 0 {
+			rows = append(rows, []string{q.Kind, fmt.Sprint(q.Today), fmt.Sprintf("of %d a day", q.PerDay), full(q.Today, q.PerDay, "used up until 00:00 UTC")})
+		}
+	}
+	if len(rows) > 0 {
+		p.table([]string{"OF", "USED", "LIMIT", ""}, rows)
+	}
+}
+
+func full(n, most int, words string) string {
+	if n >= most {
+		return words
+	}
+	return ""
+}
