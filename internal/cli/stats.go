@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,10 +58,10 @@ func (p printer) stats(s client.Stats) {
 	}
 	for _, q := range s.Quotas {
 		if q.AtOnce > 0 {
-			rows = append(rows, []string{q.Kind, fmt.Sprint(q.Open), fmt.Sprintf("of %d at once", q.AtOnce), full(q.Open, q.AtOnce, "used up until one ends")})
+			rows = append(rows, []string{q.Kind, strconv.Itoa(q.Open), fmt.Sprintf("of %d at once", q.AtOnce), full(q.Open, q.AtOnce, "used up until one ends")})
 		}
 		if q.PerDay > 0 {
-			rows = append(rows, []string{q.Kind, fmt.Sprint(q.Today), fmt.Sprintf("of %d a day", q.PerDay), full(q.Today, q.PerDay, "used up until 00:00 UTC")})
+			rows = append(rows, []string{q.Kind, strconv.Itoa(q.Today), fmt.Sprintf("of %d a day", q.PerDay), full(q.Today, q.PerDay, "used up until 00:00 UTC")})
 		}
 	}
 	if len(rows) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -133,7 +134,7 @@ func TestRepeatedRequestsAtOnceNeedOnePlace(t *testing.T) {
 		var ids sync.Map
 		for i := range 16 {
 			all.Go(func() {
-				j, err := nodes[i%2].Create(t.Context(), lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any", IdempotencyKey: fmt.Sprint(key)})
+				j, err := nodes[i%2].Create(t.Context(), lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any", IdempotencyKey: strconv.Itoa(key)})
 				if err != nil {
 					t.Error(err)
 				}

@@ -62,8 +62,8 @@ func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.open[r] = true
-		t.note()
-		return t.reporting(r), nil
+		t.note()                   //nolint:contextcheck // a booking outlives its request
+		return t.reporting(r), nil //nolint:contextcheck // a booking outlives its request
 	}
 	for {
 		wait, err := t.tryToAdmit(ctx, r)
@@ -71,7 +71,8 @@ func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func
 			return nil, err
 		}
 		if wait == nil {
-			return t.reporting(r), nil
+			time.AfterFunc(refreshInterval, t.refresh)
+			return t.reporting(r), nil //nolint:contextcheck // a booking outlives its request
 		}
 		select {
 		case <-ctx.Done():

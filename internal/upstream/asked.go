@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -196,16 +197,20 @@ func (a *Asked) note(name string, value []byte) {
 	}
 }
 
-// isFree reports whether a path is in what a tool was called with, or in the schema of that:
-// they have any fields, which mean nothing to the API.
+// isFree reports whether a path is in what has any fields, which mean nothing to the API: what a
+// tool was called with, how tools and answers are described.
 func isFree(path []string) bool {
 	if len(path) == 0 {
 		return true
 	}
-	for _, key := range path[:len(path)-1] {
-		if key == "input" || key == "input_schema" {
-			return path[0] == "messages" || path[0] == "tools"
-		}
+	name := path[len(path)-1]
+	switch path[0] {
+	case "tools":
+		return len(path) > 3 && name != "ttl"
+	case "messages":
+		return slices.Contains(path[:len(path)-1], "input")
+	case "output_config", "output_format":
+		return true
 	}
 	return false
 }

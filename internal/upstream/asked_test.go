@@ -108,7 +108,7 @@ func TestTheAPICallsNobodyForATurn(t *testing.T) {
 	for body, needs := range map[string]int{
 		`{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"AA=="}},{"type":"text","text":"{\"type\":\"url\"}"}]}]}`: none,
 		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","name":"Bash","input":{"type":"url","url":"https://a.example"}}]}],
-			"tools":[{"name":"Bash","input_schema":{"properties":{"type":{"const":"url","type":"url"}}}},{"type":"custom","name":"x"},{"type":"advisor_20260301"},{"type":"bash_20250124"}]}`: none,
+			"tools":[{"name":"Bash","input_examples":[{"type":"url"}],"input_schema":{"properties":{"type":{"const":"url","type":"url"}}}},{"type":"custom","name":"x"},{"type":"advisor_20260301"},{"type":"bash_20250124"}],"output_config":{"format":{"schema":{"examples":[{"type":"url"}]}}}}`: none,
 		`{"messages":[{"content":[{"type":"web_search_tool_result","content":[{"type":"web_search_result","url":"https://a.example"}]}]}],"mcp_servers":[],"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}}`: none,
 		`{"tools":[{"type":"web_search_20250305","name":"web_search"}]}`:                                                                                search,
 		`{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://evil.example/?secret"}}]}]}`:                      fetch,
