@@ -1,12 +1,12 @@
 package test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,11 +41,11 @@ func BenchmarkTurnsThatStream(b *testing.B) {
 	}))
 	b.Cleanup(api.Close)
 	cli := filepath.Join(b.TempDir(), "claude")
-	if err := os.WriteFile(cli, []byte(streamer), 0o755); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(cli, []byte(streamer), 0o755); err != nil {
 		b.Fatal(err)
 	}
 	n := startNode(b, vars{
-		"REDIS_URL": startRedis(b).url, "CLAUDE_BIN": cli, "SANDBOX": "require", "WORKERS": fmt.Sprint(turns), "USER_LIMIT": fmt.Sprint(turns), "LOG_LEVEL": "WARN",
+		"REDIS_URL": startRedis(b).url, "CLAUDE_BIN": cli, "SANDBOX": "require", "WORKERS": strconv.Itoa(turns), "USER_LIMIT": strconv.Itoa(turns), "LOG_LEVEL": "WARN",
 		"ANTHROPIC_BASE_URL": api.URL, "ANTHROPIC_API_KEY": "none", "BUDGET_USD_PER_DAY": "1000000",
 		"PROMPTS_DIR": kindsDir(b, "stream.md", "---\nmax_attempts: 1\nmax_blocks: 0\n---\nStream."), "SCHEMAS_DIR": kindsDir(b, "stream.result.json", `{"type":"object"}`),
 	})
