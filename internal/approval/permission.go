@@ -56,7 +56,7 @@ func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permissio
 		return p, "an input that you change can be allowed once only: the rule is of the call as it was"
 	}
 	p.Scope = scope
-	p.Standing = &job.Approval{UserID: r.UserID, Kind: r.Kind, Rule: r.Rule}
+	p.Standing = &job.Approval{UserID: r.UserID, Kind: r.Kind, Rule: r.Rule, Covers: says(r.Rule)}
 	if scope == job.ForJob {
 		p.Standing.RequestID = r.RequestID
 	}

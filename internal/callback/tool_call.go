@@ -137,7 +137,7 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 		}
 		return deniedByRule(rule), nil
 	case approval.Ask:
-		t.rule = rule
+		t.rule, t.operation.Rule = rule, rule
 		return h.askPerson(t)
 	case approval.NoOpinion:
 	}

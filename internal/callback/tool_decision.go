@@ -19,7 +19,11 @@ func (h *Handler) askPerson(t *toolCall) (any, error) {
 	if outcome.Kind != lifecycle.Unapproved || err != nil {
 		return answer, err
 	}
-	asking, err := t.asking()
+	log, err := h.auditLog(t)
+	if err != nil {
+		return nil, err
+	}
+	asking, err := t.asking(approval.Covers(t.rule, log))
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +41,27 @@ func (h *Handler) askPerson(t *toolCall) (any, error) {
 	return h.awaitDecision(t, asked.ID)
 }
 
-// asking is the question to the person.
-func (t *toolCall) asking() (checkpoint.Request, error) {
+// auditLog is what the job's calls and their decisions were so far.
+func (h *Handler) auditLog(t *toolCall) ([]job.AuditEntry, error) {
+	lines, _, err := h.store.Audit(t.ctx, t.id)
+	if err != nil {
+		return nil, err
+	}
+	log := make([]job.AuditEntry, len(lines))
+	for i, line := range lines {
+		if err := json.Unmarshal(line, &log[i]); err != nil {
+			return nil, err
+		}
+	}
+	return log, nil
+}
+
+// asking is the question to the person; covers is what a yes for more than once lets through.
+func (t *toolCall) asking(covers *job.Covers) (checkpoint.Request, error) {
 	props, err := json.Marshal(job.Props{
-		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: t.rule,
+		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: t.rule, Covers: covers,
 	})
-	question := t.question()
+	question := t.question(covers)
 	return checkpoint.Request{
 		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: job.Sentence(question.Segments),
 		Asked: question, Props: props, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true,
@@ -171,7 +190,7 @@ const (
 )
 
 // question is what Claude wants to do, and what a yes for more than once permits.
-func (t *toolCall) question() *job.Asked {
+func (t *toolCall) question(covers *job.Covers) *job.Asked {
 	asked := &job.Asked{Bytes: len(t.operation.Input)}
 	short := approval.ToolCall{Name: t.tool.Name}
 	input, omitted := shortened(t.tool.Input)
@@ -190,8 +209,9 @@ func (t *toolCall) question() *job.Asked {
 		asked.Omitted += left
 		say(job.FromRingback, fmt.Sprintf("\n(the beginning of %d bytes: look at the whole input before you allow it)", len(shown)))
 	}
-	say(job.FromRingback, "\nAllow it? A yes for this job, or for always, permits: ")
-	say(job.FromKind, t.rule)
+	say(job.FromRingback, "\nAllow it? A yes is for this call. One for this job, or for always, also lets through: ")
+	asked.Segments = append(asked.Segments, covers.Segments...)
+	say(job.FromRingback, ".")
 	return asked
 }
 

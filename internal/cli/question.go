@@ -27,13 +27,28 @@ func (p printer) asks(c job.Checkpoint) {
 	text := job.Sentence(q.Segments)
 	if c.Type == job.ToolApproval {
 		text = "Claude wants to use " + q.Runs + "."
-		if q.Rule != "" {
-			text += "\nA yes for this job, or for always, permits: " + q.Rule
-		}
 	}
 	p.hang(margin, margin, bold, strings.TrimSpace(text))
 	p.input(margin, q)
 	p.preview(margin, job.PreviewIn(c.Props))
+	if c.Status.Waits() {
+		p.covers(margin, q.Covers)
+	}
+}
+
+// covers prints what a yes for more than once lets through.
+func (p printer) covers(margin string, covers *job.Covers) {
+	if covers == nil {
+		return
+	}
+	p.hang(margin, margin, "", "A yes is for this call, once. With reply --approve, --scope job is for this job until it ends, and --scope always for all jobs of its kind and user, until ringback revoke. Both also let through "+job.Sentence(covers.Segments)+".")
+	p.hang(margin, margin, "", covers.EarlierWords())
+	for _, e := range covers.Examples {
+		p.lines(margin+"  ", []string{e.Tool + " " + e.Input})
+		if words := e.OmittedWords(); words != "" {
+			p.hang(margin+"  ", margin+"  ", faint, words)
+		}
+	}
 }
 
 // input prints what a yes runs, field by field and as JSON.

@@ -46,6 +46,47 @@ const (
 	FromAsker    SegmentSource = "asker"    // whoever asks in their own words: Claude, or something outside Ringback
 )
 
+// Covers is what a yes for more than once lets through.
+type Covers struct {
+	// Segments say it in plain words.
+	Segments []Segment `json:"segments"`
+	// Earlier is how many different calls that the job has made before the rule covers: those that
+	// were asked for, whatever the answer, or let through by a yes for more than once.
+	Earlier int `json:"earlier"`
+	// Examples are the latest of these, at most three.
+	Examples []Example `json:"examples,omitempty"`
+}
+
+// EarlierWords introduces the examples, or says that there is none.
+func (c Covers) EarlierWords() string {
+	switch c.Earlier {
+	case 0:
+		return "There is no example: this job has made no other such call before."
+	case 1:
+		return "Of the calls that this job has made before, it would have let through one:"
+	}
+	return "Of the calls that this job has made before, it would have let through " + strconv.Itoa(c.Earlier) + ", such as:"
+}
+
+// OmittedWords says how much of the input is left out; empty if nothing is.
+func (e Example) OmittedWords() string {
+	if e.Omitted == 0 {
+		return ""
+	}
+	return "(and " + strconv.Itoa(e.Omitted) + " bytes more: see the audit log)"
+}
+
+// Example is an earlier call of a tool.
+type Example struct {
+	// Tool is the tool's name, and Input the beginning of the input as JSON, with each character that
+	// is not seen, or looks like another, as a \u escape. Omitted is how many bytes of it are left out.
+	Tool    string `json:"tool"`
+	Input   string `json:"input"`
+	Omitted int    `json:"omitted,omitempty"`
+	// CheckpointID is the question about the call, with all of its input; empty if nobody was asked.
+	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
+}
+
 // AskedField is a field of an input.
 type AskedField struct {
 	// Name is the field's name, Title what the schema calls it.
@@ -91,8 +132,8 @@ type Question struct {
 	Again string
 	// Runs is the action or tool that a yes runs; empty if it runs none.
 	Runs string
-	// Rule is what a yes for more than once permits; empty if there is none.
-	Rule string
+	// Covers is what a yes for more than once lets through; nil if there can be none.
+	Covers *Covers
 	// Input is the input's fields, in the schema's order, then by name.
 	Input []InputField
 	// Exact is the input as JSON that people can read; empty if there is none.
@@ -125,7 +166,7 @@ func (c Checkpoint) Question() Question {
 	}
 	switch {
 	case c.Type == ToolApproval:
-		q.Runs, q.Rule = Bare(props.ToolName), literal.Text(props.Rule)
+		q.Runs, q.Covers = Bare(props.ToolName), props.Covers
 		q.Input, q.Exact = inputOf(props.ToolInput, props.Asked)
 	case c.Type == Confirmation && props.Asked != nil && props.Action != "":
 		q.Runs = props.Action
@@ -180,6 +221,19 @@ func Bare(name string) string {
 		return name
 	}
 	return literal.Quote(name)
+}
+
+// FileName returns a path as it is, in quotes if a character of it could be overlooked or taken for
+// another, or if it reads like a rename.
+func FileName(path string) string {
+	quoted := literal.Quote(path)
+	if strings.TrimSpace(path) != path || strings.Contains(path, "  ") { // pages and terminals show fewer spaces
+		return strings.ReplaceAll(quoted, " ", `\u0020`)
+	}
+	if quoted != `"`+path+`"` || strings.Contains(path, "→") || path == "" {
+		return quoted
+	}
+	return path
 }
 
 var bareName = lazy.Regexp(`^[a-zA-Z0-9_-]+$`)

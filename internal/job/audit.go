@@ -71,6 +71,8 @@ type Operation struct {
 	// PreviewDigest is the digest of the preview of an action with this input, as people
 	// were shown it; empty without one.
 	PreviewDigest string `json:"previewDigest,omitempty"`
+	// Rule is what a yes for more than once to the call of a tool permits; empty for an action.
+	Rule string `json:"rule,omitempty"`
 }
 
 // Shown is how what is decided on was shown to the person who decides.
@@ -115,6 +117,8 @@ type Approval struct {
 	RequestID ID     `json:"requestId,omitempty"`
 	// Rule is what it permits, as the person has seen it: a rule of the kind, or, behind
 	// a tool's name and a colon, one call.
-	Rule      string    `json:"rule"`
+	Rule string `json:"rule"`
+	// Covers says in plain words what the rule lets through.
+	Covers    []Segment `json:"covers,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 }

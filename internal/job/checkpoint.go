@@ -131,6 +131,8 @@ type Props struct {
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
 	Kind       string          `json:"kind,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
+	// Covers is what the rule lets through, with earlier calls as examples.
+	Covers *Covers `json:"covers,omitempty"`
 	// Action and Input are the action that is to be confirmed.
 	Action string          `json:"action,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"`

@@ -56,9 +56,6 @@ func question(c job.Checkpoint) string {
 	text := job.Sentence(q.Segments)
 	if c.Type == job.ToolApproval {
 		text = "Claude wants to use " + q.Runs + "."
-		if q.Rule != "" {
-			text += " A yes for this job, or for always, permits: " + q.Rule
-		}
 	}
 	if q.Again != "" {
 		text = q.Again + "\n" + text

@@ -27,7 +27,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 	t.Helper()
 	url, client := harness.Redis(t)
 	s := start(t, harness.Vars{
-		"REDIS_URL": url, "HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind, "refund.md": refundKind}),
+		"REDIS_URL": url, "HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind, "refund.md": refundKind, "release.md": releaseKind, "cleanup.md": cleanupKind}),
 		"RINGBACK_SIMULATE_PACE": "60ms", "MAX_ATTEMPTS": "1",
 	})
 	for d := range 30 { // as if the last month had been busy
@@ -56,6 +56,8 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 	<-answered
 	forged, long := askForgery(t, s)
 	form := askForm(t, s)
+	_, again := askAgain(t, s)
+	preview := askPreview(t, s)
 	for id, want := range map[string]string{meals: "received", media: "received", shipped: "awaiting_approval", asked: "awaiting_input", failed: "failed", review: "awaiting_approval"} {
 		harness.Eventually(t, id+" to be "+want, func() bool { return record(t, s, id)["status"] == want })
 	}
@@ -95,6 +97,8 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"question-confirmation", "/inbox/" + questionOf(t, s, shipped), nil},
 		{"question-tool", "/inbox/" + tool, nil},
 		{"question-forged", "/inbox/" + forged, nil},
+		{"question-again", "/inbox/" + again, nil},
+		{"question-preview", "/inbox/" + preview, nil},
 		{"question-long", "/inbox/" + long, nil},
 		{"question-form", "/inbox/" + form, nil},
 		{"question-value", "/inbox/" + questionOf(t, s, asked), nil},

@@ -24,6 +24,18 @@ actions:
 Clean up.
 `
 
+// askPreview has a job ask for an action with a preview.
+func askPreview(t testing.TB, s *harness.Server) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "list"), []byte("remove a.txt\n<b>remove</b> b.txt\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id, envelope := s.Manual(t, nil, harness.Object{"kind": "cleanup", "userId": "u9", "input": harness.Object{}})
+	callback(t, s, "/api/claude/actions/cleanup", envelope, harness.Object{"input": harness.Object{"dir": dir}})
+	return questionOf(t, s, id)
+}
+
 // People see what an action would do. If that has changed since they allowed it, nothing runs,
 // and they are asked again with both.
 func TestAPreviewIsShownAndBinds(t *testing.T) {

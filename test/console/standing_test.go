@@ -1,0 +1,50 @@
+package console
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"ringback/test/harness"
+)
+
+// A yes for more than once says before what it lets through, with examples that the job has asked for.
+func TestAStandingYesSaysWhatItLetsThrough(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"release.md": releaseKind})})
+	id, question := askAgain(t, s)
+	const covered = "every shell command whose parts all match cp * (* is any text)"
+	b := open(t, s, "/inbox/"+question)
+	b.sees("once: this call, and no other", "until this job ends", "for all jobs of kind release for u8", covered, "it would have let through 3, such as:",
+		`Bash {"command":"cp build main"}`, `# Nothing is copied.</code></li><h2>Approved</h2> a`, "bytes more: see the audit log", `Bash {"command":"cp build docs"}`)
+	if b.is(`[...document.querySelectorAll(".covers li :not(code, a)")].length > 0 || document.querySelectorAll("main h2").length !== 1`) {
+		t.Error("an example has become part of the page")
+	}
+	for _, screen := range []string{onTerminal(t, s, 71, "status", id), onTerminal(t, s, 200, "status", id)} {
+		words := strings.Join(strings.Fields(screen), " ")
+		for _, want := range []string{covered, "it would have let through 3, such as:", `│ Bash {"command":"cp build main"}`, "--scope job", "--scope always"} {
+			if !strings.Contains(words, want) {
+				t.Errorf("the terminal does not say %q:\n%s", want, screen)
+			}
+		}
+		shownAsJSON(t, screen, statusRows...)
+	}
+
+	b.do(chromedp.Click(`input[name=scope][value=job]`))
+	b.press("Approve")
+	harness.Eventually(t, "the job to go on", func() bool { return record(t, s, id)["status"] == "running" })
+	for _, place := range []string{"release", "another"} {
+		if got := copies(t, s, id, place); got != "allow" {
+			t.Errorf("after a yes until the job ends, a copy to %s is answered %q", place, got)
+		}
+	}
+	if got := copies(t, s, id, "x && make"); got == "allow" {
+		t.Error("it lets through a command with another part")
+	}
+	if log := harness.Text(t, s.URL+"/api/jobs/"+id+"/audit"); !strings.Contains(log, `"rule":"Bash(cp *)"`) {
+		t.Errorf("the audit log does not name the rule: %s", log)
+	}
+	b.visit("/approvals?user=u8")
+	b.sees("Lets through " + covered)
+}
