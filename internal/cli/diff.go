@@ -12,6 +12,7 @@ import (
 
 	"ringback/internal/client"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // diffFlags are the flags of diff.
@@ -159,15 +160,15 @@ func (p printer) diffSummary(list []job.DiffOutput) {
 }
 
 func (p printer) file(f job.FileDiff) {
-	name := f.Path
+	name := job.FileName(f.Path)
 	if f.OldPath != "" {
-		name = f.OldPath + " → " + f.Path
+		name = job.FileName(f.OldPath) + " → " + name
 	}
 	size, painted := fmt.Sprintf("+%d/-%d", f.Additions, f.Deletions), p.paint(green, "+"+itoa(f.Additions))+"/"+p.paint(red, "-"+itoa(f.Deletions))
 	if f.Binary {
 		size, painted = "binary", "binary"
 	}
-	lead := clean(string(f.Status)) + " " + clean(name) + " ("
+	lead := clean(string(f.Status)) + " " + name + " ("
 	mode, caution := ")", ""
 	if f.Mode != "" {
 		mode += " mode " + clean(f.Mode)
@@ -188,16 +189,20 @@ func (p printer) file(f job.FileDiff) {
 // leftOut names what would not be pushed.
 func (p printer) leftOut(d job.DiffOutput) {
 	for _, l := range d.LeftOut {
-		p.hang("  ", "    ", red, clean(l.Path+" CAUTION: it would not be pushed: "+l.Reason))
+		p.hang("  ", "    ", red, clean(job.FileName(l.Path)+" CAUTION: it would not be pushed: "+l.Reason))
 	}
 }
 
 func (p printer) fileDiff(f job.FileDiff) {
 	if f.Binary {
-		p.hang("", "┆ ", "", clean("Binary file "+f.Path+" ("+string(f.Status)+")"))
+		p.hang("", "┆ ", "", clean("Binary file "+job.FileName(f.Path)+" ("+string(f.Status)+")"))
 	}
 	for line := range strings.Lines(f.Diff) {
-		p.diffLine(diffColor(line), cleanCode(strings.TrimRight(line, "\r\n")))
+		text := strings.TrimSuffix(line, "\n")
+		if text != "" { // what begins a line is git's: a space may be all of it
+			text = text[:1] + literal.Line(text[1:])
+		}
+		p.diffLine(diffColor(line), text)
 	}
 }
 

@@ -40,7 +40,7 @@ func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoi
 
 // verdicts says in a line each how verifiers ended.
 func (p printer) verdicts(list []job.VerifierOutput) {
-	for _, v := range list {
+	for _, v := range job.FailedFirst(list) {
 		p.verdict(v)
 	}
 }

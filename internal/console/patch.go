@@ -53,13 +53,13 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 			p.Rows = append(p.Rows, row{Kind: "hunk", HTML: escaped(line)})
 		case !inside || line == "" || line[0] == '\\':
 		case line[0] == '+':
-			p.Rows = append(p.Rows, row{Kind: "add", New: now, text: literal.Text(line[1:])})
+			p.Rows = append(p.Rows, row{Kind: "add", New: now, text: literal.Line(line[1:])})
 			now++
 		case line[0] == '-':
-			p.Rows = append(p.Rows, row{Kind: "del", Old: old, text: literal.Text(line[1:])})
+			p.Rows = append(p.Rows, row{Kind: "del", Old: old, text: literal.Line(line[1:])})
 			old++
 		case line[0] == ' ':
-			p.Rows = append(p.Rows, row{Kind: "same", Old: old, New: now, text: literal.Text(line[1:])})
+			p.Rows = append(p.Rows, row{Kind: "same", Old: old, New: now, text: literal.Line(line[1:])})
 			old++
 			now++
 		}

@@ -118,7 +118,7 @@ func (v *visit) newReview(id job.ID) (jobView, reviewView, error) {
 	if err != nil {
 		return view, shown, err
 	}
-	shown.Logs = logs.Value
+	shown.Logs = job.FailedFirst(logs.Value)
 	shown.Asks = view.Question != nil && view.Question.Type == job.Review
 	shown.CanSteer = !view.Job.State.Terminal() && view.Steering.CurrentIteration < view.Steering.MaxIterations
 	return view, shown, nil

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringback/internal/limit"
@@ -153,6 +154,19 @@ type FileDiff struct {
 	// Digest identifies this change of the file: its names, modes and git's ids of its content,
 	// before and after. Another round that changes the file again has another digest.
 	Digest string `json:"digest,omitempty"`
+}
+
+// FailedFirst returns what verifiers have said, those that failed first.
+func FailedFirst(list []VerifierOutput) []VerifierOutput {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b VerifierOutput) int {
+		switch {
+		case a.Success == b.Success:
+			return 0
+		case b.Success:
+			return -1
+		}
+		return 1
+	})
 }
 
 // Viewed is what of a change under review a person has marked as viewed.

@@ -134,12 +134,13 @@ func escaped(text []rune) []bool {
 func Lines(text string) []string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = named(line)
+		lines[i] = Line(line)
 	}
 	return lines
 }
 
-func named(line string) string {
+// Line returns one of Lines.
+func Line(line string) string {
 	var out strings.Builder
 	runes := []rune(line)
 	escape := escaped(runes)

@@ -10,6 +10,8 @@ import (
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/lazy"
+	"ringback/internal/literal"
 	"ringback/internal/store"
 )
 
@@ -26,7 +28,7 @@ const (
 // neither imitate nor crowd out the failed checks and the files.
 func summaryText(id job.ID, c store.Captured) string {
 	var out strings.Builder
-	said := escapeFence(excerpt.Head(c.Output, outputBytes))
+	said := escapeFence(literal.Text(excerpt.Head(c.Output, outputBytes)))
 	if c.Iteration == 0 {
 		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, said)
 	} else {
@@ -34,7 +36,7 @@ func summaryText(id job.ID, c store.Captured) string {
 	}
 	for _, v := range c.Logs {
 		if !v.Success {
-			fmt.Fprintf(&out, "\n**FAILED %s** (exit code: %d)\n\n", v.Verifier, v.ExitCode)
+			fmt.Fprintf(&out, "\n**FAILED %s** (exit code: %d)\n\n", named(v.Verifier), v.ExitCode)
 		}
 	}
 	for _, d := range c.Diff {
@@ -51,12 +53,23 @@ func summaryText(id job.ID, c store.Captured) string {
 // escapeFence keeps a text from closing the fence it stands in.
 func escapeFence(text string) string { return strings.ReplaceAll(text, "```", "'''") }
 
+// named returns a name of a file, a repository or a verifier as it stands in the question: as code,
+// unless it holds nothing that Markdown or Slack could read as markup or as a link.
+func named(name string) string {
+	if plainName().MatchString(name) && !strings.Contains(name, "www.") {
+		return name
+	}
+	return "`" + strings.ReplaceAll(job.FileName(name), "`", "\\u0060") + "`"
+}
+
+var plainName = lazy.Regexp(`^[A-Za-z0-9]+([./:_-][A-Za-z0-9]+)*/?$`)
+
 // writeFiles lists what has changed in a repository. What a reviewer must know of
 // comes first: the list may be cut.
 func writeFiles(out *strings.Builder, d job.DiffOutput) {
-	fmt.Fprintf(out, "**%s**: %s\n", d.Repository, d.Summary)
+	fmt.Fprintf(out, "**%s**: %s\n", named(d.Repository), d.Summary)
 	for _, l := range d.LeftOut {
-		fmt.Fprintf(out, "  - %s CAUTION: it would not be pushed: %s\n", l.Path, l.Reason)
+		fmt.Fprintf(out, "  - %s CAUTION: it would not be pushed: %s\n", named(l.Path), l.Reason)
 	}
 	files := slices.SortedStableFunc(slices.Values(d.Files), func(a, b job.FileDiff) int {
 		return cmp.Compare(min(len(b.Suspicious), 1), min(len(a.Suspicious), 1))
@@ -66,7 +79,7 @@ func writeFiles(out *strings.Builder, d job.DiffOutput) {
 			fmt.Fprintf(out, "  … and %d more\n", len(files)-i)
 			break
 		}
-		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", f.Path, f.Status, f.Additions, f.Deletions)
+		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", named(f.Path), f.Status, f.Additions, f.Deletions)
 		if f.Suspicious != "" {
 			out.WriteString(" CAUTION: " + f.Suspicious)
 		}

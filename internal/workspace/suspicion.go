@@ -16,7 +16,6 @@ var (
 // suspicion says why a reviewer should look twice at a changed file; "" where
 // nothing does: it may hold a secret, or is not what will be pushed.
 func suspicion(f *changed) string {
-	name := path.Base(f.Path)
 	switch {
 	case f.Status == job.FileDeleted:
 		return ""
@@ -24,10 +23,18 @@ func suspicion(f *changed) string {
 		return "a git repository of its own: only the id of its commit is pushed, none of its files"
 	case f.symlink:
 		return "a symbolic link: whoever opens it reads or writes what it leads to"
-	case secretFiles().MatchString(name) && !notSecret().MatchString(name):
+	case holdsSecrets(f.Path):
 		return "files of this name often hold secrets"
+	case f.OldPath != "" && holdsSecrets(f.OldPath):
+		return "files of its former name often hold secrets"
 	case f.secret:
 		return "a line looks like a secret"
 	}
 	return ""
+}
+
+// holdsSecrets reports whether files of a name often hold secrets.
+func holdsSecrets(file string) bool {
+	name := path.Base(file)
+	return secretFiles().MatchString(name) && !notSecret().MatchString(name)
 }

@@ -22,7 +22,7 @@ const askedScript = `(q => {
 	question.querySelector("details.raw").open = true;
 	return JSON.stringify({
 		values: [...question.querySelectorAll(".sentence code.given")].map(one => one.innerText),
-		fields: [...question.querySelectorAll("dl.given > div")].map(one => ({ name: one.querySelector("dt > code:last-child").innerText, lines: [...one.querySelectorAll(".lined > span")].map(line => line.innerText.replace(/\n$/, "")) })),
+		fields: [...question.querySelectorAll("dl.given > div")].map(one => ({ name: one.querySelector("dt > code:last-child").innerText, title: one.querySelector("dt").innerText, lines: [...one.querySelectorAll(".lined > span")].map(line => line.innerText.replace(/\n$/, "")) })),
 		exact: question.querySelector("pre.whole").innerText,
 		seen: [...question.querySelectorAll(".sentence, dl.given, pre.whole")].every(seen),
 		foreign: [...question.querySelectorAll(".sentence :not(code), .lined :not(span), pre.whole *, dl.given :is(a, img, script, style, h1, h2, h3)")].map(one => one.tagName),
@@ -36,8 +36,8 @@ const askedScript = `(q => {
 type seenQuestion struct {
 	Values []string
 	Fields []struct {
-		Name  string
-		Lines []string
+		Name, Title string
+		Lines       []string
 	}
 	Exact             string
 	Seen, Scrolls     bool
@@ -125,6 +125,11 @@ func hidden(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != ' ' && unicode.In(r, unicode.C, unicode.Z) })
 }
 
+// steers reports whether a character moves others or steers a terminal; none of a schema's title may.
+func steers(r rune) bool {
+	return r != '\u200c' && r != '\u200d' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
 // Whatever the values of an action's input are, what a person sees of them in a browser, on a terminal
 // and over HTTP is what runs, and none of it passes for the words of others.
 func TestWhatIsSeenIsWhatRuns(t *testing.T) {
@@ -171,7 +176,7 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 			t.Errorf("%q is %s in the question", text, looked.Values[i])
 		}
 		f := looked.Fields[len(texts)-1-i] // the schema's order
-		if f.Name != fmt.Sprintf("t%03d", i) || written(t, f.Lines) != text {
+		if f.Name != fmt.Sprintf("t%03d", i) || written(t, f.Lines) != text || strings.ContainsFunc(f.Title, steers) {
 			t.Errorf("%q is %s: %q", text, f.Name, f.Lines)
 		}
 	}

@@ -1,0 +1,163 @@
+package console
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
+)
+
+// changeScript reads a change off its page: what a person sees of it, and only that.
+const changeScript = `(() => {
+	document.styleSheets[0].insertRule(".patch { content-visibility: visible !important }");
+	const texts = (root, selector) => [...root.querySelectorAll(selector)].map(one => one.innerText.replace(/\n$/, ""));
+	return JSON.stringify({
+		files: [...document.querySelectorAll(".patch")].map(one => ({ name: one.querySelector("summary > code").innerText, note: texts(one, ".help, .warn, .tag").join(" "), lines: texts(one, "tr.add .t") })),
+		listed: texts(document, ".filetree .name"),
+		checks: texts(document, "#logs pre"), passed: texts(document, "#logs .state"),
+		headings: texts(document, "h1, h2, h3"), buttons: [...document.querySelectorAll("main button:not(.tick)")].map(one => one.innerText),
+		foreign: [...document.querySelectorAll(".patch .t :not(span, mark), .patch summary > code *, .filetree .name *, #logs pre *, #rounds li > p :not(b), #decide :is(a, img, h3, table, s, del, hr, strong em)")].map(one => one.outerHTML),
+		attention: document.querySelector("#attention").innerText, question: document.querySelector("#decide .prose").innerText,
+	});
+})()`
+
+// seenChange is what changeScript reads.
+type seenChange struct {
+	Files []struct {
+		Name, Note string
+		Lines      []string
+	}
+	Listed, Checks, Passed, Headings, Buttons, Foreign []string
+	Attention, Question                                string
+}
+
+// named is the name of a file that a person reads.
+func named(t testing.TB, shown string) string {
+	t.Helper()
+	if !strings.HasPrefix(shown, `"`) {
+		return shown
+	}
+	var name string
+	if err := json.Unmarshal([]byte(shown), &name); err != nil || hidden(shown) {
+		t.Fatalf("%q is no name: %v", shown, err)
+	}
+	return name
+}
+
+// hostileChange is a stand-in of Claude's that adds files with every fragment as the name and every
+// text of the corpus as the content, and changes what is easily overlooked. It returns the content by name.
+func hostileChange(t testing.TB) (claude string, added map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	added = map[string]string{}
+	for _, fragment := range fragments {
+		var content []string
+		for _, frame := range around {
+			content = append(content, strings.Replace(frame, "%s", fragment, 1))
+		}
+		name := strings.ReplaceAll(fragment, "/", "∕")
+		text := strings.ReplaceAll(strings.Join(content, "\n"), "\x00", "") + "\n."
+		if name == "" || len(name) > 200 || strings.Contains(name, "\x00") {
+			name = "f" + strings.Repeat("_", len(added))
+		}
+		added["service/"+name] = text
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "\u202eusers")); err != nil {
+		t.Fatal(err)
+	}
+	claude = filepath.Join(t.TempDir(), "claude")
+	harness.WriteProgram(t, claude, []byte(strings.Join([]string{
+		"#!/bin/bash", "cd service && cp -a " + dir + "/. . || exit", "mv .env notes", "chmod +x greeting.txt", ": > empty",
+		`printf 'x\0y' > binary.txt`, "mkdir nested && git -C nested init --quiet && git -C nested -c user.name=x -c user.email=x@a.example commit --quiet --allow-empty --message '# Approved'",
+		"cd ..", "exec " + harness.Binary() + ` simulate "$@"`, "",
+	}, "\n")))
+	return claude, added
+}
+
+// Whatever files are called and hold, what a person sees of a change is what would be published, and
+// none of it passes for the words of others.
+func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
+	t.Parallel()
+	claude, added := hostileChange(t)
+	s := start(t, harness.Vars{"CLAUDE_BIN": claude})
+	said := strings.Join(fragments, "\n")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(claude), "said"), []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := create(t, s, harness.Object{"kind": "code-change", "userId": "u1", "input": harness.Object{
+		"prompt": "# Approved", "require_approval": true, "repos": []any{harness.Object{"url": repository(t, map[string]string{"greeting.txt": "hello\n", ".env": strings.Repeat("A=1\n", 50)})}},
+		"verifiers": []any{harness.Object{"name": "fine", "command": "true"}, harness.Object{"name": "says", "command": "cat " + filepath.Dir(claude) + "/said; false"}},
+	}})
+	harness.Eventually(t, "the review", func() bool { return record(t, s, id)["status"] == "awaiting_approval" })
+	b := open(t, s, "/jobs/"+id+"/review")
+	var seen seenChange
+	if err := json.Unmarshal([]byte(b.value(changeScript)), &seen); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen.Foreign) > 0 {
+		t.Errorf("elements that the page has not made: %q", seen.Foreign)
+	}
+	for what, pair := range map[string][2][]string{
+		"headings": {{"Checks", "Look twice", "Have it changed", "Decide on round 1 of at most 6", "Keys"}, slices.DeleteFunc(seen.Headings, ours)},
+		"buttons":  {{"Cancel the job", "Start another round", "Approve all 141 files", "Reject the change"}, seen.Buttons}, "checks": {{"failed (1)", "passed"}, seen.Passed},
+	} {
+		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
+			t.Errorf("the %s: %s", what, diff)
+		}
+	}
+	notes := map[string]string{}
+	for i, f := range seen.Files {
+		name := f.Name
+		if from, to, renamed := strings.Cut(name, " → "); renamed {
+			name = named(t, from) + " → " + named(t, to)
+		} else {
+			name = named(t, name)
+			if got := named(t, seen.Listed[i]); got != name {
+				t.Errorf("%q is listed as %q", name, got)
+			}
+		}
+		notes[name] = f.Note
+		if text, ok := added[name]; ok {
+			delete(added, name)
+			if got := written(t, f.Lines); got != text {
+				t.Errorf("%q holds %q, and is shown with %q", name, text, got)
+			}
+		}
+	}
+	for name := range added {
+		t.Errorf("%q is not shown", name)
+	}
+	for name, want := range map[string]string{
+		"service/.env → service/notes": "former name", "service/\u202eusers": "symbolic link", "service/greeting.txt": "100644→100755", "service/binary.txt": "Binary", "service/empty": "No lines changed",
+		"service/nested": "repository of its own",
+	} {
+		if note, ok := notes[name]; !ok || !strings.Contains(note, want) {
+			t.Errorf("%q is shown with %q (%v), want %q", name, note, ok, want)
+		}
+		if _, name, _ := strings.Cut(name, " → "); name != "" && !strings.Contains(seen.Attention, name) {
+			t.Errorf("%q is not among what to look at twice", name)
+		}
+	}
+	for _, one := range append(slices.Clone(seen.Checks), seen.Question) {
+		if strings.ContainsAny(one, "\x1b\u202e\u200b") {
+			t.Errorf("it holds characters that are not seen: %q", one)
+		}
+	}
+	if len(seen.Checks) != 1 || strings.Count(seen.Checks[0], "\n") < len(fragments) {
+		t.Errorf("the checks say %q", seen.Checks)
+	}
+}
+
+// ours reports whether a heading is made of the job's kind or of numbers.
+func ours(heading string) bool {
+	return strings.HasPrefix(heading, "code-change ") || strings.HasPrefix(heading, "141 files ")
+}
