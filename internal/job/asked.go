@@ -65,7 +65,11 @@ func (c Covers) EarlierWords() string {
 	case 1:
 		return "Of the calls that this job has made before, it would have let through one:"
 	}
-	return "Of the calls that this job has made before, it would have let through " + strconv.Itoa(c.Earlier) + ", such as:"
+	such := ", such as:"
+	if len(c.Examples) == c.Earlier {
+		such = ":"
+	}
+	return "Of the calls that this job has made before, it would have let through " + strconv.Itoa(c.Earlier) + such
 }
 
 // OmittedWords says how much of the input is left out; empty if nothing is.
