@@ -1,6 +1,7 @@
 package approval_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,12 @@ func TestWhatAYesPermits(t *testing.T) {
 			got, fault := approval.Permit(request, row.scope, time.Hour)
 			if fault != row.fault {
 				t.Errorf("found fault %q, want %q", fault, row.fault)
+			}
+			if s := got.Standing; s != nil { // what the rule lets through is said with the rule
+				if want := approval.Covers(s.Rule, nil).Segments; !slices.Equal(s.Covers, want) {
+					t.Errorf("it is said to let through %v, want %v", s.Covers, want)
+				}
+				s.Covers = nil
 			}
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Error(diff)
