@@ -1,10 +1,13 @@
 package test
 
 import (
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"ringback/internal/job"
 	"ringback/test/messagesapi"
 )
 
@@ -55,8 +58,9 @@ func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 	}{
 		"held":             {"60s", "", "SQLite", false},
 		"other words, MCP": {"60s", "callback: mcp\n", "neither, use files", false},
-		"parked":           {"1s", "callback: mcp\n", "SQLite", false},
-		"restarted":        {"1s", "callback: mcp\n", "SQLite", true},
+		"parked":           {"1s", "", "SQLite", false},
+		"parked, MCP":      {"1s", "callback: mcp\n", "SQLite", false},
+		"restarted":        {"1s", "", "SQLite", true},
 		"tools are judged": {"1s", "callback: mcp\ntools:\n  ask: [Bash]\n", "SQLite", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +88,10 @@ func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 			if !strings.Contains(read, `"Which database?"="`+c.reply+`"`) || strings.Contains(read, "forged") {
 				t.Errorf("Claude read %s", read)
 			}
+			eventually(t, "the chat to show the call with its answer", func() bool {
+				chat := mustJSON(n.want(t, 200, "GET", "/api/sessions/"+q["sessionId"].(string)+"/messages", nil))
+				return strings.Count(chat, `"tool-result"`) == 1 && strings.Contains(chat, `"output-available"`)
+			})
 			if list := n.want(t, 200, "GET", "/api/jobs/"+id, nil); strings.Count(mustJSON(list), `"information_request"`) > 1 {
 				t.Errorf("the user was asked more than once: %v", list)
 			}
@@ -144,5 +152,88 @@ func TestUndecidedCallsAreRefused(t *testing.T) {
 	requests := api.Requests()
 	if result := requests[len(requests)-1].Results()[0]; !slices.Contains(requests[0].Tools, "AskUserQuestion") || !result.IsError || exists() {
 		t.Errorf("the command ended with %v, and has run: %v", result, exists())
+	}
+}
+
+// plansFirst plays a Claude that presents a plan, which it may change once, then submits its result.
+func plansFirst(mcp bool, plans ...string) messagesapi.Script {
+	submit := finish(func(messagesapi.Request) bool { return true }, mcp, "")
+	return func(r messagesapi.Request) messagesapi.Reply {
+		results := r.Results()
+		presented := 0
+		for _, result := range results {
+			if strings.Contains(result.Content, job.DeniedByUser) {
+				presented++
+			}
+			if strings.Contains(result.Content, "Approved Plan") {
+				return submit(r)
+			}
+		}
+		file := regexp.MustCompile(`plan at (\S+\.md)`).FindStringSubmatch(mustJSON(r.Messages))
+		switch {
+		case file == nil:
+			return messagesapi.Use("EnterPlanMode", object{})
+		case strings.Contains(r.LastResult().Content, "plans/"):
+			return messagesapi.Use("ExitPlanMode", object{"plan": "a plan that nobody is shown"})
+		case presented == len(plans):
+			return messagesapi.Say("Nobody wants my plan.")
+		}
+		return messagesapi.Use("Write", object{"file_path": file[1], "content": plans[presented]})
+	}
+}
+
+func TestClaudesPlanIsAConfirmation(t *testing.T) {
+	t.Parallel()
+	const mcp = "callback: mcp\n"
+	const plan = "# Plan\n1. **move** `a`\n2. _delete_ b\u202e\n\nAllow it? yes"
+	for name, c := range map[string]struct {
+		hold, more string
+		restart    bool
+		replies    []object
+	}{
+		"held":                     {"60s", mcp, false, []object{{"decision": "approve"}}},
+		"in words":                 {"60s", "", false, []object{{"text": "yes, go ahead"}}},
+		"parked":                   {"1s", "", false, []object{{"decision": "approve"}}},
+		"restarted, MCP":           {"1s", mcp, true, []object{{"decision": "approve"}}},
+		"tools are judged":         {"60s", "tools:\n  ask: [Bash]\n", false, []object{{"decision": "approve"}}},
+		"changed, then approved":   {"60s", "", false, []object{{"decision": "steer", "text": "no deletion"}, {"decision": "approve"}}},
+		"denied parked, then good": {"1s", mcp, false, []object{{"decision": "deny", "text": "no deletion"}, {"decision": "approve"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plans := []string{plan, "# Plan\nOnly move a"}[:len(c.replies)]
+			n, api := realClaude(t, vars{
+				"HOLD": c.hold, "SANDBOX": "auto", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t),
+				"PROMPTS_DIR": kindsDir(t, "talk.md", "---\nallowed_tools: ['Edit(./**)']\nmax_turns: 30\n"+c.more+"---\nListen."),
+			}, plansFirst(strings.Contains(c.more, "mcp"), plans...))
+			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+			for i, reply := range c.replies {
+				q := n.openCheckpoint(t, id, "awaiting_approval")
+				preview := q["props"].(object)["preview"].(object)
+				if q["type"] != "confirmation" || preview["text"] != plans[i] || strings.Contains(q["message"].(string), "delete") {
+					t.Errorf("the user was asked %v", q)
+				}
+				if chat := mustJSON(n.want(t, 200, "GET", "/api/sessions/"+q["sessionId"].(string)+"/messages", nil)); i == 0 && len(plans) == 1 && !strings.Contains(chat, "b⟨U+202E⟩") {
+					t.Errorf("the chat does not show the plan as it is: %s", chat)
+				}
+				if c.hold == "1s" {
+					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+				}
+				if c.restart {
+					n = n.again(t)
+				}
+				n.reply(t, q["id"].(string), reply)
+			}
+			n.await(t, id, "received")
+			requests := api.Requests()
+			read := mustJSON(requests[len(requests)-1].Results())
+			last, _ := json.Marshal(plans[len(plans)-1])
+			if want := strings.Trim(string(last), `"`); !strings.Contains(read, `## Approved Plan:\n`+want) || strings.Contains(read, "nobody is shown") {
+				t.Errorf("Claude read %s", read)
+			}
+			if len(plans) > 1 && !strings.Contains(read, "no deletion") {
+				t.Errorf("Claude was not told why: %s", read)
+			}
+		})
 	}
 }

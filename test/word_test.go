@@ -39,7 +39,7 @@ func finish(until func(messagesapi.Request) bool, mcp bool, command string) mess
 		prompt, written := r.Text(), false
 		for _, m := range r.Messages {
 			for _, p := range m.Parts {
-				written = written || p.Type == "tool_use" && (p.Name == "Write" || p.Name == "mcp__ringback__submit_result")
+				written = written || p.Type == "tool_use" && (p.Name == "Write" && strings.Contains(string(p.Input), "result.json") || p.Name == "mcp__ringback__submit_result")
 			}
 		}
 		submitted := strings.HasSuffix(r.LastResult().Content, `{"success":true}`)

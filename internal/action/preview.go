@@ -104,7 +104,7 @@ func (s *Service) previewRoom(r Run, program, dir string, network process.Networ
 
 // readPreview makes what was printed a preview.
 func readPreview(format job.PreviewFormat, output string) (*job.Preview, error) {
-	p := &job.Preview{Format: format, Digest: job.Digest([]byte(string(format) + "\x00" + output))}
+	p := job.NewPreview(format, output)
 	if strings.TrimSpace(output) == "" {
 		return nil, errors.New("it is empty")
 	}
@@ -123,7 +123,6 @@ func readPreview(format job.PreviewFormat, output string) (*job.Preview, error) 
 		err := readTable(p, output)
 		return p, err
 	}
-	p.Text = output
 	return p, nil
 }
 

@@ -88,10 +88,11 @@ func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
 		return nil, err
 	}
 	words, offered, err := h.offer(in, len(body.ToolCalls), string(answers))
-	if err != nil || words == "" {
+	changed := changedPlan(body.ToolCalls)
+	if err != nil || words == "" && changed == "" {
 		return hookAnswer{}, err
 	}
-	return h.addContext(in, claude.PostToolBatch, words, offered)
+	return h.addContext(in, claude.PostToolBatch, changed+words, offered)
 }
 
 // offer takes what the CLI's hook is to tell Claude, in words; "" for nothing. answers is what the

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ringback/internal/approval"
 	"ringback/internal/checkpoint"
+	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 )
@@ -29,15 +29,22 @@ type ownOption struct {
 // mostAsked is how many bytes the questions of one call may have: all of it is shown.
 const mostAsked = 16_000
 
+// asksUser reports whether the call is of one of the CLI's own tools that ask the user.
+func (t *toolCall) asksUser() bool {
+	return t.tool.Name == claude.AskUserQuestion || t.tool.Name == claude.ExitPlanMode
+}
+
+// ownQuestion puts what a call asks to the user.
+func (h *Handler) ownQuestion(t *toolCall) (any, error) {
+	if t.tool.Name == claude.ExitPlanMode {
+		return h.plan(t)
+	}
+	return h.ownQuestions(t)
+}
+
 // ownQuestions puts the questions of the CLI's own tool to the user as a checkpoint, and
 // answers the call with the reply.
 func (h *Handler) ownQuestions(t *toolCall) (any, error) {
-	if !t.kind.Policy.AsksQuestions() {
-		return deniedByRule("questions: off"), nil
-	}
-	if verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool); verdict == approval.Deny {
-		return deniedByRule(rule), nil
-	}
 	questions, fault := readQuestions(t.tool.Input)
 	if fault != "" {
 		return decide("deny", fault), nil
@@ -101,7 +108,7 @@ func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request,
 	text, err := json.Marshal(props)
 	return checkpoint.Request{
 		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.InformationRequest,
-		Message: message, Props: text, Hold: true,
+		Message: message, Props: text, Hold: true, ToolCallID: t.toolCallID, Parts: t.shown(),
 	}, err
 }
 

@@ -74,7 +74,7 @@ func decide(decision, reason string) hookAnswer {
 // What Claude is told of a call that did not run.
 const (
 	laterDecision  = "Another question waits for the user's decision first, so this was not run. Make this call again after that one."
-	wantsOtherwise = "They want something else: make the call again with its input changed accordingly, and they are asked anew. What they want, in their words:"
+	wantsOtherwise = "They want something else: change what you asked for accordingly and make the call again; they are asked anew. What they want, in their words:"
 	nobodyDecided  = "Nobody has decided on this yet, so it was not run. Stop now: you will be called again with the user's decision."
 )
 
@@ -121,10 +121,15 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 		return hookAnswer{}, nil
 	}
 	h.locate(t)
-	if t.tool.Name == claude.AskUserQuestion {
-		return h.ownQuestions(t)
-	}
 	verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool)
+	if t.asksUser() {
+		if !t.kind.Policy.AsksQuestions() {
+			return deniedByRule("questions: off"), nil
+		}
+		if verdict != approval.Deny {
+			return h.ownQuestion(t)
+		}
+	}
 	if callsBack && verdict != approval.Deny {
 		return hookAnswer{}, nil // the CLI's own allowlist holds the callbacks, word for word
 	}

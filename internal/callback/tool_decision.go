@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/checkpoint"
+	"ringback/internal/claude"
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -58,6 +59,9 @@ func (h *Handler) auditLog(t *toolCall) ([]job.AuditEntry, error) {
 
 // asking is the question to the person; covers is what a yes for more than once lets through.
 func (t *toolCall) asking(covers *job.Covers) (checkpoint.Request, error) {
+	if t.tool.Name == claude.ExitPlanMode {
+		return t.askingForPlan()
+	}
 	props, err := json.Marshal(job.Props{
 		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: t.rule, Covers: covers,
 	})
@@ -65,8 +69,13 @@ func (t *toolCall) asking(covers *job.Covers) (checkpoint.Request, error) {
 	return checkpoint.Request{
 		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: job.Sentence(question.Segments),
 		Asked: question, Props: props, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true,
-		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}},
+		Parts: t.shown(),
 	}, err
+}
+
+// shown is the call as the chat shows it.
+func (t *toolCall) shown() []job.Part {
+	return []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}}
 }
 
 // awaitDecision waits a while for a person. Then the CLI is told to stop at this
@@ -120,7 +129,7 @@ func (h *Handler) recordedDecision(t *toolCall) (lifecycle.Outcome, any, error) 
 	if outcome.Kind == lifecycle.Denied {
 		return outcome, denied(*c.Reply), nil
 	}
-	answer, err := allowed(*c.Reply)
+	answer, err := t.allowed(*c.Reply)
 	return outcome, answer, err
 }
 
@@ -149,11 +158,15 @@ func denied(reply job.Reply) hookAnswer {
 }
 
 // allowed lets a call run, with the input as the person has changed it.
-func allowed(reply job.Reply) (answer hookAnswer, err error) {
+func (t *toolCall) allowed(reply job.Reply) (answer hookAnswer, err error) {
 	answer = decide("allow", "")
 	answer.Output.Context = whatWasSaid(reply.Exchange)
-	if len(reply.Values) > 0 {
-		answer.Output.UpdatedInput, err = json.Marshal(reply.Values)
+	input := reply.Values
+	if t.asksUser() { // the CLI takes no yes to its own questions that comes without an input
+		input = t.tool.Input
+	}
+	if len(input) > 0 {
+		answer.Output.UpdatedInput, err = json.Marshal(input)
 	}
 	return answer, err
 }

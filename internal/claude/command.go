@@ -24,7 +24,7 @@ type Turn struct {
 	// MCPConfig is the file of the MCP server by which the kind calls back; empty where it
 	// does not.
 	MCPConfig string
-	// Questions is set if Claude may ask the user with the CLI's own tool. Settings must have its
+	// Questions is set if Claude may ask the user with the CLI's own tools. Settings must have their
 	// calls judged.
 	Questions bool
 	// Structured takes the result from the CLI's structured output, without curl.
@@ -53,11 +53,14 @@ func Args(t Turn) []string {
 	}
 	allowed := allowedTools(t)
 	if t.Questions {
-		// Without a permission prompt, the CLI does not offer the tool. This one is asked on standard
+		// Without a permission prompt, the CLI does not offer the tools. This one is asked on standard
 		// output and answered on standard input, which has ended by then: the CLI refuses the call, and
 		// Claude continues.
 		args = append(args, "--permission-prompt-tool", "stdio")
 		allowed = append(allowed, AskUserQuestion)
+		if writesFiles(slices.Concat(allowed, p.AllowedTools, p.Tools.Tools())) { // a plan is a file, too
+			allowed = append(allowed, EnterPlanMode, ExitPlanMode)
+		}
 	}
 	tools, known := offeredTools(slices.Concat(allowed, p.AllowedTools, p.Tools.Tools()))
 	if known {
@@ -153,6 +156,14 @@ func allowedTools(t Turn) []string {
 		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, actionEndpoint(a.Name), actionFile, t.Hold)+")")
 	}
 	return tools
+}
+
+// writesFiles reports whether rules let Claude write files.
+func writesFiles(rules []string) bool {
+	return slices.ContainsFunc(rules, func(rule string) bool {
+		name, _, _ := strings.Cut(rule, "(")
+		return name == "Edit" || name == "Write"
+	})
 }
 
 // offeredTools names the built-in tools that Claude gets to see: those it may

@@ -29,8 +29,13 @@ const (
 	Stop = "Stop"
 )
 
-// AskUserQuestion is the CLI's own tool by which Claude asks the user.
-const AskUserQuestion = "AskUserQuestion"
+// The CLI's own tools by which Claude asks the user: a question, and to approve a plan, which it
+// makes once it has entered plan mode.
+const (
+	AskUserQuestion = "AskUserQuestion"
+	EnterPlanMode   = "EnterPlanMode"
+	ExitPlanMode    = "ExitPlanMode"
+)
 
 // Judged says which calls of tools the CLI asks us about before it makes them.
 type Judged string
@@ -38,7 +43,7 @@ type Judged string
 // What is judged.
 const (
 	Nothing    Judged = ""
-	Questions  Judged = AskUserQuestion
+	Questions  Judged = AskUserQuestion + "|" + ExitPlanMode
 	Everything Judged = "*"
 )
 

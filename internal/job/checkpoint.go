@@ -103,6 +103,17 @@ type Checkpoint struct {
 	Next CheckpointID `json:"next,omitempty"`
 }
 
+// StoppedCall returns the call of one of the CLI's tools that the checkpoint is about, and its tool:
+// if nobody answers in time, the turn ends at this call, and the next one continues from it. Both
+// are empty if the checkpoint is about something else.
+func (c Checkpoint) StoppedCall() (id, tool string) {
+	var p Props
+	if c.ToolCallID == "" || json.Unmarshal(c.Props, &p) != nil || p.Action != "" {
+		return "", ""
+	}
+	return c.ToolCallID, p.ToolName
+}
+
 // Props are the known fields of a checkpoint's props.
 // Others may stand beside them and are kept as they came.
 type Props struct {

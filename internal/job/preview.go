@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"ringback/internal/literal"
 )
 
 // PreviewFormat is what the output of an action's preview is.
@@ -42,12 +44,21 @@ type Preview struct {
 	Before *Preview `json:"before,omitempty"`
 }
 
+// NewPreview returns a preview of a text, to be filled in if the format is another.
+func NewPreview(format PreviewFormat, made string) *Preview {
+	p := &Preview{Format: format, Digest: Digest([]byte(string(format) + "\x00" + made))}
+	if format == PreviewText || format == PreviewDiff {
+		p.Text = made
+	}
+	return p
+}
+
 // Lines are the preview as text, for places that show nothing else. Of an image, they only
 // say that there is one.
 func (p *Preview) Lines() []string {
 	switch p.Format {
 	case PreviewText, PreviewDiff:
-		return strings.Split(strings.TrimRight(p.Text, "\n"), "\n")
+		return literal.Lines(strings.TrimRight(p.Text, "\n"))
 	case PreviewTable:
 		lines := []string{joinCells(p.Columns)}
 		for _, row := range p.Rows {

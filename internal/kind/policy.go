@@ -56,8 +56,8 @@ type Policy struct {
 	// MaxBlocks is how many times a turn that would end without a result is told in the same
 	// process what is missing; default 3, 0: never.
 	MaxBlocks *int `yaml:"max_blocks"`
-	// Questions is on (default) if Claude may ask the user with the CLI's own AskUserQuestion; off
-	// takes the tool away.
+	// Questions is on (default) if Claude may ask the user with the CLI's own AskUserQuestion, and
+	// have a plan approved; off takes these tools away.
 	Questions string `yaml:"questions"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
 	Priority job.Priority `yaml:"priority"`
@@ -115,7 +115,7 @@ func (p Policy) Blocks() int {
 // questionsOff is the value of Questions that takes the tool away.
 const questionsOff = "off"
 
-// AsksQuestions reports whether Claude may ask the user with the CLI's own AskUserQuestion.
+// AsksQuestions reports whether Claude may ask the user with the CLI's own tools.
 func (p Policy) AsksQuestions() bool { return p.Questions != questionsOff }
 
 // RunsPrograms reports whether Claude may run anything but the calls that report to the

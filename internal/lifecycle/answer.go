@@ -166,6 +166,9 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 // decide records what a reply allows or forbids.
 func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 	if c.ApprovalKey == "" {
+		if c.ToolCallID != "" { // the call goes on with the reply
+			st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
+		}
 		return
 	}
 	switch r.Reply.Decision {
@@ -207,7 +210,7 @@ func (st *State) deny(j *Job, c *Checkpoint) {
 	if c.ToolCallID != "" {
 		st.endCall(j.chat(), c.ToolCallID, job.OutputDenied, mustMarshal("denied"))
 	}
-	if c.Type == job.ToolApproval {
+	if c.AuditFields.Tool != "" {
 		st.do(GrantApproval{j.ID, c.ApprovalKey, approval.No(c.ID)})
 	}
 }

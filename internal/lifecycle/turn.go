@@ -214,7 +214,8 @@ func (j *Job) resumesToolCall() bool {
 	if j.ResumeReason == nil || j.ResumeReason.Reason != Replied || len(j.Answers) == 0 {
 		return false
 	}
-	return j.Answers[len(j.Answers)-1].Type == job.ToolApproval
+	call, _ := j.Answers[len(j.Answers)-1].StoppedCall()
+	return call != ""
 }
 
 // BeginConversation notes that the CLI has begun the job's conversation, in its turn h.

@@ -101,7 +101,7 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 	return files, err
 }
 
-// offersQuestions reports whether Claude may ask the user with the CLI's own tool.
+// offersQuestions reports whether Claude may ask the user with the CLI's own tools.
 func (r *Runner) offersQuestions(k *kind.Kind, st *lifecycle.Turn) bool {
 	return k.Policy.AsksQuestions() && !r.opts.Structured && !st.Job.Simulated
 }

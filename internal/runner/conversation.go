@@ -29,9 +29,8 @@ type conversation struct {
 func (c *conversation) expect(answers []job.Checkpoint) {
 	c.tools = map[string]string{}
 	for _, a := range answers {
-		var asked job.Props
-		if a.Type == job.ToolApproval && json.Unmarshal(a.Props, &asked) == nil {
-			c.tools[asked.ToolCallID] = asked.ToolName
+		if id, tool := a.StoppedCall(); id != "" {
+			c.tools[id] = tool
 		}
 	}
 }

@@ -1,0 +1,65 @@
+package callback
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ringback/internal/approval"
+	"ringback/internal/checkpoint"
+	"ringback/internal/claude"
+	"ringback/internal/job"
+	"ringback/internal/literal"
+)
+
+// planQuestion is what the user reads above a plan.
+const planQuestion = "Claude has made a plan and asks you to approve it. A yes is for exactly this plan. It allows no call of a tool or an action that you would be asked about."
+
+// plan has the user approve the plan with which Claude wants to leave plan mode. It is approved as
+// a call of a tool is: exactly this one, once.
+func (h *Handler) plan(t *toolCall) (any, error) {
+	text := t.planText()
+	switch {
+	case strings.TrimSpace(text) == "":
+		return decide("deny", "The plan file is empty: write your plan there, then make this call again."), nil
+	case len(text) > mostAsked:
+		return decide("deny", fmt.Sprintf("The plan has %d bytes; at most %d can be shown. Shorten it, then make this call again.", len(text), mostAsked)), nil
+	}
+	var err error
+	if t.operation, err = approval.OfTool(t.tool.Name, map[string]any{"plan": text}); err != nil {
+		return nil, err
+	}
+	return h.askPerson(t)
+}
+
+// planText is the plan, which the CLI adds to the call from Claude's plan file.
+func (t *toolCall) planText() string {
+	text, _ := t.tool.Input["plan"].(string)
+	return text
+}
+
+// askingForPlan is the question whether the user approves a plan. The plan is shown whole, as data.
+func (t *toolCall) askingForPlan() (checkpoint.Request, error) {
+	props, err := json.Marshal(job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name, Kind: t.kind.Name})
+	question := &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: planQuestion}}, Bytes: len(t.operation.Input)}
+	return checkpoint.Request{
+		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.Confirmation, Message: planQuestion,
+		Asked: question, Props: props, Preview: job.NewPreview(job.PreviewText, t.planText()),
+		ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true, Parts: t.shown(),
+	}, err
+}
+
+// changedPlan tells Claude if the plan file was changed while the user read the plan: the CLI then
+// reports another plan as approved. "" if it was not.
+func changedPlan(calls []map[string]any) string {
+	for _, call := range calls {
+		input, _ := call["tool_input"].(map[string]any)
+		approved, _ := input["plan"].(string)
+		answer, _ := call["tool_response"].(string)
+		_, carriedOut, found := strings.Cut(answer, "## Approved Plan")
+		if call["tool_name"] == claude.ExitPlanMode && found && !strings.Contains(carriedOut, approved) {
+			return "The plan file was changed after the user had read it. They have approved the following plan and no other, as data: " + literal.Quote(approved) + "\n"
+		}
+	}
+	return ""
+}
