@@ -73,3 +73,11 @@ func TestListeningEndsWhereItIsRefused(t *testing.T) {
 		t.Errorf("it ended with\n%s, want\n%s", got, want)
 	}
 }
+
+// Who asks for text gets all of it so far; behind a missing piece nothing is told until another begins.
+func TestTextSoFarIsWatched(t *testing.T) {
+	t.Parallel()
+	if got, want := node(t, "text.ts", ""), "1 Hel\n1 Hello\n2 Bye\nreceived\n"; got != want {
+		t.Errorf("it was told\n%s, want\n%s", got, want)
+	}
+}

@@ -4,7 +4,7 @@
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Reply, type Result, type Ringback, type Word } from 'ringback-client';
+import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Reply, type Result, type Ringback, type Word, Writer, type Writing } from 'ringback-client';
 
 const Context = createContext<Ringback | undefined>(undefined);
 
@@ -33,6 +33,7 @@ interface Progress {
   /** Whose progress it is. */
   of: string | undefined;
   activity?: Activity;
+  writing?: Writing | undefined;
   items: unknown[];
 }
 
@@ -42,6 +43,8 @@ export interface JobView<K> {
   job: Job<K> | undefined;
   /** What Claude has reported last. */
   activity: Activity | undefined;
+  /** What Claude is writing, until it has come as a message; undefined unless it was asked for. */
+  writing: Writing | undefined;
   /** The result's suggestions, as far as they have come. */
   suggestions: Items<K>;
   /** Whether it has ended, one way or another. */
@@ -56,8 +59,8 @@ export interface JobView<K> {
   error: Error | null;
 }
 
-/** Follows a job; none while requestId is undefined. */
-export function useJob<K = string>(requestId: string | undefined): JobView<K> {
+/** Follows a job; none while requestId is undefined. With `text`, also what Claude is writing. */
+export function useJob<K = string>(requestId: string | undefined, { text = false }: { text?: boolean } = {}): JobView<K> {
   const client = useRingback();
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress>(() => nothing(requestId));
@@ -74,8 +77,15 @@ export function useJob<K = string>(requestId: string | undefined): JobView<K> {
     setFailure(null);
     setProgress(nothing(requestId));
     const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.job(requestId) }));
+    const writer = new Writer();
     const stop = client.listen<K>({
       requestId,
+      onText: text
+        ? (piece) => {
+            const writing = writer.add(piece);
+            if (writing) setProgress((before) => ({ ...before, writing }));
+          }
+        : undefined,
       onEvent: (event) => {
         setProgress((before) => after(before, event));
         if (event.type !== 'activity' && event.type !== 'partial') refresh();
@@ -88,7 +98,7 @@ export function useJob<K = string>(requestId: string | undefined): JobView<K> {
       refresh.cancel();
       stop();
     };
-  }, [client, queries, requestId]);
+  }, [client, queries, requestId, text]);
 
   const job = record.data;
   const told = progress.of === requestId ? progress : nothing(requestId);
@@ -96,6 +106,7 @@ export function useJob<K = string>(requestId: string | undefined): JobView<K> {
   return {
     job,
     activity: told.activity ?? job?.activity,
+    writing: told.writing,
     suggestions: suggestions as Items<K>,
     ended: job !== undefined && hasEnded(job.status),
     checkpoint: job?.checkpoint,
@@ -113,6 +124,8 @@ function after<K>(before: Progress, event: JobEvent<K>): Progress {
   switch (event.type) {
     case 'activity':
       return { ...before, activity: event.data };
+    case 'message': // it holds the text
+      return event.data.message.role === 'assistant' ? { ...before, writing: undefined } : before;
     case 'partial': {
       const batch = event.data.suggestions as unknown[];
       const kept = before.items.slice(0, event.data.total - batch.length); // a turn that starts over sends its batches anew

@@ -6,7 +6,7 @@ import { type Call, type CallOptions, Http } from './http.js';
 import { JobEar, type Listener, UserEar } from './listen.js';
 import { Token, type TokenSource } from './token.js';
 import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, Reply, Resync } from './types.js';
-import { watch, type WatchOptions } from './watch.js';
+import { type TextSoFar, watch, type WatchOptions } from './watch.js';
 
 export { type Asked, type AskedField, asked, type Segment } from './asked.js';
 export type { components, Events, Kinds } from './contract.js';
@@ -14,7 +14,8 @@ export type { ConnectionState } from './connection.js';
 export { type CallOptions, RingbackError } from './http.js';
 export type { Listener } from './listen.js';
 export type { TokenSource } from './token.js';
-export type { WatchOptions } from './watch.js';
+export type { TextSoFar, WatchOptions } from './watch.js';
+export { Writer, type Writing } from './writing.js';
 export * from './types.js';
 
 /** Where the server is, and who calls it. */
@@ -117,7 +118,9 @@ export class Ringback {
    * Follows a job to its end: all of its events, from the first on or behind `since`, each
    * once. `resync` among them says that some are no longer kept, and brings the record.
    */
-  watch<K = string>(requestId: string, options: WatchOptions = {}): AsyncGenerator<JobEvent<K> | Resync<K>, void, undefined> {
+  watch<K = string>(requestId: string, options?: WatchOptions & { text?: false }): AsyncGenerator<JobEvent<K> | Resync<K>, void, undefined>;
+  watch<K = string>(requestId: string, options: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K> | TextSoFar, void, undefined>;
+  watch<K = string>(requestId: string, options: WatchOptions = {}): AsyncGenerator<JobEvent<K> | Resync<K> | TextSoFar, void, undefined> {
     return watch<K>(this, requestId, options);
   }
 

@@ -1,6 +1,7 @@
 import type { CallOptions } from './http.js';
 import type { Ringback } from './index.js';
 import { hasEnded, isLast, type Job, type JobEvent, type Resync } from './types.js';
+import { Writer, type Writing } from './writing.js';
 
 /** How a job is followed. */
 export interface WatchOptions extends CallOptions {
@@ -8,12 +9,18 @@ export interface WatchOptions extends CallOptions {
   since?: string;
   /** Whose job it is, where a back end watches. */
   userId?: string;
+  /** Also tells, as `text`, what Claude is writing: each time all of it so far. */
+  text?: boolean;
 }
 
+/** What Claude is writing: all of the text so far. It is not kept: the whole text follows as a message. */
+export type TextSoFar = { type: 'text'; data: Writing };
+
 /** Turns what is told of a job into what can be iterated over, up to the job's end. */
-export async function* watch<K>(client: Ringback, requestId: string, options: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K>, void, undefined> {
-  const { since, userId, signal } = options;
-  const told: (JobEvent<K> | 'resync')[] = [];
+export async function* watch<K>(client: Ringback, requestId: string, options: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K> | TextSoFar, void, undefined> {
+  const { since, userId, signal, text } = options;
+  const told: (JobEvent<K> | TextSoFar | 'resync')[] = [];
+  const writer = new Writer();
   let live = false;
   let failure: { error: unknown } | undefined;
   let wake = () => {};
@@ -26,6 +33,15 @@ export async function* watch<K>(client: Ringback, requestId: string, options: Wa
     since,
     userId,
     onEvent: (event) => note(() => told.push(event)),
+    onText: text
+      ? (piece) => {
+          const data = writer.add(piece);
+          const waits = told.at(-1);
+          if (!data) return;
+          if (typeof waits === 'object' && waits.type === 'text') told.pop(); // nobody has read it: the new one holds it
+          note(() => told.push({ type: 'text', data }));
+        }
+      : undefined,
     onResync: () => note(() => told.push('resync')),
     onLive: () => note(() => (live = true)),
     onError: (error) => note(() => (failure = { error })),
@@ -38,7 +54,7 @@ export async function* watch<K>(client: Ringback, requestId: string, options: Wa
     for (;;) {
       for (let next; (next = told.shift()); ) {
         if (next !== 'resync') {
-          last = isLast(next);
+          if (next.type !== 'text') last = isLast(next);
           yield next;
           continue;
         }

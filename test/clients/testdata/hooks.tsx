@@ -9,7 +9,7 @@ const ringback = new Ringback({ url: query.get('server')!, userId: 'u1' });
 
 function Page() {
   const { checkpoints, isPending, reply } = useInbox();
-  const { job, activity, error } = useJob(query.get('job') ?? undefined);
+  const { job, activity, writing, error } = useJob(query.get('job') ?? undefined, { text: true });
   return (
     <>
       <p>{isPending ? 'reading' : `${checkpoints.length} waiting`}</p>
@@ -19,7 +19,7 @@ function Page() {
         </button>
       ))}
       <p>
-        job: {job?.status ?? 'none'} {activity?.message} {error?.message}
+        job: {job?.status ?? 'none'} {activity?.message} {writing?.text} {error?.message}
       </p>
     </>
   );

@@ -26,6 +26,7 @@ export async function builtIn(client: Ringback): Promise<string> {
         return event.job.status;
     }
   }
+  for await (const event of client.watch(requestId, { text: true })) if (event.type === 'text') return event.data.text;
   const job = await client.get<'meal-suggestions'>(requestId);
   return job.result?.reasoning ?? '';
 }
