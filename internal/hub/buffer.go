@@ -1,71 +1,42 @@
 package hub
 
 import (
-	"bufio"
+	"bytes"
 	"net"
-	"net/http"
 	"sync"
 )
 
-// writeBuffers lends buffers for the moment of a write, so that an idle
-// connection holds none.
-var writeBuffers = &sync.Pool{}
+// buffers are lent for the moment of a write: an idle connection has none.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// bufferedWriter hands the upgrader a connection that collects frames until
-// they are flushed: many events cost one system call.
-type bufferedWriter struct {
-	http.ResponseWriter
-	conn *gatheringConn
-}
-
-// Hijack implements http.Hijacker.
-func (w *bufferedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
-	if err != nil {
-		return nil, nil, err
-	}
-	w.conn = &gatheringConn{Conn: conn}
-	return w.conn, rw, nil
-}
-
-func (w *bufferedWriter) flush() error { return w.conn.flush() }
-
-// gatheringConn gathers writes until flush, or until there is much to send.
-type gatheringConn struct {
-	net.Conn
-	mu      sync.Mutex
-	pending []byte
-	started bool // the handshake is sent at once
-}
-
+// gatherLimit is how much is written at once.
 const gatherLimit = 32 << 10
 
-// Write implements net.Conn.
-func (c *gatheringConn) Write(b []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.started {
-		c.started = true
-		return c.Conn.Write(b)
+// writeFrames writes frames with as few system calls as possible.
+func writeFrames(to net.Conn, frames []*frame) error {
+	if len(frames) == 1 {
+		_, err := to.Write(frames[0].bytes)
+		return err
 	}
-	c.pending = append(c.pending, b...)
-	if len(c.pending) >= gatherLimit {
-		return len(b), c.send()
+	gathered := buffers.Get().(*bytes.Buffer)
+	defer func() {
+		gathered.Reset()
+		if gathered.Cap() <= 2*gatherLimit { // a rare large frame must not stay in the pool
+			buffers.Put(gathered)
+		}
+	}()
+	for i, f := range frames {
+		gathered.Write(f.bytes)
+		if gathered.Len() < gatherLimit && i < len(frames)-1 {
+			continue
+		}
+		if _, err := to.Write(gathered.Bytes()); err != nil {
+			return err
+		}
+		gathered.Reset()
 	}
-	return len(b), nil
+	return nil
 }
 
-func (c *gatheringConn) flush() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.send()
-}
-
-func (c *gatheringConn) send() error {
-	if len(c.pending) == 0 {
-		return nil
-	}
-	_, err := c.Conn.Write(c.pending)
-	c.pending = nil
-	return err
-}
+// noBuffers keeps the library from giving each connection a buffer for writing.
+var noBuffers sync.Pool

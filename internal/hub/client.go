@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -19,9 +20,10 @@ type client struct {
 	hub     *Hub
 	userID  string
 	address string
-	conn    *websocket.Conn
-	flush   func() error
-	reply   ReplyFunc
+	// conn is read from; what is written goes to net, whole frames at once.
+	conn  *websocket.Conn
+	net   net.Conn
+	reply ReplyFunc
 
 	// silent is closed once nothing is read from the client any more.
 	silent chan struct{}
@@ -30,7 +32,10 @@ type client struct {
 	space   *sync.Cond // signalled when the queue shrinks or the client ends
 	queue   []*frame
 	writing bool
-	ended   bool
+	// ended is set once the connection is to be closed: a frame that says why is the last one.
+	ended bool
+	// slow is true if it ends because the client reads too slowly.
+	slow bool
 	// readTo is the latest event that was queued.
 	readTo job.Seq
 	// only holds the jobs whose events are wanted, nil for all; muted those that
@@ -43,9 +48,6 @@ type client struct {
 	until  UntilFunc
 	expiry *time.Timer
 }
-
-// pinger marks a place in the queue where a ping goes out.
-var pinger = &frame{control: websocket.PingMessage}
 
 // Request says what a client wants to hear.
 type Request struct {
@@ -106,13 +108,12 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 		}
 		want.Since = past.Last
 	}
-	buffered := &bufferedWriter{ResponseWriter: w}
-	conn, err := upgrade(buffered, r)
+	conn, err := upgrade(w, r)
 	if conn == nil {
 		return err
 	}
 	served = true
-	c := &client{hub: h, userID: want.UserID, address: want.Address, conn: conn, flush: buffered.flush, reply: want.Reply, until: want.Until, readTo: want.Since, silent: make(chan struct{})}
+	c := &client{hub: h, userID: want.UserID, address: want.Address, conn: conn, net: conn.NetConn(), reply: want.Reply, until: want.Until, readTo: want.Since, silent: make(chan struct{})}
 	c.space = sync.NewCond(&c.mu)
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
@@ -137,7 +138,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	upgrader := websocket.Upgrader{
 		CheckOrigin:    func(*http.Request) bool { return true },
-		ReadBufferSize: 1024, WriteBufferPool: writeBuffers, WriteBufferSize: 4096,
+		ReadBufferSize: 256, WriteBufferPool: &noBuffers,
 		Subprotocols: []string{Subprotocol}, Error: func(http.ResponseWriter, *http.Request, int, error) {},
 	}
 	conn, err := upgrader.Upgrade(w, r, nil)
@@ -251,7 +252,7 @@ func (c *client) readText(id job.ID) {
 	c.hub.replay(func() {
 		soFar, err := c.hub.store.TextSoFar(c.hub.ctx, id)
 		if err == nil && soFar != nil && soFar.UserID == c.userID {
-			c.offerText(&frame{requestID: id, message: prepare(soFar.Frame)})
+			c.offerText(&frame{requestID: id, bytes: encode(websocket.TextMessage, soFar.Frame)})
 		}
 	})
 }
@@ -294,39 +295,38 @@ func (c *client) push(f *frame) {
 func (c *client) write() {
 	for {
 		c.mu.Lock()
-		frames := c.queue
+		frames, last := c.queue, c.ended
 		c.queue = nil
-		if len(frames) == 0 || c.ended {
+		if len(frames) == 0 {
 			c.writing = false
 			c.mu.Unlock()
+			if last {
+				_ = c.net.Close()
+			}
 			return
+		}
+		if !last { // else endLocked has set it
+			_ = c.net.SetWriteDeadline(time.Now().Add(c.hub.opts.WriteTimeout))
 		}
 		c.space.Broadcast()
 		c.mu.Unlock()
-		if err := c.writeAll(frames); err != nil {
+		err := writeFrames(c.net, frames)
+		if err != nil {
 			c.end(websocket.CloseAbnormalClosure, "")
+		} else if last {
+			c.awaitSilence()
 		}
 	}
 }
 
-// writeAll sends frames with as few system calls as possible.
-func (c *client) writeAll(frames []*frame) error {
-	deadline := time.Now().Add(c.hub.opts.WriteTimeout)
-	if err := c.conn.SetWriteDeadline(deadline); err != nil {
-		return err
+// awaitSilence waits until a client that was told why its connection ends has closed its side. What
+// it still sends, such as the answer to a ping, would meet a closed connection, and the reset that
+// follows makes it lose what it has not read yet: the reason among it.
+func (c *client) awaitSilence() {
+	select {
+	case <-c.silent:
+	case <-time.After(c.patience()):
 	}
-	for _, f := range frames {
-		var err error
-		if f.message == nil {
-			err = c.conn.WriteControl(f.control, []byte(f.data), deadline)
-		} else {
-			err = c.conn.WritePreparedMessage(f.message)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return c.flush()
 }
 
 func (c *client) ping() { c.offer(pinger) }
@@ -348,25 +348,22 @@ func (c *client) endLocked(code CloseCode, reason string) {
 	}
 	c.queue = nil
 	c.space.Broadcast()
-	wait := time.Second
-	if code == CloseSlow {
-		wait = c.hub.opts.WriteTimeout // it may yet read on, and learn why
+	if code == websocket.CloseAbnormalClosure {
+		_ = c.net.Close()
+		return
 	}
-	go func() { // a stuck write must not hold up the caller
-		message := websocket.FormatCloseMessage(int(code), reason)
-		_ = c.conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(wait))
-		_ = c.flush()
-		if code != websocket.CloseAbnormalClosure {
-			// What a client still sends, such as the answer to a ping, would meet a closed
-			// connection, and the reset that follows makes it lose what it has not read yet:
-			// the reason among it. It is done when it has answered.
-			select {
-			case <-c.silent:
-			case <-time.After(wait):
-			}
-		}
-		_ = c.conn.Close()
-	}()
+	c.slow = code == CloseSlow
+	_ = c.net.SetWriteDeadline(time.Now().Add(c.patience())) // for a write that is stuck, too
+	c.push(&frame{bytes: encode(websocket.CloseMessage, websocket.FormatCloseMessage(int(code), reason))})
+}
+
+// patience is how long a client may take to read why its connection ends, and to close its side. One
+// that was too slow may yet read on.
+func (c *client) patience() time.Duration {
+	if c.slow {
+		return c.hub.opts.WriteTimeout
+	}
+	return time.Second
 }
 
 // checkCredential ends the connection if its credential does not count any more, and
@@ -414,8 +411,12 @@ func (c *client) read(ctx context.Context, r *room) {
 	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.hub.opts.DeadAfter)) }
 	c.conn.SetPongHandler(alive)
 	c.conn.SetPingHandler(func(data string) error {
-		c.offer(&frame{control: websocket.PongMessage, data: data})
+		c.offer(&frame{bytes: encode(websocket.PongMessage, []byte(data))})
 		return alive("")
+	})
+	c.conn.SetCloseHandler(func(code int, _ string) error {
+		c.end(CloseCode(code), "")
+		return nil
 	})
 	for alive("") == nil {
 		kind, text, err := c.conn.ReadMessage()
@@ -456,7 +457,7 @@ type outgoing struct {
 func (c *client) answer(ctx context.Context, text []byte) {
 	reply, err := json.Marshal(c.handle(ctx, text))
 	if err == nil {
-		c.offer(&frame{message: prepare(reply)})
+		c.offer(&frame{bytes: encode(websocket.TextMessage, reply)})
 	}
 }
 

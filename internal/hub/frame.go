@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"encoding/binary"
+
 	"github.com/gorilla/websocket"
 
 	"ringback/internal/contract"
@@ -8,31 +10,39 @@ import (
 	"ringback/internal/store"
 )
 
-// frame is one message to clients, encoded once for all of them.
+// frame is one frame to clients, encoded once for all of them.
 type frame struct {
 	seq       job.Seq // 0 for what is not an event
 	requestID job.ID
-	message   *websocket.PreparedMessage
-	// control and data are a ping or pong, when message is nil.
-	control int
-	data    string
+	// bytes is the frame as it is sent (RFC 6455).
+	bytes []byte
 }
 
 func newFrame(e store.EventEnvelope) *frame {
-	return &frame{seq: e.Seq, requestID: e.RequestID, message: prepare(e.Frame)}
+	return &frame{seq: e.Seq, requestID: e.RequestID, bytes: encode(websocket.TextMessage, e.Frame)}
 }
 
-func prepare(text []byte) *websocket.PreparedMessage {
-	message, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
-	if err != nil {
-		panic("hub: " + err.Error()) // only an unknown message type fails
+// encode is a frame of a type of websocket's. The library would copy it for each client.
+func encode(kind int, payload []byte) []byte {
+	b := make([]byte, 0, 10+len(payload))
+	b = append(b, 1<<7|byte(kind)) // a whole message
+	switch n := len(payload); {
+	case n < 126:
+		b = append(b, byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
 	}
-	return message
+	return append(b, payload...)
 }
 
 // resync tells a client that events are missing: they are no longer kept, or the store has
 // gone back to a state before those that the client has heard.
-var resync = &frame{message: prepare([]byte(`{"event":"resync"}`))}
+var resync = &frame{bytes: encode(websocket.TextMessage, []byte(`{"event":"resync"}`))}
+
+// pinger is a ping.
+var pinger = &frame{bytes: encode(websocket.PingMessage, nil)}
 
 // The frames that say no more than this.
 type (

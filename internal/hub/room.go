@@ -3,6 +3,8 @@ package hub
 import (
 	"sync"
 
+	"github.com/gorilla/websocket"
+
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
@@ -47,7 +49,7 @@ func (r *room) text(t store.TextEnvelope) {
 			continue
 		}
 		if f == nil {
-			f = &frame{requestID: t.RequestID, message: prepare(t.Frame)}
+			f = &frame{requestID: t.RequestID, bytes: encode(websocket.TextMessage, t.Frame)}
 		}
 		c.offerText(f)
 	}
