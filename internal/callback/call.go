@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
@@ -104,9 +105,9 @@ func Caller(ctx context.Context) job.ID {
 // takeHeaders reads the envelope of a call whose body is not its caller's to
 // write: the CLI's hook, and what it sends over MCP.
 func takeHeaders(r *http.Request, body map[string]any) {
-	for field, header := range map[string]string{"requestId": claude.HeaderRequestID, "hmac": claude.HeaderSignature} {
-		if value := r.Header.Get(header); value != "" {
-			body[field] = value
+	for _, of := range [...]struct{ field, header string }{{"requestId", claude.HeaderRequestID}, {"hmac", claude.HeaderSignature}} {
+		if value := r.Header.Get(of.header); value != "" {
+			body[of.field] = value
 		}
 	}
 }
@@ -172,7 +173,7 @@ func (h *Handler) refresh(in *call) (*request, error) {
 		limiter = before.limiter // reading anew must not let a caller be faster
 	}
 	r := &request{header: header, limiter: limiter}
-	h.cache.Add(in.id, r)
+	h.cache.Add(job.ID(strings.Clone(string(in.id))), r) // else it keeps the whole body
 	return r, nil
 }
 

@@ -21,8 +21,12 @@ const malformed = "Malformed JSON"
 
 // Decode reads one JSON object strictly: valid UTF-8, whole characters, no duplicate keys, at
 // most MaxDepth levels, nothing after it. Numbers become json.Number. The
-// error is a *job.Error that says where and what is wrong.
+// error is a *job.Error that says where and what is wrong. Texts share the memory of a copy of
+// the body: clone one that outlives the request.
 func Decode(body []byte) (map[string]any, error) {
+	if object, ok := decodePlain(body); ok {
+		return object, nil
+	}
 	if !utf8.Valid(body) {
 		return nil, job.Errorf(job.Invalid, malformed).
 			WithHint("The body is not valid UTF-8 (byte %d). Write the payload file as UTF-8 and send it again.", firstInvalid(body))
@@ -35,9 +39,6 @@ func Decode(body []byte) (map[string]any, error) {
 		line, column := position(body, int64(at))
 		return nil, job.Errorf(job.Invalid, malformed).
 			WithHint("%s is half of a character (line %d, column %d). Write the character itself, or both of its \\u escapes.", body[at:at+6], line, column)
-	}
-	if object, ok := decodePlain(body); ok {
-		return object, nil
 	}
 	r := reader{dec: json.NewDecoder(bytes.NewReader(body)), body: body}
 	r.dec.UseNumber()
@@ -53,48 +54,6 @@ func Decode(body []byte) (map[string]any, error) {
 		return nil, job.Errorf(job.Invalid, malformed).WithHint("The body must be a JSON object, found %s.", typeName(v))
 	}
 	return object, nil
-}
-
-// decodePlain reads what has nothing wrong with it, in one go. Anything else is
-// left to the reader, which finds out what it is.
-func decodePlain(body []byte) (map[string]any, bool) {
-	keys, depth := outline(body)
-	if depth > MaxDepth {
-		return nil, false
-	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var object map[string]any
-	if dec.Decode(&object) != nil || object == nil {
-		return nil, false
-	}
-	if rest := body[dec.InputOffset():]; len(bytes.TrimSpace(rest)) > 0 {
-		return nil, false
-	}
-	return object, countKeys(object) == keys // fewer: some stood twice
-}
-
-// outline counts the keys of all objects in JSON text, by their colons, and how
-// deep it nests.
-func outline(text []byte) (keys, depth int) {
-	open, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == ':':
-			keys++
-		case c == '{' || c == '[':
-			open++
-			depth = max(depth, open)
-		case c == '}' || c == ']':
-			open--
-		}
-	}
-	return keys, depth
 }
 
 // loneSurrogate returns the offset of an unpaired surrogate escape, or -1. The decoder would replace it
@@ -131,22 +90,6 @@ func escaped(text []byte) rune {
 		return -1
 	}
 	return rune(code)
-}
-
-func countKeys(v any) int {
-	n := 0
-	switch v := v.(type) {
-	case map[string]any:
-		n = len(v)
-		for _, child := range v {
-			n += countKeys(child)
-		}
-	case []any:
-		for _, child := range v {
-			n += countKeys(child)
-		}
-	}
-	return n
 }
 
 type reader struct {
