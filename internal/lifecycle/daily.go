@@ -59,7 +59,7 @@ func (st *State) countTurn(j *Job, costBefore float64) {
 // it. Reports of progress note it, too, in a script of their own.
 func (st *State) noteCallback(ctx context.Context) {
 	j := st.Job
-	if _, signed := ctx.Value(signatureKey{}).(string); signed && j != nil && j.State == job.Running && j.FirstCallback.IsZero() {
+	if _, signed := ctx.Value(signatureKey{}).(job.Signature); signed && j != nil && j.State == job.Running && j.FirstCallback.IsZero() {
 		j.FirstCallback = st.Now
 	}
 }

@@ -13,15 +13,15 @@ type signatureKey struct{}
 // earlier turn, or one whose node was thought dead, changes nothing any more: that is
 // looked at in the same step as everything else, so nothing comes in between.
 func WithSignature(ctx context.Context, s job.Signature) context.Context {
-	return context.WithValue(ctx, signatureKey{}, s.Digest())
+	return context.WithValue(ctx, signatureKey{}, s)
 }
 
 // checkSignature refuses a command that is signed for another turn. A job that has ended
 // without a result says that itself.
 func (st *State) checkSignature(ctx context.Context) error {
-	digest, signed := ctx.Value(signatureKey{}).(string)
+	signature, signed := ctx.Value(signatureKey{}).(job.Signature)
 	j := st.Job
-	if !signed || j == nil || j.State.Terminal() && j.State != job.Received || j.Signature == digest {
+	if !signed || j == nil || j.State.Terminal() && j.State != job.Received || signature.Matches(j.Signature) {
 		return nil
 	}
 	return WrongSignature()

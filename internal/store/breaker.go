@@ -79,9 +79,32 @@ func waitIn(cmds []redis.Cmder) time.Duration {
 	return 0
 }
 
-// insideCall marks the context of a call, for a connection that is opened for it is set up by
-// calls, too.
+// limitedCall is the context of a call, which ends at a deadline. It has no timer: the client gives
+// the deadline to its connection.
+type limitedCall struct {
+	context.Context //nolint:containedctx // it is one
+	deadline        time.Time
+}
+
+// Deadline implements context.Context.
+func (c *limitedCall) Deadline() (time.Time, bool) {
+	if outer, ok := c.Context.Deadline(); ok && outer.Before(c.deadline) {
+		return outer, true
+	}
+	return c.deadline, true
+}
+
+// insideCall is in the context of a call: a connection that is opened for it is set up by calls,
+// too.
 type insideCall struct{}
+
+// Value implements context.Context.
+func (c *limitedCall) Value(key any) any {
+	if key == (insideCall{}) {
+		return true
+	}
+	return c.Context.Value(key)
+}
 
 func (b *breaker) call(ctx context.Context, timeout time.Duration, do func(context.Context) error) error {
 	if ctx.Value(insideCall{}) != nil {
@@ -91,9 +114,7 @@ func (b *breaker) call(ctx context.Context, timeout time.Duration, do func(conte
 		return errHangs
 	}
 	sent := time.Now()
-	limited, cancel := context.WithTimeout(context.WithValue(ctx, insideCall{}, true), timeout)
-	defer cancel()
-	err := do(limited)
+	err := do(&limitedCall{ctx, sent.Add(timeout)})
 	switch {
 	case isAnswer(err):
 		b.close()

@@ -80,12 +80,16 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 		return lifecycle.Outcome{}, err
 	}
 	now := s.clock.now()
-	event := frame{h.prefix + ":" + string(job.EventActivity), id, h.UserID, now.Format(job.EventTimeLayout), activity, false}
-	args := []any{string(id), string(activity), digest, h.UserID, now.UnixMilli(), event.rest(), h.signature, s.past.floor(p)}
-	answer, err := s.run(ctx, s.scripts.progress, p, args...)
+	event := frame{h.prefix, job.EventActivity, id, h.UserID, now, activity, false}
+	words := [...]string{string(id), string(activity), digest, h.UserID, score(now), event.rest(), h.signature, s.past.floor(p)}
+	args := make([]any, len(words))
+	for i := range words {
+		args[i] = &words[i] // pointers need no copies of their own
+	}
+	answer, err := s.crowd.run(ctx, s.scripts.progress, s.keysOf(p), args)
 	if answer == "expired" { // unless Redis' clock has jumped
 		if _, _, err = s.runTimed(ctx, s.scripts.clock, p); err == nil {
-			answer, err = s.run(ctx, s.scripts.progress, p, args...)
+			answer, err = s.crowd.run(ctx, s.scripts.progress, s.keysOf(p), args)
 		}
 	}
 	if err != nil {

@@ -226,27 +226,43 @@ func sessionsOf(st *lifecycle.State) []*lifecycle.Session {
 	return found
 }
 
-// frame is an event as clients receive it, without its id.
+// frame is an event as clients receive it, without its id: a job.Event.
 type frame struct {
-	Event     string          `json:"event"`
-	RequestID job.ID          `json:"requestId"`
-	UserID    string          `json:"userId"`
-	Time      string          `json:"time"`
-	Data      json.RawMessage `json:"data"`
-	Simulated bool            `json:"simulated,omitempty"`
+	prefix    string
+	event     job.EventType
+	requestID job.ID
+	userID    string
+	time      time.Time
+	// data is JSON as encoding/json writes it.
+	data      json.RawMessage
+	simulated bool
 }
 
-// rest is the frame's JSON from behind the id, which the script puts before it.
+// rest is the frame's JSON from behind the id, which the script puts before it. A result is part of
+// several events, and large, so it is not read once more for each.
 func (f frame) rest() string {
-	text, err := json.Marshal(f)
-	if err != nil {
-		panic("store: " + err.Error()) // its data is JSON already
+	b := make([]byte, 0, 192+len(f.data))
+	b = append(appendText(append(b, `"event":`...), f.prefix+":"+string(f.event)), `,"requestId":`...)
+	b = append(appendText(b, string(f.requestID)), `,"userId":`...)
+	b = append(appendText(b, f.userID), `,"time":"`...)
+	b = append(f.time.UTC().AppendFormat(b, job.EventTimeLayout), `","data":`...)
+	b = append(b, f.data...)
+	if f.simulated {
+		b = append(b, `,"simulated":true`...)
 	}
-	return string(text[1:])
+	return string(append(b, '}'))
+}
+
+// appendText appends a text as JSON.
+func appendText(b []byte, s string) []byte {
+	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) }) {
+		return append(b, text(s)...)
+	}
+	return append(append(append(b, '"'), s...), '"')
 }
 
 func (c *commit) emit(e lifecycle.Emit) {
-	f := frame{e.To.EventPrefix + ":" + string(e.Type), e.To.JobID, e.To.UserID, e.Time.UTC().Format(job.EventTimeLayout), e.Data, e.To.Simulated}
+	f := frame{e.To.EventPrefix, e.Type, e.To.JobID, e.To.UserID, e.Time, e.Data, e.To.Simulated}
 	c.events = append(c.events, []any{e.To.UserID, string(e.To.JobID), string(e.Type), toMillis(e.To.Retention), f.rest()})
 }
 

@@ -95,11 +95,11 @@ func (to subscribers) reset() {
 func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	to := subscribers(subscribed)
 	channels := make([]string, 0, 3*Partitions)
-	places := make(map[string]Partition, 3*Partitions)
+	places := make(map[string]channel, 3*Partitions)
 	for p := range Partition(Partitions) {
 		for _, name := range []string{"events", "wake", "text"} {
 			channels = append(channels, p.key(name))
-			places[p.key(name)] = p
+			places[p.key(name)] = channel{p, name}
 		}
 	}
 	sub := s.rdb.Subscribe(ctx, channels...)
@@ -134,13 +134,19 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	}
 }
 
+// channel is what is published of a partition.
+type channel struct {
+	partition Partition
+	name      string
+}
+
 // receive passes a message on; it reports whether it follows those before it.
-func (s *Store) receive(p Partition, m *redis.Message, to subscribers) bool {
-	switch m.Channel {
-	case p.key("wake"):
-		to.wake(p, m.Payload)
+func (s *Store) receive(from channel, m *redis.Message, to subscribers) bool {
+	switch from.name {
+	case "wake":
+		to.wake(from.partition, m.Payload)
 		return true
-	case p.key("text"):
+	case "text":
 		if t, ok := parseText(m.Payload); ok {
 			to.text(t)
 		}
@@ -150,7 +156,7 @@ func (s *Store) receive(p Partition, m *redis.Message, to subscribers) bool {
 	if !ok {
 		return true
 	}
-	follows := s.past.hear(p, e)
+	follows := s.past.hear(from.partition, e)
 	to.event(e.EventEnvelope)
 	return follows
 }
@@ -181,23 +187,22 @@ type published struct {
 // parsePublished reads
 // "<seq> <user's before> <partition's before> <request id> <happening> <user>\n<frame>".
 func parsePublished(payload string) (e published, ok bool) {
-	head, frame, _ := strings.Cut(payload, "\n")
-	parts := strings.SplitN(head, " ", 6)
-	if len(parts) != 6 {
-		return e, false
-	}
+	rest, frame, _ := strings.Cut(payload, "\n")
 	var ids [3]job.Seq
 	for i := range ids {
-		n, err := strconv.ParseUint(parts[i], 10, 63)
+		var id string
+		id, rest, _ = strings.Cut(rest, " ")
+		n, err := strconv.ParseUint(id, 10, 63)
 		if err != nil {
 			return e, false
 		}
 		ids[i] = job.Seq(n)
 	}
+	id, rest, _ := strings.Cut(rest, " ")
+	happening, user, ok := strings.Cut(rest, " ")
 	return published{EventEnvelope{
-		Seq: ids[0], After: ids[1], RequestID: job.ID(parts[3]), Type: job.EventType(parts[4]), UserID: parts[5],
-		Frame: []byte(frame),
-	}, ids[2]}, true
+		Seq: ids[0], After: ids[1], RequestID: job.ID(id), Type: job.EventType(happening), UserID: user, Frame: []byte(frame),
+	}, ids[2]}, ok
 }
 
 // Replay is a stretch of a user's past events, as it was at one moment.

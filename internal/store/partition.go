@@ -2,7 +2,6 @@ package store
 
 import (
 	"crypto/rand"
-	"fmt"
 	"hash/fnv"
 	"strings"
 
@@ -25,11 +24,25 @@ func partitionOf(userID string) Partition {
 }
 
 // prefix begins every key of the partition; the braces are the hash tag.
-func (p Partition) prefix() string { return fmt.Sprintf("rb:{%02x}", int(p)) }
+func (p Partition) prefix() string { return "rb:{" + p.digits() + "}" }
+
+// digits is the partition as ids and keys name it.
+func (p Partition) digits() string { return partitionDigits[2*p : 2*p+2] }
+
+// partitionDigits are the digits of all partitions.
+const partitionDigits = "000102030405060708090a0b0c0d0e0f"
+
+// partitionOfDigits is the partition that two digits name, if there is one.
+func partitionOfDigits(digits string) (Partition, bool) {
+	at := strings.Index(partitionDigits, digits)
+	return Partition(at / 2), len(digits) == 2 && at >= 0 && at%2 == 0
+}
 
 // partitionAt is the partition of a prefix.
-func partitionAt(prefix string) (p Partition) {
-	if _, err := fmt.Sscanf(prefix, "rb:{%02x}", &p); err != nil {
+func partitionAt(prefix string) Partition {
+	digits, _ := strings.CutPrefix(prefix, "rb:{")
+	p, ok := partitionOfDigits(strings.TrimSuffix(digits, "}"))
+	if !ok {
 		panic("store: no partition has the prefix " + prefix)
 	}
 	return p
@@ -39,7 +52,7 @@ func (p Partition) key(parts ...string) string { return p.prefix() + ":" + strin
 
 // NewID returns an id that begins with one of job's words, for something of a user's.
 func (s *Store) NewID(word, userID string) string {
-	return fmt.Sprintf("%s_%02x_%s", word, int(partitionOf(userID)), strings.ToLower(rand.Text()))
+	return word + "_" + partitionOf(userID).digits() + "_" + strings.ToLower(rand.Text())
 }
 
 // partitionOfCheckpoint is partitionOfID for a checkpoint.
@@ -75,7 +88,9 @@ func locate(id job.ID) (Partition, error) {
 // partitionOfID reads the partition from a request id; ok is false for text
 // that was never a request id.
 func partitionOfID(id job.ID) (p Partition, ok bool) {
-	var random string
-	n, err := fmt.Sscanf(string(id), "req_%02x_%s", &p, &random)
-	return p, n == 2 && err == nil && p >= 0 && p < Partitions && len(id) == len("req_00_")+26
+	rest, ok := strings.CutPrefix(string(id), "req_")
+	if !ok || len(rest) != len("00_")+26 || rest[2] != '_' || strings.ContainsAny(rest, " \t\r\n") {
+		return 0, false
+	}
+	return partitionOfDigits(rest[:2])
 }

@@ -39,7 +39,9 @@ func (o Options) withDefaults() Options {
 
 // Store is all state of Ringback. It is safe for concurrent use.
 type Store struct {
-	rdb     redis.UniversalClient
+	rdb redis.UniversalClient
+	// crowd takes progress reports.
+	crowd   crowd
 	opts    Options
 	scripts scripts
 	// clock is Redis' own.
@@ -62,6 +64,9 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 	s := &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
 	rdb.AddHook(errorCount{&s.errors})
 	watch(rdb, log)
+	if s.crowd, err = newCrowd(rdb); err != nil {
+		panic("store: " + err.Error()) // every client that Connect opens can do it
+	}
 	return s
 }
 

@@ -20,8 +20,8 @@ local NOW = math.floor(MICROS / 1000) + tonumber(redis.call('HGET', KEYS[2], 'by
 -- which it is known whether any is missing between two.
 local function append(user, id, what, rest, floor)
   local seq_key, latest_key = P .. ':seq:' .. user, P .. ':latest'
-  local before = tonumber(redis.call('GET', seq_key) or '0')
-  local latest = tonumber(redis.call('GET', latest_key) or '0')
+  local ids = redis.call('MGET', seq_key, latest_key)
+  local before, latest = tonumber(ids[1] or '0'), tonumber(ids[2] or '0')
   local n = num(math.max(before + 1, latest + 1, floor + 1, MICROS))
   local frame = '{"id":"' .. n .. '",' .. rest
   redis.call('SET', seq_key, n, 'KEEPTTL')

@@ -8,7 +8,7 @@
 
 local id, digest = ARGV[1], ARGV[3]
 local key = P .. ':job:' .. id
-local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'seen', 'signature', 'firstCallback')
+local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'seen', 'signature', 'firstCallback', 'deliveredMessages', 'told')
 if not f[1] then return 'unknown' end
 if f[3] then return f[1] end
 if ARGV[7] ~= '' and ARGV[7] ~= f[6] then return 'bad_signature' end
@@ -24,5 +24,5 @@ if not f[7] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
 local frame = ARGV[6]
 if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
 append(ARGV[4], id, 'activity', frame, tonumber(ARGV[8]))
-if ARGV[7] ~= '' and waits(id) == 1 then return 'waiting' end
+if ARGV[7] ~= '' and waits(id, f[8] or f[9]) == 1 then return 'waiting' end
 return 'ok'
