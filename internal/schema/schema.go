@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -128,12 +129,14 @@ func (s *Schema) referred(ref string) *node {
 // is wrong, worded so that the sender can mend all of it in one try: sorted by
 // place, at most MaxDetails, nil when nothing is.
 func (s *Schema) Validate(v any) []job.Detail {
-	if details := unusableNumbers("", v, nil); details != nil {
-		return details
-	}
-	if details := s.oversized(s.compiled, "", v, nil); details != nil {
-		sortDetails(details)
-		return details
+	if isSuspect(v) {
+		if details := unusableNumbers("", v, nil); details != nil {
+			return details
+		}
+		if details := s.oversized(s.compiled, "", v, nil); details != nil {
+			sortDetails(details)
+			return details
+		}
 	}
 	err := s.compiled.Validate(v)
 	if err == nil {
@@ -143,6 +146,24 @@ func (s *Schema) Validate(v any) []job.Detail {
 		return explain(s, v, invalid)
 	}
 	return []job.Detail{{Message: "cannot be checked: " + strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+}
+
+// isSuspect reports whether a value holds a number that unusableNumbers might refuse, or an array that
+// oversized might: both say where, which costs more than looking whether there is any.
+func isSuspect(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		return !usable(v.String())
+	case map[string]any:
+		for _, value := range v {
+			if isSuspect(value) {
+				return true
+			}
+		}
+	case []any:
+		return len(v) > manyItems || slices.ContainsFunc(v, isSuspect)
+	}
+	return false
 }
 
 // DecodeArray reads a JSON array as Validate wants it.
