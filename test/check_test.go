@@ -72,10 +72,11 @@ Do it.`)
 		"settings of its user": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "CLAUDE_CONFIG_DIR": kindsDir(t, "settings.json", `{"env":{"ANTHROPIC_API_KEY":"s3cret-word"}}`)}, 0, []string{
 			"signs in by itself (ANTHROPIC_API_KEY of its user's settings.json)",
 		}},
-		"a key without a sandbox": {vars{"SANDBOX": "off", "CLAUDE_BIN": cli, "ANTHROPIC_API_KEY": "s3cret-word"}, 0, []string{"note     without a sandbox, the CLI signs in by itself"}},
-		"a word for a sandbox":    {vars{"SANDBOX": "yes"}, 2, []string{`SANDBOX "yes": want auto, require or off`}},
-		"a place that depends":    {vars{"SANDBOX_READABLE": "tools"}, 2, []string{`SANDBOX_READABLE: "tools" is no absolute path`}},
-		"without callbacks":       {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, for it works by callbacks (actions)"}},
+		"a key without a sandbox":  {vars{"SANDBOX": "off", "CLAUDE_BIN": cli, "ANTHROPIC_API_KEY": "s3cret-word"}, 0, []string{"note     without a sandbox, the CLI signs in by itself"}},
+		"a word for a sandbox":     {vars{"SANDBOX": "yes"}, 2, []string{`SANDBOX "yes": want auto, require or off`}},
+		"a place that depends":     {vars{"SANDBOX_READABLE": "tools"}, 2, []string{`SANDBOX_READABLE: "tools" is no absolute path`}},
+		"a kind that only answers": {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "Answer.")}, 0, []string{"note     callback: mcp fits these kinds, and takes about half the rounds", ": own"}},
+		"without callbacks":        {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, for it works by callbacks (actions)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"ringback/internal/lazy"
 	"ringback/internal/schema"
@@ -39,6 +40,17 @@ func IsActionTool(name string) bool { return !slices.Contains(ownTools, name) }
 
 // OverMCP reports whether Claude calls back over MCP in jobs of the kind.
 func (k *Kind) OverMCP() bool { return k.Policy.Callback == MCP }
+
+// FitsMCP reports whether a kind that calls back by curl would lose nothing over MCP: Claude reads its
+// input and answers, without files or commands of its own.
+func (k *Kind) FitsMCP() bool {
+	if k.OverMCP() || k.Policy.Workspace != nil || k.Policy.RunsPrograms() {
+		return false
+	}
+	overMCP := *k
+	overMCP.Policy.Callback = MCP
+	return len(checkTools(&overMCP)) == 0 && !strings.Contains(k.Prompt, VarSignature)
+}
 
 // CallbackTools are the names of the tools by which Claude calls back over MCP in jobs of
 // the kind.

@@ -7,6 +7,32 @@ import (
 	"ringback/internal/kind"
 )
 
+func TestWhichKindsFitMCP(t *testing.T) {
+	t.Parallel()
+	for front, want := range map[string]bool{
+		"description: Answers.":       true,
+		"callback: mcp":               false,
+		"allowed_tools: [Read]":       false,
+		"tools: {deny: [WebFetch]}":   false,
+		"workspace: {}\nreview: true": false,
+		"actions: [{name: ask_user, webhook: 'https://h.example'}]": false,
+		"actions: [{name: deploy, webhook: 'https://h.example'}]":   true,
+	} {
+		all, problems := kind.Load(source(map[string]string{"own.md": "---\n" + front + "\n---\nDo it."}, nil))
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", front, problems)
+			continue
+		}
+		if k, _ := all.Get("own"); k.FitsMCP() != want {
+			t.Errorf("%s fits: %v, want %v", front, !want, want)
+		}
+	}
+	all, _ := kind.Load(source(map[string]string{"own.md": "Sign with {{HMAC_SIGNATURE}}."}, nil))
+	if k, _ := all.Get("own"); k.FitsMCP() {
+		t.Error("a prompt that names the signature fits")
+	}
+}
+
 // What the model's API, or the CLI, would refuse in the middle of a job is a problem of the
 // kind's files.
 func TestWhatCannotBeATool(t *testing.T) {
