@@ -122,7 +122,7 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 			httpjson.Told(c)
 			c.Error(err)
 		} else {
-			err = c.JSON(http.StatusOK, answer)
+			err = httpjson.Write(c, http.StatusOK, answer)
 		}
 		if r, ok := answer.(response); ok && err == nil {
 			r.afterWrite()

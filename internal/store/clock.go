@@ -80,9 +80,13 @@ func (s *Store) clockOf(p Partition) Partition {
 	return 0
 }
 
-// keysOf are the keys of a script on a partition.
-func (s *Store) keysOf(p Partition) []string {
-	return []string{p.prefix(), s.clockOf(p).key("clock")}
+// keysOf are the keys of a script on a partition; they are not to be changed.
+func (s *Store) keysOf(p Partition) []string { return s.scriptKeys[p] }
+
+func (s *Store) makeScriptKeys() {
+	for p := range Partition(Partitions) {
+		s.scriptKeys[p] = []string{p.prefix(), s.clockOf(p).key("clock")}
+	}
 }
 
 // runTimed runs a script that goes by the store's time. jumped reports whether that was wrong; it

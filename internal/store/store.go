@@ -44,6 +44,8 @@ type Store struct {
 	crowd   crowd
 	opts    Options
 	scripts scripts
+	// scriptKeys are the keys of scripts, by partition.
+	scriptKeys [Partitions][]string
 	// clock is Redis' own.
 	clock clock
 	// past is what this node has heard of the store's events.
@@ -62,6 +64,7 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 		panic("store: " + err.Error()) // it has a size
 	}
 	s := &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
+	s.makeScriptKeys()
 	rdb.AddHook(errorCount{&s.errors})
 	watch(rdb, log)
 	if s.crowd, err = newCrowd(rdb); err != nil {
