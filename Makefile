@@ -38,8 +38,13 @@ deps: ## install what the tests need: redis-server, the Claude CLI
 	@scripts/install-test-deps.sh
 
 .PHONY: bench
-bench: ## measure the callback path, fan-out and job start
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
+bench: ## compare callbacks, results and jobs with the least that they could cost: a table of ratios
+	$(GO) test -run '^$$' -bench Ratios -benchtime 1x ./test
+
+.PHONY: bench-all
+bench-all: ## run every benchmark, and print the table of make bench at the end
+	$(GO) test -run '^$$' -skip Ratios -bench . -benchtime $(BENCHTIME) -benchmem $(PACKAGES)
+	@$(MAKE) --no-print-directory bench
 
 .PHONY: screenshots
 screenshots: deps ## take pictures of every page of the console, into ./screenshots, and those of the README

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,62 +60,11 @@ func post(b *testing.B, c *http.Client, url string, body []byte) {
 	}
 }
 
-// BenchmarkCallback saturates the progress callback with 64 connections over
-// 1,000 jobs and 10 listeners, next to a bare handler that makes one EVALSHA to
-// the same Redis.
-func BenchmarkCallback(b *testing.B) {
-	const jobs = 1000
-	server := startRedis(b)
-	n := startNode(b, vars{"REDIS_URL": server.url})
-	envelopes := make([]object, jobs)
-	for i := range envelopes {
-		_, envelopes[i] = n.manual(b, object{"userId": fmt.Sprint("u", i%100)})
-	}
-	for i := range 10 {
-		l := n.listen(b, fmt.Sprint("userId=u", i))
-		go func() {
-			for range l.frames {
-			}
-		}()
-	}
-	client := poster()
-	b.Run("ringback", func(b *testing.B) {
-		before := cpuOf(b, n.cmd.Process.Pid)
-		saturate(b, func(i int64) {
-			body, _ := json.Marshal(with(envelopes[i%jobs], object{"message": fmt.Sprint("step ", i), "progress": i % 100}))
-			post(b, client, n.url+"/api/claude/progress", body)
-		})
-		b.ReportMetric(float64((cpuOf(b, n.cmd.Process.Pid)-before).Microseconds())/float64(b.N), "server-cpu-µs/op")
-	})
-	b.Run("bare", func(b *testing.B) {
-		url, cpu := bareServer(b, server.url)
-		before := cpu()
-		saturate(b, func(i int64) {
-			body, _ := json.Marshal(with(envelopes[i%jobs], object{"message": fmt.Sprint("step ", i), "progress": i % 100}))
-			post(b, client, url, body)
-		})
-		b.ReportMetric(float64((cpu()-before).Microseconds())/float64(b.N), "server-cpu-µs/op")
-	})
-}
-
-func saturate(b *testing.B, do func(int64)) {
-	b.Helper()
-	var next atomic.Int64
-	b.SetParallelism(32) // × 2 CPUs: 64 connections
-	b.ResetTimer()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			do(next.Add(1))
-		}
-	})
-	b.StopTimer()
-}
-
 // playBare makes the test binary the bare server, in a process of its own so
 // that its CPU time can be told from the load's.
 const playBare = "RINGBACK_BENCH_BARE"
 
-func bareServer(b *testing.B, redisURL string) (url string, cpu func() time.Duration) {
+func bareServer(b *testing.B, redisURL string) (url string, pid int) {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), playBare+"="+redisURL)
@@ -134,7 +82,7 @@ func bareServer(b *testing.B, redisURL string) (url string, cpu func() time.Dura
 	if _, err := fmt.Fscan(out, &url); err != nil {
 		b.Fatal(err)
 	}
-	return url, func() time.Duration { return cpuOf(b, cmd.Process.Pid) }
+	return url, cmd.Process.Pid
 }
 
 func playBareServer(redisURL string) {
@@ -160,21 +108,6 @@ func playBareServer(redisURL string) {
 		_, _ = io.WriteString(w, `{"success":true}`)
 	}))
 	fmt.Fprintln(os.Stderr, err)
-}
-
-// BenchmarkCallbackToWebSocket measures one event from the request to the frame
-// at the listener.
-func BenchmarkCallbackToWebSocket(b *testing.B) {
-	n := startNode(b, vars{"REDIS_URL": startRedis(b).url, "CALLBACK_RATE": "100000"})
-	_, envelope := n.manual(b, object{"userId": "u1"})
-	events := n.listen(b, "userId=u1")
-	client := poster()
-	b.ResetTimer()
-	for i := range b.N {
-		body, _ := json.Marshal(with(envelope, object{"message": fmt.Sprint("step ", i)}))
-		post(b, client, n.url+"/api/claude/progress", body)
-		events.next()
-	}
 }
 
 // BenchmarkFanOut delivers each event to 1,000 listeners of one user.

@@ -25,14 +25,7 @@ import (
 // a sandbox, next to a loop that starts the same program against a bare handler: one after
 // the other, and eight at once.
 func BenchmarkJobs(b *testing.B) {
-	dir := b.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the jobs of a server that runs as root have another user
-		b.Fatal(err)
-	}
-	cli := filepath.Join(dir, "noopcli")
-	if out, err := exec.Command("go", "build", "-o", cli, "ringback/test/noopcli").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
+	cli := buildNoopCLI(b)
 	for _, atOnce := range []int{1, 8} {
 		for _, sandbox := range []string{"require", "off"} {
 			b.Run(fmt.Sprintf("at-once=%d/sandbox=%s", atOnce, sandbox), func(b *testing.B) { benchmarkJobs(b, cli, sandbox, atOnce) })
@@ -41,7 +34,33 @@ func BenchmarkJobs(b *testing.B) {
 	}
 }
 
+func buildNoopCLI(b *testing.B) (path string) {
+	b.Helper()
+	dir := b.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the jobs of a server that runs as root have another user
+		b.Fatal(err)
+	}
+	cli := filepath.Join(dir, "noopcli")
+	if out, err := exec.Command("go", "build", "-o", cli, "ringback/test/noopcli").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return cli
+}
+
 func benchmarkJobs(b *testing.B, cli, sandbox string, atOnce int) {
+	b.Helper()
+	each, elapsed := runJobs(b, cli, sandbox, atOnce, b.N)
+	milliseconds := func(d time.Duration) float64 { return d.Seconds() * 1000 }
+	b.ReportMetric(float64(b.N)/elapsed.Seconds(), "jobs/s")
+	b.ReportMetric(milliseconds(each.server), "server-cpu-ms/job")
+	b.ReportMetric(milliseconds(each.children), "children-cpu-ms/job")
+	b.ReportMetric(milliseconds(each.redis), "redis-cpu-ms/job")
+	b.ReportMetric(milliseconds(each.latency[len(each.latency)/2]), "create-to-process-ms")
+}
+
+// runJobs runs jobs, so many at once, and returns what each has cost; latency is the time from its
+// creation until its process began.
+func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, elapsed time.Duration) {
 	b.Helper()
 	server := startRedis(b)
 	// Looking for secrets would take as long as a job does.
@@ -64,10 +83,11 @@ func benchmarkJobs(b *testing.B, cli, sandbox string, atOnce int) {
 		answer := s.Want(b, http.StatusAccepted, harness.Request{Method: "POST", Path: "/api/jobs", Body: object{"kind": "meal-suggestions", "userId": "u1", "input": mealInput()}})
 		created[answer["requestId"].(string)] = at
 	}
-	for range min(atOnce, b.N) {
+	begin := time.Now()
+	for range min(atOnce, jobs) {
 		create()
 	}
-	for received, asked := 0, min(atOnce, b.N); received < b.N; {
+	for received, asked := 0, min(atOnce, jobs); received < jobs; {
 		var frame struct {
 			Event     string
 			RequestID string
@@ -84,7 +104,7 @@ func benchmarkJobs(b *testing.B, cli, sandbox string, atOnce int) {
 			}
 		case "recipes:suggestions:received":
 			received++
-			if asked < b.N {
+			if asked < jobs {
 				asked++
 				create()
 			}
@@ -93,18 +113,26 @@ func benchmarkJobs(b *testing.B, cli, sandbox string, atOnce int) {
 		}
 	}
 	b.StopTimer()
+	elapsed = time.Since(begin)
 	time.Sleep(time.Second) // the last processes are waited for a little later
-	perJob := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(b.N) }
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
-	b.ReportMetric(perJob(cpuOf(b, pid)-ownBefore), "server-cpu-ms/job")
-	b.ReportMetric(perJob(childCPUOf(b, pid)-childrenBefore), "children-cpu-ms/job")
-	b.ReportMetric(perJob(cpuOf(b, redis)-redisBefore), "redis-cpu-ms/job")
+	n := time.Duration(jobs)
 	slices.Sort(latencies)
-	b.ReportMetric(latencies[len(latencies)/2].Seconds()*1000, "create-to-process-ms")
+	return cost{
+		server: (cpuOf(b, pid) - ownBefore) / n, children: (childCPUOf(b, pid) - childrenBefore) / n, redis: (cpuOf(b, redis) - redisBefore) / n,
+		latency: latencies,
+	}, elapsed
 }
 
 // benchmarkBareStarts is what the processes of jobs cost alone.
 func benchmarkBareStarts(b *testing.B, cli string, atOnce int) {
+	b.Helper()
+	each, elapsed := runBare(b, atOnce, b.N, cli)
+	b.ReportMetric(float64(b.N)/elapsed.Seconds(), "jobs/s")
+	b.ReportMetric(each.children.Seconds()*1000, "children-cpu-ms/job")
+}
+
+// runBare starts a command, so many at once, and returns what each has cost.
+func runBare(b *testing.B, atOnce, jobs int, command ...string) (each cost, elapsed time.Duration) {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -118,11 +146,12 @@ func benchmarkBareStarts(b *testing.B, cli string, atOnce int) {
 	var running sync.WaitGroup
 	before := childCPUOf(b, os.Getpid())
 	b.ResetTimer()
-	for range b.N {
+	begin := time.Now()
+	for range jobs {
 		workers <- struct{}{}
 		running.Go(func() {
 			defer func() { <-workers }()
-			cmd := exec.Command(cli)
+			cmd := exec.Command(command[0], command[1:]...)
 			var errs bytes.Buffer
 			cmd.Stdin, cmd.Stderr = strings.NewReader(prompt), &errs
 			if err := cmd.Run(); err != nil {
@@ -132,6 +161,5 @@ func benchmarkBareStarts(b *testing.B, cli string, atOnce int) {
 	}
 	running.Wait()
 	b.StopTimer()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
-	b.ReportMetric((childCPUOf(b, os.Getpid())-before).Seconds()*1000/float64(b.N), "children-cpu-ms/job")
+	return cost{children: (childCPUOf(b, os.Getpid()) - before) / time.Duration(jobs)}, time.Since(begin)
 }
