@@ -27,6 +27,11 @@ func Decode(body []byte) (map[string]any, error) {
 	if object, ok := decodePlain(body); ok {
 		return object, nil
 	}
+	return decodeExactly(body)
+}
+
+// decodeExactly is Decode for what may be out of order: it finds out what is wrong, and where.
+func decodeExactly(body []byte) (map[string]any, error) {
 	if !utf8.Valid(body) {
 		return nil, job.Errorf(job.Invalid, malformed).
 			WithHint("The body is not valid UTF-8 (byte %d). Write the payload file as UTF-8 and send it again.", firstInvalid(body))

@@ -7,7 +7,7 @@ import (
 )
 
 // plain reads JSON that has nothing wrong with it, in one pass. Where it is in doubt it gives up, and
-// Decode's reader finds out what is wrong, if anything is. A fuzz test holds it to encoding/json.
+// decodeExactly finds out what is wrong, if anything is. A fuzz test holds the two together.
 type plain struct {
 	body []byte
 	// text is the same as body; texts are parts of it.
