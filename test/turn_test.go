@@ -136,7 +136,7 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 		"LOG_LEVEL":      "DEBUG",
 	})
 	key := []string{"Authorization", "Bearer a-key-of-the-back-end"}
-	status, created := n.do(t, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput()}, key...)
+	status, created := n.do(t, "POST", "/api/jobs", object{"kind": "meal-suggestions", "userId": "u1", "input": mealInput()}, key...)
 	if status != http.StatusAccepted {
 		t.Fatalf("answered %d %v", status, created)
 	}

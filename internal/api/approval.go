@@ -10,7 +10,7 @@ import (
 
 // listApprovals lists what a user has allowed for more than once.
 func (s *Server) listApprovals(c echo.Context) error {
-	userID, err := actAs(callerOf(c), c.QueryParam("userId"))
+	userID, err := s.actAs(callerOf(c), c.QueryParam("userId"), "approval")
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ type done struct {
 
 // revokeApproval takes back what a user has allowed.
 func (s *Server) revokeApproval(c echo.Context) error {
-	userID, err := actAs(callerOf(c), c.QueryParam("userId"))
+	userID, err := s.actAs(callerOf(c), c.QueryParam("userId"), "approval")
 	if err != nil {
 		return err
 	}

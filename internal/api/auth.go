@@ -30,7 +30,7 @@ type caller struct {
 // service reports whether the caller may act for any user.
 func (c caller) service() bool { return c.userID == "" }
 
-// anonymous owns the jobs of callers that name no user.
+// anonymous owns the jobs of callers that name no user, in open mode.
 const anonymous = "anonymous"
 
 const callerKey = "caller"
@@ -197,15 +197,18 @@ func actorOf(c echo.Context, via string) job.Actor {
 	return job.Actor{UserID: who.userID, Key: who.key, Via: via, Address: c.RealIP()}
 }
 
-// actAs decides for whom a caller acts: a person for themselves only, a back
-// end for whom it names.
-func actAs(who caller, named string) (string, error) {
+// actAs returns the user for whom a caller acts: a person for themselves only, a back end for
+// the user it names. If keys are set, it has to name one; what is what the call is about.
+func (s *Server) actAs(who caller, named, what string) (string, error) {
 	if err := checkUser(named); err != nil {
 		return "", err
 	}
 	switch {
-	case who.service() && named == "":
+	case who.service() && named == "" && s.open():
 		return anonymous, nil
+	case who.service() && named == "":
+		e := job.InvalidField("/userId", fmt.Sprintf("is required but missing: whose %s is it?", what))
+		return "", e.WithHint("An API key acts for all users, so name one: userId, or --user on the command line.")
 	case who.service():
 		return named, nil
 	case named == "" || named == who.userID:

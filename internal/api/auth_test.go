@@ -137,7 +137,7 @@ func TestForWhomACallerActs(t *testing.T) {
 		"a person who says so":               {tokenOf(t, "u1"), "u1", 202, "u1"},
 		"a person for somebody else":         {tokenOf(t, "u1"), "u2", 403, ""},
 		"a back end for whom it names":       {apiKey, "u2", 202, "u2"},
-		"a back end for nobody":              {apiKey, "", 202, "anonymous"},
+		"a back end for nobody":              {apiKey, "", 400, ""},
 		"a back end for ourselves":           {apiKey, job.ReservedUserPrefix + "reader:u1", 400, ""},
 		"a back end for what cannot be seen": {apiKey, "u\u200b1", 400, ""},
 	} {
@@ -153,6 +153,32 @@ func TestForWhomACallerActs(t *testing.T) {
 				t.Errorf("the job is %s's, want %s's", got, row.owner)
 			}
 		})
+	}
+}
+
+// A back end acts for all users, so nothing that it says is anybody's unless it names them.
+func TestABackEndNamesItsUser(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	for name, row := range map[string]struct {
+		method, path string
+		body         any
+		says         string
+	}{
+		"a job":                  {"POST", "/api/jobs", object{"kind": "note", "input": object{}}, "whose job is it?"},
+		"suggestions":            {"POST", "/api/suggestions", object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-02"}, "whose job is it?"},
+		"a message":              {"POST", "/to-llm", object{"sessionId": "s1", "content": "x"}, "whose message is it?"},
+		"a message of its own":   {"POST", "/from-llm", object{"sessionId": "s1", "content": "x"}, "whose message is it?"},
+		"a list of approvals":    {"GET", "/api/approvals", nil, "whose approval is it?"},
+		"an approval taken back": {"DELETE", "/api/approvals/x", nil, "whose approval is it?"},
+	} {
+		a := s.as(apiKey, row.method, row.path, row.body)
+		if a.Status != http.StatusBadRequest || !strings.Contains(a.details()["/userId"], row.says) {
+			t.Errorf("%s: answered %d %v, want 400 that asks %s", name, a.Status, a.Body, row.says)
+		}
+	}
+	if a := s.as(apiKey, "POST", "/hitl/runs", object{"prompt": "x", "agent_tool_config": object{"kind": "note"}}); !strings.Contains(a.details()["/user_id"], "whose job") {
+		t.Errorf("a run: answered %d %v", a.Status, a.Body)
 	}
 }
 

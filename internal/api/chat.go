@@ -36,7 +36,7 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 	if err := httpjson.Into(body, &m); err != nil {
 		return m, err
 	}
-	if m.UserID, err = actAs(callerOf(c), m.UserID); err != nil {
+	if m.UserID, err = s.actAs(callerOf(c), m.UserID, "message"); err != nil {
 		return m, err
 	}
 	e := job.Errorf(job.Invalid, "Invalid request")
@@ -165,7 +165,7 @@ func (s *Server) sessionMessages(c echo.Context) error {
 func (s *Server) sessionUser(c echo.Context, sessionID string) (string, error) {
 	named := c.QueryParam("userId")
 	if who := callerOf(c); !who.service() || named != "" {
-		return actAs(who, named)
+		return s.actAs(who, named, "chat")
 	}
 	users, err := s.store.SessionUsers(c.Request().Context(), sessionID)
 	switch {

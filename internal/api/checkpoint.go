@@ -28,7 +28,7 @@ func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkp
 }
 
 // selectCheckpoints reads which checkpoints the caller asks for, and may see.
-func selectCheckpoints(c echo.Context) (store.CheckpointQuery, error) {
+func (s *Server) selectCheckpoints(c echo.Context) (store.CheckpointQuery, error) {
 	q := store.CheckpointQuery{
 		Status: job.CheckpointStatus(c.QueryParam("status")), Type: job.CheckpointType(c.QueryParam("type")), UserID: c.QueryParam("userId"),
 	}
@@ -40,14 +40,14 @@ func selectCheckpoints(c echo.Context) (store.CheckpointQuery, error) {
 	}
 	var err error
 	if who := callerOf(c); !who.service() {
-		q.UserID, err = actAs(who, q.UserID)
+		q.UserID, err = s.actAs(who, q.UserID, "inbox")
 	}
 	return q, err
 }
 
 // countCheckpoints says how many there are.
 func (s *Server) countCheckpoints(c echo.Context) error {
-	q, err := selectCheckpoints(c)
+	q, err := s.selectCheckpoints(c)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ type checkpointCount struct {
 
 // listCheckpoints is the inbox: what waits for a reply, unless asked otherwise.
 func (s *Server) listCheckpoints(c echo.Context) error {
-	q, err := selectCheckpoints(c)
+	q, err := s.selectCheckpoints(c)
 	if err != nil {
 		return err
 	}

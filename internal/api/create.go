@@ -126,7 +126,7 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 			WithHint("Send the request again: another server takes it, or this one once it has started again.")
 	}
 	who := callerOf(c)
-	userID, err := actAs(who, n.UserID)
+	userID, err := s.actAs(who, n.UserID, "job")
 	if err != nil {
 		return job.Job{}, sent.in(err)
 	}

@@ -80,7 +80,7 @@ func (s *Server) listJobs(c echo.Context) error {
 	q.Brief = !shown.shows("input") && !shown.shows("result")
 	q.UserID = c.QueryParam("userId")
 	if who := callerOf(c); !who.service() {
-		userID, err := actAs(who, q.UserID)
+		userID, err := s.actAs(who, q.UserID, "job")
 		if err != nil {
 			return err
 		}

@@ -251,7 +251,7 @@ var peopleRoutes = []route{
 	}},
 	{handle: (*Server).revokeApproval, Route: contract.Route{
 		Method: http.MethodDelete, Path: "/api/approvals/:id", Name: "revokeApproval", Tag: contract.People, Access: contract.Caller, Errors: noJob,
-		Summary: "takes it back", Query: []contract.Parameter{userParameter},
+		Summary: "takes it back: `userId`, whose it is", Query: []contract.Parameter{userParameter},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It no longer stands.", Type: done{}}},
 	}},
 	{handle: (*Server).slackCommand, identifies: true, Route: contract.Route{

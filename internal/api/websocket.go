@@ -73,19 +73,27 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 		want.Reply = func(context.Context, json.RawMessage) (job.Checkpoint, error) {
 			return job.Checkpoint{}, job.Errorf(job.Forbidden, "A WebSocket of all users takes no replies").WithHint("POST /api/checkpoints/:id/reply takes them.")
 		}
+		want.MayFollow = func(ctx context.Context, id job.ID) error {
+			_, err := s.store.Get(ctx, id)
+			return err
+		}
 		return want, allListener(c, who)
 	}
-	if want.UserID, err = actAs(who, c.QueryParam("userId")); err != nil {
+	if want.UserID, err = s.actAs(who, c.QueryParam("userId"), "connection"); err != nil {
 		return want, inReason(err)
 	}
 	want.Reply = s.replyFrames(c, want.UserID)
+	want.MayFollow = func(ctx context.Context, id job.ID) error { return s.checkListener(ctx, want.UserID, id) }
 	if c.QueryParams().Has("since") {
 		want.Resume = true
 		if want.Since, err = sinceOf(c); err != nil {
 			return want, err
 		}
 	}
-	return want, s.checkListener(c, want)
+	if want.RequestID == "" {
+		return want, nil
+	}
+	return want, s.checkListener(c.Request().Context(), want.UserID, want.RequestID)
 }
 
 // flagOf reads a parameter that is true or false; false if there is none.
@@ -123,12 +131,9 @@ func inReason(err error) error {
 
 // checkListener refuses to listen to a job of somebody else. Whether it exists is
 // not told.
-func (s *Server) checkListener(c echo.Context, want hub.Request) error {
-	if want.RequestID == "" {
-		return nil
-	}
-	j, err := s.store.Get(c.Request().Context(), want.RequestID)
-	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound || err == nil && j.UserID != want.UserID {
+func (s *Server) checkListener(ctx context.Context, userID string, id job.ID) error {
+	j, err := s.store.Get(ctx, id)
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound || err == nil && j.UserID != userID {
 		return job.Errorf(job.Forbidden, "This user has no job with this requestId")
 	}
 	return err

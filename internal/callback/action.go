@@ -27,9 +27,11 @@ const actionSchema = `{
 // actionCall is one call of an action.
 type actionCall struct {
 	*call
-	kind      *kind.Kind
-	action    *kind.Action
-	input     map[string]any
+	kind   *kind.Kind
+	action *kind.Action
+	input  map[string]any
+	// confirmed is true if Claude states that a person has allowed the call.
+	confirmed bool
 	operation job.Operation
 	// preview is what the action would do, made at previewedAt; nil for an action without one.
 	preview     *job.Preview
@@ -40,23 +42,22 @@ type actionCall struct {
 // Claude says of that ("confirmed") only tells whether to run it or to ask: the store
 // starts a run on a recorded yes to exactly this input, and uses that up.
 func (h *Handler) action(in *call) (any, error) {
-	if details := h.schemas.action.Validate(in.payload); details != nil {
+	if details := in.fits(h.schemas.action); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
 	a, err := h.readActionCall(in)
 	if err != nil {
 		return nil, err
 	}
-	confirmed, _ := in.payload["confirmed"].(bool)
 	gated := a.action.NeedsApproval(a.input)
 	var noPreview error
 	if gated {
 		noPreview = h.makePreview(a)
 	}
 	switch {
-	case gated && !confirmed && noPreview != nil:
+	case gated && !a.confirmed && noPreview != nil:
 		return h.previewFailed(a, noPreview)
-	case gated && !confirmed:
+	case gated && !a.confirmed:
 		return h.confirm(a, "")
 	}
 	run := lifecycle.RunID("run_" + strings.ToLower(rand.Text()))
@@ -127,7 +128,7 @@ func (h *Handler) readActionCall(in *call) (*actionCall, error) {
 	if a.action, ok = a.kind.Action(in.name); !ok {
 		return nil, job.Errorf(job.NotFound, "Unknown action %q", in.name).WithHint("%s", actionsOf(a.kind))
 	}
-	a.input, _ = in.payload["input"].(map[string]any)
+	a.takeInput()
 	if details := a.action.Schema().Validate(a.input); details != nil {
 		for i := range details {
 			details[i].Path = "/input" + details[i].Path
@@ -136,6 +137,17 @@ func (h *Handler) readActionCall(in *call) (*actionCall, error) {
 	}
 	a.operation, err = approval.OfAction(a.action.Name, a.input)
 	return a, err
+}
+
+// takeInput reads the input and whether the call is confirmed. Claude may state that in the input,
+// too, as a parameter of the action: no kind can declare a field of that name.
+func (a *actionCall) takeInput() {
+	a.input, _ = a.payload["input"].(map[string]any)
+	a.confirmed, _ = a.payload["confirmed"].(bool)
+	if confirmed, isBool := a.input["confirmed"].(bool); isBool {
+		delete(a.input, "confirmed")
+		a.confirmed = a.confirmed || confirmed
+	}
 }
 
 func actionsOf(k *kind.Kind) string {

@@ -50,6 +50,10 @@ func TestWhenAnActionRuns(t *testing.T) {
 			{"another input is asked anew", yes, object{"name": "bank"}, true, "pending_confirmation", 0},
 			{"what was allowed may still run", no, shop, true, "success", 1},
 		},
+		"on a yes that the input states, as the seed has it": {
+			{"the user is asked", nil, object{"name": "shop", "confirmed": false}, false, "pending_confirmation", 0},
+			{"then it runs", yes, object{"name": "shop", "confirmed": true}, false, "success", 1},
+		},
 		"not on a no": {
 			{"the user is asked", nil, shop, false, "pending_confirmation", 0},
 			{"told of the no", no, shop, false, "denied", 0},
@@ -123,6 +127,8 @@ func TestCallsThatAreNoAction(t *testing.T) {
 		"an input that is no object": {release, "actions/deploy", object{"input": "shop"}, 400, "/input"},
 		"an input of its own schema": {release, "actions/deploy", object{"input": object{"name": 5}}, 400, "/input/name"},
 		"a field that is none":       {release, "actions/deploy", object{"input": shop, "approved": true}, 400, "/approved"},
+		"one of a report":            {note, "progress", object{"message": "x", "progres": 5}, 400, "/progres"},
+		"one of a failure":           {note, "failure", object{"error": "x", "retry": true}, 400, "/retry"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := row.turn.want(row.status, row.endpoint, row.payload)

@@ -195,7 +195,7 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 	delete(b.payload, "batch")
 	delete(b.payload, "final")
 	b.payload["suggestions"] = all
-	accepted, details, err := b.kind.Accept(b.payload)
+	accepted, details, err := b.kind.Accept(b.payload, h.inputOf(b.call))
 	if err != nil {
 		return nil, err
 	}

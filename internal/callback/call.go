@@ -3,6 +3,8 @@ package callback
 import (
 	"cmp"
 	"context"
+	"errors"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
 	"ringback/internal/store"
 )
 
@@ -46,7 +49,7 @@ type call struct {
 func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), h.opts.BodyLimit)
 	if err != nil {
-		return nil, err
+		return nil, forClaude(err)
 	}
 	takeHeaders(c.Request(), body)
 	in := &call{ctx: c.Request().Context(), payload: body, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP()}
@@ -87,6 +90,22 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 		return nil
 	}
 	return h.wrongSignature(in)
+}
+
+// forClaude adds to an error about a body what Claude can do about it: its payloads are files that
+// curl sends.
+func forClaude(err error) error {
+	e, ok := errors.AsType[*job.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Kind {
+	case job.Invalid:
+		e.Hint = strings.TrimSpace(e.Hint + " Correct the payload file and send it again.")
+	case job.TooLarge:
+		e.Hint = strings.TrimSpace(e.Hint + " Shorten the payload, or send the result in batches.")
+	}
+	return e
 }
 
 type callerKey struct{}
@@ -194,6 +213,17 @@ func (h *Handler) wrongSignature(in *call) error {
 	}
 	in.header = r.header
 	return nil
+}
+
+// fits judges a payload by a schema of ours, and returns what is wrong. As in the bodies of the API,
+// a field that is null counts as absent.
+func (in *call) fits(s *schema.Schema) []job.Detail {
+	in.dropNulls()
+	return s.Validate(in.payload)
+}
+
+func (in *call) dropNulls() {
+	maps.DeleteFunc(in.payload, func(_ string, value any) bool { return value == nil })
 }
 
 // wrongPayload answers a payload that breaks its schema; but a request that is

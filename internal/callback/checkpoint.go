@@ -36,7 +36,7 @@ const stopNow = "Nobody has answered yet. The question stays open, and you will 
 // checkpoint puts Claude's question to the user and waits a while for the
 // reply. Then the job parks.
 func (h *Handler) checkpoint(in *call) (any, error) {
-	if details := h.schemas.checkpoint.Validate(in.payload); details != nil {
+	if details := in.fits(h.schemas.checkpoint); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
 	asking, err := in.asking()

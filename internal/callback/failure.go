@@ -11,13 +11,14 @@ const failureSchema = `{
     "error": {"type": "string", "minLength": 1, "maxLength": 2000},
     "errorCode": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"},
     "retryable": {"type": "boolean"}
-  }
+  },
+  "additionalProperties": false
 }`
 
 // failure ends a job, or this attempt of it, because Claude says that it
 // cannot do it.
 func (h *Handler) failure(in *call) (any, error) {
-	if details := h.schemas.failure.Validate(in.payload); details != nil {
+	if details := in.fits(h.schemas.failure); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
 	message, _ := in.payload["error"].(string)

@@ -13,7 +13,8 @@ const progressSchema = `{
     "message": {"type": "string", "minLength": 1, "maxLength": 2000},
     "progress": {"type": "number", "minimum": 0, "maximum": 100},
     "type": {"enum": ["thinking", "querying", "results"]}
-  }
+  },
+  "additionalProperties": false
 }`
 
 type success struct {
@@ -28,6 +29,7 @@ type reported struct {
 
 // progress stores what Claude is doing and tells the user.
 func (h *Handler) progress(in *call) (any, error) {
+	in.dropNulls()
 	activity, ok := readActivity(in.payload)
 	if !ok {
 		if details := h.schemas.progress.Validate(in.payload); details != nil {
@@ -54,18 +56,21 @@ func (h *Handler) progress(in *call) (any, error) {
 // costs more than all else. A test holds the two together.
 func readActivity(payload map[string]any) (a job.Activity, ok bool) {
 	a = job.Activity{Type: job.Querying, Progress: 50}
+	known := 1
 	a.Message, ok = payload["message"].(string)
 	ok = ok && a.Message != "" && len(a.Message) <= 2000
 	if v, present := payload["type"]; present {
+		known++
 		text, _ := v.(string)
 		a.Type = job.ActivityType(text)
 		ok = ok && (a.Type == job.Thinking || a.Type == job.Querying || a.Type == job.Results)
 	}
 	if v, present := payload["progress"]; present {
+		known++
 		n, _ := v.(json.Number)
 		var err error
 		a.Progress, err = n.Float64()
 		ok = ok && err == nil && a.Progress >= 0 && a.Progress <= 100
 	}
-	return a, ok
+	return a, ok && known == len(payload)
 }

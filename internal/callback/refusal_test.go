@@ -78,6 +78,9 @@ func TestBodiesThatAreNone(t *testing.T) {
 			if a.Status != row.status || a.text("error") == "" {
 				t.Errorf("answered %d %v, want %d", a.Status, a.Body, row.status)
 			}
+			if row.status == 400 && !strings.Contains(a.text("hint"), "Correct the payload file") {
+				t.Errorf("Claude is not told what to do: %q", a.text("hint"))
+			}
 		})
 	}
 }
@@ -296,6 +299,7 @@ func TestWhatCallbacksAreAnswered(t *testing.T) {
 		want           string
 	}{
 		"progress":    {"note", "progress", object{"message": "x", "type": "thinking", "progress": 5}, `{"success":true}`},
+		"nulls":       {"note", "progress", object{"message": "x", "type": nil, "progress": nil}, `{"success":true}`},
 		"a failure":   {"note", "failure", object{"error": "I cannot"}, `{"success":true}`},
 		"a result":    {"note", "result", object{"title": "x"}, `{"success":true}`},
 		"suggestions": {"meal-suggestions", "suggestions", object{"suggestions": meals(2), "reasoning": "x"}, `{"received":2,"success":true}`},

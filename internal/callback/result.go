@@ -29,7 +29,7 @@ func (h *Handler) result(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	accepted, details, err := k.Accept(in.payload)
+	accepted, details, err := k.Accept(in.payload, h.inputOf(in))
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +46,14 @@ func (h *Handler) result(in *call) (any, error) {
 		return nil, in.refused(outcome)
 	}
 	return success{Success: true}, nil
+}
+
+// inputOf reads the input of the call's job.
+func (h *Handler) inputOf(in *call) kind.InputFunc {
+	return func() (json.RawMessage, error) {
+		j, err := h.store.Get(in.ctx, in.id)
+		return j.Input, err
+	}
 }
 
 func (h *Handler) kindOf(in *call) (*kind.Kind, error) {

@@ -27,7 +27,7 @@ func (h *Handler) stops(in *call, body toolCallBody) (any, error) {
 	}
 	missing := ""
 	if blocked {
-		_, details, err := k.Accept(map[string]any{})
+		_, details, err := k.Accept(map[string]any{}, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -14,12 +14,13 @@ import (
 // decide takes a decision that was given outright.
 func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	binding := f.checkpoint.Type.Binding()
+	if g.Decision == job.Cancel {
+		return f.cancel(g.Text), nil
+	}
 	if f.checkpoint.Type == job.Review {
 		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
 	}
 	switch {
-	case g.Decision == job.Cancel && !binding:
-		return f.cancel(g.Text), nil
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
 		return lifecycle.Resolution{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
 	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
@@ -27,7 +28,7 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	case binding && (g.Decision == job.Approve || g.Decision == job.Deny || g.Decision == job.Steer):
 		return answered(job.Reply{Decision: g.Decision, Values: g.Values, Text: g.Text, Reason: g.Text, Confidence: 1}), nil
 	case binding:
-		return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer", g.Decision))
+		return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer, cancel", g.Decision))
 	}
 	return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision))
 }
@@ -55,13 +56,13 @@ func (f form) review(r job.Reply) (lifecycle.Resolution, error) {
 		return a, nil
 	case job.Cancel:
 	}
-	return a, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer", r.Decision))
+	return a, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer, cancel", r.Decision))
 }
 
 // cancel ends the job: the person wants none of it any more.
 func (f form) cancel(text string) lifecycle.Resolution {
 	a := answered(job.Reply{Decision: job.Cancel, Text: text, Confidence: 1})
-	a.End, a.Code, a.Why = job.Cancelled, job.CodeCancelled, "Cancelled in the chat."
+	a.End, a.Code, a.Why = job.Cancelled, job.CodeCancelled, "Cancelled in answer to a question."
 	return a
 }
 

@@ -31,7 +31,11 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 		case base.Decision == job.Approve && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
 			return f.askedBack(intent.Reading{}).askAgain(base, nil, onlyAsImage+strings.TrimPrefix(f.checkpoint.Message, onlyAsImage)), nil
 		}
-		return answered(base), nil
+		a := answered(base)
+		if r.SaidCancel {
+			a.Note = `That was taken as a no to this question alone. To give the whole job up, write "cancel the job".`
+		}
+		return a, nil
 	case intent.Cancel:
 		return f.cancel(text), nil
 	case intent.Values:

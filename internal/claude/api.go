@@ -112,7 +112,7 @@ const assumeFirstParty = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL"
 // Environ returns the environment of a CLI that reaches the API at an address of the
 // server's, without the credentials that environ holds.
 func (a API) Environ(environ []string, address string) []string {
-	credentials := slices.DeleteFunc(process.Pick(environ, process.Model), func(entry string) bool {
+	credentials := slices.DeleteFunc(process.Pick(environ, process.Model, process.Bedrock, process.Vertex), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return len(process.Pick([]string{entry}, withoutCredentials)) > 0 && !credentialName.MatchString(name)
 	})

@@ -102,6 +102,25 @@ func TestCLISeesNoneOfOurSecrets(t *testing.T) {
 	}
 }
 
+// The server's logins at a cloud are for a CLI that uses that cloud, and for no other.
+func TestLoginsOfACloudAreForItsModels(t *testing.T) {
+	t.Parallel()
+	logins := []string{"AWS_SECRET_ACCESS_KEY=aws", "AWS_SESSION_TOKEN=aws", "GOOGLE_APPLICATION_CREDENTIALS=gcp", "VERTEX_REGION_X=gcp"}
+	for chosen, want := range map[string]string{
+		"": "", "CLAUDE_CODE_USE_BEDROCK=0": "", "CLAUDE_CODE_USE_BEDROCK=1": "aws", "CLAUDE_CODE_USE_VERTEX=true": "gcp",
+	} {
+		for _, entry := range claude.Environ(append([]string{"HOME=" + t.TempDir(), chosen}, logins...), 0) {
+			if _, value, _ := strings.Cut(entry, "="); (value == "aws" || value == "gcp") && value != want {
+				t.Errorf("with %q the CLI sees %s", chosen, entry)
+			}
+		}
+		kept := strings.Join(claude.Environ(append([]string{"HOME=" + t.TempDir(), chosen}, logins...), 0), "\n")
+		if want != "" && !strings.Contains(kept, "="+want) {
+			t.Errorf("with %q the CLI cannot sign in at its cloud: %s", chosen, kept)
+		}
+	}
+}
+
 func TestFirstPrompt(t *testing.T) {
 	t.Parallel()
 	p := claude.Prompt{

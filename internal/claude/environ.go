@@ -35,7 +35,7 @@ const (
 // passed on, but not used for this machine: callbacks would never arrive. hold
 // is how long a call that asks the user may take to answer.
 func Environ(parent []string, hold time.Duration) []string {
-	kept := process.Pick(parent, process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Model, quiet)
+	kept := process.Pick(parent, append(cloudVariables(settingsOf(parent)), process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Model, quiet)...)
 	direct := "localhost,127.0.0.1,::1"
 	kept = slices.DeleteFunc(kept, func(entry string) bool {
 		name, value, _ := strings.Cut(entry, "=")

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ringback/internal/process"
 )
 
 // anthropic is where the CLI finds its model if nothing else is said, and where it renews
@@ -51,10 +53,26 @@ func ModelHosts(environ []string) (hosts, local []string) {
 	return hosts, local
 }
 
+// cloudVariables returns what the CLI may see of the server's logins at the clouds that the
+// variables choose.
+func cloudVariables(vars map[string]string) (all []process.Variables) {
+	for variable, of := range map[string]process.Variables{"CLAUDE_CODE_USE_BEDROCK": process.Bedrock, "CLAUDE_CODE_USE_VERTEX": process.Vertex} {
+		if chosen(vars, variable) {
+			all = append(all, of)
+		}
+	}
+	return all
+}
+
+// chosen reports whether a variable is set to anything but no.
+func chosen(vars map[string]string, variable string) bool {
+	return vars[variable] != "" && vars[variable] != "0"
+}
+
 // cloudHosts are the hosts of the clouds that the variables choose.
 func cloudHosts(vars map[string]string) (hosts []string) {
 	for variable, named := range clouds {
-		if vars[variable] != "" && vars[variable] != "0" {
+		if chosen(vars, variable) {
 			hosts = append(hosts, named...)
 		}
 	}

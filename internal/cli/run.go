@@ -55,7 +55,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as `url` or url#branch; repeatable")
 	flags.StringVar(&f.task.prompt, "prompt", "", "`what` to change")
 	flags.StringArrayVar(&f.task.verifiers, "verifier", nil, "a check as `name:command`; repeatable")
-	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "wait for a person before the change is published")
+	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "whether a person must approve the change before it is published (default: what the kind says; code-change: true)")
 	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how `often` it may be steered (default: the kind's, 5)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c
@@ -87,6 +87,7 @@ func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 	}
 	var err error
 	if f.task.given() {
+		f.task.decidesApproval = cmd.Flags().Changed("require-approval")
 		t, err := f.task.task()
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -26,56 +27,15 @@ const changeKind = "code-change"
 // task is a code change to run: from flags, or from a YAML file: see
 // docs/steering.md.
 type task struct {
-	Kind      string         `yaml:"kind"`
-	Prompt    string         `yaml:"prompt"`
-	Repos     []taskRepo     `yaml:"repos"`
-	Verifiers []taskVerifier `yaml:"verifiers"`
+	Kind      string           `yaml:"kind"`
+	Prompt    string           `yaml:"prompt"`
+	Repos     []job.Repository `yaml:"repos"`
+	Verifiers []job.Verifier   `yaml:"verifiers"`
 	// RequireApproval is nil where nothing is said: then the kind decides.
 	RequireApproval       *bool `yaml:"require_approval"`
 	MaxSteeringIterations int   `yaml:"max_steering_iterations"`
 	// Input is whatever else the kind takes.
 	Input map[string]any `yaml:"input"`
-}
-
-// taskRepo is written as "url", "url#branch", or with its parts.
-type taskRepo job.Repository
-
-// UnmarshalYAML reads both forms.
-func (r *taskRepo) UnmarshalYAML(decode func(any) error) error {
-	var url string
-	if decode(&url) == nil {
-		*r = repoOf(url)
-		return nil
-	}
-	return decode((*job.Repository)(r))
-}
-
-func repoOf(text string) taskRepo {
-	url, branch, _ := strings.Cut(text, "#")
-	return taskRepo{URL: url, Branch: branch}
-}
-
-// taskVerifier is written as "name:command", or with its parts.
-type taskVerifier job.Verifier
-
-// UnmarshalYAML reads both forms.
-func (v *taskVerifier) UnmarshalYAML(decode func(any) error) error {
-	var short string
-	if decode(&short) == nil {
-		var err error
-		*v, err = verifierOf(short)
-		return err
-	}
-	return decode((*job.Verifier)(v))
-}
-
-func verifierOf(text string) (taskVerifier, error) {
-	name, command, ok := strings.Cut(text, ":")
-	v := taskVerifier{Name: strings.TrimSpace(name), Command: strings.TrimSpace(command)}
-	if !ok || v.Name == "" || v.Command == "" {
-		return v, fmt.Errorf("found %s; expected name:command, such as \"test:go test\"", Quoted(text))
-	}
-	return v, nil
 }
 
 // taskFlags are the flags of run that make a task.
@@ -85,6 +45,8 @@ type taskFlags struct {
 	repos           []string
 	verifiers       []string
 	requireApproval bool
+	// decidesApproval is true if requireApproval was given; else the file or the kind decides.
+	decidesApproval bool
 	iterations      int
 }
 
@@ -103,10 +65,10 @@ func (f taskFlags) task() (task, error) {
 		}
 	}
 	for _, repo := range f.repos {
-		t.Repos = append(t.Repos, repoOf(repo))
+		t.Repos = append(t.Repos, job.RepositoryOf(repo))
 	}
 	for _, text := range f.verifiers {
-		v, err := verifierOf(text)
+		v, err := job.VerifierOf(text)
 		if err != nil {
 			return t, usagef("--verifier: %w", err)
 		}
@@ -115,7 +77,7 @@ func (f taskFlags) task() (task, error) {
 	if f.prompt != "" {
 		t.Prompt = f.prompt
 	}
-	if f.requireApproval {
+	if f.decidesApproval {
 		t.RequireApproval = &f.requireApproval
 	}
 	if f.iterations > 0 {
@@ -218,9 +180,9 @@ func (t task) input() (json.RawMessage, error) {
 	all := map[string]any{}
 	maps.Copy(all, t.Input)
 	all["prompt"] = t.Prompt
-	repos := make([]job.Repository, len(t.Repos))
-	for i, r := range t.Repos {
-		if repos[i] = job.Repository(r); r.URL == "" {
+	repos := slices.Clone(t.Repos)
+	for i, r := range repos {
+		if r.URL == "" {
 			return nil, errors.New("a repository without url")
 		}
 		if isPath(r.URL) { // the server works elsewhere
@@ -233,11 +195,7 @@ func (t task) input() (json.RawMessage, error) {
 	}
 	all["repos"] = repos
 	if len(t.Verifiers) > 0 {
-		verifiers := make([]job.Verifier, len(t.Verifiers))
-		for i, v := range t.Verifiers {
-			verifiers[i] = job.Verifier(v)
-		}
-		all["verifiers"] = verifiers
+		all["verifiers"] = t.Verifiers
 	}
 	if t.RequireApproval != nil {
 		all["require_approval"] = *t.RequireApproval

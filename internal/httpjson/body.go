@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -72,7 +71,7 @@ func checkContentType(header string) error {
 func readError(err error, limit int64) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return job.Errorf(job.TooLarge, "Payload too large").
-			WithHint("A body may hold %d bytes at most. Shorten it, or send the result in batches.", limit)
+			WithHint("A body may hold %d bytes at most.", limit)
 	}
 	e := job.Errorf(job.Invalid, "The body could not be read").WithHint("Send the whole body again.")
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -88,19 +87,16 @@ func Into(object map[string]any, into any) error {
 	if err != nil {
 		return err
 	}
-	if key, path := miscased(object, reflect.TypeOf(into)); key != "" {
-		e := job.Errorf(job.Invalid, "Invalid request")
-		e.Details = []job.Detail{{Path: path, Message: "is not a known field; upper and lower case count: " + key}}
-		return e
+	if wrong := unknownField(object, reflect.TypeOf(into)); wrong != nil {
+		return job.InvalidField(wrong.Path, wrong.Message)
 	}
 	if path := emptyName(object, reflect.TypeOf(into)); path != "" {
 		return job.InvalidField(path, `found ""; give a value, or leave the field out`)
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
-		return bindError(err, object)
+		return bindError(err)
 	}
 	return nil
 }
@@ -117,22 +113,12 @@ func KnownInto(object map[string]any, into any) error {
 	return Into(known, into)
 }
 
-func bindError(err error, object map[string]any) error {
-	e := job.Errorf(job.Invalid, "Invalid request")
+func bindError(err error) error {
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		e.Details = []job.Detail{{
-			Path:    "/" + dotsToSlashes(wrongType.Field),
-			Message: "found " + foundWord(wrongType.Value) + "; expected " + expectedWord(wrongType.Type),
-		}}
-		return e
+		return job.InvalidField("/"+strings.ReplaceAll(wrongType.Field, ".", "/"),
+			"found "+foundWord(wrongType.Value)+"; expected "+expectedWord(wrongType.Type))
 	}
-	const unknown = `json: unknown field "`
-	if text := err.Error(); len(text) > len(unknown) && text[:len(unknown)] == unknown {
-		name := text[len(unknown) : len(text)-1]
-		e.Details = []job.Detail{{Path: pathOf(object, name), Message: "is not a known field"}}
-		return e
-	}
-	return e.WithHint("%v", err)
+	return job.Errorf(job.Invalid, "Invalid request").WithHint("%v", err)
 }
 
 // foundWord puts what encoding/json says it met, such as "number 1.5", into words.
@@ -165,34 +151,4 @@ func expectedWord(t reflect.Type) string {
 		reflect.Float32: "a number", reflect.Float64: "a number",
 	}
 	return cmp.Or(words[t.Kind()], "a whole number")
-}
-
-// pathOf finds where an unknown field stands: encoding/json tells its name only.
-func pathOf(object map[string]any, name string) string {
-	if _, here := object[name]; here {
-		return Pointer(name)
-	}
-	keys := make([]string, 0, len(object))
-	for key := range object {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		if nested, ok := object[key].(map[string]any); ok {
-			if _, here := nested[name]; here {
-				return Pointer(key, name)
-			}
-		}
-	}
-	return Pointer(name)
-}
-
-func dotsToSlashes(field string) string {
-	out := []byte(field)
-	for i, c := range out {
-		if c == '.' {
-			out[i] = '/'
-		}
-	}
-	return string(out)
 }

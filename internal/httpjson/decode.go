@@ -34,7 +34,7 @@ func Decode(body []byte) (map[string]any, error) {
 func decodeExactly(body []byte) (map[string]any, error) {
 	if !utf8.Valid(body) {
 		return nil, job.Errorf(job.Invalid, malformed).
-			WithHint("The body is not valid UTF-8 (byte %d). Write the payload file as UTF-8 and send it again.", firstInvalid(body))
+			WithHint("The body is not valid UTF-8 (byte %d). Encode it as UTF-8.", firstInvalid(body))
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, job.Errorf(job.Invalid, malformed).
@@ -158,7 +158,7 @@ func (r *reader) array(depth int) (any, error) {
 }
 
 func (r *reader) duplicate(key string) error {
-	e := job.Errorf(job.Invalid, malformed).WithHint("Give each key once and send it again.")
+	e := job.Errorf(job.Invalid, malformed).WithHint("Give each key once.")
 	e.Details = []job.Detail{{Path: Pointer(append(r.path, key)...), Message: "this key stands twice in the same object"}}
 	return e
 }
@@ -166,7 +166,7 @@ func (r *reader) duplicate(key string) error {
 func (r *reader) fail(what string) error {
 	line, column := position(r.body, r.dec.InputOffset())
 	return job.Errorf(job.Invalid, malformed).
-		WithHint("The JSON cannot be used: %s (line %d, column %d). Correct the payload file and send it again.", what, line, column)
+		WithHint("The JSON cannot be used: %s (line %d, column %d).", what, line, column)
 }
 
 func (r *reader) syntax(err error) error {

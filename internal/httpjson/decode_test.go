@@ -68,13 +68,18 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 			Count    int          `json:"count"`
 			Priority job.Priority `json:"priority"`
 		} `json:"inner"`
+		List []struct {
+			Title string `json:"title"`
+		} `json:"list"`
 	}
 	for body, want := range map[string]job.Detail{
-		`{"nam": "x"}`:              {Path: "/nam", Message: "is not a known field"},
-		`{"inner": {"cnt": 1}}`:     {Path: "/inner/cnt", Message: "is not a known field"},
-		`{"inner": {"count": "x"}}`: {Path: "/inner/count", Message: "found a string; expected a whole number"},
-		`{"name": 5}`:               {Path: "/name", Message: "found a number; expected a string"},
-		`{"inner":{"priority":""}}`: {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
+		`{"nam": "x"}`:          {Path: "/nam", Message: "is not a known field; did you mean name? allowed: inner, list, name"},
+		`{"inner": {"cnt": 1}}`: {Path: "/inner/cnt", Message: "is not a known field; allowed: count, priority"},
+		`{"list": [{"title": "a"}, {"tilte": "x"}]}`: {Path: "/list/1/tilte", Message: "is not a known field; did you mean title? allowed: title"},
+		`{"colour": 1, "name": "x"}`:                 {Path: "/colour", Message: "is not a known field; allowed: inner, list, name"},
+		`{"inner": {"count": "x"}}`:                  {Path: "/inner/count", Message: "found a string; expected a whole number"},
+		`{"name": 5}`:                                {Path: "/name", Message: "found a number; expected a string"},
+		`{"inner":{"priority":""}}`:                  {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
 	} {
 		object, err := httpjson.Decode([]byte(body))
 		if err != nil {

@@ -125,7 +125,7 @@ func AsError(err error, r *http.Request) (e *job.Error, fault string) {
 
 // elsewhere says where to look for an endpoint that is not here.
 func elsewhere(path string) string {
-	if strings.HasPrefix(path, "/api/claude/") {
+	if strings.HasPrefix(path, "/api/claude/") || path == "/progress" || path == "/suggestions" {
 		return "Callbacks may have a listener of their own: the first lines of the server's log say where (CALLBACK_LISTEN_ADDR)."
 	}
 	return "/docs of this server, and docs/api.md, list the endpoints."

@@ -30,7 +30,7 @@ func Example() {
 	// Output:
 	// approve
 	// Invalid request
-	//   /decison is not a known field
+	//   /decison is not a known field; did you mean decision? allowed: decision
 	// Invalid request
 	//   /decision found a number; expected a string
 }

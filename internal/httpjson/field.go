@@ -5,31 +5,47 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
-// miscased finds a key that encoding/json would take for a field though it is written in
-// other letters, such as REQUESTID: two readers of one body must not see two things in it.
-// It returns the field and the pointer of the key; "" for none.
-func miscased(object map[string]any, into reflect.Type) (field, path string) {
-	names := fieldsOf(into)
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		if t, exact := names[key]; exact {
-			nested, isObject := object[key].(map[string]any)
-			if isObject {
-				if field, path = miscased(nested, t); field != "" {
-					return field, Pointer(key) + path
-				}
-			}
-			continue
+// unknownField returns the first key of a value, in the order of their names, that no field of
+// the type has; nil for none. Upper and lower case count, though encoding/json ignores them: two
+// readers of one body must not see two things in it.
+func unknownField(value any, t reflect.Type) *job.Detail {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		fields := fieldsOf(t)
+		if fields == nil {
+			return nil
 		}
-		for name := range names {
-			if strings.EqualFold(name, key) {
-				return name, Pointer(key)
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			of, known := fields[key]
+			if !known {
+				names := slices.Sorted(maps.Keys(fields))
+				return &job.Detail{Path: Pointer(key), Message: "is not a known field; " + spelling.Known(key, names)}
+			}
+			if wrong := unknownField(value[key], of); wrong != nil {
+				return &job.Detail{Path: Pointer(key) + wrong.Path, Message: wrong.Message}
+			}
+		}
+	case []any:
+		if t == nil || t.Kind() != reflect.Slice {
+			return nil
+		}
+		for i, item := range value {
+			if wrong := unknownField(item, t.Elem()); wrong != nil {
+				return &job.Detail{Path: Pointer(strconv.Itoa(i)) + wrong.Path, Message: wrong.Message}
 			}
 		}
 	}
-	return "", ""
+	return nil
 }
 
 // emptyName finds a field of a named string type, such as job.Decision, whose value is "": none
@@ -58,16 +74,16 @@ func emptyName(object map[string]any, into reflect.Type) string {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// fieldsOf are the fields of a struct as JSON names them, with their types; none for
-// what is no struct, or reads itself.
+// fieldsOf returns the fields of a struct as JSON names them, with their types; nil for
+// anything but a struct, and for types with an UnmarshalJSON of their own.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
-	fields := map[string]reflect.Type{}
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t == nil || t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(unmarshaler) {
-		return fields
+		return nil
 	}
+	fields := map[string]reflect.Type{}
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && name != "-" && (name != "" || !f.Anonymous) {

@@ -21,9 +21,10 @@ type client struct {
 	userID  string
 	address string
 	// conn is read from; what is written goes to net, whole frames at once.
-	conn  *websocket.Conn
-	net   net.Conn
-	reply ReplyFunc
+	conn      *websocket.Conn
+	net       net.Conn
+	reply     ReplyFunc
+	mayFollow MayFollowFunc
 
 	// silent is closed once nothing is read from the client any more.
 	silent chan struct{}
@@ -70,7 +71,12 @@ type Request struct {
 	Until UntilFunc
 	// Reply takes a reply to a checkpoint that the client sends.
 	Reply ReplyFunc
+	// MayFollow returns why the client cannot follow a job; nil if it can.
+	MayFollow MayFollowFunc
 }
+
+// MayFollowFunc returns why a client cannot follow a job; nil if it can.
+type MayFollowFunc func(ctx context.Context, id job.ID) error
 
 // UntilFunc says until when a credential counts, as things are now: zero for ever. ok is
 // false once it does not count any more.
@@ -113,7 +119,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 		return err
 	}
 	served = true
-	c := &client{hub: h, userID: want.UserID, address: want.Address, conn: conn, net: conn.NetConn(), reply: want.Reply, until: want.Until, readTo: want.Since, silent: make(chan struct{})}
+	c := &client{hub: h, userID: want.UserID, address: want.Address, conn: conn, net: conn.NetConn(), reply: want.Reply, mayFollow: want.MayFollow, until: want.Until, readTo: want.Since, silent: make(chan struct{})}
 	c.space = sync.NewCond(&c.mu)
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
@@ -477,6 +483,13 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 		if in.Text != nil && !isBool {
 			return outgoing{Type: "error", For: in.Type, Error: "text must be true or false"}
 		}
+		if in.Type == "subscribe" {
+			ctx, cancel := context.WithTimeout(ctx, replyTimeout)
+			defer cancel()
+			if err := c.mayFollow(ctx, in.RequestID); err != nil {
+				return c.refusal(outgoing{For: in.Type, RequestID: in.RequestID}, err)
+			}
+		}
 		c.choose(in.RequestID, in.Type == "subscribe")
 		if withText && in.Type == "subscribe" {
 			c.readText(in.RequestID)
@@ -499,11 +512,16 @@ func (c *client) takeReply(ctx context.Context, id job.CheckpointID, frame []byt
 	if err == nil {
 		return outgoing{Type: "ack", For: "reply", CheckpointID: id, Checkpoint: &after}
 	}
-	out := outgoing{Type: "error", For: "reply", CheckpointID: id, Error: "The reply could not be taken", Hint: "Send it again."}
+	return c.refusal(outgoing{For: "reply", CheckpointID: id}, err)
+}
+
+// refusal makes the answer to a frame an error frame.
+func (c *client) refusal(out outgoing, err error) outgoing {
+	out.Type, out.Error, out.Hint = "error", "The frame could not be handled", "Send it again."
 	if e, ok := errors.AsType[*job.Error](err); ok {
 		out.Error, out.Details, out.Hint = e.Message, e.Details, e.Hint
 	} else {
-		c.hub.log.Error("taking a reply", "checkpointId", id, "error", err)
+		c.hub.log.Error("handling a frame", "type", out.For, "requestId", out.RequestID, "checkpointId", out.CheckpointID, "error", err)
 	}
 	return out
 }

@@ -1,8 +1,10 @@
 package job
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ringback/internal/limit"
@@ -26,6 +28,32 @@ type Repository struct {
 	Logins bool `json:"-" yaml:"-"`
 }
 
+// RepositoryOf reads the short form of a repository: "url", or "url#branch".
+func RepositoryOf(text string) Repository {
+	url, branch, _ := strings.Cut(text, "#")
+	return Repository{URL: url, Branch: branch}
+}
+
+// repositoryParts is a Repository that is read by its fields.
+type repositoryParts Repository
+
+// UnmarshalJSON reads both forms.
+func (r *Repository) UnmarshalJSON(text []byte) error {
+	return r.unmarshal(func(into any) error { return json.Unmarshal(text, into) })
+}
+
+// UnmarshalYAML reads both forms.
+func (r *Repository) UnmarshalYAML(decode func(any) error) error { return r.unmarshal(decode) }
+
+func (r *Repository) unmarshal(decode func(any) error) error {
+	var short string
+	if decode(&short) == nil {
+		*r = RepositoryOf(short)
+		return nil
+	}
+	return decode((*repositoryParts)(r))
+}
+
 // Verifier is a check of the changes.
 type Verifier struct {
 	Name string `json:"name" yaml:"name"`
@@ -33,6 +61,36 @@ type Verifier struct {
 	Command string `json:"command" yaml:"command"`
 	// Limits are what it may take. They are the kind's to say, not a request's.
 	Limits limit.Limits `json:"-" yaml:"limits"`
+}
+
+// VerifierOf reads the short form of a verifier: "name:command".
+func VerifierOf(text string) (Verifier, error) {
+	name, command, ok := strings.Cut(text, ":")
+	v := Verifier{Name: strings.TrimSpace(name), Command: strings.TrimSpace(command)}
+	if !ok || v.Name == "" || v.Command == "" {
+		return v, fmt.Errorf(`found %q; expected name:command, such as "test:go test"`, text)
+	}
+	return v, nil
+}
+
+// verifierParts is a Verifier that is read by its fields.
+type verifierParts Verifier
+
+// UnmarshalJSON reads both forms.
+func (v *Verifier) UnmarshalJSON(text []byte) error {
+	return v.unmarshal(func(into any) error { return json.Unmarshal(text, into) })
+}
+
+// UnmarshalYAML reads both forms.
+func (v *Verifier) UnmarshalYAML(decode func(any) error) error { return v.unmarshal(decode) }
+
+func (v *Verifier) unmarshal(decode func(any) error) (err error) {
+	var short string
+	if decode(&short) == nil {
+		*v, err = VerifierOf(short)
+		return err
+	}
+	return decode((*verifierParts)(v))
 }
 
 // DefaultIterations is how often a job may be steered where nothing else is said.

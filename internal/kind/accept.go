@@ -18,13 +18,19 @@ type Accepted struct {
 	Suggestions *int
 }
 
-// Accept checks a result against the kind's schema. It returns what is wrong
+// Accept checks a result against the kind's schema, then its checks. It returns what is wrong
 // with it, or what to keep. What Claude sends for the server's own properties is
-// no fault: it was not shown them. payload is changed.
-func (k *Kind) Accept(payload map[string]any) (Accepted, []job.Detail, error) {
+// no fault: it was not shown them. payload is changed. inputFunc is called if a check needs the
+// job's input; nil for the schema alone.
+func (k *Kind) Accept(payload map[string]any, inputFunc InputFunc) (Accepted, []job.Detail, error) {
 	v := k.Result.ApplyDefaults(payload)
-	if details := k.Result.Validate(v); details != nil {
-		return Accepted{}, details, nil
+	details := k.Result.Validate(v)
+	var err error
+	if details == nil {
+		details, err = k.checkResult(v, inputFunc)
+	}
+	if details != nil || err != nil {
+		return Accepted{}, details, err
 	}
 	text, err := json.Marshal(v)
 	if err != nil {

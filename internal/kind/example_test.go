@@ -24,7 +24,7 @@ func Example() {
 	}
 	haiku, _ := kinds.Get("haiku")
 	fmt.Println(haiku.Policy.Description)
-	_, details, err := haiku.Accept(map[string]any{"lines": []any{"One line"}})
+	_, details, err := haiku.Accept(map[string]any{"lines": []any{"One line"}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,7 +32,7 @@ func Example() {
 	for _, d := range details {
 		fmt.Println(d.Path, d.Message)
 	}
-	accepted, _, err := haiku.Accept(map[string]any{"lines": []any{"An old silent pond", "A frog jumps into the pond", "Splash! Silence again"}})
+	accepted, _, err := haiku.Accept(map[string]any{"lines": []any{"An old silent pond", "A frog jumps into the pond", "Splash! Silence again"}}, nil)
 	fmt.Println(string(accepted.JSON), err)
 	// Output:
 	// Writes a haiku

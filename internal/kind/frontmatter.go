@@ -102,6 +102,8 @@ func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 				problems = append(problems, problem)
 			} else if key == "actions" {
 				problems = append(problems, p.actionProblems(entry.Value)...)
+			} else if key == "check" {
+				problems = append(problems, p.checkProblems(entry.Value)...)
 			} else if fault := p.fault(key); fault != "" {
 				problems = append(problems, Problem{Line: line, Message: key + ": " + fault})
 			}

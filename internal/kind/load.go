@@ -125,6 +125,7 @@ func (l *loader) kind(name string, prompt file) *Kind {
 	l.add(prompt.path, checkTemplate(k, bodyLine))
 	l.add(prompt.path, checkPrograms(k))
 	l.add(prompt.path, checkTools(k))
+	l.add(prompt.path, checkChecks(k))
 	return k
 }
 

@@ -61,6 +61,8 @@ type Policy struct {
 	Questions string `yaml:"questions"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
 	Priority job.Priority `yaml:"priority"`
+	// Check are rules between fields of the input, and of the result, that no schema can state.
+	Check []*Rule `yaml:"check"`
 	// Actions are what the server does for Claude.
 	Actions []*Action `yaml:"actions"`
 	// Workspace makes the kind work on repositories.

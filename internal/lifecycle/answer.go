@@ -21,6 +21,8 @@ type Resolution struct {
 	End  job.State
 	Code job.Code
 	Why  string
+	// Note is added to the job's chat, unless the answer ends the job; empty for none.
+	Note string
 	// Again asks again, for Superseded.
 	Again *NewCheckpoint
 	// By is who replied.
@@ -144,18 +146,21 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 		st.notifyAnswered(c)
 		return nil
 	}
-	if c.RaiseUSD > 0 {
+	if c.RaiseUSD > 0 && r.End == "" {
 		return st.decideBudget(j, c, r.Reply.Decision)
 	}
 	st.decide(j, c, r)
 	st.stopClocks(j)
 	st.keepAnswer(j, c, r.Reply.Decision)
-	switch {
-	case r.End != "":
+	if r.End != "" {
 		j.Error, j.Code = r.Why, r.Code
 		st.addNotice(j.chat(), r.Why)
 		return st.finish(j, r.End, nil)
-	case c.Held: // the turn that asked goes on, and its clock where it stood
+	}
+	if r.Note != "" {
+		st.addNotice(j.chat(), r.Note)
+	}
+	if c.Held { // the turn that asked goes on, and its clock where it stood
 		j.ResumedAt = st.Now
 		st.resumeCallbackClock(j, j.CallbackLeft)
 		return st.move(j, job.Running, job.AtWork, nil)

@@ -98,7 +98,11 @@ func (s *Service) checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
 	if values == nil {
 		values = map[string]any{}
 	}
-	if details := k.Input.Validate(values); details != nil {
+	details := k.Input.Validate(values)
+	if details == nil {
+		details = k.CheckInput(values)
+	}
+	if details != nil {
 		e := job.Errorf(job.Invalid, "Invalid input for kind %q", k.Name).
 			WithHint("GET /api/kinds/%s shows its input schema.", k.Name)
 		for _, d := range details {
@@ -132,7 +136,7 @@ func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
 		return job.InvalidField("/input/"+strings.ReplaceAll(wrong.Field, ".", "/"), "found "+wrong.Value+", which a change cannot have there")
 	}
 	if err != nil {
-		return job.InvalidField("/input", "repos and verifiers must be lists of objects")
+		return job.InvalidField("/input", err.Error())
 	}
 	if len(change.Repositories) == 0 {
 		return job.InvalidField("/input/repos", "name at least one repository: neither the request nor the kind names any")
@@ -158,7 +162,7 @@ func checkByPerson(input json.RawMessage) error {
 		Verifiers []job.Verifier   `json:"verifiers"`
 	}
 	if err := json.Unmarshal(input, &asked); err != nil {
-		return job.InvalidField("/input", "repos and verifiers must be lists of objects")
+		return job.InvalidField("/input", "repos and verifiers cannot be read: "+err.Error())
 	}
 	if len(asked.Verifiers) > 0 {
 		return ForBackEnds("Giving verifiers, which run on the server,")

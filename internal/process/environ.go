@@ -50,20 +50,21 @@ var (
 		"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "GONOSUMDB", "GOPRIVATE", "GOTMPDIR",
 		"JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV",
 	}
-	// Model is how the Claude CLI is set up and reaches its model: at Anthropic, or
-	// at a cloud that serves it.
+	// Model is how the Claude CLI is set up and reaches its model.
 	Model = Variables{
 		"ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_*", "API_TIMEOUT_MS", "MAX_THINKING_TOKENS",
-		"AWS_*", // Bedrock
-		"VERTEX_*", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT",
 		"IS_SANDBOX",         // the CLI runs as root in a container that says so
 		"RINGBACK_SIMULATE*", // for the stand-in
 	}
+	// Bedrock and Vertex are how the CLI reaches a model of that cloud. They hold logins of the
+	// server's own account, so a CLI that does not use the cloud gets none of them.
+	Bedrock = Variables{"AWS_*"}
+	Vertex  = Variables{"VERTEX_*", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"}
 )
 
 // Known are all variables that something we start may see.
 func Known() []Variables {
-	return []Variables{Basics, Person, Terminal, Certificates, Proxies, Remotes, Toolchains, Model}
+	return []Variables{Basics, Person, Terminal, Certificates, Proxies, Remotes, Toolchains, Model, Bedrock, Vertex}
 }
 
 // Pick returns those entries of an environment that are among the variables.

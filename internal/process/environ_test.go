@@ -23,7 +23,7 @@ func TestProgramsSeeOnlyWhatTheyNeed(t *testing.T) {
 		"proxies in both spellings": {[]process.Variables{process.Proxies}, []string{"HTTPS_PROXY=p", "http_proxy=p"}},
 		"git's logins":              {[]process.Variables{process.Remotes}, []string{"GH_TOKEN=t"}},
 		"all there are": {
-			[]process.Variables{process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Remotes, process.Toolchains, process.Model},
+			[]process.Variables{process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Remotes, process.Toolchains, process.Model, process.Bedrock, process.Vertex},
 			environ[:8],
 		},
 		"none": {nil, nil},

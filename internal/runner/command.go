@@ -234,7 +234,7 @@ func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string 
 	if err != nil {
 		return "The structured output is not a JSON object."
 	}
-	accepted, details, err := k.Accept(payload)
+	accepted, details, err := k.Accept(payload, func() (json.RawMessage, error) { return t.job.Input, nil })
 	if err != nil {
 		return err.Error()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
 // explainer turns a validation error into details: what was found, and what is
@@ -212,7 +213,7 @@ func (e *explainer) unknown(f fault) {
 	listed := 0
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if f.schema.get("properties").get(name) == nil && !matchesPattern(f.schema, name) && listed < MaxDetails {
-			e.add(f.path+"/"+escapeToken(name), "is not a known field; %s", allowed)
+			e.add(f.path+"/"+escapeToken(name), "is not a known field; %s", spelling.Known(name, allowed))
 			listed++
 		}
 	}
@@ -221,7 +222,7 @@ func (e *explainer) unknown(f fault) {
 // forbidden words a value where the schema allows none.
 func (e *explainer) forbidden(f fault) {
 	if f.keyword == "unevaluatedProperties" {
-		e.add(f.path, "is not a known field; %s", e.fieldsOf(f.schema))
+		e.add(f.path, "is not a known field; %s", spelling.Known(lastToken(f.path), e.fieldsOf(f.schema)))
 		return
 	}
 	e.add(f.path, "found %s; nothing is allowed here: leave it out", f.found)
@@ -254,8 +255,8 @@ func (e *explainer) partsOf(schema *node) []*node {
 	return parts
 }
 
-// fieldsOf lists the fields that Claude may send.
-func (e *explainer) fieldsOf(schema *node) string {
+// fieldsOf returns the names of the fields that Claude may send, sorted.
+func (e *explainer) fieldsOf(schema *node) []string {
 	var names []string
 	for _, part := range append([]*node{schema}, e.partsOf(schema)...) {
 		for _, name := range part.get("properties").names() {
@@ -264,11 +265,8 @@ func (e *explainer) fieldsOf(schema *node) string {
 			}
 		}
 	}
-	if len(names) == 0 {
-		return "no fields are allowed here"
-	}
 	slices.Sort(names)
-	return "allowed: " + strings.Join(names, ", ")
+	return names
 }
 
 func countIn(v any) string {

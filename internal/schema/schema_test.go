@@ -66,7 +66,7 @@ func TestValidateSaysWhatIsAllowed(t *testing.T) {
 		{"type null", `{"type":"string"}`, `null`, one("", `found null; expected a string`)},
 		{
 			"unknown field", `{"properties":{"date":{},"mealType":{},"recipe":{},"accepted":{"readOnly":true}},"additionalProperties":false}`, `{"dat":1}`,
-			one("/dat", `is not a known field; allowed: date, mealType, recipe`),
+			one("/dat", `is not a known field; did you mean date? allowed: date, mealType, recipe`),
 		},
 		{"no fields", `{"additionalProperties":false}`, `{"a":1}`, one("/a", `is not a known field; no fields are allowed here`)},
 		{

@@ -40,8 +40,24 @@ func Nearest(word string, known []string) string {
 	return nearest
 }
 
+// Known lists the fields that there are, for an error about one that is not among them. It begins
+// with the one that was probably meant.
+func Known(name string, known []string) string {
+	list := "no fields are allowed here"
+	if len(known) > 0 {
+		list = "allowed: " + strings.Join(known, ", ")
+	}
+	if meant := Nearest(name, known); meant != "" {
+		return "did you mean " + meant + "? " + list
+	}
+	return list
+}
+
 func mayDiffer(word string) int {
-	if len(word) > 6 {
+	switch {
+	case len(word) < 3:
+		return 0
+	case len(word) > 6:
 		return 2
 	}
 	return 1

@@ -246,7 +246,7 @@ func TestCallbacksHaveADoorOfTheirOwn(t *testing.T) {
 		t.Errorf("a host of somebody else was answered %d", status)
 	}
 	// What runs by itself finds the way.
-	id := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: key, Body: harness.Object{"kind": "meal-suggestions", "input": mealInput}})["requestId"]
+	id := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: key, Body: harness.Object{"kind": "meal-suggestions", "userId": "u1", "input": mealInput}})["requestId"]
 	harness.Eventually(t, "the job to be done", func() bool {
 		return s.Want(t, 200, harness.Request{Method: "GET", Path: fmt.Sprint("/api/jobs/", id), Header: key})["status"] == "received"
 	})

@@ -93,7 +93,7 @@ func sortOf(variable string) Sort {
 		return ""
 	case named(process.Remotes):
 		return OfGit
-	case named(process.Model):
+	case named(process.Model), named(process.Bedrock), named(process.Vertex):
 		return OfModel
 	}
 	return OfServer

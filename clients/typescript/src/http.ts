@@ -18,6 +18,24 @@ export class RingbackError extends Error {
   }
 }
 
+/** The origin of the page; undefined outside of browsers. */
+const pageOrigin = (): string | undefined => (globalThis as { location?: { origin?: string } }).location?.origin;
+
+/** No answer has come. Browsers do not tell a page why: the message names what can be the reason. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+  constructor(server: URL, cause: unknown) {
+    const page = pageOrigin();
+    const elsewhere = page !== undefined && page !== server.origin;
+    super(
+      `No answer from the Ringback server at ${server.origin}${elsewhere ? ` to the page at ${page}` : ''}. ` +
+        `Check that it runs there (${new URL('healthz', server)})` +
+        (elsewhere ? `, and that its CORS_ORIGINS holds ${page}.` : ', and that this machine reaches it.'),
+      { cause },
+    );
+  }
+}
+
 /** How a call is made. */
 export interface CallOptions {
   /** Gives the call up. */
@@ -52,7 +70,8 @@ export class Http {
     for (let attempt = 1; ; attempt++) {
       const token = await this.token.get();
       const { response, body } = await this.#send(url, method, token, call).catch((error: unknown) => {
-        if (call.signal?.aborted || !call.repeatable || attempt >= attempts) throw error;
+        if (call.signal?.aborted) throw error;
+        if (!call.repeatable || attempt >= attempts) throw new Unreachable(this.base, error);
         return { response: undefined, body: undefined };
       });
       if (response?.ok) return body as T;

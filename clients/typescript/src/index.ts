@@ -11,7 +11,7 @@ import { type TextSoFar, watch, type WatchOptions } from './watch.js';
 export { type Asked, type AskedField, asked, type Segment } from './asked.js';
 export type { components, Events, Kinds } from './contract.js';
 export type { ConnectionState } from './connection.js';
-export { type CallOptions, RingbackError } from './http.js';
+export { type CallOptions, RingbackError, Unreachable } from './http.js';
 export type { Listener } from './listen.js';
 export type { TokenSource } from './token.js';
 export type { TextSoFar, WatchOptions } from './watch.js';

@@ -81,10 +81,7 @@ func sentencesOf(said sentence) asking {
 func (l *language) knows(tokens []token) int {
 	known := 0
 	for at := 0; at < len(tokens); {
-		_, n := longest([]phrases{l.verdicts, l.changes, l.changing}, tokens, at)
-		if n == 0 && l.turns[tokens[at].word] {
-			n = 1
-		}
+		_, n := longest([]phrases{l.verdicts, l.changes, l.changing, l.turns}, tokens, at)
 		known += n
 		at += max(1, n)
 	}

@@ -65,6 +65,8 @@ type Reading struct {
 	Missing []string
 	// Reason is why the person said no, or what they want instead, in their words.
 	Reason string
+	// SaidCancel is true for a no in words that could have meant the whole job, such as "cancel".
+	SaidCancel bool
 	// Offer is the text itself where it was a yes with a condition: the Question
 	// offers to hand it on as what should change.
 	Offer string

@@ -20,12 +20,15 @@ func decide(q Context, said sentence) Reading {
 	if strings.Contains(said.text, `"`) {
 		return Reading{Outcome: Unclear} // somebody's words, not theirs
 	}
+	if cancelsJob(said) {
+		return Reading{Outcome: Cancel, Confidence: 1}
+	}
 	v, _ := agreed(said, verdictTables(q))
 	if v.sense == approves && said.oddMarks() == "" {
 		return Reading{Outcome: Approve, Confidence: v.confidence()}
 	}
 	if v.sense == denies {
-		return Reading{Outcome: Deny, Confidence: v.confidence()}
+		return Reading{Outcome: Deny, Confidence: v.confidence(), SaidCancel: cancels(said)}
 	}
 	return denyWithReason(q, said)
 }
@@ -84,16 +87,45 @@ func denyWithReason(q Context, said sentence) Reading {
 	head, rest := said, said.tokens[cut:]
 	head.tokens = said.tokens[:cut]
 	v, in := agreed(head, verdictTables(q))
-	if v.sense != denies || v.mended || len(in.turns) == 0 || slices.ContainsFunc(rest, turns) {
+	if v.sense != denies || v.mended || len(in.turns) == 0 || in.mayTurn(rest) {
 		return Reading{Outcome: Unclear}
 	}
 	reason := strings.TrimLeft(said.text[rest[0].start:], " ,.;:!-\n")
 	return Reading{Outcome: Deny, Reason: strings.TrimSpace(strings.TrimPrefix(reason, "because ")), Confidence: 1}
 }
 
-// turns reports whether a word may turn a no around, in any language.
-func turns(t token) bool {
-	return readSigns().answers[t.word] || slices.ContainsFunc(languages(), func(l *language) bool { return l.turns[t.word] })
+// mayTurn reports whether what follows a no may turn it around, in any language. What begins with
+// what should be different instead, such as "use go build instead", does not.
+func (l *language) mayTurn(rest []token) bool {
+	clauses := sentence{tokens: rest}.cut().clauses()
+	if len(clauses) > 0 && l.begins(clauses[0]) && !turns(clauses[0], 0) {
+		clauses = clauses[1:]
+	}
+	return slices.ContainsFunc(clauses, func(clause []token) bool {
+		for at, t := range clause {
+			if readSigns().answers[t.word] || turns(clause, at) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// turns reports whether a phrase that may turn a no around is at a place, in any language.
+func turns(clause []token, at int) bool {
+	return slices.ContainsFunc(languages(), func(l *language) bool {
+		_, n := longest([]phrases{l.turns}, clause, at)
+		return n > 0
+	})
+}
+
+// cancelsJob reports whether the person gives the whole job up, and says so.
+func cancelsJob(said sentence) bool {
+	if said.asks || said.hidden {
+		return false
+	}
+	v, _ := agreed(said, func(l *language) []phrases { return []phrases{l.jobCancels} })
+	return v.sense == withdraw
 }
 
 // cancels reports whether the person wants none of it any more.

@@ -28,6 +28,7 @@ type wording struct {
 	No         []string `yaml:"no"`
 	WithNo     []string `yaml:"with_no"`
 	Cancel     []string `yaml:"cancel"`
+	CancelJob  []string `yaml:"cancel_job"`
 	WithCancel []string `yaml:"with_cancel"`
 	Polite     []string `yaml:"polite"`
 	Doubt      []string `yaml:"doubt"`
@@ -44,10 +45,12 @@ type language struct {
 	// verdicts are the phrases of a yes and a no; cancels, those of a person who
 	// wants none of it any more; changes, those of one who wants it otherwise.
 	verdicts, cancels, changes phrases
+	// jobCancels are those of the cancels that can only mean the whole job.
+	jobCancels phrases
 	// changing are the phrases with which one begins to say what should be different.
 	changing phrases
-	// turns are the words that may turn a no around.
-	turns map[string]bool
+	// turns are the phrases that may turn a no around.
+	turns phrases
 	// misspelt are the words that may be mended, and known is every word of the
 	// language's lists.
 	misspelt []string
@@ -82,7 +85,7 @@ func readWording(name string) wording {
 }
 
 func newLanguage(w wording) *language {
-	l := &language{wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, turns: set(w.Turn...), known: map[string]bool{}}
+	l := &language{wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, jobCancels: phrases{}, turns: phrases{}, known: map[string]bool{}}
 	signs := readSigns().wording
 	for m, lists := range map[meaning][][]string{
 		approves: {w.Yes, signs.Yes}, denies: {w.No, signs.No}, withYes: {w.WithYes}, withNo: {w.WithNo}, polite: {w.Polite}, doubt: {w.Doubt},
@@ -92,8 +95,12 @@ func newLanguage(w wording) *language {
 		}
 	}
 	l.cancels.add(withdraw, w.Cancel...)
-	l.cancels.add(polite, w.Polite...)
-	l.cancels.add(polite, w.WithCancel...)
+	for _, table := range []phrases{l.cancels, l.jobCancels} {
+		table.add(withdraw, w.CancelJob...)
+		table.add(polite, w.Polite...)
+		table.add(polite, w.WithCancel...)
+	}
+	l.turns.add(doubt, w.Turn...)
 	l.changes.add(changes, w.ChangeIt...)
 	for _, beside := range [][]string{w.Polite, w.Yes, w.No, w.WithCancel} { // "yes, change it"
 		l.changes.add(polite, beside...)
@@ -101,10 +108,12 @@ func newLanguage(w wording) *language {
 	l.changing.add(changes, w.Change...)
 	if w.Name == english {
 		l.verdicts.addEnglishVerdicts()
-		l.cancels.addEnglishCancellations()
+		l.cancels.addEnglishCancellations("it", "that", "this", "it now", "it please")
+		l.cancels.addEnglishCancellations(englishJobs...)
+		l.jobCancels.addEnglishCancellations(englishJobs...)
 	}
 	l.misspelt = w.Misspelt
-	for _, table := range []phrases{l.verdicts, l.cancels, l.changes} {
+	for _, table := range []phrases{l.verdicts, l.cancels, l.changes, l.turns} {
 		for _, list := range table {
 			for _, p := range list {
 				for i := range p.words {
@@ -112,9 +121,6 @@ func newLanguage(w wording) *language {
 				}
 			}
 		}
-	}
-	for word := range l.turns {
-		l.known[word] = true
 	}
 	return l
 }

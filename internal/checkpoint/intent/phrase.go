@@ -146,11 +146,16 @@ var tradePhrases = sync.OnceValue(func() map[string]phrases {
 
 var inQuotes = lazy.Regexp(`"[^"]*"`)
 
-// addEnglishCancellations adds what English makes of verbs.
-func (p phrases) addEnglishCancellations() {
+// englishJobs are what people call a whole job.
+var englishJobs = []string{
+	"everything", "the job", "the run", "the request", "the whole thing", "the whole job", "the task", "it all", "this job", "this run", "this request", "this task",
+}
+
+// addEnglishCancellations adds what English makes of verbs and what is to be cancelled.
+func (p phrases) addEnglishCancellations(objects ...string) {
 	verbs := []string{"cancel", "stop", "abort", "quit", "drop", "scrap", "forget", "forget about", "end", "canel", "cancle"}
 	for _, verb := range verbs {
-		for _, object := range []string{"it", "that", "this", "everything", "the job", "the run", "the request", "the whole thing", "the task", "it all", "this job", "this run", "this request", "it now", "it please"} {
+		for _, object := range objects {
 			for _, lead := range []string{"", "i want to ", "i'd like to ", "i would like to ", "let's ", "can we ", "you can ", "we can "} {
 				p.add(withdraw, lead+verb+" "+object)
 			}

@@ -152,7 +152,7 @@ func TestResultTellsHowToRepairIt(t *testing.T) {
 		{Path: "/suggestions/0/recipe/ingredients/0/amount", Message: `found the string "two"; expected a number`},
 		{Path: "/suggestions/0/recipe/name", Message: `found 0 characters; expected at least 1 and at most 200`},
 		{Path: "/suggestions/1/date", Message: `found the string "31.1.2026"; expected the format date, such as 2026-01-31`},
-		{Path: "/suggestions/1/mealtype", Message: `is not a known field; allowed: date, mealType, recipe`},
+		{Path: "/suggestions/1/mealtype", Message: `is not a known field; did you mean mealType? allowed: date, mealType, recipe`},
 		{Path: "/suggestions/1/recipe", Message: `is required but missing; expected an object with name`},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

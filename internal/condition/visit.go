@@ -1,0 +1,107 @@
+package condition
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// literals collects the whole numbers of an expression that no 64-bit float holds: they
+// would be compared as another number than the kind's author wrote.
+type literals struct{ rounded []int }
+
+// Visit implements the visitor of the expression library.
+func (l *literals) Visit(n *ast.Node) {
+	whole, ok := (*n).(*ast.IntegerNode)
+	if ok && strconv.FormatFloat(float64(whole.Value), 'f', -1, 64) != strconv.Itoa(whole.Value) {
+		l.rounded = append(l.rounded, whole.Value)
+	}
+}
+
+// metered adds the calls that count what an expression costs: before each evaluation of a
+// predicate, and around whatever makes a text or a list.
+type metered struct{}
+
+// Visit implements the visitor of the expression library.
+func (metered) Visit(n *ast.Node) {
+	switch node := (*n).(type) {
+	case *ast.PredicateNode:
+		node.Node = &ast.SequenceNode{Nodes: []ast.Node{&ast.CallNode{Callee: &ast.IdentifierNode{Value: stepFunc}}, node.Node}}
+	case *ast.BinaryNode:
+		if node.Operator == "+" && isLarge(node) {
+			*n = made(node)
+		}
+	case *ast.BuiltinNode:
+		if isLarge(node) {
+			*n = made(node)
+		}
+	}
+}
+
+func made(node ast.Node) ast.Node {
+	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: madeFunc}, Arguments: []ast.Node{node}}
+}
+
+// isLarge reports whether a value may be more than a number or a truth.
+func isLarge(node ast.Node) bool {
+	t := node.Type()
+	if t == nil {
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Float64:
+		return false
+	default:
+		return true
+	}
+}
+
+// members collects the fields of a variable that an expression names.
+type members struct {
+	variable string
+	paths    []string
+}
+
+// Visit implements the visitor of the expression library.
+func (m *members) Visit(n *ast.Node) {
+	if path := m.path(*n); path != "" && !slices.Contains(m.paths, path) {
+		m.paths = append(m.paths, path)
+	}
+}
+
+// path is "a.b" for input.a.b and empty for all else.
+func (m *members) path(n ast.Node) string {
+	if chain, ok := n.(*ast.ChainNode); ok {
+		return m.path(chain.Node)
+	}
+	member, ok := n.(*ast.MemberNode)
+	if !ok {
+		return ""
+	}
+	field, ok := member.Property.(*ast.StringNode)
+	if !ok {
+		return ""
+	}
+	if of, ok := member.Node.(*ast.IdentifierNode); ok && of.Value == m.variable {
+		return field.Value
+	}
+	if before := m.path(member.Node); before != "" {
+		return before + "." + field.Value
+	}
+	return ""
+}
+
+// identifiers finds a variable in an expression.
+type identifiers struct {
+	variable string
+	named    bool
+}
+
+// Visit implements the visitor of the expression library.
+func (i *identifiers) Visit(n *ast.Node) {
+	if of, ok := (*n).(*ast.IdentifierNode); ok && of.Value == i.variable {
+		i.named = true
+	}
+}
