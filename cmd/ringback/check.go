@@ -2,44 +2,125 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ringback/internal/approval"
 	"ringback/internal/cli"
+	"ringback/internal/config"
 	"ringback/internal/kind"
+	"ringback/internal/process"
 	"ringback/internal/server"
 )
 
 func checkCommand() *cobra.Command {
-	return &cobra.Command{
+	var tool, name string
+	c := &cobra.Command{
 		Use: "check", Short: "Check the kinds and the setup, and say what is wrong", Args: cobra.NoArgs,
+		Long: `Check the kinds and the setup, and say what is wrong.
+
+With --tool and --kind: say instead what becomes of a call of one of the CLI's
+tools in jobs of that kind (allow, ask or deny), by which rule and why. Paths
+are those of a job whose working directory is the current one.`,
+		Example: `  ringback check
+  ringback check --kind release --tool 'Bash: make deploy'
+  ringback check --kind release --tool 'Write: docs/index.md'`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := serverConfig()
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			kinds, problems := kind.Load(server.KindSources(c)...)
-			for _, name := range kinds.Names() {
-				fmt.Fprintf(out, "ok       kind %s\n", name)
+			switch {
+			case tool != "" && name != "":
+				return tryTool(cmd.OutOrStdout(), c, name, tool)
+			case tool != "" || name != "":
+				return cli.UsageError(fmt.Errorf("--tool and --kind belong together, such as --kind release --tool 'Bash: make deploy'"))
 			}
-			for _, p := range problems {
-				fmt.Fprintf(out, "problem  %s\n", p.Error())
-			}
-			found := len(problems)
-			for _, f := range server.CheckSetup(cmd.Context(), c, kinds) {
-				fmt.Fprintf(out, "%-8s %s\n", f.Weight, f.Text)
-				if f.Weight == server.Trouble {
-					found++
-				}
-			}
-			if c.EnvFile != "" {
-				fmt.Fprintf(out, "ok       %s was read\n", c.EnvFile)
-			}
-			if found > 0 {
-				return cli.Problems(found)
-			}
-			return nil
+			return checkAll(cmd, c)
 		},
 	}
+	c.Flags().StringVar(&tool, "tool", "", "say what becomes of this `call`, such as 'Bash: make deploy'")
+	c.Flags().StringVar(&name, "kind", "", "the `kind` whose rules judge the call")
+	return c
+}
+
+func checkAll(cmd *cobra.Command, c config.Config) error {
+	out := cmd.OutOrStdout()
+	kinds, problems := kind.Load(server.KindSources(c)...)
+	for _, name := range kinds.Names() {
+		fmt.Fprintf(out, "ok       kind %s\n", name)
+	}
+	for _, p := range problems {
+		fmt.Fprintf(out, "problem  %s\n", p.Error())
+	}
+	found := len(problems)
+	for _, f := range server.CheckSetup(cmd.Context(), c, kinds) {
+		fmt.Fprintf(out, "%-8s %s\n", f.Weight, f.Text)
+		if f.Weight == server.Trouble {
+			found++
+		}
+	}
+	if c.EnvFile != "" {
+		fmt.Fprintf(out, "ok       %s was read\n", c.EnvFile)
+	}
+	if found > 0 {
+		return cli.Problems(found)
+	}
+	return nil
+}
+
+// tryTool prints what becomes of a call of a tool.
+func tryTool(out io.Writer, c config.Config, name, text string) error {
+	call, err := approval.ParseToolCall(text)
+	if err != nil {
+		return cli.UsageError(fmt.Errorf("--tool: %w", err))
+	}
+	kinds, problems := kind.Load(server.KindSources(c)...)
+	k, ok := kinds.Get(name)
+	if !ok {
+		for _, p := range problems {
+			fmt.Fprintf(out, "problem  %s\n", p.Error())
+		}
+		return cli.UsageError(fmt.Errorf("there is no kind %q without problems; there are: %s", name, strings.Join(kinds.Names(), ", ")))
+	}
+	if call, err = inJob(call, c.Environ); err != nil {
+		return err
+	}
+	j := k.Policy.ToolRules().Judge(call)
+	switch {
+	case j.Verdict == approval.NoOpinion:
+		fmt.Fprintf(out, "deny   %s, and beside the rules Claude may only call back\n", j.Why)
+	case j.Rule == "":
+		fmt.Fprintf(out, "%-5s  %s\n", j.Verdict, j.Why)
+	default:
+		fmt.Fprintf(out, "%-5s  by %s: %s\n       %s\n", j.Verdict, listOf(k.Policy, j.Rule), j.Rule, j.Why)
+	}
+	if j.Verdict == approval.Ask {
+		fmt.Fprintf(out, "       a yes for this job, or for always, permits: %s\n", j.Permits)
+	}
+	return nil
+}
+
+// listOf names the list of the front matter that has a rule.
+func listOf(p kind.Policy, rule string) string {
+	for _, list := range []struct {
+		name  string
+		rules []string
+	}{{"tools: deny", p.Tools.Deny}, {"tools: ask", p.Tools.Ask}, {"tools: allow", p.Tools.Allow}} {
+		if slices.Contains(list.rules, rule) {
+			return list.name
+		}
+	}
+	return "allowed_tools"
+}
+
+// inJob places a call in a job that works in the current directory.
+func inJob(call approval.ToolCall, environ []string) (approval.ToolCall, error) {
+	dir, err := os.Getwd()
+	call.Dir, call.Home = dir, process.Value(environ, "HOME")
+	return call, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/literal"
 )
@@ -69,34 +70,94 @@ func (r ToolRules) Reaching() []string {
 	return found
 }
 
-// Verdict judges a call, and returns the rule that decided. Of a call that is asked
-// for, it is the rule that a yes for more than once permits, as Standing stores it:
-// see standing.
+// Judgement is what becomes of a call, and why.
+type Judgement struct {
+	Verdict Verdict
+	// Rule is the rule that decided, as the kind has it; empty if none did.
+	Rule string
+	// Why says how the call and the rule belong together.
+	Why string
+	// Permits is the rule that a yes for more than once permits, as Standing stores it: see
+	// standing. For a call that nobody is asked about, it is what decided.
+	Permits string
+}
+
+// Verdict judges a call, and returns the rule that decided; of a call that is asked for, what
+// a yes for more than once permits.
 func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
+	j := r.Judge(c)
+	return j.Verdict, j.Permits
+}
+
+// Judge judges a call.
+func (r ToolRules) Judge(c ToolCall) Judgement {
 	if rule := first(parsed(r.Deny), c, part); rule != nil {
-		return Deny, rule.text
+		return Judgement{Deny, rule.text, rule.why(c), rule.text}
 	}
 	least := hidden
 	if r.allowsExactly(c) {
 		least = unseen
 	}
-	if first(parsed(r.Deny), c, least) != nil {
-		return Ask, exactly(c) // whoever is asked sees whether it is what is denied
+	if rule := first(parsed(r.Deny), c, least); rule != nil {
+		return Judgement{Ask, rule.text, "it cannot be seen whether the call does what this rule denies", exactly(c)}
 	}
 	c.Masked = false // that is of no use to rules that ask
 	for _, patterned := range []bool{true, false} {
 		asking := those(r.Ask, patterned)
 		if rule := first(asking, c, least); rule != nil {
-			return Ask, rule.standing(c, asking)
+			return Judgement{Ask, rule.text, rule.why(c), rule.standing(c, asking)}
 		}
 		if rule := first(those(r.Allow, patterned), c, whole); rule != nil {
-			return Allow, rule.text
+			return Judgement{Allow, rule.text, rule.why(c), rule.text}
 		}
 	}
 	if c.isFree() {
-		return Allow, "in the working directory"
+		const here = "in the working directory"
+		return Judgement{Allow, "", "files in the working directory may be read and edited", here}
 	}
-	return NoOpinion, ""
+	return Judgement{NoOpinion, "", "no rule speaks of all that the call does", ""}
+}
+
+// why says how much of a call the rule is about.
+func (r toolRule) why(c ToolCall) string {
+	switch r.match(c) {
+	case whole:
+		return "all of the call matches"
+	case part:
+		return "a part of the call matches"
+	case unseen, hidden, none:
+	}
+	return "it cannot be seen whether the call matches"
+}
+
+// textField is the field of a tool's input that ParseToolCall fills with text.
+var textField = map[string]string{
+	"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path",
+	"WebFetch": "url", "WebSearch": "query", "Glob": "pattern", "Grep": "pattern", "LS": "path",
+}
+
+// ParseToolCall reads a call as people write it: "Bash: make deploy", "Write: docs/a.md", or any
+// tool with its input as JSON, "Task: {\"prompt\": \"x\"}".
+func ParseToolCall(text string) (ToolCall, error) {
+	name, input, ok := strings.Cut(text, ":")
+	c := ToolCall{Name: strings.TrimSpace(name), Input: map[string]any{}}
+	input = strings.TrimSpace(input)
+	rule, err := parseToolRule(c.Name)
+	if !ok || err != nil || rule.pattern != "" || rule.tool == "*" {
+		return c, fmt.Errorf("found %q; expected a tool and its input, such as Bash: make deploy", text)
+	}
+	if strings.HasPrefix(input, "{") {
+		if err := job.UnmarshalExact([]byte(input), &c.Input); err != nil {
+			return c, fmt.Errorf("the input of %s is not valid JSON: %w", c.Name, err)
+		}
+		return c, nil
+	}
+	field, known := textField[c.Name]
+	if !known {
+		return c, fmt.Errorf("give the input of %s as JSON, such as %s: {}", c.Name, c.Name)
+	}
+	c.Input[field] = input
+	return c, nil
 }
 
 // allowsExactly reports whether a rule that leaves nothing open allows a shell command.

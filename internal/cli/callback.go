@@ -79,6 +79,9 @@ func (p printer) callbackCommands(c client.Callback, k client.Kind) {
 		p.printf("%s\n%s\n\n", p.paint(faint, "# have the server do something: "+clean(a.Title)),
 			curl(c, "actions/"+clean(a.Name), map[string]any{"input": example(a.InputSchema)}))
 	}
+	p.printf("%s\n%s\n\n", p.paint(faint, "# ask to call a tool of the CLI: the kind's rules allow it, ask the user or deny it"), curl(c, "tool-calls", map[string]any{
+		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "make deploy"}, "tool_use_id": "toolu_1",
+	}))
 	p.printf("%s\n%s\n\n", p.paint(faint, "# ask the user"), curl(c, "checkpoints", map[string]any{
 		"type": job.ErrorRecovery, "message": "Which size?", "props": map[string]any{"error_field": "size", "valid_values": []string{"small", "large"}},
 	}))
