@@ -32,6 +32,18 @@ var RingbackError = class extends Error {
   hint;
   name = "RingbackError";
 };
+var pageOrigin = () => globalThis.location?.origin;
+var Unreachable = class extends Error {
+  name = "Unreachable";
+  constructor(server, cause) {
+    const page = pageOrigin();
+    const elsewhere = page !== void 0 && page !== server.origin;
+    super(
+      `No answer from the Ringback server at ${server.origin}${elsewhere ? ` to the page at ${page}` : ""}. Check that it runs there (${new URL("healthz", server)})` + (elsewhere ? `, and that its CORS_ORIGINS holds ${page}.` : ", and that this machine reaches it."),
+      { cause }
+    );
+  }
+};
 var attempts = 5;
 var longestWait = 3e4;
 var Http = class {
@@ -52,7 +64,8 @@ var Http = class {
     for (let attempt = 1; ; attempt++) {
       const token = await this.token.get();
       const { response, body } = await this.#send(url, method, token, call).catch((error) => {
-        if (call.signal?.aborted || !call.repeatable || attempt >= attempts) throw error;
+        if (call.signal?.aborted) throw error;
+        if (!call.repeatable || attempt >= attempts) throw new Unreachable(this.base, error);
         return { response: void 0, body: void 0 };
       });
       if (response?.ok) return body;
@@ -407,27 +420,10 @@ var Token = class {
   }
 };
 
-// clients/typescript/src/writing.ts
-var Writer = class {
-  #last;
-  #text = "";
-  /** The text with another piece; undefined if one before it is missing: then the message has the rest. */
-  add(piece) {
-    const last = this.#last;
-    if (piece.whole) this.#text = piece.text;
-    else if (last?.turn === piece.turn && last.block === piece.block && last.piece + 1 === piece.piece) this.#text += piece.text;
-    else return void 0;
-    this.#last = piece;
-    const { turn, block, simulated } = piece;
-    return { turn, block, text: this.#text, ...simulated && { simulated } };
-  }
-};
-
 // clients/typescript/src/watch.ts
 async function* watch(client, requestId, options) {
-  const { since, userId, signal, text } = options;
+  const { since, userId, signal } = options;
   const told = [];
-  const writer = new Writer();
   let live = false;
   let failure;
   let wake = () => {
@@ -441,13 +437,6 @@ async function* watch(client, requestId, options) {
     since,
     userId,
     onEvent: (event) => note(() => told.push(event)),
-    onText: text ? (piece) => {
-      const data = writer.add(piece);
-      const waits = told.at(-1);
-      if (!data) return;
-      if (typeof waits === "object" && waits.type === "text") told.pop();
-      note(() => told.push({ type: "text", data }));
-    } : void 0,
     onResync: () => note(() => told.push("resync")),
     onLive: () => note(() => live = true),
     onError: (error) => note(() => failure = { error })
@@ -460,7 +449,7 @@ async function* watch(client, requestId, options) {
     for (; ; ) {
       for (let next; next = told.shift(); ) {
         if (next !== "resync") {
-          if (next.type !== "text") last = isLast(next);
+          last = isLast(next);
           yield next;
           continue;
         }
@@ -542,6 +531,10 @@ var Ringback = class {
   reply(checkpointId, reply, options) {
     return this.request("POST", `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
   }
+  /**
+   * Follows a job to its end: all of its events, from the first on or behind `since`, each
+   * once. `resync` among them says that some are no longer kept, and brings the record.
+   */
   watch(requestId, options = {}) {
     return watch(this, requestId, options);
   }
@@ -594,7 +587,7 @@ function newKey() {
 export {
   Ringback,
   RingbackError,
-  Writer,
+  Unreachable,
   asked,
   hasEnded,
   isLast,

@@ -68,6 +68,7 @@ func (c *Console) Register(e *echo.Echo) {
 	compress := middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024})
 	e.GET("/static/:name", c.static.serve, compress)
 	e.GET("/client.js", serveClient, compress)
+	e.GET("/clients/:file", servePackage)
 	e.GET("/sign-in", c.page(c.signInPage), compress)
 	e.POST("/sign-in", c.page(c.signIn))
 	e.POST("/sign-out", c.page(c.signOut))

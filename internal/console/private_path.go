@@ -85,7 +85,7 @@ func isLedByAnotherPage(r *http.Request) bool {
 // isForAnybody reports whether a path is the same for all, so that no store is asked for it:
 // pages that say that the store is away look as others do.
 func isForAnybody(path string) bool {
-	return path == "/client.js" || strings.HasPrefix(path, "/static/")
+	return path == "/client.js" || strings.HasPrefix(path, "/clients/") || strings.HasPrefix(path, "/static/")
 }
 
 // within is a request without its private path. The URL stays the same one: the router

@@ -135,7 +135,7 @@ func TestPackagesHoldAllThatIsImported(t *testing.T) {
 		files := map[string]bool{}
 		for _, f := range p.Files {
 			files[f.Path] = true
-			if !strings.HasPrefix(f.Path, "dist/") && f.Path != "README.md" && f.Path != "package.json" || strings.HasSuffix(f.Path, ".tsbuildinfo") {
+			if !strings.HasPrefix(f.Path, "dist/") && f.Path != "bin/ringback-client.mjs" && f.Path != "README.md" && f.Path != "package.json" || strings.HasSuffix(f.Path, ".tsbuildinfo") {
 				t.Errorf("%s holds %s", p.Name, f.Path)
 			}
 		}

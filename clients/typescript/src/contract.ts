@@ -387,7 +387,7 @@ export interface components {
             /** @description What to change */
             prompt: string;
             /** @description Where to change it */
-            repos: {
+            repos: ({
                 /** @description Where to begin; default: the repository's own default branch */
                 branch?: string;
                 /** @description How many commits of history Claude sees; 0: all */
@@ -396,18 +396,18 @@ export interface components {
                 name?: string;
                 /** @description An address that git can clone, or a path on the server */
                 url: string;
-            }[];
+            } | string)[];
             /**
              * @description Whether a person must approve the change
              * @default true
              */
             require_approval: boolean;
             /** @description Commands that check the change */
-            verifiers?: {
+            verifiers?: ({
                 /** @description Run by sh in each repository */
                 command: string;
                 name: string;
-            }[];
+            } | string)[];
         };
         /** A code change */
         "code-change.result": {
@@ -2036,12 +2036,39 @@ export interface operations {
     };
 }
 
+/** What code-change takes. */
+export interface CodeChangeInput extends Omit<components["schemas"]["code-change.input"], "$defs"> {}
+
+/** What comes of code-change. */
+export interface CodeChangeResult extends Omit<components["schemas"]["code-change.result"], "$defs"> {}
+
+/** What meal-suggestions takes. */
+export interface MealSuggestionsInput extends Omit<components["schemas"]["meal-suggestions.input"], "$defs"> {}
+
+/** What comes of meal-suggestions. */
+export interface MealSuggestionsResult extends Omit<components["schemas"]["meal-suggestions.result"], "$defs"> {}
+
+/** What media takes. */
+export interface MediaInput extends Omit<components["schemas"]["media.input"], "$defs"> {}
+
+/** What comes of media. */
+export interface MediaResult extends Omit<components["schemas"]["media.result"], "$defs"> {}
+
+/** What ship takes. */
+export interface ShipInput extends Omit<components["schemas"]["ship.input"], "$defs"> {}
+
+/** What comes of ship. */
+export interface ShipResult extends Omit<components["schemas"]["ship.result"], "$defs"> {}
+
+/** The kinds of one server: `ringback-client types` declares them here. If there are any, no other kind can be named. */
+export interface ServerKinds {}
+
 /** What each kind that is built in takes, and what comes of it. Declare your own kinds here, too. */
 export interface Kinds {
-    "code-change": { input: Omit<components["schemas"]["code-change.input"], "$defs">; result: Omit<components["schemas"]["code-change.result"], "$defs"> };
-    "meal-suggestions": { input: Omit<components["schemas"]["meal-suggestions.input"], "$defs">; result: Omit<components["schemas"]["meal-suggestions.result"], "$defs"> };
-    "media": { input: Omit<components["schemas"]["media.input"], "$defs">; result: Omit<components["schemas"]["media.result"], "$defs"> };
-    "ship": { input: Omit<components["schemas"]["ship.input"], "$defs">; result: Omit<components["schemas"]["ship.result"], "$defs"> };
+    "code-change": { input: CodeChangeInput; result: CodeChangeResult };
+    "meal-suggestions": { input: MealSuggestionsInput; result: MealSuggestionsResult };
+    "media": { input: MediaInput; result: MediaResult };
+    "ship": { input: ShipInput; result: ShipResult };
 }
 
 /** The events of jobs, by what has happened. */

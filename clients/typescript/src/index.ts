@@ -9,7 +9,10 @@ import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision,
 import { type TextSoFar, watch, type WatchOptions } from './watch.js';
 
 export { type Asked, type AskedField, asked, type Segment } from './asked.js';
-export type { components, Events, Kinds } from './contract.js';
+export type {
+  components, Events, Kinds, ServerKinds,
+  CodeChangeInput, CodeChangeResult, MealSuggestionsInput, MealSuggestionsResult, MediaInput, MediaResult, ShipInput, ShipResult,
+} from './contract.js';
 export type { ConnectionState } from './connection.js';
 export { type CallOptions, RingbackError, Unreachable } from './http.js';
 export type { Listener } from './listen.js';

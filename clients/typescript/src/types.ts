@@ -1,13 +1,14 @@
-import type { components, Events, Kinds, operations } from './contract.js';
+import type { components, Events, Kinds, operations, ServerKinds } from './contract.js';
 
 type Schemas = components['schemas'];
 
-/** The name of a kind: one that is declared in Kinds, or any other. */
-export type KindName = keyof Kinds | (string & {});
+/** The name of a kind: one of ServerKinds if these are declared; else one of Kinds, or any other. */
+export type KindName = keyof ServerKinds extends never ? keyof Kinds | (string & {}) : keyof ServerKinds;
 /** What a kind takes. */
-export type Input<K> = K extends keyof Kinds ? Kinds[K]['input'] : Record<string, unknown>;
+export type Input<K> = K extends keyof ServerKinds ? PartOf<ServerKinds[K], 'input'> : K extends keyof Kinds ? Kinds[K]['input'] : Record<string, unknown>;
 /** What comes of a kind. */
-export type Result<K> = K extends keyof Kinds ? Kinds[K]['result'] : Record<string, unknown>;
+export type Result<K> = K extends keyof ServerKinds ? PartOf<ServerKinds[K], 'result'> : K extends keyof Kinds ? Kinds[K]['result'] : Record<string, unknown>;
+type PartOf<T, P extends string> = T extends { [N in P]: infer Part } ? Part : never;
 type Suggestions<K> = Result<K> extends { suggestions: infer S } ? S : unknown[];
 
 /** The whole record of a job. */

@@ -1,0 +1,171 @@
+import { jsx as _jsx } from "react/jsx-runtime";
+/**
+ * React hooks for jobs of a Ringback server, on TanStack Query: records are queries, and the
+ * events of jobs keep them up to date.
+ */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext, useEffect, useState } from 'react';
+import { hasEnded } from 'ringback-client';
+const Context = createContext(undefined);
+/** Gives the hooks below it a client. */
+export function RingbackProvider({ client, children }) {
+    return _jsx(Context.Provider, { value: client, children: children });
+}
+/** The client of the nearest RingbackProvider. */
+export function useRingback() {
+    const client = useContext(Context);
+    if (!client)
+        throw new Error('There is no RingbackProvider above this component: put one around it, with a client.');
+    return client;
+}
+/** What the queries of the hooks are known by, to read and invalidate them. */
+export const keys = {
+    job: (requestId) => ['ringback', 'job', requestId],
+    inbox: ['ringback', 'inbox'],
+};
+/** Follows a job; none while requestId is undefined. */
+export function useJob(requestId) {
+    const client = useRingback();
+    const queries = useQueryClient();
+    const [progress, setProgress] = useState(() => nothing(requestId));
+    const [connection, setConnection] = useState('connecting');
+    const [failure, setFailure] = useState(null);
+    const record = useQuery({
+        queryKey: keys.job(requestId ?? ''),
+        queryFn: ({ signal }) => client.get(requestId, { signal }),
+        enabled: requestId !== undefined,
+    });
+    useEffect(() => {
+        if (requestId === undefined)
+            return;
+        setFailure(null);
+        setProgress(nothing(requestId));
+        const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.job(requestId) }));
+        const stop = client.listen({
+            requestId,
+            onEvent: (event) => {
+                setProgress((before) => after(before, event));
+                if (event.type !== 'activity' && event.type !== 'partial')
+                    refresh();
+            },
+            onResync: refresh,
+            onState: setConnection,
+            onError: (error) => setFailure(error),
+        });
+        return () => {
+            refresh.cancel();
+            stop();
+        };
+    }, [client, queries, requestId]);
+    const job = record.data;
+    const told = progress.of === requestId ? progress : nothing(requestId);
+    const suggestions = job?.result?.suggestions ?? told.items;
+    return {
+        job,
+        activity: told.activity ?? job?.activity,
+        suggestions: suggestions,
+        ended: job !== undefined && hasEnded(job.status),
+        checkpoint: job?.checkpoint,
+        words: job?.words ?? [],
+        connection,
+        error: failure ?? record.error,
+    };
+}
+function nothing(of) {
+    return { of, items: [] };
+}
+function after(before, event) {
+    switch (event.type) {
+        case 'activity':
+            return { ...before, activity: event.data };
+        case 'partial': {
+            const batch = event.data.suggestions;
+            const kept = before.items.slice(0, event.data.total - batch.length); // a turn that starts over sends its batches anew
+            return { ...before, items: [...kept, ...batch] };
+        }
+    }
+    return before;
+}
+const gathering = 50; // ms
+/** Does something once for many calls that come together. */
+function calm(act) {
+    let timer;
+    const soon = () => {
+        timer ??= setTimeout(() => {
+            timer = undefined;
+            act();
+        }, gathering);
+    };
+    soon.cancel = () => clearTimeout(timer);
+    return soon;
+}
+/** A mutation that asks for a job of a kind, with the progress of the job. */
+export function useRun(kind) {
+    const client = useRingback();
+    const queries = useQueryClient();
+    const creation = useMutation({ mutationFn: (input) => client.create(kind, input) });
+    const requestId = creation.data?.requestId;
+    const cancellation = useMutation({
+        mutationFn: (id) => client.cancel(id),
+        onSettled: (_, __, id) => queries.invalidateQueries({ queryKey: keys.job(id) }),
+    });
+    const interruption = useMutation({
+        mutationFn: ({ id, ...what }) => client.interrupt(id, what),
+        onSettled: (_, __, { id }) => queries.invalidateQueries({ queryKey: keys.job(id) }),
+    });
+    const view = useJob(requestId);
+    const refusal = cancellation.variables === requestId ? cancellation.error : null;
+    const error = creation.error ?? refusal ?? view.error ?? ending(view.job);
+    return {
+        ...view,
+        start: creation.mutate,
+        startAsync: creation.mutateAsync,
+        cancel: () => requestId !== undefined && cancellation.mutate(requestId),
+        interrupt: (what = {}) => requestId !== undefined && interruption.mutate({ id: requestId, ...what }),
+        reset: creation.reset,
+        requestId,
+        error,
+        isRunning: creation.isPending || (requestId !== undefined && !view.ended && error === null),
+    };
+}
+/** Why a job has ended without a result. */
+function ending(job) {
+    if (!job || !hasEnded(job.status) || job.status === 'received')
+        return null;
+    return new Error(job.error ?? `The job was ${job.status}.`);
+}
+/** Asks for meal suggestions, and shows them as they come. */
+export const useSuggestions = () => useRun('meal-suggestions');
+/** Shows the questions that wait, and answers them. */
+export function useInbox() {
+    const client = useRingback();
+    const queries = useQueryClient();
+    const [failure, setFailure] = useState(null);
+    const inbox = useQuery({ queryKey: keys.inbox, queryFn: ({ signal }) => client.checkpoints({ status: 'open' }, { signal }) });
+    useEffect(() => {
+        const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.inbox }));
+        const stop = client.listen({
+            onEvent: (event) => {
+                if (event.type === 'checkpoint' || event.type === 'checkpoint:resolved')
+                    refresh();
+            },
+            onResync: refresh,
+            onError: (error) => setFailure(error),
+        });
+        return () => {
+            refresh.cancel();
+            stop();
+        };
+    }, [client, queries]);
+    const answer = useMutation({
+        mutationFn: ({ checkpointId, reply }) => client.reply(checkpointId, reply),
+        onSettled: () => queries.invalidateQueries({ queryKey: keys.inbox }),
+    });
+    return {
+        checkpoints: inbox.data?.checkpoints ?? [],
+        hasMore: inbox.data?.nextCursor !== undefined,
+        isPending: inbox.isPending,
+        error: failure ?? inbox.error,
+        reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
+    };
+}

@@ -1,0 +1,198 @@
+import { RingbackError } from './http.js';
+import { backOff } from './pause.js';
+/** The server's close codes after which it is of no use to do the same again. */
+const unauthorized = 4401;
+const final = { 4400: 400, 4403: 403 };
+/**
+ * The WebSocket of one user, shared by all who listen. Whenever it breaks, another is opened
+ * that goes on behind the last event: the server then sends what was missed, once.
+ */
+export class Connection {
+    place;
+    since;
+    ended;
+    #ears = new Set();
+    /** Those of them that have not joined yet. */
+    #new = new Set();
+    #socket;
+    #state = 'connecting';
+    #started = false;
+    #failures = 0;
+    #refusals = 0;
+    #resumed = false;
+    #timer;
+    constructor(place, 
+    /** The last event that was heard. */
+    since, ended) {
+        this.place = place;
+        this.since = since;
+        this.ended = ended;
+    }
+    add(ear) {
+        this.#ears.add(ear);
+        ear.state(this.#state);
+        if (this.#state === 'live') {
+            ear.joined();
+            this.#read(ear);
+        }
+        else
+            this.#new.add(ear);
+        if (this.#started)
+            return;
+        this.#started = true;
+        for (const name of wakeUps)
+            globalThis.addEventListener?.(name, this.#wake);
+        void this.#connect();
+    }
+    remove(ear) {
+        this.#new.delete(ear);
+        if (this.#ears.delete(ear) && this.#ears.size === 0)
+            this.#end();
+    }
+    close() {
+        this.#ears.clear();
+        this.#new.clear();
+        this.#end();
+    }
+    #end() {
+        for (const name of wakeUps)
+            globalThis.removeEventListener?.(name, this.#wake);
+        clearTimeout(this.#timer);
+        this.#drop();
+        this.#started = false;
+        this.ended();
+    }
+    #fail(error) {
+        const ears = [...this.#ears];
+        this.close();
+        this.#tell((ear) => ear.failed(error), ears);
+    }
+    /** Asks for the text that an ear wants: what there is so far, then the rest. */
+    #read({ reads }) {
+        if (reads !== undefined)
+            this.#socket?.send(JSON.stringify({ type: 'subscribe', requestId: reads, text: true }));
+    }
+    /** An ear that throws is no reason for the others to miss something. */
+    #tell(say, ears = this.#ears) {
+        for (const ear of [...ears]) {
+            try {
+                say(ear);
+            }
+            catch (error) {
+                setTimeout(() => {
+                    throw error;
+                });
+            }
+        }
+    }
+    #become(state) {
+        this.#state = state;
+        this.#tell((ear) => ear.state(state));
+    }
+    async #connect() {
+        const { base, token, WebSocket, userId } = this.place;
+        if (!WebSocket) {
+            return this.#fail(new Error('This runtime has no WebSocket. Node has one from version 22 on, and version 20 with --experimental-websocket; else pass one: new Ringback({ WebSocket }).'));
+        }
+        this.#become('connecting');
+        let credential;
+        try {
+            credential = await token.get();
+        }
+        catch {
+            return this.#retry(); // whoever gives tokens may be away, too
+        }
+        if (!this.#started || this.#socket)
+            return;
+        const url = new URL('ws', base);
+        url.protocol = url.protocol.replace('http', 'ws');
+        if (userId)
+            url.searchParams.set('userId', userId);
+        if (this.since)
+            url.searchParams.set('since', this.since);
+        this.#resumed = this.since !== undefined;
+        const socket = new WebSocket(url, credential ? ['ringback', credential] : ['ringback']);
+        this.#socket = socket;
+        this.#listenFor(this.place.heartbeat); // a handshake may never be answered
+        socket.onopen = () => this.#ask();
+        socket.onmessage = ({ data }) => this.#heard(JSON.parse(String(data)));
+        socket.onclose = ({ code, reason }) => {
+            this.#drop();
+            this.#closed(code, reason, credential);
+        };
+    }
+    /** Asks the server whether it is there: its answer also says that it has let us in. */
+    #ask() {
+        this.#socket?.send('{"type":"ping"}');
+        this.#listenFor(this.place.heartbeat / 4);
+    }
+    /** Gives a connection up that stays silent for so long. */
+    #listenFor(ms) {
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => {
+            this.#drop();
+            this.#retry();
+        }, ms);
+    }
+    #heard(frame) {
+        this.#failures = this.#refusals = 0;
+        if (this.#state !== 'live') {
+            const joining = [...(this.#resumed ? this.#new : this.#ears)];
+            this.#new.clear();
+            this.#become('live');
+            this.#tell((ear) => ear.joined(), joining);
+            for (const ear of this.#ears)
+                this.#read(ear);
+        }
+        if (frame.event === 'resync')
+            this.#tell((ear) => ear.resync());
+        else if (frame.event?.endsWith(':text'))
+            this.#tell((ear) => ear.text?.(frame));
+        else if (frame.event) {
+            this.since = frame.id;
+            this.#tell((ear) => ear.event(frame));
+        }
+        if (!this.#socket)
+            return; // who heard it has had enough
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => this.#ask(), this.place.heartbeat);
+    }
+    #closed(code, reason, credential) {
+        const status = final[code];
+        if (status)
+            return this.#fail(new RingbackError(status, reason));
+        if (code !== unauthorized)
+            return this.#retry();
+        if (this.#refusals++ > 0 || !credential || !this.place.token.renew(credential))
+            return this.#fail(new RingbackError(401, reason));
+        void this.#connect();
+    }
+    #retry() {
+        if (!this.#started)
+            return;
+        this.#become('waiting');
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => void this.#connect(), backOff(++this.#failures));
+    }
+    /** Whoever comes back to the page, or to the network, does not wait. */
+    #wake = () => {
+        if (globalThis.document?.visibilityState === 'hidden')
+            return;
+        if (this.#state === 'live')
+            this.#ask();
+        else if (this.#state === 'waiting') {
+            clearTimeout(this.#timer);
+            void this.#connect();
+        }
+    };
+    #drop() {
+        const socket = this.#socket;
+        this.#socket = undefined;
+        if (!socket)
+            return;
+        socket.onopen = socket.onmessage = socket.onclose = null;
+        socket.onerror = () => { }; // some runtimes end the process else
+        socket.close();
+    }
+}
+const wakeUps = ['online', 'visibilitychange', 'pageshow', 'resume'];

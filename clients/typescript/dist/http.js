@@ -1,0 +1,101 @@
+import { pause } from './pause.js';
+/** What the server has refused, and why. */
+export class RingbackError extends Error {
+    status;
+    details;
+    hint;
+    name = 'RingbackError';
+    constructor(
+    /** The HTTP status; of a WebSocket that was refused, the one that means the same. */
+    status, message, 
+    /** What is wrong with each field. */
+    details = [], 
+    /** What to do about it. */
+    hint) {
+        super(message);
+        this.status = status;
+        this.details = details;
+        this.hint = hint;
+    }
+}
+/** The origin of the page; undefined outside of browsers. */
+const pageOrigin = () => globalThis.location?.origin;
+/** No answer has come. Browsers do not tell a page why: the message names what can be the reason. */
+export class Unreachable extends Error {
+    name = 'Unreachable';
+    constructor(server, cause) {
+        const page = pageOrigin();
+        const elsewhere = page !== undefined && page !== server.origin;
+        super(`No answer from the Ringback server at ${server.origin}${elsewhere ? ` to the page at ${page}` : ''}. ` +
+            `Check that it runs there (${new URL('healthz', server)})` +
+            (elsewhere ? `, and that its CORS_ORIGINS holds ${page}.` : ', and that this machine reaches it.'), { cause });
+    }
+}
+const attempts = 5;
+const longestWait = 30_000;
+/** Calls the HTTP API: with a token that is renewed, and again where that helps. */
+export class Http {
+    base;
+    token;
+    fetch;
+    constructor(base, token, fetch) {
+        this.base = base;
+        this.token = token;
+        this.fetch = fetch;
+    }
+    async call(method, path, call = {}) {
+        const url = new URL(path, this.base);
+        for (const [name, value] of Object.entries(call.query ?? {})) {
+            if (value !== undefined)
+                url.searchParams.set(name, String(value));
+        }
+        let renewed = false;
+        for (let attempt = 1;; attempt++) {
+            const token = await this.token.get();
+            const { response, body } = await this.#send(url, method, token, call).catch((error) => {
+                if (call.signal?.aborted)
+                    throw error;
+                if (!call.repeatable || attempt >= attempts)
+                    throw new Unreachable(this.base, error);
+                return { response: undefined, body: undefined };
+            });
+            if (response?.ok)
+                return body;
+            if (response?.status === 401 && token && !renewed && this.token.renew(token)) {
+                renewed = true;
+                continue;
+            }
+            const after = response && 1000 * Number(response.headers.get('Retry-After') ?? 1);
+            const busy = response?.status === 429 || response?.status === 503;
+            if (response && !(busy && attempt < attempts && after <= longestWait))
+                throw refusal(response, body);
+            await pause(attempt, after, call.signal);
+        }
+    }
+    async #send(url, method, token, { body, signal }) {
+        const headers = {};
+        if (token)
+            headers['Authorization'] = `Bearer ${token}`;
+        if (body !== undefined)
+            headers['Content-Type'] = 'application/json';
+        const init = { method, headers, signal: signal ?? null };
+        if (body !== undefined)
+            init.body = JSON.stringify(body);
+        const response = await this.fetch(url, init);
+        const text = await response.text(); // which breaks where the network does
+        return { response, body: parsed(text) };
+    }
+}
+/** What stands between may answer with something else than JSON. */
+function parsed(text) {
+    try {
+        return JSON.parse(text);
+    }
+    catch {
+        return undefined;
+    }
+}
+function refusal(response, body) {
+    const { error, details, hint } = (body ?? {});
+    return new RingbackError(response.status, error ?? `${response.status} ${response.statusText}`, details, hint);
+}

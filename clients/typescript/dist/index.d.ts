@@ -1,0 +1,80 @@
+import { type Call, type CallOptions } from './http.js';
+import { type Listener } from './listen.js';
+import { type TokenSource } from './token.js';
+import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, Reply, Resync } from './types.js';
+import { type WatchOptions } from './watch.js';
+export { type Asked, type AskedField, asked, type Segment } from './asked.js';
+export type { components, Events, Kinds, ServerKinds, CodeChangeInput, CodeChangeResult, MealSuggestionsInput, MealSuggestionsResult, MediaInput, MediaResult, ShipInput, ShipResult, } from './contract.js';
+export type { ConnectionState } from './connection.js';
+export { type CallOptions, RingbackError, Unreachable } from './http.js';
+export type { Listener } from './listen.js';
+export type { TokenSource } from './token.js';
+export type { WatchOptions } from './watch.js';
+export * from './types.js';
+/** Where the server is, and who calls it. */
+export interface RingbackOptions {
+    /** Its address; a page's own where none is given. */
+    url?: string | URL;
+    /** A key or a user's token, or what fetches one. */
+    token?: TokenSource;
+    /** Whose jobs these are: for back ends, and for servers that everyone may use. */
+    userId?: string;
+    /** How many ms a WebSocket may be silent before the server is asked whether it is there; 20,000. */
+    heartbeat?: number;
+    /** In place of the runtime's own. */
+    fetch?: typeof globalThis.fetch;
+    /** In place of the runtime's own. */
+    WebSocket?: typeof globalThis.WebSocket;
+}
+/** What may be said of a new job beside its input. */
+export interface CreateOptions extends CallOptions {
+    userId?: string;
+    sessionId?: string;
+    /** The same key gives the same job; one is made up where there is none. */
+    idempotencyKey?: string;
+    options?: {
+        simulate?: 'success' | 'repair' | 'failure' | 'silence' | 'manual';
+        priority?: 'interactive' | 'batch';
+    };
+}
+/** A Ringback server. */
+export declare class Ringback {
+    #private;
+    constructor(options?: RingbackOptions);
+    /** Asks for a job. However often the network makes this try, there will be one. */
+    create<K extends KindName>(kind: K, input: Input<K>, options?: CreateOptions): Promise<CreatedJob>;
+    /** Reads the record of a job. */
+    get<K = string>(requestId: string, options?: CallOptions): Promise<Job<K>>;
+    /** Reads a page of jobs, newest first. */
+    list(query?: JobQuery, options?: CallOptions): Promise<JobPage>;
+    /** Ends a job now. */
+    cancel(requestId: string, options?: CallOptions): Promise<Job>;
+    /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+    interrupt(requestId: string, what?: {
+        message?: string;
+        turn?: boolean;
+    }, options?: CallOptions): Promise<Job>;
+    /** Starts a job again that has expired, failed or been cancelled. */
+    retry(requestId: string, options?: CallOptions): Promise<Job>;
+    /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
+    approve(requestId: string, decision: Decision, options?: CallOptions): Promise<Job>;
+    /** Says no to it. */
+    reject(requestId: string, decision?: Decision, options?: CallOptions): Promise<Job>;
+    /** Asks for another round of a code change. */
+    steer(requestId: string, prompt: string, options?: CallOptions): Promise<Job>;
+    /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
+    checkpoints(query?: CheckpointQuery, options?: CallOptions): Promise<CheckpointPage>;
+    /** Answers a question: by a decision, by values, or in words. */
+    reply(checkpointId: string, reply: Reply, options?: CallOptions): Promise<Checkpoint>;
+    /**
+     * Follows a job to its end: all of its events, from the first on or behind `since`, each
+     * once. `resync` among them says that some are no longer kept, and brings the record.
+     */
+    watch<K = string>(requestId: string, options?: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K>, void, undefined>;
+    /** Listens to a job, or to all of a user's, until the function that it returns is called. */
+    listen<K = string>(listener: Listener<K>): () => void;
+    /** Calls whatever else the API offers. */
+    request<T>(method: string, path: string, call?: Call): Promise<T>;
+    /** Closes all connections, and tells nobody. */
+    close(): void;
+}

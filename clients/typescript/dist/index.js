@@ -1,0 +1,128 @@
+/**
+ * The client of a Ringback server: it asks for jobs and follows them, in browsers and in Node.
+ */
+import { Connection } from './connection.js';
+import { Http } from './http.js';
+import { JobEar, UserEar } from './listen.js';
+import { Token } from './token.js';
+import { watch } from './watch.js';
+export { asked } from './asked.js';
+export { RingbackError, Unreachable } from './http.js';
+export * from './types.js';
+/** A Ringback server. */
+export class Ringback {
+    #http;
+    #options;
+    #shared = new Map();
+    #all = new Set();
+    constructor(options = {}) {
+        const base = new URL(options.url ?? '/', globalThis.location?.href);
+        if (!base.pathname.endsWith('/'))
+            base.pathname += '/';
+        this.#options = options;
+        this.#http = new Http(base, new Token(options.token), options.fetch ?? ((input, init) => globalThis.fetch(input, init)));
+    }
+    /** Asks for a job. However often the network makes this try, there will be one. */
+    create(kind, input, options = {}) {
+        const { signal, ...more } = options;
+        const body = { kind, input, userId: this.#options.userId, idempotencyKey: newKey(), ...more };
+        return this.request('POST', 'api/jobs', { body, signal, repeatable: true });
+    }
+    /** Reads the record of a job. */
+    get(requestId, options) {
+        return this.request('GET', job(requestId), { ...options, repeatable: true });
+    }
+    /** Reads a page of jobs, newest first. */
+    list(query, options) {
+        return this.request('GET', 'api/jobs', { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    }
+    /** Ends a job now. */
+    cancel(requestId, options) {
+        return this.request('POST', job(requestId, 'cancel'), options);
+    }
+    /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+    interrupt(requestId, what = {}, options) {
+        return this.request('POST', job(requestId, 'interrupt'), { ...options, body: what });
+    }
+    /** Starts a job again that has expired, failed or been cancelled. */
+    retry(requestId, options) {
+        return this.request('POST', job(requestId, 'retry'), options);
+    }
+    /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
+    approve(requestId, decision, options) {
+        return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });
+    }
+    /** Says no to it. */
+    reject(requestId, decision = {}, options) {
+        return this.request('POST', job(requestId, 'reject'), { ...options, body: decision });
+    }
+    /** Asks for another round of a code change. */
+    steer(requestId, prompt, options) {
+        return this.request('POST', job(requestId, 'steer'), { ...options, body: { prompt } });
+    }
+    /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
+    checkpoints(query, options) {
+        return this.request('GET', 'api/checkpoints', { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    }
+    /** Answers a question: by a decision, by values, or in words. */
+    reply(checkpointId, reply, options) {
+        return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
+    }
+    /**
+     * Follows a job to its end: all of its events, from the first on or behind `since`, each
+     * once. `resync` among them says that some are no longer kept, and brings the record.
+     */
+    watch(requestId, options = {}) {
+        return watch(this, requestId, options);
+    }
+    /** Listens to a job, or to all of a user's, until the function that it returns is called. */
+    listen(listener) {
+        const to = listener; // what the type says of events is for the caller alone
+        const userId = listener.userId ?? this.#options.userId;
+        if (listener.requestId !== undefined) {
+            const connection = this.#connection(userId);
+            const ear = new JobEar(this.#http, connection, { ...to, requestId: listener.requestId });
+            connection.add(ear);
+            return () => {
+                ear.stop();
+                connection.remove(ear);
+            };
+        }
+        const connection = this.#connection(userId, listener.since);
+        const ear = new UserEar(to);
+        connection.add(ear);
+        return () => connection.remove(ear);
+    }
+    /** Calls whatever else the API offers. */
+    request(method, path, call) {
+        return this.#http.call(method, path, call);
+    }
+    /** Closes all connections, and tells nobody. */
+    close() {
+        for (const connection of [...this.#all])
+            connection.close();
+    }
+    /** The connection of a user; one of its own for whoever begins at an event of theirs. */
+    #connection(userId, since) {
+        const known = since === undefined ? this.#shared.get(userId) : undefined;
+        if (known)
+            return known;
+        const { base, token } = this.#http;
+        const WebSocket = this.#options.WebSocket ?? globalThis.WebSocket;
+        const place = { base, token, WebSocket, userId, heartbeat: this.#options.heartbeat ?? 20_000 };
+        const connection = new Connection(place, since, () => {
+            this.#all.delete(connection);
+            if (this.#shared.get(userId) === connection)
+                this.#shared.delete(userId);
+        });
+        this.#all.add(connection);
+        if (since === undefined)
+            this.#shared.set(userId, connection);
+        return connection;
+    }
+}
+const job = (requestId, what) => `api/jobs/${encodeURIComponent(requestId)}${what ? '/' + what : ''}`;
+/** crypto.randomUUID is not there on pages without TLS. */
+function newKey() {
+    return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,32 @@
+/** The token that counts now. Whoever needs a new one at the same time gets the same. */
+export class Token {
+    source;
+    #current;
+    #value;
+    constructor(source) {
+        this.source = source;
+    }
+    get() {
+        if (typeof this.source !== 'function')
+            return Promise.resolve(this.source);
+        this.#current ??= this.#fetch(this.source).catch((error) => {
+            this.#current = undefined;
+            throw error;
+        });
+        return this.#current;
+    }
+    async #fetch(source) {
+        this.#value = await source();
+        if (this.#value === undefined)
+            this.#current = undefined; // somebody may sign in later
+        return this.#value;
+    }
+    /** Forgets a token that was refused; false where there can be no other. */
+    renew(refused) {
+        if (typeof this.source !== 'function')
+            return false;
+        if (this.#value === refused)
+            this.#current = undefined;
+        return true;
+    }
+}

@@ -1,0 +1,54 @@
+import { hasEnded, isLast } from './types.js';
+/** Turns what is told of a job into what can be iterated over, up to the job's end. */
+export async function* watch(client, requestId, options) {
+    const { since, userId, signal } = options;
+    const told = [];
+    let live = false;
+    let failure;
+    let wake = () => { };
+    const note = (what) => {
+        what();
+        wake();
+    };
+    const stop = client.listen({
+        requestId,
+        since,
+        userId,
+        onEvent: (event) => note(() => told.push(event)),
+        onResync: () => note(() => told.push('resync')),
+        onLive: () => note(() => (live = true)),
+        onError: (error) => note(() => (failure = { error })),
+    });
+    const abort = () => note(() => (failure = { error: signal.reason }));
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted)
+        abort();
+    try {
+        let last; // undefined while nothing was told
+        for (;;) {
+            for (let next; (next = told.shift());) {
+                if (next !== 'resync') {
+                    last = isLast(next);
+                    yield next;
+                    continue;
+                }
+                const job = await client.get(requestId, { signal });
+                last = hasEnded(job.status);
+                yield { type: 'resync', job };
+            }
+            if (failure)
+                throw failure.error;
+            // All events of a job that ended long ago may be gone, or lie before since.
+            if (live)
+                last ??= hasEnded((await client.get(requestId, { signal })).status);
+            if (live && last && told.length === 0)
+                return;
+            if (told.length === 0)
+                await new Promise((resolve) => (wake = resolve));
+        }
+    }
+    finally {
+        signal?.removeEventListener('abort', abort);
+        stop();
+    }
+}
