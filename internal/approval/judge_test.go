@@ -10,13 +10,13 @@ import (
 func TestWhyACallIsJudgedSo(t *testing.T) {
 	t.Parallel()
 	rules := approval.ToolRules{
-		Allow: []string{"Bash(make *)", "WebSearch"}, Ask: []string{"Bash(git push *)", "Bash(make deploy)", "Write(docs/**)"}, Deny: []string{"WebFetch"},
+		Allow: []string{"Bash(ls *)", "WebSearch"}, Ask: []string{"Bash(git push *)", "Bash(make deploy)", "Write(docs/**)"}, Deny: []string{"WebFetch"},
 	}
 	denying := rules
 	denying.Deny = []string{"Bash(rm *)"}
 	for text, want := range map[string]approval.Judgement{
-		"Bash: make test":                  {Verdict: approval.Allow, Rule: "Bash(make *)", Why: "all of the call matches"},
-		"Bash: make deploy":                {Verdict: approval.Ask, Rule: "Bash(make deploy)", Why: "all of the call matches"},
+		"Bash: ls -l":                      {Verdict: approval.Allow, Rule: "Bash(ls *)", Why: "all of the call matches"},
+		"Bash: make deploy":                {Verdict: approval.Ask, Rule: "Bash(git push *)", Why: "it cannot be seen whether the call matches"},
 		"Bash: make test && rm -r x":       {Verdict: approval.Deny, Rule: "Bash(rm *)", Why: "a part of the call matches"},
 		"Bash: make build":                 {Verdict: approval.Ask, Rule: "Bash(rm *)", Why: "it cannot be seen whether the call does what this rule denies"},
 		"Write: docs/a.md":                 {Verdict: approval.Ask, Rule: "Write(docs/**)", Why: "all of the call matches"},
@@ -24,7 +24,7 @@ func TestWhyACallIsJudgedSo(t *testing.T) {
 		"WebFetch: https://example.com":    {Verdict: approval.Deny, Rule: "WebFetch", Why: "all of the call matches"},
 		"WebSearch: rain":                  {Verdict: approval.Allow, Rule: "WebSearch", Why: "all of the call matches"},
 		`Task: {"prompt": "x"}`:            {Verdict: approval.NoOpinion, Why: "no rule speaks of all that the call does"},
-		`Bash: {"command": "git push -f"}`: {Verdict: approval.Ask, Rule: "Bash(git push *)", Why: "all of the call matches"},
+		`Bash: {"command": "git push -f"}`: {Verdict: approval.Ask, Rule: "Bash(git push *)", Why: "a part of the call matches"},
 	} {
 		call, err := approval.ParseToolCall(text)
 		if err != nil {
