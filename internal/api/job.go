@@ -115,8 +115,8 @@ func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	if q.State != "" && !slices.Contains(job.States[:], q.State) {
 		return q, job.UnknownName("/status", string(q.State), job.States[:])
 	}
-	if _, known := s.kinds.Get(q.Kind); q.Kind != "" && !known {
-		return q, job.UnknownName("/kind", q.Kind, s.kinds.Names())
+	if _, known := s.jobs.Kind(q.Kind); q.Kind != "" && !known {
+		return q, job.UnknownName("/kind", q.Kind, s.jobs.KindNames())
 	}
 	var err error
 	if q.Limit, err = limitOf(c); err != nil {

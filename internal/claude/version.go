@@ -2,6 +2,7 @@ package claude
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -35,6 +36,18 @@ func Version(ctx context.Context, bin string, parent []string) (string, error) {
 		return "", fmt.Errorf("%s --version printed nothing", bin)
 	}
 	return version, nil
+}
+
+// NotSignedIn reports whether the CLI answers that it has nothing to sign in with. One that does not
+// know the question is taken to have something: its first turn shows.
+func NotSignedIn(ctx context.Context, bin string, parent []string) bool {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	ended, err := process.Run(ctx, process.Command{Args: []string{bin, "auth", "status"}, Env: Environ(parent, 0)})
+	var status struct {
+		LoggedIn *bool `json:"loggedIn"`
+	}
+	return err == nil && json.Unmarshal([]byte(ended.Stdout), &status) == nil && status.LoggedIn != nil && !*status.LoggedIn
 }
 
 // firstLine is that of an answer, as it may be shown.

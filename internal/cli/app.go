@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -57,7 +58,10 @@ type Defaults struct {
 type app struct {
 	Defaults
 	server, token, user string
-	output              string
+	context             string
+	output, jq          string
+	// stderr is where hints are printed; nil before a command runs.
+	stderr io.Writer
 	// typed is standard input; nil before a person was first asked.
 	typed *keyboard
 }
@@ -69,9 +73,6 @@ const (
 )
 
 func newApp(d Defaults) *app {
-	if d.ServerURL == "" {
-		d.ServerURL = client.DefaultURL
-	}
 	if d.Location == nil {
 		d.Location = time.Local
 	}
@@ -87,7 +88,7 @@ func newApp(d Defaults) *app {
 	if d.RowsFunc == nil {
 		d.RowsFunc = rows
 	}
-	return &app{Defaults: d, server: d.ServerURL, user: d.User, output: table}
+	return &app{Defaults: d, user: d.User, output: table}
 }
 
 // Commands returns the client commands, to be added to a root command.
@@ -99,10 +100,13 @@ func Commands(d Defaults) []*cobra.Command {
 		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
 		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(),
 		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(), a.openCommand(), a.doctorCommand(),
-		a.notificationsCommand(), a.resendCommand(), a.statsCommand(),
+		a.notificationsCommand(), a.resendCommand(), a.statsCommand(), a.contextCommand(),
 	}
 	for _, c := range commands {
 		a.common(c)
+		for _, below := range c.Commands() {
+			a.common(below)
+		}
 	}
 	return commands
 }
@@ -110,23 +114,45 @@ func Commands(d Defaults) []*cobra.Command {
 // common adds the flags that every command takes.
 func (a *app) common(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&a.server, "server", a.ServerURL, "`address` of the server (RINGBACK_URL)")
+	f.StringVar(&a.server, "server", cmp.Or(a.ServerURL, client.DefaultURL), "`address` of the server (RINGBACK_URL)")
+	f.StringVar(&a.context, "context", "", "`name` of a server, see ringback context")
 	f.StringVar(&a.token, "token", "", "API key or user's `token` (RINGBACK_TOKEN)")
 	f.StringVar(&a.user, "user", a.User, "`userId` to act for (RINGBACK_USER)")
 	f.StringVarP(&a.output, "output", "o", table, "`format`: table or json")
 	c.SetFlagErrorFunc(FlagError)
+	f.StringVar(&a.jq, "jq", "", "print what this jq `expression` makes of the JSON, texts without quotes")
 	completeFlag(c, "output", []string{table, plainJSON})
+	_ = c.RegisterFlagCompletionFunc("context", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return a.completeContexts(cmd, nil, begun)
+	})
 	c.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if a.json() {
-			cmd.SetOut(&jsonWriter{Writer: cmd.OutOrStdout()})
+		a.stderr = cmd.ErrOrStderr()
+		if err := a.checkFlags(cmd); err != nil {
+			return err
 		}
-		return a.checkFlags()
+		switch out := cmd.OutOrStdout(); {
+		case a.jq != "":
+			filtered, err := a.newFilter(out)
+			if err != nil {
+				return err
+			}
+			cmd.SetOut(filtered)
+		case a.json():
+			cmd.SetOut(&jsonWriter{Writer: out})
+		}
+		return nil
 	}
 }
 
-func (a *app) checkFlags() error {
+func (a *app) checkFlags(cmd *cobra.Command) error {
 	if a.output != table && a.output != plainJSON {
 		return noneOf("--output", a.output, []string{table, plainJSON})
+	}
+	if a.jq != "" && cmd.Flags().Changed("output") && a.output != plainJSON {
+		return usagef("--jq reads JSON, so it does not go with --output %s", a.output)
+	}
+	if err := a.chooseServer(cmd); err != nil {
+		return err
 	}
 	u, err := url.Parse(client.New(a.server, "").URL())
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -143,7 +169,7 @@ func (a *app) client() *client.Client {
 	return client.New(a.server, token)
 }
 
-func (a *app) json() bool { return a.output == plainJSON }
+func (a *app) json() bool { return a.output == plainJSON || a.jq != "" }
 
 // show prints the API's JSON, or lets people print it their way.
 func show[T any](a *app, cmd *cobra.Command, answer client.Answer[T], people func(printer, T)) error {

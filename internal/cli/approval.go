@@ -48,7 +48,7 @@ func (p printer) approvals(list client.Approvals) {
 		rows = append(rows, []string{job.ShortApproval(s.ID), s.Kind, s.Rule, s.RequestID.Short(), p.time(s.CreatedAt, time.DateTime)})
 	}
 	p.table([]string{"APPROVAL", "KIND", "RULE", "JOB", "SINCE"}, rows)
-	p.printf("%s\n", p.paint(faint, "Take one back with: ringback revoke <approval>"))
+	p.hint("Take one back with: ringback revoke " + job.ShortApproval(list.Approvals[0].ID))
 }
 
 func (a *app) revokeCommand() *cobra.Command {

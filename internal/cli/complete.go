@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -33,6 +35,9 @@ func (a *app) completes(words func(context.Context, *client.Client, string) ([]s
 		}
 		ctx, cancel := context.WithTimeout(ctx, completeWithin)
 		defer cancel()
+		if err := a.chooseServer(cmd); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		found, err := words(ctx, a.client(), begun)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -81,6 +86,53 @@ func (a *app) completeKinds() completion {
 		}
 		return words, nil
 	})
+}
+
+// completeFields offers the fields of the input of the kind that the command line names, and of
+// one whose name is complete the values that it may have.
+func (a *app) completeFields(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	words, directive := a.completes(func(ctx context.Context, api *client.Client, begun string) ([]string, error) {
+		k, err := api.Kind(ctx, args[0])
+		if err != nil {
+			return nil, err
+		}
+		var input struct {
+			Properties json.RawMessage `json:"properties"`
+		}
+		if err := json.Unmarshal(k.Value.InputSchema, &input); err != nil {
+			return nil, err
+		}
+		var words []string
+		for name, property := range members(input.Properties) {
+			words = append(words, fieldWords(name, property, begun)...)
+		}
+		return words, nil
+	})(cmd, nil, begun)
+	return words, directive | cobra.ShellCompDirectiveNoSpace
+}
+
+// fieldWords are what --field can go on with that concerns one field: its name, or, if the name is
+// there already, the name with each value.
+func fieldWords(name string, property json.RawMessage, begun string) []string {
+	var f field
+	_ = json.Unmarshal(property, &f) // what cannot be read is not described
+	if written, _, ok := strings.Cut(begun, "="); !ok {
+		return []string{described(name+"=", cmp.Or(f.Title, f.Description, f.Type))}
+	} else if written != name {
+		return nil
+	}
+	var words []string
+	for _, value := range f.Enum {
+		text := string(value)
+		if unquoted := ""; json.Unmarshal(value, &unquoted) == nil {
+			text = unquoted
+		}
+		words = append(words, name+"="+clean(text))
+	}
+	return words
 }
 
 // completeCheckpoints offers the questions that wait.

@@ -24,6 +24,10 @@ func TestCompletion(t *testing.T) {
 		{"status -o ", "table\njson\n:4\n"},
 		{"list --output ", "table\njson\n:4\n"},
 		{"run --simulate ", "manual\nsuccess\nrepair\nfailure\nsilence\n:4\n"},
+		{"run note --field ", "title=\tWhat it is about\nstyle=\tstring\n:38\n"},
+		{"run note --field style=", "style=short\nstyle=long\n:38\n"},
+		{"run --field ", ":4\n"},
+		{"help k", "kinds\tList the kinds of jobs, or show one with its schemas\n:4\n"},
 		{"reply ", "chk_question\t3 min: The ratio 5:3\ufffd[31m is not supported. Available options are: 16:9, 1:1.\n:36\n"},
 		{"revoke ", "apr_approval\tcareful: Bash\n:36\n"},
 	} {

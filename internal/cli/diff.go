@@ -52,7 +52,7 @@ func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFla
 		}
 	}
 	if !f.full || len(answer.Value) == 0 {
-		return show(a, cmd, answer, printer.diffSummary)
+		return show(a, cmd, answer, func(p printer, list []job.DiffOutput) { p.diffSummary(id, list) })
 	}
 	if f.file == "" {
 		seen.Shown = job.ShownWhole
@@ -142,7 +142,7 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 	return err
 }
 
-func (p printer) diffSummary(list []job.DiffOutput) {
+func (p printer) diffSummary(id job.ID, list []job.DiffOutput) {
 	if len(list) == 0 {
 		p.printf("Nothing was captured yet: a change is shown once a turn has ended.\n")
 		return
@@ -154,7 +154,7 @@ func (p printer) diffSummary(list []job.DiffOutput) {
 		}
 		p.leftOut(d)
 		if d.Truncated {
-			p.printf("  %s\n", p.paint(faint, "All "+itoa(d.TotalLines)+" lines: ringback diff --full"))
+			p.printf("  %s\n", p.paint(faint, "All "+itoa(d.TotalLines)+" lines: ringback diff "+clean(id.Short())+" --full"))
 		}
 	}
 }

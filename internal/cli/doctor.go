@@ -90,8 +90,8 @@ func (p printer) report(r job.Examination) {
 	p.table([]string{"PROBLEM", "JOB", "KEY", "MEMBER", "MENDED"}, rows)
 	switch {
 	case r.Found > len(r.Findings):
-		p.printf("%s\n", p.paint(faint, "Found: "+itoa(r.Found)+"; the first "+itoa(len(r.Findings))+" are shown."))
+		p.hint("Found: " + itoa(r.Found) + "; the first " + itoa(len(r.Findings)) + " are shown.")
 	case r.Mended == 0:
-		p.printf("%s\n", p.paint(faint, "Put it right with: ringback doctor --mend"))
+		p.hint("Put it right with: ringback doctor --mend")
 	}
 }

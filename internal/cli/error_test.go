@@ -25,7 +25,7 @@ func TestErrorsAsJSON(t *testing.T) {
 		{"of the server", "run note -o json", 1, refusal},
 		{"of the server, the flag first", "run --output=json note", 1, refusal},
 		{"of the command line", "list -o json --status done", 2, `{"error":"--status knows no done; it takes one of: pending, running, awaiting_approval, awaiting_input, received, cancelled, rejected, expired, failed"}`},
-		{"of a flag, before -o was read", "list --limit many -o json", 2, `{"error":"--limit wants a whole number, not many","hint":"ringback list --help shows the flags"}`},
+		{"of a flag, before -o was read", "list --limit many -o json", 2, `{"error":"--limit wants a whole number from 1 to 500, not many","hint":"ringback list --help shows the flags"}`},
 		{"of an unknown flag", "list --nope -ojson", 2, `{"error":"unknown flag: --nope","hint":"ringback list --help shows the flags"}`},
 		{"of no server", "list -o json --server http://127.0.0.1:1", 1, `{"error":"No server is running at http://127.0.0.1:1","hint":"Start one with: ringback serve. Another address goes into --server or RINGBACK_URL."}`},
 	} {
@@ -145,7 +145,7 @@ func TestMistakesAreToldWithoutGo(t *testing.T) {
 		{[]string{"status", "a", "b"}, "status takes one requestId, but got a b"},
 		{[]string{"revoke"}, "but got none"},
 		{[]string{"list", "x"}, "list takes no argument, but got x"},
-		{[]string{"list", "--limit", "many"}, "--limit wants a whole number, not many"},
+		{[]string{"list", "--limit", "many"}, "--limit wants a whole number from 1 to 500, not many"},
 		{[]string{"run", "note", "--no-wait=perhaps"}, "--no-wait wants true or false, not perhaps"},
 		{[]string{"run", "note", "--input", "[1]"}, "--input wants a JSON object, but got a list"},
 		{[]string{"run", "note", "--input", `"x"`}, "but got a text"},

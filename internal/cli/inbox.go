@@ -35,7 +35,7 @@ func (a *app) inboxCommand() *cobra.Command {
 	c.Flags().StringVar(&sort, "type", "", "only questions of this `type`")
 	completeFlag(c, "type", job.CheckpointTypes[:])
 	c.Flags().BoolVar(&all, "all", false, "answered ones too")
-	c.Flags().IntVar(&f.Limit, "limit", 20, "how `many`, 500 at most")
+	limitFlag(c.Flags(), &f.Limit, 20, "how `many`, 500 at most")
 	c.Flags().StringVar(&f.Cursor, "cursor", "", "`where` the page before ended")
 	return c
 }
@@ -51,7 +51,7 @@ func (p printer) inbox(page client.Checkpoints) {
 		p.inboxTable(page.Checkpoints)
 	}
 	if page.NextCursor != "" {
-		p.printf("%s\n", p.paint(faint, "More with: --cursor "+Quoted(clean(page.NextCursor))))
+		p.hint("More with: ringback inbox --cursor " + Quoted(clean(page.NextCursor)))
 	}
 }
 
@@ -69,7 +69,7 @@ func (p printer) letters(list []job.Checkpoint) {
 			p.printf("  %s\n", p.paint(faint, p.fit(clean(c.RequestID.Short()), 2)))
 		}
 	}
-	p.printf("%s\n", p.paint(faint, "Read one in full, and answer it, with: ringback reply <checkpoint>"))
+	p.hint("Read one in full, and answer it, with: ringback reply " + clean(list[0].ID.Short()))
 }
 
 func (p printer) inboxTable(list []job.Checkpoint) {

@@ -31,7 +31,8 @@ func TestInboxOfHostileText(t *testing.T) {
 	for _, columns := range []int{0, 80} {
 		got := newConsole(t, f.URL).onTerminal(columns)
 		got.defaults.NoColor = true
-		printed := got.run(t, "inbox").stdout
+		both := got.run(t, "inbox")
+		printed := both.stdout + both.stderr
 		if strings.ContainsAny(printed, "\x1b\a\r\u009b\u202e") || strings.Contains(printed, "\nchk_9") || !strings.Contains(printed, "--cursor 'a b'") {
 			t.Errorf("prints %q", printed)
 		}
@@ -65,9 +66,9 @@ func TestACutQuestionSaysSo(t *testing.T) {
 	for columns, want := range map[int]string{0: "… 911 more characters\t", 80: "… 955 more characters\n", 30: "… 1005 more characters\n", 5000: "are: 16:9, 1:1.\n"} {
 		s := newConsole(t, f.URL).onTerminal(columns)
 		s.defaults.NoColor = true
-		got := s.run(t, "inbox").stdout
-		if !strings.Contains(got, want) || columns > 0 && !strings.Contains(got, "Read one in full, and answer it, with: ringback reply <checkpoint>") {
-			t.Errorf("%d columns: prints %q", columns, got)
+		got := s.run(t, "inbox")
+		if !strings.Contains(got.stdout, want) || columns > 0 && !strings.Contains(got.stderr, "Read one in full, and answer it, with: ringback reply chk_question") {
+			t.Errorf("%d columns: prints %q, %q", columns, got.stdout, got.stderr)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ type listFlags struct {
 	filter       client.Filter
 	state, since string
 	quiet, watch bool
+	all          bool
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -30,10 +33,17 @@ func (a *app) listCommand() *cobra.Command {
 			if err := f.complete(a); err != nil {
 				return err
 			}
+			if other := firstChanged(cmd, "limit", "cursor", "watch"); f.all && other != "" {
+				return usagef("--all lists every page, so it does not go with --%s", other)
+			}
 			if f.watch {
 				return a.watchList(cmd, f)
 			}
-			page, err := a.client().List(cmd.Context(), f.filter)
+			list := a.client().List
+			if f.all {
+				list = a.listAll
+			}
+			page, err := list(cmd.Context(), f.filter)
 			if err != nil {
 				return err
 			}
@@ -48,13 +58,50 @@ func (a *app) listCommand() *cobra.Command {
 	flags.StringVar(&f.filter.Kind, "kind", "", "only jobs of this `kind`")
 	flags.StringVar(&f.state, "status", "", "only jobs of this `status`")
 	flags.StringVar(&f.since, "since", "", "only jobs asked for since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z")
-	flags.IntVar(&f.filter.Limit, "limit", 20, "how `many`, 500 at most")
+	limitFlag(flags, &f.filter.Limit, 20, "how `many`, 500 at most")
+	flags.BoolVar(&f.all, "all", false, "every page")
 	flags.StringVar(&f.filter.Cursor, "cursor", "", "`where` the page before ended")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "only the whole ids, one a line")
 	completeFlag(c, "status", job.States[:])
 	completeFlagWith(c, "kind", a.completeKinds())
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C; as JSON lines with -o json")
 	return c
+}
+
+// listAll returns all pages of a list as one.
+func (a *app) listAll(ctx context.Context, f client.Filter) (all client.Answer[client.Page], err error) {
+	type records struct {
+		Jobs []json.RawMessage `json:"jobs"`
+	}
+	found := records{Jobs: []json.RawMessage{}}
+	f.Limit = maxLimit
+	for {
+		page, err := a.client().List(ctx, f)
+		if err != nil {
+			return all, err
+		}
+		var raw records
+		if err := json.Unmarshal(page.JSON, &raw); err != nil {
+			return all, err
+		}
+		found.Jobs = append(found.Jobs, raw.Jobs...)
+		all.Value.Jobs = append(all.Value.Jobs, page.Value.Jobs...)
+		if f.Cursor = page.Value.NextCursor; f.Cursor == "" {
+			break
+		}
+	}
+	all.JSON, err = json.Marshal(found)
+	return all, err
+}
+
+// firstChanged returns the first of these flags that the command line has; "" if none.
+func firstChanged(cmd *cobra.Command, names ...string) string {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // complete makes the filter out of the flags.
@@ -113,10 +160,10 @@ func (p printer) jobs(page client.Page) {
 	}
 	p.table(jobHeader(), rows)
 	if p.cuts(append(rows, jobHeader())) {
-		p.printf("%s\n", p.paint(faint, "Read what is cut off here with: ringback status <job>"))
+		p.hint("Read what is cut off here with: ringback status " + clean(page.Jobs[0].ID.Short()))
 	}
 	if page.NextCursor != "" {
-		p.printf("%s\n", p.paint(faint, "More with: --cursor "+Quoted(clean(page.NextCursor))))
+		p.hint("More with: ringback list --all, or --cursor " + Quoted(clean(page.NextCursor)))
 	}
 }
 

@@ -98,9 +98,36 @@ func TestACutListSaysSo(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	for columns, cut := range map[int]bool{60: true, 80: false} {
-		got := newConsole(t, f.URL).onTerminal(columns).run(t, "list").stdout
-		if strings.Contains(got, "…") != cut || strings.Contains(got, "Read what is cut off here with: ringback status <job>") != cut {
-			t.Errorf("%d columns: prints %q", columns, got)
+		got := newConsole(t, f.URL).onTerminal(columns).run(t, "list")
+		if strings.Contains(got.stdout, "…") != cut || strings.Contains(got.stderr, "Read what is cut off here with: ringback status abcdefgh") != cut {
+			t.Errorf("%d columns: prints %q, %q", columns, got.stdout, got.stderr)
 		}
+	}
+}
+
+func TestListAllReadsEveryPage(t *testing.T) {
+	t.Parallel()
+	other := strings.ReplaceAll(running, jobID, otherID)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-q"}, jobID + "\n" + otherID + "\n"},
+		{[]string{"--jq", ".jobs[].requestId"}, jobID + "\n" + otherID + "\n"},
+	} {
+		f := newStub(t)
+		f.lists = []string{`{"jobs":[` + received + `],"nextCursor":"c2"}`, `{"jobs":[` + other + `]}`}
+		got := newConsole(t, f.URL).run(t, append([]string{"list", "--all"}, c.args...)...)
+		if got.stdout != c.want || !f.was("GET /api/jobs?cursor=c2&limit=500") {
+			t.Errorf("%v: prints %q, says %q, asked %v", c.args, got.stdout, got.stderr, f.asked)
+		}
+	}
+	for _, line := range []string{"list --all --limit 3", "list --all --watch", "list --limit 0", "inbox --limit -1", "messages s1 --limit 501", "help runn"} {
+		if got := newConsole(t, newStub(t).URL).run(t, strings.Fields(line)...); got.code != 2 || got.stdout != "" {
+			t.Errorf("%s: exit code %d, prints %q, says %q", line, got.code, got.stdout, got.stderr)
+		}
+	}
+	if got := newConsole(t, newStub(t).URL).run(t, "help", "run"); got.code != 0 || !strings.Contains(got.stdout, "--input") {
+		t.Errorf("help run: %q, %q", got.stdout, got.stderr)
 	}
 }

@@ -30,7 +30,7 @@ line with -o json.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.messages(cmd, args, f) },
 	}
 	c.Flags().Int64Var(&f.after, "after", 0, "only messages behind the one with this `id`")
-	c.Flags().IntVar(&f.limit, "limit", 200, "how `many`; with --follow: how many to fetch at once")
+	limitFlag(c.Flags(), &f.limit, 200, "how `many`, 500 at most; with --follow: how many to fetch at once")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new messages as they come")
 	return c
 }
@@ -51,7 +51,7 @@ func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error
 	return show(a, cmd, page, func(p printer, page client.Messages) {
 		p.chat(cmd.Context(), api, page.Messages)
 		if page.NextAfter != 0 {
-			p.printf("%s\n", p.paint(faint, fmt.Sprintf("More with: --after %d", page.NextAfter)))
+			p.hint(fmt.Sprintf("More with: ringback messages %s --after %d", Quoted(clean(session)), page.NextAfter))
 		}
 	})
 }

@@ -43,7 +43,7 @@ func (p printer) notifications(list client.Notifications) {
 		rows = append(rows, []string{string(n.ID), p.time(n.Time, time.DateTime), state, oneLine(n.Error)})
 	}
 	p.table([]string{"NOTIFICATION", "OF", "STATUS", "WHY"}, rows)
-	p.printf("%s\n", p.paint(faint, "Send one again with: ringback resend <notification>"))
+	p.hint("Send one again with: ringback resend " + clean(string(list.Notifications[0].ID)))
 }
 
 func (a *app) resendCommand() *cobra.Command {

@@ -87,7 +87,7 @@ const (
 	logs = `[{"verifier":"service:test","exit_code":0,"stdout":"ok  \texample.com/service\nok again\n","stderr":"","success":true,"repository":"service","duration_ms":12},` +
 		`{"verifier":"service:lint","exit_code":-1,"stdout":"","stderr":"too slow","success":false,"repository":"service","duration_ms":600000,"timed_out":true}]`
 	listed     = `{"jobs":[` + received + `,` + running + `],"nextCursor":"MTIz"}`
-	kindOfNote = `{"name":"note","description":"Writes a note","events":"note","inputSchema":{"type":"object"},` +
+	kindOfNote = `{"name":"note","description":"Writes a note","events":"note","inputSchema":{"type":"object","properties":{"title":{"type":"string","title":"What it is about"},"style":{"type":"string","enum":["short","long"]}}},` +
 		`"resultSchema":{"type":"object","required":["text"],"properties":{"text":{"type":"string","examples":["It's <done>"]}}}}`
 	notFound = `404 {"error":"Unknown job","hint":"ringback list shows the known ones."}`
 )

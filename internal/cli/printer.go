@@ -16,6 +16,9 @@ import (
 // printer writes for people.
 type printer struct {
 	io.Writer
+	// hints is where what can be done next is printed: standard error, so that a program that
+	// reads a list gets nothing but its rows.
+	hints io.Writer
 	// columns is the width of the terminal; 0 when there is none.
 	columns int
 	color   bool
@@ -25,7 +28,14 @@ type printer struct {
 
 func (a *app) printer(w io.Writer) printer {
 	n := a.ColumnsFunc(w)
-	return printer{Writer: w, columns: n, color: n > 0 && !a.NoColor, zone: a.Location, now: a.NowFunc}
+	return printer{Writer: w, hints: a.hintsTo(w), columns: n, color: n > 0 && !a.NoColor, zone: a.Location, now: a.NowFunc}
+}
+
+func (a *app) hintsTo(w io.Writer) io.Writer {
+	if a.stderr != nil {
+		return a.stderr
+	}
+	return w
 }
 
 // columns asks the operating system for a terminal's width.
@@ -62,6 +72,9 @@ func typed(r io.Reader) bool {
 
 // printf ignores errors: when a terminal or pipe is gone, so is the reader.
 func (p printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// hint prints what can be done next.
+func (p printer) hint(text string) { fmt.Fprintln(p.hints, p.paint(faint, text)) }
 
 // The colours of a terminal.
 const (

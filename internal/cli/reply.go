@@ -193,7 +193,7 @@ func (p printer) replied(ctx context.Context, api *client.Client, c job.Checkpoi
 		p.printf("That was not clear, so it is asked again:\n")
 		next, err := api.Checkpoint(ctx, c.Next)
 		if err != nil {
-			p.printf("%s\n", p.paint(faint, "ringback inbox shows the question."))
+			p.printf("%s\n", p.paint(faint, "See it with: ringback reply "+clean(c.Next.Short())))
 			return
 		}
 		p.question(next.Value)

@@ -18,7 +18,8 @@ func (p printer) review(ctx context.Context, api *client.Client, j job.Job) {
 		captured = diff.Value
 	}
 	p.summary(ctx, api, *j.Checkpoint, captured)
-	p.printf("\n%s\n", p.paint(faint, "ringback diff | ringback logs | ringback steer -p … | ringback approve | ringback reject"))
+	id := clean(j.ID.Short())
+	p.printf("\n%s\n", p.paint(faint, strings.NewReplacer("JOB", id).Replace("ringback diff JOB | ringback logs JOB | ringback steer JOB -p … | ringback approve JOB | ringback reject JOB")))
 }
 
 // summary shows what Claude says of a change, which files it has, and how the verifiers ended.
@@ -31,7 +32,7 @@ func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoi
 		p.printf("\n")
 	}
 	if captured != nil {
-		p.diffSummary(captured)
+		p.diffSummary(c.RequestID, captured)
 	}
 	if logs, err := api.Logs(ctx, c.RequestID); err == nil {
 		p.verdicts(logs.Value)

@@ -51,6 +51,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringVar(&f.simulate, "simulate", "", "`stand-in` instead of Claude: manual, success, repair, failure or silence")
 	completeFlag(c, "simulate", job.Simulations[:])
 	c.ValidArgsFunction = a.completeKinds()
+	_ = c.RegisterFlagCompletionFunc("field", a.completeFields) // fails for an unknown flag only
 	flags.StringVarP(&f.task.file, "file", "f", "", "a code change as a YAML `file`: prompt, repos, verifiers, require_approval, max_steering_iterations")
 	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as `url` or url#branch; repeatable")
 	flags.StringVar(&f.task.prompt, "prompt", "", "`what` to change")
@@ -105,7 +106,7 @@ func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 func (p printer) created(c client.Created, simulate job.Simulation) {
 	p.printf("%s\n", clean(string(c.RequestID)))
 	if simulate == job.SimulateManual {
-		p.printf("%s\n", p.paint(faint, "It waits for you to play Claude: ringback callback"))
+		p.printf("%s\n", p.paint(faint, "It waits for you to play Claude: ringback callback "+clean(c.RequestID.Short())))
 	}
 }
 

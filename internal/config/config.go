@@ -122,7 +122,7 @@ const (
 
 // Client is what the client commands can be told from outside.
 type Client struct {
-	ServerURL string `env:"RINGBACK_URL" envDefault:"http://127.0.0.1:3001"`
+	ServerURL string `env:"RINGBACK_URL"`
 	Token     string `env:"RINGBACK_TOKEN"`
 	User      string `env:"RINGBACK_USER"`
 	GitPager  string `env:"GIT_PAGER"`

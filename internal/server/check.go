@@ -60,7 +60,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 		found = append(found, note("%s", warning))
 	}
 	found = append(found, checkSandbox(confined, err, kinds)...)
-	found = append(append(found, checkCLI(ctx, c)...), checkSignIn(c, confined.InForce())...)
+	found = append(append(found, checkCLI(ctx, c)...), checkSignIn(ctx, c, confined.InForce())...)
 	return append(found, checkRedis(ctx, c)...)
 }
 
@@ -107,10 +107,15 @@ func checkCLI(ctx context.Context, c config.Config) []Finding {
 	return []Finding{fine("claude %s: %s", cli.Bin, version)}
 }
 
-// checkSignIn says who holds the credential for the model.
-func checkSignIn(c config.Config, confined bool) []Finding {
-	if cli := c.FindClaude(); cli.Simulated || cli.Problem != "" {
+// checkSignIn says who holds the credential for the model, and whether there is one.
+func checkSignIn(ctx context.Context, c config.Config, confined bool) []Finding {
+	cli := c.FindClaude()
+	if cli.Simulated || cli.Problem != "" {
 		return nil
+	}
+	if claude.NotSignedIn(ctx, cli.Bin, c.Environ) {
+		return []Finding{problem("Claude is not signed in: set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN of a gateway, for the server; "+
+			"or run %s as the server's user and sign in with /login", cli.Bin)}
 	}
 	const reach = "what runs for a job can read that credential and use it as far as it reaches, and requests to the model are not metered one by one"
 	api, served := claude.APIOf(c.Environ)

@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ringback/internal/client"
+)
+
+// contexts are the servers that a person has given names to.
+type contexts struct {
+	// Current is the one that commands use if nothing else is said; empty for none.
+	Current string             `json:"current,omitempty"`
+	Servers map[string]account `json:"servers"`
+}
+
+// account is a server, and who signs in there. The token is sent to no other server.
+type account struct {
+	Server string `json:"server"`
+	Token  string `json:"token,omitempty"`
+	User   string `json:"user,omitempty"`
+}
+
+func (a *app) contextFile() (string, error) {
+	dir, err := a.stateDir()
+	return filepath.Join(dir, "contexts.json"), err
+}
+
+// contexts reads the file of contexts. One that holds tokens and that others may read is refused.
+func (a *app) contexts() (contexts, error) {
+	c := contexts{Servers: map[string]account{}}
+	file, err := a.contextFile()
+	if err != nil {
+		return c, err
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return c, usagef("Others can read %s, which may hold tokens: chmod 600 %s", file, Quoted(file))
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return c, usagef("%s is not as ringback context writes it: %w", file, err)
+	}
+	return c, nil
+}
+
+// save writes the file of contexts, for its owner alone, whole or not at all.
+func (a *app) save(c contexts) error {
+	file, err := a.contextFile()
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	next, err := os.CreateTemp(filepath.Dir(file), "contexts-*") // has mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(append(text, '\n'))
+	if err = errors.Join(err, next.Close()); err == nil {
+		err = os.Rename(next.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(next.Name())
+	}
+	return err
+}
+
+// named returns a context by its name.
+func (c contexts) named(name string) (account, error) {
+	found, ok := c.Servers[name]
+	if !ok {
+		return found, usagef("There is no context %s%s", Quoted(name), c.those())
+	}
+	return found, nil
+}
+
+// those lists the names, for an error.
+func (c contexts) those() string {
+	if len(c.Servers) == 0 {
+		return "; make one with: ringback context set <name> --server <address> --token -"
+	}
+	return "; there are: " + strings.Join(slices.Sorted(maps.Keys(c.Servers)), ", ")
+}
+
+// chooseServer decides which server a command speaks to, and as whom: the one of --context; else
+// what flags or the environment name; else that of the current context. A context is used whole:
+// its token goes to no server that something else names, and no other token to its server.
+func (a *app) chooseServer(cmd *cobra.Command) error {
+	flags := cmd.Flags()
+	if a.context != "" && flags.Changed("server") {
+		return usagef("--context names a server, so it does not go with --server")
+	}
+	if a.context == "" && (flags.Changed("server") || a.ServerURL != "" || a.Token != "") {
+		return nil
+	}
+	all, err := a.contexts()
+	if err != nil {
+		return err
+	}
+	name := a.context
+	if name == "" {
+		name = all.Current
+	}
+	if name == "" {
+		return nil
+	}
+	chosen, err := all.named(name)
+	if err != nil {
+		return err
+	}
+	a.server, a.Token = chosen.Server, chosen.Token
+	if !flags.Changed("user") && (a.context != "" || a.User == "") {
+		a.user = chosen.User
+	}
+	return nil
+}
+
+func (a *app) contextCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "context", Short: "Name servers, and choose the one that commands speak to", Args: atMost(0, ""),
+		Long: "Name servers with the key or token to sign in with, and choose the one that commands speak to. Without more words, list them.\n\n" +
+			"They are kept in contexts.json in ringback's directory of your configuration, which nobody else may read. " +
+			"RINGBACK_URL and RINGBACK_TOKEN take the place of the current context, --context and --server that of both. " +
+			"The token of a context is sent to its server only.",
+		Example: `  ringback context set prod --server https://jobs.example.com --token - < key
+  ringback context use prod
+  ringback list --context local
+  ringback context remove prod`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := a.contexts()
+			if err != nil {
+				return err
+			}
+			return a.showContexts(cmd, all)
+		},
+	}
+	c.AddCommand(a.setContextCommand(), a.useContextCommand(), a.removeContextCommand())
+	return c
+}
+
+// contextView is a context as it is listed, without its token.
+type contextView struct {
+	Name    string `json:"name"`
+	Server  string `json:"server"`
+	User    string `json:"user,omitempty"`
+	Token   bool   `json:"token"`
+	Current bool   `json:"current"`
+}
+
+func (a *app) showContexts(cmd *cobra.Command, all contexts) error {
+	views := []contextView{}
+	for _, name := range slices.Sorted(maps.Keys(all.Servers)) {
+		s := all.Servers[name]
+		views = append(views, contextView{name, s.Server, s.User, s.Token != "", name == all.Current})
+	}
+	text, err := json.Marshal(struct {
+		Contexts []contextView `json:"contexts"`
+	}{views})
+	if err != nil {
+		return err
+	}
+	return show(a, cmd, client.Answer[[]contextView]{Value: views, JSON: text}, printer.contexts)
+}
+
+func (p printer) contexts(list []contextView) {
+	if len(list) == 0 {
+		p.printf("No server has a name.\n")
+		p.hint("Name one with: ringback context set <name> --server <address> --token -")
+		return
+	}
+	var rows [][]string
+	for _, c := range list {
+		current, token := "", "none"
+		if c.Current {
+			current = "*"
+		}
+		if c.Token {
+			token = "kept"
+		}
+		rows = append(rows, []string{current, c.Name, c.Server, c.User, token})
+	}
+	p.table([]string{"", "CONTEXT", "SERVER", "USER", "TOKEN"}, rows)
+}
+
+func (a *app) setContextCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "set <name>", Short: "Give a server a name, or change what is kept of it", Args: oneContext,
+		Long: "Give a server a name, or change what is kept of it: --server, --token (- reads it from standard input, so that it stands on no command line) and --user. The first one becomes the current one.",
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		all, err := a.contexts()
+		if err != nil {
+			return err
+		}
+		s, known := all.Servers[args[0]]
+		if !known && !cmd.Flags().Changed("server") {
+			return usagef("Which server? Add --server <address>")
+		}
+		if cmd.Flags().Changed("server") && a.server != s.Server { // a token is for one server
+			s = account{Server: a.server, User: s.User}
+		}
+		if cmd.Flags().Changed("token") {
+			if s.Token, err = a.tokenOf(cmd); err != nil {
+				return err
+			}
+		}
+		if cmd.Flags().Changed("user") {
+			s.User = a.user
+		}
+		all.Servers[args[0]] = s
+		if all.Current == "" {
+			all.Current = args[0]
+		}
+		if err := a.save(all); err != nil {
+			return err
+		}
+		return a.showContexts(cmd, all)
+	}
+	return c
+}
+
+// tokenOf is the token of the command line, read from standard input if it says so.
+func (a *app) tokenOf(cmd *cobra.Command) (string, error) {
+	if a.token != "-" {
+		return a.token, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 64<<10))
+	return strings.TrimSpace(string(text)), err
+}
+
+func (a *app) useContextCommand() *cobra.Command {
+	return a.changesContexts("use <name>", "Make a context the current one", func(all *contexts, name string) { all.Current = name })
+}
+
+func (a *app) removeContextCommand() *cobra.Command {
+	return a.changesContexts("remove <name>", "Forget a context and its token", func(all *contexts, name string) {
+		delete(all.Servers, name)
+		if all.Current == name {
+			all.Current = ""
+		}
+	})
+}
+
+// changesContexts is a command that does something to one context.
+func (a *app) changesContexts(use, short string, change func(*contexts, string)) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: oneContext, ValidArgsFunction: a.completeContexts,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := a.contexts()
+			if err != nil {
+				return err
+			}
+			if _, err := all.named(args[0]); err != nil {
+				return err
+			}
+			change(&all, args[0])
+			if err := a.save(all); err != nil {
+				return err
+			}
+			return a.showContexts(cmd, all)
+		},
+	}
+}
+
+func oneContext(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s takes the name of one context, but got %s", c.CommandPath(), words(args))
+	}
+	return nil
+}
+
+// completeContexts offers the names of contexts.
+func (a *app) completeContexts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	all, err := a.contexts()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(all.Servers)) {
+		names = append(names, described(name, all.Servers[name].Server))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,85 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tokensOf are the tokens that a server was sent.
+func tokensOf(f *stub) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.tokens)
+}
+
+// A context names a server with its token. The token stands in a file of its owner alone and goes
+// to that server only, whatever else names one.
+func TestContexts(t *testing.T) {
+	t.Parallel()
+	local, prod, other := newStub(t), newStub(t), newStub(t)
+	s := newConsole(t, "")
+	s.stdin = "secret-of-prod\n"
+	for _, line := range [][]string{
+		{"context", "set", "prod", "--server", prod.URL, "--token", "-", "--user", "u7"},
+		{"context", "set", "local", "--server", local.URL},
+	} {
+		if got := s.run(t, line...); got.code != 0 || strings.Contains(got.stdout+got.stderr, "secret-of-prod") {
+			t.Fatalf("%v: exit code %d, prints %q, says %q", line, got.code, got.stdout, got.stderr)
+		}
+	}
+	file := filepath.Join(s.defaults.StateDir, "contexts.json")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the file: %v, %v", info, err)
+	}
+	want := "\tCONTEXT\tSERVER\tUSER\tTOKEN\n\tlocal\t" + local.URL + "\t\tnone\n*\tprod\t" + prod.URL + "\tu7\tkept\n"
+	if got := s.run(t, "context").stdout; got != want {
+		t.Errorf("lists %q, want %q", got, want)
+	}
+	if got := s.run(t, "context", "-o", "json"); strings.Contains(got.stdout, "secret") || !strings.Contains(got.stdout, `"token": true`) {
+		t.Errorf("as JSON: %q", got.stdout)
+	}
+
+	s.run(t, "list")
+	if got := tokensOf(prod); len(got) != 1 || got[0] != "Bearer secret-of-prod" || !prod.was("GET /api/jobs?limit=20&userId=u7") {
+		t.Errorf("the current context was sent %q, asked %v", got, prod.asked)
+	}
+	s.run(t, "list", "--context", "local")
+	s.run(t, "list", "--server", other.URL)
+	elsewhere := newConsole(t, other.URL) // RINGBACK_URL
+	elsewhere.defaults.StateDir, elsewhere.defaults.Token = s.defaults.StateDir, "secret-of-other"
+	elsewhere.run(t, "list")
+	elsewhere.run(t, "list", "--context", "local")
+	if got := tokensOf(local); len(got) != 2 || got[0]+got[1] != "" {
+		t.Errorf("local was sent %q", got)
+	}
+	if got := tokensOf(other); len(got) != 2 || got[0] != "" || got[1] != "Bearer secret-of-other" {
+		t.Errorf("other was sent %q", got)
+	}
+	if s.run(t, "context", "use", "local"); s.run(t, "__complete", "status", "").stdout == ":36\n" || len(tokensOf(local)) != 3 {
+		t.Errorf("completion does not ask the current context: %q", tokensOf(local))
+	}
+	// Another server under the same name does not get the token of the one before.
+	if s.run(t, "context", "set", "prod", "--server", other.URL); !strings.Contains(s.run(t, "context").stdout, other.URL+"\tu7\tnone") {
+		t.Errorf("lists %q", s.run(t, "context").stdout)
+	}
+
+	for says, line := range map[string][]string{
+		"There is no context pord; there are: local, prod": {"list", "--context", "pord"},
+		"--context names a server":                         {"list", "--context", "prod", "--server", other.URL},
+		"Which server?":                                    {"context", "set", "new"},
+		"takes the name of one context":                    {"context", "use"},
+	} {
+		if got := s.run(t, line...); got.code != 2 || !strings.Contains(got.stderr, says) {
+			t.Errorf("%v: exit code %d, says %q", line, got.code, got.stderr)
+		}
+	}
+	if err := os.Chmod(file, 0o644); err != nil { //nolint:gosec // as somebody may have left it
+		t.Fatal(err)
+	}
+	if got := s.run(t, "list"); got.code != 2 || !strings.Contains(got.stderr, "chmod 600") {
+		t.Errorf("a file that others read: exit code %d, says %q", got.code, got.stderr)
+	}
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/itchyny/gojq"
+)
+
+// filter writes what a jq expression makes of each JSON value that is written to it: texts as they
+// are, anything else as JSON, one a line. It keeps the beginning of a value until the rest is written.
+type filter struct {
+	io.Writer
+	query *gojq.Code
+	// text makes a text fit for the writer.
+	text  func(string) string
+	begun []byte
+}
+
+// newFilter compiles a jq expression. On a terminal, no text that it prints can steer it.
+func (a *app) newFilter(w io.Writer) (*filter, error) {
+	parsed, err := gojq.Parse(a.jq)
+	if err != nil {
+		return nil, usagef("--jq: %w", err)
+	}
+	code, err := gojq.Compile(parsed)
+	if err != nil {
+		return nil, usagef("--jq: %w", err)
+	}
+	f := &filter{Writer: w, query: code, text: func(text string) string { return text }}
+	if a.ColumnsFunc(w) > 0 {
+		f.text = cleanLines
+	}
+	return f, nil
+}
+
+func (f *filter) Write(text []byte) (int, error) {
+	f.begun = append(f.begun, text...)
+	for {
+		dec := json.NewDecoder(bytes.NewReader(f.begun))
+		dec.UseNumber()
+		var value any
+		switch err := dec.Decode(&value); {
+		case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
+			return len(text), nil
+		case err != nil:
+			return 0, err
+		}
+		f.begun = f.begun[dec.InputOffset():]
+		if err := f.write(value); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (f *filter) write(value any) error {
+	for results := f.query.Run(value); ; {
+		result, ok := results.Next()
+		if !ok {
+			return nil
+		}
+		if err, failed := result.(error); failed {
+			if halt, ok := err.(*gojq.HaltError); ok && halt.Value() == nil { //nolint:errorlint // as gojq's documentation has it
+				return nil
+			}
+			return usagef("--jq: %w", err)
+		}
+		if text, ok := result.(string); ok {
+			if _, err := io.WriteString(f.Writer, f.text(text)+"\n"); err != nil {
+				return err
+			}
+			continue
+		}
+		text, err := gojq.Marshal(result)
+		if err != nil {
+			return err
+		}
+		if _, err := (&jsonWriter{Writer: f.Writer}).Write(append(text, '\n')); err != nil {
+			return err
+		}
+	}
+}
