@@ -85,20 +85,15 @@ func hearingInWords(data json.RawMessage) string {
 
 // phase says what goes on in a state that begins, or goes on.
 func (d eventData) phase(s job.State) string {
-	return phaseInWords(d.Phase, d.PhaseUntil)
+	return phaseInWords(d.Phase, d.PhaseUntil, d.LastFailure)
 }
 
 // phaseInWords says what goes on within a state; "" for no phase.
-func phaseInWords(phase job.Phase, until time.Time) string {
-	switch {
-	case phase == job.Queued && !until.IsZero():
-		return "waiting for the next attempt"
-	case phase == job.WaitingForLimit && !until.IsZero():
-		return "waiting for the end of a limit"
-	case phase == job.NoPhase:
+func phaseInWords(phase job.Phase, until time.Time, last *job.Failure) string {
+	if phase == job.NoPhase {
 		return ""
 	}
-	return oneLine(cmp.Or(phase.Words(), string(phase))) // a newer server may have more of them
+	return oneLine(cmp.Or(job.WaitingWords(phase, until, last), string(phase))) // a newer server may have more of them
 }
 
 // again says of a turn that it starts over, and why.

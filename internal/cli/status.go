@@ -72,7 +72,7 @@ func doing(j job.Job) string {
 	if j.Queue != nil {
 		return oneLine(j.Doing())
 	}
-	return phaseInWords(j.Phase, j.PhaseUntil)
+	return phaseInWords(j.Phase, j.PhaseUntil, j.LastFailure)
 }
 
 // detail says in one line what a job does, what it asks, or what it ended of.

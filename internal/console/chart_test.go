@@ -37,11 +37,11 @@ func TestChartsOfDays(t *testing.T) {
 	if first := cost.Bars[0]; len(cost.Bars) != 3 || first.Height != 75 || first.Y != 25 || cost.Bars[1].Y != 0 || first.Title != "2 Jan, b: $3.00" {
 		t.Errorf("the bars are %+v", cost.Bars)
 	}
-	if diff := cmp.Diff("Half of 20 turns took up to 5 s, 19 of 20 up to 5 s", callbacks.Summary); diff != "" {
+	if diff := cmp.Diff("50 % of 20 turns took up to 5 s, 95 % up to 5 s", callbacks.Summary); diff != "" {
 		t.Error(diff)
 	}
 	days[2].FirstCallback = classes(0, 4)
-	if diff := cmp.Diff("Half of 24 turns took up to 5 s, 19 of 20 more than 5 s", chartsOf(days)[1].Summary); diff != "" {
+	if diff := cmp.Diff("50 % of 24 turns took up to 5 s, 95 % more than 5 s", chartsOf(days)[1].Summary); diff != "" {
 		t.Error(diff)
 	}
 	if days[0].FirstCallback[0].Count != 18 {

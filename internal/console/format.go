@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -18,7 +19,7 @@ func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) }, "tone": tone, "shortID": shortID, "jobPath": jobPath, "pretty": pretty, "indented": literal.Indented,
-		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
+		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "heading": heading, "gist": gist, "askedIn": askedIn, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
 	}
 }
 
@@ -55,6 +56,30 @@ func tone(s job.State) string {
 	case job.Pending, job.Cancelled, job.Rejected:
 	}
 	return "still"
+}
+
+// heading is what a question is headed by: what its kind calls it, or what sort it is.
+func heading(c job.Checkpoint) string { return cmp.Or(c.Question().Title, typeWords(c.Type)) }
+
+// askedIn is a question in a line of a list. What Claude says is Markdown, what is put together
+// of a kind's words and values is not.
+func askedIn(c any) string {
+	asked, ok := c.(job.Checkpoint)
+	if at, isPointer := c.(*job.Checkpoint); isPointer {
+		asked, ok = *at, at != nil
+	}
+	switch {
+	case !ok:
+		return ""
+	case asked.Type == job.Review:
+		if said, _ := reviewGist(asked.Message); said != "" {
+			return "Claude: " + said
+		}
+		return gist(asked.Message)
+	case asked.Question().OwnWords():
+		return gist(asked.Message)
+	}
+	return asked.Message
 }
 
 // typeWords are what people read of a sort of question.

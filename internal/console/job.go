@@ -38,6 +38,8 @@ type message struct {
 	job.Message
 	// Mine is whether a person said it.
 	Mine bool
+	// By is who said it: the person, Claude, or Ringback; of a notice, what it is.
+	By string
 	// Calls are the tool calls, each with its result.
 	Calls []toolCall
 	// Question is what the message asks; nil if it asks nothing.
@@ -139,6 +141,16 @@ func newMessage(m job.Message) message {
 	shown := message{Message: m, Mine: m.Sender == job.FromUser}
 	calls := map[string]int{}
 	shown.Question = questionIn(m)
+	switch {
+	case shown.Mine:
+		shown.By = m.UserID
+	case m.MessageType == job.NoticeMessage: // it may quote Claude's reason
+		shown.By = "What became of the job"
+	case shown.Question != nil && !shown.Question.OwnWords(), m.MessageType == job.WhichMessage:
+		shown.By = "Ringback"
+	default:
+		shown.By = "Claude"
+	}
 	for _, part := range m.Parts {
 		switch part.Type {
 		case job.TextPart:

@@ -16,6 +16,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"ringback/internal/excerpt"
+	"ringback/internal/lazy"
 )
 
 // reader renders Markdown. goldmark escapes all text; safeNodes renders the nodes that could
@@ -160,4 +161,69 @@ func markdown(source string) template.HTML {
 // asText is a text as it was written.
 func asText(text string) template.HTML {
 	return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
+}
+
+// gist is the beginning of a text of Markdown as it reads, without its marks: its first sentence,
+// or its first block if that has none.
+func gist(source string) string {
+	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
+	first := parsed.FirstChild()
+	for ; first != nil; first = first.NextSibling() {
+		if words := strings.Join(strings.Fields(wordsOf(first, []byte(source))), " "); words != "" {
+			if end := sentenceEnd().FindStringIndex(words); end != nil {
+				return words[:end[0]+1]
+			}
+			return words
+		}
+	}
+	return strings.TrimSpace(source)
+}
+
+// reviewGist is the question of a review in two lines: what Claude says of its change, and what
+// Ringback has found in it.
+func reviewGist(source string) (said, found string) {
+	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
+	for n := parsed.FirstChild(); n != nil; n = n.NextSibling() {
+		if fence, ok := n.(*ast.FencedCodeBlock); ok && said == "" {
+			said = gist(string(fence.Lines().Value([]byte(source))))
+		} else if said != "" {
+			found += " " + wordsOf(n, []byte(source))
+		}
+	}
+	found = strings.Join(strings.Fields(found), " ")
+	_, found, _ = strings.Cut(found, ":") // the heading
+	found, _, _ = strings.Cut(found, " Reply: approve, reject")
+	return said, strings.TrimSpace(found)
+}
+
+var sentenceEnd = lazy.Regexp(`[.!?…] `)
+
+// wordsOf is the text below a node.
+func wordsOf(n ast.Node, source []byte) string {
+	var words strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			if n.Type() == ast.TypeBlock {
+				words.WriteByte(' ')
+			}
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			words.Write(n.Segment.Value(source))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				words.WriteByte(' ')
+			}
+		case *ast.String:
+			words.Write(n.Value)
+		case *ast.AutoLink:
+			words.Write(n.Label(source))
+		case *ast.RawHTML:
+			words.Write(n.Segments.Value(source))
+		case *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock:
+			words.Write(n.Lines().Value(source))
+		}
+		return ast.WalkContinue, nil
+	})
+	return words.String()
 }

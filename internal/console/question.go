@@ -46,6 +46,10 @@ type question struct {
 	Filled bool
 	// Kept is what was written where it can be sent no more.
 	Kept []written
+	// Listed is whether it stands in a list, where a review is two lines: what Claude has Said of
+	// its change, and what was Found in it.
+	Listed      bool
+	Said, Found string
 	// Back is the page to go back to.
 	Back string
 }
@@ -212,7 +216,11 @@ func (c *Console) inbox(v *visit) error {
 	}
 	shown := inboxView{Type: job.CheckpointType(v.QueryParam("type")), Types: job.CheckpointTypes[:]}
 	for _, one := range found.Value.Checkpoints {
-		shown.Questions = append(shown.Questions, v.look(one))
+		q := v.look(one)
+		if q.Listed = true; q.Type == job.Review {
+			q.Said, q.Found = reviewGist(q.Message)
+		}
+		shown.Questions = append(shown.Questions, q)
 	}
 	if found.Value.NextCursor != "" {
 		shown.Next = nextPage(v, found.Value.NextCursor)
@@ -286,7 +294,7 @@ func (v *visit) renderQuestion(status int, q question) error {
 	if status != http.StatusOK {
 		watch.UserID = "" // the page fetched anew would say nothing of what was wrong, or written
 	}
-	return v.render(status, "checkpoint", page{Title: typeWords(q.Type), Tab: "inbox", Watch: watch, Data: q})
+	return v.render(status, "checkpoint", page{Title: heading(q.Checkpoint), Tab: "inbox", Watch: watch, Data: q})
 }
 
 // actorWords says who did something, and where.

@@ -158,3 +158,23 @@ func TestWordsThatDiffer(t *testing.T) {
 		}
 	}
 }
+
+func TestGists(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"## Done\n\nText.":                      "Done",
+		"**Two** dishes `x_y`. And more.":       "Two dishes x_y.",
+		"- one\n- two":                          "one two",
+		"See [the docs](https://a.example) now": "See the docs now",
+		"<https://a.example> <b>x</b>":          "https://a.example <b>x</b>",
+		"":                                      "",
+	} {
+		if got := gist(source); got != want {
+			t.Errorf("%q: %q, want %q", source, got, want)
+		}
+	}
+	said, found := reviewGist("Claude completed req_1.\n\nChanges:\n```\nFixed **it**. More.\n```\n\nDiff summary:\n\n**FAILED test** (exit code: 1)\n\n**svc**: 1 file\n  - a.go (modified, +1/-0)\n\nReply: `approve`, `reject`, or `steer`")
+	if said != "Fixed it." || found != "FAILED test (exit code: 1) svc: 1 file a.go (modified, +1/-0)" {
+		t.Errorf("%q, %q", said, found)
+	}
+}

@@ -132,6 +132,8 @@ func Sentence(segments []Segment) string {
 type Question struct {
 	// Segments are the question; one part, in the asker's words, if it was not put together of several.
 	Segments []Segment
+	// Title heads the question: what the kind calls the action; empty if nothing but the type does.
+	Title string
 	// Again is what was said when the question was asked again; empty if it was not.
 	Again string
 	// Runs is the action or tool that a yes runs; empty if it runs none.
@@ -173,7 +175,11 @@ func (c Checkpoint) Question() Question {
 		q.Runs, q.Covers = Bare(props.ToolName), props.Covers
 		q.Input, q.Exact = inputOf(props.ToolInput, props.Asked)
 	case c.Type == Confirmation && props.Asked != nil && props.Action != "":
-		q.Runs = props.Action
+		var named struct { // no field of Props: others may put anything there
+			Title string `json:"title"`
+		}
+		_ = json.Unmarshal(c.Props, &named)
+		q.Runs, q.Title = props.Action, strings.TrimRight(literal.Text(named.Title), "?")
 		q.Input, q.Exact = inputOf(props.Input, props.Asked)
 	}
 	return q

@@ -5,9 +5,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ringback/internal/job"
 )
 
-// Whoever is told a code finds what it means, and what to do.
+// Of each code, the console and the document say the same of what to do.
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("job.go")
@@ -23,9 +25,12 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	if len(codes) < 15 {
 		t.Fatalf("found the codes %q only", codes)
 	}
+	link := regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	for _, code := range codes {
-		if !strings.Contains(string(text), "`"+code[1]+"`") {
-			t.Errorf("%s does not explain %s", document, code[1])
+		remedy := job.Code(code[1]).Remedy()
+		row := regexp.MustCompile("(?m)^\\| `" + code[1] + "` \\| .+ \\| (.+) \\|$").FindStringSubmatch(string(text))
+		if remedy == "" || row == nil || link.ReplaceAllString(strings.ReplaceAll(row[1], "`", ""), "$1") != remedy {
+			t.Errorf("%s says of %s %q, the remedy is %q", document, code[1], row, remedy)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package job
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // QueuePlace is what a job waits behind that waits for a worker.
 type QueuePlace struct {
@@ -36,10 +39,34 @@ func count(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// WaitingWords are what people read of a phase: until is set if it ends by time alone, last is
+// how the latest turn failed, or nil.
+func WaitingWords(phase Phase, until time.Time, last *Failure) string {
+	switch {
+	case until.IsZero():
+	case phase == Queued:
+		return "waiting for the next attempt"
+	case phase == WaitingForLimit && last != nil && last.ErrorCode == CodeSignedOut:
+		return "Claude is not signed in"
+	case phase == WaitingForLimit && last != nil && last.ErrorCode == CodeBudgetExceeded:
+		return "waiting until the day turns: a budget is used up"
+	case phase == WaitingForLimit:
+		return "waiting for the end of a limit"
+	}
+	return phase.Words()
+}
+
+// Reports reports whether Activity is of what goes on now: of a job that waits, or that does
+// something else, it tells of the past.
+func (j Job) Reports() bool {
+	return j.Activity != nil && j.State == Running && (j.Phase == "" || j.Phase == AtWork || j.Phase == Preparing)
+}
+
 // Doing says in a few words what goes on within the job's state; "" for nothing more to say.
 func (j Job) Doing() string {
+	words := WaitingWords(j.Phase, j.PhaseUntil, j.LastFailure)
 	if j.Queue == nil {
-		return j.Phase.Words()
+		return words
 	}
-	return j.Phase.Words() + ": " + j.Queue.Words()
+	return words + ": " + j.Queue.Words()
 }

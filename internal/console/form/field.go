@@ -164,6 +164,8 @@ func (f *Field) text(n *node) {
 	switch n.Format {
 	case "date", "time", "email":
 		f.Type = n.Format
+	case "date-time": // a picker has no time zone
+		f.Hint = cmp.Or(f.Hint, "2026-03-02T18:00:00Z")
 	case "uri", "url":
 		f.Type = "url"
 	case "":

@@ -4,12 +4,21 @@ import { privatePath } from './private-path.js';
 
 let first = '';
 
+const rows = () => [...document.querySelectorAll('[data-row]')];
+
 function move(step) {
-  const rows = [...document.querySelectorAll('[data-row]')];
-  if (!rows.length) return;
-  const at = rows.findIndex((row) => row.classList.contains('chosen'));
-  const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)];
-  for (const other of rows) other.classList.toggle('chosen', other === row);
+  choose(rows().findIndex((row) => row.classList.contains('chosen')) + step);
+}
+
+// place is where a row stands in the list, -1 for none.
+export const place = (row) => rows().indexOf(row);
+
+// choose goes to the row at a place of the list, or to the one that is nearest.
+export function choose(at) {
+  const all = rows();
+  if (!all.length) return;
+  const row = all[Math.min(Math.max(at, 0), all.length - 1)];
+  for (const other of all) other.classList.toggle('chosen', other === row);
   row.querySelector('a.go, a')?.focus({ preventScroll: true });
   row.scrollIntoView({ block: 'nearest' });
 }

@@ -5,6 +5,7 @@ import { morph } from './morph.js';
 import { forget } from './drafts.js';
 import { steadily } from './steady.js';
 import { away, refresh } from './live.js';
+import { choose, place } from './keys.js';
 
 export function sending() {
   document.addEventListener('submit', (event) => {
@@ -45,11 +46,25 @@ async function taken(form, url, page) {
     return;
   }
   const at = document.activeElement;
+  const row = form.closest('#questions > [data-question]');
+  const before = row ? place(row) : -1;
   at?.blur(); // nobody fills it in any more
   if (!isThere(form, page)) (form.closest('#questions > [data-question]') ?? form).remove();
   await change(page);
   if (form.matches('.say')) scrollTo({ top: document.body.scrollHeight });
   if (at?.isConnected) at.focus({ preventScroll: true });
+  else if (before >= 0) choose(before); // the next question has taken its place
+  if (row) tell('The answer was taken.');
+}
+
+let shown;
+
+// tell says for a moment that something was done.
+function tell(words) {
+  const status = document.getElementById('done');
+  status.textContent = words;
+  clearTimeout(shown);
+  shown = setTimeout(() => { status.textContent = ''; }, 4000);
 }
 
 // refused shows what is wrong, or the form with the rows that were asked for.

@@ -2,7 +2,7 @@
 // out of sight.
 const main = () => document.getElementById('main');
 const top = () => document.querySelector('.bar').getBoundingClientRect().bottom;
-const bottom = () => document.querySelector('.say')?.getBoundingClientRect().top ?? innerHeight;
+const bottom = () => Math.min(document.querySelector('.say')?.getBoundingClientRect().top || innerHeight, innerHeight);
 const attention = 30_000; // ms that a pointer counts after it was moved
 let pointedAt = -attention;
 addEventListener('pointermove', () => { pointedAt = performance.now(); }, { passive: true });
@@ -80,21 +80,29 @@ addEventListener('scroll', () => {
   scrollTo({ top: goal, behavior: 'instant' });
 }, { passive: true });
 
-// tell says that something is new out of sight, and leads there.
-function tell(added) {
-  const news = added.filter((element) => element.isConnected && element.matches('[data-row], .message, .events > li, main > section[id], main > form[id]') && !element.matches('.say'));
-  const above = news.find((element) => element.getBoundingClientRect().top < top());
-  const target = above ?? news.find((element) => element.getBoundingClientRect().top >= bottom());
+let target; // what the button that leads to what is new leads to
+
+// look hides the button once what it leads to is in sight, or has gone.
+function look() {
   if (!target) return;
+  const { top: at } = target.getBoundingClientRect();
+  if (target.isConnected && (at < top() || at >= bottom())) return;
+  target = null;
+  document.getElementById('newer').hidden = true;
+}
+addEventListener('scroll', look, { passive: true });
+
+// tell says that something is new out of sight, and leads there. What the reader has said is
+// nothing new.
+function tell(added) {
+  look();
+  const news = added.filter((element) => element.isConnected && element.matches('[data-row], .message:not(.mine), .events > li, main > section[id], main > form[id]') && !element.matches('.say'));
+  const above = news.find((element) => element.getBoundingClientRect().top < top());
+  const found = above ?? news.find((element) => element.getBoundingClientRect().top >= bottom());
+  if (!found) return;
+  target = found;
   const button = document.getElementById('newer');
   button.textContent = target === above ? 'New above ↑' : 'New below ↓';
   button.hidden = false;
-  const look = () => {
-    const { top: at } = target.getBoundingClientRect();
-    if (target.isConnected && (at < top() || at >= bottom())) return;
-    button.hidden = true;
-    removeEventListener('scroll', look);
-  };
-  addEventListener('scroll', look, { passive: true });
-  button.onclick = () => target.scrollIntoView({ block: target.clientHeight > bottom() - top() ? 'start' : 'center' });
+  button.onclick = () => found.scrollIntoView({ block: found.clientHeight > bottom() - top() ? 'start' : 'center' });
 }
