@@ -67,7 +67,7 @@ Do it.`)
 			"note     the CLI signs in by itself (the login of its user in /no/such/dir): what runs for a job can read that credential", "Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN for the server alone",
 		}},
 		"nothing to sign in with": {vars{"SANDBOX": "require", "CLAUDE_BIN": signedOut}, 1, []string{"problem  Claude is not signed in: set ANTHROPIC_API_KEY"}},
-		"a token of a login": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "CLAUDE_CODE_OAUTH_TOKEN": "s3cret-word"}, 0, []string{"signs in by itself (CLAUDE_CODE_OAUTH_TOKEN)"}},
+		"a token of a login":      {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "CLAUDE_CODE_OAUTH_TOKEN": "s3cret-word"}, 0, []string{"signs in by itself (CLAUDE_CODE_OAUTH_TOKEN)"}},
 		"a cloud": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "CLAUDE_CODE_USE_BEDROCK": "1", "ANTHROPIC_API_KEY": "s3cret-word"}, 0, []string{
 			"signs in by itself (CLAUDE_CODE_USE_BEDROCK)", "of a gateway that signs",
 		}},

@@ -28,6 +28,7 @@ var mostOf = map[string]int{
 	"github.com/yuin/goldmark/util":                  180_000, // HTML entities
 	"github.com/google/jsonschema-go/jsonschema":     110_000, // by the MCP SDK
 	"github.com/prometheus/client_golang/prometheus": 120_000,
+	"github.com/itchyny/gojq":                        250_000, // jq's functions, for --jq
 	"github.com/prometheus/procfs":                   130_000,
 }
 
