@@ -420,10 +420,27 @@ var Token = class {
   }
 };
 
+// clients/typescript/src/writing.ts
+var Writer = class {
+  #last;
+  #text = "";
+  /** The text with another piece; undefined if one before it is missing: then the message has the rest. */
+  add(piece) {
+    const last = this.#last;
+    if (piece.whole) this.#text = piece.text;
+    else if (last?.turn === piece.turn && last.block === piece.block && last.piece + 1 === piece.piece) this.#text += piece.text;
+    else return void 0;
+    this.#last = piece;
+    const { turn, block, simulated } = piece;
+    return { turn, block, text: this.#text, ...simulated && { simulated } };
+  }
+};
+
 // clients/typescript/src/watch.ts
 async function* watch(client, requestId, options) {
-  const { since, userId, signal } = options;
+  const { since, userId, signal, text } = options;
   const told = [];
+  const writer = new Writer();
   let live = false;
   let failure;
   let wake = () => {
@@ -437,6 +454,13 @@ async function* watch(client, requestId, options) {
     since,
     userId,
     onEvent: (event) => note(() => told.push(event)),
+    onText: text ? (piece) => {
+      const data = writer.add(piece);
+      const waits = told.at(-1);
+      if (!data) return;
+      if (typeof waits === "object" && waits.type === "text") told.pop();
+      note(() => told.push({ type: "text", data }));
+    } : void 0,
     onResync: () => note(() => told.push("resync")),
     onLive: () => note(() => live = true),
     onError: (error) => note(() => failure = { error })
@@ -449,7 +473,7 @@ async function* watch(client, requestId, options) {
     for (; ; ) {
       for (let next; next = told.shift(); ) {
         if (next !== "resync") {
-          last = isLast(next);
+          if (next.type !== "text") last = isLast(next);
           yield next;
           continue;
         }
@@ -531,10 +555,6 @@ var Ringback = class {
   reply(checkpointId, reply, options) {
     return this.request("POST", `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
   }
-  /**
-   * Follows a job to its end: all of its events, from the first on or behind `since`, each
-   * once. `resync` among them says that some are no longer kept, and brings the record.
-   */
   watch(requestId, options = {}) {
     return watch(this, requestId, options);
   }
@@ -588,6 +608,7 @@ export {
   Ringback,
   RingbackError,
   Unreachable,
+  Writer,
   asked,
   hasEnded,
   isLast,

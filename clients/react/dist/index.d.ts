@@ -1,5 +1,5 @@
 import { type ReactNode } from 'react';
-import { type Activity, type Checkpoint, type ConnectionState, type CreatedJob, type Input, type Job, type KindName, type Reply, type Result, type Ringback, type Word } from 'ringback-client';
+import { type Activity, type Checkpoint, type ConnectionState, type CreatedJob, type Input, type Job, type KindName, type Reply, type Result, type Ringback, type Word, type Writing } from 'ringback-client';
 /** Gives the hooks below it a client. */
 export declare function RingbackProvider({ client, children }: {
     client: Ringback;
@@ -21,6 +21,8 @@ export interface JobView<K> {
     job: Job<K> | undefined;
     /** What Claude has reported last. */
     activity: Activity | undefined;
+    /** What Claude is writing, until it has come as a message; undefined unless it was asked for. */
+    writing: Writing | undefined;
     /** The result's suggestions, as far as they have come. */
     suggestions: Items<K>;
     /** Whether it has ended, one way or another. */
@@ -34,8 +36,10 @@ export interface JobView<K> {
     /** Why it cannot be read or followed. */
     error: Error | null;
 }
-/** Follows a job; none while requestId is undefined. */
-export declare function useJob<K = string>(requestId: string | undefined): JobView<K>;
+/** Follows a job; none while requestId is undefined. With `text`, also what Claude is writing. */
+export declare function useJob<K = string>(requestId: string | undefined, { text }?: {
+    text?: boolean;
+}): JobView<K>;
 /** A job to ask for, and what is known of it then. */
 export interface Run<K> extends JobView<K> {
     /** Asks for a job; what was known of the last one is forgotten. */

@@ -5,7 +5,7 @@ import { jsx as _jsx } from "react/jsx-runtime";
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState } from 'react';
-import { hasEnded } from 'ringback-client';
+import { hasEnded, Writer } from 'ringback-client';
 const Context = createContext(undefined);
 /** Gives the hooks below it a client. */
 export function RingbackProvider({ client, children }) {
@@ -23,8 +23,8 @@ export const keys = {
     job: (requestId) => ['ringback', 'job', requestId],
     inbox: ['ringback', 'inbox'],
 };
-/** Follows a job; none while requestId is undefined. */
-export function useJob(requestId) {
+/** Follows a job; none while requestId is undefined. With `text`, also what Claude is writing. */
+export function useJob(requestId, { text = false } = {}) {
     const client = useRingback();
     const queries = useQueryClient();
     const [progress, setProgress] = useState(() => nothing(requestId));
@@ -41,8 +41,16 @@ export function useJob(requestId) {
         setFailure(null);
         setProgress(nothing(requestId));
         const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.job(requestId) }));
+        const writer = new Writer();
         const stop = client.listen({
             requestId,
+            onText: text
+                ? (piece) => {
+                    const writing = writer.add(piece);
+                    if (writing)
+                        setProgress((before) => ({ ...before, writing }));
+                }
+                : undefined,
             onEvent: (event) => {
                 setProgress((before) => after(before, event));
                 if (event.type !== 'activity' && event.type !== 'partial')
@@ -56,13 +64,14 @@ export function useJob(requestId) {
             refresh.cancel();
             stop();
         };
-    }, [client, queries, requestId]);
+    }, [client, queries, requestId, text]);
     const job = record.data;
     const told = progress.of === requestId ? progress : nothing(requestId);
     const suggestions = job?.result?.suggestions ?? told.items;
     return {
         job,
         activity: told.activity ?? job?.activity,
+        writing: told.writing,
         suggestions: suggestions,
         ended: job !== undefined && hasEnded(job.status),
         checkpoint: job?.checkpoint,
@@ -78,6 +87,8 @@ function after(before, event) {
     switch (event.type) {
         case 'activity':
             return { ...before, activity: event.data };
+        case 'message': // it holds the text
+            return event.data.message.role === 'assistant' ? { ...before, writing: undefined } : before;
         case 'partial': {
             const batch = event.data.suggestions;
             const kept = before.items.slice(0, event.data.total - batch.length); // a turn that starts over sends its batches anew

@@ -99,6 +99,8 @@ export interface components {
         };
         /** @description A standing approval of tool calls, until it is revoked. */
         Approval: {
+            /** @description `covers` says in plain words what the rule lets through. */
+            covers?: components["schemas"]["Segment"][];
             /** Format: date-time */
             createdAt: string;
             id: string;
@@ -143,6 +145,8 @@ export interface components {
             /** @description The digest of the entry before, as it is stored: hex SHA-256. It is empty for the first, and PreviousUnknown where the log was begun without. */
             previous?: string;
             requestId: string;
+            /** @description What a yes for more than once to the call of a tool permits; empty for an action. */
+            rule?: string;
             /** @description The run of an action. */
             run?: string;
             /** @description How far an approval goes: once, job or always. */
@@ -1748,6 +1752,21 @@ export interface components {
             /** @description Whose job it is. */
             userId: string;
         };
+        /** @description A part of a question. */
+        Segment: {
+            /** @description Whose words these are. */
+            from: components["schemas"]["SegmentSource"];
+            /** @description What the part says: plain text, never Markdown. A value is written as in JSON, with each character that is not seen, or looks like another, as a \u escape. */
+            text: string;
+        };
+        /**
+         * @description - `kind`: the kind's author
+         *     - `ringback`: Ringback
+         *     - `value`: whoever chose the value: Claude, a repository, a stranger
+         *     - `asker`: whoever asks in their own words: Claude, or something outside Ringback
+         * @enum {string}
+         */
+        SegmentSource: "kind" | "ringback" | "value" | "asker";
         /**
          * @description - `user`
          *     - `assistant`

@@ -2,14 +2,15 @@ import { type Call, type CallOptions } from './http.js';
 import { type Listener } from './listen.js';
 import { type TokenSource } from './token.js';
 import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, Reply, Resync } from './types.js';
-import { type WatchOptions } from './watch.js';
+import { type TextSoFar, type WatchOptions } from './watch.js';
 export { type Asked, type AskedField, asked, type Segment } from './asked.js';
 export type { components, Events, Kinds, ServerKinds, CodeChangeInput, CodeChangeResult, MealSuggestionsInput, MealSuggestionsResult, MediaInput, MediaResult, ShipInput, ShipResult, } from './contract.js';
 export type { ConnectionState } from './connection.js';
 export { type CallOptions, RingbackError, Unreachable } from './http.js';
 export type { Listener } from './listen.js';
 export type { TokenSource } from './token.js';
-export type { WatchOptions } from './watch.js';
+export type { TextSoFar, WatchOptions } from './watch.js';
+export { Writer, type Writing } from './writing.js';
 export * from './types.js';
 /** Where the server is, and who calls it. */
 export interface RingbackOptions {
@@ -70,7 +71,10 @@ export declare class Ringback {
      * Follows a job to its end: all of its events, from the first on or behind `since`, each
      * once. `resync` among them says that some are no longer kept, and brings the record.
      */
-    watch<K = string>(requestId: string, options?: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K>, void, undefined>;
+    watch<K = string>(requestId: string, options?: WatchOptions & {
+        text?: false;
+    }): AsyncGenerator<JobEvent<K> | Resync<K>, void, undefined>;
+    watch<K = string>(requestId: string, options: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K> | TextSoFar, void, undefined>;
     /** Listens to a job, or to all of a user's, until the function that it returns is called. */
     listen<K = string>(listener: Listener<K>): () => void;
     /** Calls whatever else the API offers. */

@@ -8,6 +8,7 @@ import { Token } from './token.js';
 import { watch } from './watch.js';
 export { asked } from './asked.js';
 export { RingbackError, Unreachable } from './http.js';
+export { Writer } from './writing.js';
 export * from './types.js';
 /** A Ringback server. */
 export class Ringback {
@@ -68,10 +69,6 @@ export class Ringback {
     reply(checkpointId, reply, options) {
         return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
     }
-    /**
-     * Follows a job to its end: all of its events, from the first on or behind `since`, each
-     * once. `resync` among them says that some are no longer kept, and brings the record.
-     */
     watch(requestId, options = {}) {
         return watch(this, requestId, options);
     }

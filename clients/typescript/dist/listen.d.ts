@@ -18,7 +18,7 @@ export interface Listener<K = string> {
     /** With requestId: all that has happened so far was told; what comes now happens now. */
     onLive?(): void;
     /** With requestId: what Claude is writing, as it is written. */
-    onText?(piece: TextPiece): void;
+    onText?: ((piece: TextPiece) => void) | undefined;
     /** Whether events come as they happen. */
     onState?(state: ConnectionState): void;
     /** Listening has ended, and not by you. */

@@ -1,8 +1,10 @@
 import { hasEnded, isLast } from './types.js';
+import { Writer } from './writing.js';
 /** Turns what is told of a job into what can be iterated over, up to the job's end. */
 export async function* watch(client, requestId, options) {
-    const { since, userId, signal } = options;
+    const { since, userId, signal, text } = options;
     const told = [];
+    const writer = new Writer();
     let live = false;
     let failure;
     let wake = () => { };
@@ -15,6 +17,17 @@ export async function* watch(client, requestId, options) {
         since,
         userId,
         onEvent: (event) => note(() => told.push(event)),
+        onText: text
+            ? (piece) => {
+                const data = writer.add(piece);
+                const waits = told.at(-1);
+                if (!data)
+                    return;
+                if (typeof waits === 'object' && waits.type === 'text')
+                    told.pop(); // nobody has read it: the new one holds it
+                note(() => told.push({ type: 'text', data }));
+            }
+            : undefined,
         onResync: () => note(() => told.push('resync')),
         onLive: () => note(() => (live = true)),
         onError: (error) => note(() => (failure = { error })),
@@ -28,7 +41,8 @@ export async function* watch(client, requestId, options) {
         for (;;) {
             for (let next; (next = told.shift());) {
                 if (next !== 'resync') {
-                    last = isLast(next);
+                    if (next.type !== 'text')
+                        last = isLast(next);
                     yield next;
                     continue;
                 }

@@ -1,0 +1,18 @@
+/** Joins the pieces of what Claude writes. */
+export class Writer {
+    #last;
+    #text = '';
+    /** The text with another piece; undefined if one before it is missing: then the message has the rest. */
+    add(piece) {
+        const last = this.#last;
+        if (piece.whole)
+            this.#text = piece.text;
+        else if (last?.turn === piece.turn && last.block === piece.block && last.piece + 1 === piece.piece)
+            this.#text += piece.text;
+        else
+            return undefined;
+        this.#last = piece;
+        const { turn, block, simulated } = piece;
+        return { turn, block, text: this.#text, ...(simulated && { simulated }) };
+    }
+}
