@@ -252,7 +252,7 @@ type rawClient struct {
 	url        string
 	conn       net.Conn
 	read       *bufio.Reader
-	head, host string
+	head string
 }
 
 func (c *rawClient) post(body []byte) {

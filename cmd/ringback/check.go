@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,7 +39,7 @@ are those of a job whose working directory is the current one.`,
 			case tool != "" && name != "":
 				return tryTool(cmd.OutOrStdout(), c, name, tool)
 			case tool != "" || name != "":
-				return cli.UsageError(fmt.Errorf("--tool and --kind belong together, such as --kind release --tool 'Bash: make deploy'"))
+				return cli.UsageError(errors.New("--tool and --kind belong together, such as --kind release --tool 'Bash: make deploy'"))
 			}
 			return checkAll(cmd, c)
 		},

@@ -125,7 +125,7 @@ func (r toolRule) why(c ToolCall) string {
 		return "all of the call matches"
 	case part:
 		return "a part of the call matches"
-	case unseen, hidden, none:
+	default:
 	}
 	return "it cannot be seen whether the call matches"
 }

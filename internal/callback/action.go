@@ -177,7 +177,7 @@ func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (any, error) {
 		if len(ended.Result) == 0 {
 			ended.Result = unknownOutcome(a.action.Name)
 		}
-	case lifecycle.RunSucceeded, lifecycle.RunFailed:
+	default:
 	}
 	return response{ended.Result, func() { _ = h.jobs.AckActionResult(a.ctx, a.id, approval.Key(a.operation), run) }}, nil
 }

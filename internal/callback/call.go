@@ -104,6 +104,7 @@ func forClaude(err error) error {
 		e.Hint = strings.TrimSpace(e.Hint + " Correct the payload file and send it again.")
 	case job.TooLarge:
 		e.Hint = strings.TrimSpace(e.Hint + " Shorten the payload, or send the result in batches.")
+	default:
 	}
 	return e
 }

@@ -84,7 +84,7 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:
 		return nil, late(job.Cancelled)
-	case job.Open, job.Interpreting, job.Superseded:
+	default:
 	}
 	return parkedCheckpoint{"parked", stopNow}, nil
 }

@@ -85,7 +85,7 @@ func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error)
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:
 		return nil, late(job.Cancelled)
-	case job.Open, job.Interpreting, job.Superseded:
+	default:
 	}
 	return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
 }

@@ -171,7 +171,7 @@ func (h *Handler) awaitAnswers(t *toolCall, id job.CheckpointID, questions []own
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:
 		return nil, late(job.Cancelled)
-	case job.Open, job.Interpreting, job.Superseded:
+	default:
 	}
 	return decide("defer", nobodyDecided), nil
 }

@@ -40,7 +40,7 @@ func (in *call) refused(o lifecycle.Outcome) error {
 		case o.State == job.Pending:
 			return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
 		}
-	case lifecycle.Accepted, lifecycle.Repeated, lifecycle.Stale, lifecycle.Unapproved, lifecycle.Denied:
+	default:
 	}
 	return job.Errorf(job.Internal, "Unexpected outcome %s", o)
 }

@@ -80,10 +80,9 @@ const (
 
 // hook answers one of the CLI's hooks.
 func (h *Handler) hook(in *call) (any, error) {
-	err := h.stillRuns(in)
-	ended, _ := errors.AsType[*job.Error](err)
-	if err != nil && (ended == nil || ended.Kind != job.NotFound) {
-		return nil, err
+	ended := h.stillRuns(in)
+	if e, ok := errors.AsType[*job.Error](ended); ended != nil && !(ok && e.Kind == job.NotFound) {
+		return nil, ended
 	}
 	var body toolCallBody
 	if err := httpjson.KnownInto(in.payload, &body); err != nil {

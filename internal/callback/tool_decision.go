@@ -97,7 +97,7 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:
 		return nil, late(job.Cancelled)
-	case job.Open, job.Interpreting, job.Superseded:
+	default:
 	}
 	return decide("defer", nobodyDecided), nil
 }

@@ -76,7 +76,7 @@ func TestContexts(t *testing.T) {
 			t.Errorf("%v: exit code %d, says %q", line, got.code, got.stderr)
 		}
 	}
-	if err := os.Chmod(file, 0o644); err != nil { //nolint:gosec // as somebody may have left it
+	if err := os.Chmod(file, 0o644); err != nil { // as somebody may have left it
 		t.Fatal(err)
 	}
 	if got := s.run(t, "list"); got.code != 2 || !strings.Contains(got.stderr, "chmod 600") {

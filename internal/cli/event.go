@@ -48,9 +48,9 @@ func inWords(e client.Event) string {
 	d := dataOf(e)
 	switch e.Type() {
 	case job.EventPending:
-		return d.phase(job.Pending) + d.again()
+		return d.phase() + d.again()
 	case job.EventRunning:
-		return d.phase(job.Running) + d.again()
+		return d.phase() + d.again()
 	case job.EventActivity:
 		return fmt.Sprintf("%3.0f%%  %s", d.Percent, oneLine(d.text()))
 	case job.EventPartial:
@@ -69,7 +69,7 @@ func inWords(e client.Event) string {
 		return "the result was accepted" + made + ": ringback status " + e.RequestID.Short()
 	case job.EventError:
 		return reason(job.Job{Error: oneLine(d.Error), ErrorCode: d.Code})
-	case job.EventCancelled, job.EventRejected:
+	default:
 	}
 	return oneLine(cmp.Or(d.text(), string(d.Phase)))
 }
@@ -83,8 +83,8 @@ func hearingInWords(data json.RawMessage) string {
 	return fmt.Sprintf("message %d was %s", w.MessageID, w.Words())
 }
 
-// phase says what goes on in a state that begins, or goes on.
-func (d eventData) phase(s job.State) string {
+// phase says what goes on in the state that begins, or goes on.
+func (d eventData) phase() string {
 	return phaseInWords(d.Phase, d.PhaseUntil, d.LastFailure)
 }
 

@@ -102,7 +102,7 @@ func (p printer) state(s job.State) string {
 		code = red
 	case job.Cancelled, job.AwaitingApproval, job.AwaitingInput:
 		code = yellow
-	case job.Pending, job.Running:
+	default:
 	}
 	return p.paint(code, clean(string(s)))
 }

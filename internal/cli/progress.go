@@ -27,9 +27,9 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 	d := dataOf(e)
 	switch e.Type() {
 	case job.EventPending:
-		b.line(0, capitalized(d.phase(job.Pending))+d.again())
+		b.line(0, capitalized(d.phase())+d.again())
 	case job.EventRunning:
-		b.line(b.share(d.Phase), capitalized(d.phase(job.Running))+d.again())
+		b.line(b.share(d.Phase), capitalized(d.phase())+d.again())
 	case job.EventActivity:
 		b.line(d.Percent, d.text())
 	case job.EventPartial:
@@ -44,7 +44,7 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 			b.here.resolved(checkpointOf(e))
 		}
 		b.line(b.percent, "Answered")
-	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, job.EventMessage, job.EventHeard:
+	default:
 	}
 	return ends(e)
 }
@@ -55,7 +55,7 @@ func (b *progress) share(p job.Phase) float64 {
 	switch p {
 	case job.Capturing, job.Verifying, job.Publishing:
 		return b.percent
-	case job.NoPhase, job.Queued, job.WaitingForLimit, job.WaitingForExit, job.Preparing, job.AtWork, job.Held:
+	default:
 	}
 	return 0
 }
@@ -103,7 +103,7 @@ func ends(e client.Event) bool {
 	switch e.Type() {
 	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, client.Resync:
 		return true
-	case job.EventPending, job.EventRunning, job.EventActivity, job.EventPartial, job.EventMessage, job.EventHeard, job.EventCheckpoint, job.EventResolved:
+	default:
 	}
 	return false
 }

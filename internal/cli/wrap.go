@@ -26,7 +26,7 @@ func cells(r rune) int {
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth:
 		return 2
-	case width.Neutral, width.EastAsianAmbiguous, width.EastAsianNarrow, width.EastAsianHalfwidth:
+	default:
 	}
 	if unicode.In(r, unicode.Mn, unicode.Me) && r != '\ufe0f' { // that one may make the character before it wide
 		return 0

@@ -37,7 +37,7 @@ func stateWords(s job.State) string {
 		return "needs an answer"
 	case job.Received:
 		return "done"
-	case job.Pending, job.Running, job.Cancelled, job.Rejected, job.Expired, job.Failed:
+	default:
 	}
 	return string(s)
 }
@@ -53,7 +53,7 @@ func tone(s job.State) string {
 		return "good"
 	case job.Failed, job.Expired:
 		return "bad"
-	case job.Pending, job.Cancelled, job.Rejected:
+	default:
 	}
 	return "still"
 }

@@ -136,7 +136,7 @@ func advice(e *job.Error, reading bool) string {
 		return cmp.Or(said, "Send it again in a few seconds.")
 	case job.Method:
 		return "This address takes what a form sends, and shows nothing by itself."
-	case job.Invalid, job.Forbidden, job.Conflict, job.TooLarge, job.Unsupported, job.TooMany, job.Internal:
+	default:
 	}
 	return said
 }

@@ -253,7 +253,7 @@ func phaseClass(p job.Phase) string {
 		return "asks"
 	case job.Verifying, job.Capturing, job.Publishing, job.Preparing:
 		return "good"
-	case job.NoPhase, job.Queued, job.WaitingForLimit, job.WaitingForExit:
+	default:
 	}
 	return "still"
 }

@@ -23,9 +23,9 @@ func newFrame(e store.EventEnvelope) *frame {
 }
 
 // encode is a frame of a type of websocket's. The library would copy it for each client.
-func encode(kind int, payload []byte) []byte {
+func encode(kind byte, payload []byte) []byte {
 	b := make([]byte, 0, 10+len(payload))
-	b = append(b, 1<<7|byte(kind)) // a whole message
+	b = append(b, 1<<7|kind) // a whole message
 	switch n := len(payload); {
 	case n < 126:
 		b = append(b, byte(n))

@@ -2,8 +2,10 @@ package kind_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
+	"ringback/internal/job"
 	"ringback/internal/kind"
 )
 
@@ -24,21 +26,13 @@ x`}, map[string]string{"k.input.json": ranges, "k.result.json": items}))
 	wantProblems(t, problems)
 	k, _ := registry.Get("k")
 	for to, want := range map[string]string{"2": "", "1": "", "0": "/to is before from"} {
-		got := ""
-		for _, d := range k.CheckInput(map[string]any{"from": "1", "to": to}) {
-			got += d.Path + " " + d.Message
-		}
-		if got != want {
+		if got := inWords(k.CheckInput(map[string]any{"from": "1", "to": to})); got != want {
 			t.Errorf("to %s: %q, want %q", to, got, want)
 		}
 	}
 	for most, want := range map[string]string{`{"from": "1"}`: "", `{"from": "1", "most": 2}`: "", `{"from": "1", "most": 1}`: "/items has more items than the request allows"} {
 		_, details, err := k.Accept(map[string]any{"items": []any{"a", "b"}}, func() (json.RawMessage, error) { return json.RawMessage(most), nil })
-		got := ""
-		for _, d := range details {
-			got += d.Path + " " + d.Message
-		}
-		if err != nil || got != want {
+		if got := inWords(details); err != nil || got != want {
 			t.Errorf("%s: %q %v, want %q", most, got, err, want)
 		}
 	}
@@ -66,4 +60,13 @@ x`, "l.md": "---\ncheck:\n  - that: 'true'\n    mesage: x\n---\nx"}, map[string]
 		`p/k.md:10: check: number 5: that: unknown name output`,
 		`p/l.md:4: check: "mesage" is not a known key`,
 	)
+}
+
+// inWords returns what is wrong, one fault after the other.
+func inWords(details []job.Detail) string {
+	var all []string
+	for _, d := range details {
+		all = append(all, d.Path+" "+d.Message)
+	}
+	return strings.Join(all, "; ")
 }

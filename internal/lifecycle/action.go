@@ -110,7 +110,7 @@ func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
 	case approval.Expired:
 		st.takeApproval(j, key)
 		refused.Detail, refused.CheckpointID = approvalExpired, a.Checkpoint
-	case approval.Denied, approval.Missing:
+	default:
 	}
 	st.audit(j, refused)
 	return Outcome{Kind: Unapproved, Reason: refused.Detail}

@@ -91,7 +91,7 @@ func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.Check
 		return message, st.interpret(c, r, message)
 	case job.Superseded:
 		return message, st.clarify(c, r, fresh)
-	case job.Answered, job.Open, job.CheckpointExpired, job.CheckpointCancelled:
+	default:
 	}
 	return message, st.resolve(c, r)
 }

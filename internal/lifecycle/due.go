@@ -35,7 +35,7 @@ func ClockOf(state job.State) Clock {
 		return HumanClock
 	case job.Running:
 		return CallbackClock
-	case job.Received, job.Cancelled, job.Rejected, job.Expired, job.Failed:
+	default:
 	}
 	return PurgeClock
 }
@@ -47,7 +47,7 @@ func (s *Service) Fire(ctx context.Context, d Due) error {
 	case LapseClock, ForgetClock, ApprovalClock:
 		id := job.CheckpointID(d.Ref)
 		return s.run(ctx, Query{Checkpoint: id, Clock: d.Clock, Approvals: true}, func(st *State) error { return st.fireForCheckpoint(d.Clock, id) })
-	case CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock, PurgeClock:
+	default:
 	}
 	id := job.ID(d.Ref)
 	return s.run(ctx, Query{Job: id, Clock: d.Clock, Everything: d.Clock == PurgeClock}, func(st *State) error { return st.fireForJob(d.Clock, id) })
@@ -75,7 +75,7 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 		return st.stopHolding(j)
 	case RetryClock:
 		return st.retryNow(j)
-	case CallbackClock, QueueClock, HumanClock, PurgeClock, LapseClock, ForgetClock, ApprovalClock:
+	default:
 	}
 	if j.State.Terminal() {
 		return nil
@@ -119,7 +119,7 @@ func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
 		if j := st.Job; j != nil && c.ToolCallID != "" && j.Approval != nil && j.Approval.Checkpoint == c.ID {
 			st.failCall(j.chat(), c.ToolCallID, "expired")
 		}
-	case CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock, PurgeClock:
+	default:
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (o *Outbox) do(ctx context.Context, t store.Task) error {
 		return o.handlers.FinishReadingFunc(ctx, job.ID(t.Ref))
 	case lifecycle.TaskContinue:
 		return o.handlers.FollowFunc(ctx, job.ID(t.Ref))
-	case lifecycle.TaskResume, lifecycle.TaskWebhook, lifecycle.TaskSlack:
+	default:
 	}
 	// While nodes are being updated, a newer one may add tasks that only newer ones know.
 	return fmt.Errorf("this node does not know tasks of the kind %q", t.Kind)

@@ -278,7 +278,7 @@ func (r *Runner) Event(e store.EventEnvelope) {
 		if t := r.ownedTurnOf(e.RequestID); t != nil && t.step == nil {
 			go t.check()
 		}
-	case job.EventActivity, job.EventPartial, job.EventMessage, job.EventHeard, job.EventCheckpoint, job.EventResolved:
+	default:
 	}
 }
 

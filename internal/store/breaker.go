@@ -114,7 +114,7 @@ func (b *breaker) call(ctx context.Context, timeout time.Duration, do func(conte
 		return errHangs
 	}
 	sent := time.Now()
-	err := do(&limitedCall{ctx, sent.Add(timeout)})
+	err := do(&limitedCall{ctx, sent.Add(timeout)}) //nolint:contextcheck // it has the caller's within
 	switch {
 	case isAnswer(err):
 		b.close()

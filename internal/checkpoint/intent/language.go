@@ -192,7 +192,7 @@ func senseOf(found []phrase) meaning {
 			continue
 		case doubt:
 			return doubt
-		case approves, denies, withdraw, changes:
+		default:
 		}
 		text := strings.Join(p.plain, " ")
 		if sense != "" && sense != p.meaning || p.meaning == approves && said[text] {

@@ -50,7 +50,7 @@ func (a *actor) play() error {
 		return a.stayAway()
 	case job.SimulateFailure:
 		return a.giveUp()
-	case job.SimulateNone, job.SimulateManual, job.SimulateSuccess, job.SimulateRepair:
+	default:
 	}
 	if err := a.report(); err != nil {
 		return err
