@@ -6,12 +6,12 @@ import "testing"
 func TestATurnThatWaitsForAnActionDoesNotHang(t *testing.T) {
 	t.Parallel()
 	env := ownKind(t, "slow", `---
-stall_timeout: 2s
-tool_timeout: 2s
+stall_timeout: 5s
+tool_timeout: 5s
 actions:
   - name: build
     confirm: never
-    command: [sh, -c, 'sleep 6']
+    command: [sh, -c, 'sleep 9']
 ---
 Build.`, "")
 	env["CLAUDE_BIN"] = script(t, `

@@ -100,7 +100,7 @@ func TestRefusedRunsNameTheirOwnFields(t *testing.T) {
 		"/user_id":                      {"prompt": "x", "user_id": "ringback:x"},
 		"/session_id":                   {"prompt": "x", "session_id": "a/b"},
 		"/agent_tool_config/kind":       {"prompt": "x", "agent_tool_config": object{"kind": 5}},
-		"/agent_tool_config/repos/0":    {"prompt": "x", "agent_tool_config": object{"kind": "code-change", "repos": []any{"x"}}},
+		"/agent_tool_config/repos/0":    {"prompt": "x", "agent_tool_config": object{"kind": "code-change", "repos": []any{5}}},
 		"/agent_tool_config/media_type": {"prompt": "x", "agent_tool_config": object{"media_type": "song"}},
 	} {
 		refused := n.want(t, 400, "POST", "/hitl/runs", body)

@@ -19,7 +19,7 @@ import (
 // talkKind is a kind that may sleep.
 func talkKind(t testing.TB, more string) string {
 	t.Helper()
-	return kindsDir(t, "talk.md", "---\nallowed_tools: ['Bash(sleep *)']\nmax_turns: 1000\n"+more+"---\nListen.")
+	return kindsDir(t, "talk.md", "---\nallowed_tools: ['Bash(sleep *)']\nmax_turns: 1000\nmax_attempts: 20\n"+more+"---\nListen.")
 }
 
 // wholeText is all that a request holds of a conversation, by whatever way it came there.

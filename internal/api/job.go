@@ -115,7 +115,7 @@ func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	if q.State != "" && !slices.Contains(job.States[:], q.State) {
 		return q, job.UnknownName("/status", string(q.State), job.States[:])
 	}
-	if _, known := s.jobs.Kind(q.Kind); q.Kind != "" && !known {
+	if _, known := s.kinds.Get(q.Kind); q.Kind != "" && !known {
 		return q, job.UnknownName("/kind", q.Kind, s.jobs.KindNames())
 	}
 	var err error

@@ -104,7 +104,7 @@ func (h *Handler) openMCP(c echo.Context) (*call, []byte, error) {
 	}
 	body, err := httpjson.ReadBody(c.Response(), r, h.opts.BodyLimit)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, forClaude(err)
 	}
 	in := &call{ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP()}
 	takeHeaders(r, in.payload)

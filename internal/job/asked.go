@@ -237,7 +237,7 @@ func Bare(name string) string {
 // another, or if it reads like a rename.
 func FileName(path string) string {
 	quoted := literal.Quote(path)
-	if strings.TrimSpace(path) != path || strings.Contains(path, "  ") { // pages and terminals show fewer spaces
+	if strings.Trim(path, " ") != path || strings.Contains(path, "  ") { // pages and terminals show fewer spaces
 		return strings.ReplaceAll(quoted, " ", `\u0020`)
 	}
 	if quoted != `"`+path+`"` || strings.Contains(path, "→") || path == "" {

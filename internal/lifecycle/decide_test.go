@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -139,6 +140,9 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 	answered := func(asked job.CheckpointType) func(*Job) {
 		return func(j *Job) {
 			j.ResumeReason, j.Answers = &ResumeReason{Reason: Replied}, Answers{{ID: "chk_00_a", Type: asked}}
+			if asked == job.ToolApproval {
+				j.Answers[0].ToolCallID, j.Answers[0].Props = "toolu_1", json.RawMessage(`{"tool_name":"Bash"}`)
+			}
 		}
 	}
 	for name, row := range map[string]struct {

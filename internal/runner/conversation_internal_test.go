@@ -61,7 +61,7 @@ func TestWhatPeopleSeeOfAConversation(t *testing.T) {
 			assistant(`[{"type":"tool_use","id":"t1","name":"Write","input":{"file_path":"/w/result.json","content":"{}"}}]`), user(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`),
 		}},
 		"the end of a call that an earlier turn stopped at": {
-			answers: []job.Checkpoint{{Type: job.ToolApproval, Props: json.RawMessage(`{"tool_call_id":"t7","tool_name":"Bash"}`)}, {Type: job.Confirmation, Props: json.RawMessage(`{"tool_call_id":"t8","tool_name":"x"}`)}},
+			answers: []job.Checkpoint{{Type: job.ToolApproval, ToolCallID: "t7", Props: json.RawMessage(`{"tool_call_id":"t7","tool_name":"Bash"}`)}, {Type: job.Confirmation, ToolCallID: "t8", Props: json.RawMessage(`{"tool_call_id":"t8","action":"x"}`)}},
 			lines:   []string{user(`[{"type":"tool_result","tool_use_id":"t7","content":"done"}]`), user(`[{"type":"tool_result","tool_use_id":"t8","content":"done"}]`)},
 			want:    []string{`tool | Bash output-available "done"`},
 		},
