@@ -248,10 +248,10 @@ func saturate(b *testing.B, url string, operations, connections int, reuse bool,
 
 // rawClient posts over one connection with little work of its own: the machine is the servers'.
 type rawClient struct {
-	t          testing.TB
-	url        string
-	conn       net.Conn
-	read       *bufio.Reader
+	t    testing.TB
+	url  string
+	conn net.Conn
+	read *bufio.Reader
 	head string
 }
 

@@ -81,7 +81,11 @@ const (
 // hook answers one of the CLI's hooks.
 func (h *Handler) hook(in *call) (any, error) {
 	ended := h.stillRuns(in)
-	if e, ok := errors.AsType[*job.Error](ended); ended != nil && !(ok && e.Kind == job.NotFound) {
+	hasEnded := false
+	if e, ok := errors.AsType[*job.Error](ended); ok {
+		hasEnded = e.Kind == job.NotFound
+	}
+	if ended != nil && !hasEnded {
 		return nil, ended
 	}
 	var body toolCallBody
@@ -90,7 +94,7 @@ func (h *Handler) hook(in *call) (any, error) {
 	}
 	switch body.Event {
 	case "", claude.PreToolUse:
-		if ended != nil {
+		if hasEnded {
 			return nil, ended
 		}
 		return h.toolCalls(in, body)
@@ -99,8 +103,8 @@ func (h *Handler) hook(in *call) (any, error) {
 		return nil, job.UnknownName("/hook_event_name", body.Event, []string{claude.PreToolUse, claude.PostToolBatch, claude.Stop})
 	}
 	switch {
-	case ended != nil:
-		return hookAnswer{}, nil // the turn may end
+	case hasEnded:
+		return hookAnswer{}, nil //nolint:nilerr // the job has ended, and so may the turn
 	case body.Event == claude.Stop:
 		return h.stops(in, body)
 	}

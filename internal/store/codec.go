@@ -96,7 +96,7 @@ func encodeField(v reflect.Value) string {
 	case []string:
 		return strings.Join(x, " ")
 	}
-	switch v.Kind() { //nolint:exhaustive // the rest is JSON
+	switch v.Kind() {
 	case reflect.String:
 		return v.String()
 	case reflect.Bool:
@@ -136,7 +136,7 @@ func decodeField(v reflect.Value, text string) error {
 		*p = strings.Fields(text)
 		return nil
 	}
-	switch v.Kind() { //nolint:exhaustive // the rest is JSON
+	switch v.Kind() {
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Bool:

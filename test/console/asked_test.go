@@ -161,7 +161,7 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 	b := open(t, s, "/inbox/"+question)
 	looked := readQuestion(b)
 	same("the page", looked.Exact)
-	if diff := cmp.Diff([]string{"Confirmation"}, looked.Headings); diff != "" {
+	if diff := cmp.Diff([]string{"pay"}, looked.Headings); diff != "" {
 		t.Errorf("the page's headings: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"Approve", "Deny", "Have it changed"}, looked.Buttons); diff != "" {
