@@ -104,7 +104,7 @@ func (h *Handler) hook(in *call) (any, error) {
 	}
 	switch {
 	case hasEnded:
-		return hookAnswer{}, nil //nolint:nilerr // the job has ended, and so may the turn
+		return hookAnswer{}, nil // the job has ended, and so may the turn
 	case body.Event == claude.Stop:
 		return h.stops(in, body)
 	}
