@@ -129,12 +129,14 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	if h.ctx.Err() != nil {
 		c.end(CloseRestart, "the server restarts, connect again")
 	}
-	if !want.All {
-		h.replay(func() { c.replay(room, want) })
-	}
-	if want.Text {
-		c.readText(want.RequestID)
-	}
+	h.replay(func() {
+		if !want.All {
+			c.replay(room, want)
+		}
+		if want.Text { // its job begins in the past
+			c.readText(want.RequestID)
+		}
+	})
 	go c.read(h.ctx, room) //nolint:contextcheck // the connection outlives the request
 	return nil
 }
