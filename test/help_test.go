@@ -84,3 +84,17 @@ func TestAskingForHelpDoesNothingElse(t *testing.T) {
 		})
 	}
 }
+
+// A service or a cron job may have no home directory: commands work without one.
+func TestCommandsNeedNoHome(t *testing.T) {
+	t.Parallel()
+	env := vars{"HOME": "", "XDG_CONFIG_HOME": "", "RINGBACK_URL": ""}
+	for _, args := range [][]string{{"list", "--limit", "1"}, {"context"}} {
+		if _, out, _ := onOwn(t, env, args...); strings.Contains(out, "$HOME") {
+			t.Errorf("ringback %s: %s", strings.Join(args, " "), out)
+		}
+	}
+	if code, out, _ := onOwn(t, env, "context", "set", "prod", "--server", "https://jobs.example.com"); code == 0 || !strings.Contains(out, "$HOME") {
+		t.Errorf("a context that cannot be kept: %d %s", code, out)
+	}
+}

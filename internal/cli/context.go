@@ -35,15 +35,16 @@ func (a *app) contextFile() (string, error) {
 	return filepath.Join(dir, "contexts.json"), err
 }
 
-// contexts reads the file of contexts. One that holds tokens and that others may read is refused.
+// contexts reads the file of contexts. A user who has no home directory, or may not read the file,
+// has none. A file that others may read is refused: it may hold tokens.
 func (a *app) contexts() (contexts, error) {
 	c := contexts{Servers: map[string]account{}}
 	file, err := a.contextFile()
 	if err != nil {
-		return c, err
+		return c, nil //nolint:nilerr // save returns it
 	}
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return c, nil
 	}
 	if err != nil {
