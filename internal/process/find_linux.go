@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -84,6 +85,7 @@ func eachMarked(do func(pid int, marker string)) {
 	if err != nil {
 		return
 	}
+	var bare []int
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
@@ -91,8 +93,34 @@ func eachMarked(do func(pid int, marker string)) {
 		}
 		if m := markerOf(pid); m != "" {
 			do(pid, m)
+		} else if isBare(pid) {
+			bare = append(bare, pid)
 		}
 	}
+	for range 3 { // a process that is just becoming another program has no environment for a moment
+		if len(bare) == 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+		bare = slices.DeleteFunc(bare, func(pid int) bool {
+			m := markerOf(pid)
+			if m != "" {
+				do(pid, m)
+			}
+			return m != "" || !isBare(pid)
+		})
+	}
+}
+
+// isBare reports whether a process runs a program and has no environment.
+func isBare(pid int) bool {
+	dir := "/proc/" + strconv.Itoa(pid)
+	environ, err := os.ReadFile(dir + "/environ")
+	if err != nil || len(environ) > 0 {
+		return false
+	}
+	_, err = os.Readlink(dir + "/exe") // the kernel's own have none
+	return err == nil
 }
 
 // carries reports whether a process has this marker. A process that is just becoming
