@@ -32,7 +32,7 @@ export FAULT_TOPOLOGY=${FAULT_TOPOLOGY:-${topologies[commit % ${#topologies[@]}]
 export ATTACK_MODES="${ATTACK_MODES:-ordinary, sandbox;${modes[commit % ${#modes[@]}]}}"
 echo "fault suite on topology $FAULT_TOPOLOGY, attacks on servers as: $ATTACK_MODES"
 
-run() { go test -vet=off -timeout 25m -p 2 -parallel 4 "$@" | tee -a "$work/output"; }
+run() { go test -vet=off -timeout 60m -p 2 -parallel 4 "$@" | tee -a "$work/output"; }
 status=0
 # Packages start in the order of their names here: those that wait longest come first.
 browsers='^ringback/test/(clients|console)$'

@@ -84,6 +84,7 @@ func TestSandboxedTurnIsAdoptedAndEndsAsAWhole(t *testing.T) {
 	begun, goOn := make(chan bool, 1), make(chan bool)
 	n, _ := realClaude(t, vars{
 		"SANDBOX": "require", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
+		"CLAUDE_CODE_MAX_RETRIES": "10", // its calls of the model go through the server, which takes a while to come back
 	}, func(r messagesapi.Request) messagesapi.Reply {
 		if len(r.Results()) == 0 {
 			return messagesapi.Bash("setsid env -i sleep 4242.5 >/dev/null 2>&1 & echo started")

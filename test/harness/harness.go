@@ -23,7 +23,7 @@ import (
 )
 
 // Patience is how long a condition is awaited before a test fails: long, for a busy machine.
-const Patience = 60 * time.Second
+const Patience = 3 * time.Minute
 
 // Vars are environment variables.
 type Vars map[string]string
