@@ -495,7 +495,7 @@ func (c *commit) applyToResult(e lifecycle.Effect) {
 	case lifecycle.DequeueSteer:
 		c.do("LPOP", c.under("steers", e.JobID))
 	case lifecycle.ForgetReports:
-		c.do("HDEL", c.under("job", e.JobID), "recentDigests", "seen")
+		c.do("HDEL", c.under("job", e.JobID), "recentDigests")
 	default:
 		panic(fmt.Sprintf("store: %T is not translated", e)) // a test commits every effect there is
 	}

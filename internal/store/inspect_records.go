@@ -10,11 +10,10 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// inspectedFields are those of a job's record that an inspection looks at, under all their
-// names.
+// inspectedFields are those of a job's record that an inspection looks at.
 var inspectedFields = []string{
-	"version", "kind", "user", "interprets", "reads", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
-	"deadline", "retention", "keep", "timeout", "queueTimeout", "human", "resumeReason", "note",
+	"version", "kind", "user", "interprets", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
+	"deadline", "retention", "timeout", "queueTimeout", "resumeReason",
 }
 
 // records reads the records of jobs, as far as an inspection looks at them; those that

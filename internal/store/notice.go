@@ -227,8 +227,8 @@ func taskOf(id job.NotificationID) (p Partition, t Task, ok bool) {
 	return p, t, ok
 }
 
-// Subject is what a notice is about.
-type Subject struct {
+// subject is what a notice is about.
+type subject struct {
 	// Checkpoint was asked or answered; empty for the end of a job.
 	Checkpoint job.CheckpointID
 	// Job has ended; empty for a checkpoint.
@@ -236,14 +236,14 @@ type Subject struct {
 }
 
 // subjectOf reads the reference of a task that notifies the outside.
-func subjectOf(t Task) Subject {
+func subjectOf(t Task) subject {
 	if t.Kind == lifecycle.TaskResume {
-		return Subject{Checkpoint: job.CheckpointID(t.Ref)}
+		return subject{Checkpoint: job.CheckpointID(t.Ref)}
 	}
 	what, ref, _ := strings.Cut(t.Ref, "|")
 	if what == "opened" {
-		return Subject{Checkpoint: job.CheckpointID(ref)}
+		return subject{Checkpoint: job.CheckpointID(ref)}
 	}
 	id, _, _ := strings.Cut(ref, "|")
-	return Subject{Job: job.ID(id)}
+	return subject{Job: job.ID(id)}
 }

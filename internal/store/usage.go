@@ -69,24 +69,15 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 	}, nil
 }
 
-// meteredOf reads what a turn has used, as lua/usage.lua writes it.
-func meteredOf(text string) (m job.Metered) {
-	for i, n := range strings.Fields(text) {
-		value := nanos(n)
-		switch i {
-		case 0:
-			m.InputTokens = int64(value)
-		case 1:
-			m.OutputTokens = int64(value)
-		case 2:
-			m.CacheReadTokens = int64(value)
-		case 3:
-			m.CacheWriteTokens = int64(value)
-		case 4:
-			m.Cost = value
+// meteredOf reads what a turn has used, as lua/usage.lua writes it; zero for what was not booked.
+func meteredOf(text string) job.Metered {
+	var n [5]int64
+	for i, field := range strings.Fields(text) {
+		if i < len(n) {
+			n[i] = int64(nanos(field))
 		}
 	}
-	return m
+	return job.Metered{InputTokens: n[0], OutputTokens: n[1], CacheReadTokens: n[2], CacheWriteTokens: n[3], Cost: price.Nano(n[4])}
 }
 
 // SpentToday returns what was spent today (UTC) by a user, on a kind and by all.

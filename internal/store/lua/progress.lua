@@ -8,21 +8,21 @@
 
 local id, digest = ARGV[1], ARGV[3]
 local key = P .. ':job:' .. id
-local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'seen', 'signature', 'firstCallback', 'deliveredMessages', 'told')
+local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'signature', 'firstCallback', 'deliveredMessages')
 if not f[1] then return 'unknown' end
 if f[3] then return f[1] end
-if ARGV[7] ~= '' and ARGV[7] ~= f[6] then return 'bad_signature' end
+if ARGV[7] ~= '' and ARGV[7] ~= f[5] then return 'bad_signature' end
 local secret = redis.call('HMGET', P .. ':secret:' .. id, 'secret', 'until')
 if not secret[1] or secret[2] and tonumber(secret[2]) <= NOW then return 'expired' end
 
 -- curl and go-redis repeat a report if its response was lost. The digests of the latest reports
 -- identify duplicates; the number covers what may arrive in between.
-local seen, mark = f[2] or f[5] or '', digest .. ','
+local seen, mark = f[2] or '', digest .. ','
 if string.find(seen, mark, 1, true) then return 'ok' end
 redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -64 * #mark), 'updated', ARGV[5])
-if not f[7] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
+if not f[6] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
 local frame = ARGV[6]
 if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
 append(ARGV[4], id, 'activity', frame, tonumber(ARGV[8]))
-if ARGV[7] ~= '' and waits(id, f[8] or f[9]) == 1 then return 'waiting' end
+if ARGV[7] ~= '' and waits(id, f[7]) == 1 then return 'waiting' end
 return 'ok'
