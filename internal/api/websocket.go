@@ -133,7 +133,7 @@ func inReason(err error) error {
 // not told.
 func (s *Server) checkListener(ctx context.Context, userID string, id job.ID) error {
 	j, err := s.store.Get(ctx, id)
-	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound || err == nil && j.UserID != userID {
+	if job.HasKind(err, job.NotFound) || err == nil && j.UserID != userID {
 		return job.Errorf(job.Forbidden, "This user has no job with this requestId")
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gowebpki/jcs"
 
@@ -49,7 +48,7 @@ func (l *longNumbers) takeOut(path string, v any) any {
 	case map[string]any:
 		rest := make(map[string]any, len(v))
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			rest[name] = l.takeOut(path+"/"+pointerToken.Replace(name), v[name])
+			rest[name] = l.takeOut(path+job.Pointer(name), v[name])
 		}
 		return rest
 	case []any:
@@ -68,5 +67,3 @@ func isFloat(n json.Number) bool {
 	f, err := n.Float64()
 	return err == nil && job.Decimal(strconv.FormatFloat(f, 'e', -1, 64)) == job.Decimal(n.String())
 }
-
-var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")

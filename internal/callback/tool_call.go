@@ -3,7 +3,6 @@ package callback
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"path/filepath"
 	"sync"
 
@@ -81,10 +80,7 @@ const (
 // hook answers one of the CLI's hooks.
 func (h *Handler) hook(in *call) (any, error) {
 	ended := h.stillRuns(in)
-	hasEnded := false
-	if e, ok := errors.AsType[*job.Error](ended); ok {
-		hasEnded = e.Kind == job.NotFound
-	}
+	hasEnded := job.HasKind(ended, job.NotFound)
 	if ended != nil && !hasEnded {
 		return nil, ended
 	}

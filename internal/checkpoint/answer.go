@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -67,7 +66,7 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, 
 			s.log.Info("User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID, "outcome", a.To)
 			return id, nil
 		}
-		if !isConflict(err) {
+		if !job.HasKind(err, job.Conflict) {
 			return 0, err
 		}
 		if c, err = s.store.Checkpoint(ctx, c.ID); err != nil {
@@ -75,11 +74,6 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, 
 		}
 	}
 	return 0, job.ClosedCheckpoint(c.ID, c.Status)
-}
-
-func isConflict(err error) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Kind == job.Conflict
 }
 
 // answer works out what a reply does.

@@ -111,7 +111,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	}
 	for c := to.checkpoint; c != nil; {
 		id, err := s.reply(ctx, *c, Reply{Seen: Seen{Shown: job.ShownInText(*c)}, Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID, Destination: m.Destination})
-		if !isConflict(err) {
+		if !job.HasKind(err, job.Conflict) {
 			return id, err
 		}
 		if c, err = s.askedAgain(ctx, *c); err != nil {

@@ -141,7 +141,7 @@ func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, f form, ask st
 // done it already, or the person may have replied again meanwhile.
 func (s *Service) settle(ctx context.Context, c job.Checkpoint, a lifecycle.Resolution) error {
 	_, err := s.jobs.Answer(ctx, c, withExchange(a, c.Exchange))
-	if isConflict(err) {
+	if job.HasKind(err, job.Conflict) {
 		return nil
 	}
 	return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -55,8 +54,7 @@ func ending(ctx context.Context, api *client.Client, id job.ID) (client.Answer[j
 func waitFor[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	for {
 		answer, err := ask()
-		e, ok := errors.AsType[*job.Error](err)
-		if !ok || e.Kind != job.Unavailable {
+		if !job.HasKind(err, job.Unavailable) {
 			return answer, err
 		}
 		select {

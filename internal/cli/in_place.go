@@ -61,7 +61,7 @@ func (q *inPlace) answer(ctx context.Context, c job.Checkpoint) {
 			return
 		}
 		PrintError(p, err)
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Kind != job.Invalid {
+		if !job.HasKind(err, job.Invalid) {
 			return
 		}
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/signal"
 	"slices"
@@ -83,8 +82,7 @@ func (a *app) logs(cmd *cobra.Command, id job.ID, f logsFlags) error {
 // noVerifiers reports whether a job is refused its verifiers because its kind
 // has none.
 func noVerifiers(err error) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Kind == job.Conflict
+	return job.HasKind(err, job.Conflict)
 }
 
 // onlyVerifier keeps what one verifier brought.

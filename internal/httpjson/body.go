@@ -87,11 +87,8 @@ func Into(object map[string]any, into any) error {
 	if err != nil {
 		return err
 	}
-	if wrong := unknownField(object, reflect.TypeOf(into)); wrong != nil {
+	if wrong := wrongField(object, reflect.TypeOf(into)); wrong != nil {
 		return job.InvalidField(wrong.Path, wrong.Message)
-	}
-	if path := emptyName(object, reflect.TypeOf(into)); path != "" {
-		return job.InvalidField(path, `found ""; give a value, or leave the field out`)
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()

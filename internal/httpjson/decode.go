@@ -159,7 +159,7 @@ func (r *reader) array(depth int) (any, error) {
 
 func (r *reader) duplicate(key string) error {
 	e := job.Errorf(job.Invalid, malformed).WithHint("Give each key once.")
-	e.Details = []job.Detail{{Path: Pointer(append(r.path, key)...), Message: "this key stands twice in the same object"}}
+	e.Details = []job.Detail{{Path: job.Pointer(append(r.path, key)...), Message: "this key stands twice in the same object"}}
 	return e
 }
 
@@ -194,16 +194,6 @@ func firstInvalid(body []byte) int {
 		i += size
 	}
 	return len(body)
-}
-
-// Pointer builds a JSON pointer (RFC 6901).
-func Pointer(parts ...string) string {
-	var b strings.Builder
-	for _, part := range parts {
-		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
-	}
-	return b.String()
 }
 
 func typeName(v any) string {

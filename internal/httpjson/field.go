@@ -12,14 +12,19 @@ import (
 	"ringback/internal/spelling"
 )
 
-// unknownField returns the first key of a value, in the order of their names, that no field of
-// the type has; nil for none. Upper and lower case count, though encoding/json ignores them: two
-// readers of one body must not see two things in it.
-func unknownField(value any, t reflect.Type) *job.Detail {
+// wrongField returns the first key of a value, in the order of their names, that no field of the
+// type has, or whose text is empty though the field holds a name, such as a job.Decision; nil for
+// none. Upper and lower case count, though encoding/json ignores them: two readers of one body
+// must not see two things in it. No name is empty: a field that is left out is absent.
+func wrongField(value any, t reflect.Type) *job.Detail {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch value := value.(type) {
+	case string:
+		if value == "" && t != nil && t.Kind() == reflect.String && t != reflect.TypeFor[string]() {
+			return &job.Detail{Message: `found ""; give a value, or leave the field out`}
+		}
 	case map[string]any:
 		fields := fieldsOf(t)
 		if fields == nil {
@@ -29,10 +34,10 @@ func unknownField(value any, t reflect.Type) *job.Detail {
 			of, known := fields[key]
 			if !known {
 				names := slices.Sorted(maps.Keys(fields))
-				return &job.Detail{Path: Pointer(key), Message: "is not a known field; " + spelling.Known(key, names)}
+				return &job.Detail{Path: job.Pointer(key), Message: "is not a known field; " + spelling.Known(key, names)}
 			}
-			if wrong := unknownField(value[key], of); wrong != nil {
-				return &job.Detail{Path: Pointer(key) + wrong.Path, Message: wrong.Message}
+			if wrong := wrongField(value[key], of); wrong != nil {
+				return &job.Detail{Path: job.Pointer(key) + wrong.Path, Message: wrong.Message}
 			}
 		}
 	case []any:
@@ -40,36 +45,12 @@ func unknownField(value any, t reflect.Type) *job.Detail {
 			return nil
 		}
 		for i, item := range value {
-			if wrong := unknownField(item, t.Elem()); wrong != nil {
-				return &job.Detail{Path: Pointer(strconv.Itoa(i)) + wrong.Path, Message: wrong.Message}
+			if wrong := wrongField(item, t.Elem()); wrong != nil {
+				return &job.Detail{Path: job.Pointer(strconv.Itoa(i)) + wrong.Path, Message: wrong.Message}
 			}
 		}
 	}
 	return nil
-}
-
-// emptyName finds a field of a named string type, such as job.Decision, whose value is "": none
-// of these has an empty value, and a field that is left out is not there. It returns the pointer
-// of the field; "" for none.
-func emptyName(object map[string]any, into reflect.Type) string {
-	names := fieldsOf(into)
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		t, known := names[key]
-		if !known {
-			continue
-		}
-		switch value := object[key].(type) {
-		case string:
-			if value == "" && t.Kind() == reflect.String && t != reflect.TypeFor[string]() {
-				return Pointer(key)
-			}
-		case map[string]any:
-			if path := emptyName(value, t); path != "" {
-				return Pointer(key) + path
-			}
-		}
-	}
-	return ""
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -33,6 +34,18 @@ type Detail struct {
 	Message string `json:"message"`
 }
 
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// Pointer returns the JSON pointer (RFC 6901) that leads through these keys.
+func Pointer(keys ...string) string {
+	var b strings.Builder
+	for _, key := range keys {
+		b.WriteByte('/')
+		b.WriteString(pointerEscaper.Replace(key))
+	}
+	return b.String()
+}
+
 // Error is an error that people and Claude read. It is the body of every
 // answer that is not a success.
 type Error struct {
@@ -52,6 +65,12 @@ type Error struct {
 // Errorf returns an error of the given kind.
 func Errorf(kind ErrorKind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// HasKind reports whether an error is of a kind.
+func HasKind(err error, kind ErrorKind) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Kind == kind
 }
 
 // InvalidField is the error for a request of which one field is wrong.

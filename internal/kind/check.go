@@ -105,9 +105,7 @@ func (c *Rule) parse() string {
 				first = path
 			}
 		}
-		for name := range strings.SplitSeq(first, ".") {
-			c.at += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-		}
+		c.at = job.Pointer(strings.Split(first, ".")...)
 	}
 	return ""
 }

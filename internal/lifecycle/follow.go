@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"ringback/internal/job"
 )
@@ -56,7 +55,7 @@ func (s *Service) Interpret(ctx context.Context, reply Round, userID string, inp
 
 // ignore makes an error that only says that there is nothing to do none.
 func ignore(err error, harmless job.ErrorKind) error {
-	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == harmless {
+	if job.HasKind(err, harmless) {
 		return nil
 	}
 	return err

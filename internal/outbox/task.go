@@ -43,7 +43,7 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 			return err
 		}
 		return o.queue.NoticeTaken(ctx, d.receiver)
-	case isGone(err):
+	case job.HasKind(err, job.NotFound): // nothing is left to be done
 		log.Warn("a task is about something that no longer exists", "error", err)
 		return o.queue.FinishTask(ctx, p, t)
 	case errors.Is(err, errBusy) || d.address == "": // nobody was called
@@ -76,7 +76,7 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task) {
 	switch {
 	case err == nil:
 		err = o.queue.FinishTask(ctx, p, t)
-	case isGone(err):
+	case job.HasKind(err, job.NotFound): // nothing is left to be done
 		log.Warn("a task is about something that no longer exists", "error", err)
 		err = o.queue.FinishTask(ctx, p, t)
 	case t.Attempt < maxAttempts:
@@ -115,10 +115,3 @@ const (
 	// maxAttempts are tried before one of our own tasks is given up: after a day.
 	maxAttempts = 35
 )
-
-// isGone reports whether what a task is about was deleted: then nothing is left to
-// be done.
-func isGone(err error) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Kind == job.NotFound
-}

@@ -101,7 +101,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 	}
 	r.limits.begin(taken.JobID, r.limits.account())
 	t, err = r.startTurn(whole, taken)
-	for isKind(err, job.Unavailable) && ctx.Err() == nil { // else the next start puts it back
+	for job.HasKind(err, job.Unavailable) && ctx.Err() == nil { // else the next start puts it back
 		select {
 		case <-ctx.Done():
 		case <-time.After(pollInterval):

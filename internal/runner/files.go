@@ -94,8 +94,7 @@ func (r *Runner) pruneMirrors() {
 // forgotten reports whether a job has no record any more.
 func (r *Runner) forgotten(ctx context.Context, id job.ID) bool {
 	_, err := r.store.Get(ctx, id)
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Kind == job.NotFound
+	return job.HasKind(err, job.NotFound)
 }
 
 // removeWorkspaces clears the workspaces of jobs whose records are gone: until
@@ -120,9 +119,8 @@ func (r *Runner) removeIfEnded(id job.ID) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	j, err := r.store.Get(ctx, id)
-	e, failed := errors.AsType[*job.Error](err)
 	switch {
-	case failed && e.Kind == job.NotFound, err == nil && j.State.Terminal() && j.Node != r.nodeDir.node:
+	case job.HasKind(err, job.NotFound), err == nil && j.State.Terminal() && j.Node != r.nodeDir.node:
 		r.removeJobDir(id) // or another node has newer ones
 	case err == nil && j.State.Terminal():
 		r.removeJobFiles(id)

@@ -31,7 +31,7 @@ func (r *Runner) hearing(j job.Job) func(context.Context, []string) error {
 			if err == nil {
 				break
 			}
-			if !isKind(err, job.Unavailable) {
+			if !job.HasKind(err, job.Unavailable) {
 				return err
 			}
 			select {

@@ -241,7 +241,7 @@ func (r *Runner) reach(serving context.Context, id job.ID, code job.Code, messag
 		reached.Pauses.Longest = longestPauseSignIn
 	}
 	until, isNew, err := r.reachLimit(serving, id, reached)
-	for isKind(err, job.Unavailable) && serving.Err() == nil {
+	for job.HasKind(err, job.Unavailable) && serving.Err() == nil {
 		select {
 		case <-serving.Done():
 		case <-time.After(pollInterval):

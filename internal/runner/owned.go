@@ -123,7 +123,7 @@ func (t *ownedTurn) check() {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	j, err := t.r.store.Get(ctx, t.job.ID)
-	if isKind(err, job.NotFound) {
+	if job.HasKind(err, job.NotFound) {
 		t.r.log.Warn("the store does not know the job any more: its turn is ended", "requestId", t.job.ID, "turn", t.job.Turn)
 		t.end(errJobEnded)
 	}
@@ -165,11 +165,6 @@ func (t *ownedTurn) endState(now job.Job) error {
 	return nil
 }
 
-func isKind(err error, kind job.ErrorKind) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Kind == kind
-}
-
 // pollInterval is how long the runner waits before it asks a store again that was
 // away.
 const pollInterval = 500 * time.Millisecond
@@ -185,7 +180,7 @@ func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) erro
 		if ctx.Err() != nil && err != nil {
 			return context.Cause(ctx)
 		}
-		if !isKind(err, job.Unavailable) {
+		if !job.HasKind(err, job.Unavailable) {
 			return err
 		}
 		if !said {

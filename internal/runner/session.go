@@ -37,7 +37,7 @@ func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) erro
 		return nil
 	}
 	text, err := r.store.Conversation(ctx, st.Job.ID, st.Conversation, st.ConversationAt, claude.MaxSession)
-	if isKind(err, job.Unavailable) {
+	if job.HasKind(err, job.Unavailable) {
 		return err
 	}
 	if err == nil && text != nil {

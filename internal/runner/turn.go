@@ -364,7 +364,7 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 				r.packTranscript(serving, e.ID, e.Turn)
 			}
 			return
-		case !isKind(err, job.Unavailable):
+		case !job.HasKind(err, job.Unavailable):
 			r.log.Error("booking the end of a turn", "requestId", e.ID, "error", err)
 			return
 		}

@@ -51,7 +51,7 @@ func (s *Schema) ImpossibleWith(property string, before []Batch, items []any) []
 	}
 	if invalid, ok := errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(whole)); ok {
 		for _, fault := range lasting(invalid) {
-			if plainPointer(fault.InstanceLocation) == "/"+escapeToken(property) {
+			if plainPointer(fault.InstanceLocation) == job.Pointer(property) {
 				l.explain(fault)
 			}
 		}
@@ -90,7 +90,7 @@ type listSoFar struct {
 }
 
 func (l *listSoFar) add(path, format string, args ...any) {
-	l.details = append(l.details, job.Detail{Path: "/" + escapeToken(l.property) + path, Message: fmt.Sprintf(format, args...)})
+	l.details = append(l.details, job.Detail{Path: job.Pointer(l.property) + path, Message: fmt.Sprintf(format, args...)})
 }
 
 func (l *listSoFar) explain(err *jsonschema.ValidationError) {

@@ -185,7 +185,7 @@ func (e *explainer) missing(f fault) {
 	for _, name := range f.limit.list() {
 		name, _ := name.(string)
 		if _, ok := object[name]; !ok {
-			e.add(f.path+"/"+escapeToken(name), "is required but missing; expected %s", e.describe(e.property(f.schema, name)))
+			e.add(f.path+job.Pointer(name), "is required but missing; expected %s", e.describe(e.property(f.schema, name)))
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (e *explainer) missingTogether(f fault) {
 		for _, name := range rule.node.list() {
 			name, _ := name.(string)
 			if _, ok := object[name]; !ok {
-				e.add(f.path+"/"+escapeToken(name), "is required together with %s but missing; expected %s",
+				e.add(f.path+job.Pointer(name), "is required together with %s but missing; expected %s",
 					rule.name, e.describe(e.property(f.schema, name)))
 			}
 		}
@@ -213,7 +213,7 @@ func (e *explainer) unknown(f fault) {
 	listed := 0
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if f.schema.get("properties").get(name) == nil && !matchesPattern(f.schema, name) && listed < MaxDetails {
-			e.add(f.path+"/"+escapeToken(name), "is not a known field; %s", spelling.Known(name, allowed))
+			e.add(f.path+job.Pointer(name), "is not a known field; %s", spelling.Known(name, allowed))
 			listed++
 		}
 	}

@@ -32,7 +32,7 @@ func unusableNumbers(path string, v any, found []job.Detail) []job.Detail {
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			found = unusableNumbers(path+"/"+escapeToken(name), v[name], found)
+			found = unusableNumbers(path+job.Pointer(name), v[name], found)
 		}
 	case []any:
 		for i, item := range v {

@@ -27,7 +27,7 @@ func (s *Schema) oversized(part *jsonschema.Schema, path string, v any, found []
 	case map[string]any:
 		for name, property := range part.Properties {
 			if value, ok := v[name]; ok {
-				found = s.oversized(property, path+"/"+escapeToken(name), value, found)
+				found = s.oversized(property, path+job.Pointer(name), value, found)
 			}
 		}
 	case []any:

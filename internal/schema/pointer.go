@@ -22,10 +22,6 @@ func pointerTokens(pointer string) iter.Seq[string] {
 	}
 }
 
-func escapeToken(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-}
-
 // plainPointer undoes the percent-encoding that the schema library adds to the
 // tokens of its pointers.
 func plainPointer(pointer string) string {

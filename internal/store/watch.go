@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"net"
 	"sync/atomic"
 	"time"
@@ -22,7 +21,7 @@ func (s *Store) Errors() int64 { return s.errors.Load() }
 type errorCount struct{ n *atomic.Int64 }
 
 func (c errorCount) see(err error) {
-	if e, ok := errors.AsType[*job.Error](storeError(err)); ok && e.Kind == job.Unavailable {
+	if job.HasKind(storeError(err), job.Unavailable) {
 		c.n.Add(1)
 	}
 }

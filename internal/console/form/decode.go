@@ -108,7 +108,7 @@ func (d *decoder) object(n *node, pointer string, required bool, depth int) (jso
 	var out bytes.Buffer
 	out.WriteByte('{')
 	for _, name := range n.Properties.names {
-		text, given := d.value(n.Properties.byName[name], pointer+"/"+escape(name), required && slices.Contains(n.Required, name), depth+1)
+		text, given := d.value(n.Properties.byName[name], pointer+job.Pointer(name), required && slices.Contains(n.Required, name), depth+1)
 		if !given {
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ringback/internal/job"
 )
 
 // Edit does what a button of the form asks for that sends it back: "add" and the pointer
@@ -97,7 +99,7 @@ func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth i
 		}
 		for name, field := range v {
 			if property := n.Properties.byName[name]; property != nil {
-				s.fill(values, property, pointer+"/"+escape(name), field, depth+1)
+				s.fill(values, property, pointer+job.Pointer(name), field, depth+1)
 			}
 		}
 	case []any:

@@ -257,7 +257,7 @@ func (m *maker) object(f *Field, n *node, depth int) {
 	}
 	f.Control = Object
 	for _, name := range n.Properties.names {
-		f.Fields = append(f.Fields, m.field(n.Properties.byName[name], f.Pointer+"/"+escape(name), Words(name), slices.Contains(n.Required, name), depth+1))
+		f.Fields = append(f.Fields, m.field(n.Properties.byName[name], f.Pointer+job.Pointer(name), Words(name), slices.Contains(n.Required, name), depth+1))
 	}
 }
 
@@ -330,9 +330,4 @@ func ValueText(v any) string {
 		return ""
 	}
 	return string(text)
-}
-
-// escape makes a name part of a JSON pointer (RFC 6901).
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
