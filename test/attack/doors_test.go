@@ -212,7 +212,7 @@ func TestCallbacksHaveADoorOfTheirOwn(t *testing.T) {
 		t.Fatalf("callbacks are taken at %q, want %q", s.CallbackURL, want)
 	}
 	s.URL = "http://127.0.0.1:" + one
-	_, envelope := s.Manual(t, key, nil)
+	_, envelope := s.Manual(t, key, harness.Object{"userId": "u1"})
 	callbacks := []string{
 		"/api/claude/progress", "/progress", "/api/claude/suggestions", "/suggestions", "/api/claude/result", "/api/claude/suggestions/batch",
 		"/api/claude/failure", "/api/claude/checkpoints", "/api/claude/tool-calls", "/api/claude/actions/deploy", "/API/claude/progress",

@@ -61,7 +61,14 @@ func open(t testing.TB, s *harness.Server, path string, options ...action) *tab 
 
 func (b *tab) do(actions ...action) {
 	b.t.Helper()
-	if _, err := within(b, chromedp.Steps(actions...)); err != nil {
+	_, err := within(b, chromedp.Steps(actions...))
+	for range 5 { // what was about to be clicked was replaced: the page changes as its job does
+		if err == nil || !strings.Contains(err.Error(), "Could not find node with given id") {
+			break
+		}
+		_, err = within(b, chromedp.Steps(actions...))
+	}
+	if err != nil {
 		b.t.Fatalf("%v; the page is %s:\n%s", err, b.address(), b.text())
 	}
 }
