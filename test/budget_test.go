@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +34,7 @@ func budgets(t *testing.T, kinds map[string]string, env vars, script messagesapi
 	all := vars{"SANDBOX": "require", "RETRY_BACKOFF": "50ms", "NODE_TIMEOUT": "1s", "REDIS_URL": startRedis(t).url}
 	files, schemas := []string{"prices.json", dimes}, []string{}
 	for name, front := range kinds {
-		files = append(files, name+".md", "---\nallowed_tools: [Bash]\n"+front+"\n---\nDo it.")
+		files = append(files, name+".md", "---\nallowed_tools: [Bash]\n"+front+"\n---\nDo it, number {{input.n}}.")
 		schemas = append(schemas, name+".result.json", `{"type":"object"}`)
 	}
 	all["PROMPTS_DIR"], all["SCHEMAS_DIR"] = kindsDir(t, files...), kindsDir(t, schemas...)
@@ -73,6 +77,63 @@ func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	})
 	if served := api.Served(); served.Input != 8000 {
 		t.Errorf("%d tokens were served for 7,500", served.Input)
+	}
+}
+
+// Budgets hold while two nodes are killed at random moments: a job is served at most one request
+// beyond its budget, and its record has all that it was served.
+func TestRealCLIsBudgetsHoldOverKills(t *testing.T) {
+	t.Parallel()
+	const jobs, budget = 4, 10.0
+	kills := 3
+	if os.Getenv("LONG_TESTS") != "" {
+		kills = 60
+	}
+	var mu sync.Mutex
+	served, last := map[string]int64{}, map[string]int64{} // tokens, by job; last: of the latest request
+	n, api := budgets(t, map[string]string{"spend": "budget_usd: 10\non_budget: fail\nmax_attempts: 20"}, vars{"WORKERS": "2", "USER_LIMIT": "4"}, func(r messagesapi.Request) messagesapi.Reply {
+		reply := messagesapi.Bash(fmt.Sprintf("sleep 0.%d", rand.IntN(10)))
+		reply.Usage.Input = int64(r.Size / 4) // what is out is counted at a token for each byte
+		number := regexp.MustCompile(`number \W*(\w)`).FindStringSubmatch(r.Text())
+		if number == nil {
+			t.Errorf("whose request is this? %.3000s", r.Text())
+			return reply
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		served[number[1]] += reply.Usage.Input
+		last[number[1]] = reply.Usage.Input
+		return reply
+	})
+	env := maps.Clone(n.env)
+	env["DATA_DIR"], env["LISTEN_ADDR"] = t.TempDir(), "127.0.0.1:"+freePort(t)
+	nodes := []*node{n, startNode(t, env)}
+	ids := map[string]string{}
+	for i := range jobs {
+		number := string(rune('a' + i))
+		ids[number] = nodes[i%2].create(t, object{"kind": "spend", "userId": "u1", "input": object{"n": number}})
+	}
+	ended := func() bool {
+		list, _ := nodes[0].want(t, 200, "GET", "/api/jobs?status=failed", nil)["jobs"].([]any)
+		return len(list) == jobs
+	}
+	for i := 0; i < kills && !ended(); i++ {
+		before := len(api.Requests())
+		eventually(t, "another request, or the end of all jobs", func() bool { return len(api.Requests()) > before || ended() })
+		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond) // the moment is what is tried
+		nodes[i%2] = nodes[i%2].again(t)
+	}
+	for number, id := range ids {
+		record := nodes[0].await(t, id, "failed")
+		mu.Lock()
+		tokens, request := served[number], last[number]
+		mu.Unlock()
+		if cost := float64(tokens-request) / 10_000; record["errorCode"] != "budget_exceeded" || cost >= budget {
+			t.Errorf("job %s was served for %v USD before its last request, and ended as %v", number, cost, record)
+		}
+		eventually(t, "all that was served to be booked", func() bool {
+			return used(nodes[0].want(t, 200, "GET", "/api/jobs/"+id, nil)).Input >= tokens
+		})
 	}
 }
 

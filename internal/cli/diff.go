@@ -197,12 +197,17 @@ func (p printer) fileDiff(f job.FileDiff) {
 	if f.Binary {
 		p.hang("", "┆ ", "", clean("Binary file "+job.FileName(f.Path)+" ("+string(f.Status)+")"))
 	}
+	inHunk := !strings.HasPrefix(f.Diff, "diff ") // a page may begin within one
 	for line := range strings.Lines(f.Diff) {
 		text := strings.TrimSuffix(line, "\n")
+		inHunk = inHunk || strings.HasPrefix(text, "@@ ")
+		if !inHunk { // git marks the end of a name with spaces
+			text = strings.TrimSuffix(text, "\t")
+		}
 		if text != "" { // what begins a line is git's: a space may be all of it
 			text = text[:1] + literal.Line(text[1:])
 		}
-		p.diffLine(diffColor(line), text)
+		p.diffLine(diffColor(line, inHunk), text)
 	}
 }
 
@@ -221,17 +226,18 @@ func (p printer) diffLine(color, line string) {
 	}
 }
 
-// diffColor is the colour git gives a line.
-func diffColor(line string) string {
+// diffColor is the colour git gives a line. Within a hunk, a line that reads like the header of a
+// file ("+++ b/main.go") is one that was added or removed.
+func diffColor(line string, inHunk bool) string {
 	switch {
-	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "index "):
+	case strings.HasPrefix(line, "@@"):
+		return cyan
+	case !inHunk:
 		return bold
 	case strings.HasPrefix(line, "+"):
 		return green
 	case strings.HasPrefix(line, "-"):
 		return red
-	case strings.HasPrefix(line, "@@"):
-		return cyan
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,10 +109,16 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 	}
 	for what, pair := range map[string][2][]string{
 		"headings": {{"Checks", "Look twice", "Have it changed", "Decide on round 1 of at most 6", "Keys"}, slices.DeleteFunc(seen.Headings, ours)},
-		"buttons":  {{"Cancel the job", "Start another round", "Approve all 141 files", "Reject the change"}, seen.Buttons}, "checks": {{"failed (1)", "passed"}, seen.Passed},
+		"buttons":  {{"Cancel the job", "Start another round", "Approve all 144 files", "Reject the change"}, seen.Buttons}, "checks": {{"failed (1)", "passed"}, seen.Passed},
 	} {
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 			t.Errorf("the %s: %s", what, diff)
+		}
+	}
+	onTheTerminal := addedOnTerminal(t, onTerminal(t, s, 200, "diff", id, "--full", "--no-pager"))
+	for name, text := range added {
+		if got := onTheTerminal[name]; got != withoutSpaces(text) {
+			t.Errorf("%q holds %q, and the terminal shows %q", name, text, got)
 		}
 	}
 	notes := map[string]string{}
@@ -157,7 +164,52 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 	}
 }
 
+// addedOnTerminal reads off a terminal what a change adds to each file, without spaces: only lines that
+// stand before the first hunk of a file name it.
+func addedOnTerminal(t testing.TB, screen string) map[string]string {
+	t.Helper()
+	var lines []string
+	for row := range strings.SplitSeq(screen, "\n") {
+		row = strings.TrimRight(row, " ")
+		if rest, goesOn := strings.CutPrefix(row, "┆ "); goesOn && len(lines) > 0 {
+			lines[len(lines)-1] += rest
+			continue
+		}
+		if hidden(row) {
+			t.Errorf("a row of the terminal holds characters that are not seen: %q", row)
+		}
+		lines = append(lines, row)
+	}
+	added, name, inHunk := map[string][]string{}, "", false
+	for _, line := range lines {
+		header, isHeader := strings.CutPrefix(line, "+++ ")
+		switch {
+		case strings.HasPrefix(line, "diff "):
+			inHunk = false
+		case strings.HasPrefix(line, "@@ "):
+			inHunk = true
+		case isHeader && !inHunk:
+			name = written(t, []string{header})
+			if unquoted, err := strconv.Unquote(name); err == nil {
+				name = unquoted
+			}
+			name = "service/" + strings.TrimPrefix(name, "b/")
+		case inHunk && strings.HasPrefix(line, "+"):
+			added[name] = append(added[name], line[1:])
+		}
+	}
+	all := map[string]string{}
+	for name, lines := range added {
+		all[name] = withoutSpaces(written(t, lines))
+	}
+	return all
+}
+
+// withoutSpaces is a text without spaces and tabs: a terminal shows the one for the other, and no
+// difference between those at the end of a row and its own.
+func withoutSpaces(text string) string { return strings.NewReplacer(" ", "", "\t", "").Replace(text) }
+
 // ours reports whether a heading is made of the job's kind or of numbers.
 func ours(heading string) bool {
-	return strings.HasPrefix(heading, "code-change ") || strings.HasPrefix(heading, "141 files ")
+	return strings.HasPrefix(heading, "code-change ") || strings.HasPrefix(heading, "144 files ")
 }
