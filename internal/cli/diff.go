@@ -197,11 +197,11 @@ func (p printer) fileDiff(f job.FileDiff) {
 	if f.Binary {
 		p.hang("", "┆ ", "", clean("Binary file "+job.FileName(f.Path)+" ("+string(f.Status)+")"))
 	}
-	inHunk := !strings.HasPrefix(f.Diff, "diff ") // a page may begin within one
+	inHunk := f.OldStart > 0 || f.NewStart > 0 // a page may begin within one
 	for line := range strings.Lines(f.Diff) {
 		text := strings.TrimSuffix(line, "\n")
 		inHunk = inHunk || strings.HasPrefix(text, "@@ ")
-		if !inHunk { // git marks the end of a name with spaces
+		if !inHunk { // git appends a tab to a name that contains spaces
 			text = strings.TrimSuffix(text, "\t")
 		}
 		if text != "" { // what begins a line is git's: a space may be all of it
@@ -226,8 +226,8 @@ func (p printer) diffLine(color, line string) {
 	}
 }
 
-// diffColor is the colour git gives a line. Within a hunk, a line that reads like the header of a
-// file ("+++ b/main.go") is one that was added or removed.
+// diffColor returns the colour that git gives a line. A line in a hunk is never a header: "+++ b/main.go"
+// is an added line there.
 func diffColor(line string, inHunk bool) string {
 	switch {
 	case strings.HasPrefix(line, "@@"):

@@ -7,25 +7,32 @@ import (
 	"ringback/internal/job"
 )
 
-// A line of a file that reads like a header of the diff has the colour of an added or removed line.
+// A line of a file that looks like a header of the diff has the colour of an added or removed line,
+// also in a page that begins in the middle of a hunk. In one that begins in the middle of a header,
+// headers keep their colour.
 func TestLinesDoNotPoseAsHeaders(t *testing.T) {
 	t.Parallel()
 	const header = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"
 	const hunk = "@@ -1 +1 @@\n--- a/SECURITY.md\n+++ b/SECURITY.md\n"
-	for _, c := range []struct{ diff, want string }{
-		{header + hunk, "bold bold bold cyan red green"},
-		{hunk, "cyan red green"},
-		{strings.TrimPrefix(hunk, "@@ -1 +1 @@\n"), "red green"}, // a page that begins within a hunk
+	for _, c := range []struct {
+		file job.FileDiff
+		want string
+	}{
+		{job.FileDiff{Diff: header + hunk}, "bold bold bold cyan red green"},
+		{job.FileDiff{Diff: "+++ b/x\n" + hunk}, "bold cyan red green"},
+		{job.FileDiff{Diff: hunk, OldStart: 7, NewStart: 7}, "cyan red green"},
+		{job.FileDiff{Diff: "+diff --git a/x b/x\n+@@ -1 +1 @@\n", NewStart: 1}, "green green"},
+		{job.FileDiff{Diff: strings.TrimPrefix(hunk, "@@ -1 +1 @@\n"), OldStart: 1, NewStart: 1}, "red green"},
 	} {
 		var out strings.Builder
-		printer{Writer: &out, color: true}.fileDiff(job.FileDiff{Path: "x", Diff: c.diff})
+		printer{Writer: &out, color: true}.fileDiff(c.file)
 		var got []string
 		for line := range strings.Lines(out.String()) {
 			code, _, _ := strings.Cut(strings.TrimPrefix(line, "\x1b["), "m")
 			got = append(got, map[string]string{bold: "bold", cyan: "cyan", red: "red", green: "green"}[code])
 		}
 		if strings.Join(got, " ") != c.want {
-			t.Errorf("the lines of %q are %q, want %s", c.diff, got, c.want)
+			t.Errorf("the lines of %q are %q, want %s", c.file.Diff, got, c.want)
 		}
 	}
 }
