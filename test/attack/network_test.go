@@ -154,7 +154,7 @@ var escapes = []string{
 var outward = []string{
 	"curl -s -m 3 --noproxy '*' http://169.254.169.254/latest/meta-data/ -o /dev/null && echo reached", "curl -s -m 3 --noproxy '*' 'http://[fd00:ec2::254]/' -o /dev/null && echo reached", "curl -s -m 3 --noproxy '*' http://100.100.100.200/ -o /dev/null && echo reached",
 	"for h in 169.254.169.254 169.254.170.2 '[fd00:ec2::254]' '[::ffff:169.254.169.254]' 2852039166 0xa9fea9fe 100.100.100.200; do curl -s -m 3 --noproxy '' -x http://127.0.0.1:302 -o /dev/null -w '%{http_code}' http://$h/ | grep -qv 403 && echo reached $h; done",
-	// 403 is where the name has an address, 502 where it has none
+	// refused with 403 if the name resolves, with 502 if it does not
 	"curl -s -m 3 --noproxy '' -x http://127.0.0.1:302 -o /dev/null -w '%{http_code}' http://metadata.google.internal/ | grep -qvE '403|502' && echo reached",
 	"for h in 169.254.169.254 metadata.google.internal '[fd00:ec2::254]'; do curl -s -m 3 -p --noproxy '' -x http://127.0.0.1:302 -o /dev/null http://$h:80/ && echo reached $h; done",
 	"getent hosts example.com && echo reached", "getent ahosts localhost.localdomain.example && echo reached", "python3 -c 'import socket; socket.getaddrinfo(\"example.com\", 80)' && echo reached",

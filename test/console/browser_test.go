@@ -61,12 +61,12 @@ func open(t testing.TB, s *harness.Server, path string, options ...action) *tab 
 
 func (b *tab) do(actions ...action) {
 	b.t.Helper()
-	_, err := within(b, chromedp.Steps(actions...))
-	for range 5 { // what was about to be clicked was replaced: the page changes as its job does
+	var err error
+	for range 5 { // the page may replace a node between the search for it and the click
+		_, err = within(b, chromedp.Steps(actions...))
 		if err == nil || !strings.Contains(err.Error(), "Could not find node with given id") {
 			break
 		}
-		_, err = within(b, chromedp.Steps(actions...))
 	}
 	if err != nil {
 		b.t.Fatalf("%v; the page is %s:\n%s", err, b.address(), b.text())

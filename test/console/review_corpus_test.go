@@ -164,19 +164,18 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 	}
 }
 
-// addedOnTerminal reads off a terminal what a change adds to each file, without spaces: only lines that
-// stand before the first hunk of a file name it.
+// addedOnTerminal returns the lines that a terminal shows as added, by file and without spaces.
 func addedOnTerminal(t testing.TB, screen string) map[string]string {
 	t.Helper()
 	var lines []string
 	for row := range strings.SplitSeq(screen, "\n") {
+		if hidden(row) {
+			t.Errorf("a row of the terminal contains characters that are not visible: %q", row)
+		}
 		row = strings.TrimRight(row, " ")
 		if rest, goesOn := strings.CutPrefix(row, "┆ "); goesOn && len(lines) > 0 {
 			lines[len(lines)-1] += rest
 			continue
-		}
-		if hidden(row) {
-			t.Errorf("a row of the terminal holds characters that are not seen: %q", row)
 		}
 		lines = append(lines, row)
 	}
@@ -205,8 +204,7 @@ func addedOnTerminal(t testing.TB, screen string) map[string]string {
 	return all
 }
 
-// withoutSpaces is a text without spaces and tabs: a terminal shows the one for the other, and no
-// difference between those at the end of a row and its own.
+// withoutSpaces removes spaces and tabs: a terminal shows tabs as spaces, and pads its rows with them.
 func withoutSpaces(text string) string { return strings.NewReplacer(" ", "", "\t", "").Replace(text) }
 
 // ours reports whether a heading is made of the job's kind or of numbers.
