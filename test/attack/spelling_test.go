@@ -2,6 +2,7 @@ package attack
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -90,15 +91,16 @@ func spellForbidden(t *testing.T, u harness.User) {
 	s := harness.Start(t, harness.Vars{
 		"PROMPTS_DIR": filepath.Join(dir, "prompts"), "DATA_DIR": filepath.Join(dir, "data"), "HOME": dir, "CLAUDE_BIN": filepath.Join(dir, "cli", "claude"), "HOLD": "0s", "SANDBOX": "require", "WORKERS": "4", "USER_LIMIT": "4",
 	}, func(cmd *exec.Cmd) { cmd.Dir = dir; u.Run(cmd) })
-	work := map[string]string{}
+	ids := map[string]string{}
 	for name := range plans {
 		answer := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Body: harness.Object{"kind": name, "input": harness.Object{}, "userId": "u1"}})
-		work[name] = filepath.Join("jobs", answer["requestId"].(string), "work")
+		ids[name] = answer["requestId"].(string)
 	}
 	for name, plan := range plans {
 		dir := ""
 		harness.Eventually(t, name+" to be tried", func() bool {
-			done, err := filepath.Glob(filepath.Join(s.Dir, "nodes", "*", work[name], "done"))
+			refuse(t, s, ids[name])
+			done, err := filepath.Glob(filepath.Join(s.Dir, "nodes", "*", "jobs", ids[name], "work", "done"))
 			if err == nil && len(done) == 1 {
 				dir = filepath.Dir(done[0])
 			}
@@ -114,6 +116,15 @@ func spellForbidden(t *testing.T, u harness.User) {
 		case o.removed+len(o.told) > 0 || name != "by-walls" && o.touched+o.made > 0 || o.ran < 2:
 			t.Errorf("%s: what rules forbid has happened, or nothing was tried: %q", name, o.told)
 		}
+	}
+}
+
+// refuse answers no if a job waits for a decision.
+func refuse(t *testing.T, s *harness.Server, id string) {
+	t.Helper()
+	record := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})
+	if question, _ := record["checkpoint"].(harness.Object); record["status"] == "awaiting_approval" {
+		s.Want(t, 200, harness.Request{Method: "POST", Path: fmt.Sprint("/api/checkpoints/", question["id"], "/reply"), Body: harness.Object{"decision": "deny"}})
 	}
 }
 

@@ -1,8 +1,9 @@
 """A Claude that tries spellings: it asks the server for each as the CLI's hook does, and runs
-those that are allowed; or, where it is told so, all of them."""
+those that are allowed, or all if its plan says so. A turn that is ended continues in the next one."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -14,8 +15,12 @@ if "--version" in sys.argv:
     sys.exit()
 prompt = sys.stdin.read()
 with open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "plan.json")) as f:
-    plan = next(p for name, p in json.load(f).items() if name in prompt)
-if not os.path.exists("prepared"):  # the first turn leaves what the second one may not reach
+    plans = json.load(f)
+if not os.path.exists("name"):  # the first turn leaves what the second one may not reach
+    kind = next(name for name in plans if name in prompt)
+    with open("name", "w") as f:
+        f.write(kind)
+    plan = plans[kind]
     for name in ("sub", "keep", "asked", "made"):
         os.mkdir(name)
     for name in (".env", "sub/.env"):
@@ -28,8 +33,9 @@ if not os.path.exists("prepared"):  # the first turn leaves what the second one 
     os.link(".env", "hard")
     subprocess.run(["git", "init", "-q"])
     open("plain", "w").close()
-    open("prepared", "w").close()
     sys.exit()
+with open("name") as f:
+    plan = plans[f.read()]
 with open(sys.argv[sys.argv.index("--settings") + 1]) as f:
     hook = json.load(f)["hooks"]["PreToolUse"][0]["hooks"][0]
 direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -51,11 +57,31 @@ def run(command):
         return "timed out"
 
 
-# All at once: when the first is asked for, the turn is to end within seconds.
+verdicts, outputs = {}, {}
+if os.path.exists("tried.json"):
+    with open("tried.json") as f:
+        verdicts, outputs = json.load(f)
+
+
+def stop(*_):
+    """Saves what was tried: some seconds after a person is asked about a call, the server ends the turn."""
+    with open("tried.json", "w") as f:
+        json.dump([dict(verdicts), dict(outputs)], f)
+    os._exit(0)
+
+
+def judge(command):
+    if command not in verdicts:
+        verdicts[command] = plan["all"] or allowed(command)
+
+
+signal.signal(signal.SIGTERM, stop)
 with ThreadPoolExecutor(8) as pool:
-    verdicts = list(pool.map(lambda command: plan["all"] or allowed(command), plan["commands"]))
-ran = [[command, run(command)] for command, may in zip(plan["commands"], verdicts) if may]
+    list(pool.map(judge, plan["commands"]))
+for command in plan["commands"]:
+    if verdicts[command] and command not in outputs:
+        outputs[command] = run(command)
 with open("ran.json", "w") as f:
-    json.dump(ran, f)
+    json.dump(list(outputs.items()), f)
 open("done", "w").close()
 time.sleep(600)
