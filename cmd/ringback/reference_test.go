@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ringback/internal/cli"
-	"ringback/internal/client"
+	"ringback/client"
 )
 
 var update = flag.Bool("update", false, "write the commands into docs/cli.md")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -154,7 +154,7 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 	if err := a.chooseServer(cmd); err != nil {
 		return err
 	}
-	u, err := url.Parse(client.New(a.server, "").URL())
+	u, err := url.Parse(client.New(a.server).URL())
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return usagef("--server wants an address such as %s", client.DefaultURL)
 	}
@@ -166,7 +166,7 @@ func (a *app) client() *client.Client {
 	if token == "" { // not the flag's default, which --help would show
 		token = a.Token
 	}
-	return client.New(a.server, token)
+	return client.New(a.server, client.WithToken(token))
 }
 
 func (a *app) json() bool { return a.output == plainJSON || a.jq != "" }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/internal/client"
+	"ringback/client"
 )
 
 // contexts are the servers that a person has given names to.

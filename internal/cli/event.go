@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

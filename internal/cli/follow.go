@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -46,23 +46,8 @@ func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io
 // ending returns a job's record and whether the job has ended. It waits for a
 // server that is away: its events said that there is one.
 func ending(ctx context.Context, api *client.Client, id job.ID) (client.Answer[job.Job], bool, error) {
-	j, err := waitFor(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
+	j, err := client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
 	return j, err == nil && (j.Value.State.Terminal() || underReview(j.Value)), err
-}
-
-// waitFor repeats a question to the server while it is away.
-func waitFor[T any](ctx context.Context, ask func() (T, error)) (T, error) {
-	for {
-		answer, err := ask()
-		if !job.HasKind(err, job.Unavailable) {
-			return answer, err
-		}
-		select {
-		case <-ctx.Done():
-			return answer, ctx.Err()
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
 }
 
 // RunAndShow runs a job and shows its progress and result to a person. It

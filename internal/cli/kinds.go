@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"ringback/internal/client"
+	"ringback/client"
 )
 
 func (a *app) kindsCommand() *cobra.Command {

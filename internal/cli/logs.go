@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -133,11 +133,11 @@ func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID)
 	for {
 		// The state is read before the transcript. The CLI says its last words after
 		// the job has ended, so that what comes then is told too.
-		j, err := waitFor(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
+		j, err := client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
 		if err != nil {
 			return err
 		}
-		transcript, err := waitFor(ctx, func() ([]byte, error) { return api.Transcript(ctx, id) })
+		transcript, err := client.UntilAvailable(ctx, func() ([]byte, error) { return api.Transcript(ctx, id) })
 		if err != nil {
 			return err
 		}

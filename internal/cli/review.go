@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

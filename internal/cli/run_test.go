@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringback/internal/cli"
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -109,7 +109,7 @@ func TestRunAndShow(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	var out bytes.Buffer
-	err := cli.RunAndShow(t.Context(), client.New(f.URL, ""), client.NewJob{Kind: "meal-suggestions", UserID: "demo"}, &out, true)
+	err := cli.RunAndShow(t.Context(), client.New(f.URL), client.NewJob{Kind: "meal-suggestions", UserID: "demo"}, &out, true)
 	if err != nil {
 		t.Fatal(err)
 	}

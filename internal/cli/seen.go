@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

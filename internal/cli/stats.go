@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

@@ -7,12 +7,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/client"
+	"ringback/client"
 )
 
 // api calls the API for whoever makes the visit: with their key or token, and from where
 // they are.
-func (v *visit) api() *client.Client { return client.Over(inProcess{v}, v.token) }
+func (v *visit) api() *client.Client {
+	return client.New("", client.WithToken(v.token), client.WithHTTPClient(&http.Client{Transport: inProcess{v}}))
+}
 
 // inProcess carries requests to the API in the same process.
 type inProcess struct{ visit *visit }

@@ -8,22 +8,22 @@ import (
 	"slices"
 	"strings"
 
-	"ringback/internal/client"
+	"ringback/client"
 )
 
 // docsView is the API as a page shows it.
 type docsView struct {
 	Sections []docsSection
-	Events   []client.Message
+	Events   []docsMessage
 }
 
 type docsSection struct {
-	client.Tag
+	docsTag
 	Endpoints []docsEndpoint
 }
 
 type docsEndpoint struct {
-	client.Operation
+	docsOperation
 	Method, Path string
 	Request      json.RawMessage
 	Answers      []docsAnswer
@@ -42,15 +42,15 @@ type docsAnswer struct {
 
 // docs shows the contracts of the server, with the kinds that the visitor may see.
 func (c *Console) docs(v *visit) error {
-	api, err := v.api().OpenAPI(v.Request().Context())
+	api, err := client.Call[openAPI](v.Request().Context(), v.api(), http.MethodGet, "/openapi.json", nil)
 	if err != nil {
 		return err
 	}
-	events, err := v.api().AsyncAPI(v.Request().Context())
+	events, err := client.Call[asyncAPI](v.Request().Context(), v.api(), http.MethodGet, "/asyncapi.json", nil)
 	if err != nil {
 		return err
 	}
-	view := docsView{Events: slices.SortedFunc(maps.Values(events.Value.Channels.Events.Messages), func(a, b client.Message) int { return cmp.Compare(a.Title, b.Title) })}
+	view := docsView{Events: slices.SortedFunc(maps.Values(events.Value.Channels.Events.Messages), func(a, b docsMessage) int { return cmp.Compare(a.Title, b.Title) })}
 	for _, tag := range api.Value.Tags {
 		view.Sections = append(view.Sections, docsSection{tag, endpointsOf(api.Value, tag.Name)})
 	}
@@ -58,7 +58,7 @@ func (c *Console) docs(v *visit) error {
 }
 
 // endpointsOf are those of one section, by their paths.
-func endpointsOf(api client.OpenAPI, tag string) []docsEndpoint {
+func endpointsOf(api openAPI, tag string) []docsEndpoint {
 	var all []docsEndpoint
 	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(api.Paths[path])) {
@@ -66,7 +66,7 @@ func endpointsOf(api client.OpenAPI, tag string) []docsEndpoint {
 			if !slices.Contains(op.Tags, tag) {
 				continue
 			}
-			e := docsEndpoint{Operation: op, Method: strings.ToUpper(method), Path: path}
+			e := docsEndpoint{docsOperation: op, Method: strings.ToUpper(method), Path: path}
 			if op.Body != nil {
 				e.Request = op.Body.Content["application/json"].Example
 			}
@@ -79,9 +79,72 @@ func endpointsOf(api client.OpenAPI, tag string) []docsEndpoint {
 	return all
 }
 
-func answerOf(api client.OpenAPI, status string, r client.Response) docsAnswer {
+func answerOf(api openAPI, status string, r docsResponse) docsAnswer {
 	if name, refers := strings.CutPrefix(r.Ref, "#/components/responses/"); refers {
 		r = api.Components.Responses[name]
 	}
 	return docsAnswer{status, r.Description, r.Content["application/json"].Example}
+}
+
+// openAPI is the server's contract for HTTP, as far as pages show it.
+type openAPI struct {
+	Tags  []docsTag                           `json:"tags"`
+	Paths map[string]map[string]docsOperation `json:"paths"`
+	// Components holds what operations refer to.
+	Components struct {
+		Responses map[string]docsResponse `json:"responses"`
+	} `json:"components"`
+}
+
+// docsTag is a section of it.
+type docsTag struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// docsOperation is what an endpoint does.
+type docsOperation struct {
+	Name       string                  `json:"operationId"`
+	Tags       []string                `json:"tags"`
+	Summary    string                  `json:"summary"`
+	Parameters []docsParameter         `json:"parameters"`
+	Body       *docsResponse           `json:"requestBody"`
+	Responses  map[string]docsResponse `json:"responses"`
+}
+
+// docsParameter is one that it takes.
+type docsParameter struct {
+	Name        string `json:"name"`
+	In          string `json:"in"`
+	Description string `json:"description"`
+}
+
+// docsResponse is an answer, or a request's body. Ref leads to one of the components instead.
+type docsResponse struct {
+	Ref         string               `json:"$ref"`
+	Description string               `json:"description"`
+	Content     map[string]docsMedia `json:"content"`
+}
+
+// docsMedia is what of one media type is sent.
+type docsMedia struct {
+	Example json.RawMessage `json:"example"`
+}
+
+// asyncAPI is the server's contract for WebSockets, as far as pages show it.
+type asyncAPI struct {
+	Channels struct {
+		Events struct {
+			Messages map[string]docsMessage `json:"messages"`
+		} `json:"events"`
+	} `json:"channels"`
+}
+
+// docsMessage is one that goes over it.
+type docsMessage struct {
+	Title    string `json:"title"`
+	Summary  string `json:"summary"`
+	Examples []struct {
+		Payload json.RawMessage `json:"payload"`
+	} `json:"examples"`
 }

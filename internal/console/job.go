@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

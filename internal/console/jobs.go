@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

@@ -3,7 +3,7 @@ package console
 import (
 	"net/http"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/literal"

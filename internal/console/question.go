@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/console/form"
 	"ringback/internal/job"
 )

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/console/form"
 	"ringback/internal/job"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

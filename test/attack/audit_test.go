@@ -17,7 +17,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 	"ringback/test/harness"
 )
@@ -101,7 +101,7 @@ func (a *audited) verify(args ...string) (string, bool) {
 // faults are what verifying finds, without a process for each time.
 func (a *audited) faults() string {
 	a.t.Helper()
-	log, err := client.New(a.s.URL, "").Audit(a.t.Context(), job.ID(a.id))
+	log, err := client.New(a.s.URL).Audit(a.t.Context(), job.ID(a.id))
 	if err != nil {
 		a.t.Fatal(err)
 	}

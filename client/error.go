@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"syscall"
+	"time"
 
 	"ringback/internal/job"
 )
@@ -49,8 +51,14 @@ func refusal(resp *http.Response) *job.Error {
 		e = &job.Error{Message: "The server answered " + resp.Status}
 	}
 	e.Kind = kindOf(resp.StatusCode)
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
 	return e
 }
+
+// checkAddress is the hint of errors whose reason may be a wrong address.
+const checkAddress = "Is the client's address right?"
 
 // unreachable words a request that got no answer. A context that ended is the
 // caller's own doing and stays what it is.
@@ -63,18 +71,18 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		e := job.Errorf(job.Unavailable, "No server is running at %s", c.shown()).
-			WithHint("Start one with: ringback serve. Another address goes into --server or RINGBACK_URL.")
+			WithHint("Start one with: ringback serve. " + checkAddress)
 		e.Cause = err
 		return e
 	}
 	return job.Errorf(job.Unavailable, "The server at %s cannot be reached: %v", c.shown(), err).
-		WithHint("Is the address right? It comes from --server or RINGBACK_URL.")
+		WithHint(checkAddress)
 }
 
 // foreign words a success that is not JSON of ours.
 func (c *Client) foreign(err error) error {
 	e := job.Errorf(job.Internal, "What answers at %s does not seem to be Ringback", c.shown()).
-		WithHint("Is the address right? It comes from --server or RINGBACK_URL.")
+		WithHint(checkAddress)
 	e.Cause = err
 	return e
 }

@@ -32,7 +32,7 @@ type CheckpointFilter struct {
 
 // Checkpoints returns a page of checkpoints.
 func (c *Client) Checkpoints(ctx context.Context, f CheckpointFilter) (Answer[Checkpoints], error) {
-	return call[Checkpoints](ctx, c, http.MethodGet, "/api/checkpoints?"+f.query().Encode(), nil)
+	return Call[Checkpoints](ctx, c, http.MethodGet, "/api/checkpoints?"+f.query().Encode(), nil)
 }
 
 func (f CheckpointFilter) query() url.Values {
@@ -53,7 +53,7 @@ func (f CheckpointFilter) query() url.Values {
 // CountCheckpoints returns how many checkpoints are selected, by all but the beginning of
 // their ids.
 func (c *Client) CountCheckpoints(ctx context.Context, f CheckpointFilter) (int64, error) {
-	found, err := call[struct {
+	found, err := Call[struct {
 		Count int64 `json:"count"`
 	}](ctx, c, http.MethodGet, "/api/checkpoints/count?"+f.query().Encode(), nil)
 	return found.Value.Count, err
@@ -61,7 +61,7 @@ func (c *Client) CountCheckpoints(ctx context.Context, f CheckpointFilter) (int6
 
 // Checkpoint returns one checkpoint, whatever became of it.
 func (c *Client) Checkpoint(ctx context.Context, id job.CheckpointID) (Answer[job.Checkpoint], error) {
-	return call[job.Checkpoint](ctx, c, http.MethodGet, checkpointPath(id), nil)
+	return Call[job.Checkpoint](ctx, c, http.MethodGet, checkpointPath(id), nil)
 }
 
 // Reply is a person's reply to a checkpoint: at least one of decision, values and
@@ -78,7 +78,7 @@ type Reply struct {
 
 // Reply answers a checkpoint and returns what became of it.
 func (c *Client) Reply(ctx context.Context, id job.CheckpointID, r Reply) (Answer[job.Checkpoint], error) {
-	return call[job.Checkpoint](ctx, c, http.MethodPost, checkpointPath(id)+"/reply", r)
+	return Call[job.Checkpoint](ctx, c, http.MethodPost, checkpointPath(id)+"/reply", r)
 }
 
 func checkpointPath(id job.CheckpointID) string {

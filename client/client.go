@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// DefaultURL is where a server listens that was not told otherwise.
+// DefaultURL is the address at which a server listens by default.
 const DefaultURL = "http://127.0.0.1:3001"
 
 // Client calls one server. It is safe for concurrent use.
@@ -22,16 +22,26 @@ type Client struct {
 	http  *http.Client
 }
 
-// New returns a client of the server at base, which authenticates with token
-// when it is not empty. An empty base is DefaultURL; a base without a scheme is
-// taken as http.
-func New(base, token string) *Client {
-	return &Client{base: normalise(base), token: token, http: &http.Client{Timeout: 30 * time.Second}}
-}
+// Option changes how a Client calls its server.
+type Option func(*Client)
 
-// Over returns a client whose requests transport carries, with whatever address.
-func Over(transport http.RoundTripper, token string) *Client {
-	return &Client{base: DefaultURL, token: token, http: &http.Client{Transport: transport}}
+// WithToken has the client authenticate with an API key or a user's token. An empty
+// token sends none.
+func WithToken(token string) Option { return func(c *Client) { c.token = token } }
+
+// WithHTTPClient has requests sent by h, whose timeout also applies to them. WebSockets use
+// the proxy, TLS configuration and dialer of its transport if that is an *http.Transport.
+// The default has a timeout of 30 seconds.
+func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+
+// New returns a client of the server at base. An empty base is DefaultURL; a base without
+// a scheme is taken as http.
+func New(base string, options ...Option) *Client {
+	c := &Client{base: normalise(base), http: &http.Client{Timeout: 30 * time.Second}}
+	for _, set := range options {
+		set(c)
+	}
+	return c
 }
 
 func normalise(base string) string {
@@ -49,9 +59,9 @@ func (c *Client) URL() string { return c.base }
 
 // Answer is what the server answered.
 type Answer[T any] struct {
-	// Value is the answer as far as this program knows its fields.
+	// Value is the answer as far as this package knows its fields.
 	Value T
-	// JSON is the answer as it came, for programs.
+	// JSON is the answer as it came, with fields that a newer server may have added.
 	JSON json.RawMessage
 }
 
@@ -59,8 +69,9 @@ type Answer[T any] struct {
 // with large results stays well below.
 const maxAnswer = 256 << 20
 
-// call makes one request and reads its JSON answer.
-func call[T any](ctx context.Context, c *Client, method, path string, body any) (Answer[T], error) {
+// Call makes a request for which there is no method: to path, which begins with a slash, with
+// the JSON of body unless that is nil. It reads the JSON of the response.
+func Call[T any](ctx context.Context, c *Client, method, path string, body any) (Answer[T], error) {
 	var answer Answer[T]
 	var err error
 	if answer.JSON, err = c.fetch(ctx, method, path, body); err != nil {
@@ -110,7 +121,7 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
 	if err != nil { // which shows the address, and a password in it
-		return nil, job.Errorf(job.Invalid, "The server's address is not a URL").WithHint("It comes from --server or RINGBACK_URL.")
+		return nil, job.Errorf(job.Invalid, "The server's address is not a URL").WithHint(checkAddress)
 	}
 	req.Header = c.header()
 	if body != nil {

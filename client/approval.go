@@ -8,8 +8,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Seen identifies what a person has decided on. The decision is refused if the job asks something else
-// by now. An approval requires it; for a rejection it may be zero.
+// Seen identifies what a person has decided on. The decision is a Conflict if the job asks something
+// else by now. An approval requires CheckpointID, or Iteration and Trees; for a rejection it may be zero.
 type Seen struct {
 	// CheckpointID is the question.
 	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
@@ -26,12 +26,12 @@ type Seen struct {
 
 // Approve allows what a job asks to be allowed, and returns the job's record.
 func (c *Client) Approve(ctx context.Context, id job.ID, seen Seen) (Answer[job.Job], error) {
-	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/approve"), seen)
+	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/approve"), seen)
 }
 
 // Reject refuses it, for a reason that may be empty.
 func (c *Client) Reject(ctx context.Context, id job.ID, reason string, seen Seen) (Answer[job.Job], error) {
-	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/reject"), struct {
+	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/reject"), struct {
 		Reason string `json:"reason,omitempty"`
 		Seen
 	}{reason, seen})
@@ -44,12 +44,12 @@ type Approvals struct {
 
 // Approvals returns what a user has allowed for more than once.
 func (c *Client) Approvals(ctx context.Context, userID string) (Answer[Approvals], error) {
-	return call[Approvals](ctx, c, http.MethodGet, "/api/approvals"+asUser(userID), nil)
+	return Call[Approvals](ctx, c, http.MethodGet, "/api/approvals"+asUser(userID), nil)
 }
 
 // Revoke takes back a standing approval.
 func (c *Client) Revoke(ctx context.Context, userID, id string) (Answer[Sent], error) {
-	return call[Sent](ctx, c, http.MethodDelete, "/api/approvals/"+url.PathEscape(id)+asUser(userID), nil)
+	return Call[Sent](ctx, c, http.MethodDelete, "/api/approvals/"+url.PathEscape(id)+asUser(userID), nil)
 }
 
 func asUser(userID string) string {

@@ -14,5 +14,5 @@ func (c *Client) Examine(ctx context.Context, mend bool) (Answer[job.Examination
 	if mend {
 		method = http.MethodPost
 	}
-	return call[job.Examination](ctx, c, method, "/api/doctor", nil)
+	return Call[job.Examination](ctx, c, method, "/api/doctor", nil)
 }

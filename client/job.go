@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,13 +14,15 @@ import (
 type NewJob struct {
 	// Kind says what sort of job it is.
 	Kind string `json:"kind"`
-	// Input must be valid under the kind's input schema.
-	Input json.RawMessage `json:"input,omitempty"`
+	// Input is what the kind takes, such as a struct; its JSON must be valid under the kind's input
+	// schema. JSON that is there already must be a json.RawMessage, not a []byte.
+	Input any `json:"input,omitempty"`
 	// UserID is whose job it will be; empty means the token's user.
 	UserID string `json:"userId,omitempty"`
 	// SessionID is the chat it belongs to; empty begins a new one.
 	SessionID string `json:"sessionId,omitempty"`
-	// IdempotencyKey makes a repeated Create of the same user return the first job.
+	// IdempotencyKey makes a repeated Create of the same user return the first job, so that Create can
+	// be sent again if no response came, see UntilAvailable. The same key with another job is a Conflict.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 	// Options are wishes for this job alone.
 	Options job.Options `json:"options,omitzero"`
@@ -37,12 +38,12 @@ type Created struct {
 
 // Create asks for a job.
 func (c *Client) Create(ctx context.Context, n NewJob) (Answer[Created], error) {
-	return call[Created](ctx, c, http.MethodPost, "/api/jobs", n)
+	return Call[Created](ctx, c, http.MethodPost, "/api/jobs", n)
 }
 
 // Get returns the record of a job.
 func (c *Client) Get(ctx context.Context, id job.ID) (Answer[job.Job], error) {
-	return call[job.Job](ctx, c, http.MethodGet, jobPath(id, ""), nil)
+	return Call[job.Job](ctx, c, http.MethodGet, jobPath(id, ""), nil)
 }
 
 // Filter selects jobs; empty fields select all.
@@ -86,18 +87,18 @@ type Page struct {
 
 // List returns a page of jobs.
 func (c *Client) List(ctx context.Context, f Filter) (Answer[Page], error) {
-	return call[Page](ctx, c, http.MethodGet, "/api/jobs?"+f.query(), nil)
+	return Call[Page](ctx, c, http.MethodGet, "/api/jobs?"+f.query(), nil)
 }
 
 // Cancel ends a job now and returns its record.
 func (c *Client) Cancel(ctx context.Context, id job.ID) (Answer[job.Job], error) {
-	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/cancel"), struct{}{})
+	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/cancel"), struct{}{})
 }
 
 // Interrupt stops the commands that Claude runs for a job, and keeps the job; with turn, or asked
 // again, the whole turn. message is what Claude is told; empty for nothing.
 func (c *Client) Interrupt(ctx context.Context, id job.ID, message string, turn bool) (Answer[job.Job], error) {
-	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/interrupt"), struct {
+	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/interrupt"), struct {
 		Message string `json:"message,omitempty"`
 		Turn    bool   `json:"turn,omitempty"`
 	}{message, turn})
@@ -105,7 +106,7 @@ func (c *Client) Interrupt(ctx context.Context, id job.ID, message string, turn 
 
 // Retry starts an expired, failed or cancelled job again and returns its record.
 func (c *Client) Retry(ctx context.Context, id job.ID) (Answer[job.Job], error) {
-	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/retry"), struct{}{})
+	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/retry"), struct{}{})
 }
 
 // Callback is what a person who plays Claude sends with each callback.
@@ -123,7 +124,7 @@ type Callback struct {
 // Callback returns the callback values of a job that waits to be played by
 // hand; of any other job it is a conflict.
 func (c *Client) Callback(ctx context.Context, id job.ID) (Answer[Callback], error) {
-	return call[Callback](ctx, c, http.MethodGet, jobPath(id, "/callback"), nil)
+	return Call[Callback](ctx, c, http.MethodGet, jobPath(id, "/callback"), nil)
 }
 
 func jobPath(id job.ID, rest string) string { return "/api/jobs/" + url.PathEscape(string(id)) + rest }
@@ -136,7 +137,7 @@ type Events struct {
 // Events returns the events of a job that are kept, behind the one with the id since; at
 // most a thousand of them.
 func (c *Client) Events(ctx context.Context, id job.ID, since job.Seq) (Answer[Events], error) {
-	return call[Events](ctx, c, http.MethodGet, jobPath(id, "/events?since="+since.String()), nil)
+	return Call[Events](ctx, c, http.MethodGet, jobPath(id, "/events?since="+since.String()), nil)
 }
 
 // File is a file that a job made.
@@ -159,5 +160,5 @@ type Files struct {
 
 // Files returns the files that a job made.
 func (c *Client) Files(ctx context.Context, id job.ID) (Answer[Files], error) {
-	return call[Files](ctx, c, http.MethodGet, jobPath(id, "/files"), nil)
+	return Call[Files](ctx, c, http.MethodGet, jobPath(id, "/files"), nil)
 }

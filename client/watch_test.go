@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -81,7 +81,7 @@ func watch(t *testing.T, s *wsServer, w client.Watch, count int) []job.Seq {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var ids []job.Seq
-	for e, err := range client.New(s.URL, "").Watch(ctx, w) {
+	for e, err := range client.New(s.URL).Watch(ctx, w) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestWatchEndsWhereConnectingAgainIsOfNoUse(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			var e *job.Error
-			for _, err := range client.New(s.URL, "").Watch(ctx, client.Watch{UserID: "u1", Patient: true}) {
+			for _, err := range client.New(s.URL).Watch(ctx, client.Watch{UserID: "u1", Patient: true}) {
 				if !errors.As(err, &e) {
 					t.Fatalf("ended with %v", err)
 				}
@@ -169,7 +169,7 @@ func TestWatchOfNewEventsLosesNone(t *testing.T) {
 func TestWatchTellsOfForgottenEvents(t *testing.T) {
 	t.Parallel()
 	s := newWS(t, []string{`{"event":"resync"}`})
-	for e, err := range client.New(s.URL, "").Watch(t.Context(), client.Watch{Since: new(job.Seq)}) {
+	for e, err := range client.New(s.URL).Watch(t.Context(), client.Watch{Since: new(job.Seq)}) {
 		if err != nil || e.Name != client.Resync || string(e.JSON) != `{"event":"resync"}` {
 			t.Errorf("got %v, %v", e, err)
 		}
@@ -185,7 +185,7 @@ func TestWatchSendsTheToken(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	t.Cleanup(server.Close)
-	for range client.New(server.URL, "t0ken").Watch(t.Context(), client.Watch{}) {
+	for range client.New(server.URL, client.WithToken("t0ken")).Watch(t.Context(), client.Watch{}) {
 	}
 	if header := <-got; header != "Bearer t0ken" {
 		t.Errorf("sent %q", header)
@@ -211,7 +211,7 @@ func TestWatchGivesUpWhen(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var last error
-			for _, err := range client.New(c.url, "").Watch(t.Context(), client.Watch{}) {
+			for _, err := range client.New(c.url).Watch(t.Context(), client.Watch{}) {
 				last = err
 			}
 			var e *job.Error
@@ -235,7 +235,7 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	s := newWS(t, []string{event(1, time.Now())})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for _, err := range client.New(s.URL, "").Watch(ctx, client.Watch{}) {
+	for _, err := range client.New(s.URL).Watch(ctx, client.Watch{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

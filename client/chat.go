@@ -24,7 +24,7 @@ func (c *Client) Messages(ctx context.Context, sessionID, userID string, after i
 	if userID != "" {
 		query.Set("userId", userID)
 	}
-	return call[Messages](ctx, c, http.MethodGet, "/api/sessions/"+url.PathEscape(sessionID)+"/messages?"+query.Encode(), nil)
+	return Call[Messages](ctx, c, http.MethodGet, "/api/sessions/"+url.PathEscape(sessionID)+"/messages?"+query.Encode(), nil)
 }
 
 // Sent answers Say.
@@ -35,7 +35,7 @@ type Sent struct {
 
 // Say writes to a session, as its user.
 func (c *Client) Say(ctx context.Context, sessionID, userID, text string) (Answer[Sent], error) {
-	return call[Sent](ctx, c, http.MethodPost, "/to-llm", struct {
+	return Call[Sent](ctx, c, http.MethodPost, "/to-llm", struct {
 		SessionID string `json:"sessionId"`
 		UserID    string `json:"userId,omitempty"`
 		Content   string `json:"content"`

@@ -37,10 +37,10 @@ type Kinds struct {
 
 // Kinds lists the kinds, without their schemas.
 func (c *Client) Kinds(ctx context.Context) (Answer[Kinds], error) {
-	return call[Kinds](ctx, c, http.MethodGet, "/api/kinds", nil)
+	return Call[Kinds](ctx, c, http.MethodGet, "/api/kinds", nil)
 }
 
 // Kind returns a kind with its schemas.
 func (c *Client) Kind(ctx context.Context, name string) (Answer[Kind], error) {
-	return call[Kind](ctx, c, http.MethodGet, "/api/kinds/"+url.PathEscape(name), nil)
+	return Call[Kind](ctx, c, http.MethodGet, "/api/kinds/"+url.PathEscape(name), nil)
 }

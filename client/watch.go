@@ -134,8 +134,7 @@ func (s *subscription) resume() {
 }
 
 func (s *subscription) dial(ctx context.Context) (*websocket.Conn, error) {
-	dialer := &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 15 * time.Second}
-	conn, resp, err := dialer.DialContext(ctx, s.url(), s.client.header())
+	conn, resp, err := s.client.dialer().DialContext(ctx, s.url(), s.client.header())
 	switch {
 	case err == nil:
 		return conn, nil
@@ -147,6 +146,19 @@ func (s *subscription) dial(ctx context.Context) (*websocket.Conn, error) {
 		return nil, s.client.foreign(err)
 	}
 	return nil, refusal(resp)
+}
+
+// dialer opens WebSockets the way in which the client's requests are sent.
+func (c *Client) dialer() *websocket.Dialer {
+	d := &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 15 * time.Second}
+	if t, ok := c.http.Transport.(*http.Transport); ok {
+		d.Proxy, d.NetDialContext, d.NetDialTLSContext = t.Proxy, t.DialContext, t.DialTLSContext
+		if t.TLSClientConfig != nil {
+			d.TLSClientConfig = t.TLSClientConfig.Clone()
+			d.TLSClientConfig.NextProtos = nil // HTTP/2 has no WebSockets here
+		}
+	}
+	return d
 }
 
 func (s *subscription) url() string {

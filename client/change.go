@@ -11,7 +11,7 @@ import (
 
 // Diff returns what a job has changed, by repository.
 func (c *Client) Diff(ctx context.Context, id job.ID) (Answer[[]job.DiffOutput], error) {
-	return call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff"), nil)
+	return Call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff"), nil)
 }
 
 // DiffPage is a part of a diff.
@@ -41,23 +41,23 @@ func (c *Client) DiffPage(ctx context.Context, id job.ID, page DiffPage) (Answer
 	if page.Since != nil {
 		query.Set("since", strconv.Itoa(*page.Since))
 	}
-	return call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff?"+query.Encode()), nil)
+	return Call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff?"+query.Encode()), nil)
 }
 
 // Logs returns how the verifiers ended.
 func (c *Client) Logs(ctx context.Context, id job.ID) (Answer[[]job.VerifierOutput], error) {
-	return call[[]job.VerifierOutput](ctx, c, http.MethodGet, jobPath(id, "/logs"), nil)
+	return Call[[]job.VerifierOutput](ctx, c, http.MethodGet, jobPath(id, "/logs"), nil)
 }
 
 // Viewed returns which files of a change the caller has marked as viewed.
 func (c *Client) Viewed(ctx context.Context, id job.ID) (Answer[job.Viewed], error) {
-	return call[job.Viewed](ctx, c, http.MethodGet, jobPath(id, "/viewed"), nil)
+	return Call[job.Viewed](ctx, c, http.MethodGet, jobPath(id, "/viewed"), nil)
 }
 
 // SetViewed marks a file of a change as viewed by the caller, or takes the mark back. repository and
 // digest are those of the diff. Error: Conflict if the change no longer has this file.
 func (c *Client) SetViewed(ctx context.Context, id job.ID, repository, digest string, viewed bool) (Answer[job.Viewed], error) {
-	return call[job.Viewed](ctx, c, http.MethodPost, jobPath(id, "/viewed"), struct {
+	return Call[job.Viewed](ctx, c, http.MethodPost, jobPath(id, "/viewed"), struct {
 		Repository string `json:"repository"`
 		Digest     string `json:"digest"`
 		Viewed     bool   `json:"viewed"`
@@ -66,12 +66,12 @@ func (c *Client) SetViewed(ctx context.Context, id job.ID, repository, digest st
 
 // Steering returns how often a change was steered, and how often it may be.
 func (c *Client) Steering(ctx context.Context, id job.ID) (Answer[job.SteeringState], error) {
-	return call[job.SteeringState](ctx, c, http.MethodGet, jobPath(id, "/steering"), nil)
+	return Call[job.SteeringState](ctx, c, http.MethodGet, jobPath(id, "/steering"), nil)
 }
 
 // Steer asks for another round of a change, and returns the job's record.
 func (c *Client) Steer(ctx context.Context, id job.ID, prompt string) (Answer[job.Job], error) {
-	return call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/steer"), struct {
+	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/steer"), struct {
 		Prompt string `json:"prompt"`
 	}{prompt})
 }

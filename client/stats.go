@@ -66,7 +66,7 @@ type Quota struct {
 
 // Stats returns the counts; a person's token does not show them.
 func (c *Client) Stats(ctx context.Context) (Answer[Stats], error) {
-	return call[Stats](ctx, c, http.MethodGet, "/api/stats", nil)
+	return Call[Stats](ctx, c, http.MethodGet, "/api/stats", nil)
 }
 
 // Readiness is whether a server can work, and what is not as it should be.
@@ -79,5 +79,5 @@ type Readiness struct {
 
 // Ready asks whether the server can work; where it cannot, the error says why.
 func (c *Client) Ready(ctx context.Context) (Answer[Readiness], error) {
-	return call[Readiness](ctx, c, http.MethodGet, "/readyz", nil)
+	return Call[Readiness](ctx, c, http.MethodGet, "/readyz", nil)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

@@ -8,10 +8,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -32,7 +34,7 @@ func answering(t *testing.T, status int, body string) (*client.Client, *request)
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	return client.New(server.URL+"/", "secret-token"), &got
+	return client.New(server.URL+"/", client.WithToken("secret-token")), &got
 }
 
 func TestRequests(t *testing.T) {
@@ -187,13 +189,47 @@ func TestNotRinging(t *testing.T) {
 	}
 }
 
+// A server's wish for a pause is in the error.
+func TestErrorsSayWhenToTryAgain(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	_, err := client.New(server.URL, client.WithHTTPClient(server.Client())).Kinds(t.Context())
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Kind != client.TooMany || e.RetryAfter != 7*time.Second {
+		t.Errorf("got %#v", err)
+	}
+}
+
+// An HTTP client of the caller's carries WebSockets, too: this one alone trusts the server.
+func TestWebSocketsTrustWhomRequestsTrust(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_ = conn.WriteMessage(websocket.TextMessage, []byte(event(1, time.Now())))
+	}))
+	defer server.Close()
+	for e, err := range client.New(server.URL, client.WithHTTPClient(server.Client())).Watch(t.Context(), client.Watch{Since: new(client.Seq)}) {
+		if err != nil || e.ID != 1 {
+			t.Errorf("got %v, %v", e.ID, err)
+		}
+		break
+	}
+}
+
 // nobody is where nothing listens: a port that was free a moment ago may be
 // another test's by now, port 1 is not.
 const nobody = "http://127.0.0.1:1"
 
 func TestServerIsNotRunning(t *testing.T) {
 	t.Parallel()
-	_, err := client.New(strings.TrimPrefix(nobody, "http://"), "").Kinds(t.Context())
+	_, err := client.New(strings.TrimPrefix(nobody, "http://")).Kinds(t.Context())
 	var e *job.Error
 	if !errors.As(err, &e) || e.Message != "No server is running at "+nobody || !strings.Contains(e.Hint, "ringback serve") {
 		t.Errorf("got %v", err)
@@ -203,7 +239,7 @@ func TestServerIsNotRunning(t *testing.T) {
 func TestPasswordsStayOutOfErrors(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"http://user:hunter2@127.0.0.1:1", "ftp://user:hunter2@127.0.0.1", "http://user:hunter2@%zz"} {
-		_, err := client.New(address, "").Kinds(t.Context())
+		_, err := client.New(address).Kinds(t.Context())
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -215,7 +251,7 @@ func TestAddresses(t *testing.T) {
 	for given, want := range map[string]string{
 		"": client.DefaultURL, "localhost:3001": "http://localhost:3001", "https://example.com/": "https://example.com",
 	} {
-		if got := client.New(given, "").URL(); got != want {
+		if got := client.New(given).URL(); got != want {
 			t.Errorf("%q means %s, want %s", given, got, want)
 		}
 	}

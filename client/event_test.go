@@ -3,7 +3,7 @@ package client_test
 import (
 	"testing"
 
-	"ringback/internal/client"
+	"ringback/client"
 	"ringback/internal/job"
 )
 

@@ -1,0 +1,66 @@
+package client_test
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ringback/client"
+)
+
+// Every type that a caller can meet has a name that the caller can write: none is only in an
+// internal package.
+func TestTypesHaveNames(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("types.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, alias := range regexp.MustCompile(`(?m)^(?:\t|type )\w+ = job\.(\w+)$`).FindAllStringSubmatch(string(source), -1) {
+		named[alias[1]] = true
+	}
+	seen := map[reflect.Type]bool{}
+	var walk func(from string, typ reflect.Type, embedded bool)
+	walk = func(from string, typ reflect.Type, embedded bool) {
+		if seen[typ] {
+			return
+		}
+		seen[typ] = true
+		ours := strings.HasPrefix(typ.PkgPath(), "ringback/")
+		if strings.Contains(typ.PkgPath(), "internal") && ours && !embedded && !named[typ.Name()] {
+			t.Errorf("%s leads to %s, which has no name in types.go", from, typ)
+		}
+		switch typ.Kind() { //nolint:exhaustive // the others consist of nothing
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			walk(from, typ.Elem(), false)
+		case reflect.Map:
+			walk(from, typ.Key(), false)
+			walk(from, typ.Elem(), false)
+		case reflect.Func:
+			for i := range typ.NumIn() {
+				walk(from, typ.In(i), false)
+			}
+			for i := range typ.NumOut() {
+				walk(from, typ.Out(i), false)
+			}
+		case reflect.Struct:
+			if typ.PkgPath() != "" && !ours {
+				return
+			}
+			for i := range typ.NumField() {
+				if f := typ.Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
+					walk(typ.String()+"."+f.Name, f.Type, f.Anonymous)
+				}
+			}
+		}
+	}
+	api := reflect.TypeFor[*client.Client]()
+	for i := range api.NumMethod() {
+		walk(api.Method(i).Name, api.Method(i).Type, false)
+	}
+	walk("Error", reflect.TypeFor[client.Error](), false)
+	walk("CheckpointProps", reflect.TypeFor[client.CheckpointProps](), false)
+}
