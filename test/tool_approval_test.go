@@ -90,22 +90,26 @@ func TestToolCallWaitsForTheUser(t *testing.T) {
 // checkParts checks the story of one tool call in a chat, as docs/people.md has it.
 func checkParts(t *testing.T, all []object, want string) {
 	t.Helper()
-	var called, ended bool
+	var calls int
+	var ended bool
 	for _, m := range all {
 		for _, p := range m["parts"].([]any) {
 			part := p.(object)
 			switch part["type"] {
 			case "tool-call":
-				called = called || part["state"] == "input-available" && part["toolName"] == "Bash" && part["toolCallId"] != "" && part["input"] != nil
+				calls++
+				if part["state"] != want || part["toolName"] != "Bash" || part["toolCallId"] == "" || part["input"] == nil {
+					t.Errorf("the call is shown as %v", part)
+				}
 			case "tool-result":
 				ended = true
-				if !called || part["state"] != want || part["toolName"] != "Bash" {
+				if calls == 0 || part["state"] != want || part["toolName"] != "Bash" {
 					t.Errorf("the call ended as %v", part)
 				}
 			}
 		}
 	}
-	if !called || !ended {
+	if calls != 1 || !ended {
 		t.Errorf("the chat does not tell of the call: %v", all)
 	}
 }

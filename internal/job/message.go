@@ -111,15 +111,19 @@ type Part struct {
 	Type PartType `json:"type"`
 	// Text is what a text part says.
 	Text string `json:"text,omitempty"`
-	// ToolCallID joins a tool's call and its result.
-	ToolCallID string    `json:"toolCallId,omitempty"`
-	ToolName   string    `json:"toolName,omitempty"`
-	State      PartState `json:"state,omitempty"`
+	// ToolCallID joins a tool's call and its result: a chat has one part of each.
+	ToolCallID string `json:"toolCallId,omitempty"`
+	ToolName   string `json:"toolName,omitempty"`
+	// State is how far a call is: that of its result once it has one.
+	State PartState `json:"state,omitempty"`
 	// Input is what the tool is called with; Output is what it gave back, and in a
 	// call that waits for a person's confirmation, what Claude is answered meanwhile.
 	Input  json.RawMessage `json:"input,omitempty"`
 	Output json.RawMessage `json:"output,omitempty"`
 }
+
+// OfTool reports whether a part is a call of a tool, or the end of one.
+func (p Part) OfTool() bool { return p.Type != TextPart }
 
 // Text returns a message body of one text part.
 func Text(sender Sender, content string) MessageBody {

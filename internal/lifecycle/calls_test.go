@@ -18,17 +18,7 @@ import (
 func TestLateOutputOfADeniedCall(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		if _, err := s.Start(t.Context(), newJob("u")); err != nil {
-			t.Fatal(err)
-		}
-		var j job.Job
-		for p := range store.Partition(store.Partitions) {
-			if turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
-				t.Fatal(err)
-			} else if turn != nil {
-				j = turn.Job
-			}
-		}
+		j := startedJob(t, s)
 		call := job.Part{Type: job.ToolCallPart, ToolCallID: "toolu_1", ToolName: "Bash", State: job.InputAvailable, Input: json.RawMessage(`{"command":"id"}`)}
 		chat := job.Text(job.FromAssistant, "Allow it?")
 		chat.Parts = append(chat.Parts, call)
@@ -63,20 +53,83 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var parts []string
-		for _, m := range messages {
-			for _, p := range m.Parts {
-				if p.ToolCallID != "" {
-					parts = append(parts, p.ToolCallID+" "+string(p.Type)+" "+string(p.State))
-				}
-			}
-		}
+		parts := toolParts(messages)
 		want := []string{
-			"toolu_1 tool-call input-available", "toolu_1 tool-result output-denied",
-			"toolu_2 tool-call input-available", "toolu_2 tool-result output-available",
+			"toolu_1 tool-call output-denied", "toolu_1 tool-result output-denied",
+			"toolu_2 tool-call output-available", "toolu_2 tool-result output-available",
 		}
 		if diff := cmp.Diff(want, parts); diff != "" {
 			t.Error(diff)
 		}
 	})
+}
+
+// A call that the chat shows before its person is asked moves to the question.
+func TestACallMovesToItsQuestion(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		j := startedJob(t, s)
+		call := job.Part{Type: job.ToolCallPart, ToolCallID: "toolu_1", ToolName: "Bash", State: job.InputAvailable, Input: json.RawMessage(`{"command":"id"}`)}
+		printed := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: []job.Part{call}}
+		talking := printed
+		talking.Parts = []job.Part{{Type: job.TextPart, Text: "I look."}, {Type: job.ToolCallPart, ToolCallID: "toolu_2", ToolName: "Bash", State: job.InputAvailable}}
+		if err := s.AppendAssistantMessages(t.Context(), j.ID, j.Turn, []lifecycle.AssistantMessage{{End: 10, Body: talking}, {End: 20, Body: printed}}); err != nil {
+			t.Fatal(err)
+		}
+		chat := job.Text(job.FromAssistant, "Allow it?")
+		chat.Parts = append(chat.Parts, call)
+		_, id, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{
+			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.ToolApproval, Message: "Allow it?", Chat: chat, Digest: "q", ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages, _, err := s.Messages(t.Context(), "u", j.SessionID, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"toolu_2 tool-call input-available", "toolu_1 tool-call input-available"}
+		if diff := cmp.Diff(want, toolParts(messages)); diff != "" {
+			t.Error(diff)
+		}
+		if last := messages[len(messages)-1]; last.CheckpointID != id {
+			t.Errorf("the call is shown in %+v", last)
+		}
+		for _, m := range messages {
+			if len(m.Parts) == 0 {
+				t.Errorf("an empty message is left: %+v", m)
+			}
+		}
+		if page, _, err := s.Messages(t.Context(), "u", j.SessionID, messages[len(messages)-2].ID, 1); err != nil || len(page) != 1 || page[0].CheckpointID != id {
+			t.Errorf("a page of one message behind it holds %+v, %v", page, err)
+		}
+	})
+}
+
+// startedJob is a job with a running turn.
+func startedJob(t *testing.T, s *storetest.Service) (j job.Job) {
+	t.Helper()
+	if _, err := s.Start(t.Context(), newJob("u")); err != nil {
+		t.Fatal(err)
+	}
+	for p := range store.Partition(store.Partitions) {
+		if turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
+			t.Fatal(err)
+		} else if turn != nil {
+			j = turn.Job
+		}
+	}
+	return j
+}
+
+// toolParts are the calls of tools in messages, and their ends.
+func toolParts(messages []job.Message) (parts []string) {
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.ToolCallID != "" {
+				parts = append(parts, p.ToolCallID+" "+string(p.Type)+" "+string(p.State))
+			}
+		}
+	}
+	return parts
 }

@@ -70,6 +70,15 @@ type (
 		Time      time.Time
 		Heard     *job.Hearing
 	}
+	// MoveCall notes which message shows a call of a tool from now on, and in which state, if that
+	// is not the first one, or the state has changed.
+	MoveCall struct {
+		Session   *Session
+		Retention time.Duration
+		Call      string
+		Message   int64
+		State     job.PartState
+	}
 	// SetCall stores who ends a call of a tool.
 	SetCall struct {
 		JobID job.ID
@@ -290,6 +299,7 @@ type (
 func (Emit) effect()           {}
 func (PutMessage) effect()     {}
 func (TouchMessage) effect()   {}
+func (MoveCall) effect()       {}
 func (SetCall) effect()        {}
 func (SetClock) effect()       {}
 func (StopClock) effect()      {}

@@ -47,19 +47,25 @@ func (st *State) addMessage(to chat, body job.MessageBody, owner CallOwner) int6
 	return st.put(to, body, owner, "NEW_MESSAGE", "processing")
 }
 
-// addTurnOutput adds what a turn printed, unless that is of nothing but calls that
-// have ended before: output is read late, and a person may have decided by then.
+// addTurnOutput adds what a turn printed, but for calls that the chat shows already and ends of
+// calls that have one: output is read late, and a person may have been asked or have decided by then.
 func (st *State) addTurnOutput(to chat, body job.MessageBody) {
-	if !to.stale(body) {
-		st.addMessage(to, body, EndedByTurn)
+	fresh := slices.DeleteFunc(slices.Clone(body.Parts), to.knows)
+	if len(body.Parts) > 0 && len(fresh) == 0 {
+		return
 	}
+	body.Parts = fresh
+	if body.MessageType == job.ToolMessage && !slices.ContainsFunc(fresh, job.Part.OfTool) {
+		body.MessageType = job.TextMessage
+	}
+	st.addMessage(to, body, EndedByTurn)
 }
 
 func (st *State) put(to chat, body job.MessageBody, owner CallOwner, action, status string) int64 {
 	body.UserID, body.SessionID = to.UserID, to.SessionID
 	for _, p := range body.Parts {
 		if p.Type == job.ToolResultPart {
-			st.closeCall(to, p.ToolCallID)
+			st.closeCall(to, p.ToolCallID, p.State)
 		}
 	}
 	to.session.Latest++
@@ -75,20 +81,18 @@ func (st *State) put(to chat, body job.MessageBody, owner CallOwner, action, sta
 	return id
 }
 
-// stale reports whether a message tells of nothing but calls that have ended before.
-func (c chat) stale(body job.MessageBody) bool {
-	if len(body.Parts) == 0 {
-		return false
+// knows reports whether a part of a turn's output is in the chat already: a call, or the end of one.
+// The end of a call that was never shown is not shown either.
+func (c chat) knows(p job.Part) bool {
+	known, ok := c.calls[p.ToolCallID]
+	switch p.Type {
+	case job.ToolCallPart:
+		return ok && (known.Owner == CallEnded || len(known.Messages) > 0)
+	case job.ToolResultPart:
+		return !ok || known.Owner == CallEnded
+	case job.TextPart:
 	}
-	for _, p := range body.Parts {
-		known, ok := c.calls[p.ToolCallID]
-		ended := ok && known.Owner == CallEnded
-		// A result of a call that was never shown is not shown either.
-		if p.Type == job.TextPart || !ended && (p.Type == job.ToolCallPart || ok) {
-			return false
-		}
-	}
-	return true
+	return false
 }
 
 // addNotice tells a chat in words what became of a job.
@@ -103,18 +107,24 @@ func (st *State) setCall(to chat, id string, c Call) {
 	st.do(SetCall{to.JobID, id, c})
 }
 
-// showCall notes that a message shows a call. The output of a turn may show once
-// more what a person is asked about; only a person, asked again, opens a call that
-// has ended.
+// showCall notes that a message shows a call, which no other one shows any more. A person may be
+// asked about a call that the output of a turn has shown, and asked again about one that has ended.
 func (st *State) showCall(to chat, id, tool string, owner CallOwner, message int64) {
 	if to.calls == nil {
 		return
 	}
 	known, ok := to.calls[id]
+	if ok {
+		st.moveCall(to, id, message, job.InputAvailable)
+	}
 	if ok && owner == EndedByTurn {
 		owner = known.Owner
 	}
 	st.setCall(to, id, Call{owner, append(slices.Clone(known.Messages), message), tool})
+}
+
+func (st *State) moveCall(to chat, id string, message int64, state job.PartState) {
+	st.do(MoveCall{to.session, to.Retention, id, message, state})
 }
 
 // handCall lets somebody else end a call from now on.
@@ -126,14 +136,17 @@ func (st *State) handCall(to chat, id string, owner CallOwner, tool string) {
 	st.setCall(to, id, Call{Owner: owner, Tool: tool})
 }
 
-// closeCall notes that a call has its end. It returns its tool; ok is false where
+// closeCall notes that a call has its end, in which state. It returns its tool; ok is false where
 // it has one already.
-func (st *State) closeCall(to chat, id string) (tool string, ok bool) {
+func (st *State) closeCall(to chat, id string, state job.PartState) (tool string, ok bool) {
 	known, shown := to.calls[id]
 	if !shown || known.Owner == CallEnded {
 		return "", false
 	}
 	st.setCall(to, id, Call{Owner: CallEnded})
+	if n := len(known.Messages); n > 0 {
+		st.moveCall(to, id, known.Messages[n-1], state)
+	}
 	for _, message := range known.Messages {
 		st.do(TouchMessage{Session: to.session, Retention: to.Retention, ID: message, Time: st.Now})
 	}
@@ -142,7 +155,7 @@ func (st *State) closeCall(to chat, id string) (tool string, ok bool) {
 
 // endCall ends a call in the chat, unless it has its end already.
 func (st *State) endCall(to chat, id string, state job.PartState, output json.RawMessage) {
-	tool, open := st.closeCall(to, id)
+	tool, open := st.closeCall(to, id, state)
 	if !open {
 		return
 	}

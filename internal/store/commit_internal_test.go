@@ -13,6 +13,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.Emit{Data: []byte("{}")},
 	lifecycle.PutMessage{Session: new(lifecycle.Session)},
 	lifecycle.TouchMessage{Session: new(lifecycle.Session)},
+	lifecycle.MoveCall{Session: new(lifecycle.Session)},
 	lifecycle.SetCall{},
 	lifecycle.SetClock{},
 	lifecycle.StopClock{},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -70,15 +71,67 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 		if _, err := pipe.Exec(ctx); err != nil {
 			return nil, 0, storeError(err)
 		}
+		var read []job.Message
 		for i, v := range texts.Val() {
 			after++
-			if m, ok := decodeMessage(v, touched.Val()[i]); ok && len(found) < limit { // older ones are forgotten
-				found = append(found, m)
+			if m, ok := decodeMessage(v, touched.Val()[i]); ok { // older ones are forgotten
+				read = append(read, m)
 			}
 		}
+		if read, err = s.showCalls(ctx, p.key("touched", key), read); err != nil {
+			return nil, 0, err
+		}
+		found = append(found, read[:min(len(read), limit-len(found))]...)
 	}
 	return found, last, s.showAnswered(ctx, p, found)
 }
+
+// showCalls shows each call of a tool once, in the message that showed it last, in the state that
+// it is in by now. A message that only showed calls which have moved is left out.
+func (s *Store) showCalls(ctx context.Context, touched string, messages []job.Message) ([]job.Message, error) {
+	var fields []string
+	for _, m := range messages {
+		for _, part := range m.Parts {
+			if part.Type == job.ToolCallPart {
+				fields = append(fields, callField(part.ToolCallID))
+			}
+		}
+	}
+	if len(fields) == 0 {
+		return messages, nil
+	}
+	values, err := s.rdb.HMGet(ctx, touched, fields...).Result()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	moved := map[string]string{}
+	for i, field := range fields {
+		moved[field], _ = values[i].(string)
+	}
+	shown := messages[:0]
+	for _, m := range messages {
+		before := len(m.Parts)
+		m.Parts = slices.DeleteFunc(m.Parts, func(part job.Part) bool {
+			at, _, known := strings.Cut(moved[callField(part.ToolCallID)], " ")
+			return part.Type == job.ToolCallPart && known && at != itoa(int(m.ID))
+		})
+		for i := range m.Parts {
+			if _, state, known := strings.Cut(moved[callField(m.Parts[i].ToolCallID)], " "); known && m.Parts[i].Type == job.ToolCallPart {
+				m.Parts[i].State = job.PartState(state)
+			}
+		}
+		if before == 0 || len(m.Parts) > 0 {
+			shown = append(shown, m)
+		}
+	}
+	return shown, nil
+}
+
+// callField is the field under which a call's move is stored, beside the ids of messages.
+func callField(call string) string { return "call:" + call }
+
+// callMoved is what is stored of it: "<message> <state>".
+func callMoved(e lifecycle.MoveCall) string { return fmt.Sprintf("%d %s", e.Message, e.State) }
 
 // decodeMessage reads a message, with when it has changed since.
 func decodeMessage(v, touched any) (m job.Message, ok bool) {
