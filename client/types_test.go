@@ -40,26 +40,26 @@ func TestTypesHaveNames(t *testing.T) {
 			walk(from, typ.Key(), false)
 			walk(from, typ.Elem(), false)
 		case reflect.Func:
-			for i := range typ.NumIn() {
-				walk(from, typ.In(i), false)
+			for in := range typ.Ins() {
+				walk(from, in, false)
 			}
-			for i := range typ.NumOut() {
-				walk(from, typ.Out(i), false)
+			for out := range typ.Outs() {
+				walk(from, out, false)
 			}
 		case reflect.Struct:
 			if typ.PkgPath() != "" && !ours {
 				return
 			}
-			for i := range typ.NumField() {
-				if f := typ.Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
+			for f := range typ.Fields() {
+				if f.IsExported() && f.Tag.Get("json") != "-" {
 					walk(typ.String()+"."+f.Name, f.Type, f.Anonymous)
 				}
 			}
 		}
 	}
 	api := reflect.TypeFor[*client.Client]()
-	for i := range api.NumMethod() {
-		walk(api.Method(i).Name, api.Method(i).Type, false)
+	for m := range api.Methods() {
+		walk(m.Name, m.Type, false)
 	}
 	walk("Error", reflect.TypeFor[client.Error](), false)
 	walk("CheckpointProps", reflect.TypeFor[client.CheckpointProps](), false)

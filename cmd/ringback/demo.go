@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/cli"
 	"ringback/client"
+	"ringback/internal/cli"
 	"ringback/internal/config"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ringback/internal/cli"
 	"ringback/client"
+	"ringback/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write the commands into docs/cli.md")

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/internal/cli"
 	"ringback/client"
+	"ringback/internal/cli"
 	"ringback/internal/job"
 )
 

@@ -1495,10 +1495,11 @@ export interface components {
             /** @description What the tool is called with; Output is what it gave back, and in a call that waits for a person's confirmation, what Claude is answered meanwhile. */
             input?: unknown;
             output?: unknown;
+            /** @description How far a call is: that of its result once it has one. */
             state?: components["schemas"]["PartState"];
             /** @description What a text part says. */
             text?: string;
-            /** @description `toolCallId` joins a tool's call and its result. */
+            /** @description `toolCallId` joins a tool's call and its result: a chat has one part of each. */
             toolCallId?: string;
             toolName?: string;
             type: components["schemas"]["PartType"];
