@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,8 @@ type NewJob struct {
 	UserID string `json:"userId,omitempty"`
 	// SessionID is the chat it belongs to; empty begins a new one.
 	SessionID string `json:"sessionId,omitempty"`
+	// Tags group the job with others; at most 10.
+	Tags []string `json:"tags,omitempty"`
 	// IdempotencyKey makes a repeated Create of the same user return the first job, so that Create can
 	// be sent again if no response came, see UntilAvailable. The same key with another job is a Conflict.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
@@ -52,25 +55,35 @@ type Filter struct {
 	State        job.State
 	// IDPrefix is the beginning of ids, see job.IDPrefix.
 	IDPrefix string
-	// Since is the earliest time of creation.
-	Since time.Time
+	// Tag is a tag that the jobs have, and Text words of their titles, kinds, ids or tags.
+	Tag, Text string
+	// Since is the earliest time of creation; Until is later than that of any job.
+	Since, Until time.Time
 	// Cursor is where the page before ended; empty begins with the newest job.
 	Cursor string
 	// Limit is how many jobs a page holds at most; 0 leaves it to the server.
 	Limit int
+	// Brief leaves out input and result, which may be large.
+	Brief bool
 }
 
 func (f Filter) query() string {
 	query := url.Values{}
 	for name, value := range map[string]string{
 		"userId": f.UserID, "kind": f.Kind, "status": string(f.State), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
+		"tag": f.Tag, "q": f.Text,
 	} {
 		if value != "" {
 			query.Set(name, value)
 		}
 	}
-	if !f.Since.IsZero() {
-		query.Set("createdSince", f.Since.UTC().Format(time.RFC3339))
+	for name, at := range map[string]time.Time{"createdSince": f.Since, "createdUntil": f.Until} {
+		if !at.IsZero() {
+			query.Set(name, at.UTC().Format(time.RFC3339))
+		}
+	}
+	if f.Brief {
+		query.Set("fields", "-input,-result")
 	}
 	if f.Limit != 0 {
 		query.Set("limit", strconv.Itoa(f.Limit))
@@ -83,11 +96,60 @@ type Page struct {
 	Jobs []job.Job `json:"jobs"`
 	// NextCursor leads to the next page; empty on the last.
 	NextCursor string `json:"nextCursor"`
+	// SearchedTo is set if older jobs were not looked at yet: the next page goes on there.
+	SearchedTo time.Time `json:"searchedTo,omitzero"`
 }
 
 // List returns a page of jobs.
 func (c *Client) List(ctx context.Context, f Filter) (Answer[Page], error) {
 	return Call[Page](ctx, c, http.MethodGet, "/api/jobs?"+f.query(), nil)
+}
+
+// Matching returns the jobs of a filter to which an action applies, newest first, without their input
+// and result: the newest most of them, and whether there are more.
+func (c *Client) Matching(ctx context.Context, f Filter, action job.BulkAction, most int) (found []job.Job, more bool, err error) {
+	f.Brief, f.Limit = true, min(most+1, 500)
+	for _, state := range job.States {
+		if !action.AppliesTo(state) || f.State != "" && f.State != state {
+			continue
+		}
+		q, before := f, len(found)
+		for q.State = state; len(found)-before <= most; {
+			page, err := c.List(ctx, q)
+			if err != nil {
+				return nil, false, err
+			}
+			found = append(found, page.Value.Jobs...)
+			if q.Cursor = page.Value.NextCursor; q.Cursor == "" {
+				break
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b job.Job) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return found[:min(most, len(found))], len(found) > most, nil
+}
+
+// Outcomes are what became of jobs to which the same was done.
+type Outcomes struct {
+	// Succeeded counts those to which it was done.
+	Succeeded int       `json:"succeeded"`
+	Jobs      []Outcome `json:"jobs"`
+}
+
+// Outcome is what became of one job.
+type Outcome struct {
+	RequestID job.ID `json:"requestId"`
+	// Error says why nothing was done, and Hint what to do; empty if it was done.
+	Error string `json:"error"`
+	Hint  string `json:"hint"`
+}
+
+// Bulk does the same to each of up to MostInBulk jobs.
+func (c *Client) Bulk(ctx context.Context, action job.BulkAction, ids []job.ID) (Answer[Outcomes], error) {
+	return Call[Outcomes](ctx, c, http.MethodPost, "/api/jobs/bulk", struct {
+		Action     job.BulkAction `json:"action"`
+		RequestIDs []job.ID       `json:"requestIds"`
+	}{action, ids})
 }
 
 // Cancel ends a job now and returns its record.

@@ -44,6 +44,8 @@ type (
 	HearingStatus = job.HearingStatus
 	// AuditHead is the end of a job's audit log.
 	AuditHead = job.AuditHead
+	// BulkAction is what Bulk can do to many jobs.
+	BulkAction = job.BulkAction
 	// CLIVersion is a version of the Claude CLI that ran turns of a job.
 	CLIVersion = job.CLIVersion
 )
@@ -59,6 +61,13 @@ const (
 	Rejected         = job.Rejected
 	Expired          = job.Expired
 	Failed           = job.Failed
+)
+
+// What Bulk does to each of at most MostInBulk jobs.
+const (
+	BulkCancel = job.BulkCancel
+	BulkRetry  = job.BulkRetry
+	MostInBulk = job.MostInBulk
 )
 
 // Questions to people and their answers.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -34,6 +35,9 @@ type requester struct {
 	// IdempotencyKey makes the request repeatable: the same key of the same user gives the
 	// same job, for as long as that is kept.
 	IdempotencyKey string `json:"idempotencyKey,omitempty" jsonschema:"maxLength=256"`
+	// Tags group the job with others, to be listed by: at most 10, each of up to 64 of the
+	// characters A-Z a-z 0-9 . _ : / @ = + -, beginning with a letter or digit.
+	Tags []string `json:"tags,omitempty"`
 }
 
 // createdJob answers POST /api/jobs.
@@ -81,26 +85,21 @@ func (s *Server) createJob(c echo.Context) error {
 const suggestionsKind = "meal-suggestions"
 
 // createSuggestions asks for meal suggestions: its body is the input of that kind.
-// Beside it, userId, sessionId and idempotencyKey may stand.
+// The fields of requester may stand beside it.
 func (s *Server) createSuggestions(c echo.Context) error {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {
 		return err
 	}
-	n := newJob{Kind: suggestionsKind, Input: body}
-	for field, into := range map[string]*string{
-		"userId": &n.UserID, "sessionId": &n.SessionID, "idempotencyKey": &n.IdempotencyKey,
-	} {
-		v, present := body[field]
-		if !present {
-			continue
+	n, about := newJob{Kind: suggestionsKind, Input: body}, map[string]any{}
+	for _, field := range jsonNames(reflect.TypeFor[requester]()) {
+		if v, there := body[field]; there {
+			about[field] = v
+			delete(body, field)
 		}
-		text, ok := v.(string)
-		if !ok {
-			return invalid("/"+field, "expected a string")
-		}
-		*into = text
-		delete(body, field)
+	}
+	if err := httpjson.Into(about, &n.requester); err != nil {
+		return err
 	}
 	if n.UserID == "" {
 		n.UserID = c.QueryParam("userId")
@@ -138,7 +137,7 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 		return job.Job{}, err
 	}
 	j, err := s.jobs.Create(c.Request().Context(), lifecycle.Request{
-		UserID: userID, ByBackEnd: who.service(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID, Options: n.Options, IdempotencyKey: key,
+		UserID: userID, ByBackEnd: who.service(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID, Tags: n.Tags, Options: n.Options, IdempotencyKey: key,
 	})
 	return j, sent.in(err)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -19,8 +20,10 @@ import (
 
 // find returns the job of the path, if the caller may see it. To anyone else it
 // does not exist.
-func (s *Server) find(c echo.Context) (job.Job, error) {
-	id := job.ID(c.Param("id"))
+func (s *Server) find(c echo.Context) (job.Job, error) { return s.findID(c, job.ID(c.Param("id"))) }
+
+// findID is find for a job that the body names.
+func (s *Server) findID(c echo.Context, id job.ID) (job.Job, error) {
 	j, err := s.store.Get(c.Request().Context(), id)
 	if err != nil {
 		return job.Job{}, err
@@ -99,7 +102,11 @@ func (s *Server) listJobs(c echo.Context) error {
 			return err
 		}
 	}
-	return c.JSON(http.StatusOK, jobPage[json.RawMessage]{records, next})
+	page := jobPage[json.RawMessage]{Jobs: records, NextCursor: next}
+	if next != "" && len(jobs) < q.Limit {
+		page.SearchedTo = store.CursorTime(next)
+	}
+	return c.JSON(http.StatusOK, page)
 }
 
 // jobPage is a page of jobs, newest first, each with the fields that were asked for.
@@ -107,22 +114,40 @@ type jobPage[T any] struct {
 	Jobs []T `json:"jobs"`
 	// NextCursor is what to pass as cursor for the next page; absent on the last.
 	NextCursor string `json:"nextCursor,omitempty"`
+	// SearchedTo is set if the page has fewer jobs than asked for, and older ones may match: jobs
+	// that were created before then were not looked at yet. The next page goes on there.
+	SearchedTo time.Time `json:"searchedTo,omitzero"`
 }
+
+// maxSearch is how many characters a text to search by may have.
+const maxSearch = 200
 
 // jobQuery reads what GET /api/jobs selects by.
 func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
-	q := store.Query{Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Cursor: c.QueryParam("cursor")}
+	q := store.Query{
+		Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Tag: c.QueryParam("tag"),
+		Text: strings.TrimSpace(c.QueryParam("q")), Cursor: c.QueryParam("cursor"),
+	}
 	if q.State != "" && !slices.Contains(job.States[:], q.State) {
 		return q, job.UnknownName("/status", string(q.State), job.States[:])
 	}
 	if _, known := s.kinds.Get(q.Kind); q.Kind != "" && !known {
 		return q, job.UnknownName("/kind", q.Kind, s.jobs.KindNames())
 	}
+	if fault := job.TagFault(q.Tag); q.Tag != "" && fault != "" {
+		return q, invalid("/tag", fault)
+	}
+	if utf8.RuneCountInString(q.Text) > maxSearch {
+		return q, invalid("/q", fmt.Sprintf("expected at most %d characters", maxSearch))
+	}
 	var err error
 	if q.Limit, err = limitOf(c); err != nil {
 		return q, err
 	}
 	if q.Since, err = timeOf(c, "createdSince"); err != nil {
+		return q, err
+	}
+	if q.Until, err = timeOf(c, "createdUntil"); err != nil {
 		return q, err
 	}
 	q.IDs, err = idPrefixOf(c, job.JobIDs)
@@ -156,11 +181,7 @@ func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 }
 
 func (s *Server) cancelJob(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
-	if err := s.jobs.Cancel(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI)); err != nil {
+	if err := s.act(c, job.BulkCancel, job.ID(c.Param("id"))); err != nil {
 		return err
 	}
 	return s.getJob(c)
@@ -201,11 +222,7 @@ func (s *Server) interruptJob(c echo.Context) error {
 }
 
 func (s *Server) retryJob(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
-	if err := s.jobs.Retry(c.Request().Context(), j.ID); err != nil {
+	if err := s.act(c, job.BulkRetry, job.ID(c.Param("id"))); err != nil {
 		return err
 	}
 	return s.getJob(c)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/internal/api"
+	"ringback/internal/job"
 )
 
 // Each field that is wrong is named, as the request has it.
@@ -32,6 +34,15 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"a priority that is none":     {"POST", jobs, object{"kind": "note", "options": object{"priority": "high"}}, 400, "/options/priority", "interactive"},
 		"a session with a slash":      {"POST", jobs, object{"kind": "note", "sessionId": "a/b"}, 400, "/sessionId", "none of /"},
 		"a user that cannot be seen":  {"POST", jobs, object{"kind": "note", "userId": " "}, 400, "/userId", "visible"},
+		"a tag that is none":          {"POST", jobs, object{"kind": "note", "tags": []string{"a", "b c"}}, 400, "/tags/1", "A-Z a-z 0-9"},
+		"too many tags":               {"POST", jobs, object{"kind": "note", "tags": strings.Split("a b c d e f g h i j k", " ")}, 400, "/tags", "at most 10"},
+		"tags that are no list":       {"POST", "/api/suggestions", object{"tags": "a"}, 400, "/tags", "found a string"},
+		"an action that is none":      {"POST", jobs + "/bulk", object{"action": "approve", "requestIds": []string{"req_1"}}, 400, "/action", "cancel"},
+		"an action on no job":         {"POST", jobs + "/bulk", object{"action": "cancel", "requestIds": []string{}}, 400, "/requestIds", "1 to 200"},
+		"an action on too many jobs":  {"POST", jobs + "/bulk", object{"action": "cancel", "requestIds": slices.Repeat([]string{"req_1"}, 201)}, 400, "/requestIds", "1 to 200"},
+		"a tag to list by":            {"GET", jobs + "?tag=b%20c", nil, 400, "/tag", "A-Z a-z 0-9"},
+		"a text too long":             {"GET", jobs + "?q=" + strings.Repeat("x", 201), nil, 400, "/q", "200"},
+		"an end that is none":         {"GET", jobs + "?createdUntil=2026-03-02", nil, 400, "/createdUntil", "2026-"},
 		"no body":                     {"POST", jobs, nil, 415, "", "content type"},
 		"suggestions, in their words": {"POST", "/api/suggestions", object{"dateRangeStart": 5, "dateRangeEnd": "2026-03-02"}, 400, "/dateRangeStart", "string"},
 		"a range turned around":       {"POST", "/api/suggestions", object{"dateRangeStart": "2026-03-06", "dateRangeEnd": "2026-03-02"}, 400, "/dateRangeEnd", "is before dateRangeStart"},
@@ -139,6 +150,66 @@ func TestWhichFieldsAListShows(t *testing.T) {
 			if _, is := shown[name]; is != want(name) {
 				t.Errorf("%q shows %s: %t", fields, name, is)
 			}
+		}
+	}
+}
+
+// A job has its title and tags, and is found by them.
+func TestJobsAreFoundByTitleAndTags(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, api.Options{})
+	made := s.as("", "POST", "/api/suggestions", object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-06", "tags": []string{"nightly", "team:food", "nightly"}})
+	s.as("", "POST", "/api/jobs", object{"kind": "note", "tags": []string{"nightly"}})
+	for query, want := range map[string]int{
+		"tag=nightly": 2, "tag=team:food": 1, "tag=other": 0, "q=03-06+MEALS": 1, "q=nightly&kind=note": 1, "q=" + made.text("requestId"): 1,
+		"createdUntil=2026-01-01T00:00:00Z": 0, "tag=nightly&createdSince=2026-01-01T00:00:00Z&status=pending": 2, "tag=nightly&status=failed": 0,
+	} {
+		page := s.as("", "GET", "/api/jobs?"+query, nil).Body
+		if jobs, _ := page["jobs"].([]any); len(jobs) != want || page["nextCursor"] != nil {
+			t.Errorf("%s: answered %v, want %d jobs", query, page, want)
+		}
+	}
+	j := s.as("", "GET", "/api/jobs/"+made.text("requestId"), nil).Body
+	if j["title"] != "Meals from 2026-03-02 to 2026-03-06" || fmt.Sprint(j["tags"]) != "[nightly team:food]" {
+		t.Errorf("the job is %v", j)
+	}
+}
+
+// Each job of a request for many goes by its own rules, and by whose it is.
+func TestTheSameIsDoneToManyJobs(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	mine, also, theirs := s.create(apiKey, "note", "u1"), s.create(apiKey, "note", "u1"), s.create(apiKey, "note", "u2")
+	do := func(credential, action string, ids ...job.ID) (succeeded int, faults []string) {
+		t.Helper()
+		a := s.as(credential, "POST", "/api/jobs/bulk", object{"action": action, "requestIds": ids})
+		jobs, _ := a.Body["jobs"].([]any)
+		if a.Status != 200 || len(jobs) != len(ids) {
+			t.Fatalf("answered %d %v", a.Status, a.Body)
+		}
+		for i, outcome := range jobs {
+			outcome, _ := outcome.(object)
+			if outcome["requestId"] != string(ids[i]) {
+				t.Errorf("outcome %d is of %v", i, outcome["requestId"])
+			}
+			fault, _ := outcome["error"].(string)
+			faults = append(faults, fault)
+		}
+		n, _ := a.Body["succeeded"].(float64)
+		return int(n), faults
+	}
+	if n, faults := do(tokenOf(t, "u1"), "cancel", mine, theirs, "req_1"); n != 1 || faults[0] != "" || !strings.Contains(faults[1], "No job has the requestId") || !strings.Contains(faults[2], "No job") {
+		t.Errorf("cancelling: %d, %q", n, faults)
+	}
+	if n, faults := do(apiKey, "cancel", mine, also); n != 1 || faults[0] == "" || faults[1] != "" {
+		t.Errorf("cancelling again: %d, %q", n, faults)
+	}
+	if n, faults := do(apiKey, "retry", mine, also, theirs); n != 2 || faults[2] == "" {
+		t.Errorf("retrying: %d, %q", n, faults)
+	}
+	for id, want := range map[job.ID]string{mine: "pending", theirs: "pending"} {
+		if is := s.as(apiKey, "GET", "/api/jobs/"+string(id), nil).text("status"); is != want {
+			t.Errorf("%s is %s, want %s", id, is, want)
 		}
 	}
 }

@@ -54,29 +54,38 @@ var (
 var jobRoutes = []route{
 	{handle: (*Server).createJob, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs", Name: "createJob", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "asks for a job: `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `options` (`simulate`, `priority`). 202 with `requestId`, `sessionId`, `status`, and `Location`",
+		Summary: "asks for a job: `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `tags`, `options` (`simulate`, `priority`). 202 with `requestId`, `sessionId`, `status`, and `Location`",
 		Body:    &contract.Body{Type: newJob{}, ByKind: true}, Idempotent: true, Errors: noJobOrPlace,
 		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdJob{}, Headers: []contract.Header{contract.Location}}},
 	}},
 	{handle: (*Server).createSuggestions, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/suggestions", Name: "createSuggestions", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "the same for meal-suggestions: the body is the input, beside `userId`, `sessionId`, `idempotencyKey`",
+		Summary: "the same for meal-suggestions: the body is the input, beside `userId`, `sessionId`, `idempotencyKey`, `tags`",
 		Query:   []contract.Parameter{{Name: "userId", Text: "Whose job it is, where the body does not say it.", Type: contract.Text()}},
 		Body:    &contract.Body{Type: requester{}, InputOf: suggestionsKind}, Idempotent: true, Errors: noJobOrPlace,
 		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdSuggestions{}, Headers: []contract.Header{contract.Location}}},
 	}},
 	{handle: (*Server).listJobs, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs", Name: "listJobs", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "a page of jobs, newest first: `kind`, `status`, `userId`, `createdSince`, `idPrefix`, `limit` (50, at most 500), `cursor` (the page before's `nextCursor`), `fields`",
+		Summary: "a page of jobs, newest first: `kind`, `status`, `userId`, `tag`, `q`, `createdSince`, `createdUntil`, `idPrefix`, `limit` (50, at most 500), `cursor` (the page before's `nextCursor`), `fields`",
 		Query: []contract.Parameter{
 			{Name: "kind", Text: "A kind's name.", Type: contract.Text()},
 			{Name: "status", Text: "A state.", Type: contract.OneOf(job.States[:])},
 			userParameter,
+			{Name: "tag", Text: "A tag that they have.", Type: contract.Text()},
+			{Name: "q", Text: "Words, at most 200 characters: each is in the title, the kind, the id or a tag, in any case.", Type: contract.Text()},
 			{Name: "createdSince", Text: "When they were asked for, at the earliest.", Type: contract.Time()},
+			{Name: "createdUntil", Text: "They were asked for before then.", Type: contract.Time()},
 			prefixParameter, limitParameter, cursorParameter,
 			{Name: "fields", Text: "The fields that are wanted of each job, such as `requestId,status`; or `-result,-input` for all but these.", Type: contract.Text()},
 		},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The page.", Type: jobPage[contract.Fields[job.Job]]{}}},
+	}},
+	{handle: (*Server).bulk, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/bulk", Name: "changeJobs", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel` or `retry`), `requestIds`. 200 with what became of each",
+		Body:    &contract.Body{Type: newBulk{}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What became of each job.", Type: bulkOutcomes{}}},
 	}},
 	{handle: (*Server).getJob, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id", Name: "getJob", Tag: contract.Jobs, Access: contract.Caller,

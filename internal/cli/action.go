@@ -10,16 +10,27 @@ import (
 )
 
 func (a *app) cancelCommand() *cobra.Command {
-	c, t := a.targeted(&cobra.Command{Use: "cancel [requestId]", Short: "End a job now"})
+	c, t := a.targeted(&cobra.Command{
+		Use: "cancel [requestId]", Short: "End a job now",
+		Example: `  ringback cancel
+  ringback cancel --all --kind meal-suggestions --tag nightly --since 1h`,
+	})
 	t.fits = func(j job.Job) bool { return !j.State.Terminal() }
-	c.RunE = a.changes(t.deciding(c).id, (*client.Client).Cancel)
+	d := t.deciding(c)
+	a.orAll(c, job.BulkCancel, "cancelled", &d.yes, a.changes(d.id, (*client.Client).Cancel))
 	return c
 }
 
 func (a *app) retryCommand() *cobra.Command {
-	c, t := a.targeted(&cobra.Command{Use: "retry [requestId]", Short: "Start an expired, failed or cancelled job again"})
-	t.fits = func(j job.Job) bool { return j.State.Terminal() && j.State.CanBecome(job.Pending) }
-	c.RunE = a.changes(t.id, (*client.Client).Retry)
+	c, t := a.targeted(&cobra.Command{
+		Use: "retry [requestId]", Short: "Start an expired, failed or cancelled job again",
+		Example: `  ringback retry
+  ringback retry --all --status failed --since 1h --yes`,
+	})
+	t.fits = func(j job.Job) bool { return j.State.Retryable() }
+	var yes bool
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation of --all")
+	a.orAll(c, job.BulkRetry, "started again", &yes, a.changes(t.id, (*client.Client).Retry))
 	return c
 }
 

@@ -11,13 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/client"
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
 // listFlags are the flags of list.
 type listFlags struct {
 	filter       client.Filter
-	state, since string
+	state        string
+	since, until string
 	quiet, watch bool
 	all          bool
 }
@@ -27,8 +29,9 @@ func (a *app) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List jobs, newest first", Args: atMost(0, ""),
 		Example: `  ringback list --status failed --since 1h
+  ringback list --tag nightly --search "lentil soup" --since 2d --until 1d
   ringback list --watch --user u1
-  ringback list -q --status pending | xargs -n 1 ringback cancel`,
+  ringback list -q --status pending`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.complete(a); err != nil {
 				return err
@@ -55,17 +58,29 @@ func (a *app) listCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.filter.Kind, "kind", "", "only jobs of this `kind`")
-	flags.StringVar(&f.state, "status", "", "only jobs of this `status`")
-	flags.StringVar(&f.since, "since", "", "only jobs asked for since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z")
+	f.add(a, c)
 	limitFlag(flags, &f.filter.Limit, 20, "how `many`, 500 at most")
 	flags.BoolVar(&f.all, "all", false, "every page")
 	flags.StringVar(&f.filter.Cursor, "cursor", "", "`where` the page before ended")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "only the whole ids, one a line")
-	completeFlag(c, "status", job.States[:])
-	completeFlagWith(c, "kind", a.completeKinds())
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C; as JSON lines with -o json")
 	return c
+}
+
+// selectingFlags are those that add adds.
+var selectingFlags = []string{"kind", "status", "tag", "search", "since", "until"}
+
+// add adds the flags that select jobs.
+func (f *listFlags) add(a *app, c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.filter.Kind, "kind", "", "only jobs of this `kind`")
+	flags.StringVar(&f.state, "status", "", "only jobs of this `status`")
+	flags.StringVar(&f.filter.Tag, "tag", "", "only jobs with this `tag`")
+	flags.StringVar(&f.filter.Text, "search", "", "only jobs whose title, kind, id or tags have each of these `words`")
+	flags.StringVar(&f.since, "since", "", "only jobs asked for since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z")
+	flags.StringVar(&f.until, "until", "", "only jobs asked for before then: a `time` as for --since")
+	completeFlag(c, "status", job.States[:])
+	completeFlagWith(c, "kind", a.completeKinds())
 }
 
 // listAll returns all pages of a list as one.
@@ -111,12 +126,15 @@ func (f *listFlags) complete(a *app) error {
 		return noneOf("--status", f.state, job.States[:])
 	}
 	var err error
-	f.filter.Since, err = since(f.since, a.NowFunc())
+	if f.filter.Since, err = timeOf("--since", f.since, a.NowFunc()); err != nil {
+		return err
+	}
+	f.filter.Until, err = timeOf("--until", f.until, a.NowFunc())
 	return err
 }
 
-// since reads a span before now, or a time; zero for "".
-func since(text string, now time.Time) (time.Time, error) {
+// timeOf reads a span before now, or a time, from a flag; zero for "".
+func timeOf(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -131,7 +149,7 @@ func since(text string, now time.Time) (time.Time, error) {
 	if span, err := time.ParseDuration(text); err == nil && span >= 0 {
 		return now.Add(-span), nil
 	}
-	return time.Time{}, usagef("--since wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", Quoted(text))
+	return time.Time{}, usagef("%s wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", flag, Quoted(text))
 }
 
 // anyOf lists values to choose from.
@@ -152,6 +170,7 @@ func (p printer) ids(jobs []job.Job) {
 func (p printer) jobs(page client.Page) {
 	if len(page.Jobs) == 0 {
 		p.printf("No jobs.\n")
+		p.furtherPages(page)
 		return
 	}
 	var rows [][]string
@@ -162,22 +181,39 @@ func (p printer) jobs(page client.Page) {
 	if p.cuts(append(rows, jobHeader())) {
 		p.hint("Read what is cut off here with: ringback status " + clean(page.Jobs[0].ID.Short()))
 	}
-	if page.NextCursor != "" {
-		p.hint("More with: ringback list --all, or --cursor " + Quoted(clean(page.NextCursor)))
+	p.furtherPages(page)
+}
+
+// furtherPages says how to see the next page, if there is one.
+func (p printer) furtherPages(page client.Page) {
+	if page.NextCursor == "" {
+		return
 	}
+	searched := ""
+	if !page.SearchedTo.IsZero() {
+		searched = "Searched back to " + page.SearchedTo.UTC().Format(time.RFC3339) + ". "
+	}
+	p.hint(searched + "More with: ringback list --all, or --cursor " + Quoted(clean(page.NextCursor)))
 }
 
 // jobHeader names the columns of jobRow. What matters most stands first, where
 // a narrow terminal does not cut it off.
-func jobHeader() []string { return []string{"JOB", "STATUS", "AGE", "TOOK", "KIND", "USER", "DETAIL"} }
+func jobHeader() []string {
+	return []string{"JOB", "STATUS", "AGE", "TOOK", "KIND", "TITLE", "USER", "DETAIL"}
+}
 
 func (p printer) jobRow(j job.Job) []string {
-	about := detail(j)
+	about, title := detail(j), j.Title
 	if p.columns == 0 { // else the row is cut
 		about = shortened(about)
+	} else {
+		title = excerpt.Letters(title, mostTitleCell)
 	}
-	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), kindCell(j), j.UserID, about}
+	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), kindCell(j), title, j.UserID, about}
 }
+
+// mostTitleCell is how many characters of a title a row of a terminal shows.
+const mostTitleCell = 40
 
 // kindCell names a job's kind, and says where its results are made up.
 func kindCell(j job.Job) string {

@@ -50,6 +50,22 @@ func TestListKeepsTheStatusOnNarrowTerminals(t *testing.T) {
 	}
 }
 
+func TestListFilters(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/jobs"] = `{"jobs":[` + strings.Replace(received, `"userId"`, `"title":"Meals for two","tags":["nightly"],"userId"`, 1) + `],"nextCursor":"c2","searchedTo":"2026-02-27T08:00:00Z"}`
+	got := newConsole(t, f.URL).run(t, "list", "--tag", "nightly", "--search", "two meals", "--until", "1h")
+	if !f.was("GET /api/jobs?createdUntil=2026-03-01T09%3A03%3A07Z&limit=20&q=two+meals&tag=nightly") {
+		t.Errorf("asked %v", f.asked)
+	}
+	if !strings.Contains(got.stdout, "\tmeal-suggestions\tMeals for two\tu1\t") || !strings.Contains(got.stderr, `Searched back to 2026-02-27T08:00:00Z. More with: ringback list --all, or --cursor c2`) {
+		t.Errorf("prints %q, says %q", got.stdout, got.stderr)
+	}
+	if got := newConsole(t, f.URL).run(t, "list", "--until", "tomorrow"); got.code != 2 || !strings.Contains(got.stderr, "--until wants a span") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
 func TestWatchedListShowsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -97,7 +113,7 @@ func TestListSaysWhichResultsAreMadeUp(t *testing.T) {
 func TestACutListSaysSo(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
-	for columns, cut := range map[int]bool{60: true, 80: false} {
+	for columns, cut := range map[int]bool{60: true, 100: false} {
 		got := newConsole(t, f.URL).onTerminal(columns).run(t, "list")
 		if strings.Contains(got.stdout, "…") != cut || strings.Contains(got.stderr, "Read what is cut off here with: ringback status abcdefgh") != cut {
 			t.Errorf("%d columns: prints %q, %q", columns, got.stdout, got.stderr)

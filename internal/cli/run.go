@@ -48,6 +48,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringArrayVar(&f.input.fields, "field", nil, "one field of the input as `name=value` (value: JSON or text); repeatable")
 	flags.StringVar(&f.job.SessionID, "session", "", "`sessionId` of the chat the job belongs to")
 	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same `key` shows the first job")
+	flags.StringArrayVar(&f.job.Tags, "tag", nil, "a `word` to list the job by (ringback list --tag); repeatable, up to 10")
 	flags.StringVar(&f.simulate, "simulate", "", "`stand-in` instead of Claude: manual, success, repair, failure or silence")
 	completeFlag(c, "simulate", job.Simulations[:])
 	c.ValidArgsFunction = a.completeKinds()

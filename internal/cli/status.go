@@ -32,6 +32,8 @@ func (p printer) status(j job.Job) {
 	p.printf("Status: %s\n", p.state(j.State))
 	p.line("Job", string(j.ID))
 	p.line("Kind", j.Kind)
+	p.line("Title", j.Title)
+	p.line("Tags", strings.Join(j.Tags, " "))
 	p.line("User", j.UserID)
 	p.line("Claude", cmp.Or(simulation(j), j.CLIText()))
 	p.line("Asked", p.time(j.CreatedAt, time.DateTime))

@@ -74,7 +74,7 @@ func (c *Console) Register(e *echo.Echo) {
 	e.POST("/sign-out", c.page(c.signOut))
 	for path, show := range map[string]handler{
 		"/": c.overview, "/jobs": c.jobs, "/jobs/new": c.kinds, "/jobs/new/:kind": c.newJob,
-		"/jobs/:id": c.job, "/jobs/:id/timeline": c.timeline, "/jobs/:id/review": c.review,
+		"/jobs/:id": c.job, "/jobs/bulk": c.bulk, "/jobs/:id/timeline": c.timeline, "/jobs/:id/review": c.review,
 		"/jobs/:id/files": c.files, "/jobs/:id/transcript": c.transcript, "/jobs/:id/audit": c.audit,
 		"/inbox": c.inbox, "/inbox/:id": c.checkpoint, "/approvals": c.approvals, "/docs": c.docs, "/leave": c.leave,
 	} {
@@ -83,7 +83,7 @@ func (c *Console) Register(e *echo.Echo) {
 	}
 	e.GET("/jobs/:id/files/*", c.page(c.signedIn(c.file)))
 	for path, do := range map[string]handler{
-		"/jobs/new/:kind": c.startJob, "/jobs/:id/cancel": c.cancel, "/jobs/:id/retry": c.retry, "/jobs/:id/steer": c.steer, "/jobs/:id/viewed": c.setViewed,
+		"/jobs/new/:kind": c.startJob, "/jobs/bulk": c.doBulk, "/jobs/:id/cancel": c.cancel, "/jobs/:id/retry": c.retry, "/jobs/:id/steer": c.steer, "/jobs/:id/viewed": c.setViewed,
 		"/jobs/:id/say": c.say, "/inbox/:id": c.reply, "/approvals/:id/revoke": c.revoke,
 	} {
 		c.routes[path] = true

@@ -19,7 +19,7 @@ func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) }, "tone": tone, "shortID": shortID, "jobPath": jobPath, "pretty": pretty, "indented": literal.Indented,
-		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "heading": heading, "gist": gist, "askedIn": askedIn, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText,
+		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "heading": heading, "gist": gist, "askedIn": askedIn, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "percent": percent, "seconds": secondsText, "attempt": attemptText, "took": tookText,
 	}
 }
 
@@ -178,6 +178,14 @@ func percent(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) }
 
 // secondsText is a number of seconds as a duration.
 func secondsText(n *float64) string { return span(time.Duration(*n * float64(time.Second))) }
+
+// tookText is how long a job took until it ended.
+func tookText(j job.Job) string {
+	if j.FinishedAt.IsZero() {
+		return "–"
+	}
+	return span(j.FinishedAt.Sub(j.CreatedAt))
+}
 
 // attemptText is which attempt a job is at, or has ended with.
 func attemptText(j job.Job) string {

@@ -62,7 +62,7 @@ func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 	j := found.Value
 	view := jobView{Job: j, Tab: tab, MayCancel: !j.State.Terminal()}
 	view.MayInterrupt = j.State == job.Running && j.Phase == job.AtWork
-	view.MayRetry = j.State == job.Failed || j.State == job.Expired || j.State == job.Cancelled
+	view.MayRetry = j.State.Retryable()
 	steering, err := v.api().Steering(v.Request().Context(), j.ID)
 	if view.noChange = err; err == nil {
 		view.Steering = &steering.Value

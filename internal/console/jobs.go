@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"ringback/client"
 	"ringback/internal/job"
@@ -16,26 +17,63 @@ type jobList struct {
 	Filter jobFilter
 	Kinds  []client.Kind
 	States []job.State
-	// Next is the address of the next page; empty on the last.
-	Next string
+	// Next is the address of the next page; empty on the last. SearchedTo is set if older jobs were
+	// not looked at yet.
+	Next       string
+	SearchedTo time.Time
 	// Narrowed is whether anything is filtered by.
 	Narrowed bool
 }
 
 // jobFilter is what is filtered by, as it stands in the URL.
-type jobFilter struct{ Kind, Status, User, ID string }
+type jobFilter struct{ Kind, Status, User, ID, Tag, Text, Since, Until string }
+
+// filter reads what the URL filters by.
+func (v *visit) filter() jobFilter {
+	text := func(name string) string { return strings.TrimSpace(v.QueryParam(name)) }
+	return jobFilter{text("kind"), text("status"), text("user"), text("id"), text("tag"), text("q"), text("since"), text("until")}
+}
+
+// ofAPI is the filter as the API takes it. A date is a day in UTC: since its beginning, until its end.
+func (f jobFilter) ofAPI() (client.Filter, error) {
+	q := client.Filter{UserID: f.User, Kind: f.Kind, State: job.State(f.Status), IDPrefix: f.ID, Tag: f.Tag, Text: f.Text}
+	var err error
+	if q.Since, err = timeOf("since", f.Since, 0); err != nil {
+		return q, err
+	}
+	q.Until, err = timeOf("until", f.Until, 1)
+	return q, err
+}
+
+// timeOf reads a time, or a date and so many days more; zero for "".
+func timeOf(name, text string, days int) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.AddDate(0, 0, days), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, job.InvalidField("/"+name, "expected a date such as 2026-03-02, or a time such as 2026-03-02T18:00:00Z")
+	}
+	return at, nil
+}
 
 func (c *Console) jobs(v *visit) error {
-	f := jobFilter{v.QueryParam("kind"), v.QueryParam("status"), strings.TrimSpace(v.QueryParam("user")), strings.TrimSpace(v.QueryParam("id"))}
+	f := v.filter()
 	ctx := v.Request().Context()
 	if strings.HasPrefix(f.ID, "req_") {
 		if _, err := v.api().Get(ctx, job.ID(f.ID)); err == nil {
 			return v.see(jobPath(job.ID(f.ID), ""))
 		}
 	}
-	found, err := v.api().List(ctx, client.Filter{
-		UserID: f.User, Kind: f.Kind, State: job.State(f.Status), IDPrefix: f.ID, Cursor: v.QueryParam("cursor"), Limit: 50,
-	})
+	q, err := f.ofAPI()
+	if err != nil {
+		return err
+	}
+	q.Cursor, q.Limit, q.Brief = v.QueryParam("cursor"), 50, true
+	found, err := v.api().List(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -43,7 +81,7 @@ func (c *Console) jobs(v *visit) error {
 	if err != nil {
 		return err
 	}
-	list := jobList{Jobs: found.Value.Jobs, Filter: f, Kinds: kinds.Value.Kinds, States: job.States[:], Narrowed: f != (jobFilter{})}
+	list := jobList{Jobs: found.Value.Jobs, Filter: f, Kinds: kinds.Value.Kinds, States: job.States[:], Narrowed: f != (jobFilter{}), SearchedTo: found.Value.SearchedTo}
 	if found.Value.NextCursor != "" {
 		list.Next = nextPage(v, found.Value.NextCursor)
 	}

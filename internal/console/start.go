@@ -17,6 +17,8 @@ type startForm struct {
 	// From is the job whose input is filled in; empty for none.
 	From   string
 	UserID string
+	// Tags are separated by spaces.
+	Tags   string
 	Faults []string
 	// Simulations are the stand-ins that can be asked for, Simulate the one that is.
 	Simulations []job.Simulation
@@ -39,15 +41,15 @@ func (c *Console) newJob(v *visit) error {
 	if err != nil {
 		return err
 	}
-	values, from := url.Values{}, v.QueryParam("from")
+	values, from, tags := url.Values{}, v.QueryParam("from"), ""
 	if from != "" {
 		found, err := v.api().Get(v.Request().Context(), job.ID(from))
 		if err != nil {
 			return err
 		}
-		values = s.Fill(found.Value.Input)
+		values, tags = s.Fill(found.Value.Input), strings.Join(found.Value.Tags, " ")
 	}
-	return v.renderStart(http.StatusOK, startForm{Kind: k, From: from, Form: s.Form(values, nil)})
+	return v.renderStart(http.StatusOK, startForm{Kind: k, From: from, Tags: tags, Form: s.Form(values, nil)})
 }
 
 func (v *visit) kind() (client.Kind, *form.Schema, error) {
@@ -74,7 +76,7 @@ func (c *Console) startJob(v *visit) error {
 	if err != nil {
 		return err
 	}
-	shown := startForm{Kind: k, UserID: strings.TrimSpace(sent.Get("userId")), Simulate: sent.Get("simulate")}
+	shown := startForm{Kind: k, UserID: strings.TrimSpace(sent.Get("userId")), Tags: sent.Get("tags"), Simulate: sent.Get("simulate")}
 	if edited, again := form.Edit(sent); again {
 		shown.Form = s.Form(edited, nil)
 		return v.renderStart(http.StatusOK, shown)
@@ -85,7 +87,7 @@ func (c *Console) startJob(v *visit) error {
 		return v.renderStart(http.StatusBadRequest, shown)
 	}
 	created, err := v.api().Create(v.Request().Context(), client.NewJob{
-		Kind: k.Name, Input: input, UserID: shown.UserID, Options: job.Options{Simulate: job.Simulation(shown.Simulate)},
+		Kind: k.Name, Input: input, UserID: shown.UserID, Tags: strings.Fields(shown.Tags), Options: job.Options{Simulate: job.Simulation(shown.Simulate)},
 		IdempotencyKey: sent.Get("idempotencyKey"),
 	})
 	if err == nil {

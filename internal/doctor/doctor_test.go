@@ -32,11 +32,11 @@ type jobs struct {
 func setUp(t *testing.T, s *storetest.Service) jobs {
 	t.Helper()
 	ctx := t.Context()
-	create := func() job.Job {
+	create := func(tags ...string) job.Job {
 		t.Helper()
 		j, err := s.Start(ctx, lifecycle.NewJob{
 			Kind: "note", UserID: user, EventPrefix: "note", Input: []byte("{}"), Priority: job.Interactive,
-			CallbackTimeout: time.Hour, MaxAttempts: 3, IdempotencyKey: rand.Text(),
+			CallbackTimeout: time.Hour, MaxAttempts: 3, IdempotencyKey: rand.Text(), Tags: tags,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 	}
 	all.question = question
 	all.running, all.waiting = start().ID, start().ID
-	all.queued = create().ID
+	all.queued = create("nightly").ID
 	all.place = fmt.Sprintf("rb:{%02x}:", int(store.PartitionOf(all.running)))
 	return all
 }
@@ -115,6 +115,8 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 			"a job missing in the list":          {plant: [][]any{{"ZREM", "jobs", string(all.ended)}}, found: []string{missing}},
 			"a job missing in all lists":         {plant: [][]any{{"DEL", "jobs"}, {"DEL", "jobs:" + user}, {"DEL", "ids"}, {"DEL", "kinds"}}, found: slices.Repeat([]string{missing}, 5*3+1+5)},
 			"a job in the list of its past":      {plant: [][]any{{"ZADD", "jobs-by:running:note", 1, string(all.ended)}}, found: []string{stranger}},
+			"a job missing in the list of a tag": {plant: [][]any{{"ZREM", "jobs-tagged:nightly", string(all.queued)}}, found: []string{missing}},
+			"a job in the list of another tag":   {plant: [][]any{{"ZADD", "jobs-tagged:daily:" + user, 1, string(all.queued)}}, found: []string{stranger}},
 			"a job that is gone in a list":       {plant: [][]any{{"ZADD", "jobs-by:failed:note:" + user, 1, gone}}, found: []string{noJob}},
 			"an id that is none":                 {plant: [][]any{{"ZADD", "jobs", 1, "nonsense"}}, found: []string{noJob}},
 			"a question missing in a list":       {plant: [][]any{{"ZREM", "checkpoints-by:open:confirmation", string(all.question)}}, found: []string{missing}},

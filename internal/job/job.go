@@ -17,6 +17,11 @@ type Job struct {
 	ID ID `json:"requestId"`
 	// Kind names the prompt, schemas and policy the job runs under.
 	Kind string `json:"kind"`
+	// Title is what the kind calls the job, by its input; empty if the kind has no title. Values of the
+	// input are literals: in quotes, with what is not seen as escapes.
+	Title string `json:"title,omitempty"`
+	// Tags are the words by which whoever asked for the job groups it with others, in their order.
+	Tags []string `json:"tags,omitempty"`
 	// UserID is the person the job belongs to; only they receive its events.
 	UserID string `json:"userId"`
 	// SessionID is the chat that the job's messages belong to.

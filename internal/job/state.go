@@ -30,5 +30,8 @@ func (s State) Terminal() bool {
 	return false
 }
 
+// Retryable reports whether a job in s has ended and can be started again.
+func (s State) Retryable() bool { return s.Terminal() && s.CanBecome(Pending) }
+
 // Parked reports whether a job in s waits for a person, with no process alive.
 func (s State) Parked() bool { return s == AwaitingApproval || s == AwaitingInput }

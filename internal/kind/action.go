@@ -100,9 +100,19 @@ func (a *Action) Asks(input map[string]any) *job.Asked {
 }
 
 // sentence puts an input's fields into a text for people, each in quotes that it cannot close.
-// Those that the text has around a variable of its own are dropped. omitted is how many
-// characters of the values are left out.
+// omitted is how many characters of the values are left out.
 func sentence(text string, input map[string]any) (segments []job.Segment, omitted int) {
+	segments = fill(text, input, func(_ string, v any) []job.Segment {
+		part, left := job.ValueSegments(v)
+		omitted += left
+		return part
+	})
+	return segments, omitted
+}
+
+// fill puts an input's fields into a text for people, as show writes them. Quotes that the text has
+// around a variable of its own are dropped.
+func fill(text string, input map[string]any, show func(field string, v any) []job.Segment) (segments []job.Segment) {
 	own := func(words string) {
 		if words != "" {
 			segments = append(segments, job.Segment{From: job.FromKind, Text: words})
@@ -112,7 +122,7 @@ func sentence(text string, input map[string]any) (segments []job.Segment, omitte
 		at := variable().FindStringSubmatchIndex(text)
 		if at == nil {
 			own(text)
-			return segments, omitted
+			return segments
 		}
 		before, name, after := text[:at[0]], text[at[2]:at[3]], text[at[1]:]
 		value := fieldOf(input, name)
@@ -121,8 +131,7 @@ func sentence(text string, input map[string]any) (segments []job.Segment, omitte
 		}
 		own(before)
 		if value != nil {
-			part, left := job.ValueSegments(value)
-			segments, omitted = append(segments, part...), omitted+left
+			segments = append(segments, show(strings.TrimPrefix(name, "input."), value)...)
 		}
 		text = after
 	}
@@ -398,16 +407,21 @@ func (a *Action) textFaults() (faults []actionFault) {
 
 // filledFaults finds variables of a text that nothing of the input could be put in place of.
 func (a *Action) filledFaults(text string, path ...string) (faults []actionFault) {
-	for _, f := range templateFaults(text, func(name string) (string, string) {
+	for _, f := range inputFaults(text, a.schema) {
+		faults = append(faults, actionFault{path, f.message, f.hint})
+	}
+	return faults
+}
+
+// inputFaults finds variables of a text that no input under a schema could be put in place of.
+func inputFaults(text string, input *schema.Schema) []templateFault {
+	return templateFaults(text, func(name string) (string, string) {
 		field, ok := strings.CutPrefix(name, "input.")
 		if !ok {
 			return "is not a known variable", "There are {{input.<field>}}."
 		}
-		return a.schema.FieldFault(field)
-	}) {
-		faults = append(faults, actionFault{path, f.message, f.hint})
-	}
-	return faults
+		return input.FieldFault(field)
+	})
 }
 
 // checkPrograms finds programs that are named by a path which leads nowhere, for

@@ -123,6 +123,7 @@ func (l *loader) kind(name string, prompt file) *Kind {
 		Input: l.schema(name + ".input.json"), Result: l.schema(name + ".result.json"),
 	}
 	l.add(prompt.path, checkTemplate(k, bodyLine))
+	l.add(prompt.path, checkTitle(k, prompt.text))
 	l.add(prompt.path, checkPrograms(k))
 	l.add(prompt.path, checkTools(k))
 	l.add(prompt.path, checkChecks(k))

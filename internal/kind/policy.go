@@ -19,6 +19,8 @@ import (
 type Policy struct {
 	// Description tells people what the kind is for.
 	Description string `yaml:"description"`
+	// Title is what a job is called in lists; {{input.<field>}} is filled in when the job is created.
+	Title string `yaml:"title"`
 	// Events begins the names of the kind's events; default the kind's name.
 	Events string `yaml:"events"`
 	// AllowedTools is what the CLI may use without asking, in its own notation;
@@ -200,6 +202,8 @@ var eventPrefix = lazy.Regexp(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
 // fault says what is out of range in one key; empty when nothing is.
 func (p *Policy) fault(key string) string {
 	switch {
+	case key == "title":
+		return titleFault(p.Title)
 	case key == "max_turns" && (p.MaxTurns < 1 || p.MaxTurns > 1000):
 		return fmt.Sprintf("found %d; expected 1 to 1000", p.MaxTurns)
 	case key == "max_attempts" && (p.MaxAttempts < 1 || p.MaxAttempts > 20):

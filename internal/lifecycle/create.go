@@ -22,7 +22,9 @@ type Request struct {
 	Input     map[string]any
 	// SessionID is the chat it belongs to; empty for a new one.
 	SessionID string
-	Options   job.Options
+	// Tags group the job with others.
+	Tags    []string
+	Options job.Options
 	// IdempotencyKey makes a repeated request return the first one's job; empty for
 	// none.
 	IdempotencyKey string
@@ -50,13 +52,17 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 			return job.Job{}, err
 		}
 	}
+	tags, err := job.CheckTags(r.Tags)
+	if err != nil {
+		return job.Job{}, err
+	}
 	input, err := s.checkInput(k, r)
 	if err != nil {
 		return job.Job{}, err
 	}
 	request := job.NewRequestMessage(k.Name, r.Input)
 	n := s.newJobOf(k, r.UserID, input, r.Options)
-	n.SessionID, n.IdempotencyKey, n.Request = r.SessionID, r.IdempotencyKey, &request
+	n.SessionID, n.Tags, n.IdempotencyKey, n.Request = r.SessionID, tags, r.IdempotencyKey, &request
 	return s.Start(ctx, n)
 }
 

@@ -53,7 +53,7 @@ func (st *State) retry(id job.ID) error {
 	if j == nil {
 		return job.NoJob(id)
 	}
-	if !j.State.Terminal() || !j.State.CanBecome(job.Pending) {
+	if !j.State.Retryable() {
 		return job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("Only an expired, failed or cancelled job can be retried.")
 	}
 	// Only one process at a time can go on with a conversation.

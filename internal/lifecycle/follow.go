@@ -26,7 +26,7 @@ func (s *Service) Follow(ctx context.Context, id job.ID) error {
 		return job.Errorf(job.NotFound, "The kind %q was removed", before.Kind)
 	}
 	n := s.newJobOf(k, before.UserID, before.Input, before.Options)
-	n.SessionID, n.Follows = before.SessionID, id
+	n.SessionID, n.Tags, n.Follows = before.SessionID, before.Tags, id
 	_, err = s.Start(ctx, n)
 	return ignore(err, job.Conflict)
 }

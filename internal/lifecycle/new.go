@@ -12,7 +12,11 @@ import (
 
 // NewJob is what a job starts from.
 type NewJob struct {
-	Kind      string
+	Kind string
+	// Title is what the job is called in lists; empty for none.
+	Title string
+	// Tags are those of the caller, each once.
+	Tags      []string
 	UserID    string
 	SessionID string // empty: one is chosen
 	Input     json.RawMessage
@@ -47,7 +51,8 @@ func (n NewJob) digest() string {
 		Kind, SessionID string
 		Input           json.RawMessage
 		Options         job.Options
-	}{n.Kind, n.SessionID, n.Input, n.Options}))
+		Tags            []string `json:",omitempty"`
+	}{n.Kind, n.SessionID, n.Input, n.Options, n.Tags}))
 }
 
 // Start stores a pending job with its secret and queues its first turn. For a known
@@ -167,7 +172,7 @@ func hasNoProcess(o job.Options, hasWorkspace bool) bool {
 
 func newJob(opts Options, n NewJob, id job.ID) *Job {
 	j := &Job{Record: Record{
-		ID: id, Kind: n.Kind, UserID: n.UserID, SessionID: n.SessionID, EventPrefix: n.EventPrefix,
+		ID: id, Kind: n.Kind, Title: n.Title, Tags: n.Tags, UserID: n.UserID, SessionID: n.SessionID, EventPrefix: n.EventPrefix,
 		Input: n.Input, Options: mustMarshal(n.Options), Priority: n.Priority,
 		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,

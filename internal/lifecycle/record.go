@@ -23,9 +23,12 @@ type Record struct {
 	// Commit names the last of them, so that who has lost the answer knows its own.
 	Commit string `store:"commit"`
 
-	Kind      string `store:"kind"`
-	UserID    string `store:"user"`
-	SessionID string `store:"session"`
+	Kind string `store:"kind"`
+	// Title and Tags are as in job.Job. Tags are never changed.
+	Title     string   `store:"title"`
+	Tags      []string `store:"tags"`
+	UserID    string   `store:"user"`
+	SessionID string   `store:"session"`
 	// EventPrefix begins the names of the job's events.
 	EventPrefix string          `store:"prefix"`
 	Input       json.RawMessage `store:"input,write"`
@@ -171,7 +174,7 @@ type Record struct {
 // checkpoint it has the id.
 func (r *Record) AsShown() job.Job {
 	j := job.Job{
-		ID: r.ID, Kind: r.Kind, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
+		ID: r.ID, Kind: r.Kind, Title: r.Title, Tags: r.Tags, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
 		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
 		LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions, BudgetUSD: r.BudgetUSD, Usage: job.Usage{

@@ -23,7 +23,11 @@ func jobLists(r lifecycle.Record) []string {
 	if r.State == "" || r.Interprets.Checkpoint != "" {
 		return nil
 	}
-	return withOwners("jobs", "jobs-by:"+string(r.State)+":"+r.Kind, r.UserID)
+	lists := withOwners(r.UserID, "jobs", "jobs-by:"+string(r.State)+":"+r.Kind)
+	for _, tag := range r.Tags {
+		lists = append(lists, withOwners(r.UserID, taggedJobs(tag))...)
+	}
+	return lists
 }
 
 // checkpointLists is jobLists for a checkpoint.
@@ -31,13 +35,20 @@ func checkpointLists(c lifecycle.Checkpoint) []string {
 	if c.Status == "" {
 		return nil
 	}
-	return withOwners("checkpoints", "checkpoints-by:"+string(c.Status)+":"+string(c.Type), c.UserID)
+	return withOwners(c.UserID, "checkpoints", "checkpoints-by:"+string(c.Status)+":"+string(c.Type))
 }
 
-// withOwners are the lists over all users, and those of one.
-func withOwners(all, grouped, user string) []string {
-	return []string{all, grouped, all + ":" + user, grouped + ":" + user}
+// withOwners returns the lists over all users, and those of one.
+func withOwners(user string, lists ...string) []string {
+	for _, list := range lists {
+		lists = append(lists, list+":"+user)
+	}
+	return lists
 }
+
+// taggedJobs is the list of the jobs with a tag. No tag has a %, so tags with a colon cannot be
+// confused with a user's name.
+func taggedJobs(tag string) string { return "jobs-tagged:" + strings.ReplaceAll(tag, ":", "%") }
 
 // relist moves an id from the lists in which it was to those in which it is.
 func (c *commit) relist(id string, created time.Time, was, is []string) {
@@ -83,6 +94,15 @@ func parseCursor(cursor string) (place, error) {
 			WithHint("Pass nextCursor of the page before, unchanged.")
 	}
 	return place{n, id}, nil
+}
+
+// placeBefore is the place behind which a list has what was created before a time.
+func placeBefore(t time.Time) place { return place{millis: t.Add(time.Millisecond - 1).UnixMilli()} }
+
+// CursorTime returns the time of creation back to which a list was read before a cursor.
+func CursorTime(cursor string) time.Time {
+	at, _ := parseCursor(cursor)
+	return time.UnixMilli(at.millis).UTC()
 }
 
 // lane is what is left to read of one list.
@@ -208,6 +228,8 @@ type group struct {
 	// of is "jobs" or "checkpoints".
 	of   string
 	user string
+	// tag selects jobs by the list of a tag, which is not kept by the rest.
+	tag string
 	// first is the state or status, of all firsts; second the kind or type.
 	first, second string
 	firsts        []string
@@ -218,6 +240,9 @@ func (s *Store) keys(ctx context.Context, g group) ([]string, error) {
 	partitions := []Partition{partitionOf(g.user)}
 	if g.user == "" {
 		partitions = allPartitions()
+	}
+	if g.tag != "" {
+		return listKeys(partitions, []string{taggedJobs(g.tag)}, g.user), nil
 	}
 	if g.first == "" && g.second == "" {
 		return listKeys(partitions, []string{g.of}, g.user), nil

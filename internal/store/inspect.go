@@ -151,7 +151,7 @@ func (i *inspection) keys(page []string) error {
 			if err = i.members(k); err == nil {
 				err = i.rounds(k)
 			}
-		case "jobs", "jobs-by", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "idempotency", "standing", "attempts", "acting", "queued":
+		case "jobs", "jobs-by", "jobs-tagged", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "idempotency", "standing", "attempts", "acting", "queued":
 			err = i.members(k)
 		}
 		if err != nil {

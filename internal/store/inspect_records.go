@@ -12,7 +12,7 @@ import (
 
 // inspectedFields are those of a job's record that an inspection looks at.
 var inspectedFields = []string{
-	"version", "kind", "user", "interprets", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
+	"version", "kind", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
 	"deadline", "retention", "timeout", "queueTimeout", "resumeReason",
 }
 

@@ -60,6 +60,8 @@ var keyPatterns = [...]keyPattern{
 	{"jobs:<user>", "zset", "one user's"},
 	{"jobs-by:<state>:<kind>", "zset", "those of a state and kind"},
 	{"jobs-by:<state>:<kind>:<user>", "zset", "one user's"},
+	{"jobs-tagged:<tag>", "zset", "those with a tag, whose colons are written as %"},
+	{"jobs-tagged:<tag>:<user>", "zset", "one user's"},
 	{"kinds", "set", "kinds of which there were jobs"},
 	{"ids", "zset", "jobs and checkpoints, all of score 0, for looking up by how an id begins"},
 	{"idempotency:<user>", "hash", "idempotency key -> job"},

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,8 +18,12 @@ type Query struct {
 	State  job.State
 	// IDs selects by the beginning of the id, in one page; zero: all.
 	IDs job.IDPrefix
-	// Since selects jobs created then or later; zero: all.
-	Since time.Time
+	// Tag selects the jobs that have a tag.
+	Tag string
+	// Text selects the jobs whose title, kind, id or tags hold each of its words, in any case.
+	Text string
+	// Since selects jobs created then or later, Until those created before then; zero: all.
+	Since, Until time.Time
 	// Cursor is where the page before ended; empty for the first page.
 	Cursor string
 	// Limit is the most jobs to return.
@@ -29,11 +35,30 @@ type Query struct {
 // selects reports whether a job is among those asked for.
 func (q Query) selects(j job.Job) bool {
 	return (q.Kind == "" || j.Kind == q.Kind) && (q.State == "" || j.State == q.State) &&
-		(q.UserID == "" || j.UserID == q.UserID) && !j.CreatedAt.Before(q.Since)
+		(q.UserID == "" || j.UserID == q.UserID) && !j.CreatedAt.Before(q.Since) && (q.Until.IsZero() || j.CreatedAt.Before(q.Until)) &&
+		(q.Tag == "" || slices.Contains(j.Tags, q.Tag)) && q.finds(j)
 }
 
+// finds reports whether a job has each word of the text.
+func (q Query) finds(j job.Job) bool {
+	if q.Text == "" {
+		return true
+	}
+	said := strings.ToLower(strings.Join(append([]string{string(j.ID), j.Kind, j.Title}, j.Tags...), "\n"))
+	for word := range strings.FieldsSeq(strings.ToLower(q.Text)) {
+		if !strings.Contains(said, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// isListed reports whether there are lists of exactly what is selected. If not, jobs that are not
+// selected are read, too.
+func (q Query) isListed() bool { return q.Text == "" && (q.Tag == "" || q.Kind == "" && q.State == "") }
+
 func (q Query) group() group {
-	g := group{of: "jobs", user: q.UserID, first: string(q.State), second: q.Kind}
+	g := group{of: "jobs", user: q.UserID, tag: q.Tag, first: string(q.State), second: q.Kind}
 	for _, state := range job.States {
 		g.firsts = append(g.firsts, string(state))
 	}
@@ -41,29 +66,65 @@ func (q Query) group() group {
 }
 
 // List returns jobs, newest first, and the cursor of the next page, empty after the last
-// one. A job that moves while pages are read may be in one too many or too few of them;
+// one. A page has fewer jobs than its limit, and a next page, if many jobs were read that are not
+// selected: then CursorTime says how far back was read. A job that moves while pages are read may be in one too many or too few of them;
 // all others are in exactly one.
 func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	if q.IDs != (job.IDPrefix{}) {
 		jobs, err := s.jobsLike(ctx, q)
 		return jobs, "", err
 	}
-	return page[job.Job]{of: q.group(), cursor: q.Cursor, since: q.Since, limit: q.Limit, at: placeOfJob, selects: q.selects, fetch: func(places []place) ([]job.Job, error) {
+	p := page[job.Job]{of: q.group(), cursor: q.Cursor, since: q.Since, until: q.Until, limit: q.Limit, at: placeOfJob, selects: q.selects, fetch: func(places []place) ([]job.Job, error) {
 		return s.fetch(ctx, places, q.Brief)
-	}}.read(ctx, s)
+	}}
+	if !q.isListed() {
+		p.sift = func(places []place) ([]place, error) { return s.sift(ctx, q, places) }
+	}
+	return p.read(ctx, s)
+}
+
+// siftedFields are those of a job's record by which jobs are selected that no list is kept of.
+var siftedFields = []string{"kind", "state", "title", "tags"}
+
+// sift returns the places of the jobs that are selected, in their order.
+func (s *Store) sift(ctx context.Context, q Query, places []place) ([]place, error) {
+	pipe := s.rdb.Pipeline()
+	reads := make([]*redis.SliceCmd, len(places))
+	for i, at := range places {
+		reads[i] = pipe.HMGet(ctx, PartitionOf(job.ID(at.id)).key("job", at.id), siftedFields...)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, storeError(err)
+	}
+	var kept []place
+	for i, at := range places {
+		h := hashOf(siftedFields, reads[i].Val())
+		if q.selects(job.Job{
+			ID: job.ID(at.id), UserID: q.UserID, CreatedAt: time.UnixMilli(at.millis),
+			Kind: h["kind"], State: job.State(h["state"]), Title: h["title"], Tags: strings.Fields(h["tags"]),
+		}) {
+			kept = append(kept, at)
+		}
+	}
+	return kept, nil
 }
 
 // page is a page of records, and how they are read.
 type page[T any] struct {
-	of     group
-	cursor string
-	since  time.Time
-	limit  int
+	of           group
+	cursor       string
+	since, until time.Time
+	limit        int
+	// sift returns the places that are selected, if the lists of the group hold others as well.
+	sift func([]place) ([]place, error)
 	// at is the place of a record in the lists of its group.
 	at      func(T) place
 	selects func(T) bool
 	fetch   func([]place) ([]T, error)
 }
+
+// mostSifted is how many places are read for one page, if most of them may not be selected.
+const mostSifted = 1000
 
 // read returns the records, and the cursor of the next page. What has left its list since
 // that was read is left out, and the next takes its place.
@@ -76,11 +137,25 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	if end := placeBefore(p.until); !p.until.IsZero() && before.compare(end) < 0 {
+		before = end
+	}
 	found, l := []T{}, s.lanes(keys, before, p.since)
-	for {
-		places, err := l.next(ctx, p.limit+1-len(found))
+	for read, atOnce := 0, p.limit+1; ; {
+		if p.sift == nil {
+			atOnce = p.limit + 1 - len(found)
+		}
+		places, err := l.next(ctx, atOnce)
 		if err != nil || len(places) == 0 {
 			return found, "", err
+		}
+		last := places[len(places)-1]
+		read += len(places)
+		atOnce = min(2*atOnce, mostSifted-read)
+		if p.sift != nil {
+			if places, err = p.sift(places); err != nil {
+				return nil, "", err
+			}
 		}
 		records, err := p.fetch(places)
 		if err != nil {
@@ -94,6 +169,9 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 				return found, p.at(found[p.limit-1]).cursor(), nil
 			}
 			found = append(found, record)
+		}
+		if p.sift != nil && read >= mostSifted {
+			return found, last.cursor(), nil
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 const jobsListed = 100_000
 
 // BenchmarkList reads pages of 50 jobs of 100,000, by every filter, and examines them all.
-// One job in ten thousand has failed, one in a hundred is of a rare kind, and their
-// inputs are of 1 kB.
+// One job in ten thousand has failed, one in a hundred is of a rare kind and has a rare tag, and
+// their inputs are of 1 kB. All have a title and a tag.
 func BenchmarkList(b *testing.B) {
 	s := storeOfMany(b)
 	ctx := b.Context()
@@ -36,6 +36,12 @@ func BenchmarkList(b *testing.B) {
 		{"kind and status", store.Query{Kind: "rare", State: job.Failed}},
 		{"user, kind and status", store.Query{UserID: "user-7", Kind: "common", State: job.Received}},
 		{"all filters", store.Query{UserID: "user-7", Kind: "common", State: job.Received, Since: time.Now().Add(-time.Hour)}},
+		{"a rare tag", store.Query{Tag: "rare"}},
+		{"the tag of most", store.Query{Tag: "common", Until: time.Now().Add(-20 * time.Hour)}},
+		{"a tag and a status", store.Query{Tag: "common", State: job.Failed}},
+		{"words of most", store.Query{Text: "job common"}},
+		{"words of none", store.Query{Text: "nowhere"}},
+		{"words of a status", store.Query{Text: "job", State: job.Failed}},
 		{"an old page", store.Query{State: job.Received, Cursor: fmt.Sprint(time.Now().Add(-20*time.Hour).UnixMilli(), ".x")}},
 	} {
 		q.query.Limit = 50
@@ -72,9 +78,9 @@ func storeOfMany(b *testing.B) *store.Store {
 	for i := 0; i < jobsListed; {
 		pipe := rdb.Pipeline()
 		for range 1000 {
-			user, kind, state := fmt.Sprint("user-", i%1000), "common", job.Received
+			user, kind, state, tags := fmt.Sprint("user-", i%1000), "common", job.Received, "common"
 			if i%100 == 0 {
-				kind = "rare"
+				kind, tags = "rare", "common rare"
 			}
 			if i%10000 == 0 {
 				state = job.Failed
@@ -83,7 +89,8 @@ func storeOfMany(b *testing.B) *store.Store {
 			place := "rb:{" + id[4:6] + "}:"
 			created := time.Now().Add(-time.Duration(jobsListed-i) * time.Second).UnixMilli()
 			pipe.HSet(ctx, place+"job:"+id, "kind", kind, "user", user, "session", id, "prefix", kind, "state", string(state), "version", 5,
-				"created", created, "updated", created, "finished", created, "retention", time.Hour.Milliseconds(), "input", input, "priority", "batch")
+				"created", created, "updated", created, "finished", created, "retention", time.Hour.Milliseconds(), "input", input, "priority", "batch",
+				"title", fmt.Sprint("Job number ", i), "tags", tags)
 			pipe.ZAdd(ctx, place+"deadlines", redisZ(float64(created)+3.6e6, "purge|"+id))
 			pipe.ZAdd(ctx, place+"jobs", redisZ(float64(created), id))
 			i++

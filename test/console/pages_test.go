@@ -43,7 +43,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 			client.HIncrBy(t.Context(), key, "approval:"+bound, []int64{1, 2, 3, 5, 3, 2, 1, 1}[i])
 		}
 	}
-	meals := create(t, s, harness.Object{"kind": "meal-suggestions", "userId": "u1", "input": harness.Object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-05"}})
+	meals := create(t, s, harness.Object{"kind": "meal-suggestions", "userId": "u1", "tags": []string{"nightly", "team:food"}, "input": harness.Object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-05"}})
 	review := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n", "main.go": "package main\n\nfunc main() {\n\tprintln(\"hello\")\n}\n"}))
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + review + "/steer", Body: harness.Object{"prompt": "Greet more softly"}})
 	media := create(t, s, harness.Object{"kind": "media", "userId": "u2", "input": harness.Object{"prompt": "a lake at dawn", "aspect_ratio": "16:9"}})
@@ -72,6 +72,8 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"overview", "/", nil},
 		{"jobs", "/jobs", nil},
 		{"jobs-none", "/jobs?kind=media&status=running", nil},
+		{"bulk", "/jobs/bulk?action=cancel&user=u1", nil},
+		{"bulk-none", "/jobs/bulk?action=retry&user=u9", nil},
 		{"kinds", "/jobs/new", nil},
 		{"form", "/jobs/new/meal-suggestions", nil},
 		{"form-wrong", "/jobs/new/meal-suggestions", func(b *tab) {

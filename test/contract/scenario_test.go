@@ -331,12 +331,19 @@ func (s *session) endings() {
 	s.until(id, "failed")
 	s.want(200, call{op: "retryJob", path: object{"requestId": id}})
 	s.until(id, "running")
-	s.want(200, call{op: "cancelJob", path: object{"requestId": id}})
+	s.want(200, call{op: "changeJobs", body: object{"action": "cancel", "requestIds": []string{id, "req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa"}}})
+	s.want(400, call{op: "changeJobs", body: object{"action": "approve", "requestIds": []string{id}}})
 }
 
 func (s *session) reads() {
 	for _, query := range []url.Values{
-		nil, {"limit": {"2"}}, {"status": {"received"}}, {"fields": {"requestId,status"}}, {"fields": {"-result,-input"}}, {"kind": {"media"}, "userId": {"u1"}},
+		nil,
+		{"limit": {"2"}},
+		{"status": {"received"}},
+		{"fields": {"requestId,status"}},
+		{"fields": {"-result,-input"}},
+		{"kind": {"media"}, "userId": {"u1"}},
+		{"tag": {"nightly"}, "q": {"lentil soup"}, "createdUntil": {"2026-03-02T18:00:00Z"}},
 	} {
 		s.want(200, call{op: "listJobs", query: query})
 	}

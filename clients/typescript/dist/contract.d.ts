@@ -185,6 +185,27 @@ export interface components {
          * @enum {string}
          */
         BudgetOf: "job" | "user" | "kind" | "server";
+        /**
+         * @description - `cancel`
+         *     - `retry`
+         * @enum {string}
+         */
+        BulkAction: "cancel" | "retry";
+        /** @description What became of one job. */
+        BulkOutcome: {
+            /** @description `error` says why nothing was done to the job, and Hint what to do; absent if it was done. */
+            error?: string;
+            hint?: string;
+            /** @description The job's id. */
+            requestId: string;
+        };
+        /** @description Answers POST /api/jobs/bulk. */
+        BulkOutcomes: {
+            /** @description What became of each job, in the order of the request. */
+            jobs: components["schemas"]["BulkOutcome"][];
+            /** @description `succeeded` counts the jobs to which it was done. */
+            succeeded: number;
+        };
         /** @description What Claude finds in its prompt. */
         CallbackConfiguration: {
             /** @description Where callbacks are sent. */
@@ -752,6 +773,10 @@ export interface components {
             simulated?: boolean;
             /** @description Where the job stands, see State. */
             status: components["schemas"]["State"];
+            /** @description The words by which whoever asked for the job groups it with others, in their order. */
+            tags?: string[];
+            /** @description What the kind calls the job, by its input; empty if the kind has no title. Values of the input are literals: in quotes, with what is not seen as escapes. */
+            title?: string;
             /** @description `turn` counts the turns started so far; the running one is the last. */
             turn: number;
             /**
@@ -841,6 +866,10 @@ export interface components {
             simulated?: boolean;
             /** @description Where the job stands, see State. */
             status?: components["schemas"]["State"];
+            /** @description The words by which whoever asked for the job groups it with others, in their order. */
+            tags?: string[];
+            /** @description What the kind calls the job, by its input; empty if the kind has no title. Values of the input are literals: in quotes, with what is not seen as escapes. */
+            title?: string;
             /** @description `turn` counts the turns started so far; the running one is the last. */
             turn?: number;
             /**
@@ -860,6 +889,11 @@ export interface components {
             jobs: components["schemas"]["JobFields"][];
             /** @description What to pass as cursor for the next page; absent on the last. */
             nextCursor?: string;
+            /**
+             * Format: date-time
+             * @description Set if the page has fewer jobs than asked for, and older ones may match: jobs that were created before then were not looked at yet. The next page goes on there.
+             */
+            searchedTo?: string;
         };
         /** @description A kind as callers see it. */
         Kind: {
@@ -1329,6 +1363,13 @@ export interface components {
          *     Others may come.
          */
         MessageType: ("text" | "hitl_checkpoint" | "tool" | "result" | "notice" | "which") | string;
+        /** @description The body of POST /api/jobs/bulk. */
+        NewBulk: {
+            /** @description What is done to each of the jobs. */
+            action: components["schemas"]["BulkAction"];
+            /** @description The jobs, at most 200. */
+            requestIds: string[];
+        };
         /** @description The body of an approval or a rejection. An approval requires checkpointId, or for a code change iteration and trees. */
         NewDecision: {
             /** @description The question that is decided on. The decision is refused if the job asks another one by now. */
@@ -1363,6 +1404,8 @@ export interface components {
             options?: components["schemas"]["Options"];
             /** @description The chat that its messages go to; a new one where none is named. */
             sessionId?: string;
+            /** @description `tags` group the job with others, to be listed by: at most 10, each of up to 64 of the characters A-Z a-z 0-9 . _ : / @ = + -, beginning with a letter or digit. */
+            tags?: string[];
             /** @description Whose job it is: a back end may name any user, a person only themselves. */
             userId?: string;
         };
@@ -2011,6 +2054,8 @@ export interface operations {
             query?: {
                 /** @description When they were asked for, at the earliest. */
                 createdSince?: string;
+                /** @description They were asked for before then. */
+                createdUntil?: string;
                 /** @description The `nextCursor` of the page before. */
                 cursor?: string;
                 /** @description The fields that are wanted of each job, such as `requestId,status`; or `-result,-input` for all but these. */
@@ -2021,8 +2066,12 @@ export interface operations {
                 kind?: string;
                 /** @description How many a page has; 50 where nothing is said. */
                 limit?: number;
+                /** @description Words, at most 200 characters: each is in the title, the kind, the id or a tag, in any case. */
+                q?: string;
                 /** @description A state. */
                 status?: "pending" | "running" | "awaiting_approval" | "awaiting_input" | "received" | "cancelled" | "rejected" | "expired" | "failed";
+                /** @description A tag that they have. */
+                tag?: string;
                 /** @description Whose they are: for back ends to name. A person sees their own alone. */
                 userId?: string;
             };

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+)
+
+// newBulk is the body of POST /api/jobs/bulk.
+type newBulk struct {
+	// Action is what is done to each of the jobs.
+	Action job.BulkAction `json:"action"`
+	// RequestIDs are the jobs, at most 200.
+	RequestIDs []job.ID `json:"requestIds"`
+}
+
+// bulkOutcomes answers POST /api/jobs/bulk.
+type bulkOutcomes struct {
+	// Succeeded counts the jobs to which it was done.
+	Succeeded int `json:"succeeded"`
+	// Jobs are what became of each job, in the order of the request.
+	Jobs []bulkOutcome `json:"jobs"`
+}
+
+// bulkOutcome is what became of one job.
+type bulkOutcome struct {
+	// RequestID is the job's id.
+	RequestID job.ID `json:"requestId"`
+	// Error says why nothing was done to the job, and Hint what to do; absent if it was done.
+	Error string `json:"error,omitempty"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+// bulk does the same to each of the jobs that the request names: what a request for that job alone
+// would do. If the caller goes away, the rest is left out; the same request may be sent again.
+func (s *Server) bulk(c echo.Context) error {
+	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err != nil {
+		return err
+	}
+	var asked newBulk
+	if err := httpjson.Into(body, &asked); err != nil {
+		return err
+	}
+	if !slices.Contains(job.BulkActions[:], asked.Action) {
+		return job.UnknownName("/action", string(asked.Action), job.BulkActions[:])
+	}
+	if n := len(asked.RequestIDs); n < 1 || n > job.MostInBulk {
+		return invalid("/requestIds", fmt.Sprintf("found %d; expected 1 to %d jobs", n, job.MostInBulk))
+	}
+	var done bulkOutcomes
+	for _, id := range asked.RequestIDs {
+		err := s.act(c, asked.Action, id)
+		if gone := c.Request().Context().Err(); gone != nil {
+			return gone
+		}
+		outcome := bulkOutcome{RequestID: id}
+		if err == nil {
+			done.Succeeded++
+		} else {
+			e := httpjson.Explain(s.log, err, c.Request())
+			outcome.Error, outcome.Hint = e.Message, e.Hint
+		}
+		done.Jobs = append(done.Jobs, outcome)
+	}
+	return c.JSON(http.StatusOK, done)
+}
+
+// act does to a job what a person or a back end asks for, if they may see it.
+func (s *Server) act(c echo.Context, action job.BulkAction, id job.ID) error {
+	j, err := s.findID(c, id)
+	if err != nil {
+		return err
+	}
+	if action == job.BulkRetry {
+		return s.jobs.Retry(c.Request().Context(), j.ID)
+	}
+	return s.jobs.Cancel(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI))
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"ringback/client"
+	"ringback/internal/job"
+)
+
+// mostMatching is how many jobs one command changes at most.
+const mostMatching = 5000
+
+// bulk is what --all of a command does.
+type bulk struct {
+	app    *app
+	action job.BulkAction
+	// words say what has been done to a job.
+	words string
+	all   bool
+	flags listFlags
+}
+
+// orAll gives a command that changes one job --all, and the flags that select jobs.
+func (a *app) orAll(c *cobra.Command, action job.BulkAction, words string, yes *bool, one func(*cobra.Command, []string) error) {
+	b := &bulk{app: a, action: action, words: words}
+	c.Flags().BoolVar(&b.all, "all", false, "all jobs that the flags below select; their number is shown first")
+	b.flags.add(a, c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if !b.all {
+			if flag := firstChanged(cmd, selectingFlags...); flag != "" {
+				return usagef("--%s selects jobs for --all: add --all, or name one job", flag)
+			}
+			return one(cmd, args)
+		}
+		if flag := firstChanged(cmd, "request-id", "workflow-id"); len(args) > 0 || flag != "" {
+			return usagef("--all takes no requestId")
+		}
+		return b.run(cmd, *yes)
+	}
+}
+
+// run shows how many jobs there are and which, and does it to exactly these once the person agrees.
+func (b *bulk) run(cmd *cobra.Command, yes bool) error {
+	a := b.app
+	if err := b.flags.complete(a); err != nil {
+		return err
+	}
+	jobs, more, err := a.client().Matching(cmd.Context(), b.flags.filter, b.action, mostMatching)
+	if err != nil {
+		return err
+	}
+	if len(jobs) > 0 {
+		if err := b.agree(cmd, jobs, more, yes); err != nil {
+			return err
+		}
+	}
+	all := client.Outcomes{Jobs: []client.Outcome{}}
+	for some := range slices.Chunk(jobs, job.MostInBulk) {
+		ids := make([]job.ID, len(some))
+		for i, j := range some {
+			ids[i] = j.ID
+		}
+		done, err := a.client().Bulk(cmd.Context(), b.action, ids)
+		if err != nil {
+			return fmt.Errorf("%w\n%d of %s were %s. The same command goes on with the rest", err, all.Succeeded, jobsText(len(jobs)), b.words)
+		}
+		all.Succeeded += done.Value.Succeeded
+		all.Jobs = append(all.Jobs, done.Value.Jobs...)
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := show(a, cmd, client.Answer[client.Outcomes]{Value: all, JSON: text}, b.outcomes); err != nil {
+		return err
+	}
+	if left := len(all.Jobs) - all.Succeeded; left > 0 {
+		return fmt.Errorf("not %s: %s", b.words, jobsText(left))
+	}
+	return nil
+}
+
+// agree shows the jobs with their number first, and asks for confirmation unless yes is set.
+func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
+	a := b.app
+	p := a.printer(cmd.ErrOrStderr())
+	which := ""
+	if more {
+		which = fmt.Sprintf("More than %d jobs match. These are the newest ", mostMatching)
+	}
+	p.printf("%s%s to %s:\n", which, jobsText(len(jobs)), b.action)
+	rows := make([][]string, len(jobs))
+	for i, j := range jobs {
+		rows[i] = p.jobRow(j)
+	}
+	p.table(jobHeader(), rows)
+	if yes {
+		return nil
+	}
+	if !a.TypedFunc(cmd.InOrStdin()) {
+		return usagef("Standard input is not a terminal: to %s these %s, pass --yes", b.action, jobsText(len(jobs)))
+	}
+	agreed, err := a.asker(cmd.Context(), cmd).yes(fmt.Sprintf("To %s these %s? [y/N] ", b.action, jobsText(len(jobs))))
+	if err == nil && !agreed {
+		err = errDeclined
+	}
+	return err
+}
+
+// outcomes says to how many jobs it was done, and why not to the others.
+func (b *bulk) outcomes(p printer, o client.Outcomes) {
+	if len(o.Jobs) == 0 {
+		p.printf("No job to %s.\n", b.action)
+		return
+	}
+	p.printf("%s %s.\n", jobsText(o.Succeeded), b.words)
+	for _, j := range o.Jobs {
+		if j.Error != "" {
+			p.hang(clean(j.RequestID.Short())+"  ", "  ", "", clean(j.Error))
+		}
+	}
+}
+
+// jobsText is a number of jobs.
+func jobsText(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}

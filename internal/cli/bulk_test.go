@@ -1,0 +1,72 @@
+package cli_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+const matching = "GET /api/jobs?fields=-input%2C-result&limit=500&status=running&tag=nightly"
+
+// The jobs are shown with their number first; exactly these are changed, after a yes.
+func TestAllJobsOfAFilterAreCancelled(t *testing.T) {
+	t.Parallel()
+	other := strings.ReplaceAll(running, jobID, otherID)
+	line := []string{"cancel", "--all", "--tag", "nightly", "--status", "running"}
+	stub := func() *stub {
+		f := newStub(t)
+		f.answers[matching] = `{"jobs":[` + running + `,` + other + `]}`
+		f.answers["POST /api/jobs/bulk"] = `{"succeeded":1,"jobs":[{"requestId":"` + jobID + `"},{"requestId":"` + otherID + `","error":"The job is already received"}]}`
+		return f
+	}
+	for name, c := range map[string]struct {
+		stdin    string
+		typed    bool
+		args     []string
+		code     int
+		says     string
+		cancels  bool
+		printing string
+	}{
+		"after a yes":           {"y\n", true, nil, 1, "To cancel these 2 jobs? [y/N]", true, "1 job cancelled.\notheroth  The job is already received"},
+		"not after a no":        {"\n", true, nil, 1, "nothing was done", false, ""},
+		"not without a person":  {"", false, nil, 2, "pass --yes", false, ""},
+		"without being asked":   {"", false, []string{"--yes"}, 1, "2 jobs to cancel:", true, "1 job cancelled."},
+		"in JSON":               {"", false, []string{"--yes", "-o", "json"}, 1, "", true, `"succeeded": 1`},
+		"and no job beside":     {"", false, []string{"--yes", jobID}, 2, "--all takes no requestId", false, ""},
+		"and nothing of a typo": {"", false, []string{"--yes", "--until", "x"}, 2, "--until wants", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := stub()
+			at := newConsole(t, f.URL)
+			at.stdin = c.stdin
+			if c.typed {
+				at.defaults.TypedFunc = func(io.Reader) bool { return true }
+			}
+			got := at.run(t, append(line, c.args...)...)
+			if got.code != c.code || !strings.Contains(got.stderr, c.says) || !strings.Contains(got.stdout, c.printing) {
+				t.Errorf("exit code %d, prints %q, says %q", got.code, got.stdout, got.stderr)
+			}
+			want := ""
+			if c.cancels {
+				want = `{"action":"cancel","requestIds":["` + jobID + `","` + otherID + `"]}`
+			}
+			if sent := f.sent("POST /api/jobs/bulk"); strings.TrimSpace(sent) != want {
+				t.Errorf("sent %q, want %q", sent, want)
+			}
+		})
+	}
+}
+
+func TestAllIsSaidForFilters(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	if got := newConsole(t, f.URL).run(t, "retry", "--status", "failed"); got.code != 2 || !strings.Contains(got.stderr, "add --all") || len(f.asked) > 0 {
+		t.Errorf("exit code %d, says %q, asked %v", got.code, got.stderr, f.asked)
+	}
+	f.answers["GET /api/jobs"] = `{"jobs":[]}`
+	if got := newConsole(t, f.URL).run(t, "retry", "--all"); got.code != 0 || got.stdout != "No job to retry.\n" || len(f.asked) != 3 {
+		t.Errorf("exit code %d, prints %q, says %q, asked %v", got.code, got.stdout, got.stderr, f.asked)
+	}
+}

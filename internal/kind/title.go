@@ -1,0 +1,69 @@
+package kind
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ringback/internal/excerpt"
+	"ringback/internal/job"
+	"ringback/internal/literal"
+)
+
+const (
+	// mostTemplate is how many characters the title of a kind may have before it is filled in.
+	mostTemplate = 200
+	// mostTitle is how many characters a job's title has at most, and mostTitleValue how many of
+	// one value it shows.
+	mostTitle      = 120
+	mostTitleValue = 60
+)
+
+// Title returns what a job with this input is called in lists; "" if the kind has no title. It is
+// one line. Each value is a literal, in quotes unless the schema leaves it no room for sentences.
+func (k *Kind) Title(input json.RawMessage) string {
+	var values map[string]any
+	if k.Policy.Title == "" || job.UnmarshalExact(input, &values) != nil {
+		return ""
+	}
+	title := job.Sentence(fill(k.Policy.Title, values, func(field string, v any) []job.Segment {
+		return []job.Segment{{From: job.FromValue, Text: k.titleValue(field, v)}}
+	}))
+	return excerpt.Letters(strings.TrimSpace(title), mostTitle)
+}
+
+func (k *Kind) titleValue(field string, v any) string {
+	text, isText := v.(string)
+	if !isText {
+		return excerpt.Letters(literal.Value(v), mostTitleValue)
+	}
+	shown := literal.Quote(excerpt.Letters(text, mostTitleValue))
+	if shown == `"`+text+`"` && k.Bounds(field, text) {
+		return text
+	}
+	return shown
+}
+
+// titleFault says what is wrong with the title of a kind apart from its variables; "" if nothing is.
+func titleFault(title string) string {
+	if utf8.RuneCountInString(title) > mostTemplate || strings.ContainsAny(strings.TrimSpace(title), "\r\n") {
+		return fmt.Sprintf("expected one line of at most %d characters", mostTemplate)
+	}
+	return ""
+}
+
+// checkTitle finds variables of the title that nothing could be put in place of.
+func checkTitle(k *Kind, file []byte) (problems []Problem) {
+	line := 1
+	for text := range strings.Lines(string(file)) {
+		if strings.HasPrefix(text, "title:") {
+			break
+		}
+		line++
+	}
+	for _, f := range inputFaults(k.Policy.Title, k.Input) {
+		problems = append(problems, Problem{Line: line, Message: "title: " + f.message, Hint: f.hint})
+	}
+	return problems
+}

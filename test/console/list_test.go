@@ -1,0 +1,53 @@
+package console
+
+import (
+	"strings"
+	"testing"
+
+	"ringback/test/harness"
+)
+
+// Lists are filtered, and all that match are cancelled, without JavaScript: their number is shown
+// first, and exactly those that were shown are cancelled.
+func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	plan := func(end string, tags ...string) string {
+		return create(t, s, harness.Object{
+			"kind": "meal-suggestions", "userId": "u1", "tags": tags, "options": harness.Object{"simulate": "manual"},
+			"input": harness.Object{"dateRangeStart": "2026-03-02", "dateRangeEnd": end},
+		})
+	}
+	first, second, other := plan("2026-03-03", "nightly"), plan("2026-03-05", "nightly", "team:food"), plan("2026-03-07")
+	b := open(t, s, "/jobs", phone(), noScript())
+	b.sees("Meals from 2026-03-02 to 2026-03-03", "Meals from 2026-03-02 to 2026-03-07", "team:food")
+	b.fill("[name=tag]", "nightly")
+	b.fill("[name=q]", "03-05 MEALS")
+	b.press("Filter")
+	b.sees("to 2026-03-05")
+	if text := b.text(); strings.Contains(text, "to 2026-03-03") || strings.Contains(text, "to 2026-03-07") || !strings.Contains(b.address(), "tag=nightly&q=03-05+MEALS") {
+		t.Errorf("%s shows %s", b.address(), text)
+	}
+	b.visit("/jobs?until=2026-01-01")
+	b.sees("No job is like that")
+	b.visit("/jobs?since=yesterday")
+	b.sees("expected a date such as 2026-03-02")
+	b.visit("/jobs?tag=nightly")
+	b.press("Cancel …")
+	b.sees("Cancel 2 jobs?", "to 2026-03-03", "to 2026-03-05")
+	late := plan("2026-03-09", "nightly")
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + first + "/cancel", Body: harness.Object{}})
+	b.press("Cancel these 2 jobs")
+	b.sees("1 job cancelled", "Not cancelled: 1 job", "to 2026-03-03")
+	for id, want := range map[string]bool{first: true, second: true, other: false, late: false} {
+		if is := record(t, s, id)["status"] == "cancelled"; is != want {
+			t.Errorf("%s is cancelled: %t, want %t", id, is, want)
+		}
+	}
+	b.press("Back to the list")
+	b.sees("to 2026-03-09")
+	b.visit("/jobs?tag=nightly&status=cancelled")
+	b.press("Try again …")
+	b.press("Try these 2 jobs again")
+	b.sees("2 jobs started again")
+}
