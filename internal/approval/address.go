@@ -10,8 +10,8 @@ import (
 	"ringback/internal/lazy"
 )
 
-// matchAddress compares an address with "domain:example.com", "domain:*.example.com"
-// (that domain and those below it) or a pattern for all of it.
+// matchAddress compares an address with "domain:example.com", "domain:*.example.com" (the
+// domain and its subdomains) or a pattern for the whole URL.
 func matchAddress(pattern, address string) extent {
 	u := plainAddress(address)
 	if u == nil {
@@ -23,7 +23,7 @@ func matchAddress(pattern, address string) extent {
 	} else {
 		matched = matchURL(pattern, address, u)
 	}
-	if u.User != nil { // a name in front of the host is there to deceive
+	if u.User != nil { // user info before the host can mislead the reader
 		matched = max(min(matched, part), unseen)
 	}
 	return matched
@@ -39,9 +39,8 @@ func matchDomain(domain string, u *url.URL) extent {
 	return none
 }
 
-// matchURL compares a whole address. What is allowed must match as it is written, host
-// and rest each on their own; for what is denied, all that leads to the same place is
-// the same.
+// matchURL compares a whole URL. To be allowed, host and rest must each match as written;
+// for a deny rule, all equivalent URLs count as the same.
 func matchURL(pattern, address string, u *url.URL) extent {
 	scheme, rest, _ := strings.Cut(pattern, "://")
 	host, path, hasPath := strings.Cut(rest, "/")
@@ -60,9 +59,9 @@ func matchURL(pattern, address string, u *url.URL) extent {
 	return none
 }
 
-// spellings are ways to write an address that lead to the same place, in small letters.
+// spellings returns equivalent ways to write a URL, in lower case.
 func spellings(u *url.URL) (all []string) {
-	for _, scheme := range []string{"http", "https"} { // the CLI makes one of the other
+	for _, scheme := range []string{"http", "https"} { // the CLI converts between the two
 		for _, host := range []string{plainHost(u.Hostname()), strings.ToLower(u.Host)} {
 			for _, path := range []string{u.Path, u.EscapedPath()} {
 				for path := range strings.SplitSeq(path+"\x00"+path+"/", "\x00") {
@@ -80,8 +79,8 @@ var (
 	numericLabel = lazy.Regexp(`^([0-9]+|0x[0-9a-f]*)$`)
 )
 
-// plainAddress reads an address of which every program makes the same; nil for one
-// that a browser may read otherwise.
+// plainAddress parses an address that every program reads the same way. It returns nil if a
+// browser might read it differently.
 func plainAddress(address string) *url.URL {
 	if strings.ContainsFunc(address, func(c rune) bool { return c >= unicode.MaxASCII || c <= ' ' || c == '\\' }) {
 		return nil
@@ -93,8 +92,8 @@ func plainAddress(address string) *url.URL {
 	return u
 }
 
-// plainHost is the one way to write a host; empty for one that programs read in
-// several: numbers that are an address in disguise, percent signs, empty labels.
+// plainHost returns the canonical form of a host. It is empty for a host that programs may
+// read differently: a numeric IP address in disguise, percent signs, empty labels.
 func plainHost(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && addr.Zone() == "" {
@@ -106,7 +105,8 @@ func plainHost(host string) string {
 	return host
 }
 
-// climbs reports whether a path leads elsewhere than its beginning says.
+// climbs reports whether a path contains "." or ".." segments or a backslash, encoded or
+// not, and so may lead somewhere else than it seems to.
 func climbs(path string) bool {
 	for range 2 { // some servers decode twice
 		if slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return name == "." || name == ".." }) {

@@ -12,13 +12,13 @@ import (
 	"ringback/internal/job"
 )
 
-// digestOf identifies an input: the SHA-256 of its canonical JSON (RFC 8785), which
-// has one order of keys and one way to write a letter or a number.
+// digestOf identifies an input: the SHA-256 of its canonical JSON (RFC 8785), which fixes
+// the order of keys and the spelling of strings and numbers.
 //
-// RFC 8785 knows no numbers but those that a 64-bit float holds, and makes one of
-// two account numbers that differ in their last digit. A person who allows one of
-// them has not allowed the other, so such numbers go into the digest on their own,
-// behind the JSON: each with its place and all of its digits.
+// RFC 8785 represents numbers as 64-bit floats, so two account numbers that differ only in
+// their last digit could become the same. A person who allows one of them has not allowed
+// the other, so such numbers are appended after the JSON, each with its location and all of
+// its digits.
 func digestOf(input map[string]any) (string, error) {
 	var long longNumbers
 	text, err := json.Marshal(long.takeOut("", input))
@@ -32,8 +32,8 @@ func digestOf(input map[string]any) (string, error) {
 	return job.Digest(append(canonical, long...)), nil
 }
 
-// longNumbers are the numbers that no 64-bit float holds exactly: of each a NUL,
-// which canonical JSON has none of, its JSON Pointer and its digits.
+// longNumbers contains the numbers that a 64-bit float cannot represent exactly. Each is a
+// NUL, which canonical JSON never contains, followed by its JSON Pointer and its digits.
 type longNumbers []byte
 
 // takeOut returns a value without its long numbers, which are replaced by null.
@@ -61,8 +61,8 @@ func (l *longNumbers) takeOut(path string, v any) any {
 	return v
 }
 
-// isFloat reports whether a 64-bit float holds a number exactly, or is what its digits
-// are short for, as 0.1 is.
+// isFloat reports whether a 64-bit float represents a number exactly, or the number is the
+// shortest decimal form of a float, such as 0.1.
 func isFloat(n json.Number) bool {
 	f, err := n.Float64()
 	return err == nil && job.Decimal(strconv.FormatFloat(f, 'e', -1, 64)) == job.Decimal(n.String())

@@ -7,20 +7,20 @@ import (
 	"ringback/internal/condition"
 )
 
-// What an action's confirm: may say, beside "when: <expression over input>".
+// The values of an action's confirm: setting, besides "when: <expression over input>".
 const (
 	ConfirmAlways = "always"
 	ConfirmNever  = "never"
 )
 
-// Confirm says when a person must allow an action. The zero value is always.
+// Confirm decides when a person must allow an action. The zero value is "always".
 type Confirm struct {
 	never bool
 	when  *condition.Condition
 }
 
-// ParseConfirm reads "always", "never" or "when: <expression>", such as
-// "when: input.amount > 100". Its error is for the author of a kind.
+// ParseConfirm parses "always", "never" or "when: <expression>", such as "when:
+// input.amount > 100". Its error is meant for the author of the kind.
 func ParseConfirm(text string) (Confirm, error) {
 	rest, conditional := strings.CutPrefix(text, "when:")
 	switch {
@@ -35,9 +35,10 @@ func ParseConfirm(text string) (Confirm, error) {
 	return Confirm{when: when}, err
 }
 
-// Verdict is Ask or Allow. What the condition cannot decide, because a field is
-// missing or of another type, is asked, and so is an input with a number that no 64-bit
-// float holds exactly: conditions would compare another number than the one that runs.
+// Verdict returns Ask or Allow. It returns Ask if the condition cannot be decided because a
+// field is missing or has another type, or if the input contains a number that a 64-bit
+// float cannot represent exactly: the condition would compare a different number than the
+// one that runs.
 func (c Confirm) Verdict(input map[string]any) Verdict {
 	if c.never {
 		return Allow
@@ -55,9 +56,9 @@ func (c Confirm) Verdict(input map[string]any) Verdict {
 	return Allow
 }
 
-// Fields are the fields of the input that the condition names, "a.b" for
-// input.a.b. Where one of them cannot be there, nobody would be spared the
-// question, or worse, everybody: the author of the kind is to be told.
+// Fields returns the fields of the input that the condition refers to, "a.b" for input.a.b.
+// If one of them cannot exist, the condition always asks, or worse, never does; the author
+// of the kind must be warned.
 func (c Confirm) Fields() []string {
 	if c.when == nil {
 		return nil

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// mostExamples is how many earlier calls a question names, mostOfExample how many bytes
-	// of the input of each.
+	// mostExamples is how many earlier calls a question lists, and mostOfExample how many
+	// bytes of each input it shows.
 	mostExamples  = 3
 	mostOfExample = 300
 )
 
-// Covers returns what a yes for more than once to a rule of Verdict's lets through, with examples from
-// the audit log of the job that asks.
+// Covers describes which calls a reusable approval of a rule would allow, with examples
+// from the audit log of the job that asks. The rule is one that Verdict returned.
 func Covers(rule string, log []job.AuditEntry) *job.Covers {
 	covers := &job.Covers{Segments: says(rule)}
 	named := map[string]bool{}
@@ -39,12 +39,12 @@ func Covers(rule string, log []job.AuditEntry) *job.Covers {
 	return covers
 }
 
-// says is what a rule lets through, in plain words.
+// says describes in plain words what a rule allows.
 func says(text string) []job.Segment {
 	ours := func(text string) job.Segment { return job.Segment{From: job.FromRingback, Text: text} }
 	kinds := func(text string) job.Segment { return job.Segment{From: job.FromKind, Text: text} }
 	rule, err := parseToolRule(text)
-	if err != nil { // exactly has made it
+	if err != nil { // the text is from exactly
 		tool, input, _ := strings.Cut(text, ": ")
 		return []job.Segment{ours("the same call of "), {From: job.FromValue, Text: job.Bare(tool)}, ours(" again, if its input is exactly this one: "), {From: job.FromValue, Text: literal.JSON(input)}}
 	}
@@ -56,8 +56,8 @@ func says(text string) []job.Segment {
 	return append(segments, ours(after+". What another rule denies or asks for still is denied or asked for"))
 }
 
-// words are what a rule is about: the kind's own words stand between ours. What its calls are of
-// is as in isFor, and how the pattern is compared as in match.
+// words describes what a rule covers. what is the kind's own text, and before and after are
+// Ringback's. The cases follow isFor for the tools and match for the patterns.
 func (r toolRule) words() (before, what, after string) {
 	domain, isDomain := strings.CutPrefix(r.pattern, "domain:")
 	switch {

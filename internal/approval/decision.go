@@ -6,38 +6,39 @@ import (
 	"ringback/internal/job"
 )
 
-// Decision is what a person decided about an operation, until it is used: once. A job
-// has at most one for each Key; a later one supersedes it.
+// Decision is a person's decision about an operation. It is used once. A job has at most
+// one for each Key; a later one supersedes it.
 type Decision struct {
 	Checkpoint job.CheckpointID `json:"checkpoint"`
-	// Until is when a yes expires.
+	// Until is when an approval expires.
 	Until time.Time `json:"until,omitzero"`
-	// Denied is whether it is a no.
+	// Denied is true if the person said no.
 	Denied bool `json:"denied,omitempty"`
-	// Preview is the digest of the preview that was shown; a yes permits nothing else.
+	// Preview is the digest of the preview that was shown; an approval permits nothing
+	// else.
 	Preview string `json:"preview,omitempty"`
 }
 
-// Yes is the decision of who has permitted something at a checkpoint.
+// Yes returns the decision of a person who approved something at a checkpoint.
 func Yes(at job.CheckpointID, p Permission, now time.Time) Decision {
 	return Decision{Checkpoint: at, Until: now.Add(p.Life)}
 }
 
-// No is the decision of who has denied it.
+// No returns the decision of a person who denied it.
 func No(at job.CheckpointID) Decision { return Decision{Checkpoint: at, Denied: true} }
 
-// Use is what a decision says at the moment of its use.
+// Use is what a decision is worth when it is used.
 type Use string
 
-// The uses.
+// The values of Use.
 const (
 	Permitted Use = "permitted"
 	Denied    Use = "denied"
-	Expired   Use = "expired" // it was a yes, which is worth nothing any more
-	Missing   Use = "missing" // nobody has decided
+	Expired   Use = "expired" // it was an approval, which is no longer valid
+	Missing   Use = "missing" // no decision was made
 )
 
-// At says what a decision is worth; that of nobody is nil.
+// At returns what a decision is worth at a time. A nil decision is Missing.
 func (d *Decision) At(now time.Time) Use {
 	switch {
 	case d == nil:

@@ -8,8 +8,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Fault says what is wrong with the first rule that is, also with one that no call can
-// match; empty where none is.
+// Fault describes what is wrong with the first invalid rule. A rule that no call can match
+// is invalid too. It returns "" if all rules are valid.
 func (r ToolRules) Fault() string {
 	for _, text := range slices.Concat(r.Allow, r.Ask, r.Deny) {
 		rule, err := parseToolRule(text)

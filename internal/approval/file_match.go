@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The tools that edit files, read one, and search directories. In the CLI's notation,
-// a rule for Edit is one for all that edit, and a rule for Read one for all that read.
+// Tools that edit files, read one file, and search directories. In the CLI's notation, a
+// rule for Edit covers all editors, and a rule for Read covers all readers and searchers.
 var (
 	editors   = []string{"Edit", "Write", "MultiEdit", "NotebookEdit"}
 	readers   = []string{"Read", "NotebookRead"}
@@ -22,7 +22,7 @@ func isFileTool(name string) bool {
 	return slices.Contains(editors, name) || slices.Contains(readers, name) || slices.Contains(searchers, name)
 }
 
-// isFor reports whether a rule for one tool is about the calls of another.
+// isFor reports whether a rule for one tool covers the calls of another.
 func isFor(rule, tool string) bool {
 	switch {
 	case rule == "*", rule == tool:
@@ -40,20 +40,18 @@ func isFor(rule, tool string) bool {
 	return false
 }
 
-// filePlace is a file, or a directory with all that lies in it, that a call is about.
+// filePlace is a file, or a directory with its contents, that a call refers to.
 type filePlace struct {
-	// written is its whole path as the call has it, resolved the one that symbolic
-	// links lead to.
+	// written is its absolute path as in the call; resolved has symbolic links followed.
 	written, resolved string
-	// tree is whether all that lies in it is meant.
+	// tree is true for a directory including everything below it.
 	tree bool
-	// unclear is whether it cannot be told which file that is.
+	// unclear is true if it is impossible to determine which file is meant.
 	unclear bool
 }
 
-// matchPath compares the files of a call with a pattern. What is allowed must match
-// as it is written and where it leads to; for what is denied one of the two will do,
-// in capitals or not.
+// matchPath compares the files of a call with a pattern. To be allowed, a file must match
+// both as written and as resolved. For a deny rule, either is enough, regardless of case.
 func matchPath(pattern string, c ToolCall) extent {
 	places := c.places()
 	if len(places) == 0 {
@@ -87,8 +85,7 @@ func (c ToolCall) matchPlace(pattern string, place filePlace) extent {
 	return none
 }
 
-// covers reports whether a pattern is about a file, or about all of a directory,
-// for sure.
+// covers reports whether a pattern certainly covers a file, or everything in a directory.
 func (c ToolCall) covers(pattern, path string, tree bool) bool {
 	for _, p := range c.anchored(pattern) {
 		if doublestar.MatchUnvalidated(p, path) && (!tree || strings.HasSuffix(p, "**")) {
@@ -98,9 +95,9 @@ func (c ToolCall) covers(pattern, path string, tree bool) bool {
 	return false
 }
 
-// touches reports whether a pattern may be about a file: it or a directory it lies in
-// matches, without regard to capitals, at the place that the pattern says, or, where
-// it says none, anywhere.
+// touches reports whether a pattern may cover a file: the file or a directory above it
+// matches, ignoring case, at the location that the pattern names, or anywhere if it names
+// none.
 func (c ToolCall) touches(pattern, path string) bool {
 	patterns := c.anywhere(pattern)
 	path = folded(path)
@@ -118,17 +115,17 @@ func (c ToolCall) touches(pattern, path string) bool {
 	return false
 }
 
-// anywhere are a pattern's patterns for whole paths, in all directories that the pattern
-// may mean.
+// anywhere returns patterns for absolute paths, for all directories that the pattern may
+// refer to.
 func (c ToolCall) anywhere(pattern string) []string {
 	patterns := c.anchored(pattern)
 	switch {
 	case strings.HasPrefix(pattern, "//"), strings.HasPrefix(pattern, "~/"):
-	case strings.HasPrefix(pattern, "/"): // others read it as a whole path
+	case strings.HasPrefix(pattern, "/"): // other tools read it as an absolute path
 		patterns = append(patterns, filepath.Clean(pattern))
 	case strings.HasPrefix(pattern, "**"):
 		patterns = append(patterns, "/"+pattern)
-	case !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"): // a name, as in .gitignore
+	case !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"): // a bare name, as in .gitignore
 		patterns = append(patterns, "/**/"+strings.TrimSuffix(pattern, "/"))
 	}
 	return patterns
@@ -137,7 +134,7 @@ func (c ToolCall) anywhere(pattern string) []string {
 // mayHold reports whether something in a directory may match a pattern.
 func (c ToolCall) mayHold(pattern, dir string) bool {
 	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
-		return true // a name, which may be anywhere
+		return true // a bare name, which may be anywhere
 	}
 	for _, p := range c.anchored(pattern) {
 		base, _ := doublestar.SplitPattern(p)
@@ -149,10 +146,11 @@ func (c ToolCall) mayHold(pattern, dir string) bool {
 	return strings.HasPrefix(pattern, "**")
 }
 
-// anchored is a pattern for whole paths, as the CLI reads it: //path is a whole path,
-// ~/path lies in the home directory, /path, path and ./path in the job's own one.
+// anchored returns patterns for absolute paths, as the CLI reads them: //path is an
+// absolute path, ~/path is in the home directory, and /path, path and ./path are in the
+// job's own directory.
 func (c ToolCall) anchored(pattern string) []string {
-	if strings.HasSuffix(pattern, "/") { // a directory is all that lies in it
+	if strings.HasSuffix(pattern, "/") { // a directory matches everything in it
 		pattern += "**"
 	}
 	switch {
@@ -167,19 +165,18 @@ func (c ToolCall) anchored(pattern string) []string {
 	return []string{escapePattern(c.root()) + "/" + strings.TrimPrefix(strings.TrimPrefix(pattern, "./"), "/")}
 }
 
-// escapePattern makes a directory a pattern for itself.
+// escapePattern turns a directory into a pattern that matches exactly that directory.
 var escapePattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace
 
-// folded is a path as a file system knows it that makes no difference of capitals
-// and of the ways to write a letter.
+// folded returns a path as a case- and normalization-insensitive file system compares it.
 func folded(path string) string { return cases.Fold().String(norm.NFC.String(path)) }
 
-// within reports whether a path is a directory or lies in it.
+// within reports whether a path is a directory or is inside it.
 func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// places are the files that a call is about.
+// places returns the files that a call refers to.
 func (c ToolCall) places() []filePlace {
 	var places []filePlace
 	tree := slices.Contains(searchers, c.Name)
@@ -198,12 +195,12 @@ func (c ToolCall) places() []filePlace {
 	return places
 }
 
-// leads reports whether a pattern of a search may lead out of the directory searched.
+// leads reports whether a search pattern may lead out of the directory searched.
 func leads(pattern string) bool {
 	return strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || strings.Contains(pattern, "..") || strings.ContainsAny(pattern, "\\\x00")
 }
 
-// pathsIn are the values of all fields that name a file, however deep.
+// pathsIn returns the values of all fields that name a file, at any depth.
 func pathsIn(v any) (paths []string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -233,9 +230,9 @@ func pathsIn(v any) (paths []string) {
 	return paths
 }
 
-// place finds where a path of a call leads to. Some programs shorten a path first, so
-// that ".." leads back to where a link lies; the system follows the link. Where the two
-// differ, it cannot be told which file is meant.
+// place resolves a path of a call. Some programs clean a path first, so that ".." refers to
+// the directory that contains a link; the system follows the link. If the two differ, it is
+// unclear which file is meant.
 func (c ToolCall) place(path string, tree bool) filePlace {
 	whole, ok := c.wholePath(path)
 	if !ok {
@@ -254,8 +251,8 @@ func (c ToolCall) place(path string, tree bool) filePlace {
 	return place
 }
 
-// absolute is a whole path without "." and ".."; false where programs may read it
-// otherwise.
+// absolute returns an absolute path without "." and "..". It returns false if programs may
+// read the path differently.
 func (c ToolCall) absolute(path string) (string, bool) {
 	whole, ok := c.wholePath(path)
 	if !ok {
@@ -264,8 +261,8 @@ func (c ToolCall) absolute(path string) (string, bool) {
 	return filepath.Clean(whole), true
 }
 
-// wholePath is a path from the top, not shortened; false where programs may read it
-// otherwise.
+// wholePath returns an absolute path that is not cleaned. It returns false if programs may
+// read the path differently.
 func (c ToolCall) wholePath(path string) (string, bool) {
 	if strings.TrimSpace(path) != path || strings.Contains(path, `\`) || strings.Contains(path, ":/") || !readable(path) || strings.ContainsAny(path, "\n\t") {
 		return "", false
@@ -281,12 +278,12 @@ func (c ToolCall) wholePath(path string) (string, bool) {
 	return c.Dir + "/" + path, true
 }
 
-// protected are what of a working directory is not edited without being asked for:
-// git and the CLI run what stands in there.
+// protected are names in a working directory that are not edited without asking: git and
+// the CLI run what these files contain.
 var protected = []string{".git", ".claude", ".mcp.json", ".claude.json"}
 
-// isFree reports whether a call is about files in the working directory, which may be
-// read and edited where no rule speaks of them.
+// isFree reports whether a call only touches files in the working directory, which may be
+// read and edited if no rule covers them.
 func (c ToolCall) isFree() bool {
 	if !isFileTool(c.Name) || slices.Contains(searchers, c.Name) || matchPath("**", c) != whole {
 		return false
@@ -303,17 +300,17 @@ func (c ToolCall) isFree() bool {
 // mostWords is how many words of a command are looked up as files.
 const mostWords = 1000
 
-// namesOnly are plain programs that open none of the files that their words name.
+// namesOnly are plain programs that do not open the files named by their arguments.
 var namesOnly = setOf(": [ arch basename cd command date dirname du df echo exit expr factor false find hostname id kill ls nproc numfmt printenv printf ps pwd readlink realpath return seq sleep " +
 	"stat test tree true tty type umask uname uptime wait which who whoami yes")
 
-// gitNamesOnly are subcommands of git that show nothing of what a file holds, or held.
+// gitNamesOnly are subcommands of git that show no content of files, current or past.
 var gitNamesOnly = setOf("branch describe ls-files ls-tree rev-list rev-parse status version")
 
-// matchFilesOf compares the files that a shell command may reach with the pattern of a
-// rule for files: what may not be read is not printed by cat either, and whoever is
-// asked sees what it is about. Of a command that is not understood, that is every file;
-// of git, all that a repository ever held.
+// matchFilesOf compares the files that a shell command may reach with the pattern of a file
+// rule: a file that may not be read is not printed by cat either, and a person who is asked
+// sees what the command touches. A command that is not understood may reach every file; git
+// may reach everything the repository ever contained.
 func matchFilesOf(pattern string, call ToolCall) extent {
 	command, _ := call.Input["command"].(string)
 	s := parseShell(command)
@@ -347,8 +344,8 @@ func matchFilesOf(pattern string, call ToolCall) extent {
 	return none
 }
 
-// mayReach reports whether a plain command may open a file that a pattern is about, by
-// another name than the pattern's: by a link, a pattern of the shell, or in a directory.
+// mayReach reports whether a plain command may open a file that a pattern covers under
+// another name than the pattern's: through a link, a shell glob, or a directory.
 func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
 	switch {
 	case namesOnly[command.name()]:
@@ -366,7 +363,7 @@ func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
 			deep = true
 		case strings.HasPrefix(word, "-"):
 			deep = deep || strings.ContainsAny(word, "arRdL")
-			word = word[min(2, len(word)):] // what stands there is a value, or more options
+			word = word[min(2, len(word)):] // the rest is a value or more options
 		}
 		_, value, _ := strings.Cut(word, "=") // if=file, --file=file
 		operands = append(operands, word, value)
@@ -377,15 +374,15 @@ func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
 	return c.mayLead(pattern, operands, deep)
 }
 
-// mayLead reports whether a word may lead to a file that a pattern is about, or to a
-// directory that holds one where all of it is meant.
+// mayLead reports whether a word may lead to a file that a pattern covers or, if deep, to a
+// directory that contains one.
 func (c ToolCall) mayLead(pattern string, words []string, deep bool) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		return word != "" && c.matchPlace(pattern, c.place(unmasked(word), deep)) != none
 	})
 }
 
-// unmasked is a word as the program gets it.
+// unmasked returns a word as the program receives it.
 func unmasked(word string) string {
 	return strings.NewReplacer(maskedBlank, " ", maskedAsterisk, "*").Replace(word)
 }

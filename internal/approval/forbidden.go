@@ -7,19 +7,20 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Forbidden is what deny rules forbid to whatever runs for a job, and not only to a tool
-// that names it: files, and whole programs. A sandbox can take these away.
+// Forbidden is what deny rules forbid to everything that runs for a job, not only to a tool
+// that names it: files, and whole programs. A sandbox can hide these.
 type Forbidden struct {
-	// Programs are forbidden with all arguments.
+	// Programs are forbidden with any arguments.
 	Programs []string
-	// Bases are the directories in which forbidden files may lie, besides the job's own one.
+	// Bases are the directories that may contain forbidden files, in addition to the job's
+	// own directory.
 	Bases []string
 
 	unreadable, unwritable []string
 }
 
 // Forbidden returns what the deny rules forbid in the sandbox of a job that works in a
-// directory. Rules for the home directory are left out: in a sandbox it is not there.
+// directory. Rules for the home directory are omitted: it does not exist in a sandbox.
 func (r ToolRules) Forbidden(dir string) Forbidden {
 	var f Forbidden
 	c := ToolCall{Dir: dir}
@@ -48,11 +49,10 @@ func (r ToolRules) Forbidden(dir string) Forbidden {
 // Files reports whether any files are forbidden.
 func (f Forbidden) Files() bool { return len(f.unreadable)+len(f.unwritable) > 0 }
 
-// Unreadable reports whether a file, or a directory with all that is in it, may not be read.
+// Unreadable reports whether a file, or a directory with its contents, may not be read.
 func (f Forbidden) Unreadable(path string) bool { return matchesAny(f.unreadable, path) }
 
-// Unwritable reports whether a file, or a directory with all that is in it, may not be
-// written.
+// Unwritable reports whether a file, or a directory with its contents, may not be written.
 func (f Forbidden) Unwritable(path string) bool { return matchesAny(f.unwritable, path) }
 
 func matchesAny(patterns []string, path string) bool {

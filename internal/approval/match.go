@@ -11,24 +11,25 @@ import (
 type ToolCall struct {
 	Name  string
 	Input map[string]any
-	// Dir is the working directory, in which relative paths lie.
+	// Dir is the working directory, which relative paths are relative to.
 	Dir string
-	// Root is the job's own directory, in which Dir lies; empty where they are one.
+	// Root is the job's own directory, which contains Dir; empty if they are the same.
 	Root string
-	// Home is the home directory of the CLI; empty where it is not known.
+	// Home is the home directory of the CLI; empty if unknown.
 	Home string
-	// Resolve returns where a whole path leads, which may hold "..", by the walk that the
-	// system makes; false where it cannot tell. Nil: there are no links.
+	// Resolve returns the target of an absolute path, which may contain "..", by walking it
+	// as the system does. It returns false if the target is unknown. If nil, there are no
+	// links.
 	Resolve func(path string) (target string, ok bool)
-	// PlainRepository reports whether the repository that git finds from Dir has it run no
-	// other program. Nil: that is not known.
+	// PlainRepository reports whether the repository that git finds from Dir makes git run
+	// no other program. If nil, that is unknown.
 	PlainRepository func() bool
-	// Masked is true if the files of the job's own directory that deny rules forbid are not
-	// there for what the job runs, so that no command can reach them by another name.
+	// Masked is true if files in the job's own directory that deny rules forbid are hidden
+	// from what the job runs, so that no command can reach them by another name.
 	Masked bool
 }
 
-// root is the job's own directory.
+// root returns the job's own directory.
 func (c ToolCall) root() string {
 	if c.Root != "" {
 		return filepath.Clean(c.Root)
@@ -36,24 +37,24 @@ func (c ToolCall) root() string {
 	return filepath.Clean(c.Dir)
 }
 
-// atRoot reports whether the working directory is the job's own: a program that a
-// rule names by a relative path lies there.
+// atRoot reports whether the working directory is the job's own: a relative path to a
+// program in a rule is relative to that directory.
 func (c ToolCall) atRoot() bool {
 	return c.root() == filepath.Clean(c.Dir)
 }
 
-// extent is how much of a call a rule is about. What is allowed must match as a
-// whole; for what is asked for or denied a part is enough, and what cannot be seen
-// is asked, unless a rule allows exactly that program with these arguments: whoever
-// wrote the rule has answered what it may do.
+// extent is how much of a call a rule covers. To be allowed, a call must match as a whole.
+// To be asked for or denied, a part is enough. What cannot be seen is asked for, unless a
+// rule allows exactly that program with these arguments: the author of that rule has
+// already answered what it may do.
 type extent int
 
 const (
 	none   extent = iota
-	hidden        // it runs a program that may do anything, what the rule is about included
-	unseen        // its words do not show whether the rule is about it
-	part          // it does what the rule is about, and maybe something else
-	whole         // it does what the rule is about, and nothing else
+	hidden        // it runs a program that may do anything, including what the rule covers
+	unseen        // its words do not show whether the rule covers it
+	part          // it does what the rule covers, and maybe something else
+	whole         // it does what the rule covers, and nothing else
 )
 
 func (r toolRule) match(c ToolCall) extent {
@@ -76,7 +77,7 @@ func (r toolRule) match(c ToolCall) extent {
 	return matchInput(r.pattern, c.Input)
 }
 
-// matchInput compares the input of any other tool, as JSON.
+// matchInput compares the JSON input of any other tool.
 func matchInput(pattern string, input map[string]any) extent {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -90,8 +91,8 @@ func matchInput(pattern string, input map[string]any) extent {
 	return none
 }
 
-// wildcard matches text against a pattern in which * is any text. A pattern that
-// ends in " *" matches without anything behind it too.
+// wildcard matches text against a pattern in which * is any text. A pattern that ends in "
+// *" also matches if nothing follows.
 func wildcard(pattern, text string) bool {
 	if base, ok := strings.CutSuffix(pattern, " *"); ok && wildcard(base, text) {
 		return true

@@ -6,7 +6,7 @@ import (
 	"ringback/internal/job"
 )
 
-// OfAction describes the run of an action with an input, as decoded from JSON with
+// OfAction describes the run of an action with an input, decoded from JSON with
 // json.Number.
 func OfAction(name string, input map[string]any) (job.Operation, error) {
 	op, err := withInput(input)
@@ -14,7 +14,7 @@ func OfAction(name string, input map[string]any) (job.Operation, error) {
 	return op, err
 }
 
-// OfTool describes the call of one of the CLI's tools with an input, likewise.
+// OfTool describes a call of one of the CLI's tools, with an input decoded likewise.
 func OfTool(name string, input map[string]any) (job.Operation, error) {
 	op, err := withInput(input)
 	op.Tool = name
@@ -30,9 +30,9 @@ func withInput(input map[string]any) (job.Operation, error) {
 	return job.Operation{Input: text, InputDigest: digest}, err
 }
 
-// Key is what a yes to an operation is recorded under, within its job: what has the
-// same key is permitted by it, and nothing else is. It is empty where nothing is to
-// be permitted.
+// Key is the key under which an approval of an operation is stored within its job: the
+// approval permits operations with the same key, and nothing else. It is empty if the
+// operation needs no permission.
 func Key(op job.Operation) string {
 	switch {
 	case op.InputDigest == "":

@@ -8,13 +8,13 @@ import (
 	"ringback/internal/job"
 )
 
-// Permission is what a person's yes permits.
+// Permission is what a person's approval permits.
 type Permission struct {
 	Scope job.ApprovalScope
-	// Life is how long the yes to exactly what was asked may be used. It is used once.
+	// Life is how long the approval of exactly what was asked may be used. It is used once.
 	Life time.Duration
-	// Standing goes on permitting what its rule says; nil where Scope is
-	// once. Its ID and CreatedAt are the store's to give.
+	// Standing keeps permitting what its rule covers; nil if Scope is once. The store
+	// assigns its ID and CreatedAt.
 	Standing *job.Approval
 }
 
@@ -23,14 +23,14 @@ type Request struct {
 	Type      job.CheckpointType
 	UserID    string
 	RequestID job.ID
-	// Kind is the job's, and Rule what a yes to a call of a tool for more than once
-	// permits, as Verdict has it and the person has seen it.
+	// Kind is the job's kind. Rule is what an approval of a tool call for more than once
+	// permits, as Verdict returned it and the person saw it.
 	Kind, Rule string
-	// Changed is whether the person has changed the input while they said yes.
+	// Changed is true if the person changed the input while approving it.
 	Changed bool
 }
 
-// ScopeFault says what is wrong with a scope that somebody has named; empty for nothing.
+// ScopeFault describes what is wrong with a requested scope. It returns "" if it is valid.
 func ScopeFault(scope job.ApprovalScope) string {
 	switch scope {
 	case "", job.Once, job.ForJob, job.Always:
@@ -39,8 +39,8 @@ func ScopeFault(scope job.ApprovalScope) string {
 	return fmt.Sprintf("found %q; allowed: once, job, always", scope)
 }
 
-// Permit says what a yes to a request permits, for a scope that may be empty: once.
-// fault says why it cannot reach that far; empty where it can.
+// Permit returns what an approval of a request permits. An empty scope means once. fault
+// describes why the approval cannot have that scope; it is empty if it can.
 func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permission, fault string) {
 	p = Permission{Scope: job.Once, Life: life}
 	if fault := ScopeFault(scope); fault != "" {
@@ -63,10 +63,10 @@ func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permissio
 	return p, ""
 }
 
-// Standing finds, among standing approvals, the one that permits a request: its user
-// gave it for the same rule of the same kind, and for this job or all of them. The
-// request's rule is Verdict's: where a deny rule or another one that asks may be about
-// the call, no rule is the same but that of exactly this call.
+// Standing finds the standing approval that permits a request: its user gave it for the
+// same rule of the same kind, and for this job or all jobs. The request's rule is from
+// Verdict: if a deny rule or another ask rule may cover the call, only an approval of
+// exactly this call matches.
 func Standing(given []job.Approval, r Request) (job.Approval, bool) {
 	i := slices.IndexFunc(given, func(a job.Approval) bool {
 		return a.UserID == r.UserID && a.Kind == r.Kind && a.Rule == r.Rule && (a.RequestID == "" || a.RequestID == r.RequestID)

@@ -8,30 +8,31 @@ import (
 	"ringback/internal/lazy"
 )
 
-// simpleCommand is a program with its arguments, as words without their quotes.
+// simpleCommand is a program with its arguments, as words without quotes.
 type simpleCommand struct{ words []string }
 
-// text is the words, joined by a space.
+// text returns the words, joined by spaces.
 func (c simpleCommand) text() string { return strings.Join(c.words, " ") }
 
-// name is the program's name without the path that leads to it.
+// name returns the program's name without its directory.
 func (c simpleCommand) name() string { return path.Base(c.words[0]) }
 
-// byName is the command as if its program were called by its name alone, in small
-// letters, as file systems know it that make no difference.
+// byName returns the command with its program reduced to its lower-case name, as
+// case-insensitive file systems know it.
 func (c simpleCommand) byName() simpleCommand {
 	return simpleCommand{slices.Concat([]string{strings.ToLower(c.name())}, c.words[1:])}
 }
 
-// isRelative reports whether the program lies at a path from the working directory.
+// isRelative reports whether the program is named by a path relative to the working
+// directory.
 func (c simpleCommand) isRelative() bool {
 	return strings.Contains(c.words[0], "/") && !path.IsAbs(c.words[0])
 }
 
-// isPlain reports whether all that a command does is told by its words: it is a known
-// program in a form in which it runs no other one, and reads no configuration from which
-// it could take one. What is not known is not plain. Git's forms count only in a
-// repository that names no programs.
+// isPlain reports whether a command's words show all that it does: it is a known program in
+// a form in which it runs no other program and reads no configuration that could name one.
+// Unknown programs are not plain. Forms of git are only plain in a repository that names no
+// programs.
 func (c simpleCommand) isPlain() bool {
 	name := c.name()
 	if at := c.words[0]; at != name && at != "/bin/"+name && at != "/usr/bin/"+name {
@@ -44,9 +45,8 @@ func (c simpleCommand) isPlain() bool {
 // form reports whether a program with these arguments is plain.
 type form func(args []string) bool
 
-// plainPrograms are the programs that are known, with their forms that are plain. The
-// list may be short: what it lacks is asked for, or allowed by a rule that leaves nothing
-// open.
+// plainPrograms are the known programs, with their plain forms. The list may be short: a
+// missing program is asked for, or allowed by an exact rule.
 var plainPrograms = func() map[string]form {
 	known := map[string]form{
 		"command": func(args []string) bool { return len(args) == 2 && args[0] == "-v" },
@@ -78,17 +78,17 @@ var plainPrograms = func() map[string]form {
 
 var printedLines = lazy.Regexp(`^[0-9]+(,([0-9]+|\$))?p$`)
 
-// computesNothing reports whether a builtin of the shell sets no variable, and computes
-// nothing, which would run what stands in an index.
+// computesNothing reports whether a shell builtin sets no variable and evaluates no
+// arithmetic, which would run commands in an array index.
 func computesNothing(args []string) bool {
 	return !slices.ContainsFunc(args, func(word string) bool {
 		return strings.HasPrefix(word, "-v") || word == "-R" || strings.HasPrefix(word, "-p") || strings.Contains(word, "[")
 	})
 }
 
-// options is the form of a program that is plain with certain options and any operands:
-// letters, of which those before a colon take the rest of their word as a value, and
-// names, in full.
+// options returns the form of a program that is plain with certain options and any
+// operands. letters are short options; one followed by a colon takes the rest of its word
+// as a value. names are long options, in full.
 func options(letters, names string) form {
 	long := setOf(names)
 	return func(args []string) bool {
@@ -106,7 +106,7 @@ func options(letters, names string) form {
 	}
 }
 
-// areLetters reports whether options that stand together are among letters; numbers are.
+// areLetters reports whether combined short options are all in letters. Digits always are.
 func areLetters(together, letters string) bool {
 	for i := range len(together) {
 		if '0' <= together[i] && together[i] <= '9' {
@@ -127,12 +127,12 @@ var findTests = setOf(`-H -L -P -O0 -O1 -O2 -O3 -a -and -amin -anewer -atime -cm
 	-iregex -links -ls -maxdepth -mindepth -mmin -mount -mtime -name -newer -nogroup -not -nouser -o -or -path -perm -print -print0 -printf -prune -quit -readable -regex -regextype
 	-samefile -size -true -type -uid -user -writable -xdev`)
 
-// isPlainFind reports whether find only looks at names.
+// isPlainFind reports whether find only looks at names and attributes.
 func isPlainFind(args []string) bool {
 	return !slices.ContainsFunc(args, func(word string) bool { return strings.HasPrefix(word, "-") && !findTests[word] })
 }
 
-// gitForms are subcommands that show something, or that note what is to be committed.
+// gitForms are subcommands that show something, or that stage changes.
 var gitForms = func() map[string]form {
 	const limits = " all abbrev-commit after author before branches cached date decorate first-parent follow format grep graph merge-base merges name-only name-status no-color " +
 		"no-decorate no-ext-diff no-merges no-patch no-textconv numstat oneline patch pretty remotes reverse shortstat since staged stat summary tags unified until "
@@ -148,8 +148,8 @@ var gitForms = func() map[string]form {
 	}
 }()
 
-// isPlainGit reports whether git shows something, without the options by which it runs
-// others. %G has a signature checked, by another program.
+// isPlainGit reports whether git only shows or stages something, without options that run
+// other programs. %G checks a signature with another program.
 func isPlainGit(args []string) bool {
 	if len(args) > 0 && args[0] == "--no-pager" {
 		args = args[1:]
@@ -163,7 +163,7 @@ func isPlainGit(args []string) bool {
 	return known && f(args[1:])
 }
 
-// setOf is the set of the words of a text.
+// setOf returns the set of the words of a text.
 func setOf(text string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(text) {

@@ -11,10 +11,10 @@ import (
 	"ringback/internal/literal"
 )
 
-// Verdict is what becomes of what Claude wants done.
+// Verdict is what happens to something that Claude wants to do.
 type Verdict string
 
-// The verdicts. NoOpinion leaves a call of a tool to the CLI's own allowlist.
+// The verdicts. NoOpinion leaves a tool call to the CLI's own allowlist.
 const (
 	Allow     Verdict = "allow"
 	Ask       Verdict = "ask"
@@ -22,27 +22,27 @@ const (
 	NoOpinion Verdict = ""
 )
 
-// ToolRules say what becomes of a call of one of the CLI's tools, in the CLI's own
-// notation: "Bash(git push *)", "Write(docs/**)", "WebFetch(domain:example.com)", or
-// a tool's name alone for all its calls; "*" is every tool.
+// ToolRules decide what happens to a call of one of the CLI's tools, in the CLI's own
+// notation: "Bash(git push *)", "Write(docs/**)", "WebFetch(domain:example.com)", or a
+// tool's name alone for all its calls; "*" is every tool.
 //
-// Deny wins. Else a rule with a pattern goes before one without, and ask before
-// allow: "ask: [Bash], allow: [Bash(ls *)]" asks for everything but ls. A call
-// that no rule speaks of is left to allowed_tools; files in the working directory
-// may be read and edited.
+// Deny wins. Otherwise a rule with a pattern takes precedence over one without, and ask
+// over allow: "ask: [Bash], allow: [Bash(ls *)]" asks for everything but ls. A call that no
+// rule covers is left to allowed_tools; files in the working directory may be read and
+// edited.
 type ToolRules struct {
-	// Allow lets calls through.
+	// Allow lists calls that are allowed.
 	Allow []string `yaml:"allow"`
-	// Ask puts calls to a person first.
+	// Ask lists calls that a person must allow.
 	Ask []string `yaml:"ask"`
-	// Deny refuses calls.
+	// Deny lists calls that are denied.
 	Deny []string `yaml:"deny"`
 }
 
-// Empty reports whether there are no rules: then nothing is intercepted.
+// Empty reports whether there are no rules; then no call is intercepted.
 func (r ToolRules) Empty() bool { return len(r.Allow)+len(r.Ask)+len(r.Deny) == 0 }
 
-// Tools are the names of the tools that the rules let Claude use.
+// Tools returns the names of the tools that the rules let Claude use.
 func (r ToolRules) Tools() []string {
 	var names []string
 	for _, text := range slices.Concat(r.Allow, r.Ask) {
@@ -53,13 +53,13 @@ func (r ToolRules) Tools() []string {
 	return names
 }
 
-// reaching are tools of the CLI by which a call runs something, or goes over the network,
-// other than the model's own search.
+// reaching are tools of the CLI that run something or access the network, other than the
+// model's own search.
 var reaching = []string{"*", "Bash", "WebFetch", "Task", "Agent", "Skill"}
 
-// Reaching are the rules by which Claude runs commands, reaches the network or uses tools
-// of others (MCP) without that a person is asked. What a rule speaks of may be narrow: a
-// test that it allows runs what Claude wrote.
+// Reaching returns the rules that let Claude run commands, access the network or use
+// third-party (MCP) tools without asking a person. Even a narrow rule counts: a test that
+// it allows runs code that Claude wrote.
 func (r ToolRules) Reaching() []string {
 	var found []string
 	for _, rule := range parsed(r.Allow) {
@@ -70,20 +70,20 @@ func (r ToolRules) Reaching() []string {
 	return found
 }
 
-// Judgement is what becomes of a call, and why.
+// Judgement is what happens to a call, and why.
 type Judgement struct {
 	Verdict Verdict
-	// Rule is the rule that decided, as the kind has it; empty if none did.
+	// Rule is the rule that decided, as the kind wrote it; empty if none did.
 	Rule string
-	// Why says how the call and the rule belong together.
+	// Why describes how the rule applies to the call.
 	Why string
-	// Permits is the rule that a yes for more than once permits, as Standing stores it: see
-	// standing. For a call that nobody is asked about, it is what decided.
+	// Permits is the rule that an approval for more than once permits, as Standing stores
+	// it; see standing. If no person is asked about the call, it is the rule that decided.
 	Permits string
 }
 
-// Verdict judges a call, and returns the rule that decided; of a call that is asked for, what
-// a yes for more than once permits.
+// Verdict judges a call and returns the rule that decided. If the call is asked for, that
+// is the rule that an approval for more than once permits.
 func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
 	j := r.Judge(c)
 	return j.Verdict, j.Permits
@@ -101,7 +101,7 @@ func (r ToolRules) Judge(c ToolCall) Judgement {
 	if rule := first(parsed(r.Deny), c, least); rule != nil {
 		return Judgement{Ask, rule.text, "it cannot be seen whether the call does what this rule denies", exactly(c)}
 	}
-	c.Masked = false // that is of no use to rules that ask
+	c.Masked = false // masking does not matter to rules that ask
 	for _, patterned := range []bool{true, false} {
 		asking := those(r.Ask, patterned)
 		if rule := first(asking, c, least); rule != nil {
@@ -118,7 +118,7 @@ func (r ToolRules) Judge(c ToolCall) Judgement {
 	return Judgement{NoOpinion, "", "no rule speaks of all that the call does", ""}
 }
 
-// why says how much of a call the rule is about.
+// why describes how much of a call the rule covers.
 func (r toolRule) why(c ToolCall) string {
 	switch r.match(c) {
 	case whole:
@@ -130,14 +130,14 @@ func (r toolRule) why(c ToolCall) string {
 	return "it cannot be seen whether the call matches"
 }
 
-// textField is the field of a tool's input that ParseToolCall fills with text.
+// textField is the input field that ParseToolCall sets for each tool.
 var textField = map[string]string{
 	"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path",
 	"WebFetch": "url", "WebSearch": "query", "Glob": "pattern", "Grep": "pattern", "LS": "path",
 }
 
-// ParseToolCall reads a call as people write it: "Bash: make deploy", "Write: docs/a.md", or any
-// tool with its input as JSON, "Task: {\"prompt\": \"x\"}".
+// ParseToolCall parses a call as people write it: "Bash: make deploy", "Write: docs/a.md",
+// or any tool with its input as JSON, "Task: {\"prompt\": \"x\"}".
 func ParseToolCall(text string) (ToolCall, error) {
 	name, input, ok := strings.Cut(text, ":")
 	c := ToolCall{Name: strings.TrimSpace(name), Input: map[string]any{}}
@@ -160,7 +160,7 @@ func ParseToolCall(text string) (ToolCall, error) {
 	return c, nil
 }
 
-// allowsExactly reports whether a rule that leaves nothing open allows a shell command.
+// allowsExactly reports whether an exact rule, without wildcards, allows a shell command.
 func (r ToolRules) allowsExactly(c ToolCall) bool {
 	return c.Name == "Bash" && slices.ContainsFunc(parsed(r.Allow), func(rule toolRule) bool { return rule.isExact() && rule.match(c) == whole })
 }
@@ -170,10 +170,10 @@ func (r toolRule) isExact() bool {
 	return r.tool == "Bash" && r.pattern != "" && readShellPattern(r.pattern).isExact()
 }
 
-// standing is the rule that a yes for more than once permits, of a call that the rule
-// asks for: the rule itself, where it is about all that the call does, that can be
-// seen, and no other rule asks for it as well; else exactly this call. A yes to what
-// could not be judged is none to whatever else cannot be.
+// standing returns the rule that an approval for more than once permits, for a call that
+// the rule asks for. That is the rule itself if it covers everything the call does, all of
+// that can be seen, and no other rule asks for the call; otherwise it is exactly this call.
+// Approving one call that could not be judged does not approve other such calls.
 func (r toolRule) standing(c ToolCall, asking []toolRule) string {
 	others := slices.DeleteFunc(slices.Clone(asking), func(other toolRule) bool { return other.text == r.text })
 	switch {
@@ -194,24 +194,23 @@ func seen(c ToolCall) bool {
 	return c.understood(parseShell(command))
 }
 
-// longestExact is how many characters of an input are shown as a rule.
+// longestExact is the maximum length of an input that is shown as a rule, in bytes.
 const longestExact = 500
 
-// exactly is a rule for one call and no other: for the whole input, as it is shown. It is
-// none of those that a kind can have, so that it permits nothing that looks like a
-// pattern for more.
+// exactly returns a rule for one call only: for the whole input, as it is shown. A kind
+// cannot contain such a rule, so it never permits calls that look like a broader pattern.
 func exactly(c ToolCall) string {
 	if text := literal.Value(c.Input); text != "" && len(text) <= longestExact {
 		return c.Name + ": " + text
 	}
 	digest, err := digestOf(c.Input)
-	if err != nil { // it cannot be identified, so that no other is the same
+	if err != nil { // it cannot be identified, so no other input is the same
 		return c.Name + ": " + rand.Text()
 	}
 	return c.Name + ": the input with the digest " + digest
 }
 
-// parsed reads rules; those that are none speak of nothing.
+// parsed parses rules and skips invalid ones.
 func parsed(texts []string) []toolRule {
 	var rules []toolRule
 	for _, text := range texts {
@@ -222,12 +221,12 @@ func parsed(texts []string) []toolRule {
 	return rules
 }
 
-// those are the rules with a pattern, or the ones without.
+// those returns the rules with a pattern, or those without.
 func those(texts []string, patterned bool) []toolRule {
 	return slices.DeleteFunc(parsed(texts), func(rule toolRule) bool { return (rule.pattern != "") != patterned })
 }
 
-// first returns the first rule that matches at least as much of a call.
+// first returns the first rule whose match with a call is at least atLeast.
 func first(rules []toolRule, c ToolCall, atLeast extent) *toolRule {
 	for _, rule := range rules {
 		if rule.match(c) >= atLeast {
@@ -237,7 +236,7 @@ func first(rules []toolRule, c ToolCall, atLeast extent) *toolRule {
 	return nil
 }
 
-// toolRule is a rule for a tool; "*" is every tool, an empty pattern every call.
+// toolRule is a rule for a tool. "*" is every tool, and an empty pattern every call.
 type toolRule struct{ text, tool, pattern string }
 
 var toolRuleText = lazy.Regexp(`^([A-Za-z_][A-Za-z0-9_-]*|mcp__[A-Za-z0-9_-]*\*|\*)(?:\((.+)\))?$`)
@@ -251,7 +250,7 @@ func parseToolRule(text string) (toolRule, error) {
 		return toolRule{}, fmt.Errorf("found %q; * takes no pattern", text)
 	}
 	if m[1] == "Bash" && (m[2] == "*" || m[2] == ":*") {
-		m[2] = "" // it is every call
+		m[2] = "" // every call
 	}
 	return toolRule{text, m[1], m[2]}, nil
 }

@@ -9,23 +9,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellScript is a shell command, cut into its simple commands.
+// shellScript is a shell command, split into its simple commands.
 type shellScript struct {
 	commands []simpleCommand
-	// opaque is whether it holds anything that is not fully understood: then other
-	// programs may run than those that it names. writes is whether it writes to a
-	// file by redirection.
+	// opaque is true if the script contains anything that is not fully understood: other
+	// programs may run than those it names. writes is true if it writes to a file by
+	// redirection.
 	opaque, writes bool
 	// files are those that it reads or writes by redirection.
 	files []string
 }
 
-// longestScript is how many bytes of a command are read. The parser calls itself for
-// each parenthesis, and what nobody can read need not be judged.
+// longestScript is the maximum length of a command that is parsed, in bytes. The parser
+// recurses for each parenthesis, and no one could review a longer command.
 const longestScript = 32 << 10
 
-// parseShell reads a command of the Bash tool. One that is no valid shell is
-// opaque.
+// parseShell parses a command of the Bash tool. Invalid shell is opaque.
 func parseShell(command string) shellScript {
 	if len(command) > longestScript || !readable(command) {
 		return shellScript{opaque: true}
@@ -44,9 +43,9 @@ func parseShell(command string) shellScript {
 	return s
 }
 
-// readable reports whether a text says to people what it says to a shell: one that
-// is valid, without control characters, invisible ones or blanks that are none to a
-// shell.
+// readable reports whether a person and a shell read the same text: it is valid UTF-8,
+// without control characters, invisible characters, or spaces that a shell does not treat
+// as such.
 func readable(command string) bool {
 	return utf8.ValidString(command) && !strings.ContainsFunc(command, func(c rune) bool {
 		switch {
@@ -59,11 +58,11 @@ func readable(command string) bool {
 	})
 }
 
-// understands reads a node, and reports whether it runs nothing but the simple
-// commands in it, which are read on their own. What is not listed here is not
-// understood, what later versions of the parser bring included: it may set variables,
-// which change what runs; compute, which runs what stands in an index; name
-// functions; or run what another command prints.
+// understands reads a node, and reports whether it runs nothing but the simple commands in
+// it, which are read separately. Anything not listed here is not understood, including what
+// later versions of the parser add: it may set variables, which change what runs; evaluate
+// arithmetic, which runs commands in an array index; define functions; or run the output of
+// another command.
 func (s *shellScript) understands(node syntax.Node) bool {
 	switch n := node.(type) {
 	case *syntax.File, *syntax.Comment, *syntax.Lit, *syntax.Word, *syntax.IfClause, *syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem,
@@ -72,7 +71,7 @@ func (s *shellScript) understands(node syntax.Node) bool {
 	case *syntax.SglQuoted:
 		return !n.Dollar
 	case *syntax.DblQuoted:
-		return !n.Dollar // else it is looked up in a translation
+		return !n.Dollar // otherwise it is translated
 	case *syntax.Stmt:
 		return !n.Coprocess && !n.Disown
 	case *syntax.Redirect:
@@ -83,10 +82,10 @@ func (s *shellScript) understands(node syntax.Node) bool {
 	return false
 }
 
-// redirect notes what a redirection reads or writes.
+// redirect records what a redirection reads or writes.
 func (s *shellScript) redirect(r *syntax.Redirect) bool {
 	if r.N != nil && strings.HasPrefix(r.N.Value, "{") || r.Word == nil || r.Hdoc != nil {
-		return false // it sets a variable, or ends where another shell may not see its end
+		return false // it sets a variable, or another shell may see another end
 	}
 	word := readWord(r.Word)
 	if !word.literal || word.globs || strings.HasPrefix(word.text, "/dev/tcp") || strings.HasPrefix(word.text, "/dev/udp") {
@@ -109,7 +108,7 @@ func (s *shellScript) redirect(r *syntax.Redirect) bool {
 	return true
 }
 
-// add notes a simple command, and reports whether its words say what they are.
+// add records a simple command, and reports whether its words show what it runs.
 func (s *shellScript) add(call *syntax.CallExpr) bool {
 	understood := len(call.Assigns) == 0 // PATH=… or GIT_SSH_COMMAND=… may change what runs
 	if len(call.Args) == 0 {
@@ -118,7 +117,7 @@ func (s *shellScript) add(call *syntax.CallExpr) bool {
 	var c simpleCommand
 	for i, arg := range call.Args {
 		word := readWord(arg)
-		// A pattern that begins a word may find a file that is called like an option.
+		// A glob at the start of a word may match a file that is named like an option.
 		understood = understood && word.literal && (!word.globs || i > 0 && !word.mayBeOption)
 		c.words = append(c.words, word.text)
 	}
@@ -129,7 +128,7 @@ func (s *shellScript) add(call *syntax.CallExpr) bool {
 	return understood
 }
 
-// length is how many words a script's commands have.
+// length returns the number of words in a script's commands and redirections.
 func (s *shellScript) length() int {
 	words := len(s.files)
 	for _, c := range s.commands {
@@ -143,8 +142,7 @@ func (s *shellScript) calls(program string) bool {
 	return slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return c.name() == program })
 }
 
-// understood reports whether nothing runs but the programs that a script names, all of
-// them plain.
+// understood reports whether only the programs that a script names run, all of them plain.
 func (c ToolCall) understood(s shellScript) bool {
 	if s.opaque || slices.ContainsFunc(s.commands, func(command simpleCommand) bool { return !command.isPlain() }) {
 		return false

@@ -44,7 +44,7 @@ func readShellPattern(pattern string) shellPattern {
 	return shellPattern{pattern, strings.Fields(pattern)}
 }
 
-// wordsOf cuts a pattern into its words, without their quotes.
+// wordsOf splits a pattern into its words, without quotes.
 func wordsOf(pattern string) (words []string, ok bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(pattern), "")
 	if err != nil || len(file.Stmts) != 1 {
@@ -61,11 +61,11 @@ func wordsOf(pattern string) (words []string, ok bool) {
 	return words, true
 }
 
-// isExact reports whether the pattern leaves nothing open.
+// isExact reports whether the pattern has no wildcards.
 func (p shellPattern) isExact() bool { return !strings.Contains(p.text, "*") }
 
-// permits reports whether the pattern names a command's program as it is written, and
-// its arguments. Whether these say all that it does is another question.
+// permits reports whether the pattern matches a command's program as written, and its
+// arguments. It does not check whether they show all that the program does.
 func (p shellPattern) permits(c simpleCommand) bool {
 	if len(p.words) == 0 || !wildcard(p.text, c.text()) {
 		return false
@@ -74,8 +74,8 @@ func (p shellPattern) permits(c simpleCommand) bool {
 	return !strings.HasPrefix(program, "*") && strings.Count(program, "/") == strings.Count(c.words[0], "/") && wildcard(program, c.words[0])
 }
 
-// names reports whether a command is what the pattern says, wherever its program
-// lies: what is denied is denied at every path that leads to it.
+// names reports whether a command matches the pattern, regardless of the directory of its
+// program: a denied program is denied at every path.
 func (p shellPattern) names(c simpleCommand) bool {
 	if wildcard(p.text, c.text()) || wildcard(p.text, c.byName().text()) {
 		return true
@@ -83,12 +83,12 @@ func (p shellPattern) names(c simpleCommand) bool {
 	if len(p.words) == 0 {
 		return false
 	}
-	// The pattern itself may have a path, or capitals.
+	// The pattern itself may have a path, or upper-case letters.
 	byName := simpleCommand{p.words}.byName()
 	return byName.words[0] != "*" && wildcard(byName.text(), c.byName().text())
 }
 
-// mayName reports whether a command may be what the pattern says, in another order
+// mayName reports whether a command may match the pattern with its words in another order
 // or with other options: git -C . push for git push, rm -r -f for rm -rf.
 func (p shellPattern) mayName(c simpleCommand) bool {
 	if len(p.words) == 0 || !wildcard(simpleCommand{p.words}.byName().words[0], c.byName().words[0]) {

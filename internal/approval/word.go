@@ -7,9 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// In the text of a word, these stand for a blank and for an asterisk that are quoted:
-// they neither end the word nor match anything else. A command that holds them itself
-// is not read.
+// In the text of a word, these replace a quoted space and a quoted asterisk: they neither
+// end the word nor match anything else. A command that contains them itself is not parsed.
 const (
 	maskedBlank    = "\ue000"
 	maskedAsterisk = "\ue001"
@@ -19,12 +18,12 @@ var mask = strings.NewReplacer(" ", maskedBlank, "\t", maskedBlank, "\n", masked
 
 // shellWord is a word of a shell command.
 type shellWord struct {
-	// text is what it says once its quotes are gone; $ stands for what cannot be seen.
+	// text is the word without its quotes; $ replaces what cannot be determined.
 	text string
-	// literal is whether it says that whatever else is.
+	// literal is true if the word always has that text.
 	literal bool
-	// globs is whether it becomes the names of files, mayBeOption whether one of those
-	// may be an option.
+	// globs is true if the word expands to file names, and mayBeOption if one of those may
+	// be an option.
 	globs, mayBeOption bool
 }
 
@@ -65,22 +64,22 @@ func readWord(word *syntax.Word) shellWord {
 	return w
 }
 
-// decoded is what stands in single quotes. In $'…', \x72 is a letter.
+// decoded returns the text in single quotes. In $'…', \x72 is a letter.
 func decoded(p *syntax.SglQuoted) string {
 	if !p.Dollar {
 		return p.Value
 	}
-	// All calls without a config write to the same one, also those that run at once.
+	// Calls without a config all write to the same one, even concurrent ones.
 	text, _, err := expand.Format(new(expand.Config), p.Value, nil)
 	if err != nil {
 		return "$"
 	}
-	text, _, _ = strings.Cut(text, "\x00") // so does bash
+	text, _, _ = strings.Cut(text, "\x00") // as bash does
 	return text
 }
 
-// unescaped takes the backslashes out of a text; where only some characters can be
-// escaped, those before others stay.
+// unescaped removes backslashes from a text. If only is set, a backslash before any other
+// character stays.
 func unescaped(text, only string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {

@@ -11,30 +11,31 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of what is listed, served and kept.
+// Limits on what is listed, served and kept.
 const (
-	MaxFiles = 1000      // files that are listed, and kept when the job has ended
-	MaxSize  = 1 << 30   // bytes of a file that is served
-	MaxKept  = 256 << 20 // bytes of all files that are kept when the job has ended
-	maxDepth = 16        // directories in one another
-	maxSeen  = 20000     // entries that are looked at
+	MaxFiles = 1000      // files listed, and kept after the job has ended
+	MaxSize  = 1 << 30   // bytes of a file that can be served
+	MaxKept  = 256 << 20 // bytes of all files kept after the job has ended
+	maxDepth = 16        // levels of nesting
+	maxSeen  = 20000     // directory entries examined
 	maxPath  = 1024      // bytes of a path
 )
 
-// ErrTooLarge is that a file is larger than MaxSize.
+// ErrTooLarge is returned when a file is larger than MaxSize.
 var ErrTooLarge = errors.New("the file is too large to be served")
 
 // Dir is the working directory of a job.
 type Dir struct {
-	// Base is a directory that only the server writes to, and Path leads from there
-	// to the working directory.
+	// Base is a directory that only the server can write to. Path is the path of the
+	// working directory relative to Base.
 	Base, Path string
-	// Hidden are names of files, right in the directory, that are not the job's work.
+	// Hidden lists names in the top level of the directory that are not part of the job's
+	// work.
 	Hidden []string
 }
 
-// Open opens a file by its path in the directory, with slashes. The error is
-// fs.ErrNotExist for whatever is not to be seen, or ErrTooLarge.
+// Open opens a file by its slash-separated path in the directory. It returns fs.ErrNotExist
+// for anything that is not visible and ErrTooLarge for a file larger than MaxSize.
 func (d Dir) Open(name string) (*os.File, fs.FileInfo, error) {
 	if !d.visible(name) {
 		return nil, nil, fs.ErrNotExist
@@ -59,7 +60,7 @@ func (d Dir) Open(name string) (*os.File, fs.FileInfo, error) {
 	return openFile(parent, base)
 }
 
-// visible reports whether a path may name a file of the job's.
+// visible reports whether a path may name one of the job's files.
 func (d Dir) visible(name string) bool {
 	return fs.ValidPath(name) && name != "." && len(name) <= maxPath && utf8.ValidString(name) &&
 		!strings.HasPrefix(name, ".") && !strings.Contains(name, "/.") && !strings.ContainsRune(name, 0) &&
@@ -83,8 +84,8 @@ func (d Dir) root() (*os.Root, error) {
 	return parent, nil
 }
 
-// enter opens a directory right in parent. A Root follows links that stay within
-// it; that what was opened is what stood there as a directory rules them out.
+// enter opens a direct subdirectory of parent. os.Root follows links that stay within it,
+// so enter compares the opened directory with the one that Lstat saw.
 func enter(parent *os.Root, name string) (*os.Root, error) {
 	before, err := parent.Lstat(name)
 	if err != nil {
@@ -105,8 +106,8 @@ func enter(parent *os.Root, name string) (*os.Root, error) {
 	return child, nil
 }
 
-// openFile opens a regular file right in parent. It does not wait for the other end
-// of a pipe that was put in its place meanwhile.
+// openFile opens a regular file directly in parent. It does not block if the file was
+// replaced by a named pipe after the check.
 func openFile(parent *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	before, err := parent.Lstat(name)
 	if err != nil {
@@ -133,8 +134,8 @@ func openFile(parent *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// ordinary reports whether something is a regular file with one name: a second
-// name may be that of a file elsewhere.
+// ordinary reports whether info describes a regular file with a single hard link. A second
+// link may be a file elsewhere.
 func ordinary(info fs.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false
@@ -143,7 +144,8 @@ func ordinary(info fs.FileInfo) bool {
 	return !ok || stat.Nlink == 1
 }
 
-// notThere makes not there of what cannot be read, or leads out.
+// notThere returns fs.ErrNotExist for anything unreadable or outside the directory. Errors
+// of the server itself (out of file descriptors, I/O) are returned as they are.
 func notThere(err error) error {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EIO) {
 		return err

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// File is a file that a job made.
+// File is a file that a job produced.
 type File struct {
-	// Path leads to it from the working directory, with slashes.
+	// Path is relative to the working directory, with forward slashes.
 	Path string
-	// Size is how many bytes it holds.
+	// Size is in bytes.
 	Size    int64
 	ModTime time.Time
 }
 
-// List returns the files of the directory by path. more is whether there are
-// further ones, or directories that were not looked into.
+// List returns the files of the directory, sorted by path. more reports whether there are
+// further files, or entries that were not examined.
 func (d Dir) List() (files []File, more bool, err error) {
 	root, err := d.root()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +47,7 @@ type lister struct {
 	more  bool
 }
 
-// walk looks at a directory, which is at prefix.
+// walk collects the files below dir, whose path is prefix.
 func (l *lister) walk(dir *os.Root, prefix string) {
 	for entry := range entries(dir) {
 		if l.seen++; l.seen > maxSeen {
@@ -72,7 +72,7 @@ func (l *lister) walk(dir *os.Root, prefix string) {
 	}
 }
 
-// entries yields the names in a directory, as far as it can be read.
+// entries yields the names in a directory and stops at the first read error.
 func entries(dir *os.Root) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		f, err := dir.Open(".")

@@ -7,9 +7,9 @@ import (
 	"path"
 )
 
-// Prune removes everything from the directory but the files that List returns, the
-// first of them up to MaxKept bytes in all. It returns how many are left, and
-// whether some had to go for want of room.
+// Prune removes everything from the directory except the files that List returns, keeping
+// them in order of path up to MaxKept bytes in total. It returns the number of files kept
+// and reports whether any file was dropped because of a limit.
 func (d Dir) Prune() (kept int, dropped bool, err error) {
 	files, dropped, err := d.List()
 	if err != nil {
@@ -37,7 +37,7 @@ func (d Dir) Prune() (kept int, dropped bool, err error) {
 	return len(keep), dropped, nil
 }
 
-// prune removes what it can: a directory that something is left in stays.
+// prune removes what it can. A directory that still contains something is left.
 func (d Dir) prune(dir *os.Root, prefix string, keep map[string]bool) {
 	for entry := range entries(dir) {
 		name := path.Join(prefix, entry)
@@ -47,11 +47,11 @@ func (d Dir) prune(dir *os.Root, prefix string, keep map[string]bool) {
 		if child, err := enter(dir, entry); err == nil && d.visible(name) {
 			d.prune(child, name, keep)
 			child.Close()
-			_ = dir.Remove(entry) // it may hold something to keep
+			_ = dir.Remove(entry) // fails if it contains something to keep
 			continue
 		} else if err == nil {
 			child.Close()
 		}
-		_ = dir.RemoveAll(entry) // what cannot be removed is not shown either
+		_ = dir.RemoveAll(entry) // if it cannot be removed, it is not visible either
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"ringback/internal/job"
 )
 
-// admission counts the connections that there are, and keeps anybody from taking the
-// places of all others.
+// admission counts the open connections and enforces Limits, so that one user or address
+// cannot use up all of a node's connections.
 type admission struct {
 	limits Limits
-	// refused is told why a connection was turned away.
+	// refused is called with the name of the limit that turned a connection away.
 	refused func(reason string)
 
 	mu            sync.Mutex
@@ -18,10 +18,9 @@ type admission struct {
 	users, places map[string]int // by user, by address
 }
 
-// Limits are how many connections there may be at once; 0 for any number.
+// Limits are the maximum numbers of concurrent connections; 0 means no limit.
 type Limits struct {
-	// Node is for all of them, User for those of one user, Address for those from one
-	// address.
+	// Node limits all connections, User those of one user, and Address those from one address.
 	Node, User, Address int
 }
 
@@ -32,7 +31,7 @@ func newAdmission(limits Limits, refused func(string)) *admission {
 	return &admission{limits: limits, refused: refused, users: map[string]int{}, places: map[string]int{}}
 }
 
-// enter takes a place for a connection, or says why there is none.
+// enter counts a new connection, or returns an error if a limit is reached.
 func (a *admission) enter(userID, address string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -56,7 +55,7 @@ func (a *admission) enter(userID, address string) error {
 	return nil
 }
 
-// leave gives the place of a connection back.
+// leave uncounts a connection.
 func (a *admission) leave(userID, address string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

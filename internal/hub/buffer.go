@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// buffers are lent for the moment of a write: an idle connection has none.
+// buffers are borrowed only during a write, so that an idle connection holds none.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// gatherLimit is how much is written at once.
+// gatherLimit is the number of bytes after which gathered frames are written.
 const gatherLimit = 32 << 10
 
 // writeFrames writes frames with as few system calls as possible.
@@ -38,5 +38,5 @@ func writeFrames(to net.Conn, frames []*frame) error {
 	return nil
 }
 
-// noBuffers keeps the library from giving each connection a buffer for writing.
+// noBuffers stops the library from allocating a write buffer for each connection.
 var noBuffers sync.Pool

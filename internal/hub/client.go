@@ -20,75 +20,76 @@ type client struct {
 	hub     *Hub
 	userID  string
 	address string
-	// conn is read from; what is written goes to net, whole frames at once.
+	// conn is only read from. Writes go directly to net, whole frames at a time.
 	conn      *websocket.Conn
 	net       net.Conn
 	reply     ReplyFunc
 	mayFollow MayFollowFunc
 
-	// silent is closed once nothing is read from the client any more.
+	// silent is closed when the read loop ends.
 	silent chan struct{}
 
 	mu      sync.Mutex
 	space   *sync.Cond // signalled when the queue shrinks or the client ends
 	queue   []*frame
 	writing bool
-	// ended is set once the connection is to be closed: a frame that says why is the last one.
+	// ended is set when the connection is about to close. A close frame with the reason is
+	// then the last frame.
 	ended bool
-	// slow is true if it ends because the client reads too slowly.
+	// slow is true if the connection ends because the client reads too slowly.
 	slow bool
 	// readTo is the latest event that was queued.
 	readTo job.Seq
-	// only holds the jobs whose events are wanted, nil for all; muted those that
-	// are not.
+	// only holds the jobs whose events the client wants, or is nil for all jobs. muted holds
+	// the jobs it has unsubscribed from.
 	only, muted map[job.ID]bool
-	// reading holds the jobs whose text is wanted as it is written.
+	// reading holds the jobs whose text the client wants while Claude writes it.
 	reading map[job.ID]bool
-	// until says how long the caller's credential counts; nil for ever. expiry is when
-	// that is looked at again.
+	// until returns when the caller's credential expires; nil if it never does. expiry is the
+	// timer for the next check.
 	until  UntilFunc
 	expiry *time.Timer
 }
 
-// Request says what a client wants to hear.
+// Request describes what a client subscribes to.
 type Request struct {
-	// UserID is whose events these are.
+	// UserID is the user whose events are sent.
 	UserID string
-	// All is for those of all users, from now on, instead.
+	// All selects new events of all users; UserID is then ignored.
 	All bool
-	// Address is where the client is.
+	// Address is the client's address.
 	Address string
-	// RequestID narrows them to one job; empty for all.
+	// RequestID limits the events to one job; empty means all jobs.
 	RequestID job.ID
-	// Text asks for the text of that job as it is written, too.
+	// Text also sends the text of that job while Claude writes it.
 	Text bool
-	// Since is the event after which to begin, if Resume is set; else only new
-	// events are sent.
+	// Since is the event after which to start, if Resume is set. Otherwise only new events are
+	// sent.
 	Since  job.Seq
 	Resume bool
-	// Until says how long the caller's key or token counts, and the connection with
-	// it; nil for ever.
+	// Until returns when the caller's key or token expires, which also ends the connection. It
+	// is nil for credentials that never expire.
 	Until UntilFunc
-	// Reply takes a reply to a checkpoint that the client sends.
+	// Reply handles a reply to a checkpoint that the client sends.
 	Reply ReplyFunc
-	// MayFollow returns why the client cannot follow a job; nil if it can.
+	// MayFollow returns an error if the client may not follow a job.
 	MayFollow MayFollowFunc
 }
 
-// MayFollowFunc returns why a client cannot follow a job; nil if it can.
+// MayFollowFunc returns an error if a client may not follow a job.
 type MayFollowFunc func(ctx context.Context, id job.ID) error
 
-// UntilFunc says until when a credential counts, as things are now: zero for ever. ok is
-// false once it does not count any more.
+// UntilFunc returns the current expiry time of a credential, or zero if it does not expire. ok
+// is false once the credential is no longer valid.
 type UntilFunc func() (until time.Time, ok bool)
 
-// ReplyFunc takes the frame of the user's reply to a checkpoint, and returns the
-// checkpoint as it is then.
+// ReplyFunc handles the frame of a user's reply to a checkpoint and returns the updated
+// checkpoint.
 type ReplyFunc func(ctx context.Context, frame json.RawMessage) (job.Checkpoint, error)
 
-// Serve upgrades a request to a WebSocket and returns; the connection lives on.
-// Whether it may is for the caller to say, see Refuse; whether there is a place for it,
-// Options.Limits say.
+// Serve upgrades a request to a WebSocket and returns; the connection stays open. The caller
+// must have authorized the request (see Refuse). Serve returns an error if Options.Limits are
+// reached.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error {
 	if h.ctx.Err() != nil {
 		return job.Errorf(job.Unavailable, "The server is stopping").WithHint("Connect again.")
@@ -106,8 +107,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 		}
 	}()
 	if !want.Resume && !want.All {
-		// Whatever happens once the client is connected, it hears of: so the place
-		// to begin at is read before.
+		// The client must see every event from the moment it is connected, so read the
+		// starting point before the upgrade.
 		past, err := h.store.Events(r.Context(), want.UserID, math.MaxInt64, 1)
 		if err != nil {
 			return err
@@ -125,7 +126,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 		c.only = map[job.ID]bool{want.RequestID: true}
 	}
 	room := h.join(c)
-	c.checkCredential() // from here on CheckCredentials finds it
+	c.checkCredential() // from here on CheckCredentials finds the client
 	if h.ctx.Err() != nil {
 		c.end(CloseRestart, "the server restarts, connect again")
 	}
@@ -133,7 +134,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 		if !want.All {
 			c.replay(room, want)
 		}
-		if want.Text { // its job begins in the past
+		if want.Text { // replays the text written so far
 			c.readText(want.RequestID)
 		}
 	})
@@ -141,8 +142,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	return nil
 }
 
-// upgrade makes a request a WebSocket, from whatever page. It returns none, with
-// no error, when the connection is gone.
+// upgrade turns a request into a WebSocket, whatever its Origin. It returns nil and no error
+// if the connection is gone.
 func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	upgrader := websocket.Upgrader{
 		CheckOrigin:    func(*http.Request) bool { return true },
@@ -159,7 +160,7 @@ func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	return nil, nil
 }
 
-// replay sends past events, then makes the client live without a gap.
+// replay sends past events, then makes the client live without leaving a gap.
 func (c *client) replay(r *room, want Request) {
 	since := want.Since
 	for {
@@ -178,7 +179,7 @@ func (c *client) replay(r *room, want Request) {
 			since = e.Seq
 		}
 		if past.Last < since {
-			since = past.Last // there is no such event: begin with what comes next
+			since = past.Last // no such event exists: start with the next one
 			c.setReadTo(since)
 		}
 		if len(past.Events) < replayPage && r.goLive(c, since, newest) {
@@ -193,8 +194,7 @@ func (c *client) setReadTo(seq job.Seq) {
 	c.mu.Unlock()
 }
 
-// resync tells the client that events are missing behind what it has heard. last is the
-// latest event there is.
+// resync informs the client that it has missed events. last is the latest event in the store.
 func (c *client) resync(last job.Seq) {
 	c.offer(resync)
 	c.mu.Lock()
@@ -202,7 +202,8 @@ func (c *client) resync(last job.Seq) {
 	c.mu.Unlock()
 }
 
-// lose tells the client that there is no event behind last any more, if it heard of one.
+// lose informs the client that the events after last no longer exist, if it has received any
+// of them.
 func (c *client) lose(last job.Seq) {
 	c.mu.Lock()
 	heard := c.readTo > last
@@ -212,7 +213,7 @@ func (c *client) lose(last job.Seq) {
 	}
 }
 
-// offer queues a frame without waiting; a client whose queue is full is cut off.
+// offer queues a frame without blocking. It disconnects a client whose queue is full.
 func (c *client) offer(f *frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,18 +228,19 @@ func (c *client) offer(f *frame) {
 	c.push(f)
 }
 
-// reads reports whether the client wants the text of a job as it is written.
+// reads reports whether the client wants the text of a job while Claude writes it.
 func (c *client) reads(id job.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.reading[id] && !c.muted[id]
 }
 
-// textShare is the share of a client's queue that may be full before it loses text.
+// textShare is the divisor of QueueLimit above which text is dropped: at 4, a client loses
+// text once its queue is a quarter full.
 const textShare = 4
 
-// offerText queues a piece of text, or drops it if the client reads slowly: the text comes again as
-// a message.
+// offerText queues a piece of text, or drops it if the client reads slowly. The text also
+// arrives later as a message.
 func (c *client) offerText(f *frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -247,7 +249,7 @@ func (c *client) offerText(f *frame) {
 	}
 }
 
-// readText turns the text of a job on, and sends what there is of it so far.
+// readText turns on the text of a job and sends what Claude has written so far.
 func (c *client) readText(id job.ID) {
 	c.mu.Lock()
 	if c.reading == nil {
@@ -265,7 +267,7 @@ func (c *client) readText(id job.ID) {
 	})
 }
 
-// wait queues a frame, waiting for room; false when the client has ended.
+// wait queues a frame, blocking until there is room. It returns false if the client has ended.
 func (c *client) wait(f *frame) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,7 +280,8 @@ func (c *client) wait(f *frame) bool {
 	return !c.ended
 }
 
-// wants also notes how far the client has read. c.mu is held.
+// wants reports whether to queue a frame, and records how far the client has read. c.mu is
+// held.
 func (c *client) wants(f *frame) bool {
 	if c.ended || f.seq != 0 && f.seq <= c.readTo {
 		return false
@@ -290,8 +293,8 @@ func (c *client) wants(f *frame) bool {
 	return !c.muted[f.requestID] && (c.only == nil || c.only[f.requestID])
 }
 
-// push queues a frame and starts a writer where none runs: an idle connection
-// costs no second goroutine. c.mu is held.
+// push queues a frame and starts a writer if none is running, so that an idle connection needs
+// no second goroutine. c.mu is held.
 func (c *client) push(f *frame) {
 	c.queue = append(c.queue, f)
 	if !c.writing {
@@ -313,7 +316,7 @@ func (c *client) write() {
 			}
 			return
 		}
-		if !last { // else endLocked has set it
+		if !last { // otherwise endLocked has set it
 			_ = c.net.SetWriteDeadline(time.Now().Add(c.hub.opts.WriteTimeout))
 		}
 		c.space.Broadcast()
@@ -327,9 +330,9 @@ func (c *client) write() {
 	}
 }
 
-// awaitSilence waits until a client that was told why its connection ends has closed its side. What
-// it still sends, such as the answer to a ping, would meet a closed connection, and the reset that
-// follows makes it lose what it has not read yet: the reason among it.
+// awaitSilence waits until the client has closed its side after the close frame. Anything it
+// still sends, such as a pong, would hit a closed socket and trigger a reset, and the client
+// would lose what it has not read yet, including the close reason.
 func (c *client) awaitSilence() {
 	select {
 	case <-c.silent:
@@ -361,12 +364,12 @@ func (c *client) endLocked(code CloseCode, reason string) {
 		return
 	}
 	c.slow = code == CloseSlow
-	_ = c.net.SetWriteDeadline(time.Now().Add(c.patience())) // for a write that is stuck, too
+	_ = c.net.SetWriteDeadline(time.Now().Add(c.patience())) // also bounds a write that is stuck
 	c.push(&frame{bytes: encode(websocket.CloseMessage, websocket.FormatCloseMessage(int(code), reason))})
 }
 
-// patience is how long a client may take to read why its connection ends, and to close its side. One
-// that was too slow may yet read on.
+// patience returns how long a client may take to read the close frame and close its side. A
+// slow client may still catch up.
 func (c *client) patience() time.Duration {
 	if c.slow {
 		return c.hub.opts.WriteTimeout
@@ -374,8 +377,8 @@ func (c *client) patience() time.Duration {
 	return time.Second
 }
 
-// checkCredential ends the connection if its credential does not count any more, and
-// else sees to it that it is looked at again when it expires.
+// checkCredential ends the connection if its credential is no longer valid. Otherwise it
+// schedules a check for when the credential expires.
 func (c *client) checkCredential() {
 	if c.until == nil {
 		return
@@ -409,7 +412,7 @@ func (c *client) isEnded() bool {
 	return c.ended
 }
 
-// read handles what the client sends until the connection ends.
+// read handles the frames that the client sends until the connection ends.
 func (c *client) read(ctx context.Context, r *room) {
 	defer c.hub.admission.leave(c.userID, c.address)
 	defer c.hub.leave(r, c)
@@ -442,20 +445,20 @@ type incoming struct {
 	Type         string           `json:"type"`
 	RequestID    job.ID           `json:"requestId"`
 	CheckpointID job.CheckpointID `json:"checkpointId"`
-	// Text is true if the text of the job is wanted as it is written, too; in a reply, it is what
-	// the person writes.
+	// Text is a bool in a subscribe frame: true if the client wants the text of the job while
+	// Claude writes it. In a reply, Text is what the person writes.
 	Text any `json:"text"`
 }
 
 // outgoing answers a client's frame.
 type outgoing struct {
 	Type string `json:"type"`
-	// For is the type of the frame that it answers.
+	// For is the type of the frame being answered.
 	For string `json:"for,omitempty"`
-	// RequestID and CheckpointID are those of that frame.
+	// RequestID and CheckpointID are copied from that frame.
 	RequestID    job.ID           `json:"requestId,omitempty"`
 	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
-	// Checkpoint is what the reply made of it.
+	// Checkpoint is the checkpoint after the reply.
 	Checkpoint *job.Checkpoint `json:"checkpoint,omitempty"`
 	Error      string          `json:"error,omitempty"`
 	Details    []job.Detail    `json:"details,omitempty"`
@@ -506,7 +509,7 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 // replyTimeout bounds how long a client's next frame waits for its reply.
 const replyTimeout = 10 * time.Second
 
-// takeReply answers a reply to a checkpoint with an ack or an error frame.
+// takeReply handles a reply to a checkpoint and returns an ack or an error frame.
 func (c *client) takeReply(ctx context.Context, id job.CheckpointID, frame []byte) outgoing {
 	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
@@ -517,7 +520,7 @@ func (c *client) takeReply(ctx context.Context, id job.CheckpointID, frame []byt
 	return c.refusal(outgoing{For: "reply", CheckpointID: id}, err)
 }
 
-// refusal makes the answer to a frame an error frame.
+// refusal turns the answer to a frame into an error frame.
 func (c *client) refusal(out outgoing, err error) outgoing {
 	out.Type, out.Error, out.Hint = "error", "The frame could not be handled", "Send it again."
 	if e, ok := errors.AsType[*job.Error](err); ok {
@@ -549,5 +552,5 @@ func (c *client) choose(id job.ID, on bool) {
 	}
 }
 
-// maxChosen bounds what one client can make us remember.
+// maxChosen bounds how many jobs the server remembers for one client.
 const maxChosen = 1000

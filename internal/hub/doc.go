@@ -1,20 +1,19 @@
-// Package hub fans events out to WebSocket clients: see "WebSocket" in docs/api.md for
-// what they see.
+// Package hub fans events out to WebSocket clients. "WebSocket" in docs/api.md describes what
+// clients see.
 //
-// Each node has one subscription to the store, whose events reach the hub by Event. An
-// event is encoded once and shared by all clients of its user, who make up a room.
+// Each node has one subscription to the store, which delivers events through Event. An event
+// is encoded once and shared by all clients of its user, who make up a room.
 //
-// Each event names the one before it. By that a room knows that it has missed one, as
-// soon as the next one arrives, and reads it from the store: clients see every event once
-// and in order, whatever node they are connected to. A client that asks for the past
-// (since) reads it from the store first, page by page, and joins the live ones of its room
-// at the moment at which it has caught up, under the room's lock, so that nothing falls
-// between.
+// Each event names its predecessor. A room therefore detects a missed event as soon as the
+// next one arrives, and reads it from the store: clients see every event once and in order,
+// whichever node they are connected to. A client that asks for past events (since) first reads
+// them from the store, page by page. Once it has caught up, it joins the live clients of its
+// room under the room's lock, so that no event is lost in between.
 //
-// A store may lose its latest events (a failover, an older file). Ids are never given
-// twice, so what a client has heard last either is in the store's past or is not: then it
-// is told (resync), and goes on from where the store is.
+// A store may lose its latest events (a failover, an older file). Ids are never reused, so the
+// last event that a client received either exists in the store or does not. If it does not,
+// the client receives a resync frame and continues from the store's latest event.
 //
-// No client can slow another down: each has a queue of its own and one goroutine that
-// writes it. Whose queue is full is closed (CloseSlow), and may resume where it was.
+// No client can slow down another: each has its own queue and one goroutine that writes it. A
+// client with a full queue is disconnected (CloseSlow) and may resume later.
 package hub

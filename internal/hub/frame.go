@@ -10,11 +10,11 @@ import (
 	"ringback/internal/store"
 )
 
-// frame is one frame to clients, encoded once for all of them.
+// frame is a frame to clients, encoded once for all of them.
 type frame struct {
-	seq       job.Seq // 0 for what is not an event
+	seq       job.Seq // 0 for frames that are not events
 	requestID job.ID
-	// bytes is the frame as it is sent (RFC 6455).
+	// bytes is the encoded frame (RFC 6455).
 	bytes []byte
 }
 
@@ -22,7 +22,8 @@ func newFrame(e store.EventEnvelope) *frame {
 	return &frame{seq: e.Seq, requestID: e.RequestID, bytes: encode(websocket.TextMessage, e.Frame)}
 }
 
-// encode is a frame of a type of websocket's. The library would copy it for each client.
+// encode returns an encoded WebSocket frame of the given type. The library would make a copy
+// for each client.
 func encode(kind byte, payload []byte) []byte {
 	b := make([]byte, 0, 10+len(payload))
 	b = append(b, 1<<7|kind) // a whole message
@@ -37,26 +38,26 @@ func encode(kind byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// resync tells a client that events are missing: they are no longer kept, or the store has
-// gone back to a state before those that the client has heard.
+// resync informs a client that events are missing: they are no longer kept, or the store has
+// lost events that the client received.
 var resync = &frame{bytes: encode(websocket.TextMessage, []byte(`{"event":"resync"}`))}
 
-// pinger is a ping.
+// pinger is a ping frame.
 var pinger = &frame{bytes: encode(websocket.PingMessage, nil)}
 
-// The frames that say no more than this.
+// The types of frames that have no other Go type.
 type (
 	plainFrame struct {
 		Type string `json:"type"`
 	}
 	choiceFrame struct {
 		Type string `json:"type"`
-		// RequestID is the job whose events are wanted, or not.
+		// RequestID is the job to subscribe to or unsubscribe from.
 		RequestID job.ID `json:"requestId"`
 	}
 	subscribeFrame struct {
 		choiceFrame
-		// Text is true if the text that Claude writes is wanted as well, as it is written.
+		// Text is true if the client also wants the text while Claude writes it.
 		Text bool `json:"text,omitempty"`
 	}
 	resyncFrame struct {
@@ -64,8 +65,8 @@ type (
 	}
 )
 
-// Frames describes what goes over a connection beside events, but for a reply, which is
-// not read here.
+// Frames describes the frames of a connection other than events. Replies are described
+// elsewhere.
 func Frames() []contract.Frame {
 	return []contract.Frame{
 		{Name: "ping", ByClient: true, Text: "Asks whether the server is there; `pong` says so.", Type: plainFrame{}},

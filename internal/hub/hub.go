@@ -13,20 +13,20 @@ import (
 	"ringback/internal/store"
 )
 
-// CloseCode is why the server closes a connection; docs/api.md lists them.
+// CloseCode is the reason why the server closes a connection; docs/api.md lists them.
 type CloseCode int
 
-// The codes, beside those of RFC 6455. Those from CloseBadRequest on say that
-// connecting again in the same way is of no use.
+// The close codes, in addition to those of RFC 6455. From CloseBadRequest on, connecting again
+// in the same way does not help.
 const (
 	CloseRestart      CloseCode = websocket.CloseServiceRestart // connect again
 	CloseSlow         CloseCode = 4008                          // the client reads too slowly; it may resume with since
 	CloseBadRequest   CloseCode = 4400                          // the URL is wrong
 	CloseUnauthorized CloseCode = 4401                          // no valid key or token, or it has expired
-	CloseForbidden    CloseCode = 4403                          // this caller, or this page, may not
+	CloseForbidden    CloseCode = 4403                          // this caller or this page is not allowed
 )
 
-// Closes lists the codes, and what a client does then.
+// Closes lists the close codes and how a client should react to each.
 func Closes() []contract.Close {
 	return []contract.Close{
 		{Code: int(CloseRestart), When: "the server restarts", Then: "connect again with `since`"},
@@ -37,21 +37,21 @@ func Closes() []contract.Close {
 	}
 }
 
-// Subprotocol is the one that the server chooses where a client offers several.
+// Subprotocol is the one that the server selects if a client offers several.
 const Subprotocol = "ringback"
 
-// Options bound what connections may use. Zero values take the defaults.
+// Options configure a Hub. Zero values select the defaults.
 type Options struct {
-	// QueueLimit is how many events may wait for one client; default 1024.
+	// QueueLimit is the maximum number of frames queued for one client; default 1024.
 	QueueLimit int
-	// PingInterval is how often clients are pinged; default 25 s.
+	// PingInterval is the interval between pings; default 25 s.
 	PingInterval time.Duration
-	// DeadAfter is how long a silent client is kept; default 60 s.
+	// DeadAfter is the time after which a silent client is disconnected; default 60 s.
 	DeadAfter time.Duration
-	// WriteTimeout is how long one write may take; default 10 s.
+	// WriteTimeout is the timeout of one write; default 10 s.
 	WriteTimeout time.Duration
-	// Limits are how many connections there may be; Refused is told which of them, user,
-	// address or node, turned one away. It may be nil.
+	// Limits are the maximum numbers of connections. Refused, if set, is called for each
+	// connection that is turned away, with the limit that was reached: user, address or node.
 	Limits  Limits
 	Refused func(limit string)
 }
@@ -81,18 +81,18 @@ type Hub struct {
 
 	mu    sync.Mutex
 	rooms map[string]*room // by user
-	// everyone holds the clients that hear of all users.
+	// everyone holds the clients that follow all users.
 	everyone *room
-	// replays are the goroutines that read past events. life keeps new ones from
-	// starting while the last are awaited.
+	// replays are the goroutines that read past events. life prevents new ones from starting
+	// while close waits for them.
 	replays sync.WaitGroup
 	life    sync.Mutex
 	ctx     context.Context //nolint:containedctx // the life of the hub, which replays must not outlive
 	stop    context.CancelFunc
 }
 
-// New returns a hub. It delivers once its Event and Reset are subscribed to the
-// store, see store.Subscriber.
+// New returns a hub. It delivers events once it is subscribed to the store; see
+// store.Subscriber.
 func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
 	h := &Hub{store: s, opts: opts.withDefaults(), admission: newAdmission(opts.Limits, opts.Refused), log: log, rooms: map[string]*room{}, ctx: ctx, stop: stop}
@@ -100,10 +100,10 @@ func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 	return h
 }
 
-// allUsers stands for a user where connections that hear of all of them are counted.
+// allUsers is the user ID under which connections that follow all users are counted.
 const allUsers = job.ReservedUserPrefix + "all"
 
-// Event delivers an event to the clients of its user, and to those that hear of all.
+// Event delivers an event to the clients of its user and to those that follow all users.
 func (h *Hub) Event(e store.EventEnvelope) {
 	h.mu.Lock()
 	r := h.rooms[e.UserID]
@@ -114,7 +114,8 @@ func (h *Hub) Event(e store.EventEnvelope) {
 	h.everyone.announce(e)
 }
 
-// Text delivers a piece of what Claude is writing to the clients of its user that asked for it.
+// Text delivers a piece of what Claude is writing to the clients of its user that asked for
+// it.
 func (h *Hub) Text(t store.TextEnvelope) {
 	h.mu.Lock()
 	r := h.rooms[t.UserID]
@@ -124,8 +125,8 @@ func (h *Hub) Text(t store.TextEnvelope) {
 	}
 }
 
-// Resubscribed makes sure that no event was missed, and that what clients have heard is
-// still the store's past.
+// Resubscribed checks, after the subscription was interrupted, that no event was missed and
+// that the events that clients have received still exist in the store.
 func (h *Hub) Resubscribed() {
 	for _, r := range h.all() {
 		r.catchUp()
@@ -133,14 +134,14 @@ func (h *Hub) Resubscribed() {
 	h.everyone.each(func(c *client) { c.offer(resync) })
 }
 
-// CheckCredentials ends the connections whose key or token does not count any more.
+// CheckCredentials ends the connections whose key or token is no longer valid.
 func (h *Hub) CheckCredentials() {
 	for _, r := range h.all() {
 		r.each(func(c *client) { c.checkCredential() })
 	}
 }
 
-// Clients counts the connections.
+// Clients returns the number of connections.
 func (h *Hub) Clients() int {
 	n := 0
 	for _, r := range h.all() {
@@ -149,8 +150,7 @@ func (h *Hub) Clients() int {
 	return n
 }
 
-// Run pings the clients until ctx ends, then closes them so that they connect
-// again elsewhere.
+// Run pings the clients until ctx ends, then closes them so that they reconnect elsewhere.
 func (h *Hub) Run(ctx context.Context) {
 	ticker := time.NewTicker(h.opts.PingInterval)
 	defer ticker.Stop()
@@ -167,7 +167,7 @@ func (h *Hub) Run(ctx context.Context) {
 	}
 }
 
-// replay runs a reader of past events in the background, unless the hub stops.
+// replay runs a reader of past events in the background, unless the hub is stopping.
 func (h *Hub) replay(read func()) {
 	h.life.Lock()
 	defer h.life.Unlock()
@@ -224,10 +224,11 @@ func (h *Hub) leave(r *room, c *client) {
 	}
 }
 
-// replayPage is how many past events are read at a time.
+// replayPage is the number of past events read at a time.
 const replayPage = 256
 
-// readPast reads a page of past events, waiting for a store that is away.
+// readPast reads a page of past events, and retries while the store is unavailable. It returns
+// false when the hub stops.
 func (h *Hub) readPast(userID string, since job.Seq) (store.Replay, bool) {
 	for {
 		past, err := h.store.Events(h.ctx, userID, since, replayPage)

@@ -9,15 +9,15 @@ import (
 	"ringback/internal/excerpt"
 )
 
-// farewell is how long a client that was refused may take to close its side.
+// farewell is the time that a refused client has to close its side.
 const farewell = 2 * time.Second
 
-// maxReason is the most bytes of a close frame's reason (RFC 6455).
+// maxReason is the maximum length of a close reason, in bytes (RFC 6455).
 const maxReason = 123
 
-// Refuse accepts a WebSocket, says why it cannot be, and closes it. A refused
-// handshake would look to a page as if no server were there. Nothing is sent on
-// it but the close frame, and nothing that the client sends is looked at.
+// Refuse accepts a WebSocket only to close it with a code and a reason. To a page, a rejected
+// handshake would look as if the server were down. Refuse sends nothing but the close frame
+// and ignores what the client sends.
 func (h *Hub) Refuse(w http.ResponseWriter, r *http.Request, code CloseCode, reason string) error {
 	conn, err := upgrade(w, r)
 	if conn == nil {
@@ -32,8 +32,8 @@ func (h *Hub) Refuse(w http.ResponseWriter, r *http.Request, code CloseCode, rea
 	if conn.WriteControl(websocket.CloseMessage, message, deadline) != nil {
 		return nil
 	}
-	// Closing while something of the client's lies unread would reset the
-	// connection, and the reason could be lost with it.
+	// Closing with unread input would reset the connection, and the client could lose the
+	// reason.
 	conn.SetReadLimit(refusedLimit)
 	for {
 		if _, _, err := conn.NextReader(); err != nil {
@@ -42,5 +42,5 @@ func (h *Hub) Refuse(w http.ResponseWriter, r *http.Request, code CloseCode, rea
 	}
 }
 
-// refusedLimit is the longest frame that is read from a client that was refused.
+// refusedLimit is the maximum size of a frame read from a refused client.
 const refusedLimit = 4 << 10

@@ -15,13 +15,13 @@ type room struct {
 	userID string
 
 	mu sync.Mutex
-	// clients tells for each whether it is live; one that is not still reads past
-	// events.
+	// clients maps each client to whether it is live. A client that is not live is still
+	// reading past events.
 	clients map[*client]bool
-	// last is the latest event given to live clients; 0 before the first.
+	// last is the latest event sent to live clients; 0 before the first.
 	last job.Seq
-	// behind is set while past events are read for the live clients; newest is the
-	// latest event that is known of.
+	// behind is true while past events are being read for the live clients. newest is the
+	// latest known event.
 	behind bool
 	newest job.Seq
 }
@@ -35,11 +35,11 @@ func (r *room) event(e store.EventEnvelope) {
 	case e.After == r.last || !r.anyLive():
 		r.deliver(e)
 	default:
-		r.startCatchUp() // there is one between, or the store's past is another one
+		r.startCatchUp() // an event is missing, or the store has lost events
 	}
 }
 
-// text gives a piece of text to the clients that asked for it.
+// text sends a piece of text to the clients that asked for it.
 func (r *room) text(t store.TextEnvelope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,8 +55,8 @@ func (r *room) text(t store.TextEnvelope) {
 	}
 }
 
-// announce gives an event to clients that hear of all users. Its place among the events of
-// its user means nothing to them.
+// announce sends an event to the clients that follow all users. It has no sequence number for
+// them, because those are per user.
 func (r *room) announce(e store.EventEnvelope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,14 +70,14 @@ func (r *room) announce(e store.EventEnvelope) {
 	}
 }
 
-// deliver gives an event to the live clients. r.mu is held.
+// deliver sends an event to the live clients. r.mu is held.
 func (r *room) deliver(e store.EventEnvelope) {
 	f := newFrame(e)
 	r.eachLive(func(c *client) { c.offer(f) })
 	r.last, r.newest = e.Seq, max(r.newest, e.Seq)
 }
 
-// catchUp reads what live clients may have missed.
+// catchUp reads the events that live clients may have missed.
 func (r *room) catchUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,16 +100,16 @@ func (r *room) startCatchUp() {
 	})
 }
 
-// read is how far the live clients are, and the latest event that is known of: what is
-// read from the store after this has it, unless the store has lost it.
+// read returns the latest event sent to live clients and the latest known event. A later read
+// from the store includes the latter, unless the store has lost it.
 func (r *room) read() (last, newest job.Seq) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last, r.newest
 }
 
-// replayed gives a page of past events to the live clients. newest is the latest event that
-// was known of before it was read. more is false when they are up to date.
+// replayed sends a page of past events to the live clients. newest is the latest event that
+// was known before the page was read. more is false once the clients are up to date.
 func (r *room) replayed(past store.Replay, newest job.Seq) (more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *room) replayed(past store.Replay, newest job.Seq) (more bool) {
 	if len(past.Events) == replayPage || r.newest > past.Last && r.newest != newest {
 		return true
 	}
-	if r.newest > past.Last { // the store had it, and has it no longer
+	if r.newest > past.Last { // the store has lost events
 		r.eachLive(func(c *client) { c.lose(past.Last) })
 		r.newest = past.Last
 	}
@@ -130,7 +130,7 @@ func (r *room) replayed(past store.Replay, newest job.Seq) (more bool) {
 	return false
 }
 
-// eachLive calls do for the live clients. r.mu is held.
+// eachLive calls do for each live client. r.mu is held.
 func (r *room) eachLive(do func(*client)) {
 	for c, live := range r.clients {
 		if live {
@@ -139,8 +139,8 @@ func (r *room) eachLive(do func(*client)) {
 	}
 }
 
-// goLive makes a client live when it has read everything up to now. newest is the latest
-// event that was known of before it read the last page.
+// goLive makes a client live if it has read everything up to now. newest is the latest event
+// that was known before the client read its last page.
 func (r *room) goLive(c *client, readTo, newest job.Seq) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,7 +150,7 @@ func (r *room) goLive(c *client, readTo, newest job.Seq) bool {
 	switch {
 	case !r.anyLive():
 		r.last, r.newest = readTo, readTo
-	case readTo != r.last: // the others have to read it, too, or were somewhere that is no more
+	case readTo != r.last: // the others are behind, or have received events that no longer exist
 		r.newest = max(r.newest, readTo)
 		if !r.behind {
 			r.startCatchUp()
