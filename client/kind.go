@@ -9,7 +9,9 @@ import (
 
 // Kind is a sort of job.
 type Kind struct {
-	Name        string `json:"name"`
+	Name string `json:"name"`
+	// Version is that of its prompt and schemas now: hex SHA-256.
+	Version     string `json:"version"`
 	Description string `json:"description"`
 	// Events is what the names of its events begin with.
 	Events string `json:"events"`

@@ -80,7 +80,7 @@ func startServer(t *testing.T, opts api.Options) *server {
 	opts.RefusingFunc = func() bool { return false }
 	opts.Ready = func(context.Context) (problems, warnings []string) { return nil, nil }
 	e := api.NewEcho(log)
-	api.New(s.store, kinds, s.jobs, hub.New(s.store, hub.Options{}, log), s.checkpoints, opts, log).Register(e)
+	api.New(s.store, s.jobs, hub.New(s.store, hub.Options{}, log), s.checkpoints, opts, log).Register(e)
 	s.http = e
 	return s
 }

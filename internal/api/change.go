@@ -18,7 +18,7 @@ func (s *Server) changeOf(c echo.Context) (job.Job, *job.Change, error) {
 	if err != nil {
 		return j, nil, err
 	}
-	change, err := s.jobs.Change(j)
+	change, err := s.jobs.Change(c.Request().Context(), j)
 	return j, change, err
 }
 

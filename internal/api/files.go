@@ -65,7 +65,11 @@ func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
 	if err != nil {
 		return j, artifact.Dir{}, err
 	}
-	if k, ok := s.kinds.Get(j.Kind); ok && k.Policy.Workspace != nil {
+	k, err := s.jobs.KindOf(c.Request().Context(), j)
+	if err != nil {
+		return j, artifact.Dir{}, err
+	}
+	if k.Policy.Workspace != nil {
 		return j, artifact.Dir{}, job.Errorf(job.Conflict, "Jobs of the kind %q work on repositories", j.Kind).
 			WithHint("GET /api/jobs/%s/diff shows what changed there.", j.ID)
 	}

@@ -131,7 +131,7 @@ func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	if q.State != "" && !slices.Contains(job.States[:], q.State) {
 		return q, job.UnknownName("/status", string(q.State), job.States[:])
 	}
-	if _, known := s.kinds.Get(q.Kind); q.Kind != "" && !known {
+	if _, known := s.jobs.Kind(q.Kind); q.Kind != "" && !known {
 		return q, job.UnknownName("/kind", q.Kind, s.jobs.KindNames())
 	}
 	if fault := job.TagFault(q.Tag); q.Tag != "" && fault != "" {
@@ -290,8 +290,11 @@ func (s *Server) callbackValues(c echo.Context) error {
 	if j.State.Terminal() {
 		return job.Errorf(job.Conflict, "The job is already %s", j.State)
 	}
-	k, ok := s.kinds.Get(j.Kind)
-	onRepositories := ok && k.Policy.Workspace != nil
+	k, err := s.jobs.KindOf(c.Request().Context(), j)
+	if err != nil {
+		return err
+	}
+	onRepositories := k.Policy.Workspace != nil
 	if onRepositories && j.Phase != job.AtWork { // a result would be captured from what is not there
 		return job.Errorf(job.Conflict, "The repositories are not ready: the job is %s (%s)", j.State, j.Phase).
 			WithHint("Ask again once its phase is %s.", job.AtWork)

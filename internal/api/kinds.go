@@ -13,7 +13,9 @@ import (
 
 // kindView is a kind as callers see it.
 type kindView struct {
-	Name        string `json:"name"`
+	Name string `json:"name"`
+	// Version is that of its prompt and schemas now, see kindVersion of a job.
+	Version     string `json:"version"`
 	Description string `json:"description"`
 	// Events is the prefix of its events' names.
 	Events string `json:"events"`
@@ -34,7 +36,7 @@ type actionView struct {
 }
 
 func viewOf(k *kind.Kind) kindView {
-	return kindView{Name: k.Name, Description: k.Policy.Description, Events: k.Policy.Events}
+	return kindView{Name: k.Name, Version: k.Version, Description: k.Policy.Description, Events: k.Policy.Events}
 }
 
 // kindList is what can be asked for.

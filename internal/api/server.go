@@ -17,7 +17,6 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
 	"ringback/internal/job"
-	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
@@ -69,7 +68,6 @@ type Options struct {
 // Server holds what the handlers share.
 type Server struct {
 	store       *store.Store
-	kinds       *kind.Registry
 	jobs        *lifecycle.Service
 	hub         *hub.Hub
 	checkpoints *checkpoint.Service
@@ -79,14 +77,14 @@ type Server struct {
 }
 
 // New returns the API.
-func New(s *store.Store, kinds *kind.Registry, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint.Service, opts Options, log *slog.Logger) *Server {
+func New(s *store.Store, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint.Service, opts Options, log *slog.Logger) *Server {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
 	if opts.Limit == nil {
 		opts.Limit = func(next echo.HandlerFunc) echo.HandlerFunc { return next }
 	}
-	return &Server{store: s, kinds: kinds, jobs: jobs, hub: h, checkpoints: people, origins: guard.NewOrigins(opts.CORSOrigins), opts: opts, log: log}
+	return &Server{store: s, jobs: jobs, hub: h, checkpoints: people, origins: guard.NewOrigins(opts.CORSOrigins), opts: opts, log: log}
 }
 
 // NewEcho returns an echo server that answers errors our way.

@@ -109,7 +109,7 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	}}, log)
 	t.Cleanup(actions.Stop)
 	s.checkpoints = checkpoint.New(s.store, s.jobs, people, log)
-	handler, err := callback.New(s.store, s.jobs, kinds, s.checkpoints, actions, opts, log)
+	handler, err := callback.New(s.store, s.jobs, s.checkpoints, actions, opts, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
-	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
@@ -47,15 +46,14 @@ type Options struct {
 type Handler struct {
 	store       *store.Store
 	jobs        *lifecycle.Service
-	kinds       *kind.Registry
 	checkpoints *checkpoint.Service
 	actions     *action.Service
 	opts        Options
 	log         *slog.Logger
 	schemas     schemas
-	// tools are the callbacks as tools of an MCP server, by the name of each kind that calls
+	// tools are the callbacks as tools of an MCP server, by the version of each kind that calls
 	// back so.
-	tools map[string][]tool
+	tools *lru.Cache[string, []tool]
 	// cache holds what never changes about a request, and its limiter.
 	cache *lru.Cache[job.ID, *request]
 	// unknownLimiters limit the addresses from which requests are named that are not in
@@ -72,7 +70,7 @@ type request struct {
 }
 
 // New returns the handler of all callbacks.
-func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, checkpoints *checkpoint.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
+func New(s *store.Store, jobs *lifecycle.Service, checkpoints *checkpoint.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
@@ -94,17 +92,12 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, checkpoi
 	if err != nil {
 		return nil, err
 	}
-	tools := map[string][]tool{}
-	for _, k := range kinds.All() {
-		if !k.OverMCP() {
-			continue
-		}
-		if tools[k.Name], err = toolsOf(k); err != nil {
-			return nil, err
-		}
+	tools, err := lru.New[string, []tool](1 << 8)
+	if err != nil {
+		return nil, err
 	}
 	return &Handler{
-		tools: tools, store: s, jobs: jobs, kinds: kinds, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
+		tools: tools, store: s, jobs: jobs, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
 		unknownLimiters: unknown,
 	}, nil
 }

@@ -74,14 +74,14 @@ var streamable = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server 
 // the other callbacks; what is wrong with a call of a tool, Claude is told as its result.
 func (h *Handler) serveMCP(c echo.Context) error {
 	begin, r := time.Now(), c.Request()
-	in, body, err := h.openMCP(c)
+	in, tools, body, err := h.openMCP(c)
 	if err != nil {
 		httpjson.Told(c)
 		c.Error(err)
 		h.report(r.Context(), ended{mcpEndpoint.Path, c.Response().Status, err, time.Since(begin)}, in)
 		return err
 	}
-	m := &mcpRequest{Handler: h, in: in, http: r}
+	m := &mcpRequest{Handler: h, in: in, tools: tools, http: r}
 	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, m.server()))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	answer := &bufferedAnswer{header: http.Header{}}
@@ -97,33 +97,50 @@ func (h *Handler) serveMCP(c echo.Context) error {
 }
 
 // openMCP reads a request up to its signature, which is in its headers.
-func (h *Handler) openMCP(c echo.Context) (*call, []byte, error) {
+func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 	r := c.Request()
 	if r.Header.Get(echo.HeaderOrigin) != "" { // no browser has a signature, nor any business here
-		return nil, nil, job.Errorf(job.Forbidden, "Pages may not call this").WithHint("It is for the Claude CLI, which sends no Origin.")
+		return nil, nil, nil, job.Errorf(job.Forbidden, "Pages may not call this").WithHint("It is for the Claude CLI, which sends no Origin.")
 	}
 	body, err := httpjson.ReadBody(c.Response(), r, h.opts.BodyLimit)
 	if err != nil {
-		return nil, nil, forClaude(err)
+		return nil, nil, nil, forClaude(err)
 	}
 	in := &call{ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP()}
 	takeHeaders(r, in.payload)
 	if err := h.admit(in, mcpEndpoint); err != nil {
-		return in, nil, err
+		return in, nil, nil, err
+	}
+	tools, err := h.toolsFor(in)
+	return in, tools, body, err
+}
+
+// toolsFor returns the tools of the call's job.
+func (h *Handler) toolsFor(in *call) ([]tool, error) {
+	if tools, ok := h.tools.Get(in.header.KindVersion); ok {
+		return tools, nil
 	}
 	k, err := h.kindOf(in)
-	if err == nil && !k.OverMCP() {
-		err = job.Errorf(job.NotFound, "Jobs of kind %q do not call back over MCP", k.Name).WithHint("Call back as the prompt says.")
+	if err != nil {
+		return nil, err
 	}
-	return in, body, err
+	if !k.OverMCP() {
+		return nil, job.Errorf(job.NotFound, "Jobs of kind %q do not call back over MCP", k.Name).WithHint("Call back as the prompt says.")
+	}
+	tools, err := toolsOf(k)
+	if err == nil {
+		h.tools.Add(k.Version, tools)
+	}
+	return tools, err
 }
 
 // mcpRequest is one HTTP request. It holds one call of a tool, or several in the
 // protocol's older versions.
 type mcpRequest struct {
 	*Handler
-	in   *call
-	http *http.Request
+	in    *call
+	tools []tool
+	http  *http.Request
 
 	mu         sync.Mutex
 	calls      int
@@ -136,7 +153,7 @@ func (m *mcpRequest) server() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: claude.MCPServer, Version: "1"}, &sdk.ServerOptions{
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 	})
-	for _, t := range m.tools[m.in.header.Kind] {
+	for _, t := range m.tools {
 		s.AddTool(&t.Tool, func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return m.call(t, req.Params.Arguments), nil
 		})

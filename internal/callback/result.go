@@ -2,6 +2,7 @@ package callback
 
 import (
 	"encoding/json"
+	"errors"
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -57,12 +58,11 @@ func (h *Handler) inputOf(in *call) kind.InputFunc {
 }
 
 func (h *Handler) kindOf(in *call) (*kind.Kind, error) {
-	k, ok := h.kinds.Get(in.header.Kind)
-	if !ok {
-		return nil, job.Errorf(job.Internal, "The kind %q of this job was removed", in.header.Kind).
-			WithHint("Put its prompt and schemas back and start the server again.")
+	k, err := h.jobs.KindOf(in.ctx, job.Job{ID: in.id, Kind: in.header.Kind, KindVersion: in.header.KindVersion})
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound { // 404 would say that the job is gone
+		e.Kind = job.Internal
 	}
-	return k, nil
+	return k, err
 }
 
 // resultMessage is a result as the chat tells it.

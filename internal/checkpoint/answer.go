@@ -54,7 +54,7 @@ func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Reply) (job.Che
 // of the two: it is never dropped.
 func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, error) {
 	for c.Status.Waits() {
-		a, err := s.answer(c, g)
+		a, err := s.answer(ctx, c, g)
 		if err == nil {
 			err = s.countViewed(ctx, c, g, &a)
 		}
@@ -77,7 +77,7 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, 
 }
 
 // answer works out what a reply does.
-func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error) {
+func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecycle.Resolution, error) {
 	f, details := parse(c)
 	if details != nil {
 		return lifecycle.Resolution{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
@@ -109,7 +109,11 @@ func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error
 	a.Message, a.By, a.Seen = &message, g.By, lifecycle.Seen{Shown: g.Shown, Trees: g.Trees}
 	a = withExchange(a, f.exchangeWith(message.Content))
 	if a.Reply.Decision == job.Approve {
-		if rule := s.denying(f, a.Reply.Values); rule != "" {
+		rule, err := s.denying(ctx, f, a.Reply.Values)
+		if err != nil {
+			return lifecycle.Resolution{}, err
+		}
+		if rule != "" {
 			return lifecycle.Resolution{}, refuse("/values", "the kind's rule "+rule+" denies the input as you have changed it")
 		}
 		if a.Approval, err = s.permission(f, g); err != nil {
@@ -125,16 +129,23 @@ func (s *Service) answer(c job.Checkpoint, g Reply) (lifecycle.Resolution, error
 // denying is the rule of the kind that denies a call of a tool as a person has changed
 // it; empty where none does, or the input is as it was. Paths are judged once more where
 // the call is made, for only there it is known where they lead.
-func (s *Service) denying(f form, changed map[string]any) string {
-	k, ok := s.jobs.Kind(f.props.Kind)
-	if !ok || len(changed) == 0 || f.checkpoint.Type != job.ToolApproval {
-		return ""
+func (s *Service) denying(ctx context.Context, f form, changed map[string]any) (string, error) {
+	if len(changed) == 0 || f.checkpoint.Type != job.ToolApproval {
+		return "", nil
+	}
+	j, err := s.store.Get(ctx, f.checkpoint.RequestID)
+	if err != nil {
+		return "", err
+	}
+	k, err := s.jobs.KindOf(ctx, j)
+	if err != nil {
+		return "", err
 	}
 	verdict, rule := k.Policy.ToolRules().Verdict(approval.ToolCall{Name: f.props.ToolName, Input: changed})
 	if verdict != approval.Deny {
-		return ""
+		return "", nil
 	}
-	return rule
+	return rule, nil
 }
 
 // permission is what a yes permits, as it is stored.

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/client"
+	"ringback/internal/job"
 )
 
 func (a *app) kindsCommand() *cobra.Command {
@@ -30,13 +31,13 @@ func (a *app) kindsCommand() *cobra.Command {
 func (p printer) kinds(list client.Kinds) {
 	var rows [][]string
 	for _, k := range list.Kinds {
-		rows = append(rows, []string{k.Name, k.Events + ":*", k.Description})
+		rows = append(rows, []string{k.Name, job.ShortVersion(k.Version), k.Events + ":*", k.Description})
 	}
-	p.table([]string{"KIND", "EVENTS", "WHAT IT DOES"}, rows)
+	p.table([]string{"KIND", "VERSION", "EVENTS", "WHAT IT DOES"}, rows)
 }
 
 func (p printer) kind(k client.Kind) {
-	p.printf("%s  %s\nEvents: %s:*\n", p.paint(bold, clean(k.Name)), clean(k.Description), clean(k.Events))
+	p.printf("%s  %s\nVersion: %s\nEvents: %s:*\n", p.paint(bold, clean(k.Name)), clean(k.Description), clean(k.Version), clean(k.Events))
 	p.printf("\n%s\n", p.paint(bold, "Input"))
 	p.json(k.InputSchema)
 	p.printf("\n%s\n", p.paint(bold, "Result"))

@@ -52,7 +52,7 @@ type stub struct {
 const otherID = "req_02_otherotherotherotherothero"
 
 const (
-	received = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"received",` +
+	received = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"meal-suggestions","kindVersion":"5c41f81f16e2b1c70c9b7de9ab3b1a1a7a5d0aa1f3e0a8b6a4c2d9e8f7061524","userId":"u1","sessionId":"s1","status":"received",` +
 		`"input":{"dateRangeStart":"2026-03-02"},"activity":{"message":"Nearly there","type":"results","progress":80},` +
 		`"result":{"suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Lentil soup","prepMinutes":10,"cookMinutes":25,` +
 		`"ingredients":[{"name":"red lentils"},{"name":"onion"},{"name":"carrots"},{"name":"cumin"}]},"accepted":null},` +
@@ -87,7 +87,7 @@ const (
 	logs = `[{"verifier":"service:test","exit_code":0,"stdout":"ok  \texample.com/service\nok again\n","stderr":"","success":true,"repository":"service","duration_ms":12},` +
 		`{"verifier":"service:lint","exit_code":-1,"stdout":"","stderr":"too slow","success":false,"repository":"service","duration_ms":600000,"timed_out":true}]`
 	listed     = `{"jobs":[` + received + `,` + running + `],"nextCursor":"MTIz"}`
-	kindOfNote = `{"name":"note","description":"Writes a note","events":"note","inputSchema":{"type":"object","properties":{"title":{"type":"string","title":"What it is about"},"style":{"type":"string","enum":["short","long"]}}},` +
+	kindOfNote = `{"name":"note","version":"5c41f81f16e2b1c70c9b7de9ab3b1a1a7a5d0aa1f3e0a8b6a4c2d9e8f7061524","description":"Writes a note","events":"note","inputSchema":{"type":"object","properties":{"title":{"type":"string","title":"What it is about"},"style":{"type":"string","enum":["short","long"]}}},` +
 		`"resultSchema":{"type":"object","required":["text"],"properties":{"text":{"type":"string","examples":["It's <done>"]}}}}`
 	notFound = `404 {"error":"Unknown job","hint":"ringback list shows the known ones."}`
 )
@@ -102,7 +102,7 @@ func newStub(t *testing.T) *stub {
 			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/cancel": `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","status":"cancelled"}`,
 			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/retry":  `409 {"error":"The job is received","hint":"Only ended jobs start again."}`,
 			"GET /api/jobs":        listed,
-			"GET /api/kinds":       `{"kinds":[{"name":"note","description":"Writes a note","events":"note"},{"name":"meal-suggestions","description":"Suggests meals","events":"recipes:suggestions"}]}`,
+			"GET /api/kinds":       `{"kinds":[{"name":"note","version":"5c41f81f16e2b1c70c9b7de9ab3b1a1a7a5d0aa1f3e0a8b6a4c2d9e8f7061524","description":"Writes a note","events":"note"},{"name":"meal-suggestions","version":"4251607f8e9d2c4a6b8a0e3f1aa0d5a7a1a1b3ba9ed7b9c07c1b2e61f18f14c5","description":"Suggests meals","events":"recipes:suggestions"}]}`,
 			"GET /api/kinds/note":  kindOfNote,
 			"GET /api/checkpoints": `{"checkpoints":[` + question + `]}`,
 			"POST /api/checkpoints/chk_03_questionsquestionsquestion/reply": strings.Replace(question, "open", "answered", 1),

@@ -33,6 +33,8 @@ type AuditEntry struct {
 	Previous  string    `json:"previous,omitempty"`
 	Time      time.Time `json:"time"`
 	RequestID ID        `json:"requestId"`
+	// KindVersion is the version of the kind under which it happened, see Job.
+	KindVersion string `json:"kindVersion,omitempty"`
 	// Event is what happened: asked, approve, deny, steer, cancel, answered,
 	// unclear, expired, withdrawn, started, finished, refused, or allowed by a
 	// standing approval.

@@ -15,3 +15,6 @@ func Digest(content []byte) string {
 // ActivityDigest identifies a progress report among those of a job, where a
 // report that is sent again makes no second event.
 func ActivityDigest(content []byte) string { return Digest(content)[:12] }
+
+// ShortVersion is the version of a kind as people read it.
+func ShortVersion(version string) string { return version[:min(len(version), 12)] }

@@ -52,6 +52,8 @@ type Event struct {
 	Name string `json:"event"`
 	// RequestID is the job it happened to.
 	RequestID ID `json:"requestId"`
+	// KindVersion is the version of the job's kind, see Job; empty without a job.
+	KindVersion string `json:"kindVersion,omitempty"`
 	// UserID is whose job it is.
 	UserID string `json:"userId"`
 	// Time is when it was stored, by the store's clock.

@@ -17,6 +17,9 @@ type Job struct {
 	ID ID `json:"requestId"`
 	// Kind names the prompt, schemas and policy the job runs under.
 	Kind string `json:"kind"`
+	// KindVersion is the version of the kind under which the job began and ends: the hex
+	// SHA-256 of what its prompt and schemas were.
+	KindVersion string `json:"kindVersion"`
 	// Title is what the kind calls the job, by its input; empty if the kind has no title. Values of the
 	// input are literals: in quotes, with what is not seen as escapes.
 	Title string `json:"title,omitempty"`
@@ -217,7 +220,7 @@ const (
 	CodeBudgetExceeded  Code = "budget_exceeded" // a budget of the job or of the day is used up
 	CodeGaveUp          Code = "claude_failed"   // Claude itself reported that it cannot do the job
 	CodeInvalidResult   Code = "invalid_result"
-	CodeKindGone        Code = "kind_missing"  // the kind was removed while the job waited
+	CodeKindGone        Code = "kind_missing"  // the job's version of its kind cannot be read
 	CodeNoCallbacks     Code = "callbacks_off" // the kind works by callbacks, and the server takes none (USE_CALLBACK_CLAUDE)
 	CodeCancelled       Code = "cancelled"
 	CodeRejected        Code = "rejected"        // a person rejected the change

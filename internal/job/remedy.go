@@ -21,7 +21,7 @@ var remedies = map[Code]string{
 	CodeSignedOut:       "ringback check says whether the CLI is signed in. Jobs go on by themselves once it is.",
 	CodeWorkspace:       "The message has git's words. Look at which repositories a request may name.",
 	CodeFinalize:        "The message says which repository and why. Once that is put right, try again.",
-	CodeKindGone:        "Put the kind back, or cancel the job.",
+	CodeKindGone:        "Ask for a new job.",
 	CodeNoCallbacks:     "Set USE_CALLBACK_CLAUDE to true.",
 	CodeCancelled:       "The audit log says who ended it.",
 	CodeRejected:        "The audit log says who said no, and why.",

@@ -23,6 +23,10 @@ type Kind struct {
 	Prompt string
 	// Input and Result are the schemas of what is asked and what is answered.
 	Input, Result *schema.Schema
+	// Version identifies the contents of the kind's files: the hex SHA-256 of Definition.
+	Version string
+	// Definition is all that the kind is parsed from, JSON. Restore reads it.
+	Definition []byte
 }
 
 // Batchable reports whether results may come in batches: they hold a list of

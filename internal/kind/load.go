@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/schema"
 	"ringback/prompts"
@@ -120,8 +121,10 @@ func (l *loader) kind(name string, prompt file) *Kind {
 	}
 	k := &Kind{
 		Name: name, File: prompt.path, Dir: prompt.dir, Policy: policy.withDefaults(name), Prompt: body,
-		Input: l.schema(name + ".input.json"), Result: l.schema(name + ".result.json"),
+		Input: l.schema(name + inputSuffix), Result: l.schema(name + resultSuffix),
 	}
+	k.Definition = l.define(name, prompt)
+	k.Version = job.Digest(k.Definition)
 	l.add(prompt.path, checkTemplate(k, bodyLine))
 	l.add(prompt.path, checkTitle(k, prompt.text))
 	l.add(prompt.path, checkPrograms(k))
@@ -129,6 +132,12 @@ func (l *loader) kind(name string, prompt file) *Kind {
 	l.add(prompt.path, checkChecks(k))
 	return k
 }
+
+// The schemas of a kind are called by its name and these.
+const (
+	inputSuffix  = ".input.json"
+	resultSuffix = ".result.json"
+)
 
 // anyObject is the schema of kinds that bring none.
 const anyObject = `{"type": "object"}`
@@ -148,9 +157,9 @@ func (l *loader) schema(name string) *schema.Schema {
 // checkOrphans finds schemas that belong to no kind: most likely a misspelt name.
 func (l *loader) checkOrphans() {
 	for name, f := range l.schemas {
-		kind, ok := strings.CutSuffix(name, ".input.json")
+		kind, ok := strings.CutSuffix(name, inputSuffix)
 		if !ok {
-			kind, ok = strings.CutSuffix(name, ".result.json")
+			kind, ok = strings.CutSuffix(name, resultSuffix)
 		}
 		if !ok {
 			l.problem(f.path, 0, "its name ends neither in .input.json nor in .result.json")

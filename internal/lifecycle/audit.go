@@ -10,7 +10,7 @@ import (
 // digest of the one before, and the head of the log, which is in the job's record, goes
 // on with it. The record's version keeps two commits from following the same entry.
 func (st *State) audit(j *Job, e job.AuditEntry) {
-	e.Time, e.RequestID = st.Now, j.ID
+	e.Time, e.RequestID, e.KindVersion = st.Now, j.ID, j.KindVersion
 	text, head, err := j.AuditHead.Append(e)
 	if err != nil {
 		panic("lifecycle: " + err.Error()) // it is a type of ours

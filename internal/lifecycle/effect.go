@@ -20,6 +20,8 @@ type Recipient struct {
 	EventPrefix string
 	// JobID is the job they are about; empty for something outside Ringback.
 	JobID job.ID
+	// KindVersion is the version of the job's kind; empty without a job.
+	KindVersion string
 	// Simulated is whether the job is.
 	Simulated bool
 	// Retention is how long they are kept.
@@ -292,6 +294,13 @@ type (
 
 	// ForgetReports lets every progress report be a new one.
 	ForgetReports struct{ JobID job.ID }
+	// KeepKind stores the version of a kind for as long as a job needs it.
+	KeepKind struct {
+		JobID   job.ID
+		Version string
+		// Definition is kind.Kind.Definition.
+		Definition []byte
+	}
 	// DeleteJob removes all that is stored for a job.
 	DeleteJob struct{ Job *Job }
 )
@@ -340,6 +349,7 @@ func (DropBatches) effect()    {}
 func (QueueSteer) effect()     {}
 func (DequeueSteer) effect()   {}
 func (ForgetReports) effect()  {}
+func (KeepKind) effect()       {}
 func (DeleteJob) effect()      {}
 
 // Batch is one batch of a large result, as it is stored.

@@ -9,21 +9,22 @@ import (
 
 // Follow starts a job in the conversation of one that has ended, with what its
 // user has written since: of the same kind, for the same input, with the same
-// options. It does nothing where there is nothing that nobody has heard: the job
+// options, and under the same version of the kind, whose prompt began the conversation and
+// whose schema has taken the input. It does nothing where there is nothing that nobody has heard: the job
 // is gone or was retried, or another follows it already. So it may be repeated.
 //
 // What was asked for is not checked again: it was accepted once, and whoever
 // wrote the message has had its answer.
 //
-// Errors: NotFound where the job's kind was removed.
+// Errors: those of KindOf.
 func (s *Service) Follow(ctx context.Context, id job.ID) error {
 	before, err := s.store.Get(ctx, id)
 	if err != nil {
 		return ignore(err, job.NotFound)
 	}
-	k, ok := s.kinds.Get(before.Kind)
-	if !ok {
-		return job.Errorf(job.NotFound, "The kind %q was removed", before.Kind)
+	k, err := s.KindOf(ctx, before)
+	if err != nil {
+		return err
 	}
 	n := s.newJobOf(k, before.UserID, before.Input, before.Options)
 	n.SessionID, n.Tags, n.Follows = before.SessionID, before.Tags, id
@@ -33,7 +34,7 @@ func (s *Service) Follow(ctx context.Context, id job.ID) error {
 
 // CanInterpret reports whether there is a kind whose jobs say what a reply means.
 func (s *Service) CanInterpret() bool {
-	_, ok := s.kinds.Get(InterpretingKind)
+	_, ok := s.current(InterpretingKind)
 	return ok
 }
 
@@ -43,7 +44,7 @@ func (s *Service) CanInterpret() bool {
 //
 // Errors: NotFound where CanInterpret is false.
 func (s *Service) Interpret(ctx context.Context, reply Round, userID string, input json.RawMessage) error {
-	k, ok := s.kinds.Get(InterpretingKind)
+	k, ok := s.current(InterpretingKind)
 	if !ok {
 		return job.Errorf(job.NotFound, "The kind %q was removed", InterpretingKind)
 	}

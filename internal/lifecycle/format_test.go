@@ -22,7 +22,7 @@ var updateFormat = flag.Bool("update-format", false, "write the fixture of the s
 
 // formatFixture holds a store of the present format. If a test that reads it fails, the store is
 // written in another way now: count storedFormat up, and write the fixture anew.
-const formatFixture = "testdata/format5.json"
+const formatFixture = "testdata/format6.json"
 
 // storedFormat is the content of a store: the jobs by name, and the keys but for streams.
 type storedFormat struct {
@@ -34,6 +34,9 @@ type storedKey struct {
 	Type  string          `json:"type"`
 	Value json.RawMessage `json:"value"`
 }
+
+// formatDefinition stands for the definition of the jobs' kind.
+var formatDefinition = []byte(`{"name":"k","prompt":"Book."}`)
 
 // booking is what the jobs of the fixture ask a person for.
 func booking(t *testing.T, place string) job.Operation {
@@ -63,6 +66,7 @@ func playFormat(t *testing.T, s *storetest.Service) map[string]job.ID {
 	}
 	begin := func(name string) {
 		n := newJob("old-" + name)
+		n.KindVersion, n.Definition = job.Digest(formatDefinition), formatDefinition
 		n.SessionID, n.CallbackTimeout, n.MaxAttempts = "s-"+name, 100*365*24*time.Hour, 1
 		j, err := s.Start(ctx, n)
 		do(err)
@@ -237,6 +241,9 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 			if err != nil || j.State != want || j.Turn == 0 || len(j.Input) == 0 || j.CreatedAt.IsZero() {
 				t.Errorf("%s is %+v, %v", name, j, err)
 			}
+			if definition, err := s.KindDefinition(ctx, j.ID, j.KindVersion); err != nil || string(definition) != string(formatDefinition) {
+				t.Errorf("the kind of %s was %s, %v", name, definition, err)
+			}
 			if listed, _, err := s.List(ctx, store.Query{State: want, Limit: 10}); err != nil || len(listed) == 0 {
 				t.Errorf("no %s job is listed, %v", want, err)
 			}
@@ -287,7 +294,7 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 func TestOtherFormatsAreRefused(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		for format, says := range map[int]string{4: "use an empty store", 99: "start the newer version here"} {
+		for format, says := range map[int]string{5: "use an empty store", 99: "start the newer version here"} {
 			rdb.Set(t.Context(), "rb:{00}:format", format, 0)
 			if err := s.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("format %d: %v", format, err)

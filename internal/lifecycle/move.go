@@ -95,7 +95,7 @@ func (s stamp) MarshalText() ([]byte, error) {
 func (s stamp) IsZero() bool { return time.Time(s).IsZero() }
 
 func (j *Job) recipient() Recipient {
-	return Recipient{j.UserID, j.SessionID, j.EventPrefix, j.ID, j.Simulated, j.Retention}
+	return Recipient{j.UserID, j.SessionID, j.EventPrefix, j.ID, j.KindVersion, j.Simulated, j.Retention}
 }
 
 // emit tells of something. Data that is no JSON is a fault of ours: it is marshalled

@@ -13,6 +13,9 @@ import (
 // NewJob is what a job starts from.
 type NewJob struct {
 	Kind string
+	// KindVersion and Definition are those of kind.Kind; empty for jobs that no process runs.
+	KindVersion string
+	Definition  []byte
 	// Title is what the job is called in lists; empty for none.
 	Title string
 	// Tags are those of the caller, each once.
@@ -83,7 +86,7 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	if known != id {
 		return s.store.Get(ctx, known)
 	}
-	return job.Job{ID: id, Kind: n.Kind, UserID: n.UserID, SessionID: n.SessionID, State: job.Pending}, nil
+	return job.Job{ID: id, Kind: n.Kind, KindVersion: n.KindVersion, UserID: n.UserID, SessionID: n.SessionID, State: job.Pending}, nil
 }
 
 // create decides on a new job and returns its id, or that of the job that the
@@ -105,6 +108,9 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	j.Session, j.CreatedAt = st.Session, st.Now
 	j.Signature = secret.Sign(id).Digest()
 	st.Job = j
+	if n.KindVersion != "" {
+		st.do(KeepKind{id, n.KindVersion, n.Definition})
+	}
 	st.do(RotateSecret{id, n.UserID, secret, st.Now}, KeepSecret{id, n.CallbackTimeout})
 	if n.IdempotencyKey != "" {
 		j.IdempotencyKey, j.RequestDigest = n.IdempotencyKey, digest
@@ -172,7 +178,7 @@ func hasNoProcess(o job.Options, hasWorkspace bool) bool {
 
 func newJob(opts Options, n NewJob, id job.ID) *Job {
 	j := &Job{Record: Record{
-		ID: id, Kind: n.Kind, Title: n.Title, Tags: n.Tags, UserID: n.UserID, SessionID: n.SessionID, EventPrefix: n.EventPrefix,
+		ID: id, Kind: n.Kind, KindVersion: n.KindVersion, Title: n.Title, Tags: n.Tags, UserID: n.UserID, SessionID: n.SessionID, EventPrefix: n.EventPrefix,
 		Input: n.Input, Options: mustMarshal(n.Options), Priority: n.Priority,
 		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,

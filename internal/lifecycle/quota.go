@@ -49,7 +49,7 @@ func (s *Service) checkQuotas(ctx context.Context, st *State) (release func(), r
 		return release, false, nil
 	}
 	ofKind := job.Quota{}
-	if k, ok := s.kinds.Get(o.Kind); ok {
+	if k, ok := s.current(o.Kind); ok {
 		ofKind = k.Policy.Quota()
 	}
 	if ofKind == (job.Quota{}) && s.opts.UserQuota == (job.Quota{}) {

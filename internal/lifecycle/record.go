@@ -24,6 +24,8 @@ type Record struct {
 	Commit string `store:"commit"`
 
 	Kind string `store:"kind"`
+	// KindVersion is the version of the kind that the job keeps, see kind.Kind.
+	KindVersion string `store:"kindVersion"`
 	// Title and Tags are as in job.Job. Tags are never changed.
 	Title     string   `store:"title"`
 	Tags      []string `store:"tags"`
@@ -174,7 +176,7 @@ type Record struct {
 // checkpoint it has the id.
 func (r *Record) AsShown() job.Job {
 	j := job.Job{
-		ID: r.ID, Kind: r.Kind, Title: r.Title, Tags: r.Tags, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
+		ID: r.ID, Kind: r.Kind, KindVersion: r.KindVersion, Title: r.Title, Tags: r.Tags, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
 		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
 		LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions, BudgetUSD: r.BudgetUSD, Usage: job.Usage{

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"ringback/internal/job"
@@ -37,22 +36,25 @@ type Options struct {
 	MovedFunc func(Moved)
 	// Repositories says which ones a request may name.
 	Repositories outbound.Policy
+	// KindsDir is where the prompts lie of kinds that are not part of the program, an absolute
+	// path: relative paths of programs in their stored versions lead from there.
+	KindsDir string
 }
 
 // Service creates, follows, steers, retries and cancels jobs. It is safe for
 // concurrent use.
 type Service struct {
 	store Store
-	kinds *kind.Registry
+	kinds kinds
 	opts  Options
 }
 
 // New returns the service; without kinds, jobs are made by Start only.
-func New(s Store, kinds *kind.Registry, opts Options) *Service {
-	if kinds == nil {
-		kinds = new(kind.Registry)
+func New(s Store, current *kind.Registry, opts Options) *Service {
+	if current == nil {
+		current = new(kind.Registry)
 	}
-	return &Service{store: s, kinds: kinds, opts: opts.withDefaults()}
+	return &Service{store: s, kinds: newKinds(current), opts: opts.withDefaults()}
 }
 
 func (o Options) withDefaults() Options {
@@ -67,17 +69,6 @@ func (o Options) withDefaults() Options {
 // InterpretingKind is the built-in kind whose jobs say what a reply means. Nobody
 // asks for such a job but the server itself.
 const InterpretingKind = "reading"
-
-// Kind returns a kind that callers may ask for.
-func (s *Service) Kind(name string) (*kind.Kind, bool) {
-	k, ok := s.kinds.Get(name)
-	return k, ok && name != InterpretingKind
-}
-
-// KindNames lists the kinds that callers may ask for, in alphabetical order.
-func (s *Service) KindNames() []string {
-	return slices.DeleteFunc(s.kinds.Names(), func(name string) bool { return name == InterpretingKind })
-}
 
 // ForBackEnds is the error for a person who asks for what only back ends may do.
 // what begins its sentence.

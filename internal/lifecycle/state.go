@@ -27,6 +27,8 @@ type Store interface {
 	// they were committed.
 	CountJobsOfUser(ctx context.Context, user string, day time.Time, openings []Opening) (job.Count, error)
 	CountJobsOfKind(ctx context.Context, kind string, day time.Time, openings []Opening) (job.Count, error)
+	// KindDefinition returns what KeepKind has stored for a job; nil for nothing.
+	KindDefinition(ctx context.Context, id job.ID, version string) ([]byte, error)
 	// NewID returns an id that begins with one of job's words, for something of a user's.
 	NewID(word, userID string) string
 	// RememberSession notes whose session a name is, for those who name no user.

@@ -14,7 +14,7 @@ import (
 // Errors: Invalid for an empty prompt; Conflict where no round is to be had, and
 // why.
 func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Actor) (underReview bool, err error) {
-	change, err := s.Change(j)
+	change, err := s.Change(ctx, j)
 	if err != nil {
 		return false, err
 	}

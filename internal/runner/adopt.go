@@ -98,7 +98,10 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	if err != nil {
 		return
 	}
-	change, _ := r.changeOf(j) // a kind that is gone has none
+	change, err := r.changeOf(j) // of a version that cannot be read there is none
+	if job.HasKind(err, job.Unavailable) {
+		return
+	}
 	proc, err := process.Adopt(r.nodeDir.turnFiles(h.ID, h.Turn), marker(h.ID, h.Turn), r.doorsOf(j)...)
 	if err != nil {
 		r.log.Error("adopting a process left behind", "requestId", h.ID, "error", err)

@@ -20,7 +20,7 @@ import (
 
 // command says what runs for a turn.
 func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review.Change) (process.Detached, error) {
-	k, err := r.kindOf(st.Job.Kind)
+	k, err := r.kindOf(st.Job)
 	if err != nil {
 		return process.Detached{}, err
 	}
@@ -123,18 +123,17 @@ func (r *Runner) callback(st *lifecycle.Turn) claude.Callback {
 
 // eventPrefix begins the names of a job's events.
 func (r *Runner) eventPrefix(j job.Job) string {
-	if k, err := r.kindOf(j.Kind); err == nil {
+	if k, err := r.kindOf(j); err == nil {
 		return k.Policy.Events
 	}
 	return j.Kind
 }
 
-func (r *Runner) kindOf(name string) (*kind.Kind, error) {
-	k, ok := r.kinds.Get(name)
-	if !ok {
-		return nil, job.Errorf(job.NotFound, "The kind %q was removed while the job waited.", name)
-	}
-	return k, nil
+// kindOf is lifecycle.Service.KindOf. Mostly it does not ask the store.
+func (r *Runner) kindOf(j job.Job) (*kind.Kind, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	return r.jobs.KindOf(ctx, j)
 }
 
 func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, change *review.Change) (string, error) {
@@ -226,7 +225,7 @@ func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *lifecycle
 // submit takes a result from the CLI's structured output. It returns what is
 // wrong with it, in words for Claude; "" when it was accepted or comes too late.
 func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string {
-	k, err := t.r.kindOf(t.job.Kind)
+	k, err := t.r.kindOf(t.job)
 	if err != nil {
 		return err.Error()
 	}

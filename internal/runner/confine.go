@@ -93,7 +93,7 @@ func (r *Runner) doorsOf(j job.Job) []process.Door {
 	if !r.opts.Sandbox.InForce() {
 		return nil
 	}
-	k, err := r.kindOf(j.Kind)
+	k, err := r.kindOf(j)
 	if err != nil { // what is left of it is enough to end
 		k = &kind.Kind{}
 	}
@@ -125,7 +125,7 @@ func turnLimits(k *kind.Kind) limit.Limits { return k.Policy.Limits.AtLeast(limi
 
 // reachedLimit says in words which limit the process of a turn has reached; "" for none.
 func (t *claudeTurn) reachedLimit(exit process.Exit, printed summary) string {
-	k, err := t.r.kindOf(t.job.Kind)
+	k, err := t.r.kindOf(t.job)
 	if err != nil || exit.Known && exit.Code == 0 {
 		return ""
 	}

@@ -16,7 +16,6 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/door"
 	"ringback/internal/job"
-	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/limit"
 	"ringback/internal/meter"
@@ -113,7 +112,6 @@ func (o Options) withDefaults() Options {
 type Runner struct {
 	store   *store.Store
 	jobs    *lifecycle.Service
-	kinds   *kind.Registry
 	opts    Options
 	log     *slog.Logger
 	nodeDir *nodeDir
@@ -167,7 +165,7 @@ const knownEnds = 10000
 
 // New returns a runner that keeps its files under opts.Dir. It fails when the
 // directory cannot be used.
-func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
+func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
 	opts = opts.withDefaults()
 	booked, err := lru.New[job.ID, int](knownEnds)
 	if err != nil {
@@ -178,7 +176,7 @@ func New(s *store.Store, jobs *lifecycle.Service, kinds *kind.Registry, people *
 		return nil, err
 	}
 	r := &Runner{
-		store: s, jobs: jobs, kinds: kinds, opts: opts, log: log.With("node", own.node), nodeDir: own,
+		store: s, jobs: jobs, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
 		beats:  beats{nodeTimeout: 6 * opts.Heartbeat},

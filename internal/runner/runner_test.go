@@ -122,7 +122,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	client.AddHook(&f.outages)
 	db := store.New(client, storeOptions, log)
 	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
-	r, err := runner.New(db, jobs, f.kinds, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log)
+	r, err := runner.New(db, jobs, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -337,4 +337,28 @@ func TestWhatFledFromAnEndedTurnIsEndedByTheNextStart(t *testing.T) {
 			t.Errorf("%s was ended, too", cmd.Env[1])
 		}
 	}
+}
+
+// A job is told the prompt of the version with which it was created, also by a node whose files
+// hold another one.
+func TestAJobIsToldThePromptOfItsVersion(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	id := f.create("poem", nil)
+	changed, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"poem.md": {Data: []byte("Write otherwise.")}}})
+	if err := schema.Join(problems); err != nil {
+		t.Fatal(err)
+	}
+	f.kinds = changed
+	f.start(f.claude("cat > "+f.notes+"/prompt.part\nmv "+f.notes+"/prompt.part "+f.notes+"/prompt\nsleep 1000\n"), false, nil)
+	var prompt string
+	f.eventually("the prompt", func() bool {
+		text, err := os.ReadFile(filepath.Join(f.notes, "prompt"))
+		prompt = string(text)
+		return err == nil
+	})
+	if !strings.HasPrefix(prompt, "Write.\n") {
+		t.Errorf("the prompt begins with %.40q", prompt)
+	}
+	f.submit(id)
 }

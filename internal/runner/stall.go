@@ -168,7 +168,7 @@ func (t *claudeTurn) stalls() string {
 	if t.job.Options.Simulate == job.SimulateManual {
 		return "" // a person plays Claude
 	}
-	k, err := t.r.kindOf(t.job.Kind)
+	k, err := t.r.kindOf(t.job)
 	if err != nil {
 		return ""
 	}

@@ -41,7 +41,11 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 		_ = os.Remove(r.nodeDir.usageFile(st.Job.ID, st.Job.Turn))
 		_ = os.Remove(r.nodeDir.pulseFile(st.Job.ID, st.Job.Turn))
 		r.meters.forget(st.Job.ID)
-		change, err := r.changeOf(st.Job)
+		var change *review.Change
+		err := r.withStore(serving, st.Job.ID, func() (err error) {
+			change, err = r.changeOf(st.Job)
+			return err
+		})
 		if err != nil {
 			r.failedToStart(serving, st, err)
 			return
@@ -75,7 +79,7 @@ func (r *Runner) leaveSubmission(serving context.Context, j job.Job) error {
 
 // changeOf is a job's work on repositories; nil where it has none.
 func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
-	k, err := r.kindOf(j.Kind)
+	k, err := r.kindOf(j)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (r *Runner) measure(j job.Job) *meter.Turn {
 // budgets are those under which a job's turns run.
 func (r *Runner) budgets(j job.Job) meter.Limits {
 	l := meter.Limits{Days: r.opts.Budgets, OwnBudget: j.BudgetUSD > 0}
-	if k, err := r.kindOf(j.Kind); err == nil {
+	if k, ok := r.jobs.Kinds().Get(j.Kind); ok { // it is for jobs of all versions
 		l.Days.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
 	}
 	return l
@@ -77,7 +77,7 @@ func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
 
 // onBudget is what a job's kind does when a budget is used up.
 func (r *Runner) onBudget(j job.Job) job.OnBudget {
-	k, err := r.kindOf(j.Kind)
+	k, err := r.kindOf(j)
 	if err != nil {
 		return job.FailOnBudget
 	}

@@ -54,14 +54,14 @@ type served struct {
 // neither create jobs nor answer questions, not even with a key.
 func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	c := n.opts.Config
-	callbacks, err := callback.New(n.store, n.jobs, n.kinds, n.checkpoints, n.actions, callback.Options{
+	callbacks, err := callback.New(n.store, n.jobs, n.checkpoints, n.actions, callback.Options{
 		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
 		WorkDir: n.claudeDir, Masked: n.masked, Home: n.home(),
 	}, n.log)
 	if err != nil {
 		return nil, err
 	}
-	all := api.New(n.store, n.kinds, n.jobs, n.hub, n.checkpoints, api.Options{
+	all := api.New(n.store, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
 		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Budgets: budgetsOf(c), RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: sync.OnceValues(n.contracts), // most servers are never asked
 	}, n.log)

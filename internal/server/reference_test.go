@@ -16,7 +16,6 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
 	"ringback/internal/job"
-	"ringback/internal/kind"
 )
 
 func reference(t *testing.T) string {
@@ -33,12 +32,12 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	e := echo.New()
-	callbacks, err := callback.New(nil, nil, new(kind.Registry), nil, nil, callback.Options{}, log)
+	callbacks, err := callback.New(nil, nil, nil, nil, callback.Options{}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	callbacks.Register(e)
-	api.New(nil, nil, nil, nil, nil, api.Options{Metrics: http.NotFoundHandler()}, log).Register(e)
+	api.New(nil, nil, nil, nil, api.Options{Metrics: http.NotFoundHandler()}, log).Register(e)
 	documented := map[string]bool{}
 	for _, match := range regexp.MustCompile("`([A-Z]+ /[^`?]*)`").FindAllStringSubmatch(reference(t), -1) {
 		documented[match[1]] = true

@@ -267,7 +267,7 @@ func (n *node) run(ctx context.Context) error {
 	n.metrics = n.newMetrics()
 	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
-		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay}, MovedFunc: n.moved, Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(),
+		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay}, MovedFunc: n.moved, Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(), KindsDir: c.PromptsDir,
 	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
 		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
@@ -395,7 +395,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("PRICES_FILE %s: %w", c.PricesFile, err)
 	}
-	return runner.New(n.store, n.jobs, n.kinds, n.checkpoints, runner.Options{
+	return runner.New(n.store, n.jobs, n.checkpoints, runner.Options{
 		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self, Simulate: n.claude.Simulated,
 		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Meter: meter.New(n.store, prices, n.log), Budgets: budgetsOf(c), Dir: c.DataDir, Repositories: n.repositories(),
 		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit), MirrorsLimit: limit.Bytes(c.MirrorsLimit),

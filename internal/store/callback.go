@@ -15,9 +15,10 @@ import (
 // JobHeader is what never changes about a job during a turn. It may be cached: a callback
 // needs no read before its one script, which looks at the signature once more.
 type JobHeader struct {
-	Kind      string
-	UserID    string
-	SessionID string
+	Kind        string
+	KindVersion string
+	UserID      string
+	SessionID   string
 	// prefix begins the names of the job's events.
 	prefix string
 	// signature is the digest of the expected signature; empty where none is expected.
@@ -41,7 +42,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 		return JobHeader{}, "", false, nil
 	}
 	pipe := s.rdb.Pipeline()
-	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session")
+	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session", "kindVersion")
 	secret := pipe.HMGet(ctx, p.key("secret", string(id)), "secret", "until")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return JobHeader{}, "", false, storeError(err)
@@ -55,6 +56,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	f.signature, _ = v[2].(string)
 	f.prefix, _ = v[4].(string)
 	f.SessionID, _ = v[5].(string)
+	f.KindVersion, _ = v[6].(string)
 	text, _ := v[3].(string)
 	state = job.State(text)
 	if !state.Terminal() && !state.Parked() && liveSecret(secret, s.clock.now()) == "" {
@@ -80,7 +82,7 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 		return lifecycle.Outcome{}, err
 	}
 	now := s.clock.now()
-	event := frame{h.prefix, job.EventActivity, id, h.UserID, now, activity, false}
+	event := frame{h.prefix, job.EventActivity, id, h.KindVersion, h.UserID, now, activity, false}
 	words := [...]string{string(id), string(activity), digest, h.UserID, score(now), event.rest(), h.signature, s.past.floor(p)}
 	args := make([]any, len(words))
 	for i := range words {

@@ -69,6 +69,8 @@ type commit struct {
 	wakes [][]any
 	// joins are users who take part in a round from now on, if they do not already.
 	joins [][]any
+	// unused are pairs of a set and a key that is deleted if the set is empty.
+	unused [][]any
 	// touched are the jobs of which anything changes that lies under their ids.
 	touched map[string]bool
 }
@@ -90,6 +92,10 @@ func (c *commit) args() []any {
 	args = append(args, len(c.joins))
 	for _, j := range c.joins {
 		args = append(args, j...)
+	}
+	args = append(args, len(c.unused))
+	for _, u := range c.unused {
+		args = append(args, u...)
 	}
 	args = append(args, len(c.events))
 	for _, e := range c.events {
@@ -228,11 +234,12 @@ func sessionsOf(st *lifecycle.State) []*lifecycle.Session {
 
 // frame is an event as clients receive it, without its id: a job.Event.
 type frame struct {
-	prefix    string
-	event     job.EventType
-	requestID job.ID
-	userID    string
-	time      time.Time
+	prefix      string
+	event       job.EventType
+	requestID   job.ID
+	kindVersion string
+	userID      string
+	time        time.Time
 	// data is JSON as encoding/json writes it.
 	data      json.RawMessage
 	simulated bool
@@ -241,9 +248,13 @@ type frame struct {
 // rest is the frame's JSON from behind the id, which the script puts before it. A result is part of
 // several events, and large, so it is not read once more for each.
 func (f frame) rest() string {
-	b := make([]byte, 0, 192+len(f.data))
+	b := make([]byte, 0, 288+len(f.data))
 	b = append(appendText(append(b, `"event":`...), f.prefix+":"+string(f.event)), `,"requestId":`...)
-	b = append(appendText(b, string(f.requestID)), `,"userId":`...)
+	b = appendText(b, string(f.requestID))
+	if f.kindVersion != "" {
+		b = appendText(append(b, `,"kindVersion":`...), f.kindVersion)
+	}
+	b = append(b, `,"userId":`...)
 	b = append(appendText(b, f.userID), `,"time":"`...)
 	b = append(f.time.UTC().AppendFormat(b, job.EventTimeLayout), `","data":`...)
 	b = append(b, f.data...)
@@ -262,7 +273,7 @@ func appendText(b []byte, s string) []byte {
 }
 
 func (c *commit) emit(e lifecycle.Emit) {
-	f := frame{e.To.EventPrefix, e.Type, e.To.JobID, e.To.UserID, e.Time, e.Data, e.To.Simulated}
+	f := frame{e.To.EventPrefix, e.Type, e.To.JobID, e.To.KindVersion, e.To.UserID, e.Time, e.Data, e.To.Simulated}
 	c.events = append(c.events, []any{e.To.UserID, string(e.To.JobID), string(e.Type), toMillis(e.To.Retention), f.rest()})
 }
 
@@ -420,6 +431,9 @@ func (c *commit) applyToLists(e lifecycle.Effect) {
 		c.startAsking(e.Checkpoint)
 	case lifecycle.StopAsking:
 		c.do("ZREM", c.key("asking", sessionKey(e.Checkpoint.UserID, e.Checkpoint.SessionID)), string(e.Checkpoint.ID))
+	case lifecycle.KeepKind:
+		c.do("SADD", c.key("kind-jobs", e.Version), string(e.JobID))
+		c.do("SETNX", c.key("kind", e.Version), e.Definition)
 	case lifecycle.DeleteJob:
 		c.deleteJob(e.Job)
 	default:
@@ -505,6 +519,14 @@ func (c *commit) applyToResult(e lifecycle.Effect) {
 	}
 }
 
+// leaveKind ends a job's use of a version of its kind.
+func (c *commit) leaveKind(id job.ID, version string) {
+	if version != "" {
+		c.do("SREM", c.key("kind-jobs", version), string(id))
+		c.unused = append(c.unused, []any{c.key("kind-jobs", version), c.key("kind", version)})
+	}
+}
+
 // deleteJob removes all that is stored for a job.
 func (c *commit) deleteJob(j *lifecycle.Job) {
 	id := string(j.ID)
@@ -522,6 +544,7 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 	for _, p := range j.Checkpoints {
 		c.deleteCheckpoint(*p.Loaded)
 	}
+	c.leaveKind(j.ID, j.KindVersion)
 	c.relist(id, j.CreatedAt, jobLists(j.Loaded), nil)
 	c.do("SREM", c.key("running", j.UserID), id)
 	c.do("ZREM", c.key("waiting", j.UserID), id)

@@ -53,6 +53,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.QueueSteer{},
 	lifecycle.DequeueSteer{},
 	lifecycle.ForgetReports{},
+	lifecycle.KeepKind{JobID: "req_1", Version: "v", Definition: []byte("{}")},
 	lifecycle.DeleteJob{Job: new(lifecycle.Job)},
 }
 

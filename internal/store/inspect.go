@@ -17,9 +17,9 @@ type finding struct {
 	job.Finding
 	place Partition
 	// guards hold as long as the records are as they were read, and still as long as the
-	// rest is; fix and joins put it right.
-	guards, fix, joins [][]any
-	still              func() (bool, error)
+	// rest is; fix, joins and unused put it right.
+	guards, fix, joins, unused [][]any
+	still                      func() (bool, error)
 }
 
 // inspectPage is how many keys or members are looked at in one round trip.
@@ -95,7 +95,7 @@ func (s *Store) holds(ctx context.Context, f finding, mend bool) (bool, error) {
 	}
 	c := commit{prefix: f.place.prefix(), guards: f.guards}
 	if mend {
-		c.commands, c.joins = f.fix, f.joins
+		c.commands, c.joins, c.unused = f.fix, f.joins, f.unused
 	}
 	return s.runCommit(ctx, &c)
 }
@@ -151,7 +151,7 @@ func (i *inspection) keys(page []string) error {
 			if err = i.members(k); err == nil {
 				err = i.rounds(k)
 			}
-		case "jobs", "jobs-by", "jobs-tagged", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "idempotency", "standing", "attempts", "acting", "queued":
+		case "jobs", "jobs-by", "jobs-tagged", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "kind-jobs", "idempotency", "standing", "attempts", "acting", "queued":
 			err = i.members(k)
 		}
 		if err != nil {

@@ -48,7 +48,7 @@ func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) 
 	var err error
 	step := 2 // every second text is a score or value
 	switch k.name {
-	case "running":
+	case "running", "kind-jobs":
 		texts, next, err = i.store.rdb.SScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
 		step = 1
 	case "idempotency", "standing", "attempts":
@@ -136,6 +136,8 @@ func belongs(k storedKey, r lifecycle.Record) bool {
 	switch k.name {
 	case "running":
 		return r.Owner != "" && r.UserID == k.rest
+	case "kind-jobs":
+		return r.KindVersion == k.rest
 	case "waiting":
 		return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && r.UserID == k.rest
 	case "line":
@@ -171,7 +173,7 @@ func (i *inspection) stranger(k storedKey, m member, there bool) finding {
 		return err == nil, ignoreNil(err)
 	}
 	switch k.name {
-	case "running":
+	case "running", "kind-jobs":
 		remove = "SREM"
 		f.still = func() (bool, error) { return i.store.rdb.SIsMember(i.ctx, k.key(), m.name).Result() }
 	case "standing":
@@ -188,6 +190,9 @@ func (i *inspection) stranger(k storedKey, m member, there bool) finding {
 		}
 	}
 	f.fix = [][]any{{remove, k.key(), m.name}}
+	if k.name == "kind-jobs" {
+		f.unused = [][]any{{k.key(), k.place.key("kind", k.rest)}}
+	}
 	return f
 }
 

@@ -12,7 +12,7 @@ import (
 
 // inspectedFields are those of a job's record that an inspection looks at.
 var inspectedFields = []string{
-	"version", "kind", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
+	"version", "kind", "kindVersion", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
 	"deadline", "retention", "timeout", "queueTimeout", "resumeReason",
 }
 
@@ -104,6 +104,16 @@ func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check 
 		}
 		return &finding{Finding: job.Finding{Problem: "a list misses it", Key: "kinds", Member: r.Kind}, fix: [][]any{{"SADD", p.key("kinds"), r.Kind}}}
 	})
+	if r.KindVersion != "" {
+		key := "kind-jobs:" + r.KindVersion
+		counted := pipe.SIsMember(i.ctx, p.key(key), id)
+		checks = append(checks, func() *finding {
+			if counted.Val() {
+				return nil
+			}
+			return &finding{Finding: job.Finding{Problem: "a list misses it", Key: key, Member: id}, fix: [][]any{{"SADD", p.key(key), id}}}
+		})
+	}
 	if r.Owner != "" {
 		held := pipe.SIsMember(i.ctx, p.key("running", r.UserID), id)
 		checks = append(checks, func() *finding {

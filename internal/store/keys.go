@@ -63,6 +63,8 @@ var keyPatterns = [...]keyPattern{
 	{"jobs-tagged:<tag>", "zset", "those with a tag, whose colons are written as %"},
 	{"jobs-tagged:<tag>:<user>", "zset", "one user's"},
 	{"kinds", "set", "kinds of which there were jobs"},
+	{"kind:<version>", "string", "all that a version of a kind is parsed from: kind.Kind.Definition. It goes with the last job that keeps the version"},
+	{"kind-jobs:<version>", "set", "jobs that keep the version"},
 	{"ids", "zset", "jobs and checkpoints, all of score 0, for looking up by how an id begins"},
 	{"idempotency:<user>", "hash", "idempotency key -> job"},
 	{"checkpoints", "zset", "checkpoints by when they were created"},

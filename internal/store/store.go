@@ -162,7 +162,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 }
 
 // storedFormat counts the ways in which contents were written. A server reads its own format only.
-const storedFormat = 5
+const storedFormat = 6
 
 // ErrFormat is returned if the store is, or is being, written by another version, in a way that does
 // not go together with this one's.

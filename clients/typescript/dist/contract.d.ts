@@ -58,6 +58,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -138,6 +140,8 @@ export interface components {
             /** @description What it is to be done with, and InputDigest the SHA-256 of its canonical JSON (RFC 8785), in hex. */
             input?: Record<string, unknown>;
             inputDigest?: string;
+            /** @description The version of the kind under which it happened, see Job. */
+            kindVersion?: string;
             /** @description How a run ended: success, error or unknown. */
             outcome?: string;
             /** @description The digest of the preview of an action with this input, as people were shown it; empty without one. */
@@ -223,6 +227,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -286,6 +292,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -311,6 +319,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -385,7 +395,7 @@ export interface components {
          *     - `budget_exceeded`: a budget of the job or of the day is used up
          *     - `claude_failed`: Claude itself reported that it cannot do the job
          *     - `invalid_result`
-         *     - `kind_missing`: the kind was removed while the job waited
+         *     - `kind_missing`: the job's version of its kind cannot be read
          *     - `callbacks_off`: the kind works by callbacks, and the server takes none (USE_CALLBACK_CLAUDE)
          *     - `cancelled`
          *     - `rejected`: a person rejected the change
@@ -528,6 +538,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -749,6 +761,8 @@ export interface components {
             interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy the job runs under. */
             kind: string;
+            /** @description The version of the kind under which the job began and ends: the hex SHA-256 of what its prompt and schemas were. */
+            kindVersion: string;
             /** @description How the latest turn that failed ended; nil when none has. It is kept while the job is tried again, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
@@ -842,6 +856,8 @@ export interface components {
             interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy the job runs under. */
             kind?: string;
+            /** @description The version of the kind under which the job began and ends: the hex SHA-256 of what its prompt and schemas were. */
+            kindVersion?: string;
             /** @description How the latest turn that failed ended; nil when none has. It is kept while the job is tried again, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
@@ -906,6 +922,8 @@ export interface components {
             inputSchema?: Record<string, unknown>;
             name: string;
             resultSchema?: Record<string, unknown>;
+            /** @description That of its prompt and schemas now, see kindVersion of a job. */
+            version: string;
         };
         /** @description What can be asked for. */
         KindList: {
@@ -1314,6 +1332,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1333,6 +1353,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1559,6 +1581,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1593,6 +1617,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1677,6 +1703,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1708,6 +1736,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1784,6 +1814,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */

@@ -60,6 +60,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -140,6 +142,8 @@ export interface components {
             /** @description What it is to be done with, and InputDigest the SHA-256 of its canonical JSON (RFC 8785), in hex. */
             input?: Record<string, unknown>;
             inputDigest?: string;
+            /** @description The version of the kind under which it happened, see Job. */
+            kindVersion?: string;
             /** @description How a run ended: success, error or unknown. */
             outcome?: string;
             /** @description The digest of the preview of an action with this input, as people were shown it; empty without one. */
@@ -225,6 +229,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -288,6 +294,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -313,6 +321,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -387,7 +397,7 @@ export interface components {
          *     - `budget_exceeded`: a budget of the job or of the day is used up
          *     - `claude_failed`: Claude itself reported that it cannot do the job
          *     - `invalid_result`
-         *     - `kind_missing`: the kind was removed while the job waited
+         *     - `kind_missing`: the job's version of its kind cannot be read
          *     - `callbacks_off`: the kind works by callbacks, and the server takes none (USE_CALLBACK_CLAUDE)
          *     - `cancelled`
          *     - `rejected`: a person rejected the change
@@ -530,6 +540,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -751,6 +763,8 @@ export interface components {
             interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy the job runs under. */
             kind: string;
+            /** @description The version of the kind under which the job began and ends: the hex SHA-256 of what its prompt and schemas were. */
+            kindVersion: string;
             /** @description How the latest turn that failed ended; nil when none has. It is kept while the job is tried again, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
@@ -844,6 +858,8 @@ export interface components {
             interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy the job runs under. */
             kind?: string;
+            /** @description The version of the kind under which the job began and ends: the hex SHA-256 of what its prompt and schemas were. */
+            kindVersion?: string;
             /** @description How the latest turn that failed ended; nil when none has. It is kept while the job is tried again, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
@@ -908,6 +924,8 @@ export interface components {
             inputSchema?: Record<string, unknown>;
             name: string;
             resultSchema?: Record<string, unknown>;
+            /** @description That of its prompt and schemas now, see kindVersion of a job. */
+            version: string;
         };
         /** @description What can be asked for. */
         KindList: {
@@ -1316,6 +1334,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1335,6 +1355,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1561,6 +1583,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1595,6 +1619,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1679,6 +1705,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1710,6 +1738,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */
@@ -1786,6 +1816,8 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
             id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
             /** @description The job it happened to. */
             requestId: string;
             /** @description Whether its job is, see Job. */

@@ -5,6 +5,7 @@
 -- kind, key, field and value; the number of commands, and for each the number of its words
 -- and they; the number of wakes, and for each a zset of times, its member, and what to publish
 -- if that is due or the next to be due; the number of joins, and for each a round and a user; the
+-- number of keys that may be unused, and for each the set of what uses it and the key; the
 -- number of events, and for each its user, job, type, how long it is kept (ms) and its JSON behind
 -- the id.
 -- Returns 1, or 0 where a guard does not hold: then nothing is changed.
@@ -42,6 +43,10 @@ end
 for _ = 1, tonumber(take()) do
   local round, user = take(), take()
   if not redis.call('ZSCORE', round, user) then last(round, user) end
+end
+for _ = 1, tonumber(take()) do
+  local users, key = take(), take()
+  if redis.call('EXISTS', users) == 0 then redis.call('DEL', key) end
 end
 local kept = {}
 for _ = 1, tonumber(take()) do

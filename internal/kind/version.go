@@ -1,0 +1,64 @@
+package kind
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"ringback/internal/job"
+	"ringback/internal/schema"
+)
+
+// definition is all that a kind is parsed from.
+type definition struct {
+	Name string `json:"name"`
+	// InDir is true if the prompt lies in a directory, from which relative paths of programs
+	// lead. Which one that is depends on the node.
+	InDir  bool   `json:"inDir,omitempty"`
+	Prompt string `json:"prompt"`
+	// Input and Result are nil if there is no such file.
+	Input  *string `json:"input,omitempty"`
+	Result *string `json:"result,omitempty"`
+}
+
+// define writes down what a kind is parsed from.
+func (l *loader) define(name string, prompt file) []byte {
+	schemaOf := func(suffix string) *string {
+		f, ok := l.schemas[name+suffix]
+		if !ok {
+			return nil
+		}
+		text := string(f.text)
+		return &text
+	}
+	text, err := json.Marshal(definition{name, prompt.dir != "", string(prompt.text), schemaOf(inputSuffix), schemaOf(resultSuffix)})
+	if err != nil {
+		panic("kind: " + err.Error()) // it holds texts only
+	}
+	return text
+}
+
+// Restore parses a version of a kind from its definition. Relative paths of its programs lead
+// from dir, unless the kind is part of the program.
+func Restore(version string, text []byte, dir string) (*Kind, error) {
+	var d definition
+	if found := job.Digest(text); found != version {
+		return nil, fmt.Errorf("the definition has the digest %s, expected %s", job.ShortVersion(found), job.ShortVersion(version))
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, err
+	}
+	if !d.InDir {
+		dir = ""
+	}
+	l, at := loader{schemas: map[string]file{}}, " (version "+job.ShortVersion(version)+")"
+	for suffix, text := range map[string]*string{inputSuffix: d.Input, resultSuffix: d.Result} {
+		if text != nil {
+			l.schemas[d.Name+suffix] = file{d.Name + suffix + at, "", []byte(*text)}
+		}
+	}
+	k := l.kind(d.Name, file{d.Name + ".md" + at, dir, []byte(d.Prompt)})
+	if err := schema.Join(l.problems); err != nil {
+		return nil, err
+	}
+	return k, nil
+}

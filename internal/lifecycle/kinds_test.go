@@ -1,0 +1,98 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/kind"
+	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
+)
+
+// node is another node on the same store, or the same one after a restart, whose files hold
+// these prompts.
+func (s *jobs) node(prompts map[string]string) *jobs {
+	s.t.Helper()
+	files := fstest.MapFS{}
+	for name, text := range prompts {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	kinds, problems := kind.Load(kind.Source{Prompts: files, Dir: "/first"})
+	if err := schema.Join(problems); err != nil {
+		s.t.Fatal(err)
+	}
+	return &jobs{lifecycle.New(s.store, kinds, lifecycle.Options{KindsDir: "/second"}), s.store, s.t, s.redis}
+}
+
+func (s *jobs) kindOf(id job.ID) *kind.Kind {
+	s.t.Helper()
+	k, err := s.KindOf(s.t.Context(), s.get(id))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return k
+}
+
+func TestAJobKeepsTheVersionOfItsKind(t *testing.T) {
+	t.Parallel()
+	base := newJobs(t, lifecycle.Options{})
+	morning := base.node(map[string]string{"own.md": "---\nmax_turns: 7\n---\nAs of the morning."})
+	old := morning.create(request("own"))
+	if got := morning.kindOf(old); got.Dir != "/first" {
+		t.Errorf("where it was created, its programs lie in %q", got.Dir)
+	}
+	noon := base.node(map[string]string{"own.md": "As of noon."})
+	another := request("own")
+	another.UserID = "u2"
+	recent := noon.create(another)
+	without := base.node(map[string]string{"other.md": "Another."})
+	for _, node := range []*jobs{morning, noon, without} {
+		if got := node.kindOf(old); got.Prompt != "As of the morning." || got.Policy.MaxTurns != 7 {
+			t.Errorf("the old job has the prompt %q and %d turns", got.Prompt, got.Policy.MaxTurns)
+		}
+		if got := node.kindOf(recent); got.Prompt != "As of noon." {
+			t.Errorf("the new job has the prompt %q", got.Prompt)
+		}
+	}
+	if got := without.kindOf(old); got.Dir != "/second" {
+		t.Errorf("elsewhere, its programs lie in %q", got.Dir)
+	}
+	if a, b := base.get(old).KindVersion, base.get(recent).KindVersion; a == b || len(a) != 64 {
+		t.Errorf("the versions are %s and %s", a, b)
+	}
+	morning.fail(old)
+	if follower := without.follower(old, "Go on"); without.kindOf(follower).Prompt != "As of the morning." {
+		t.Error("a follow-up has another version than the job whose conversation it goes on with")
+	}
+}
+
+// A version is stored as long as a job needs it, and no longer.
+func TestAVersionGoesWithItsLastJob(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{Retention: time.Millisecond})
+	first, second := s.create(request("plain")), s.create(request("plain"))
+	version := s.get(first).KindVersion
+	for _, id := range []job.ID{first, second} {
+		if text, err := s.store.KindDefinition(t.Context(), id, version); err != nil || len(text) == 0 {
+			t.Errorf("with a job left, the definition is %q, %v", text, err)
+		}
+		if err := s.Cancel(t.Context(), id, job.Actor{}); err != nil {
+			t.Fatal(err)
+		}
+		for gone := false; !gone; { // once its retention is over
+			if err := s.Fire(t.Context(), lifecycle.Due{Clock: lifecycle.PurgeClock, Ref: string(id)}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := s.store.Get(t.Context(), id)
+			gone = job.HasKind(err, job.NotFound)
+		}
+	}
+	if text, err := s.store.KindDefinition(t.Context(), second, version); err != nil || text != nil {
+		t.Errorf("without a job, the definition is %q, %v", text, err)
+	}
+	if left := s.redis.Client.Keys(t.Context(), "*:kind*:*"+version).Val(); len(left) > 0 {
+		t.Errorf("left are %q", left)
+	}
+}

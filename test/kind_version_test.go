@@ -1,0 +1,65 @@
+package test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A person is asked in the morning, the kind's files change at noon, and the answer comes after
+// a restart, or to a node that does not have the kind: prompt, rules and schemas of the job are
+// those of the morning.
+func TestAParkedJobKeepsItsRules(t *testing.T) {
+	t.Parallel()
+	const morning = `---
+actions: [{name: book, confirm: always, command: ['true']}]
+---
+Plan.`
+	dir, redis := kindsDir(t, "trip.md", morning, "trip.result.json", `{"type": "object", "required": ["old"]}`), startRedis(t).url
+	n := startNode(t, vars{"REDIS_URL": redis, "PROMPTS_DIR": dir, "SCHEMAS_DIR": dir, "HOLD": "0s"})
+	elsewhere := startNode(t, vars{"REDIS_URL": redis, "HOLD": "0s"})
+	trip := object{"kind": "trip", "userId": "u1", "input": object{}}
+	id, envelope := n.manual(t, trip)
+	book := func(on *node, confirmed bool) string {
+		return on.want(t, http.StatusOK, "POST", "/api/claude/actions/book", with(envelope, object{"input": object{}, "confirmed": confirmed}))["status"].(string)
+	}
+	if status := book(n, false); status != "pending_confirmation" {
+		t.Fatalf("the action is %s", status)
+	}
+	asked := n.await(t, id, "awaiting_approval")
+
+	for name, text := range map[string]string{"trip.md": "Plan otherwise.", "trip.result.json": `{"type": "object", "required": ["new"]}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n = n.again(t)
+	checkpoint := asked["checkpoint"].(object)["id"].(string)
+	n.want(t, http.StatusOK, "POST", "/api/checkpoints/"+checkpoint+"/reply", object{"decision": "approve"})
+	elsewhere.renew(t, envelope)
+	if status := book(elsewhere, true); status != "success" {
+		t.Errorf("once allowed, the action is %s", status)
+	}
+	n.want(t, http.StatusBadRequest, "POST", "/api/claude/result", with(envelope, object{"new": 1}))
+	n.want(t, http.StatusOK, "POST", "/api/claude/result", with(envelope, object{"old": 1}))
+
+	recent, envelope2 := n.manual(t, trip)
+	n.want(t, http.StatusBadRequest, "POST", "/api/claude/result", with(envelope2, object{"old": 1}))
+	n.want(t, http.StatusOK, "POST", "/api/claude/result", with(envelope2, object{"new": 1}))
+
+	version := n.await(t, id, "received")["kindVersion"]
+	current := n.want(t, http.StatusOK, "GET", "/api/kinds/trip", nil)["version"]
+	if now := n.await(t, recent, "received")["kindVersion"]; now != current || now == version || version == nil {
+		t.Errorf("the versions are %v and %v, and now %v", version, now, current)
+	}
+	entries, events := n.auditEntries(t, id), n.storedEvents(t, id, "")
+	if len(entries) == 0 || len(events) == 0 {
+		t.Error("there is no audit log, or no event")
+	}
+	for _, told := range append(entries, events...) {
+		if told["kindVersion"] != version {
+			t.Errorf("%v is not of the version %v", told, version)
+		}
+	}
+}
