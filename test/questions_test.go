@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"ringback/internal/job"
@@ -99,38 +100,75 @@ func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 	}
 }
 
+// Several questions are a form. Answered twice at once, while the call is held or once it is parked, one
+// answer counts, and Claude reads no other.
 func TestSeveralQuestionsAreAForm(t *testing.T) {
 	t.Parallel()
-	n, api := realClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": talkKind(t, "callback: mcp\n"), "SANDBOX": "auto"},
-		asksFirst(true, whichDatabase, questionOf("Which extras?", true, "Search", "Mail", "Chat")))
-	id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
-	q := n.openCheckpoint(t, id, "awaiting_input")
-	if message := q["message"].(string); !strings.Contains(message, "2. Which extras? (several may be chosen)") {
-		t.Errorf("the user was asked %q", message)
-	}
-	at := "/api/checkpoints/" + q["id"].(string) + "/reply"
-	n.want(t, 400, "POST", at, object{"values": object{"answer_1": "Postgres"}})
-	answer := object{"values": object{"answer_1": "Postgres", "answer_2": "Search, Mail"}}
-	// Twice at once: one reply counts.
-	second := make(chan int, 1)
-	go func() {
-		status, _ := n.do(t, "POST", at, answer)
-		second <- status
-	}()
-	first, _ := n.do(t, "POST", at, answer)
-	if both := []int{first, <-second}; !slices.Contains(both, 200) || !slices.Contains(both, 409) {
-		t.Errorf("the two replies ended with %v", both)
-	}
-	n.await(t, id, "received")
-	if read := answersRead(t, api); !strings.Contains(read, `"Which database?"="Postgres"`) || !strings.Contains(read, `"Which extras?"="Search, Mail"`) {
-		t.Errorf("Claude read %s", read)
+	for name, c := range map[string]struct{ hold, more string }{
+		"curl": {"60s", ""}, "MCP": {"60s", "callback: mcp\n"}, "curl, parked": {"1s", ""}, "MCP, parked": {"1s", "callback: mcp\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, api := realClaude(t, vars{"HOLD": c.hold, "PROMPTS_DIR": talkKind(t, c.more), "SANDBOX": "auto"},
+				asksFirst(c.more != "", whichDatabase, questionOf("Which extras?", true, "Search", "Mail", "Chat")))
+			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+			q := n.openCheckpoint(t, id, "awaiting_input")
+			if message := q["message"].(string); !strings.Contains(message, "2. Which extras? (several may be chosen)") {
+				t.Errorf("the user was asked %q", message)
+			}
+			if c.hold == "1s" {
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			}
+			at := "/api/checkpoints/" + q["id"].(string) + "/reply"
+			n.want(t, 400, "POST", at, object{"values": object{"answer_1": "Postgres"}})
+			counted := make(chan string, 2)
+			var both sync.WaitGroup
+			for _, database := range []string{"Postgres", "SQLite"} {
+				both.Go(func() {
+					status, _ := n.do(t, "POST", at, object{"values": object{"answer_1": database, "answer_2": "Search, Mail"}})
+					switch status {
+					case 200:
+						counted <- database
+					case 409:
+					default:
+						t.Errorf("a reply ended with %d", status)
+					}
+				})
+			}
+			both.Wait()
+			if len(counted) != 1 {
+				t.Fatalf("%d of two replies count", len(counted))
+			}
+			n.await(t, id, "received")
+			if read := answersRead(t, api); !strings.Contains(read, `"Which database?"="`+<-counted+`"`) || !strings.Contains(read, `"Which extras?"="Search, Mail"`) {
+				t.Errorf("Claude read %s", read)
+			}
+		})
 	}
 }
 
+// A question that nobody answers expires with its job, while the call is held or once it is parked:
+// no process is left, and a late answer is refused.
 func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
 	t.Parallel()
-	n, _ := realClaude(t, vars{"HOLD": "1s", "HUMAN_TIMEOUT": "3s", "PROMPTS_DIR": talkKind(t, "callback: mcp\n"), "SANDBOX": "auto"}, asksFirst(true, whichDatabase))
-	n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "expired")
+	for name, c := range map[string]struct{ hold, more string }{
+		"curl": {"60s", ""}, "MCP": {"60s", "callback: mcp\n"}, "curl, parked": {"1s", ""}, "MCP, parked": {"1s", "callback: mcp\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, api := realClaude(t, vars{"HOLD": c.hold, "HUMAN_TIMEOUT": "8s", "PROMPTS_DIR": talkKind(t, c.more), "SANDBOX": "auto"}, asksFirst(c.more != "", whichDatabase))
+			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+			q := n.openCheckpoint(t, id, "awaiting_input")
+			n.await(t, id, "expired")
+			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			n.want(t, 409, "POST", "/api/checkpoints/"+q["id"].(string)+"/reply", object{"text": "SQLite"})
+			for _, r := range api.Requests() {
+				if strings.Contains(mustJSON(r.Results()), "have been answered") {
+					t.Errorf("Claude read an answer: %v", r.Results())
+				}
+			}
+		})
+	}
 }
 
 func TestQuestionsOff(t *testing.T) {

@@ -56,6 +56,17 @@ func TestATurnDoesNotEndEarly(t *testing.T) {
 	}
 }
 
+// A Claude that always stops early is told what is missing as often as the kind says in each turn, and
+// then the job fails.
+func TestAlwaysStoppingEarlyEnds(t *testing.T) {
+	t.Parallel()
+	n, api := realClaude(t, vars{"PROMPTS_DIR": kindsDir(t, "talk.md", "---\ncallback: mcp\nmax_blocks: 2\nmax_attempts: 2\n---\nListen."), "SANDBOX": "auto"}, hasty(1000, true))
+	record := n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "failed")
+	if requests := len(api.Requests()); record["turn"] != 2.0 || record["errorCode"] != "exited_without_callback" || requests != 2*(1+2) {
+		t.Errorf("it failed with %v after %v turns and %d requests", record["errorCode"], record["turn"], requests)
+	}
+}
+
 // A job whose person is asked may stop, and so may one that says that it cannot do its work.
 func TestATurnMayEndThatHasAsked(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ delta() { event '{"type":"content_block_delta","index":0,"delta":{"type":"'"$1"'
 echo '{"type":"system","subtype":"init"}'
 event '{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}'
 delta thinking_delta thinking 'a secret thought'
+echo '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"thinking","thinking":"a secret thought"}]}}'
 event '{"type":"content_block_stop","index":0}'
 event '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}'
 delta text_delta text 'Hello, '
@@ -92,23 +94,47 @@ func TestTextComesAsItIsWritten(t *testing.T) {
 			t.Errorf("a client that did not ask for text got %v", e)
 		}
 	}
-	if transcript := n.text(t, "/api/jobs/"+id+"/transcript"); strings.Contains(transcript, "stream_event") || !strings.Contains(transcript, `"text":"Hello, world!"`) {
+	if transcript := n.text(t, "/api/jobs/"+id+"/transcript"); strings.Contains(transcript, "stream_event") || strings.Contains(transcript, "a secret thought") || !strings.Contains(transcript, `"text":"Hello, world!"`) {
 		t.Errorf("the transcript has\n%s", transcript)
 	}
 }
 
-// The real CLI's text comes before its message.
+// The real CLI's text comes before its message. Claude's thinking is nowhere, unless the kind says
+// so: then it comes as text of its own kind, and is in the transcript, but in no message.
 func TestTextOfTheRealCLI(t *testing.T) {
 	t.Parallel()
+	const thought, answer = "The lake is cold.", "Let me see what is in season."
 	pause := make(chan struct{})
-	n, _ := realClaude(t, nil, func(r messagesapi.Request) messagesapi.Reply {
-		return messagesapi.Reply{Text: "Let me see what is in season.", Pause: pause}
-	})
-	id := n.create(t, object{"userId": "u1"})
-	l := n.listen(t, "userId=u1&text=true&requestId="+id)
+	n, _ := realClaude(t, vars{"PROMPTS_DIR": kindsDir(t, "quiet.md", "---\nmax_blocks: 0\n---\nAnswer.", "loud.md", "---\nmax_blocks: 0\nthinking: true\n---\nAnswer.")},
+		func(messagesapi.Request) messagesapi.Reply {
+			return messagesapi.Reply{Thinking: thought, Text: answer, Pause: pause}
+		})
+	ids, listeners := map[string]string{}, map[string]*listener{}
+	for _, kind := range []string{"quiet", "loud"} {
+		ids[kind] = n.create(t, object{"kind": kind, "input": object{}, "userId": "u1"})
+		listeners[kind] = n.listen(t, "userId=u1&text=true&requestId="+ids[kind])
+	}
 	close(pause)
-	if got := l.written("Let me see what is in season."); got != "Let me see what is in season." {
-		t.Errorf("written was %q", got)
+	for kind, l := range listeners {
+		written := map[bool]string{}
+		for !strings.HasSuffix(written[false], answer) {
+			frames := l.until(kind + ":text")
+			data := frames[len(frames)-1]["data"].(object)
+			written[data["thinking"] == true] += data["text"].(string)
+		}
+		shown := kind == "loud"
+		if written[false] != answer || strings.Contains(written[true], thought) != shown {
+			t.Errorf("%s: written was %q, thinking %q", kind, written[false], written[true])
+		}
+		n.want(t, 200, "POST", "/api/jobs/"+ids[kind]+"/cancel", nil)
+		record := n.await(t, ids[kind], "cancelled")
+		eventually(t, "the transcript to be there", func() bool {
+			transcript := n.text(t, "/api/jobs/"+ids[kind]+"/transcript")
+			return strings.Contains(transcript, answer) && strings.Contains(transcript, thought) == shown
+		})
+		if chat := mustJSON(n.messages(t, record["sessionId"].(string), "")); !strings.Contains(chat, answer) || strings.Contains(chat, thought) {
+			t.Errorf("%s: the chat has %s", kind, chat)
+		}
 	}
 }
 
@@ -116,12 +142,16 @@ func TestTextOfTheRealCLI(t *testing.T) {
 func TestWatchShowsTextAsItIsWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	n := startNode(t, vars{"CLAUDE_BIN": script(t, `
+	n := startNode(t, vars{"PROMPTS_DIR": kindsDir(t, "loud.md", "---\nthinking: true\n---\nAnswer."), "CLAUDE_BIN": script(t, `
 cat > .prompt.txt
 event() { echo '{"type":"stream_event","event":'"$1"',"session_id":"s","parent_tool_use_id":null}'; }
 delta() { event '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"'"$1"'"}}'; }
 echo '{"type":"system","subtype":"init"}'
-event '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}'
+event '{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}'
+event '{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Whom do I greet?"}}'
+while [ ! -e `+dir+`/begin ]; do sleep 0.02; done
+event '{"type":"content_block_stop","index":0}'
+event '{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}'
 delta 'Hello, wor'
 while [ ! -e `+dir+`/go ]; do sleep 0.02; done
 delta 'ld!'
@@ -129,7 +159,7 @@ echo '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"t
 event '{"type":"content_block_stop","index":0}'
 sleep 1000
 `)})
-	id := n.create(t, object{"userId": "u1"})
+	id := n.create(t, object{"kind": "loud", "input": object{}, "userId": "u1"})
 	watch := func(args ...string) (out *logBuffer, end func()) {
 		cmd := exec.CommandContext(t.Context(), harness.Binary(), append([]string{"watch", id}, args...)...)
 		home := t.TempDir()
@@ -143,16 +173,20 @@ sleep 1000
 	}
 	text, end := watch("--text")
 	plain, endPlain := watch()
+	eventually(t, "the thinking to be shown", func() bool { return strings.Contains(text.String(), "Whom do I greet?") })
+	if err := os.WriteFile(filepath.Join(dir, "begin"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "the beginning to be shown", func() bool { return strings.Contains(text.String(), "Hello, wor") })
 	letGo(t, dir)
 	eventually(t, "the message", func() bool { return strings.Contains(plain.String(), "Hello, world!") })
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	end()
 	endPlain()
-	if strings.Count(text.String(), "Hello, wor") != 1 || !strings.Contains(text.String(), "\nHello, world!\n") {
+	if strings.Count(text.String(), "Hello, wor") != 1 || !strings.Contains(text.String(), "\nThinking: Whom do I greet?\nHello, world!\n") {
 		t.Errorf("with --text, it showed\n%s", text)
 	}
-	if !strings.Contains(plain.String(), "Claude: Hello, world!") || strings.Count(plain.String(), "Hello, wor") != 1 {
+	if !strings.Contains(plain.String(), "Claude: Hello, world!") || strings.Count(plain.String(), "Hello, wor") != 1 || strings.Contains(plain.String(), "greet") {
 		t.Errorf("without --text, it showed\n%s", plain)
 	}
 }

@@ -3,6 +3,7 @@ package test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -253,6 +254,99 @@ func (w *wordsTest) report() {
 		if len(took) > 0 {
 			w.Logf("%s: %d messages, p50 %v, p95 %v, max %v, of which the running tool took up to 200ms", name, len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
 		}
+	}
+}
+
+// Messages that are sent just as a turn ends are in exactly one request first, in the order sent:
+// one of that turn's, or of the next one's.
+func TestAMessageIsHeardOnceAsATurnEnds(t *testing.T) {
+	t.Parallel()
+	const ends = 4
+	for name, more := range map[string]string{"curl": "max_blocks: 0\n", "MCP": "max_blocks: 0\ncallback: mcp\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sent := map[float64]string{}
+			var n *node
+			var mu sync.Mutex
+			var sending sync.WaitGroup
+			ended := 0
+			send := func(text string) {
+				time.Sleep(rand.N(time.Second)) // the moment is what is tried: the turn ends meanwhile
+				status, answer := n.do(t, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+				mu.Lock()
+				defer mu.Unlock()
+				if id, ok := answer["messageId"].(float64); ok {
+					sent[id] = text
+				} else {
+					t.Errorf("%s was answered with %d", text, status)
+				}
+			}
+			all := func(r messagesapi.Request) bool { return len(wordText.FindAllString(wholeText(r), -1)) >= ends }
+			submit := finish(all, more != "max_blocks: 0\n", "sleep 0.2")
+			ready := make(chan struct{})
+			n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, more), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+				<-ready
+				if ended == ends {
+					return submit(r)
+				}
+				ended++
+				text := fmt.Sprintf("word-of-s1-%d.", ended)
+				sending.Go(func() { send(text) })
+				return messagesapi.Say("I stop here.")
+			})
+			close(ready)
+			record := n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": "s1"}), "received")
+			sending.Wait()
+			var want []string
+			for _, id := range slices.Sorted(maps.Keys(sent)) {
+				want = append(want, sent[id])
+			}
+			if got := wordText.FindAllString(wholeText(api.Requests()[len(api.Requests())-1]), -1); !slices.Equal(got, want) {
+				t.Errorf("Claude was told %v, sent was %v", got, want)
+			}
+			for _, word := range record["words"].([]any) {
+				if word.(object)["hearing"] != "heard" {
+					t.Errorf("the record says %v", word)
+				}
+			}
+		})
+	}
+}
+
+// A message that is too long for a hook's answer begins the next turn, whole; one that is longer than
+// a message may be is refused.
+func TestALongMessageBeginsTheNextTurn(t *testing.T) {
+	t.Parallel()
+	long := "begins " + strings.Repeat("very ", 13_000) + "long"
+	working, said := make(chan struct{}), make(chan struct{})
+	heard := func(r messagesapi.Request) bool { return strings.Contains(wholeText(r), long) }
+	submit, first := finish(heard, true, "sleep 0.2"), true
+	n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, "max_blocks: 0\ncallback: mcp\n"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+		if first {
+			first = false
+			close(working)
+			<-said
+			return messagesapi.Bash("sleep 0.1")
+		}
+		if !heard(r) {
+			return messagesapi.Say("I stop here.")
+		}
+		return submit(r)
+	})
+	id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": "s1"})
+	<-working
+	n.want(t, 400, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": long + long})
+	message := n.say(t, "s1", long)
+	n.say(t, "s1", "And this?")
+	close(said)
+	record := n.await(t, id, "received")
+	words := record["words"].([]any)
+	if word := words[0].(object); len(words) != 2 || record["turn"] != 2.0 || word["messageId"] != message || word["hearing"] != "heard" || word["turn"] != 2.0 || word["beforeToolCall"] != 1.0 {
+		t.Errorf("after %v turns, the record says %v", record["turn"], words)
+	}
+	told := wholeText(api.Requests()[len(api.Requests())-1])
+	if at := strings.Index(told, long); strings.Count(told, long) != 1 || strings.Count(told, "And this?") != 1 || strings.Index(told, "And this?") < at {
+		t.Errorf("Claude was told the long message %d times, the next one %d times", strings.Count(told, long), strings.Count(told, "And this?"))
 	}
 }
 

@@ -431,8 +431,8 @@ var Writer = class {
     else if (last?.turn === piece.turn && last.block === piece.block && last.piece + 1 === piece.piece) this.#text += piece.text;
     else return void 0;
     this.#last = piece;
-    const { turn, block, simulated } = piece;
-    return { turn, block, text: this.#text, ...simulated && { simulated } };
+    const { turn, block, thinking, simulated } = piece;
+    return { turn, block, text: this.#text, ...thinking && { thinking }, ...simulated && { simulated } };
   }
 };
 

@@ -50,6 +50,10 @@ func TestCommandLine(t *testing.T) {
 	if diff := cmp.Diff(want, claude.Args(turn)); diff != "" {
 		t.Error(diff)
 	}
+	turn.Kind.Policy.Thinking = true
+	if at := slices.Index(claude.Args(turn), "--thinking-display"); at < 0 || claude.Args(turn)[at+1] != "summarized" {
+		t.Errorf("the CLI is not asked for Claude's thinking: %q", claude.Args(turn))
+	}
 	turn.Resume, turn.Structured, turn.Fallback = true, true, "haiku"
 	args := claude.Args(turn)
 	if at := slices.Index(claude.Args(turn), "--fallback-model"); at < 0 || claude.Args(turn)[at+1] != "haiku" {

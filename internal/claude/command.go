@@ -78,6 +78,9 @@ func Args(t Turn) []string {
 	if t.Settings != "" {
 		args = append(args, "--settings", t.Settings)
 	}
+	if p.Thinking { // by default, the CLI asks for less of it, or for none
+		args = append(args, "--thinking-display", "summarized")
+	}
 	if p.Model != "" {
 		args = append(args, "--model", p.Model)
 	}

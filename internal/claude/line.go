@@ -41,9 +41,11 @@ type StreamEvent struct {
 
 // StreamDelta is what is added to a block.
 type StreamDelta struct {
-	// Type is text_delta or something else.
+	// Type is text_delta, thinking_delta or something else.
 	Type string `json:"type"`
 	Text string `json:"text"`
+	// Thinking is added to the model's thinking.
+	Thinking string `json:"thinking"`
 }
 
 // KeepsAlive reports whether the CLI prints a line for no more than being there: the line shows

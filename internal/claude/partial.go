@@ -1,12 +1,18 @@
 package claude
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // partialPrefix begins the lines of messages that are being written.
 var partialPrefix = []byte(`{"type":"stream_event"`)
 
-// WholeLines drops the lines of messages that are being written: each comes as a whole line later.
+// WholeLines drops the lines of messages that are being written: each comes as a whole line later. It
+// also drops Claude's thinking.
 type WholeLines struct {
+	// Thinking is true to keep Claude's thinking.
+	Thinking bool
 	// within is true within a line, of which skip says whether it is dropped.
 	within, skip bool
 }
@@ -16,7 +22,7 @@ func (w *WholeLines) Keep(piece []byte) []byte {
 	kept := make([]byte, 0, len(piece))
 	for line := range bytes.Lines(piece) {
 		if !w.within {
-			w.skip = bytes.HasPrefix(line, partialPrefix)
+			w.skip = bytes.HasPrefix(line, partialPrefix) || !w.Thinking && holdsThinking(line)
 		}
 		w.within = line[len(line)-1] != '\n'
 		if !w.skip {
@@ -24,4 +30,16 @@ func (w *WholeLines) Keep(piece []byte) []byte {
 		}
 	}
 	return kept
+}
+
+// holdsThinking reports whether the model's thinking is in a line, or may be: in one that was cut off.
+func holdsThinking(line []byte) bool {
+	if !thinking().Match(line) {
+		return false
+	}
+	l := ParseLine(line)
+	if l.Message == nil {
+		return l.Type == "" || l.Type == "assistant"
+	}
+	return slices.ContainsFunc(l.Message.Blocks, func(b Block) bool { return b.Type == "thinking" || b.Type == "redacted_thinking" })
 }

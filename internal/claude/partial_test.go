@@ -7,6 +7,22 @@ import (
 	"ringback/internal/claude"
 )
 
+// Claude's thinking is dropped unless it is to be kept, also of a line that was cut off; what only
+// looks like it is kept.
+func TestThinkingIsDropped(t *testing.T) {
+	t.Parallel()
+	const thought = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"x"}]}}` + "\n"
+	const hidden = `{"type":"assistant","message":{"role":"assistant","content":[{"type": "redacted_thinking","data":"x"}]}}` + "\n"
+	const call = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Write","input":{"a":[{"type":"thinking"}]}}]}}` + "\n"
+	const result = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"thinking"}]}]}}` + "\n"
+	for keep, want := range map[bool]string{false: call + result, true: thought + call + hidden + result + thought[:90]} {
+		lines := claude.WholeLines{Thinking: keep}
+		if got := string(lines.Keep([]byte(thought + call + hidden + result + thought[:90]))); got != want {
+			t.Errorf("keeping %v, it kept\n%s", keep, got)
+		}
+	}
+}
+
 // However the stream is cut between lines, the lines of messages that are being written are dropped,
 // also one of which only the beginning is in a piece.
 func TestLinesOfPartialMessagesAreDropped(t *testing.T) {

@@ -30,7 +30,7 @@ func (w *written) takes(e client.Event) bool {
 	}
 	shown := strings.TrimSpace(w.text)
 	w.end()
-	if e.Type() != job.EventMessage || shown == "" {
+	if e.Type() != job.EventMessage || shown == "" || w.last.Thinking {
 		return false
 	}
 	var said struct {
@@ -51,16 +51,23 @@ func (w *written) show(piece job.TextPiece) {
 		if !piece.Whole && piece.Piece > 1 {
 			text = "… " + text
 		}
+		if piece.Thinking {
+			w.p.printf("%s", w.p.paint(faint, "Thinking: "))
+		}
 	case piece.Piece > w.last.Piece+1:
 		text = " … " + text
 	}
 	w.last = piece
 	w.text += text
+	code := ""
+	if piece.Thinking {
+		code = faint
+	}
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			w.p.printf("\n")
 		}
-		w.p.printf("%s", cleanCode(line))
+		w.p.printf("%s", w.p.paint(code, cleanCode(line)))
 	}
 	w.open = w.open || text != ""
 }

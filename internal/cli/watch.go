@@ -26,7 +26,7 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 	var all bool
 	c.Flags().BoolVar(&all, "all", false, "all jobs of the user instead of one")
 	var text bool
-	c.Flags().BoolVar(&text, "text", false, "also the text that Claude is writing, as it is written")
+	c.Flags().BoolVar(&text, "text", false, "also the text that Claude is writing, as it is written, and its thinking if the kind has thinking: true")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if all && text {
 			return usagef("--text follows one job: leave --all out")

@@ -25,6 +25,9 @@ type TextPiece struct {
 	Whole bool `json:"whole,omitempty"`
 	// Text is what was written since the piece before.
 	Text string `json:"text"`
+	// Thinking is true if the block is Claude's thinking, not part of its answer: no message follows.
+	// It is sent only if the kind has thinking: true.
+	Thinking bool `json:"thinking,omitempty"`
 	// Simulated is true if a stand-in plays Claude.
 	Simulated bool `json:"simulated,omitempty"`
 }

@@ -63,7 +63,7 @@ func TestParsePrompt(t *testing.T) {
 
 func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 	t.Parallel()
-	keys := "Known keys: description, title, events, allowed_tools, model, callback, max_turns, max_budget_usd, budget_usd, budget_usd_per_day, jobs_at_once, jobs_per_day, on_budget, timeout, stall_timeout, tool_timeout, max_attempts, max_blocks, questions, priority, check, actions, workspace, verifiers, network, limits, review, max_steering_iterations, finalize, pull_request, tools."
+	keys := "Known keys: description, title, events, allowed_tools, model, callback, max_turns, max_budget_usd, budget_usd, budget_usd_per_day, jobs_at_once, jobs_per_day, on_budget, timeout, stall_timeout, tool_timeout, max_attempts, max_blocks, questions, thinking, priority, check, actions, workspace, verifiers, network, limits, review, max_steering_iterations, finalize, pull_request, tools."
 	for _, tc := range []struct {
 		name, text string
 		want       []kind.Problem

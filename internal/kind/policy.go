@@ -61,6 +61,9 @@ type Policy struct {
 	// Questions is on (default) if Claude may ask the user with the CLI's own AskUserQuestion, and
 	// have a plan approved; off takes these tools away.
 	Questions string `yaml:"questions"`
+	// Thinking is true to show Claude's thinking: clients that ask for text as it is written get it,
+	// too, and the transcript keeps it.
+	Thinking bool `yaml:"thinking"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
 	Priority job.Priority `yaml:"priority"`
 	// Check are rules between fields of the input, and of the result, that no schema can state.

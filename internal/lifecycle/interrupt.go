@@ -20,6 +20,8 @@ func (s *Service) Interrupt(ctx context.Context, id job.ID, what Interruption) e
 	return s.promise(ctx, Query{Job: id}, func(st *State) error { return st.interrupt(id, what) })
 }
 
+const cancelInstead = "To end the job, cancel it."
+
 func (st *State) interrupt(id job.ID, what Interruption) error {
 	j := st.Job
 	switch {
@@ -27,7 +29,11 @@ func (st *State) interrupt(id job.ID, what Interruption) error {
 		return job.NoJob(id)
 	case j.State.Parked():
 		return job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("It waits for a reply: answer its question, or cancel the job.")
-	case j.State != job.Running || j.Phase != job.AtWork || j.Submitted || j.Manual:
+	case j.Manual && !j.State.Terminal():
+		return job.Errorf(job.Conflict, "No turn of Claude's can be interrupted: a person plays Claude").WithHint(cancelInstead)
+	case j.State == job.Running && j.Submitted:
+		return job.Errorf(job.Conflict, "No turn of Claude's can be interrupted: it has submitted its result").WithHint(cancelInstead)
+	case j.State != job.Running || j.Phase != job.AtWork:
 		doing := string(j.State)
 		if j.Phase != job.NoPhase {
 			doing += " (" + string(j.Phase) + ")"

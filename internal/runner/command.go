@@ -121,14 +121,6 @@ func (r *Runner) callback(st *lifecycle.Turn) claude.Callback {
 	return claude.Callback{RequestID: string(st.Job.ID), BaseURL: r.callbackBaseURL(), Signature: string(st.Signature)}
 }
 
-// eventPrefix begins the names of a job's events.
-func (r *Runner) eventPrefix(j job.Job) string {
-	if k, err := r.kindOf(j); err == nil {
-		return k.Policy.Events
-	}
-	return j.Kind
-}
-
 // kindOf is lifecycle.Service.KindOf. Mostly it does not ask the store.
 func (r *Runner) kindOf(j job.Job) (*kind.Kind, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)

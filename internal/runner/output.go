@@ -61,7 +61,12 @@ func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 		store: r.store, jobs: r.jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: r.secrets, reader: claude.NewReader(),
 		conversation: conversation{secrets: r.secrets}, spokeFunc: r.spoke,
 	}
-	o.writing = writing{out: o, name: r.eventPrefix(j) + ":" + job.TextName, secrets: r.secrets}
+	prefix, thinking := j.Kind, false
+	if k, err := r.kindOf(j); err == nil {
+		prefix, thinking = k.Policy.Events, k.Policy.Thinking
+	}
+	o.writing = writing{out: o, name: prefix + ":" + job.TextName, secrets: r.secrets, thinking: thinking}
+	o.lines.Thinking = thinking
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if answers, err := r.store.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed

@@ -18,14 +18,16 @@ type writing struct {
 	out     *output
 	name    string // of the pieces
 	secrets process.Secrets
+	// thinking is true if Claude's thinking is sent, too: in blocks of its own.
+	thinking bool
 	// before is how much of the output was there when this start adopted the turn: it was sent.
 	before int64
 	// piece is the last piece of the current text that was sent; its text is all there is of it.
 	piece job.TextPiece
 	text  []byte
-	// sent is how much of it was sent, open whether more may come.
-	sent int
-	open bool
+	// sent is how much of it was sent, open whether more may come, full whether no more is sent.
+	sent       int
+	open, full bool
 	// ended are texts that have ended since the output was read last.
 	ended []job.TextPiece
 }
@@ -38,17 +40,30 @@ func (w *writing) line(l claude.Line, end int64) {
 	switch e := l.Event; {
 	case e.Type == "content_block_start":
 		w.end(end)
-		if w.open = e.Block.Type == "text"; w.open {
-			w.piece = job.TextPiece{Turn: w.out.turn, Block: w.piece.Block + 1, Simulated: w.out.job.Simulated}
-			w.text, w.sent = w.text[:0], 0
+		thinks := e.Block.Type == "thinking"
+		if w.open = e.Block.Type == "text" || thinks && w.thinking; w.open {
+			w.piece = job.TextPiece{Turn: w.out.turn, Block: w.piece.Block + 1, Thinking: thinks, Simulated: w.out.job.Simulated}
+			w.text, w.sent, w.full = w.text[:0], 0, false
 		}
 	case e.Type == "content_block_stop", e.Type == "message_stop":
 		w.end(end)
-	case w.open && e.Delta.Type == "text_delta" && len(w.text)+len(e.Delta.Text) <= maxText:
-		w.text = append(w.text, e.Delta.Text...)
-		if end <= w.before {
-			w.sent = len(w.text)
-		}
+	case w.open:
+		w.add(e.Delta, end)
+	}
+}
+
+// add adds what was written to the current text.
+func (w *writing) add(d claude.StreamDelta, end int64) {
+	text := d.Text
+	if w.piece.Thinking {
+		text = d.Thinking
+	}
+	if w.full = w.full || len(w.text)+len(text) > maxText; w.full {
+		return
+	}
+	w.text = append(w.text, text...)
+	if end <= w.before {
+		w.sent = len(w.text)
 	}
 }
 

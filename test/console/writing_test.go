@@ -19,6 +19,10 @@ func TestTextIsSeenAndWorkIsStopped(t *testing.T) {
 cat > .prompt.txt
 event() { echo '{"type":"stream_event","event":'"$1"',"session_id":"s","parent_tool_use_id":null}'; }
 echo '{"type":"system","subtype":"init"}'
+event '{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}'
+event '{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Which lake?"}}'
+while [ ! -e `+dir+`/begin ]; do sleep 0.02; done
+event '{"type":"content_block_stop","index":0}'
 event '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}'
 event '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Let me look at"}}'
 while [ ! -e `+dir+`/go ]; do sleep 0.02; done
@@ -28,10 +32,15 @@ echo '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"t
 event '{"type":"content_block_stop","index":0}'
 while :; do sleep 1000; done
 `)
-	s := start(t, harness.Vars{"CLAUDE_BIN": cli})
-	id := create(t, s, lake)
+	s := start(t, harness.Vars{"CLAUDE_BIN": cli, "PROMPTS_DIR": kinds(t, map[string]string{"loud.md": "---\nthinking: true\n---\nLook."})})
+	id := create(t, s, harness.Object{"kind": "loud", "userId": "u1", "input": harness.Object{"prompt": "a lake"}})
 	b := open(t, s, "/jobs/"+id)
-	b.sees("2.1.0", "Claude is writing", "Let me look at")
+	b.sees("2.1.0", "Claude is thinking", "Which lake?")
+	touch(t, filepath.Join(dir, "begin"))
+	b.sees("Claude is writing", "Let me look at")
+	if b.is(`document.getElementById("writing").textContent.includes("Which lake?")`) {
+		t.Error("the answer is mixed with what Claude thought")
+	}
 	touch(t, filepath.Join(dir, "go"))
 	b.sees("Let me look at the lake!")
 	b.do(chromedp.SendKeys("#say-text", "and the shore")) // has the page fetched

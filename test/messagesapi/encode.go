@@ -29,6 +29,9 @@ func usageOf(r Reply) Usage { return cmp.Or(r.Usage, Usage{Input: 1000, Output: 
 
 func (s *Server) blocks(r Reply) []object {
 	blocks := []object{}
+	if r.Thinking != "" {
+		blocks = append(blocks, object{"type": "thinking", "thinking": r.Thinking, "signature": "c2lnbmVk"})
+	}
 	if r.Text != "" {
 		blocks = append(blocks, object{"type": "text", "text": r.Text})
 	}
@@ -68,10 +71,14 @@ func (s *Server) stream(w http.ResponseWriter, r Reply) {
 func streamBlock(w io.Writer, index int, block object) {
 	opening := maps.Clone(block)
 	var delta object
-	if block["type"] == "text" {
+	switch block["type"] {
+	case "thinking":
+		opening["thinking"] = ""
+		delta = object{"type": "thinking_delta", "thinking": block["thinking"]}
+	case "text":
 		opening["text"] = ""
 		delta = object{"type": "text_delta", "text": block["text"]}
-	} else {
+	default:
 		input, _ := json.Marshal(block["input"])
 		opening["input"] = object{}
 		delta = object{"type": "input_json_delta", "partial_json": string(input)}

@@ -15,11 +15,12 @@ func Steps(replies ...Reply) Script {
 	return func(r Request) Reply { return replies[min(r.Turn, len(replies))-1] }
 }
 
-// Reply is what the model says: text and then uses of tools. One without tools
-// ends the CLI's turn.
+// Reply is what the model says: thinking, text and then uses of tools. One without
+// tools ends the CLI's turn.
 type Reply struct {
-	Text  string
-	Tools []Tool
+	Thinking string
+	Text     string
+	Tools    []Tool
 	// Usage is what the reply costs; the zero value stands for 1000 tokens in and
 	// 50 out.
 	Usage Usage

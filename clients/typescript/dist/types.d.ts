@@ -61,7 +61,7 @@ export type Resync<K = string> = {
     type: 'resync';
     job: Job<K>;
 };
-/** A piece of what Claude is writing. It is not kept: the whole text follows as a message. */
+/** A piece of what Claude is writing. It is not kept: the whole text follows as a message, except for thinking. */
 export interface TextPiece {
     /** The turn that writes, and which of its texts this is, from 1. */
     turn: number;
@@ -71,6 +71,8 @@ export interface TextPiece {
     /** The text is all of the block so far: it replaces what came before. */
     whole?: boolean;
     text: string;
+    /** The block is Claude's thinking, not part of its answer: no message follows. Sent only if the kind has `thinking: true`. */
+    thinking?: boolean;
     simulated?: boolean;
 }
 /** A piece of text as it goes over the wire. */

@@ -5,6 +5,8 @@ export interface Writing {
     turn: number;
     block: number;
     text: string;
+    /** It is Claude's thinking, not part of its answer: show it apart. */
+    thinking?: boolean;
     simulated?: boolean;
 }
 /** Joins the pieces of what Claude writes. */

@@ -12,7 +12,7 @@ export class Writer {
         else
             return undefined;
         this.#last = piece;
-        const { turn, block, simulated } = piece;
-        return { turn, block, text: this.#text, ...(simulated && { simulated }) };
+        const { turn, block, thinking, simulated } = piece;
+        return { turn, block, text: this.#text, ...(thinking && { thinking }), ...(simulated && { simulated }) };
     }
 }

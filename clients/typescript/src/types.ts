@@ -48,7 +48,7 @@ export type JobEvent<K = string> = { [T in EventType]: Omit<Events[T], 'data'> &
 /** What was heard and what comes next do not join; `job` is the record as it stands now. */
 export type Resync<K = string> = { type: 'resync'; job: Job<K> };
 
-/** A piece of what Claude is writing. It is not kept: the whole text follows as a message. */
+/** A piece of what Claude is writing. It is not kept: the whole text follows as a message, except for thinking. */
 export interface TextPiece {
   /** The turn that writes, and which of its texts this is, from 1. */
   turn: number;
@@ -58,6 +58,8 @@ export interface TextPiece {
   /** The text is all of the block so far: it replaces what came before. */
   whole?: boolean;
   text: string;
+  /** The block is Claude's thinking, not part of its answer: no message follows. Sent only if the kind has `thinking: true`. */
+  thinking?: boolean;
   simulated?: boolean;
 }
 

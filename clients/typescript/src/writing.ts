@@ -6,6 +6,8 @@ export interface Writing {
   turn: number;
   block: number;
   text: string;
+  /** It is Claude's thinking, not part of its answer: show it apart. */
+  thinking?: boolean;
   simulated?: boolean;
 }
 
@@ -21,7 +23,7 @@ export class Writer {
     else if (last?.turn === piece.turn && last.block === piece.block && last.piece + 1 === piece.piece) this.#text += piece.text;
     else return undefined;
     this.#last = piece;
-    const { turn, block, simulated } = piece;
-    return { turn, block, text: this.#text, ...(simulated && { simulated }) };
+    const { turn, block, thinking, simulated } = piece;
+    return { turn, block, text: this.#text, ...(thinking && { thinking }), ...(simulated && { simulated }) };
   }
 }

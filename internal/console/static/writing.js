@@ -24,6 +24,8 @@ export function end(message) {
 function show() {
   const shown = document.getElementById('writing');
   if (!shown) return;
+  shown.classList.toggle('thinking', Boolean(last.thinking));
+  shown.firstElementChild.textContent = last.thinking ? 'Claude is thinking' : 'Claude is writing';
   shown.lastElementChild.textContent = text;
   shown.hidden = text === '';
 }
