@@ -6,7 +6,7 @@ import (
 	"ringback/internal/job"
 )
 
-// approvalsView are the standing approvals of a user.
+// approvalsView is the data of the page with a user's standing approvals.
 type approvalsView struct {
 	UserID    string
 	Approvals []job.Approval
@@ -21,7 +21,7 @@ func (c *Console) approvals(v *visit) error {
 	return v.render(http.StatusOK, "approvals", page{Title: "Standing approvals", Tab: "inbox", Data: approvalsView{user, found.Value.Approvals}})
 }
 
-// revoke takes a standing approval back.
+// revoke revokes a standing approval.
 func (c *Console) revoke(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {

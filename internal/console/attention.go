@@ -8,22 +8,22 @@ import (
 	"ringback/internal/job"
 )
 
-// attention is what of a change a reviewer should not miss, before all files: why, and which.
+// attention is one reason to look at files of a change first, with those files.
 type attention struct {
 	Why   string
 	Files []changedFile
 }
 
-// veryLarge is how many changed lines make a file one that is easily skimmed.
+// veryLarge is the number of changed lines from which on a file is easily skimmed.
 const veryLarge = 1000
 
-// lockFiles are written by package managers: what they name is fetched and run.
+// lockFiles are written by package managers. The packages that they name are downloaded and run.
 var lockFiles = []string{
 	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "go.sum", "Cargo.lock", "Gemfile.lock",
 	"composer.lock", "poetry.lock", "Pipfile.lock", "uv.lock", "pdm.lock", "mix.lock", "pubspec.lock", "packages.lock.json", "gradle.lockfile", "flake.lock", "deno.lock",
 }
 
-// attentions are the reasons to look twice, in order. A file is named for each of its reasons.
+// attentions are the reasons to look twice, in order. A file is listed under each of its reasons.
 var attentions = []struct {
 	why  string
 	ifIt func(f job.FileDiff) bool
@@ -35,7 +35,7 @@ var attentions = []struct {
 	{"Very large", func(f job.FileDiff) bool { return f.Additions+f.Deletions >= veryLarge }},
 }
 
-// newAttention names the files of a change that deserve a second look.
+// newAttention lists the files of a change that deserve a second look.
 func newAttention(files []changedFile) []attention {
 	var all []attention
 	add := func(why string, f changedFile) {

@@ -11,32 +11,32 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// The limits of what is rendered. Markdown has constructs whose cost grows with the square of
-// their length. Each is limited on its own, so that the cost of a text is proportional to its
-// length; whatever exceeds a limit is shown as the characters that it consists of.
+// The limits of what is rendered. Markdown has constructs whose cost grows with the square of their
+// length. Each has its own limit, so that the cost of a text is proportional to its length;
+// whatever exceeds a limit is shown as plain characters.
 const (
-	// mostMarkdown is the longest text that is read as Markdown, in bytes.
+	// mostMarkdown is the maximum length of a text parsed as Markdown, in bytes.
 	mostMarkdown = 64 << 10
-	// mostNested is how deeply lists and quotes may be nested. A list counts twice: for
-	// itself and for its item.
+	// mostNested is the maximum nesting of lists and quotes. A list counts twice: for itself and
+	// for its item.
 	mostNested = 12
-	// mostInline is how many characters of a paragraph may begin or end something: emphasis,
-	// code, links. Each of them may search the rest of the paragraph.
+	// mostInline is the maximum number of characters of a paragraph that may begin or end
+	// something: emphasis, code, links. Each of them may search the rest of the paragraph.
 	mostInline = 256
-	// mostEscapedPipes is how many "\|" the tables of a text may hold.
+	// mostEscapedPipes is the maximum number of "\|" in the tables of a text.
 	mostEscapedPipes = 256
-	// mostExpansion is how many bytes of HTML a byte of Markdown may become, and leastHTML
-	// how many any text may become.
+	// mostExpansion is the maximum number of bytes of HTML per byte of Markdown; leastHTML is
+	// allowed for any text.
 	mostExpansion = 32
 	leastHTML     = 4 << 10
-	// mostPage is the longest page, in bytes.
+	// mostPage is the maximum size of a page, in bytes.
 	mostPage = 32 << 20
 )
 
-// errTooLong is returned for what is written beyond a limit.
+// errTooLong is returned for a write beyond a limit.
 var errTooLong = errors.New("longer than allowed")
 
-// boundedBuffer is a buffer that takes a limited number of bytes.
+// boundedBuffer is a buffer with a size limit.
 type boundedBuffer struct {
 	bytes.Buffer
 	limit int
@@ -49,8 +49,8 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// boundedParser parses Markdown in time proportional to its length. It knows no definitions
-// of links ("[name]: address"): each use would repeat the whole address.
+// boundedParser returns a parser of Markdown that takes time proportional to the text's length. It
+// does not support link definitions ("[name]: address"): each use would repeat the whole address.
 func boundedParser() parser.Parser {
 	blocks := []parser.BlockParser{
 		parser.NewSetextHeadingParser(), parser.NewThematicBreakParser(),
@@ -79,7 +79,7 @@ func boundedParser() parser.Parser {
 	)
 }
 
-// shallow is a parser of blocks within blocks that opens none below mostNested.
+// shallow is a parser of nested blocks that opens none below mostNested.
 type shallow struct{ parser.BlockParser }
 
 func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -93,7 +93,7 @@ func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (a
 	return s.BlockParser.Open(parent, reader, pc)
 }
 
-// attemptsKey is where the attempts of sparse parsers are counted, for the latest block.
+// attemptsKey is the context key of the sparse parsers' attempts in the latest block.
 var attemptsKey = parser.NewContextKey()
 
 type attempts struct {
@@ -101,11 +101,11 @@ type attempts struct {
 	count int
 }
 
-// sparse is an inline parser that gives up after mostInline attempts in a block, its own and
-// those of the others. Only punctuation is counted: what is tried at a space ends at the next one.
+// sparse is an inline parser that gives up after mostInline attempts in a block by all inline
+// parsers. Only punctuation counts: an attempt at a space ends at the next one.
 type sparse struct{ parser.InlineParser }
 
-// newSparse keeps the second method that some parsers have.
+// newSparse preserves CloseBlock if the parser has that method.
 func newSparse(p parser.InlineParser) parser.InlineParser {
 	if closer, ok := p.(parser.CloseBlocker); ok {
 		return struct {
@@ -130,12 +130,12 @@ func (s sparse) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	return s.InlineParser.Parse(parent, block, pc)
 }
 
-// denseTables makes tables of paragraphs that have at least as many bytes as the table would
-// have cells: each row has as many cells as the first, whether they are written or not.
+// denseTables turns a paragraph into a table only if it has at least as many bytes as the table
+// would have cells: each row gets as many cells as the first, written or not.
 type denseTables struct{ parser.ParagraphTransformer }
 
-// escapedPipesKey is where the "\|" of all tables are counted: each of them is compared with
-// each piece of code in a table.
+// escapedPipesKey is the context key of the number of "\|" in all tables: each of them is compared
+// with each piece of code in a table.
 var escapedPipesKey = parser.NewContextKey()
 
 func (d denseTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {

@@ -10,14 +10,14 @@ import (
 	"ringback/internal/job"
 )
 
-// pieces are what hostile Markdown is made of.
+// pieces are the building blocks of hostile Markdown.
 var pieces = []string{
 	"|", "-|", "|\n", "a|b", "\n|-|-|\n", "\\|", "`", "``", "```", "`a`", "*", "**", "_", "a_", "~", "~~", "*a ", "**a _b ", "[", "]", "![", "[a](", "[a](<b> \"", "](b)", "[a]", "[a][b]",
 	"\n[a]: https://a.example/" + strings.Repeat("x", 200) + "\n", ">", "> ", "\n>", "- ", "\n- ", "\n  - ", "1. ", "\n1. ", "    ", "\t", "\n", "\n\n", "a", "é", "\u202e", " ", "&", "&amp;", "&#x", "\"",
 	"<", "<a ", "<a x='", "x=\"", "<!--", "<?", "<![CDATA[", "</", "\n<div>\n", "http://", "http://a.example/", "www.a.b ", "a@b.c ", "a@", "(", ")", "\\", "# ", "\n===\n", "\n---\n", "~~~\n", ";", ":",
 }
 
-// hostile returns a text of pieces that are repeated, one within another.
+// hostile returns a text of repeated and nested pieces.
 func hostile(r *rand.Rand, size int) string {
 	var pattern strings.Builder
 	for range 1 + r.IntN(4) {
@@ -36,14 +36,13 @@ func hostile(r *rand.Rand, size int) string {
 	return text.String()[:size]
 }
 
-// Whatever a text is made of, its HTML and the memory to make it are proportional to its
-// length. Memory stands for time: what searches without end also allocates, and time depends
-// on the machine.
+// For any text, the HTML and the memory to render it are proportional to its length. Memory is a
+// proxy for time: an endless search also allocates, and time depends on the machine.
 func TestMarkdownIsBounded(t *testing.T) { //nolint:paralleltest // it measures what the whole process allocates
 	const mostAllocated, fixed = 1000, 1 << 20
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := []string{
-		strings.Repeat("|", 20_000) + "\n" + strings.Repeat("-|", 10_000) + "\n" + strings.Repeat("|\n", 10_000), // 3 GB once
+		strings.Repeat("|", 20_000) + "\n" + strings.Repeat("-|", 10_000) + "\n" + strings.Repeat("|\n", 10_000), // once 3 GB
 		strings.Repeat("|", 1200) + "\n" + strings.Repeat("-|", 1200) + "\n" + strings.Repeat("|\n", 200),
 		"[a]: https://a.example/" + strings.Repeat("x", 30_000) + "\n\n" + strings.Repeat("[a]", 10_000),
 		strings.Repeat(">", mostMarkdown), strings.Repeat("- ", mostMarkdown/2), strings.Repeat("- ", 1000) + strings.Repeat("\n", 60_000),
@@ -67,7 +66,7 @@ func TestMarkdownIsBounded(t *testing.T) { //nolint:paralleltest // it measures 
 	}
 }
 
-// What people write is laid out, and what exceeds a limit is there as text.
+// Ordinary Markdown is rendered; what exceeds a limit is shown as text.
 func TestMarkdownWithinTheLimits(t *testing.T) {
 	t.Parallel()
 	table := "| name | amount | unit | note |\n|---|---|---|---|\n" + strings.Repeat("| flour | 200 | g | sifted |\n", 200)
@@ -88,7 +87,7 @@ func TestMarkdownWithinTheLimits(t *testing.T) {
 	}
 }
 
-// JSON that would grow when it is laid out is shown as it is, with every value in it.
+// JSON that formatting would enlarge too much is shown as it is, with every value in it.
 func TestJSONIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -117,7 +116,7 @@ func countTree(t *tree) int {
 	return n
 }
 
-// A line of code costs little to colour, however its quotes are left open.
+// Colouring a line of code is cheap, even if its quotes are not closed.
 func TestAPatchIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{strings.Repeat(`\"`, 5000), strings.Repeat("=/[", 3000), strings.Repeat("1+", 5000), strings.Repeat("a: ", 3000)} {

@@ -7,22 +7,22 @@ import (
 	"ringback/internal/job"
 )
 
-// bulkView is what the page shows that does the same to all jobs of a list.
+// bulkView is the data of the page that applies one action to all jobs of a list.
 type bulkView struct {
 	Action job.BulkAction
 	Jobs   []job.Job
-	// More is whether more jobs match than one request may name.
+	// More is true if more jobs match than one request may contain.
 	More bool
-	// List is the address of the list.
+	// List is the URL of the list.
 	List string
-	// Done is whether it was done: then Jobs are those to which it was not, Faults why, and
-	// Succeeded is to how many it was.
+	// Done is set after the action. Jobs are then the jobs for which it failed, Faults the reasons,
+	// and Succeeded the number of the others.
 	Done      bool
 	Succeeded int
 	Faults    map[job.ID]string
 }
 
-// Act says what is done to jobs.
+// Act returns the words for the action on jobs.
 func (b bulkView) Act(jobs string) string {
 	if b.Action == job.BulkRetry {
 		return "Try " + jobs + " again"
@@ -30,7 +30,7 @@ func (b bulkView) Act(jobs string) string {
 	return "Cancel " + jobs
 }
 
-// Words say what was done to a job.
+// Words returns the words for the completed action on a job.
 func (b bulkView) Words() string {
 	if b.Action == job.BulkRetry {
 		return "started again"
@@ -47,7 +47,7 @@ func bulkAction(text string) (job.BulkAction, error) {
 	return "", job.UnknownName("/action", text, job.BulkActions[:])
 }
 
-// bulk shows how many jobs of a list there are to which an action applies, and which.
+// bulk shows how many jobs of a list an action applies to, and which.
 func (c *Console) bulk(v *visit) error {
 	action, err := bulkAction(v.QueryParam("action"))
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Console) bulk(v *visit) error {
 	return v.renderBulk(bulkView{Action: action, Jobs: jobs, More: more, List: f.address("/jobs", "")})
 }
 
-// doBulk does it to the jobs that the page named, and to no others.
+// doBulk applies the action to exactly the jobs that the page listed.
 func (c *Console) doBulk(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {
@@ -102,7 +102,7 @@ func (v *visit) renderBulk(b bulkView) error {
 	return v.render(http.StatusOK, "bulk", page{Title: b.Act("jobs"), Tab: "jobs", Data: b})
 }
 
-// address is where a filter leads: a page that filters by it, and does an action if one is named.
+// address returns the URL of a page with this filter, and with an action if one is given.
 func (f jobFilter) address(path, action string) string {
 	query := url.Values{}
 	for name, value := range map[string]string{
@@ -118,7 +118,8 @@ func (f jobFilter) address(path, action string) string {
 	return path + "?" + query.Encode()
 }
 
-// Bulk is where an action on all jobs that match begins; empty if it applies to none of them.
+// Bulk returns the URL that starts an action on all matching jobs; empty if there is no filter, or
+// if the action applies to no matching job.
 func (f jobFilter) Bulk(action job.BulkAction) string {
 	if f == (jobFilter{}) || f.Status != "" && !action.AppliesTo(job.State(f.Status)) {
 		return ""

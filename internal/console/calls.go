@@ -10,13 +10,13 @@ import (
 	"ringback/client"
 )
 
-// api calls the API for whoever makes the visit: with their key or token, and from where
-// they are.
+// api returns a client that calls the API for the visitor: with the visitor's credential and
+// address.
 func (v *visit) api() *client.Client {
 	return client.New("", client.WithToken(v.token), client.WithHTTPClient(&http.Client{Transport: inProcess{v}}))
 }
 
-// inProcess carries requests to the API in the same process.
+// inProcess sends requests to the API in the same process.
 type inProcess struct{ visit *visit }
 
 // RoundTrip implements http.RoundTripper.
@@ -29,7 +29,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// forward has the API answer a request of the visit's to w.
+// forward passes a request of the visit to the API, which writes its response to w.
 func (v *visit) forward(w http.ResponseWriter, r *http.Request) {
 	outer := v.Request()
 	inner := v.console.opts.Mark(r.Clone(r.Context()))
@@ -45,7 +45,7 @@ func (v *visit) forward(w http.ResponseWriter, r *http.Request) {
 	v.console.opts.API.ServeHTTP(w, inner)
 }
 
-// recorder keeps an answer.
+// recorder records a response.
 type recorder struct {
 	header http.Header
 	status int

@@ -10,32 +10,33 @@ import (
 	"ringback/internal/job"
 )
 
-// chart is a picture of numbers, and the same as a table: nothing is told by it alone.
+// chart is a picture of numbers. It also contains them as a table, so that no information is only
+// in the picture.
 type chart struct {
 	ID, Title string
-	// Summary is what the picture says, in words.
+	// Summary describes the picture in words.
 	Summary string
-	// Bars stand in a field of 1000 by 100.
+	// Bars are positioned in a field of 1000 by 100.
 	Bars []chartBar
-	// Labels stand below, each below as much of the width as the others.
+	// Labels are below the picture, each with an equal share of the width.
 	Labels []string
-	// Legend names the colours; empty where there is but one.
+	// Legend names the colours; empty if there is only one.
 	Legend []chartKey
 	// Head and Rows are the table.
 	Head []string
 	Rows [][]string
 }
 
-// chartBar is a part of a chart, and what it stands for.
+// chartBar is a bar of a chart; Title describes it.
 type chartBar struct {
 	X, Y, Width, Height float64
 	Class, Title        string
 }
 
-// chartKey is a colour of a chart.
+// chartKey is a colour in a chart's legend.
 type chartKey struct{ Class, Label, Text string }
 
-// chartsOf are the charts of the last days.
+// chartsOf returns the charts of the last days.
 func chartsOf(days []job.Day) []chart {
 	if len(days) == 0 {
 		return nil
@@ -52,10 +53,10 @@ func chartsOf(days []job.Day) []chart {
 	return slices.DeleteFunc(charts, func(c chart) bool { return len(c.Bars) == 0 })
 }
 
-// mostColours is how many kinds have a colour of their own.
+// mostColours is the number of kinds with a separate colour.
 const mostColours = 5
 
-// costChart shows what each day has cost, by kind.
+// costChart shows the cost of each day, by kind.
 func costChart(days []job.Day) chart {
 	totals, most, sum := map[string]float64{}, 0.0, 0.0
 	for _, day := range days {
@@ -100,7 +101,7 @@ func costChart(days []job.Day) chart {
 
 func colour(i int) string { return fmt.Sprintf("c%d", min(i, mostColours)+1) }
 
-// dayText is a date as people read it.
+// dayText formats a date for people.
 func dayText(date string) string {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -109,7 +110,7 @@ func dayText(date string) string {
 	return day.Format("2 Jan")
 }
 
-// durationChart shows how often something took how long, over all days.
+// durationChart shows the distribution of durations over all days.
 func durationChart(id, title, what string, days [][]job.Class) chart {
 	classes := slices.Clone(days[0])
 	for _, day := range days[1:] {
@@ -139,7 +140,7 @@ func durationChart(id, title, what string, days [][]job.Class) chart {
 	return c
 }
 
-// quantile says how long the first n took at most.
+// quantile returns an upper bound on the duration of the first n, as text.
 func quantile(classes []job.Class, n int64) string {
 	within := ""
 	for _, class := range classes {
@@ -154,7 +155,7 @@ func quantile(classes []job.Class, n int64) string {
 	return "up to " + within
 }
 
-// classText is the bound of a class, in the given units.
+// classText formats the bound of a class in the given units.
 func classText(c job.Class, second, minute, hour string) string {
 	switch {
 	case c.UpToSeconds == nil:

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/job"
 )
 
-// A chart says in words and in its table what its bars show.
+// A chart's summary and table contain the same information as its bars.
 func TestChartsOfDays(t *testing.T) {
 	t.Parallel()
 	five := 5

@@ -12,9 +12,8 @@ import (
 	"ringback/internal/job"
 )
 
-// serveClient answers the TypeScript client as a module that pages import from the server
-// itself, so it always is the one that fits. Anyone may have it: it holds nothing but what
-// the repository shows.
+// serveClient serves the TypeScript client as a module that pages import from the server itself, so
+// it always has the matching version. It is public, like the repository.
 func serveClient(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set(echo.HeaderCacheControl, "no-cache")
@@ -22,7 +21,7 @@ func serveClient(c echo.Context) error {
 	return c.Blob(http.StatusOK, "text/javascript; charset=utf-8", clients.Module)
 }
 
-// servePackage answers a client as a package that npm installs.
+// servePackage serves a client as a package that npm can install.
 func servePackage(c echo.Context) error {
 	all, err := clients.Tarballs()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"ringback/internal/console"
 )
 
-// A page loads the client before anybody is signed in there.
+// A page loads the client before anyone has signed in.
 func TestAnyoneMayHaveTheClient(t *testing.T) {
 	t.Parallel()
 	e := echo.New()

@@ -14,30 +14,30 @@ import (
 	"ringback/internal/job"
 )
 
-// Options say what the console stands on.
+// Options configures the console.
 type Options struct {
-	// API serves what the pages call.
+	// API handles the calls of the pages.
 	API http.Handler
-	// Open reports whether nobody has to sign in.
+	// Open is true if no sign-in is needed.
 	Open bool
-	// IdentifyFunc returns who a key or token lets in, or what is wrong with it.
+	// IdentifyFunc returns the identity for a key or token, or the reason why it is not valid.
 	IdentifyFunc func(credential string) (Identity, error)
-	// Cookie is the name of the cookie in which the pages and the WebSocket find it, once enter
-	// has put it there; browsers hold none of that name.
+	// Cookie is the name of the cookie in which the pages and the WebSocket find the credential.
+	// enter sets it on the request; browsers never store a cookie with that name.
 	Cookie string
-	// SignIns keeps who is signed in.
+	// SignIns stores the sign-ins.
 	SignIns SignIns
 	// Mark marks the context of requests that the console makes.
 	Mark func(*http.Request) *http.Request
 }
 
-// Identity is who is signed in.
+// Identity identifies the visitor.
 type Identity struct {
-	// UserID is the person; empty for whoever may see all.
+	// UserID is the person; empty for a visitor who may see all users.
 	UserID string
 	// Key is the name of a back end's key.
 	Key string
-	// Until is when the credential ends; zero for never.
+	// Until is the expiry of the credential; zero for never.
 	Until time.Time
 }
 
@@ -45,10 +45,10 @@ type Identity struct {
 type Console struct {
 	opts  Options
 	pages map[string]*template.Template
-	// pagesAsText are the same pages with every text as it was written.
+	// pagesAsText are the same pages, but show every text unrendered.
 	pagesAsText func() map[string]*template.Template
 	static      static
-	// routes are those of the pages.
+	// routes contains the routes of the pages.
 	routes map[string]bool
 	writes *http.CrossOriginProtection
 	log    *slog.Logger
@@ -60,7 +60,7 @@ func New(opts Options, log *slog.Logger) *Console {
 	return &Console{opts: opts, static: files, pages: parsePages(files, markdown), pagesAsText: sync.OnceValue(func() map[string]*template.Template { return parsePages(files, asText) }), routes: map[string]bool{}, writes: http.NewCrossOriginProtection(), log: log}
 }
 
-// Register adds the pages.
+// Register adds the routes of the pages.
 func (c *Console) Register(e *echo.Echo) {
 	if !c.opts.Open {
 		e.Pre(c.enter)
@@ -94,20 +94,20 @@ func (c *Console) Register(e *echo.Echo) {
 	}
 }
 
-// handler answers one request for a page.
+// handler handles one request for a page.
 type handler func(*visit) error
 
-// visit is one request for a page, and who makes it.
+// visit is one request for a page, with its visitor.
 type visit struct {
 	echo.Context
 	console *Console
-	// Who is signed in; the zero value may see all.
+	// Who is the visitor; the zero value may see all.
 	Who Identity
-	// token is the key or token, empty in open mode.
+	// token is the key or token; empty in open mode.
 	token string
 }
 
-// page answers a handler's errors with a page, too.
+// page also answers the errors of a handler with a page.
 func (c *Console) page(handle handler) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		v := &visit{Context: ec, console: c}
@@ -123,8 +123,8 @@ func (c *Console) page(handle handler) echo.HandlerFunc {
 	}
 }
 
-// protect sets the headers that keep what others wrote from doing anything, and our pages
-// out of those of others.
+// protect sets the headers that stop text written by others from executing, and other sites from
+// embedding our pages.
 func (c *Console) protect(header http.Header) {
 	header.Set(echo.HeaderContentSecurityPolicy, "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "+
 		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
@@ -134,10 +134,10 @@ func (c *Console) protect(header http.Header) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
-// see goes on to another page, by GET.
+// see redirects to another page, by GET.
 func (v *visit) see(path string) error {
 	return v.Redirect(http.StatusSeeOther, prefix(v.Request())+path)
 }
 
-// jobPath is the path of a job's page, or of one below it.
+// jobPath returns the path of a job's page, or of one below it.
 func jobPath(id job.ID, below string) string { return "/jobs/" + url.PathEscape(string(id)) + below }

@@ -1,40 +1,39 @@
-// Package console is the face of Ringback for people: pages on which they see jobs, answer
-// what Claude asks, review changes and steer them.
+// Package console serves the pages on which people see jobs, answer Claude's questions, review
+// changes and steer them.
 //
 // # How it works
 //
-// Pages are rendered on the server. All that they show and all that they do is a call of
-// the API in the name of whoever looks (see calls.go), so there is one set of rules, and
-// nobody sees more than the API would show them. What a model or a user wrote is text:
-// html/template escapes it by its context, Markdown goes through a sanitiser, what rendering
-// costs is proportional to what is rendered (bounds.go, json.go, form.Schema.spend), and a strict
-// Content-Security-Policy keeps scripts and styles out that are not ours.
+// Pages are rendered on the server. Everything that they show or do is a call of the API with the
+// visitor's credential (see calls.go), so there is one set of rules, and a page shows nothing that
+// the API would not. Text from a model or a user stays text: html/template escapes it by context,
+// Markdown is rendered without its HTML (markdown.go), the cost of rendering is proportional to
+// what is rendered (bounds.go, json.go, form.Schema.spend), and a strict Content-Security-Policy
+// blocks scripts and styles that are not ours.
 //
-// Reading and answering work without JavaScript: links, forms and POST. The modules in
-// static/ add what a person notices who keeps a page open: it follows the jobs
-// (live.js: an event on the WebSocket makes it fetch the page anew, and change what has
-// changed), keys, times that run, notifications. A page that was away fetches itself when
-// it is back, so there is no state that could be missed.
+// Reading and answering work without JavaScript: links, forms and POST. The modules in static/ add
+// what matters to a person who keeps a page open: live updates (live.js: an event on the WebSocket
+// makes the page fetch itself again and apply the differences), keyboard shortcuts, running times,
+// notifications. A page that was offline fetches itself when it is back online, so it cannot miss
+// any state.
 //
-// Each change of a page goes through change.js. What somebody is filling in stays as it is
-// (morph.js); what they have written is kept in the tab's storage, and shown where its form
-// is gone (drafts.js); what they look at stays in its place (steady.js). Forms are sent
-// without leaving the page (send.js), so that a refusal, or a server that is away, loses
-// nothing. An element that a page has made itself is marked data-own: no change touches it.
+// Each change of a page goes through change.js. A form that the person is filling in stays as it is
+// (morph.js); written text is kept in the tab's storage, and shown if its form is gone (drafts.js);
+// what the person is looking at keeps its position (steady.js). Forms are sent without leaving the
+// page (send.js), so that neither a refusal nor an unavailable server loses input. An element that
+// the page itself has made is marked data-own: updates do not touch it.
 //
-// What cannot be shown or done is a page as well (refusal.go), also where there is no route.
+// What cannot be shown or done is a page, too (refusal.go), even if there is no such route.
 //
-// # Rules of design
+// # Design rules
 //
-// One column of at most 72rem, its parts stacked with one gap (--gap). Every part is a
-// panel: a border, no shadow, no panel in a panel. Type has four sizes (--small, --text,
-// --title, --figure) in the system's own fonts; code and ids are monospaced. Colours are
-// variables of style.css, with one set for light and one for dark; text on its ground has
-// a contrast of 4.5 at least, and no colour says anything that words do not say beside it.
-// One accent, for what can be pressed; green, amber and red are for states alone, and
-// charts have colours of their own (--c1 and on). A page
-// has at most one filled button a panel: what is most likely wanted. What ends or refuses
-// something is outlined in red and asks for nothing twice, for all of it can be read in
-// the audit log. Targets are 24px at least, 44px on a phone. Focus is always seen. Empty
-// places say what to do next, with a command to copy where there is one.
+// One column of at most 72rem, its parts stacked with one gap (--gap). Every part is a panel: a
+// border, no shadow, no panel in a panel. Type has four sizes (--small, --text, --title, --figure)
+// in the system's own fonts; code and IDs are monospaced. Colours are variables of style.css, with
+// one set for light and one for dark; text has a contrast of at least 4.5 with its background, and
+// everything that a colour means is also written. One accent, for what can be pressed; green, amber
+// and red are for states alone, and charts have separate colours (--c1 and on). A panel has at most
+// one filled button: the most likely action. An action that ends or refuses something is outlined
+// in red and does not ask for confirmation, because the audit log records it. Targets are at least
+// 24px, 44px on a phone. Focus is always visible. Empty places describe what to do next, with a
+// command to copy if there is one.
 package console

@@ -11,7 +11,7 @@ import (
 	"ringback/client"
 )
 
-// docsView is the API as a page shows it.
+// docsView is the data of the page about the API.
 type docsView struct {
 	Sections []docsSection
 	Events   []docsMessage
@@ -29,7 +29,7 @@ type docsEndpoint struct {
 	Answers      []docsAnswer
 }
 
-// Brief is what it does, in a few words.
+// Brief returns the endpoint's purpose in a few words.
 func (e docsEndpoint) Brief() string {
 	end := strings.IndexAny(e.Summary+".", ".:;(")
 	return strings.ReplaceAll(strings.TrimSpace(e.Summary[:min(end, len(e.Summary))]), "`", "")
@@ -57,7 +57,7 @@ func (c *Console) docs(v *visit) error {
 	return v.render(http.StatusOK, "docs", page{Title: "API", Tab: "docs", Data: view})
 }
 
-// endpointsOf are those of one section, by their paths.
+// endpointsOf returns the endpoints of one section, sorted by path.
 func endpointsOf(api openAPI, tag string) []docsEndpoint {
 	var all []docsEndpoint
 	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
@@ -90,19 +90,19 @@ func answerOf(api openAPI, status string, r docsResponse) docsAnswer {
 type openAPI struct {
 	Tags  []docsTag                           `json:"tags"`
 	Paths map[string]map[string]docsOperation `json:"paths"`
-	// Components holds what operations refer to.
+	// Components contains what operations refer to.
 	Components struct {
 		Responses map[string]docsResponse `json:"responses"`
 	} `json:"components"`
 }
 
-// docsTag is a section of it.
+// docsTag is a section of the contract.
 type docsTag struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }
 
-// docsOperation is what an endpoint does.
+// docsOperation describes an endpoint.
 type docsOperation struct {
 	Name       string                  `json:"operationId"`
 	Tags       []string                `json:"tags"`
@@ -112,21 +112,22 @@ type docsOperation struct {
 	Responses  map[string]docsResponse `json:"responses"`
 }
 
-// docsParameter is one that it takes.
+// docsParameter is a parameter of an endpoint.
 type docsParameter struct {
 	Name        string `json:"name"`
 	In          string `json:"in"`
 	Description string `json:"description"`
 }
 
-// docsResponse is an answer, or a request's body. Ref leads to one of the components instead.
+// docsResponse is a response, or a request's body. If set, Ref refers to one of the components
+// instead.
 type docsResponse struct {
 	Ref         string               `json:"$ref"`
 	Description string               `json:"description"`
 	Content     map[string]docsMedia `json:"content"`
 }
 
-// docsMedia is what of one media type is sent.
+// docsMedia is the content for one media type.
 type docsMedia struct {
 	Example json.RawMessage `json:"example"`
 }
@@ -140,7 +141,7 @@ type asyncAPI struct {
 	} `json:"channels"`
 }
 
-// docsMessage is one that goes over it.
+// docsMessage is a message on the WebSocket.
 type docsMessage struct {
 	Title    string `json:"title"`
 	Summary  string `json:"summary"`

@@ -14,7 +14,7 @@ import (
 	"ringback/internal/literal"
 )
 
-// functions are what templates call.
+// functions returns the functions for templates.
 func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
@@ -23,12 +23,12 @@ func functions(files static) template.FuncMap {
 	}
 }
 
-// imageData is the image of a preview as an address. The server has checked what it is.
+// imageData returns the image of a preview as a data URL. The server has checked its type.
 func imageData(p *job.Preview) template.URL {
 	return template.URL("data:" + p.MediaType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)) //nolint:gosec // an image of a known type, in base64
 }
 
-// stateWords are what people read of a state.
+// stateWords formats a state for people.
 func stateWords(s job.State) string {
 	switch s {
 	case job.AwaitingApproval:
@@ -42,7 +42,7 @@ func stateWords(s job.State) string {
 	return string(s)
 }
 
-// tone is how a state is coloured: still, busy, asks, good or bad.
+// tone returns the colour class of a state: still, busy, asks, good or bad.
 func tone(s job.State) string {
 	switch s {
 	case job.Running:
@@ -58,11 +58,11 @@ func tone(s job.State) string {
 	return "still"
 }
 
-// heading is what a question is headed by: what its kind calls it, or what sort it is.
+// heading returns the heading of a question: the title from its kind, or else its type.
 func heading(c job.Checkpoint) string { return cmp.Or(c.Question().Title, typeWords(c.Type)) }
 
-// askedIn is a question in a line of a list. What Claude says is Markdown, what is put together
-// of a kind's words and values is not.
+// askedIn returns a question as one line of a list. Text by Claude is Markdown; text put together
+// from a kind's words and values is not.
 func askedIn(c any) string {
 	asked, ok := c.(job.Checkpoint)
 	if at, isPointer := c.(*job.Checkpoint); isPointer {
@@ -82,7 +82,7 @@ func askedIn(c any) string {
 	return asked.Message
 }
 
-// typeWords are what people read of a sort of question.
+// typeWords formats a type of question for people.
 func typeWords(t job.CheckpointType) string {
 	switch t {
 	case job.Review:
@@ -101,7 +101,7 @@ func typeWords(t job.CheckpointType) string {
 	return string(t)
 }
 
-// shortID is the part of an id by which people tell it: the first of its random part.
+// shortID returns the part of an ID that people recognize: the start of its random part.
 func shortID(id any) string {
 	text := fmt.Sprint(id)
 	if at := strings.LastIndexByte(text, '_'); at >= 0 {
@@ -110,7 +110,7 @@ func shortID(id any) string {
 	return text[:min(8, len(text))]
 }
 
-// ago is how long ago a time is, in the largest unit that fits; live.js counts it on.
+// ago formats how long ago a time is, in the largest unit that fits. live.js keeps it up to date.
 func ago(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -121,7 +121,7 @@ func ago(t, now time.Time) string {
 	return span(now.Sub(t)) + " ago"
 }
 
-// untilText is how long it is until a time.
+// untilText formats the time left until t.
 func untilText(t, now time.Time) string {
 	if !t.After(now) {
 		return "now"
@@ -129,7 +129,7 @@ func untilText(t, now time.Time) string {
 	return span(t.Sub(now))
 }
 
-// span is a duration in its two largest units.
+// span formats a duration in its largest unit; from 1 to 10 hours, in hours and minutes.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -147,13 +147,13 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// stamp is a time as programs read it.
+// stamp formats a time for programs.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// clockTime is a time of day, to the second.
+// clockTime formats a time of day, to the second.
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
 
-// usd is an amount of money; small ones keep two digits that say something.
+// usd formats an amount of money. Small amounts get four decimals.
 func usd(amount float64) string {
 	switch {
 	case amount == 0:
@@ -164,7 +164,7 @@ func usd(amount float64) string {
 	return fmt.Sprintf("$%.2f", amount)
 }
 
-// thousands is a number that people can read.
+// thousands formats a number with thousands separators.
 func thousands(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
@@ -173,13 +173,13 @@ func thousands(n int64) string {
 	return text
 }
 
-// percent is a share in percent.
+// percent formats a share as a percentage.
 func percent(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) }
 
-// secondsText is a number of seconds as a duration.
+// secondsText formats a number of seconds as a duration.
 func secondsText(n *float64) string { return span(time.Duration(*n * float64(time.Second))) }
 
-// tookText is how long a job took until it ended.
+// tookText formats how long a job took until it ended.
 func tookText(j job.Job) string {
 	if j.FinishedAt.IsZero() {
 		return "–"
@@ -187,9 +187,9 @@ func tookText(j job.Job) string {
 	return span(j.FinishedAt.Sub(j.CreatedAt))
 }
 
-// attemptText is which attempt a job is at, or has ended with.
+// attemptText formats the current attempt of a job, or the one with which it ended.
 func attemptText(j job.Job) string {
-	n := j.Attempt // how many have failed
+	n := j.Attempt // the number of failed attempts
 	if !j.State.Terminal() || n == 0 {
 		n++
 	}
@@ -199,7 +199,7 @@ func attemptText(j job.Job) string {
 	return fmt.Sprintf("%d of %d", min(n, j.MaxAttempts), j.MaxAttempts)
 }
 
-// plural is a number of things.
+// plural formats a number of things.
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -207,10 +207,10 @@ func plural(n int, one string) string {
 	return thousands(int64(n)) + " " + one + "s"
 }
 
-// forPrograms are words of advice that is for programs.
+// forPrograms are words that occur only in hints for programs.
 var forPrograms = []string{"GET /", "POST /", "DELETE /", "Bearer", "endpoints", "curl", "nextCursor", "?userId=", "Idempotency-Key", "CORS_ORIGINS"}
 
-// hint is what an error says to do, without the sentences that are for programs.
+// hint returns the hint of an error without the sentences for programs.
 func hint(text string) string {
 	var kept []string
 	for sentence := range strings.SplitAfterSeq(text, ". ") {
@@ -221,10 +221,10 @@ func hint(text string) string {
 	return strings.Join(kept, " ")
 }
 
-// faultText is an error with what to do about it.
+// faultText returns an error's message with its hint.
 func faultText(e *job.Error) string { return strings.TrimSpace(e.Message + ". " + hint(e.Hint)) }
 
-// faultsOf are an error and its details.
+// faultsOf returns the texts of an error and its details.
 func faultsOf(e *job.Error) []string {
 	faults := []string{faultText(e)}
 	for _, detail := range e.Details {
@@ -233,12 +233,12 @@ func faultsOf(e *job.Error) []string {
 	return faults
 }
 
-// detailText is one thing that is wrong, behind the name of its field.
+// detailText returns the text of a detail, after the name of its field.
 func detailText(d job.Detail) string {
 	return strings.TrimPrefix(strings.TrimPrefix(d.Path, "/")+": "+d.Message, ": ")
 }
 
-// dict makes several values one, for a part of a page.
+// dict combines several values into one, as the argument of a template.
 func dict(pairs ...any) (map[string]any, error) {
 	all := map[string]any{}
 	for at := 0; at+1 < len(pairs); at += 2 {

@@ -9,26 +9,26 @@ import (
 	"ringback/internal/job"
 )
 
-// jobView is what every page about one job shows.
+// jobView is the data that every page about one job shows.
 type jobView struct {
 	Job job.Job
 	// Tab is the page: conversation, timeline, review, files, transcript or audit.
 	Tab string
-	// Steering is how often its change was steered; nil where it works on no repositories,
-	// as noChange says.
+	// Steering describes how the job's change was steered. It is nil if the API refused it, usually
+	// because the job works on no repositories; noChange is that error.
 	Steering *job.SteeringState
 	noChange error
-	// Question is the question that it waits at; nil where it waits for none.
+	// Question is the question that the job waits at; nil if it waits for none.
 	Question *question
-	// May be done to it now.
+	// The actions that are possible now.
 	MayCancel, MayRetry, MayInterrupt bool
 	// The rest depends on the page.
 	Messages []message
-	// Said is what was written to Claude and not taken, Faults why.
+	// Said is the rejected text for Claude, Faults the reasons for its rejection.
 	Said   string
 	Faults []string
 	Result *resultView
-	// InputTree is what was asked for.
+	// InputTree is the job's input.
 	InputTree *tree
 	Data      any
 }
@@ -36,24 +36,24 @@ type jobView struct {
 // message is an entry of the conversation.
 type message struct {
 	job.Message
-	// Mine is whether a person said it.
+	// Mine is true if a person wrote it.
 	Mine bool
-	// By is who said it: the person, Claude, or Ringback; of a notice, what it is.
+	// By is its author: the person, Claude or Ringback; for a notice, it is a heading.
 	By string
 	// Calls are the tool calls, each with its result.
 	Calls []toolCall
-	// Question is what the message asks; nil if it asks nothing.
+	// Question is the question that the message asks; nil if it asks none.
 	Question *job.Question
 	Texts    []string
 }
 
-// toolCall is a call of a tool, and what came of it.
+// toolCall is a tool call with its outcome.
 type toolCall struct {
 	Name, State   string
 	Input, Output json.RawMessage
 }
 
-// viewJob reads what all pages about a job show.
+// viewJob reads the data for all pages about a job.
 func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 	found, err := v.api().Get(v.Request().Context(), id)
 	if err != nil {
@@ -75,7 +75,7 @@ func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 	return view, nil
 }
 
-// Change is whether it works on repositories.
+// Change reports whether the job works on repositories.
 func (v jobView) Change() bool { return v.Steering != nil }
 
 func (v *visit) renderJob(view jobView) error {
@@ -91,7 +91,7 @@ func (c *Console) job(v *visit) error {
 	return v.renderJob(view)
 }
 
-// conversation reads what the first page about a job shows.
+// conversation reads the data for the first page about a job.
 func (v *visit) conversation() (jobView, error) {
 	view, err := v.viewJob(job.ID(v.Param("id")), "conversation")
 	if err != nil {
@@ -107,7 +107,7 @@ func (v *visit) conversation() (jobView, error) {
 	return view, nil
 }
 
-// mostMessages is how many of the latest messages of a conversation are shown.
+// mostMessages is the number of messages of a conversation shown: the latest.
 const mostMessages = 300
 
 // messages reads the conversation of a job.
@@ -116,7 +116,7 @@ func (v *visit) messages(j job.Job) ([]message, error) {
 	for after := int64(0); ; {
 		found, err := v.api().Messages(v.Request().Context(), j.SessionID, j.UserID, after, 500)
 		if e := v.asErrorOrNil(err); e != nil && e.Kind == job.NotFound {
-			return nil, nil // nothing was said yet
+			return nil, nil // there are no messages yet
 		}
 		if err != nil {
 			return nil, err
@@ -172,13 +172,13 @@ func newMessage(m job.Message) message {
 	return shown
 }
 
-// questionIn is what a message asks, nil if it asks nothing. The summary of a change is
-// something that Claude says.
+// questionIn returns the question that a message asks; nil if it asks none. The summary of a change
+// is a message by Claude, not a question.
 func questionIn(m job.Message) *job.Question {
 	asked := job.Checkpoint{Message: m.Content, Props: m.Props}
 	if m.MessageType == job.CheckpointMessage {
 		var props job.Props
-		_ = job.UnmarshalExact(m.Props, &props) // the message says what is asked, whatever the props are
+		_ = job.UnmarshalExact(m.Props, &props) // the message contains the question even if the props are invalid
 		asked.Type = props.CheckpointType
 	}
 	if m.MessageType != job.WhichMessage && m.MessageType != job.CheckpointMessage || asked.Type == job.Review {
@@ -188,7 +188,7 @@ func questionIn(m job.Message) *job.Question {
 	return &q
 }
 
-// callWords are what people read of how far a tool call is.
+// callWords formats the state of a tool call for people.
 func callWords(s job.PartState) string {
 	switch s {
 	case job.InputAvailable:
@@ -219,7 +219,7 @@ func (c *Console) retry(v *visit) error {
 	return v.see(jobPath(id, ""))
 }
 
-// say writes to the job's conversation, and interrupts what Claude does if asked to.
+// say writes to the job's conversation, and interrupts Claude if requested.
 func (c *Console) say(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {
@@ -247,7 +247,7 @@ func (c *Console) say(v *visit) error {
 	return v.render(statusOf(e), "job_conversation", page{Title: j.Kind + " " + shortID(j.ID), Tab: "jobs", Data: view})
 }
 
-// files lists what the job made.
+// files lists the files that the job created.
 func (c *Console) files(v *visit) error {
 	view, err := v.viewJob(job.ID(v.Param("id")), "files")
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *Console) files(v *visit) error {
 	return v.renderJob(view)
 }
 
-// file serves one of them, as the API does.
+// file serves one of the job's files, as the API does.
 func (c *Console) file(v *visit) error {
 	_, below, _ := strings.Cut(v.Request().URL.EscapedPath(), "/files/")
 	r, err := http.NewRequestWithContext(v.Request().Context(), v.Request().Method, client.DefaultURL+"/api"+jobPath(job.ID(v.Param("id")), "/files/")+below, nil)
@@ -280,7 +280,7 @@ func (c *Console) file(v *visit) error {
 	return nil
 }
 
-// transcript shows what the CLI printed.
+// transcript shows the output of the CLI.
 func (c *Console) transcript(v *visit) error {
 	view, err := v.viewJob(job.ID(v.Param("id")), "transcript")
 	if err != nil {
@@ -294,7 +294,7 @@ func (c *Console) transcript(v *visit) error {
 	return v.renderJob(view)
 }
 
-// audit shows who allowed what.
+// audit shows the audit log.
 func (c *Console) audit(v *visit) error {
 	view, err := v.viewJob(job.ID(v.Param("id")), "audit")
 	if err != nil {

@@ -11,30 +11,30 @@ import (
 	"ringback/internal/job"
 )
 
-// jobList is what the page of jobs shows.
+// jobList is the data of the page with jobs.
 type jobList struct {
 	Jobs   []job.Job
 	Filter jobFilter
 	Kinds  []client.Kind
 	States []job.State
-	// Next is the address of the next page; empty on the last. SearchedTo is set if older jobs were
-	// not looked at yet.
+	// Next is the URL of the next page; empty on the last. SearchedTo is set if older jobs were not
+	// searched yet.
 	Next       string
 	SearchedTo time.Time
-	// Narrowed is whether anything is filtered by.
+	// Narrowed is true if any filter is set.
 	Narrowed bool
 }
 
-// jobFilter is what is filtered by, as it stands in the URL.
+// jobFilter contains the filter parameters of the URL.
 type jobFilter struct{ Kind, Status, User, ID, Tag, Text, Since, Until string }
 
-// filter reads what the URL filters by.
+// filter returns the filter in the URL.
 func (v *visit) filter() jobFilter {
 	text := func(name string) string { return strings.TrimSpace(v.QueryParam(name)) }
 	return jobFilter{text("kind"), text("status"), text("user"), text("id"), text("tag"), text("q"), text("since"), text("until")}
 }
 
-// ofAPI is the filter as the API takes it. A date is a day in UTC: since its beginning, until its end.
+// ofAPI returns the filter for the API. A date is a day in UTC: since its beginning, until its end.
 func (f jobFilter) ofAPI() (client.Filter, error) {
 	q := client.Filter{UserID: f.User, Kind: f.Kind, State: job.State(f.Status), IDPrefix: f.ID, Tag: f.Tag, Text: f.Text}
 	var err error
@@ -45,7 +45,7 @@ func (f jobFilter) ofAPI() (client.Filter, error) {
 	return q, err
 }
 
-// timeOf reads a time, or a date and so many days more; zero for "".
+// timeOf parses a time, or a date to which it adds days; zero for "".
 func timeOf(name, text string, days int) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -88,7 +88,7 @@ func (c *Console) jobs(v *visit) error {
 	return v.render(http.StatusOK, "jobs", page{Title: "Jobs", Tab: "jobs", Watch: v.follow(), Follow: true, Data: list})
 }
 
-// nextPage is the address of this page with another cursor.
+// nextPage returns the URL of this page with another cursor.
 func nextPage(v *visit, cursor string) string {
 	query := url.Values{}
 	maps.Copy(query, v.QueryParams())

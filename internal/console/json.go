@@ -8,25 +8,25 @@ import (
 	"ringback/internal/literal"
 )
 
-// The limits of JSON that is laid out. Beyond them it is shown as it was written.
+// The limits for formatting JSON. Beyond them it is shown unformatted.
 const (
-	// mostIndented is how many times longer indentation may make it: what is nested deeply
-	// is indented at every level.
+	// mostIndented is the factor by which indentation may lengthen it: deeply nested values are
+	// indented at every level.
 	mostIndented = 8
-	// mostValues is how many values are unfolded one by one.
+	// mostValues is the maximum number of values shown as a tree.
 	mostValues = 10_000
-	// deepestTree is how deeply they may be nested.
+	// deepestTree is the maximum depth of that tree.
 	deepestTree = 8
 )
 
-// extent is how much JSON there is to lay out.
+// extent describes how much JSON there is to format.
 type extent struct {
-	// values is at least how many values it holds, names counted, and depth how deeply they
-	// are nested. indented is how many bytes line breaks and indentation add.
+	// values is the number of values, including names, or fewer; depth is their nesting. indented
+	// is the number of bytes that line breaks and indentation add.
 	values, depth, indented int
 }
 
-// extentOf reads JSON once, without anything but counting.
+// extentOf scans JSON once, without parsing it.
 func extentOf(text []byte) extent {
 	var e extent
 	depth, quoted := 0, false
@@ -50,8 +50,8 @@ func extentOf(text []byte) extent {
 	return e
 }
 
-// pretty is JSON as people read it, digit for digit. Characters that cannot be seen are
-// written as JSON escapes, so that what is sent back is the same.
+// pretty formats JSON for people and preserves all digits. Invisible characters are written as JSON
+// escapes, so that sending the text back does not change the value.
 func pretty(text json.RawMessage) string {
 	shown := text
 	if extentOf(text).indented <= mostIndented*len(text) {
@@ -66,5 +66,5 @@ func pretty(text json.RawMessage) string {
 	return literal.JSON(unescaped.Replace(string(shown)))
 }
 
-// unescaped undoes escapes that Go writes of characters which mean something in HTML.
+// unescaped reverses Go's escapes of characters with a meaning in HTML.
 var unescaped = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")

@@ -12,27 +12,27 @@ import (
 	"ringback/internal/job"
 )
 
-// leaveView says where a link leads that Claude or a user wrote. Together, the parts before,
-// the host and the parts behind it are the address, in ASCII: letters of other scripts are as
-// browsers send them, so that none poses as another.
+// leaveView describes the target of a link that Claude or a user wrote. Before, Host and Behind
+// together are the URL, in ASCII: other scripts are encoded as browsers send them, so that no
+// letter can pose as another.
 type leaveView struct {
 	Before, Host, Behind string
-	// Address is all of it.
+	// Address is the whole URL.
 	Address string
-	// Own is set if it is on the host of this server, where a job may be listening.
+	// Own is set if the host is that of this server, where a job may be listening.
 	Own bool
-	// Written is the host as it was written, if that is something else.
+	// Written is the host as written, if that differs.
 	Written string
-	// User is what stands before the host and could be taken for it; empty for nothing.
+	// User is the user info before the host, which could be taken for the host; empty if none.
 	User string
 	// Plain is set if the connection is not encrypted.
 	Plain bool
 }
 
-// leavePath is the path of the page that a link leads to instead of its address.
+// leavePath returns the path of the page that replaces an external URL in a link.
 func leavePath(address string) string { return "/leave?to=" + url.QueryEscape(address) }
 
-// leave shows where a link leads.
+// leave shows the target of a link.
 func (c *Console) leave(v *visit) error {
 	to, err := url.Parse(v.QueryParam("to"))
 	if err == nil {
@@ -43,7 +43,8 @@ func (c *Console) leave(v *visit) error {
 	return job.Errorf(job.Invalid, "This is no address of the web")
 }
 
-// newLeave reads an address; false if it is none of the web. own is the host of this server.
+// newLeave describes a URL; it returns false if that is not a web URL. own is the host of this
+// server.
 func newLeave(to *url.URL, own string) (leaveView, bool) {
 	host := strings.ToLower(to.Hostname())
 	written := to.Hostname()
@@ -78,8 +79,8 @@ func newLeave(to *url.URL, own string) (leaveView, bool) {
 	return shown, true
 }
 
-// isOwn reports whether a host may be that of this server: names of a machine can mean each
-// other, and what is not certain counts.
+// isOwn reports whether a host may be that of this server. Different names can mean the same
+// machine; uncertain cases return true.
 func isOwn(host, own string) bool {
 	if name, _, err := net.SplitHostPort(own); err == nil {
 		own = name
@@ -98,13 +99,13 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
-// isNumeric reports whether browsers read a host as an address of IPv4 in another spelling:
-// 0x7f.1 or 2130706433.
+// isNumeric reports whether browsers parse a host as another spelling of an IPv4 address: 0x7f.1 or
+// 2130706433.
 func isNumeric(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return last != "" && strings.Trim(last, "0123456789abcdefx") == "" && last[0] >= '0' && last[0] <= '9'
 }
 
-// linkAttributes are those of a link to somewhere else: it says neither where it is nor who
-// opened it.
+// linkAttributes are the attributes of an external link: the target site does not learn the page,
+// and cannot access its window.
 const linkAttributes template.HTMLAttr = `rel="nofollow noreferrer noopener" target="_blank"`

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A link says where it leads, in the letters that browsers send, and whether that is on the
+// The page of a link shows its target in ASCII, as browsers send it, and whether that is on the
 // host of this server.
 func TestWhereALinkLeads(t *testing.T) {
 	t.Parallel()
@@ -23,7 +23,7 @@ func TestWhereALinkLeads(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := newLeave(to, "localhost:3001")
-		if want.Written != "" { // whichever spelling it has in ASCII
+		if want.Written != "" { // any ASCII form is accepted
 			want.Host, want.Address = got.Host, want.Before+got.Host+want.Behind
 			for _, r := range got.Host {
 				if r > 127 {

@@ -20,7 +20,8 @@ import (
 )
 
 // reader renders Markdown. goldmark escapes all text; safeNodes renders the nodes that could
-// bring in anything else. Links lead to a page that says where they go (leave.go). A test compares the result with what a sanitizer lets through.
+// contain anything else. Links go to a page that shows their target (leave.go). A test compares the
+// result with what a sanitizer allows.
 var reader = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithParser(boundedParser()),
@@ -32,10 +33,10 @@ var reader = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// safeNodes renders the nodes that name an address, hold HTML or carry attributes: it links to
-// the web and to e-mail addresses only, without telling where the reader comes from, shows
-// behind a link where it leads, HTML as it was written, and images, which would be loaded
-// from elsewhere, as their text with their address. It leaves out titles and classes.
+// safeNodes renders the nodes that contain a URL, HTML or attributes. It links only to web and
+// e-mail addresses, without a referrer, and shows the target after a link. It shows HTML as it was
+// written, and images, which would be loaded from elsewhere, as their text and URL. It leaves out
+// titles and classes.
 type safeNodes struct{}
 
 func (safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
@@ -58,10 +59,10 @@ func renderLink(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.Walk
 	return ast.WalkContinue, nil
 }
 
-// mostOfAddress is how many bytes of an address are shown behind a link or an image.
+// mostOfAddress is the maximum number of bytes of a URL shown after a link or an image.
 const mostOfAddress = 200
 
-// leadsTo shows where a link leads, whatever its text says.
+// leadsTo shows the target of a link, because its text may claim another.
 func leadsTo(address []byte) string {
 	return " (" + template.HTMLEscapeString(excerpt.Head(string(address), mostOfAddress)) + ")"
 }
@@ -96,7 +97,7 @@ func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	return ast.WalkContinue, nil
 }
 
-// writeEscaped writes parts of a text as they are written there.
+// writeEscaped writes parts of the source unchanged, except for escaping.
 func writeEscaped(w util.BufWriter, source []byte, parts *text.Segments) {
 	for i := range parts.Len() {
 		part := parts.At(i)
@@ -118,7 +119,7 @@ func renderAutoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) 
 	return ast.WalkContinue, nil
 }
 
-// linkTags returns what encloses the text of a link: nothing if the address may not be linked to.
+// linkTags returns the tags around the text of a link; empty if the URL may not be linked to.
 func linkTags(address []byte) (open, closing string) {
 	u, err := url.Parse(strings.TrimSpace(string(address)))
 	if err != nil {
@@ -147,7 +148,7 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	return ast.WalkContinue, nil
 }
 
-// markdown is a text of a model's or a user's as a page shows it.
+// markdown renders a text from a model or a user.
 func markdown(source string) template.HTML {
 	if len(source) <= mostMarkdown {
 		out := boundedBuffer{limit: mostExpansion*len(source) + leastHTML}
@@ -158,13 +159,13 @@ func markdown(source string) template.HTML {
 	return `<p class="help">Shown as text: too long or too complex to be laid out.</p>` + asText(source)
 }
 
-// asText is a text as it was written.
+// asText renders a text as it was written.
 func asText(text string) template.HTML {
 	return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
 }
 
-// gist is the beginning of a text of Markdown as it reads, without its marks: its first sentence,
-// or its first block if that has none.
+// gist returns the first sentence of a Markdown text, without its markup, or the whole first block
+// if no sentence ends within it.
 func gist(source string) string {
 	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
 	first := parsed.FirstChild()
@@ -179,8 +180,8 @@ func gist(source string) string {
 	return strings.TrimSpace(source)
 }
 
-// reviewGist is the question of a review in two lines: what Claude says of its change, and what
-// Ringback has found in it.
+// reviewGist returns the question of a review in two parts: what Claude reports about its change,
+// and what Ringback has found in it.
 func reviewGist(source string) (said, found string) {
 	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
 	for n := parsed.FirstChild(); n != nil; n = n.NextSibling() {
@@ -198,7 +199,7 @@ func reviewGist(source string) (said, found string) {
 
 var sentenceEnd = lazy.Regexp(`[.!?…] `)
 
-// wordsOf is the text below a node.
+// wordsOf returns the text below a node.
 func wordsOf(n ast.Node, source []byte) string {
 	var words strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -7,27 +7,27 @@ import (
 	"ringback/internal/job"
 )
 
-// overviewView is what the first page shows.
+// overviewView is the data of the first page.
 type overviewView struct {
-	// Counts are how many jobs there are, by state; nil where the visitor may not know.
+	// Counts are the numbers of jobs by state; nil if the visitor has no access to them.
 	Counts map[job.State]int64
-	// Failed and Waiting are the latest.
+	// Failed and Running are the latest jobs in those states.
 	Failed, Running []job.Job
 	Questions       []question
 	Limits          []job.Limit
 	Warnings        []string
-	// Budgets are those of today; none if the visitor may not know.
+	// Budgets are today's budgets; none if the visitor has no access to them.
 	Budgets []client.Budget
-	// People says how fast questions are answered.
+	// People describes how fast people answer questions.
 	People peopleStats
-	// Charts are of the last days; none where the visitor may not know.
+	// Charts cover the last days; none if the visitor has no access to them.
 	Charts []chart
 }
 
-// Count is how many jobs are in a state.
+// Count returns the number of jobs in a state, as text.
 func (o overviewView) Count(state string) string { return thousands(o.Counts[job.State(state)]) }
 
-// peopleStats is how people answer.
+// peopleStats describes how people answer.
 type peopleStats struct {
 	Known    bool
 	Opened   int64
@@ -64,7 +64,7 @@ func (c *Console) overview(v *visit) error {
 		shown.Charts = chartsOf(stats.Value.Days)
 	}
 	ready, err := v.api().Ready(ctx)
-	if e := v.asErrorOrNil(err); e != nil { // it says why jobs do not run
+	if e := v.asErrorOrNil(err); e != nil { // its details explain why jobs do not run
 		for _, problem := range e.Details {
 			shown.Warnings = append(shown.Warnings, detailText(problem))
 		}

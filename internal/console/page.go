@@ -18,38 +18,38 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// page is what every page is rendered from.
+// page is the data from which every page is rendered.
 type page struct {
-	// Title is that of the window.
+	// Title is the title of the window.
 	Title string
-	// Tab is which entry of the navigation is current: overview, jobs, inbox or docs.
+	// Tab is the current entry of the navigation: overview, jobs, inbox or docs.
 	Tab string
-	// Watch says whose events the page is to follow.
+	// Watch selects the events that the page follows.
 	Watch watch
-	// Follow is whether the page shows what is new at once, above what is there, as long as
-	// nobody has scrolled: a list that is watched.
+	// Follow is set for a list that is kept in view: as long as the page is not scrolled, it shows
+	// new entries at once, at the top.
 	Follow bool
-	// Data is what the page itself shows.
+	// Data is the data of this kind of page.
 	Data any
 
-	// The rest is filled in by render.
+	// render fills in the rest.
 	Who     Identity
 	Open    bool
 	Waiting int64
 	Now     time.Time
-	// AsText is set if texts are shown as they were written.
+	// AsText is set if texts are shown unrendered.
 	AsText bool
 }
 
-// watch says which events make a page fetch itself anew.
+// watch selects the events that make a page fetch itself again.
 type watch struct {
-	// UserID is whose events, RequestID those of one job; all of the user's where it is
-	// empty. A page with no UserID follows none.
+	// UserID and RequestID select the events of a user and of one job; if RequestID is empty, all
+	// events of the user count. A page without a UserID follows no events.
 	UserID    string
 	RequestID job.ID
 }
 
-// follow watches all that the visitor may see.
+// follow returns a watch for everything that the visitor may see.
 func (v *visit) follow() watch {
 	if v.Who.UserID != "" {
 		return watch{UserID: v.Who.UserID}
@@ -57,7 +57,7 @@ func (v *visit) follow() watch {
 	return watch{UserID: "*"}
 }
 
-// parsePages reads the templates: each page with the layout and the parts. prose shows texts
+// parsePages parses the templates: each page with the layout and the parts. prose renders texts
 // that may be Markdown.
 func parsePages(files static, prose func(string) template.HTML) map[string]*template.Template {
 	base := template.Must(template.New("").Funcs(functions(files)).Funcs(template.FuncMap{"markdown": prose}).ParseFS(templates, "templates/layout.html", "templates/parts/*.html"))
@@ -75,11 +75,11 @@ func parsePages(files static, prose func(string) template.HTML) map[string]*temp
 	return pages
 }
 
-// render shows a page.
+// render renders a page.
 func (v *visit) render(status int, name string, p page) error {
 	p.Who, p.Open, p.Now = v.Who, v.console.opts.Open, time.Now()
 	if p.Open || p.Who != (Identity{}) {
-		// Where it cannot be counted, the page itself says what is wrong.
+		// If it cannot be counted, the page itself shows what is wrong.
 		p.Waiting, _ = v.api().CountCheckpoints(v.Request().Context(), client.CheckpointFilter{Status: job.Open})
 	}
 	pages := v.console.pages
@@ -92,14 +92,14 @@ func (v *visit) render(status int, name string, p page) error {
 	} else if err != nil {
 		return err
 	}
-	return v.HTML(status, withPrefix(literal.Text(text.String()), prefix(v.Request()))) // whatever stands where, no text poses as another
+	return v.HTML(status, withPrefix(literal.Text(text.String()), prefix(v.Request()))) // no text can pose as another
 }
 
-// asError is what a page says of an error.
+// asError converts an error for display.
 func (v *visit) asError(err error) *job.Error {
 	e, _ := httpjson.AsError(err, v.Request())
 	return e
 }
 
-// statusOf is the status of a page that shows an error.
+// statusOf returns the HTTP status of a page that shows an error.
 func statusOf(e *job.Error) int { return httpjson.Status(e.Kind) }

@@ -11,35 +11,35 @@ import (
 	"ringback/internal/literal"
 )
 
-// patch is what has changed in a file, as a page shows it.
+// patch is the changes to a file, prepared for a page.
 type patch struct {
 	job.FileDiff
-	// Repository is its repository's name, Anchor the id of its place on the page.
+	// Repo is the repository's name, Anchor the HTML id of the file's place on the page.
 	Repo, Anchor string
 	Rows         []row
-	// Cut is whether some lines of it are not shown.
+	// Cut is true if some of its lines are not shown.
 	Cut bool
 	// File is the same file in the whole change.
 	File changedFile
-	// Folded is whether its lines are shown only once somebody unfolds them.
+	// Folded is true if its lines are hidden until the visitor unfolds them.
 	Folded bool
 }
 
-// row is a line of a patch, in both ways in which it can be shown.
+// row is a line of a patch, for both layouts.
 type row struct {
 	// Kind is add, del, same, or hunk for the heading of a part.
 	Kind string
-	// Old and New are the numbers of the line; 0 where it has none.
+	// Old and New are the line numbers; 0 if the line does not exist on that side.
 	Old, New int
-	// HTML is the text of the line, with its colours.
+	// HTML is the coloured text of the line.
 	HTML template.HTML
 	text string
-	// Left and Right are the same side by side.
+	// Left and Right are the two sides of a row in the side-by-side layout.
 	Left, Right *row
 }
 
-// newPatch reads the text of a patch. It takes one that begins or ends in the midst of a
-// part, which is how pages are cut.
+// newPatch parses the text of a patch. The text may begin or end within a hunk, because pages cut a
+// change at any line.
 func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	p := patch{FileDiff: f, Repo: repository, Anchor: anchor}
 	old, now := f.OldStart, f.NewStart
@@ -69,26 +69,26 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	return p
 }
 
-// chunkRows is how many lines are laid out by themselves: what changes at one of them moves
-// the others of its chunk alone.
+// chunkRows is the number of lines laid out together: a layout change in one of them affects only
+// its own chunk.
 const chunkRows = 100
 
-// Chunks are the lines of a patch in runs.
+// Chunks returns the lines of a patch in chunks.
 func (p patch) Chunks() [][]row { return slices.Collect(slices.Chunk(p.Rows, chunkRows)) }
 
-// Large is whether it is laid out at once, whether it is in sight or not: a browser that
-// passes it over has to catch up when the focus goes through it.
+// Large reports whether the browser must lay out the patch even while it is out of view. Otherwise,
+// it would have to catch up when the focus moves through a large patch.
 func (p patch) Large() bool { return len(p.Rows) > 3*chunkRows }
 
-// Lines is how many lines have changed.
+// Lines returns the number of changed lines.
 func (p patch) Lines() int { return p.Additions + p.Deletions }
 
-// Wide is whether the numbers of lines have many digits.
+// Wide reports whether line numbers have many digits.
 func (p patch) Wide() bool {
 	return slices.ContainsFunc(p.Rows, func(r row) bool { return max(r.Old, r.New) >= 100_000 })
 }
 
-// hunkStart reads the numbers of "@@ -1,2 +3,4 @@".
+// hunkStart parses the line numbers of "@@ -1,2 +3,4 @@".
 func hunkStart(line string) (old, now int) {
 	for word := range strings.FieldsSeq(line) {
 		number, _, _ := strings.Cut(word[1:], ",")
@@ -103,12 +103,12 @@ func hunkStart(line string) (old, now int) {
 	return old, now
 }
 
-// longLine is from how many bytes on a line is shown without colours: a string or a regular
-// expression that does not end may be looked for from each of its characters.
+// longLine is the number of bytes above which a line gets no syntax colours: the scanner may search
+// for the end of an unclosed string or regular expression from each of its characters.
 const longLine = 400
 
-// colour makes HTML of the text of all lines: syntax by the file's name, and what has
-// changed within a line where a line replaces another.
+// colour sets the HTML of all lines: syntax by the file's name, and the changed part of a line that
+// replaces another.
 func (p *patch) colour() {
 	changed := p.changes()
 	language := syntax.Of(p.Path)
@@ -128,11 +128,11 @@ func (p *patch) colour() {
 	}
 }
 
-// part is a part of a line, in bytes.
+// part is a range of bytes of a line.
 type part struct{ from, to int }
 
-// replaced calls do for each run of lines that were removed, from dels on, and of those
-// that were added in their place, from adds up to end. Either may be none.
+// replaced calls do for each run of removed lines, starting at dels, followed by the lines added in
+// their place, from adds up to end. Either may be empty.
 func (p *patch) replaced(do func(dels, adds, end int)) {
 	for i := 0; i < len(p.Rows); {
 		dels := i
@@ -151,8 +151,8 @@ func (p *patch) replaced(do func(dels, adds, end int)) {
 	}
 }
 
-// changes are the parts that differ, by the number of the row, where as many lines were
-// removed as were added in their place.
+// changes returns the parts that differ, by row index, for each run with as many added as removed
+// lines.
 func (p *patch) changes() map[int]part {
 	found := map[int]part{}
 	p.replaced(func(dels, adds, end int) {
@@ -168,8 +168,8 @@ func (p *patch) changes() map[int]part {
 	return found
 }
 
-// differing are the parts in which two lines differ, to whole words; false where they
-// have too little in common.
+// differing returns the parts in which two lines differ, extended to whole words. It returns false
+// if the lines have too little in common.
 func differing(a, b string) (left, right part, ok bool) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -189,7 +189,7 @@ func differing(a, b string) (left, right part, ok bool) {
 	return part{head, len(a) - tail}, part{head, len(b) - tail}, same*3 >= max(len(strings.TrimSpace(a)), len(strings.TrimSpace(b)))
 }
 
-// inWord reports whether a place lies within a word, or within a character.
+// inWord reports whether a position is within a word or within a character.
 func inWord(s string, at int) bool {
 	return at > 0 && at < len(s) && isWord(s[at-1]) && isWord(s[at])
 }
@@ -207,13 +207,13 @@ func highlight(out *strings.Builder, language *syntax.Language, text string, cha
 	}
 }
 
-// syntaxClasses are the classes of style.css.
+// syntaxClasses are the CSS classes of style.css.
 var syntaxClasses = map[syntax.Class]string{
 	syntax.Comment: "s-c", syntax.Keyword: "s-k", syntax.String: "s-s", syntax.Number: "s-n", syntax.Name: "s-f",
 }
 
-// mark writes a piece of a line that begins at a place in it, escaped, with what has
-// changed in it marked.
+// mark writes an escaped piece of a line and marks what has changed in it. at is the position of
+// the piece in the line.
 func mark(out *strings.Builder, text, class string, at int, changed part) {
 	from, to := min(max(changed.from-at, 0), len(text)), min(max(changed.to-at, 0), len(text))
 	if class != "" {
@@ -233,7 +233,7 @@ func escaped(text string) template.HTML {
 	return template.HTML(template.HTMLEscapeString(literal.Text(text))) //nolint:gosec // it is escaped
 }
 
-// pair puts lines side by side: what was removed beside what was added in its place.
+// pair arranges lines side by side: removed lines next to the lines added in their place.
 func (p *patch) pair() {
 	for i := range p.Rows {
 		if p.Rows[i].Kind == "same" {
@@ -242,7 +242,7 @@ func (p *patch) pair() {
 	}
 	p.replaced(func(dels, adds, end int) {
 		for k := range max(adds-dels, end-adds) {
-			at := &p.Rows[dels+k] // as many rows as the longer side: enough of them
+			at := &p.Rows[dels+k] // as many rows as the longer side: there are enough
 			if dels+k < adds {
 				at.Left = &p.Rows[dels+k]
 			}

@@ -13,18 +13,18 @@ import (
 	"ringback/internal/lazy"
 )
 
-// Cookies know no ports: a browser sends those of a host to whatever listens on it, such as a
-// page of a job, and takes others of the same name from there. They know paths. So each
-// sign-in has a private path, /~ and an id that nobody can guess, before the paths of all
-// pages. Its cookie goes there only, under a name that is made of the id. Whoever does not know
-// the path neither gets the cookie nor can replace it; whoever has only one of the two has
-// nothing. The browser tells nobody the path (Referrer-Policy), and outside of it no cookie counts.
+// Cookies ignore ports: a browser sends a host's cookies to whatever listens on that host, such as
+// a page served by a job, and accepts cookies of the same name from there. But they respect paths.
+// So each sign-in has a private path, /~ and an unguessable ID, before the paths of all pages. Its
+// cookie is sent only there, under a name derived from the ID. Someone without the path can neither
+// get the cookie nor replace it; path or cookie alone is worthless. The browser does not reveal the
+// path (Referrer-Policy), and outside the path no cookie is accepted.
 
 // privatePath matches a path below a private one.
 var privatePath = lazy.Regexp(`^(/~([A-Z2-7]{26}))(/.*)$`)
 
-// pathCookie is the name of the cookie of a private path. Browsers take one with __Secure- from
-// pages over TLS only.
+// pathCookie returns the name of the cookie of a private path. Browsers accept a cookie with the
+// prefix __Secure- only over TLS.
 func pathCookie(pathID string, secure bool) string {
 	sum := sha256.Sum256([]byte("ringback private path " + pathID))
 	name := "ringback_" + hex.EncodeToString(sum[:8])
@@ -34,22 +34,23 @@ func pathCookie(pathID string, secure bool) string {
 	return name
 }
 
-// overTLS reports whether the page of a request comes over TLS.
+// overTLS reports whether the request for a page came over TLS.
 func overTLS(ec echo.Context) bool { return ec.Scheme() == "https" }
 
-// prefixKey is where the private path of a request is kept in its context.
+// prefixKey is the context key of a request's private path.
 type prefixKey struct{}
 
-// prefix is what all paths of a visit begin with: its private path, or nothing.
+// prefix returns the private path of a request, with which all its paths begin; empty if it has
+// none.
 func prefix(r *http.Request) string {
 	prefix, _ := r.Context().Value(prefixKey{}).(string)
 	return prefix
 }
 
-// enter takes the private path out of a request's, and puts the key or token of the sign-in into
-// the cookie that the pages and the WebSocket look for. What a page of another site or port
-// leads to below a private path is asked for again outside: it cannot know that of whoever
-// follows the link, so it is one that was made for them.
+// enter removes the private path from a request's URL, and puts the sign-in's key or token into the
+// cookie that the pages and the WebSocket read. If another site or port links to a URL below a
+// private path, enter redirects it to outside the path: that page cannot know the visitor's private
+// path, so the link contains one made for the visitor.
 func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		r := ec.Request()
@@ -76,20 +77,21 @@ func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// isLedByAnotherPage reports whether a browser follows a link or redirect of another site or port.
+// isLedByAnotherPage reports whether a browser follows a link or redirect from another site or
+// port.
 func isLedByAnotherPage(r *http.Request) bool {
 	from := r.Header.Get("Sec-Fetch-Site")
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && from != "" && from != "same-origin" && from != "none"
 }
 
-// isForAnybody reports whether a path is the same for all, so that no store is asked for it:
-// pages that say that the store is away look as others do.
+// isForAnybody reports whether a path is the same for all visitors. The store is not queried for
+// such paths, so that error pages look the same as others while the store is unavailable.
 func isForAnybody(path string) bool {
 	return path == "/client.js" || strings.HasPrefix(path, "/clients/") || strings.HasPrefix(path, "/static/")
 }
 
-// within is a request without its private path. The URL stays the same one: the router
-// reads it from the request that came.
+// within returns a request without its private path. It modifies the URL in place: the router reads
+// it from the original request.
 func within(r *http.Request, prefix string) *http.Request {
 	r = r.WithContext(context.WithValue(r.Context(), prefixKey{}, prefix))
 	r.URL.Path = strings.TrimPrefix(r.URL.Path, prefix)
@@ -98,7 +100,7 @@ func within(r *http.Request, prefix string) *http.Request {
 	return r
 }
 
-// setCookie replaces what a browser sent under a name; an empty value removes it.
+// setCookie replaces the value that a browser sent for a cookie; an empty value removes the cookie.
 func setCookie(r *http.Request, name, value string) {
 	all := r.Cookies()
 	r.Header.Del("Cookie")
@@ -112,8 +114,8 @@ func setCookie(r *http.Request, name, value string) {
 	}
 }
 
-// withPrefix makes the paths of a page lead to where the visitor is. All attributes with paths are
-// of our templates: what others wrote holds no quotation mark that is not escaped.
+// withPrefix adds the private path to the paths in a page. All attributes with paths come from our
+// templates: text from elsewhere contains no unescaped quotation mark.
 func withPrefix(page, prefix string) string {
 	if prefix == "" {
 		return page
@@ -121,8 +123,8 @@ func withPrefix(page, prefix string) string {
 	return strings.NewReplacer(` href="/`, ` href="`+prefix+`/`, ` action="/`, ` action="`+prefix+`/`, ` src="/`, ` src="`+prefix+`/`).Replace(page)
 }
 
-// signInPath is the page of the sign-in, from which one comes back to another. ended tells the
-// browser that its private path is no more.
+// signInPath returns the path of the sign-in page that returns to next. ended tells the browser
+// that its private path is no longer valid.
 func signInPath(next string, ended bool) string {
 	path := "/sign-in?next=" + url.QueryEscape(next)
 	if ended {

@@ -16,52 +16,52 @@ import (
 	"ringback/internal/job"
 )
 
-// question is a checkpoint as a page shows it, with what was filled in.
+// question is a checkpoint prepared for a page, with what was filled in.
 type question struct {
 	job.Checkpoint
 	Props job.Props
-	// Form is what its schema asks for; nil for none.
+	// Form is the form for its schema; nil if there is none.
 	Form *form.Field
 	// Choices are the values to choose from, as text.
 	Choices []string
-	// Asks is what is asked. Input is the input of a tool, which can be changed if it is Editable.
+	// Asks is the question. Input is the input of a tool, which can be edited if Editable is set.
 	Asks     job.Question
 	Input    string
 	Editable bool
-	// Changed is whether the input that the form shows is another one.
+	// Changed is true if the form shows an input that differs from the original.
 	Changed bool
-	// Yes and No are what the buttons say.
+	// Yes and No are the labels of the buttons.
 	Yes, No string
-	// Deadline is until when it waits; zero where that is not known.
+	// Deadline is the end of the wait for a reply; zero if unknown.
 	Deadline time.Time
-	// Kind is that of its job.
+	// Kind is the kind of its job.
 	Kind string
-	// By says who answered, once somebody has.
+	// By describes the person who answered; empty until then.
 	By string
-	// Text is what was written, Faults what is wrong with it. Filled is whether the form shows
-	// what was sent, which no news of the job may replace.
+	// Text is what was written, Faults what is wrong with it. Filled is true if the form shows what
+	// was sent, which updates must not replace.
 	Text   string
 	Scope  string
 	Faults []string
 	Filled bool
-	// Kept is what was written where it can be sent no more.
+	// Kept contains the written texts if they can no longer be sent.
 	Kept []written
-	// Listed is whether it stands in a list, where a review is two lines: what Claude has Said of
-	// its change, and what was Found in it.
+	// Listed is true if the question is shown in a list, where a review has two lines: Said is what
+	// Claude reports about its change, Found what Ringback has found in it.
 	Listed      bool
 	Said, Found string
-	// Back is the page to go back to.
+	// Back is the page to return to.
 	Back string
 }
 
-// mostChoices is how many values have a button of their own. The others are in the text of
-// the question, and can be written.
+// mostChoices is the maximum number of buttons for values. The other values are in the text of the
+// question and can be typed.
 const mostChoices = 200
 
-// newQuestion shows a checkpoint with nothing filled in.
+// newQuestion returns a checkpoint with nothing filled in.
 func (v *visit) newQuestion(c job.Checkpoint) question {
 	q := question{Checkpoint: c, Asks: c.Question(), Back: v.Request().URL.RequestURI(), Scope: "once", Yes: "Approve", No: "Deny"}
-	_ = job.UnmarshalExact(c.Props, &q.Props) // props that cannot be read are shown as they are
+	_ = job.UnmarshalExact(c.Props, &q.Props) // invalid props are shown as they are
 	if q.Props.Yes != nil {
 		q.Yes = q.Props.Yes.Label
 	}
@@ -82,7 +82,7 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 	return q
 }
 
-// filled shows again what was sent, and what is wrong with it.
+// filled returns the question with what was sent and the reasons for its rejection.
 func (q question) filled(sent url.Values, e *job.Error) question {
 	q.Text, q.Scope, q.Filled = sent.Get("text"), cmp.Or(sent.Get("scope"), "once"), true
 	if q.Editable && sent.Has("input") {
@@ -103,7 +103,7 @@ func (q question) filled(sent url.Values, e *job.Error) question {
 	return q.withValues(sent, at)
 }
 
-// withValues shows the form of a question with what was filled in, and what is wrong with that.
+// withValues returns the question with its form filled in, and with the faults of the values.
 func (q question) withValues(sent url.Values, faults []job.Detail) question {
 	if back := sent.Get("back"); back != "" {
 		q.Back = localPath(back)
@@ -115,7 +115,7 @@ func (q question) withValues(sent url.Values, faults []job.Detail) question {
 	return q
 }
 
-// answer is what was sent as a reply.
+// answer returns the reply that was sent.
 func (q question) answer(sent url.Values) (client.Reply, error) {
 	r := client.Reply{Decision: job.Decision(sent.Get("decision")), Text: strings.TrimSpace(sent.Get("text"))}
 	if suggested := sent.Get("suggested"); suggested != "" {
@@ -137,7 +137,7 @@ func (q question) answer(sent url.Values) (client.Reply, error) {
 	return r, nil
 }
 
-// seen is what of a change was on the page.
+// seen returns which part of a change the page showed.
 func seen(sent url.Values) client.Seen {
 	s := client.Seen{Shown: job.ShownWhole}
 	if sent.Get("paged") != "" {
@@ -160,7 +160,7 @@ func seen(sent url.Values) client.Seen {
 	return s
 }
 
-// changedInput adds the input of a tool call to a reply where it was changed.
+// changedInput adds the input of a tool call to a reply if it was edited.
 func (q question) changedInput(sent url.Values, r *client.Reply) error {
 	text := strings.TrimSpace(sent.Get("input"))
 	if text == "" || sameJSON([]byte(text), q.Props.ToolInput) {
@@ -172,13 +172,13 @@ func (q question) changedInput(sent url.Values, r *client.Reply) error {
 	return nil
 }
 
-// sameJSON reports whether two texts are the same in JSON, digit for digit.
+// sameJSON reports whether two texts are the same JSON value, with all digits of numbers.
 func sameJSON(a, b []byte) bool {
 	var left, right any
 	return job.UnmarshalExact(a, &left) == nil && job.UnmarshalExact(b, &right) == nil && reflect.DeepEqual(left, right)
 }
 
-// values are what was filled in.
+// values returns the values that were filled in.
 func (q question) values(sent url.Values) (map[string]json.RawMessage, error) {
 	s, err := form.Parse(q.Props.Schema)
 	if err != nil {
@@ -196,13 +196,13 @@ func (q question) values(sent url.Values) (map[string]json.RawMessage, error) {
 	return values, json.Unmarshal(text, &values)
 }
 
-// inboxView is what the inbox shows.
+// inboxView is the data of the inbox.
 type inboxView struct {
 	Questions []question
 	Type      job.CheckpointType
 	Types     []job.CheckpointType
 	Next      string
-	// Answered are the latest that were closed.
+	// Answered are the latest answered questions.
 	Answered []question
 }
 
@@ -235,7 +235,7 @@ func (c *Console) inbox(v *visit) error {
 	return v.render(http.StatusOK, "inbox", page{Title: "Inbox", Tab: "inbox", Watch: v.follow(), Data: shown})
 }
 
-// look is newQuestion with what its job knows of it.
+// look returns newQuestion with the data from its job.
 func (v *visit) look(c job.Checkpoint) question {
 	q := v.newQuestion(c)
 	if c.RequestID == "" {
@@ -247,8 +247,8 @@ func (v *visit) look(c job.Checkpoint) question {
 	return q
 }
 
-// complete adds what the job and its audit log know of a question: until when it waits,
-// and who has answered.
+// complete adds data from the job and its audit log to a question: the deadline, and who answered
+// it.
 func (v *visit) complete(q *question, j job.Job) {
 	q.Kind = j.Kind
 	if q.Status.Waits() {
@@ -257,7 +257,7 @@ func (v *visit) complete(q *question, j job.Job) {
 	}
 	log, err := v.api().Audit(v.Request().Context(), j.ID)
 	if err != nil {
-		return // the question itself is what matters
+		return // the question itself is more important
 	}
 	for _, line := range log.Entries() {
 		var e job.AuditEntry
@@ -267,7 +267,7 @@ func (v *visit) complete(q *question, j job.Job) {
 	}
 }
 
-// checkpoint is the page of one question.
+// checkpoint shows the page of one question.
 func (c *Console) checkpoint(v *visit) error {
 	q, err := v.question()
 	if err != nil {
@@ -292,12 +292,12 @@ func (v *visit) renderQuestion(status int, q question) error {
 		watch.UserID, watch.RequestID = q.UserID, q.RequestID
 	}
 	if status != http.StatusOK {
-		watch.UserID = "" // the page fetched anew would say nothing of what was wrong, or written
+		watch.UserID = "" // fetching the page again would lose the faults and the text
 	}
 	return v.render(status, "checkpoint", page{Title: heading(q.Checkpoint), Tab: "inbox", Watch: watch, Data: q})
 }
 
-// actorWords says who did something, and where.
+// actorWords describes who did something, and where.
 func actorWords(a job.Actor) string {
 	who := a.UserID
 	if a.Key != "" {
@@ -314,8 +314,8 @@ func actorWords(a job.Actor) string {
 	}[a.Via]
 }
 
-// reply takes the answer to a question. Whatever keeps it from being taken, the page shows
-// again what was written.
+// reply submits the answer to a question. If it is rejected for any reason, the page shows again
+// what was written.
 func (c *Console) reply(v *visit) error {
 	q, err := v.question()
 	if err != nil {
@@ -340,12 +340,12 @@ func (c *Console) reply(v *visit) error {
 		return v.see(localPath(cmp.Or(sent.Get("back"), "/inbox")))
 	}
 	if now, err := v.question(); err == nil {
-		q = now // it may have been answered in between
+		q = now // it may have been answered in the meantime
 	}
 	return v.replyAgain(q, sent, err)
 }
 
-// replyAgain shows why a reply was not taken, and what was written.
+// replyAgain shows why a reply was rejected, and what was written.
 func (v *visit) replyAgain(q question, sent url.Values, err error) error {
 	e := v.asError(err)
 	if done, err := v.decideAgain(q, sent, e); done {
@@ -358,7 +358,7 @@ func (v *visit) replyAgain(q question, sent url.Values, err error) error {
 	return v.renderQuestion(statusOf(e), q.filled(sent, e))
 }
 
-// changed is what was sent that the question did not say itself.
+// changed returns what was sent except values that come unchanged from the question.
 func (q question) changed(sent url.Values) url.Values {
 	own := maps.Clone(sent)
 	if sameJSON([]byte(sent.Get("input")), q.Props.ToolInput) {

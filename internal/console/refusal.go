@@ -17,27 +17,27 @@ import (
 	"ringback/internal/job"
 )
 
-// refusal is what a page says that shows what was asked for no more, or not now.
+// refusal is the data of a page that is shown instead of what was requested.
 type refusal struct {
 	*job.Error
-	// Advice is what to do, in words for people.
+	// Advice describes for people what to do.
 	Advice string
-	// Links lead on, the likeliest first.
+	// Links are further pages, the most likely first.
 	Links []pageLink
-	// Again is whether the page fetches itself anew after a while.
+	// Again is true if the page fetches itself again after a while.
 	Again bool
-	// Kept is what was written, which nothing has been done with.
+	// Kept contains texts that were sent but not used.
 	Kept []written
 }
 
-// pageLink leads to a page.
+// pageLink is a link to a page.
 type pageLink struct{ Path, Words string }
 
-// written is a text that somebody has sent.
+// written is a text that a visitor has sent.
 type written struct{ Label, Text string }
 
-// Errors answers what goes wrong before a page is reached, or where there is none: with a
-// page where a person looks, and else as programs is used to.
+// Errors handles errors for which no page was reached, or for which there is none: with a page for
+// people, and with programs for all other clients.
 func (c *Console) Errors(programs echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 	return func(err error, ec echo.Context) {
 		if httpjson.IsAnswered(err, ec) || !c.isForPerson(ec) {
@@ -55,15 +55,15 @@ func (c *Console) Errors(programs echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 	}
 }
 
-// isForPerson reports whether a browser shows the answer as a page: it asks for one, and not
-// at an address of the API.
+// isForPerson reports whether a browser shows the response as a page: it accepts HTML, and the URL
+// is not part of the API.
 func (c *Console) isForPerson(ec echo.Context) bool {
 	route := ec.Path()
 	return (route == "" || c.routes[route]) && !strings.HasPrefix(ec.Request().URL.Path, "/api/") &&
 		strings.Contains(ec.Request().Header.Get(echo.HeaderAccept), echo.MIMETextHTML)
 }
 
-// ofAnotherSite words the refusal of what a page of another site sent.
+// ofAnotherSite returns an error for what a page of another site sent; otherwise it returns err.
 func (v *visit) ofAnotherSite(err error) error {
 	if v.console.writes.Check(v.Request()) == nil {
 		return err
@@ -71,7 +71,7 @@ func (v *visit) ofAnotherSite(err error) error {
 	return job.Errorf(job.Forbidden, "This was sent by a page of another site").WithHint("Nothing was done. Open the console itself, and do it there.")
 }
 
-// inWords says for people what programs are told of an address.
+// inWords replaces errors about the URL that are meant for programs.
 func (v *visit) inWords(err error) error {
 	known, ok := errors.AsType[*echo.HTTPError](err)
 	switch {
@@ -83,11 +83,11 @@ func (v *visit) inWords(err error) error {
 	return err
 }
 
-// mostSent is the most bytes of a form, mostUnread how many more are read so that the
-// browser shows the page that says so.
+// mostSent is the size limit of a form, in bytes; mostUnread is how much more is read so that the
+// browser shows the error page.
 const mostSent, mostUnread = 4 << 20, 64 << 20
 
-// sent is the form that was sent.
+// sent returns the form that was sent.
 func (v *visit) sent() (url.Values, error) {
 	r := v.Request()
 	body := r.Body
@@ -103,7 +103,7 @@ func (v *visit) sent() (url.Values, error) {
 	return nil, job.Errorf(job.Invalid, "The form could not be read").WithHint("Nothing was done. Go back, and send it again.")
 }
 
-// fail shows what went wrong.
+// fail shows an error page.
 func (v *visit) fail(err error) error {
 	reading := v.Request().Method == http.MethodGet
 	e := httpjson.Refuse(v.console.log, err, v)
@@ -115,13 +115,13 @@ func (v *visit) fail(err error) error {
 		e, said.Message = &said, "The address asks for something that there is not"
 	}
 	shown := refusal{Error: e, Advice: advice(e, reading), Links: v.waysOn(e), Again: reading && e.Kind == job.Unavailable}
-	if e.Kind != job.Forbidden { // another site could have written it
+	if e.Kind != job.Forbidden { // if forbidden, another site could have written it
 		shown.Kept = v.kept()
 	}
 	return v.render(statusOf(e), "error", page{Title: e.Message, Data: shown})
 }
 
-// advice is what to do about an error.
+// advice returns what to do about an error.
 func advice(e *job.Error, reading bool) string {
 	said := hint(e.Hint)
 	switch e.Kind {
@@ -141,7 +141,7 @@ func advice(e *job.Error, reading bool) string {
 	return said
 }
 
-// waysOn are the links of a refusal.
+// waysOn returns the links of a refusal.
 func (v *visit) waysOn(e *job.Error) []pageLink {
 	path := v.Request().URL.Path
 	var links []pageLink
@@ -170,7 +170,7 @@ func (v *visit) waysOn(e *job.Error) []pageLink {
 	return append(links, pageLink{"/", "To the overview"})
 }
 
-// cameFrom is the page from which a request was sent, where that is one of ours.
+// cameFrom returns the page that sent the request; empty if it is not one of ours.
 func (v *visit) cameFrom() string {
 	from, err := url.Parse(v.Request().Referer())
 	if err != nil || from.Host != v.Request().Host {
@@ -179,7 +179,7 @@ func (v *visit) cameFrom() string {
 	return localPath(from.RequestURI())
 }
 
-// kept are the texts of a form that was sent, as far as it could be read: whoever wrote them
+// kept returns the texts of a form that was sent, as far as it could be read, so that the visitor
 // can copy them.
 func (v *visit) kept() []written {
 	if v.Request().Method != http.MethodPost || v.Request().URL.Path == "/sign-in" {
@@ -189,7 +189,7 @@ func (v *visit) kept() []written {
 	return writtenIn(sent)
 }
 
-// writtenIn are the texts that somebody has written into a form.
+// writtenIn returns the texts that a visitor has written into a form.
 func writtenIn(sent url.Values) []written {
 	var all []written
 	for _, name := range slices.Sorted(maps.Keys(sent)) {

@@ -11,8 +11,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// A fault of the server's is a page that names what to look for in the log, and says nothing
-// of what went wrong.
+// The page for an internal error contains an ID to look for in the log, and does not reveal the
+// error.
 func TestAFaultOfOursIsAPage(t *testing.T) {
 	t.Parallel()
 	c := New(Options{API: http.NotFoundHandler(), Open: true, Mark: func(r *http.Request) *http.Request { return r }}, slog.New(slog.DiscardHandler))

@@ -7,19 +7,19 @@ import (
 	"ringback/internal/job"
 )
 
-// resultView is a job's result as a page shows it.
+// resultView is a job's result, prepared for a page.
 type resultView struct {
-	// Meals are the days of a result that suggests meals; nil for another.
+	// Meals are the days of a result that suggests meals; nil for other results.
 	Meals []day
-	// Reasoning stands above.
+	// Reasoning is shown above the meals.
 	Reasoning string
-	// Tree is any other result.
+	// Tree shows any other result.
 	Tree *tree
-	// JSON is all of it.
+	// JSON is the whole result.
 	JSON string
 }
 
-// day is a day for which meals are suggested.
+// day is a day with its suggested meals.
 type day struct {
 	Date  string
 	Meals []meal
@@ -48,7 +48,7 @@ type meal struct {
 	} `json:"recipe"`
 }
 
-// newResult reads a result for people.
+// newResult prepares a result for people.
 func newResult(j job.Job) *resultView {
 	shown := &resultView{JSON: pretty(j.Result)}
 	shown.Tree = newTree("", j.Result, jobPath(j.ID, "/files/"))

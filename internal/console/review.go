@@ -12,55 +12,55 @@ import (
 	"ringback/internal/job"
 )
 
-// reviewView is a change as its reviewer sees it.
+// reviewView is a change, prepared for its reviewer.
 type reviewView struct {
 	Patches []patch
 	LeftOut []leftOut
 	Logs    []job.VerifierOutput
-	// Files, Additions and Deletions are those of the whole change. Unviewed is the number of
-	// files that the visitor has not marked as viewed. Paged is set if the page does not show
-	// all of the change.
+	// Files, Additions and Deletions cover the whole change. Unviewed is the number of files that
+	// the visitor has not marked as viewed. Paged is set if the page does not show the whole
+	// change.
 	Files                []changedFile
 	Additions, Deletions int
 	Unviewed             int
 	Paged                bool
-	// Attention names the files of the whole change that deserve a second look.
+	// Attention lists the files of the whole change that deserve a second look.
 	Attention []attention
-	// Split is whether lines are shown side by side.
+	// Split is true if lines are shown side by side.
 	Split bool
-	// Iteration and Trees are what is on the page: a decision is taken for that.
+	// Iteration and Trees identify what the page shows: a decision applies to that.
 	Iteration int
 	Trees     map[string]string
-	// From is the first line that is shown of all patches, Next that of the next page, 0
-	// behind the last; Before is that of the page before, 0 on the first.
+	// From is the first line shown, counted over all patches. Next is the first line of the next
+	// page, 0 on the last page; Before is the first line of the previous page, 0 on the first page.
 	From, Next, Before int
-	// Asks is whether a decision is waited for, CanSteer whether another round may be
-	// asked for; Prompt is what was written, Faults what is wrong with it.
+	// Asks is true if the job waits for a decision, CanSteer if another round may be requested;
+	// Prompt is what was written, Faults what is wrong with it.
 	Asks, CanSteer bool
 	Prompt         string
 	Faults         []string
-	// Comments are those on lines that were sent with it.
+	// Comments are the comments on lines that were sent with it.
 	Comments []written
-	// Reason is what was written to a decision, Refused why that was not taken.
+	// Reason is the text that was written with a decision, Refused why the decision was rejected.
 	Reason  string
 	Refused []string
-	// Unmarked says why a file was not marked as viewed.
+	// Unmarked contains the reasons why a file was not marked as viewed.
 	Unmarked []string
-	// Kept is what was written where it can be sent no more.
+	// Kept contains the written texts if they can no longer be sent.
 	Kept []written
-	// Outdated says that a decision was about an earlier round.
+	// Outdated is set if a decision was about an earlier round.
 	Outdated string
-	// Whole is the file that is shown with all of its lines; empty for the change.
+	// Whole is the file that is shown with all its lines; empty for the change.
 	Whole string
-	// Since is the round since which changes are shown; nil: from the beginning. Rounds are
-	// those that it may be.
+	// Since is the round since which changes are shown; nil for the whole change. Rounds are its
+	// possible values.
 	Since  *int
 	Rounds []int
-	// path is that of the page.
+	// path is the path of the page.
 	path string
 }
 
-// changedFile is a file of a change. Anchor is its place on the page, or "" if it is on another one.
+// changedFile is a file of a change. Anchor is its HTML id; empty if the file is on another page.
 type changedFile struct {
 	Repo string
 	job.FileDiff
@@ -69,19 +69,19 @@ type changedFile struct {
 	Viewed bool
 }
 
-// Mark is how a form names a file to be marked as viewed. Paths do not survive every form.
+// Mark identifies a file in the form that marks it as viewed. Not all paths survive a form.
 func (f changedFile) Mark() string { return f.Repo + "/" + f.Digest }
 
-// leftOut is what would not be pushed.
+// leftOut is a file that would not be pushed.
 type leftOut struct {
 	Repository string
 	job.LeftOut
 }
 
-// pageLines is how many lines of a change a page shows.
+// pageLines is the number of lines of a change per page.
 const pageLines = 3000
 
-// wholeFile is more unchanged lines around a change than any file has.
+// wholeFile is a number of context lines that exceeds the length of any file.
 const wholeFile = 1_000_000
 
 func (c *Console) review(v *visit) error {
@@ -124,13 +124,13 @@ func (v *visit) newReview(id job.ID) (jobView, reviewView, error) {
 	return view, shown, nil
 }
 
-// number reads a number of a query; 0 for none.
+// number parses a number in a query; 0 if there is none.
 func number(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
 }
 
-// readChange reads the part of the change that is asked for.
+// readChange reads the requested part of the change.
 func (v *visit) readChange(id job.ID, shown *reviewView) error {
 	ctx := v.Request().Context()
 	page := client.DiffPage{From: shown.From, Lines: pageLines, Since: shown.Since}
@@ -139,7 +139,7 @@ func (v *visit) readChange(id job.ID, shown *reviewView) error {
 		page.Context = wholeFile
 	}
 	diffs, err := v.api().DiffPage(ctx, id, page)
-	if err != nil && shown.Whole == "" && shown.Since == nil { // the lines lie on another machine: the first of them are in the store
+	if err != nil && shown.Whole == "" && shown.Since == nil { // the lines are on another machine; the store has the first of them
 		diffs, err = v.api().Diff(ctx, id)
 	}
 	if err != nil {
@@ -193,7 +193,7 @@ func (r *reviewView) count(whole []job.DiffOutput, viewed job.Viewed) {
 	r.Attention = newAttention(r.Files)
 }
 
-// Link is the address of the page with something shown in another way.
+// Link returns the URL of the page with some parameters changed.
 func (r reviewView) Link(changes ...any) string {
 	query := url.Values{}
 	if r.Split {
@@ -218,7 +218,7 @@ func (r reviewView) Link(changes ...any) string {
 	return r.path + "?" + query.Encode()
 }
 
-// Here is the address of the page itself.
+// Here returns the URL of the page itself.
 func (r reviewView) Here() string {
 	if r.From > 1 {
 		return r.Link("from", r.From)
@@ -226,7 +226,7 @@ func (r reviewView) Here() string {
 	return r.Link()
 }
 
-// IsSince reports whether changes are shown since a round.
+// IsSince reports whether changes since a given round are shown.
 func (r reviewView) IsSince(round int) bool { return r.Since != nil && *r.Since == round }
 
 func (r *reviewView) add(diffs []job.DiffOutput) {
@@ -253,7 +253,7 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 	}
 }
 
-// steer asks for another round: what was written, and the comments on lines.
+// steer requests another round with the written prompt and the comments on lines.
 func (c *Console) steer(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {
@@ -277,7 +277,7 @@ func (c *Console) steer(v *visit) error {
 	return v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
 }
 
-// setViewed marks a file as viewed, or takes the mark back.
+// setViewed marks a file as viewed, or removes the mark.
 func (c *Console) setViewed(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {
@@ -304,8 +304,8 @@ func (c *Console) setViewed(v *visit) error {
 	return v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
 }
 
-// decideAgain shows a change anew to whoever decided on it and was refused; false where they
-// have not seen it, or it can be shown no more.
+// decideAgain shows a change again if a decision on it was rejected. It returns false if the
+// decision was not made on the change's page, or the change can no longer be shown.
 func (v *visit) decideAgain(q question, sent url.Values, e *job.Error) (bool, error) {
 	if q.Type != job.Review || sent.Get("iteration") == "" {
 		return false, nil
@@ -331,11 +331,11 @@ func (v *visit) decideAgain(q question, sent url.Values, e *job.Error) (bool, er
 	return true, v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
 }
 
-// commentPrefix begins the names of the controls that hold comments on lines; the file and
-// the line follow.
+// commentPrefix begins the names of the controls for comments on lines; the file and the line
+// follow.
 const commentPrefix = "comment:"
 
-// commentsIn are the comments on lines that were sent, in the order of the lines.
+// commentsIn returns the comments on lines that were sent, in the order of the lines.
 func commentsIn(sent url.Values) []written {
 	var all []written
 	for name := range sent {
@@ -351,7 +351,7 @@ func commentsIn(sent url.Values) []written {
 	return all
 }
 
-// placeOf are the file and the line of a comment: "service/main.go:7", or "service/main.go:7
+// placeOf returns the file and the line of a comment: "service/main.go:7", or "service/main.go:7
 // (removed)".
 func placeOf(label string) (file string, line int) {
 	at := strings.LastIndexByte(label, ':')
@@ -360,7 +360,7 @@ func placeOf(label string) (file string, line int) {
 	return label[:max(at, 0)], line
 }
 
-// steerPrompt is a prompt with the comments on lines below, in the order of the lines.
+// steerPrompt returns a prompt followed by the comments on lines, in the order of the lines.
 func steerPrompt(sent url.Values) string {
 	parts := []string{strings.TrimSpace(sent.Get("prompt"))}
 	for _, comment := range commentsIn(sent) {

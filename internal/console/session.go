@@ -9,7 +9,8 @@ import (
 	"ringback/internal/job"
 )
 
-// signedIn lets in who is signed in; all others are asked to, and come back then.
+// signedIn requires a sign-in for a page. The sign-in page returns to the requested page
+// afterwards.
 func (c *Console) signedIn(next handler) handler {
 	return func(v *visit) error {
 		if c.opts.Open {
@@ -20,8 +21,8 @@ func (c *Console) signedIn(next handler) handler {
 			return next(v)
 		}
 		if err != nil && v.Request().Header.Get("Sec-Fetch-Site") == "cross-site" && v.Request().Method == http.MethodGet {
-			// The browser keeps the cookie back where a link of another site leads here, such
-			// as one in a chat. The page that it loads next is asked for by ours.
+			// The browser withholds the cookie if a link of another site leads here, such as one in
+			// a chat. Our own page then loads the requested page again, with the cookie.
 			return v.render(http.StatusOK, "again", page{Title: "Ringback"})
 		}
 		if v.Request().Method != http.MethodGet {
@@ -31,7 +32,7 @@ func (c *Console) signedIn(next handler) handler {
 	}
 }
 
-// identify notes who a key or token lets in; false where it lets nobody in.
+// identify sets the visitor of a key or token; it returns false if that is not valid.
 func (v *visit) identify(credential string) bool {
 	who, err := v.console.opts.IdentifyFunc(credential)
 	if err == nil {
@@ -40,12 +41,12 @@ func (v *visit) identify(credential string) bool {
 	return err == nil
 }
 
-// askToSignIn leads to the sign-in, and from there back.
+// askToSignIn redirects to the sign-in page, which returns here afterwards.
 func (v *visit) askToSignIn() error {
 	return v.Redirect(http.StatusSeeOther, signInPath(v.Request().URL.RequestURI(), prefix(v.Request()) != ""))
 }
 
-// signInForm is what the page of the sign-in shows.
+// signInForm is the data of the sign-in page.
 type signInForm struct {
 	Next, Fault string
 }
@@ -57,8 +58,8 @@ func (c *Console) signInPage(v *visit) error {
 	return v.render(http.StatusOK, "sign_in", page{Title: "Sign in", Data: signInForm{Next: localPath(v.QueryParam("next"))}})
 }
 
-// signIn gives the browser a cookie that no script can read, that other sites and ports cannot
-// use (private_path.go), and that stands for the token or key (sign_in.go).
+// signIn sets a cookie for the token or key (sign_in.go), which no script can read and which other
+// sites and ports cannot use (private_path.go).
 func (c *Console) signIn(v *visit) error {
 	sent, err := v.sent()
 	if err != nil {
@@ -81,7 +82,7 @@ func (c *Console) signIn(v *visit) error {
 	return v.Redirect(http.StatusSeeOther, "/~"+s.PathID+next)
 }
 
-// signOut ends the sign-in, for each copy of the cookie.
+// signOut ends the sign-in, for all copies of the cookie.
 func (c *Console) signOut(v *visit) error {
 	if pathID := strings.TrimPrefix(prefix(v.Request()), "/~"); pathID != "" {
 		if cookie, err := v.Cookie(pathCookie(pathID, overTLS(v))); err == nil {
@@ -101,7 +102,7 @@ func (v *visit) cookie(s signIn, until time.Time) *http.Cookie {
 	}
 }
 
-// localPath is a path of this server to go on to; any other address is the first page.
+// localPath returns a path of this server to continue to; for any other URL, the first page.
 func localPath(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(text, "\\\r\n\t") {

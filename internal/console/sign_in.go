@@ -12,55 +12,56 @@ import (
 	"time"
 )
 
-// Signing in makes a random id, which the cookie holds. The store keeps the key or token under a
-// digest of the id, sealed with a key that is derived from it: whoever reads the store cannot
-// use it, and a copied cookie is worthless once the record is gone. The key or token is
-// checked again on each request.
+// Signing in generates a random ID, which is stored in the cookie. The store keeps the key or token
+// under a digest of the ID, sealed with a key that is derived from the ID: access to the store
+// alone does not reveal it, and a copied cookie is worthless once the record is deleted. The key or
+// token is checked again on each request.
 
-// SignIns keeps the sealed keys and tokens of people who are signed in.
+// SignIns stores the sealed keys and tokens of signed-in people.
 type SignIns interface {
-	// SaveSignIn stores one under a name, until it has not been asked for during idle.
+	// SaveSignIn stores one under a name. It expires if not read for idle.
 	SaveSignIn(ctx context.Context, name string, sealed []byte, idle time.Duration) error
-	// SignIn returns it, and keeps it for idle from now on; nil if there is none.
+	// SignIn returns it and extends its life to idle from now; nil if there is none.
 	SignIn(ctx context.Context, name string, idle time.Duration) ([]byte, error)
 	// RemoveSignIn removes it.
 	RemoveSignIn(ctx context.Context, name string) error
 }
 
-// signInIdle is for how long somebody stays signed in without opening a page.
+// signInIdle is the time after which a sign-in ends if no page is opened.
 const signInIdle = 7 * 24 * time.Hour
 
-// signInBytes are the random bytes of an id.
+// signInBytes is the number of random bytes of an ID.
 const signInBytes = 32
 
-// signIn is a sign-in as the browser knows it: neither part counts without the other.
+// signIn is a sign-in as the browser knows it: each part is worthless without the other.
 type signIn struct {
 	// ID is the value of the cookie.
 	ID string
-	// PathID is the private path.
+	// PathID is the ID in the private path.
 	PathID string
 }
 
-// newSignIn returns one that nobody can guess.
+// newSignIn returns an unguessable sign-in.
 func newSignIn() signIn {
 	id := make([]byte, signInBytes)
 	_, _ = rand.Read(id) // it never fails
 	return signIn{base64.RawURLEncoding.EncodeToString(id), rand.Text()}
 }
 
-// isID reports whether a cookie can hold the id of a sign-in: of anything else, no store is asked.
+// isID reports whether a cookie's value can be the ID of a sign-in. The store is not queried for
+// other values.
 func (s signIn) isID() bool {
 	id, err := base64.RawURLEncoding.DecodeString(s.ID)
 	return err == nil && len(id) == signInBytes
 }
 
-// name is the name of the record in the store.
+// name returns the name of the record in the store.
 func (s signIn) name() string {
 	sum := sha256.Sum256([]byte(s.ID))
 	return hex.EncodeToString(sum[:])
 }
 
-// box seals and opens what the store keeps.
+// box returns the cipher that seals and opens the stored record.
 func (s signIn) box() (cipher.AEAD, error) {
 	key, err := hkdf.Key(sha256.New, []byte(s.ID), nil, "ringback sign-in", 32)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s signIn) box() (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// saveSignIn keeps a key or token for a new sign-in.
+// saveSignIn stores a key or token for a new sign-in.
 func (c *Console) saveSignIn(ctx context.Context, s signIn, credential string) error {
 	box, err := s.box()
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"ringback/internal/job"
 )
 
-// startForm is what the page that starts a job shows.
+// startForm is the data of the page that starts a job.
 type startForm struct {
 	Kind client.Kind
 	Form form.Field
-	// From is the job whose input is filled in; empty for none.
+	// From is the job that provides the filled-in input; empty for none.
 	From   string
 	UserID string
 	// Tags are separated by spaces.
 	Tags   string
 	Faults []string
-	// Simulations are the stand-ins that can be asked for, Simulate the one that is.
+	// Simulations are the available simulations, Simulate the selected one.
 	Simulations []job.Simulation
 	Simulate    string
 }
 
-// kinds lists what can be started.
+// kinds lists the kinds of jobs that can be started.
 func (c *Console) kinds(v *visit) error {
 	found, err := v.api().Kinds(v.Request().Context())
 	if err != nil {
@@ -34,8 +34,8 @@ func (c *Console) kinds(v *visit) error {
 	return v.render(http.StatusOK, "kinds", page{Title: "New job", Tab: "jobs", Data: found.Value.Kinds})
 }
 
-// newJob shows the form of a kind. An input that is named in the URL is filled in, so that
-// a job can be asked for again with changes.
+// newJob shows the form of a kind. If the URL names a job, its input is filled in, so that it can
+// be started again with changes.
 func (c *Console) newJob(v *visit) error {
 	k, s, err := v.kind()
 	if err != nil {
@@ -66,7 +66,7 @@ func (v *visit) renderStart(status int, f startForm) error {
 	return v.render(status, "new_job", page{Title: "New " + f.Kind.Name, Tab: "jobs", Data: f})
 }
 
-// startJob takes the form of a kind.
+// startJob starts a job from the form of a kind.
 func (c *Console) startJob(v *visit) error {
 	k, s, err := v.kind()
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Console) startJob(v *visit) error {
 	return v.renderStart(statusOf(e), shown)
 }
 
-// startFaults puts what is wrong with the input to its fields, and the rest above.
+// startFaults assigns the faults of the input to its fields, and returns the others separately.
 func startFaults(s *form.Schema, sent url.Values, e *job.Error) (form.Field, []string) {
 	var at []job.Detail
 	var faults []string

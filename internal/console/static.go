@@ -17,10 +17,10 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// static are the files that pages load, by their names with a digest: a new version has
-// another address, so browsers may keep them for ever.
+// static contains the files that pages load, by names with a digest: a new version has a different
+// URL, so browsers may cache them forever.
 type static struct {
-	byName map[string]string // with the digest
+	byName map[string]string // to the name with the digest
 	files  map[string][]byte // by the name with the digest
 }
 
@@ -28,9 +28,9 @@ func loadStatic() static {
 	s := static{map[string]string{}, map[string][]byte{}}
 	entries, err := staticFiles.ReadDir("static")
 	if err != nil {
-		panic("console: " + err.Error()) // they are part of the program
+		panic("console: " + err.Error()) // they are embedded
 	}
-	all := sha256.New() // modules import each other, so one digest stands for all of them
+	all := sha256.New() // modules import each other, so one digest covers them all
 	texts := map[string][]byte{}
 	for _, entry := range entries {
 		text, err := staticFiles.ReadFile("static/" + entry.Name())
@@ -54,7 +54,7 @@ func loadStatic() static {
 	return s
 }
 
-// withDigests makes the imports of a module name files with their digests.
+// withDigests adds the digests to the file names in a module's imports.
 func (s static) withDigests(module []byte) []byte {
 	text := string(module)
 	for name, full := range s.byName {
@@ -63,7 +63,7 @@ func (s static) withDigests(module []byte) []byte {
 	return []byte(text)
 }
 
-// path is where pages load a file from.
+// path returns the path of a file.
 func (s static) path(name string) string {
 	full, ok := s.byName[name]
 	if !ok {

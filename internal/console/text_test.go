@@ -17,7 +17,7 @@ import (
 	"ringback/internal/literal"
 )
 
-// What is shown of an input and sent back unchanged is the same input.
+// An input that is shown and sent back unchanged is the same input.
 func TestAnUnchangedInputIsUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, input := range []string{
@@ -68,7 +68,7 @@ func TestMarkdownOfOthers(t *testing.T) {
 	}
 }
 
-// sanitized is what a sanitizer leaves of a page's HTML.
+// sanitized is the policy of a sanitizer for a page's HTML.
 var sanitized = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code", "em", "strong", "del",
@@ -83,7 +83,7 @@ var sanitized = sync.OnceValue(func() *bluemonday.Policy {
 	return p
 })
 
-// tokens are the tags and texts of HTML, however they are escaped.
+// tokens returns the tags and texts of HTML, independent of their escaping.
 func tokens(t *testing.T, text string) []string {
 	t.Helper()
 	var found []string
@@ -98,7 +98,7 @@ func tokens(t *testing.T, text string) []string {
 	}
 }
 
-// withoutLeave puts the addresses that links lead to in place of the page that says so.
+// withoutLeave replaces links to the page about a link by links to the target.
 func withoutLeave(t *testing.T, text string) string {
 	t.Helper()
 	return regexp.MustCompile(`href="/leave\?to=([^"]*)"`).ReplaceAllStringFunc(text, func(attribute string) string {
@@ -110,8 +110,8 @@ func withoutLeave(t *testing.T, text string) string {
 	})
 }
 
-// A sanitizer finds nothing to remove or to add. It is in the tests only: it would cost each
-// start of the binary a millisecond.
+// A sanitizer finds nothing to remove or to add. It is used only in tests: it would make each start
+// of the binary a millisecond slower.
 func FuzzMarkdownIsSanitized(f *testing.F) {
 	for _, text := range []string{
 		"**b** _e_ `c` ~~d~~ <b>x</b> <!-- c --> &amp; &lt;script&gt; \\<x>",

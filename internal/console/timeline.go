@@ -12,38 +12,38 @@ import (
 	"ringback/internal/job"
 )
 
-// timelineView is what happened to a job.
+// timelineView is the data of the page with a job's history.
 type timelineView struct {
-	// Runs are the latest entries, oldest first; Left is how many older ones are not shown.
+	// Runs are the latest entries, oldest first; Left is the number of older ones not shown.
 	Runs []entryRun
 	Left int
-	// Spans are what it did over time, and Legend says what their sums are.
+	// Spans are the job's activities over time; Legend contains their sums.
 	Spans  []bar
 	Legend []bar
-	// Total is from the first event to the last, or to now.
+	// Total is the time from the first event to the last, or until now.
 	Total time.Duration
 	Turns []turnUsage
 }
 
-// entryRun are entries that are laid out at once.
+// entryRun is a run of entries that are laid out together.
 type entryRun struct {
-	// ID is that of the run: it has the same entries whichever are shown.
+	// ID identifies the run: the same run always contains the same entries, however many are shown.
 	ID      int
 	Entries []entry
-	// Full is whether it is as long as runs are.
+	// Full is true if the run has the full length.
 	Full bool
 }
 
-// entry is an event, or several reports of progress in a row.
+// entry is an event, or several progress reports in a row.
 type entry struct {
-	// ID is that of its first event.
+	// ID is the ID of its first event.
 	ID   job.Seq
 	Time time.Time
 	Type job.EventType
 	Text string
-	// Tone is that of the state that it led to; empty for none.
+	// Tone is the tone of the state that it led to; empty for none.
 	Tone string
-	// More are the reports before the last of the row.
+	// More are the earlier reports of the row, without the last.
 	More []entry
 }
 
@@ -52,22 +52,22 @@ type bar struct {
 	Label    string
 	Class    string
 	Duration time.Duration
-	// X and Width are in thousandths of the whole.
+	// X and Width are in thousandths of the total.
 	X, Width float64
 }
 
-// turnUsage is what one turn used, as the CLI reports it.
+// turnUsage is the usage of one turn, as reported by the CLI.
 type turnUsage struct {
 	Turn         int
 	Duration     time.Duration
 	InputTokens  int64
 	OutputTokens int64
 	CostUSD      float64
-	// Share is its cost in hundredths of the largest.
+	// Share is its cost in percent of the largest.
 	Share float64
 }
 
-// mostEntries is how many entries of the timeline are shown.
+// mostEntries is the number of entries of the timeline shown by default.
 const mostEntries = 500
 
 func (c *Console) timeline(v *visit) error {
@@ -93,11 +93,10 @@ func (c *Console) timeline(v *visit) error {
 	return v.renderJob(view)
 }
 
-// runEntries is how many entries are laid out at once: a browser passes over those that are
-// not in sight.
+// runEntries is the number of entries laid out together: a browser skips those out of view.
 const runEntries = 50
 
-// runsOf are all entries but the first left ones.
+// runsOf returns all entries except the first left ones, in runs.
 func runsOf(entries []entry, left int) []entryRun {
 	var runs []entryRun
 	id := 0
@@ -110,7 +109,7 @@ func runsOf(entries []entry, left int) []entryRun {
 	return runs
 }
 
-// events reads all events of a job that are kept.
+// events reads all events of a job that are still kept.
 func (v *visit) events(id job.ID) ([]client.Event, error) {
 	var all []client.Event
 	for since := job.Seq(0); ; {
@@ -126,7 +125,7 @@ func (v *visit) events(id job.ID) ([]client.Event, error) {
 	}
 }
 
-// eventData is what the data of events may hold.
+// eventData contains the fields that the data of events may have.
 type eventData struct {
 	Status     job.State    `json:"status"`
 	Phase      job.Phase    `json:"phase"`
@@ -144,7 +143,7 @@ type eventData struct {
 	Received   int          `json:"received"`
 }
 
-// entriesOf makes the entries of a timeline; reports of progress in a row are one.
+// entriesOf returns the entries of a timeline; progress reports in a row are one entry.
 func entriesOf(events []client.Event) []entry {
 	var entries []entry
 	for _, e := range events {
@@ -198,7 +197,7 @@ func entryOf(e client.Event) entry {
 	return made
 }
 
-// spansOf is how a job spent its time, by what its events say.
+// spansOf returns how a job spent its time, according to its events.
 func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []bar, total time.Duration) {
 	if len(events) == 0 {
 		return nil, nil, 0
@@ -244,7 +243,7 @@ func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []b
 	return spans, legend, total
 }
 
-// phaseClass is how a phase is coloured.
+// phaseClass returns the colour class of a phase.
 func phaseClass(p job.Phase) string {
 	switch p {
 	case job.AtWork:
@@ -258,25 +257,25 @@ func phaseClass(p job.Phase) string {
 	return "still"
 }
 
-// transcriptLine is a line of what the CLI printed.
+// transcriptLine is a line of the CLI's output.
 type transcriptLine struct {
 	Type string
 	Text string
-	// JSON is all of it.
+	// JSON is the whole line.
 	JSON string
 	Bad  bool
 }
 
-// transcriptView is what the CLI printed.
+// transcriptView is the data of the page with the CLI's output.
 type transcriptView struct {
 	Lines []transcriptLine
 	Left  int
 }
 
-// mostLines is how many lines of a transcript are shown: the latest.
+// mostLines is the number of lines of a transcript shown: the latest.
 const mostLines = 400
 
-// longestLine is from how many bytes on a line of a transcript is cut.
+// longestLine is the number of bytes above which a line of a transcript is cut.
 const longestLine = 64 << 10
 
 func newTranscript(text string) transcriptView {
@@ -291,7 +290,7 @@ func newTranscript(text string) transcriptView {
 	return shown
 }
 
-// printed is what the lines of a CLI's stream hold.
+// printed is a line of the CLI's stream.
 type printed struct {
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
@@ -343,8 +342,8 @@ func readLine(line string) transcriptLine {
 	return shown
 }
 
-// turnsOf is what each turn used: the CLI prints it at the end of each, but of the cost what
-// the whole conversation has cost so far.
+// turnsOf returns the usage of each turn. The CLI prints it at the end of each turn; the cost that
+// it prints is the total of the conversation so far.
 func turnsOf(transcript string) []turnUsage {
 	var turns []turnUsage
 	before := map[string]float64{}

@@ -12,23 +12,24 @@ import (
 	"ringback/internal/console/form"
 )
 
-// tree is a JSON value as people read it: a text, a table of names and values, or a list.
+// tree is a JSON value prepared for people: a text, a table of names and values, or a list.
 type tree struct {
 	// Label is the value's name; empty in a list.
 	Label string
-	// Text is what a value says that holds no others; Long is whether it has several
-	// lines, or many characters. Raw is set if it is JSON.
+	// Text is the text of a value that is not an object or list; Long is true if it has several
+	// lines or many characters. Raw is set if Text is JSON.
 	Text      string
 	Long, Raw bool
-	// Image is where a file of the job's lies that can be shown.
+	// Image is the URL of a file of the job that can be shown.
 	Image string
-	// Below are the values that it holds; Holds says that there may be some.
+	// Below are the values that it contains; Holds is true for an object or list, even an empty
+	// one.
 	Below []*tree
 	Holds bool
 }
 
-// newTree reads a JSON value, with its fields in their order. files is where the job's
-// files are. A value of too many others is shown as JSON.
+// newTree converts a JSON value, with its fields in order. files is the URL of the job's files. A
+// value with too many values in it is shown as JSON.
 func newTree(label string, text json.RawMessage, files string) *tree {
 	if extentOf(text).values > mostValues {
 		return &tree{Label: label, Text: pretty(text), Raw: true}
@@ -44,7 +45,7 @@ func readTree(label string, text json.RawMessage, files string, depth int) *tree
 	}
 	switch {
 	case depth >= deepestTree:
-		t.Text, t.Raw = pretty(text), true // what lies deeper
+		t.Text, t.Raw = pretty(text), true // deeper values
 	case text[0] == '{':
 		t.Holds = true
 		fields(text, func(name string, value json.RawMessage) {
@@ -53,7 +54,7 @@ func readTree(label string, text json.RawMessage, files string, depth int) *tree
 	case text[0] == '[':
 		t.Holds = true
 		var items []json.RawMessage
-		_ = json.Unmarshal(text, &items) // it is valid: the API sent it
+		_ = json.Unmarshal(text, &items) // it is valid JSON from the API
 		for i, item := range items {
 			t.Below = append(t.Below, readTree(strconv.Itoa(i+1), item, files, depth+1))
 		}
@@ -77,7 +78,7 @@ func isImage(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}, path.Ext(strings.ToLower(name)))
 }
 
-// fields calls do with each field of a JSON object, in their order.
+// fields calls do with each field of a JSON object, in order.
 func fields(object json.RawMessage, do func(name string, value json.RawMessage)) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil {

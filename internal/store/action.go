@@ -11,11 +11,11 @@ import (
 // ActionRun is one run of an action.
 type ActionRun struct {
 	State lifecycle.RunState
-	// Result is what the action gave back, JSON; empty before its end.
+	// Result is the action's result as JSON. It is empty until the run ends.
 	Result json.RawMessage
 }
 
-// RenewRunLease gives a run's sign of life and returns the state of its job.
+// RenewRunLease renews a run's lease and returns the state of its job.
 func (s *Store) RenewRunLease(ctx context.Context, id job.ID, run lifecycle.RunID) (job.State, error) {
 	p, err := locate(id)
 	if err != nil {

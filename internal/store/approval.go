@@ -11,8 +11,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Answers returns the checkpoints of a job that a person has answered so far, in
-// order.
+// Answers returns the checkpoints of a job that a person has answered so far, in order.
 func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
 	text, _, err := s.field(ctx, "job", id, "answers")
 	if err != nil {
@@ -46,9 +45,9 @@ func (s *Store) Approvals(ctx context.Context, userID string) ([]job.Approval, e
 	return list, nil
 }
 
-// Revoke removes a standing approval of a user. Whoever revokes relies on it, so replicas
-// are waited for, also where it is gone already: nobody knows whether that was confirmed.
-// Errors: NotFound; Unavailable where too few replicas have confirmed it.
+// Revoke removes a standing approval of a user. The caller relies on the result, so Revoke waits
+// for replicas even if the approval is already gone: the earlier removal may be unconfirmed.
+// Errors: NotFound; Unavailable if too few replicas confirmed it.
 func (s *Store) Revoke(ctx context.Context, userID, id string) error {
 	p := partitionOf(userID)
 	key := p.key("standing", userID)

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Audit returns a job's audit log as it is stored, oldest entry first, and its head as
-// of the same moment; nil if the job's record has none.
+// Audit returns a job's audit log as stored, oldest entry first, and its head, both read in one
+// transaction. The head is nil if the job's record has none.
 func (s *Store) Audit(ctx context.Context, id job.ID) ([]json.RawMessage, *job.AuditHead, error) {
 	p, err := locate(id)
 	if err != nil {

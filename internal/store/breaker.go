@@ -10,33 +10,33 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// breaker lets calls fail at once while a Redis server takes them and answers none: one that is
-// stopped, or whose disk hangs. A call that has timed out opens it, unless the server has answered
-// another one since that was sent. While it is open, one ping at a time finds out when the server
-// is back. Each server of a Cluster has a breaker of its own.
+// breaker lets calls fail at once while a Redis server accepts them but does not answer, because it
+// is suspended or its disk hangs. A call that times out opens it, unless the server has answered
+// another call since that one was sent. While it is open, it pings the server, one ping at a time,
+// to find out when the server is back. Each server of a Cluster has its own breaker.
 type breaker struct {
 	log *slog.Logger
-	// ping asks the server whether it is back.
+	// ping checks whether the server answers.
 	ping     func(context.Context) error
 	pingOnce sync.Once
 
 	mu sync.Mutex
-	// answered is when the server last answered.
+	// answered is the time of the server's last answer.
 	answered time.Time
 	isOpen   bool
 }
 
 const (
-	// callTimeout is how long a call may take, with all of its tries.
+	// callTimeout is the time limit for a call, including all retries.
 	callTimeout = 4 * time.Second
-	// pingTimeout is how long a ping may take, pingPause the time between two.
+	// pingTimeout is the time limit for a ping, pingPause the time between two pings.
 	pingTimeout, pingPause = time.Second, 200 * time.Millisecond
 )
 
-// errHangs is returned without a try while a server does not answer.
+// errHangs is returned, without sending the call, while a server does not answer.
 var errHangs = errors.New("the store takes calls and does not answer")
 
-// watch gives each server of a client its breaker.
+// watch adds a breaker to each server of a client.
 func watch(rdb redis.UniversalClient, log *slog.Logger) {
 	if cluster, ok := rdb.(*redis.ClusterClient); ok {
 		cluster.OnNewNode(func(server *redis.Client) { server.AddHook(&breaker{log: log}) })
@@ -71,7 +71,7 @@ func (b *breaker) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	}
 }
 
-// waitIn is how long the server itself may take for a pipeline: see sendAndWait.
+// waitIn returns how long the server itself may block on a pipeline: see sendAndWait.
 func waitIn(cmds []redis.Cmder) time.Duration {
 	if args := cmds[len(cmds)-1].Args(); len(args) == 3 && args[0] == "wait" {
 		return time.Duration(atoi(args[2].(string))) * time.Millisecond
@@ -79,8 +79,8 @@ func waitIn(cmds []redis.Cmder) time.Duration {
 	return 0
 }
 
-// limitedCall is the context of a call, which ends at a deadline. It has no timer: the client gives
-// the deadline to its connection.
+// limitedCall is the context of a call, with a deadline. It has no timer: the client sets the
+// deadline on its connection.
 type limitedCall struct {
 	context.Context //nolint:containedctx // it is one
 	deadline        time.Time
@@ -94,8 +94,8 @@ func (c *limitedCall) Deadline() (time.Time, bool) {
 	return c.deadline, true
 }
 
-// insideCall is in the context of a call: a connection that is opened for it is set up by calls,
-// too.
+// insideCall marks the context of a call. Opening a connection for a call makes further calls,
+// which the breaker passes through.
 type insideCall struct{}
 
 // Value implements context.Context.
@@ -124,7 +124,7 @@ func (b *breaker) call(ctx context.Context, timeout time.Duration, do func(conte
 	return err
 }
 
-// isAnswer reports whether a call was answered, if only by an error of the server's.
+// isAnswer reports whether the server answered a call, even if only with an error.
 func isAnswer(err error) bool {
 	_, answered := errors.AsType[redis.Error](err)
 	return err == nil || answered
@@ -146,7 +146,7 @@ func (b *breaker) close() {
 	}
 }
 
-// trip opens the breaker for a call that was sent then and not answered.
+// trip opens the breaker because a call sent at the given time got no answer.
 func (b *breaker) trip(ctx context.Context, sent time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,30 +12,30 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// JobHeader is what never changes about a job during a turn. It may be cached: a callback
-// needs no read before its one script, which looks at the signature once more.
+// JobHeader contains what never changes about a job during a turn. It may be cached: a callback
+// then needs no read before its one script, which checks the signature again.
 type JobHeader struct {
 	Kind        string
 	KindVersion string
 	UserID      string
 	SessionID   string
-	// prefix begins the names of the job's events.
+	// prefix is the prefix of the names of the job's events.
 	prefix string
-	// signature is the digest of the expected signature; empty where none is expected.
+	// signature is the digest of the expected signature; empty if none is expected.
 	signature string
 }
 
 // Signed reports, in constant time, whether sig is the request's signature.
 func (h JobHeader) Signed(sig job.Signature) bool { return sig.Matches(h.signature) }
 
-// Unsigned returns the header for a callback that was let in without a signature.
+// Unsigned returns the header for a callback that was accepted without a signature.
 func (h JobHeader) Unsigned() JobHeader {
 	h.signature = ""
 	return h
 }
 
-// Header reads what a callback must be checked against, and the job's state.
-// ok is false when the job is unknown.
+// Header returns what a callback is checked against, and the job's state. ok is false if the job is
+// unknown.
 func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.State, ok bool, err error) {
 	p, known := partitionOfID(id)
 	if !known {
@@ -65,7 +65,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	return f, state, true, nil
 }
 
-// liveSecret is a job's secret; empty if it has none, or its time is over.
+// liveSecret returns a job's secret; empty if it has none or the secret has expired.
 func liveSecret(read *redis.SliceCmd, now time.Time) job.Secret {
 	values := stringsOf(read.Val())
 	if until := values[1]; until != "" && !millis(until).After(now) {
@@ -74,8 +74,8 @@ func liveSecret(read *redis.SliceCmd, now time.Time) job.Secret {
 	return job.Secret(values[0])
 }
 
-// Progress stores a progress report of a job. digest identifies the report, so that a
-// repeated one makes no second event.
+// Progress stores a progress report of a job. digest identifies the report, so that a repeated one
+// does not emit a second event.
 func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string) (lifecycle.Outcome, error) {
 	p, err := locate(id)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 	words := [...]string{string(id), string(activity), digest, h.UserID, score(now), event.rest(), h.signature, s.past.floor(p)}
 	args := make([]any, len(words))
 	for i := range words {
-		args[i] = &words[i] // pointers need no copies of their own
+		args[i] = &words[i] // pointers, to avoid copying the strings
 	}
 	answer, err := s.crowd.run(ctx, s.scripts.progress, s.keysOf(p), args)
 	if answer == "expired" { // unless Redis' clock has jumped
@@ -110,8 +110,8 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 	return lifecycle.RefusedIn(job.State(answer.(string))), nil
 }
 
-// Step counts tool calls of a job's running turn, and returns how many there were so far and whether
-// a message waits that the turn could be told.
+// Step adds to the number of tool calls in a job's running turn. It returns the total so far, and
+// whether a message is waiting that the turn could receive.
 func (s *Store) Step(ctx context.Context, id job.ID, calls int) (total int, waiting bool, err error) {
 	answer, err := s.runJob(ctx, s.scripts.step, id, calls)
 	if err != nil {
@@ -125,9 +125,9 @@ func (s *Store) Step(ctx context.Context, id job.ID, calls int) (total int, wait
 	return int(n), numbers[1] == int64(1), nil
 }
 
-// Collected is what a batched result consists of so far.
+// Collected is the part of a batched result that was accepted so far.
 type Collected struct {
-	// Items holds the items of each batch, by index.
+	// Items contains the items of each batch, by index.
 	Items map[int]json.RawMessage
 	// Result and Digest are set once the final batch was accepted.
 	Result json.RawMessage

@@ -8,24 +8,24 @@ import (
 	"ringback/internal/job"
 )
 
-// Captured is what is to be seen of a change after a turn.
+// Captured is a change as captured after a turn, for review.
 type Captured struct {
 	Iteration int
 	Diff      []job.DiffOutput
 	Logs      []job.VerifierOutput
-	// Output is what Claude said of it.
+	// Output is Claude's description of the change.
 	Output string
-	// Trees are what exactly is reviewed, by repository.
+	// Trees identifies exactly what is under review, by repository.
 	Trees map[string]string
 }
 
-// round is what of a capture stays when the next one replaces it.
+// round is the part of a capture that remains when the next capture replaces it.
 type round struct {
 	Files  []string `json:"files"`
 	Output string   `json:"output"`
 }
 
-// Parts are a capture as lifecycle.SaveChange keeps it.
+// Parts returns a capture in the form that lifecycle.SaveChange takes.
 func (c Captured) Parts() map[string]any {
 	r := round{Files: []string{}, Output: c.Output}
 	for _, d := range c.Diff {
@@ -36,10 +36,11 @@ func (c Captured) Parts() map[string]any {
 	return map[string]any{"diff": c.Diff, "logs": c.Logs, "trees": c.Trees, "round:" + strconv.Itoa(c.Iteration): r}
 }
 
-// FinalizedParts are what became of each repository, as lifecycle.SaveChange keeps it.
+// FinalizedParts returns the outcome for each repository in the form that lifecycle.SaveChange
+// takes.
 func FinalizedParts(list []job.Finalized) map[string]any { return map[string]any{"finalized": list} }
 
-// changeField reads one part of what was captured; nil when it is not there.
+// changeField returns one part of a capture; nil if it does not exist.
 func (s *Store) changeField(ctx context.Context, id job.ID, field string) (json.RawMessage, error) {
 	text, found, err := s.field(ctx, "change", id, field)
 	if !found {
@@ -48,17 +49,17 @@ func (s *Store) changeField(ctx context.Context, id job.ID, field string) (json.
 	return json.RawMessage(text), nil
 }
 
-// Diff returns the captured diff, a JSON array of job.DiffOutput; nil before the first.
+// Diff returns the captured diff, a JSON array of job.DiffOutput; nil before the first capture.
 func (s *Store) Diff(ctx context.Context, id job.ID) (json.RawMessage, error) {
 	return s.changeField(ctx, id, "diff")
 }
 
-// Logs returns how the verifiers ended, a JSON array of job.VerifierOutput.
+// Logs returns the results of the verifiers, a JSON array of job.VerifierOutput.
 func (s *Store) Logs(ctx context.Context, id job.ID) (json.RawMessage, error) {
 	return s.changeField(ctx, id, "logs")
 }
 
-// Trees returns what exactly is under review, by repository.
+// Trees returns exactly what is under review, by repository.
 func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error) {
 	text, err := s.changeField(ctx, id, "trees")
 	if err != nil || text == nil {
@@ -69,8 +70,8 @@ func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error)
 	return trees, err
 }
 
-// TreesOf returns what was under review in a round that was steered; nil where there was no
-// such round.
+// TreesOf returns what was under review in a round that was steered; nil if there was no such
+// round.
 func (s *Store) TreesOf(ctx context.Context, id job.ID, round int) (map[string]string, error) {
 	answers, err := s.Answers(ctx, id)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Store) TreesOf(ctx context.Context, id job.ID, round int) (map[string]s
 	return nil, nil
 }
 
-// Steering returns how often a job was steered, and what came of it.
+// Steering returns how often a job was steered, and the result of each round.
 func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.SteeringState, error) {
 	state := job.SteeringState{MaxIterations: most}
 	p, err := locate(id)
@@ -127,7 +128,7 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 	return state, nil
 }
 
-// Finalized returns what became of each repository so far.
+// Finalized returns the outcome for each repository so far.
 func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, error) {
 	text, err := s.changeField(ctx, id, "finalized")
 	if err != nil || text == nil {

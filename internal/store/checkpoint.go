@@ -22,7 +22,7 @@ func (s *Store) Checkpoint(ctx context.Context, id job.CheckpointID) (job.Checkp
 	return found[0], nil
 }
 
-// checkpoints reads those of the given ids that exist.
+// checkpoints returns those of the given checkpoints that exist.
 func (s *Store) checkpoints(ctx context.Context, ids []job.CheckpointID) ([]job.Checkpoint, error) {
 	pipe := s.rdb.Pipeline()
 	var reads []*redis.MapStringStringCmd
@@ -88,8 +88,7 @@ func (s *Store) withCheckpoints(ctx context.Context, jobs []*job.Job) error {
 	return nil
 }
 
-// OpenIn returns the checkpoints of a session that still take a reply, latest
-// first.
+// OpenIn returns the checkpoints of a session that still accept a reply, latest first.
 func (s *Store) OpenIn(ctx context.Context, userID, sessionID string) ([]job.Checkpoint, error) {
 	p := partitionOf(userID)
 	ids, err := s.rdb.ZRevRange(ctx, p.key("asking", sessionKey(userID, sessionID)), 0, 99).Result()
@@ -107,26 +106,26 @@ func checkpointIDs(texts []string) []job.CheckpointID {
 	return ids
 }
 
-// CheckpointQuery selects checkpoints. Empty fields select all.
+// CheckpointQuery selects checkpoints. An empty field does not filter.
 type CheckpointQuery struct {
 	UserID string
 	Status job.CheckpointStatus
 	Type   job.CheckpointType
-	// IDs selects by the beginning of the id, in one page; zero: all.
+	// IDs selects by ID prefix, in a single page; zero selects all.
 	IDs job.IDPrefix
-	// Limit is the most to return.
+	// Limit is the maximum number to return.
 	Limit int
-	// Cursor is where the page before ended; empty for the first page.
+	// Cursor is the end of the previous page; empty for the first page.
 	Cursor string
 }
 
-// selects reports whether a checkpoint is among those asked for.
+// selects reports whether the query selects a checkpoint.
 func (q CheckpointQuery) selects(c job.Checkpoint) bool {
 	return (q.Status == "" || c.Status == q.Status) && (q.Type == "" || c.Type == q.Type) && (q.UserID == "" || c.UserID == q.UserID)
 }
 
-// Checkpoints returns checkpoints, newest first, and the cursor of the next
-// page, empty after the last one.
+// Checkpoints returns checkpoints, newest first, and the cursor of the next page, which is empty
+// after the last one.
 func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Checkpoint, string, error) {
 	if q.IDs != (job.IDPrefix{}) {
 		found, err := s.checkpointsLike(ctx, q)
@@ -141,8 +140,8 @@ func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Check
 	}}.read(ctx, s)
 }
 
-// CountCheckpoints returns how many checkpoints are selected; it reads none of them, and
-// looks at no IDs.
+// CountCheckpoints returns how many checkpoints a query selects. It reads none of them and ignores
+// IDs.
 func (s *Store) CountCheckpoints(ctx context.Context, q CheckpointQuery) (int64, error) {
 	keys, err := s.keys(ctx, q.group())
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listenerPID is the process at the other end of a connection, as the system says.
+// listenerPID returns the process at the other end of a connection, as reported by the kernel.
 func listenerPID(conn *net.UnixConn) (pid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childAttr keeps the terminal's Ctrl-C from the embedded Redis, which is
-// stopped last, and ends it when the server is killed.
+// childAttr keeps the terminal's Ctrl-C from the embedded Redis, which is stopped last, and
+// terminates it if the server is killed.
 func childAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// listenerPID is the process at the other end of a connection, as the system says.
+// listenerPID returns the process at the other end of a connection, as reported by the kernel.
 func listenerPID(conn *net.UnixConn) (pid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"net"
 )
 
-// listenerPID is not known here.
+// listenerPID is not supported on this system.
 func listenerPID(*net.UnixConn) (int, error) { return 0, errors.ErrUnsupported }

@@ -8,44 +8,44 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// clock is what this node knows of the store's time, with which all that is due is compared. It is
-// Redis' own clock and a correction. Redis' clock may jump: it is set, or after a failover it is
-// another host's. A node notices because its own uptime does not jump, and corrects the store's
-// time for all nodes, so that nothing is due too early or too late. The first node that notices
-// decides, the others go by it. The correction shrinks over time (clock.lua).
+// clock tracks the store's time, which decides what is due. It is Redis' own clock plus a
+// correction. Redis' clock may jump: someone sets it, or a failover moves it to another host. A
+// node notices because its own uptime does not jump, and corrects the store's time for all nodes,
+// so that nothing is due too early or too late. The first node that notices decides; the others
+// follow. The correction shrinks over time (clock.lua).
 //
-// A Cluster has a clock for each partition, else there is one.
+// A Cluster has a clock for each partition; otherwise there is one.
 type clock struct {
 	mu       sync.Mutex
 	readings [Partitions]reading
 	last     reading
 }
 
-// reading is the store's time when a node read it: at some moment between two of its uptime.
+// reading is the store's time as a node read it, between two points of the node's uptime.
 type reading struct {
 	time           time.Time
 	sent, answered time.Duration
-	// corrections counts how often the store's time had been corrected.
+	// corrections is the number of corrections to the store's time so far.
 	corrections int64
 }
 
-// trip is how uncertain the reading is.
+// trip returns the uncertainty of the reading.
 func (r reading) trip() time.Duration { return r.answered - r.sent }
 
 const (
-	// readingHolds is for how long a reading tells what time it should be: for as long as a store
-	// may be away.
+	// readingHolds limits the time for which a reading is used to predict the time: as long as a
+	// store may be unavailable.
 	readingHolds = 24 * time.Hour
-	// sharpReadingHolds is for how long a reading is not replaced by a less certain one.
+	// sharpReadingHolds is the time within which a less precise reading does not replace a reading.
 	sharpReadingHolds = 30 * time.Second
 )
 
-// tolerance is what does not count as a jump, some time after a reading: no two clocks go at quite
-// the same pace, and corrections shrink.
+// tolerance returns the deviation that does not count as a jump, some time after a reading: no two
+// clocks run at exactly the same speed, and corrections shrink.
 func tolerance(passed time.Duration) time.Duration { return 500*time.Millisecond + passed/500 }
 
-// see notes a reading and returns by how much the store's time has jumped since an earlier one; 0
-// if it has not. The earlier one is kept then, until the jump is corrected.
+// see records a reading. It returns by how much the store's time has jumped since an earlier
+// reading, 0 if it has not. After a jump it keeps the earlier reading until the jump is corrected.
 func (c *clock) see(p Partition, r reading) (jump time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *clock) see(p Partition, r reading) (jump time.Duration) {
 	return 0
 }
 
-// now is the store's time as this node knows it, for what is only shown.
+// now returns the store's time as this node knows it, for times that are only displayed.
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *clock) now() time.Time {
 	return c.last.time.Add(Uptime() - c.last.answered).UTC()
 }
 
-// clockOf is the partition that has the clock of another.
+// clockOf returns the partition that stores the clock of a partition.
 func (s *Store) clockOf(p Partition) Partition {
 	if _, cluster := s.rdb.(*redis.ClusterClient); cluster {
 		return p
@@ -80,7 +80,7 @@ func (s *Store) clockOf(p Partition) Partition {
 	return 0
 }
 
-// keysOf are the keys of a script on a partition; they are not to be changed.
+// keysOf returns the keys for a script on a partition; callers must not modify them.
 func (s *Store) keysOf(p Partition) []string { return s.scriptKeys[p] }
 
 func (s *Store) makeScriptKeys() {
@@ -89,8 +89,8 @@ func (s *Store) makeScriptKeys() {
 	}
 }
 
-// runTimed runs a script that goes by the store's time. jumped reports whether that was wrong; it
-// is corrected then.
+// runTimed runs a script that uses the store's time. jumped is true if that time was wrong; it is
+// then corrected.
 func (s *Store) runTimed(ctx context.Context, script *redis.Script, p Partition, args ...any) (answer any, jumped bool, err error) {
 	sent := Uptime()
 	timed, err := s.run(ctx, script, p, args...)
@@ -102,7 +102,7 @@ func (s *Store) runTimed(ctx context.Context, script *redis.Script, p Partition,
 	return parts[2], jumped, err
 }
 
-// seeClock notes a reading. If the store's time has jumped, it is corrected.
+// seeClock records a reading and, if the store's time has jumped, corrects it.
 func (s *Store) seeClock(ctx context.Context, p Partition, r reading) (jumped bool, err error) {
 	jump := s.clock.see(s.clockOf(p), r)
 	if jump == 0 {
@@ -115,7 +115,7 @@ func (s *Store) seeClock(ctx context.Context, p Partition, r reading) (jumped bo
 	return true, err
 }
 
-// checkClocks looks whether any clock has jumped.
+// checkClocks checks whether any clock has jumped.
 func (s *Store) checkClocks(ctx context.Context) error {
 	for p := Partition(0); p < Partitions && p == s.clockOf(p); p++ {
 		if _, _, err := s.runTimed(ctx, s.scripts.clock, p); err != nil {

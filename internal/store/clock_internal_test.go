@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Each reading is when it was sent and answered by the node's uptime, and the store's time, all in
-// seconds. The last one says by how much the store's time has jumped.
+// A read contains the node's uptime when it was sent and answered, and the store's time, all in
+// seconds. jump is the jump of the store's time that the last read detects.
 func TestAJumpIsToldFromASlowAnswer(t *testing.T) {
 	t.Parallel()
 	type read struct {

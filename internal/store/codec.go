@@ -12,14 +12,14 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// storedField is one field of a record: its index in the Go type, and its name in the store.
+// storedField describes a field of a record: its index in the Go type and its name in the store.
 type storedField struct {
 	index int
 	name  string
-	write bool // it is written, but not loaded
+	write bool // the field is written but not loaded
 }
 
-// fieldsOf reads the tags of a record's type, see lifecycle.Record.
+// fieldsOf returns the stored fields of a record's type by its tags: see lifecycle.Record.
 func fieldsOf[R any]() []storedField {
 	t := reflect.TypeFor[R]()
 	var fields []storedField
@@ -41,7 +41,7 @@ var (
 	sessionFields    = fieldsOf[lifecycle.Session]()
 )
 
-// decodeValues fills a record in with the fields of a hash.
+// decodeValues fills a record from the fields of a hash.
 func decodeValues(into any, fields []storedField, h map[string]string) error {
 	v := reflect.ValueOf(into).Elem()
 	for _, f := range fields {
@@ -59,8 +59,8 @@ func decodeValues(into any, fields []storedField, h map[string]string) error {
 	return nil
 }
 
-// changes returns the fields in which two records of a type differ: those to set,
-// names and values in turn, and those to remove.
+// changes returns the fields in which two records of a type differ: those to set, as alternating
+// names and values, and those to remove.
 func changes(before, after any, fields []storedField) (set []any, remove []any) {
 	b, a := reflect.ValueOf(before), reflect.ValueOf(after)
 	for _, f := range fields {
@@ -77,7 +77,7 @@ func changes(before, after any, fields []storedField) (set []any, remove []any) 
 	return set, remove
 }
 
-// encodeField is the text of a value in the store; empty for a zero value.
+// encodeField returns the stored form of a value; empty for a zero value.
 func encodeField(v reflect.Value) string {
 	if v.IsZero() {
 		return ""
@@ -108,7 +108,7 @@ func encodeField(v reflect.Value) string {
 	default:
 		text, err := json.Marshal(v.Interface())
 		if err != nil {
-			panic("store: " + err.Error()) // only types of ours are stored
+			panic("store: " + err.Error()) // only our own types are stored
 		}
 		return string(text)
 	}
@@ -153,13 +153,13 @@ func decodeField(v reflect.Value, text string) error {
 	return nil
 }
 
-// roundOf reads "<checkpoint>|<number>".
+// roundOf parses "<checkpoint>|<number>".
 func roundOf(text string) (job.CheckpointID, int) {
 	id, number, _ := strings.Cut(text, "|")
 	return job.CheckpointID(id), atoi(number)
 }
 
-// decodeCall and encodeCall read and write "<owner>|<messages>|<tool>".
+// decodeCall and encodeCall convert from and to "<owner>|<messages>|<tool>".
 func decodeCall(text string) lifecycle.Call {
 	owner, rest, _ := strings.Cut(text, "|")
 	messages, tool, _ := strings.Cut(rest, "|")
@@ -178,7 +178,7 @@ func encodeCall(c lifecycle.Call) string {
 	return string(c.Owner) + "|" + strings.Join(messages, ",") + "|" + c.Tool
 }
 
-// decodeBatch and encodeBatch read and write "<digest> <count> <total> <items>".
+// decodeBatch and encodeBatch convert from and to "<digest> <count> <total> <items>".
 func decodeBatch(text string) (lifecycle.Batch, error) {
 	parts := strings.SplitN(text, " ", 4)
 	if len(parts) != 4 {

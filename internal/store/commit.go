@@ -14,9 +14,9 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Commit writes the changes and effects of a state, all or none. It returns false where
-// anything that was loaded has changed since. Error: Unavailable, also with true where it
-// was written, and too few replicas have confirmed what was promised.
+// Commit writes the changes and effects of a state, all or none. It returns false if anything that
+// was loaded has changed since. It returns Unavailable if the store failed, and also, together with
+// true, if the commit was written but too few replicas confirmed what was promised.
 func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	c := commit{prefix: st.Place, now: st.Now, id: st.CommitID, touched: map[string]bool{}}
 	if !st.Until.IsZero() {
@@ -47,8 +47,7 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	return s.runCommit(ctx, &c)
 }
 
-// runCommit writes what a commit has collected, all or none. It returns false where a guard
-// does not hold.
+// runCommit applies a commit, all or none. It returns false if a guard failed.
 func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
 	answer, err := s.scripts.commit.Run(ctx, s.rdb, s.keysOf(partitionAt(c.prefix)), s.commitArgs(c)...).Int64()
 	return answer == 1, storeError(err)
@@ -58,20 +57,20 @@ func (s *Store) commitArgs(c *commit) []any {
 	return append([]any{s.past.floor(partitionAt(c.prefix))}, c.args()...)
 }
 
-// commit collects what lua/commit.lua does.
+// commit collects the input of lua/commit.lua.
 type commit struct {
-	prefix                   string // of every key
+	prefix                   string // prefix of every key
 	now                      time.Time
 	id                       string
 	guards, commands, events [][]any
-	// wakes are what was added to a zset of times: who waits for its first is woken
-	// where that is the first.
+	// wakes are members added to zsets of times. If such a member is due, or the next to be due,
+	// the nodes that wait for the zset are woken.
 	wakes [][]any
-	// joins are users who take part in a round from now on, if they do not already.
+	// joins are users to add to a round, unless they are already in it.
 	joins [][]any
-	// unused are pairs of a set and a key that is deleted if the set is empty.
+	// unused are pairs of a set and a key; the key is deleted if the set is empty.
 	unused [][]any
-	// touched are the jobs of which anything changes that lies under their ids.
+	// touched are the jobs for which data stored under their IDs changes.
 	touched map[string]bool
 }
 
@@ -106,27 +105,28 @@ func (c *commit) args() []any {
 
 func (c *commit) key(parts ...string) string { return c.prefix + ":" + strings.Join(parts, ":") }
 
-// under is the key of what lies under a job's id. It is written to, so whoever has read
-// the job decides anew.
+// under returns the key of data under a job's ID that is about to be written. It marks the job as
+// touched, so that concurrent decisions on the job are retried.
 func (c *commit) under(name string, id job.ID) string {
 	c.touched[string(id)] = true
 	return c.key(name, string(id))
 }
 
-// secretsKept is for how long a secret is kept after its time, by Redis' clock, which may jump.
+// secretsKept is the time for which a secret is kept after it expires, by Redis' clock, which may
+// jump.
 const secretsKept = 24 * time.Hour
 
 func (c *commit) do(words ...any) { c.commands = append(c.commands, words) }
 
-// keep lets a key live for as long as what it belongs to.
+// keep makes a key expire together with the data it belongs to.
 func (c *commit) keep(key string, retention time.Duration) { c.do("PEXPIRE", key, toMillis(retention)) }
 
-// wake tells the nodes where a member is the first of a zset of times.
+// wake wakes the nodes if a member of a zset of times is due or the next to be due.
 func (c *commit) wake(zset, member string) {
 	c.wakes = append(c.wakes, []any{c.key(zset), member, c.key("wake"), wakeClock})
 }
 
-// is lets the commit fail where a field has another value by now.
+// is makes the commit fail if a field's value has changed.
 func (c *commit) is(key, field, value string) {
 	c.guards = append(c.guards, []any{"is", key, field, value})
 }
@@ -138,7 +138,7 @@ func version(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// job writes what has changed of a job's record.
+// job writes the changes to a job's record.
 func (c *commit) job(j *lifecycle.Job) {
 	key := c.key("job", string(j.ID))
 	c.is(key, "version", version(j.Version))
@@ -151,7 +151,7 @@ func (c *commit) job(j *lifecycle.Job) {
 	}
 	c.relist(string(j.ID), j.CreatedAt, jobLists(j.Loaded), jobLists(j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
-		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it was taken already, or has ended
+		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it has been taken or has ended
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
 	}
 	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
@@ -187,8 +187,8 @@ func (c *commit) write(key string, set, remove []any) {
 	}
 }
 
-// session writes what has changed of a session. Which job is its latest is part of what
-// decisions look at.
+// session writes the changes to a session. Decisions depend on which job is its latest, so that is
+// guarded.
 func (c *commit) session(s *lifecycle.Session) {
 	key := c.key("session", sessionKey(s.UserID, s.ID))
 	c.is(key, "job", string(s.LoadedJob))
@@ -232,7 +232,7 @@ func sessionsOf(st *lifecycle.State) []*lifecycle.Session {
 	return found
 }
 
-// frame is an event as clients receive it, without its id: a job.Event.
+// frame is an event as clients receive it, without its ID: a job.Event.
 type frame struct {
 	prefix      string
 	event       job.EventType
@@ -240,13 +240,14 @@ type frame struct {
 	kindVersion string
 	userID      string
 	time        time.Time
-	// data is JSON as encoding/json writes it.
+	// data is JSON as written by encoding/json.
 	data      json.RawMessage
 	simulated bool
 }
 
-// rest is the frame's JSON from behind the id, which the script puts before it. A result is part of
-// several events, and large, so it is not read once more for each.
+// rest returns the frame's JSON after the ID, which the script prepends. It is built by hand
+// because a result is part of several events, and large: encoding/json would parse it again for
+// each.
 func (f frame) rest() string {
 	b := make([]byte, 0, 288+len(f.data))
 	b = append(appendText(append(b, `"event":`...), f.prefix+":"+string(f.event)), `,"requestId":`...)
@@ -264,7 +265,7 @@ func (f frame) rest() string {
 	return string(append(b, '}'))
 }
 
-// appendText appends a text as JSON.
+// appendText appends a string as JSON.
 func appendText(b []byte, s string) []byte {
 	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) }) {
 		return append(b, text(s)...)
@@ -279,7 +280,7 @@ func (c *commit) emit(e lifecycle.Emit) {
 
 func score(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 
-// text is a value's JSON; only types of ours are stored.
+// text returns a value's JSON. Only our own types are stored.
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -342,7 +343,7 @@ func (c *commit) addTask(e lifecycle.AddTask) {
 	c.do("PUBLISH", c.key("wake"), wakeTask)
 }
 
-// maxMessages is how many messages of a session are kept.
+// maxMessages is the number of messages kept per session.
 const maxMessages = 10000
 
 // applyToChat translates the effects on sessions.
@@ -389,7 +390,7 @@ func (c *commit) putMessage(e lifecycle.PutMessage) {
 	c.keep(c.key("session", session), e.Retention)
 }
 
-// applyToQueue translates the effects on the queue and on who holds a worker.
+// applyToQueue translates the effects on the queue and on worker slots.
 func (c *commit) applyToQueue(e lifecycle.Effect) {
 	switch e := e.(type) {
 	case lifecycle.EnqueueTurn:
@@ -420,7 +421,7 @@ func (c *commit) dropEntry(priority job.Priority, entry string) {
 	c.do("XDEL", c.key("queue", string(priority)), entry)
 }
 
-// applyToLists translates the effects on what lists show.
+// applyToLists translates the effects on lists.
 func (c *commit) applyToLists(e lifecycle.Effect) {
 	switch e := e.(type) {
 	case lifecycle.RememberKey:
@@ -451,7 +452,7 @@ func (c *commit) startAsking(p *lifecycle.Checkpoint) {
 	}
 }
 
-// applyToApprovals translates the effects on permissions and runs of actions.
+// applyToApprovals translates the effects on approvals and on runs of actions.
 func (c *commit) applyToApprovals(e lifecycle.Effect) {
 	switch e := e.(type) {
 	case lifecycle.GrantApproval:
@@ -515,7 +516,7 @@ func (c *commit) applyToResult(e lifecycle.Effect) {
 	case lifecycle.ForgetReports:
 		c.do("HDEL", c.under("job", e.JobID), "recentDigests")
 	default:
-		panic(fmt.Sprintf("store: %T is not translated", e)) // a test commits every effect there is
+		panic(fmt.Sprintf("store: %T is not translated", e)) // a test commits every effect
 	}
 }
 
@@ -527,7 +528,7 @@ func (c *commit) leaveKind(id job.ID, version string) {
 	}
 }
 
-// deleteJob removes all that is stored for a job.
+// deleteJob removes everything stored for a job.
 func (c *commit) deleteJob(j *lifecycle.Job) {
 	id := string(j.ID)
 	keys := []any{"DEL"}

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// effects are all there are: Effect is a closed set.
+// effects must contain each type of Effect, which is a closed set.
 var effects = []lifecycle.Effect{
 	lifecycle.Emit{Data: []byte("{}")},
 	lifecycle.PutMessage{Session: new(lifecycle.Session)},
@@ -68,8 +68,7 @@ func TestEachEffectIsTranslated(t *testing.T) {
 	}
 }
 
-// TestRecordsAreReadAsTheyWereWritten writes each field of a record and reads it back,
-// also under the name that it had earlier.
+// TestRecordsAreReadAsTheyWereWritten writes each field of a record and reads it back.
 func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	want := lifecycle.Record{}
@@ -89,7 +88,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// fill sets every field to something that is not zero.
+// fill sets every field to a non-zero value.
 func fill(v reflect.Value) {
 	switch {
 	case v.Type() == reflect.TypeFor[time.Time]():

@@ -9,9 +9,10 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// SaveConversation keeps the CLI's record of a conversation, as it is after a turn, in the
-// place of what was kept before: another machine goes on with it. It returns how many bytes
-// that takes; kept is false where they are more than limit, and nothing is kept.
+// SaveConversation stores the CLI's record of a conversation after a turn, replacing the earlier
+// one, so that another machine can continue the conversation. It returns the compressed size in
+// bytes. If that exceeds limit, nothing is stored, the earlier record is deleted, and kept is
+// false.
 func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, text []byte, limit int64) (size int64, kept bool, err error) {
 	p, err := locate(id)
 	if err != nil {
@@ -22,13 +23,13 @@ func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation st
 	if size > limit {
 		return size, false, storeError(s.rdb.Del(ctx, key).Err())
 	}
-	// A job may be gone on with in another one's conversation, so it is not of the job's keys.
+	// Another job may continue the conversation, so its key does not contain the job's ID.
 	err = s.keep(ctx, id, "HSET", "conversation:"+conversation, int64(s.opts.Retention.Seconds()), "at", string(at), "text", packed)
 	return size, err == nil, err
 }
 
-// Conversation returns what SaveConversation kept of a conversation of a job; nil where that
-// is not how the conversation was after the given turn. No more than max bytes are believed.
+// Conversation returns what SaveConversation stored for a conversation of a job, or nil if that is
+// not its state after the given turn. A record that unpacks to more than max bytes is an error.
 func (s *Store) Conversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, max int64) ([]byte, error) {
 	p, err := locate(id)
 	if err != nil {
@@ -49,8 +50,7 @@ func (s *Store) Conversation(ctx context.Context, id job.ID, conversation string
 	return text, nil
 }
 
-// AddNote adds a line of the server's own to the transcript of a turn, ahead of what the CLI
-// prints in it.
+// AddNote adds a line by the server to the transcript of a turn, before the CLI's output.
 func (s *Store) AddNote(ctx context.Context, id job.ID, turn int, text string) error {
 	return s.keep(ctx, id, "HSET", "notes:"+string(id), int64((s.opts.Retention + 24*time.Hour).Seconds()), itoa(turn), text)
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// crowd runs scripts that are called often. Calls that meet many others share a pipeline with them,
-// which saves most of the system calls, here and in Redis; a call that is almost alone goes at once.
+// crowd runs scripts that are called often. If many calls run at once, they share a pipeline, which
+// saves most of the system calls, here and in Redis. Otherwise a call is sent at once.
 type crowd struct {
 	direct, shared redis.Scripter
 	running        *atomic.Int64
 }
 
-// crowded is from how many calls at once on they share a pipeline.
+// crowded is the number of concurrent calls from which on calls share a pipeline.
 const crowded = 8
 
 func newCrowd(rdb redis.UniversalClient) (crowd, error) {

@@ -13,11 +13,11 @@ import (
 	"ringback/internal/price"
 )
 
-// DaysKept is for how many days the counts of a day are kept, and shown.
+// DaysKept is the number of days for which daily counts are kept and shown.
 const DaysKept = 30
 
-// Daily returns the counts of the days kept, the oldest first, today last. Days on which
-// nothing happened are among them.
+// Daily returns the counts of the last DaysKept days, oldest first, today last. It includes days on
+// which nothing happened.
 func (s *Store) Daily(ctx context.Context) ([]job.Day, error) {
 	pipe, today := s.rdb.Pipeline(), s.clock.now()
 	dates, reads := make([]string, DaysKept), make([][]*redis.MapStringStringCmd, DaysKept)

@@ -9,21 +9,21 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// dueLease is how long who leased a deadline has for firing it.
+// dueLease is the time within which a node must fire a deadline that it leased.
 const dueLease = 5 * time.Second
 
-// LostRun is a run of an action whose server gives no sign of life.
+// LostRun is a run of an action with an expired lease.
 type LostRun struct {
 	Run lifecycle.RunID
 	Of  job.ID
 }
 
-// Due leases the deadlines of a partition that have passed, and the runs of actions that
-// give no sign of life. next is how long until the next deadline passes; negative when
-// none is set. What is not fired within the lease is due again.
+// Due leases the deadlines of a partition that have passed, and the runs of actions whose lease has
+// expired. next is the time until the next deadline; negative if none is set. A deadline that is
+// not fired within the lease is due again.
 func (s *Store) Due(ctx context.Context, p Partition) (due []lifecycle.Due, lost []LostRun, next time.Duration, err error) {
 	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, toMillis(dueLease), 100)
-	if err != nil || jumped { // then it is asked again at once
+	if err != nil || jumped { // after a jump, the caller asks again at once
 		return nil, nil, 0, err
 	}
 	parts := answer.([]any)

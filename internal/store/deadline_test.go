@@ -13,7 +13,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// A job that backs off twice within the lease of its clock waits no longer than asked.
+// A job that backs off twice within the lease of its clock waits no longer than requested.
 func TestAClockThatIsSetAgainIsDueOnTime(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -42,7 +42,7 @@ func TestAClockThatIsSetAgainIsDueOnTime(t *testing.T) {
 	})
 }
 
-// fireUntil fires what is due until a job waits for a worker and nothing else.
+// fireUntil fires what is due until a job waits only for a worker.
 func fireUntil(t *testing.T, s *storetest.Service, p store.Partition, id job.ID) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -56,7 +56,7 @@ func fireUntil(t *testing.T, s *storetest.Service, p store.Partition, id job.ID)
 	t.Fatal("the job still backs off")
 }
 
-// A deadline that a node is about to fire keeps none that comes next from being noticed.
+// A deadline that a node is about to fire must not hide the next one.
 func TestANewClockIsNoticedBesideOneThatIsDue(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {

@@ -11,10 +11,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// dialer opens connections as the client does by itself, but ones that are not used again
-// after a refused MULTI. The client gives up reading there and keeps the connection (v9.23.0,
-// txPipelineReadQueued); replies of the transaction that arrive later would be taken for
-// those to other commands.
+// dialer opens connections as the client does by default, except that a connection is not reused
+// after a refused MULTI. The client stops reading there and keeps the connection (v9.23.0,
+// txPipelineReadQueued); it would take later replies of the transaction for replies to other
+// commands.
 func dialer(o *redis.Options) func(context.Context, string, string) (net.Conn, error) {
 	dial := redis.NewDialer(o)
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -30,26 +30,26 @@ func dialer(o *redis.Options) func(context.Context, string, string) (net.Conn, e
 	}
 }
 
-// connection is of no use any more once Redis has refused a MULTI on it.
+// connection is unusable once Redis has refused a MULTI on it.
 type connection struct {
 	net.Conn
-	// begins is whether a MULTI was sent whose answer is the next to be read; refused is
-	// whether it was an error.
+	// begins is set if a MULTI was sent and its reply is the next to be read; refused is set if
+	// that reply was an error.
 	begins, refused atomic.Bool
 }
 
-// multi is how the client begins a transaction.
+// multi is the client's encoding of the command that begins a transaction.
 var multi = []byte("*1\r\n$5\r\nmulti\r\n")
 
-// errRefused is what a connection says of itself after a refused MULTI. The client takes
-// another one then.
+// errRefused is returned by a connection after a refused MULTI. The client then uses another
+// connection.
 var errRefused = errors.New("the connection had a transaction that Redis refused")
 
 func (c *connection) Write(p []byte) (int, error) {
 	if c.refused.Load() {
 		return 0, errRefused
 	}
-	if bytes.HasPrefix(p, multi) { // a long transaction takes further writes, which begin with none
+	if bytes.HasPrefix(p, multi) { // a long transaction is sent in several writes; only the first begins with MULTI
 		c.begins.Store(true)
 	}
 	return c.Conn.Write(p)
@@ -66,8 +66,8 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkedConnection is one of which the client can see whether it is still there, after it
-// lay idle: all but those with TLS.
+// checkedConnection lets the client check whether an idle connection is still alive. All
+// connections except those with TLS support this.
 type checkedConnection struct{ *connection }
 
 // SyscallConn implements syscall.Conn.

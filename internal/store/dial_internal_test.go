@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A Redis that is just starting refuses MULTI, and answers the rest of the transaction all
-// the same, later on a slow network: that is nobody else's answer.
+// A Redis that is just starting refuses MULTI but still answers the rest of the transaction, later
+// on a slow network. Those replies must not be taken for replies to other commands.
 func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 	t.Parallel()
 	rdb, err := Connect("redis://" + fakeRedis(t, playRedis))
@@ -20,7 +20,7 @@ func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rdb.Close()
-	for _, length := range []int{1, 300_000} { // the longer takes several writes
+	for _, length := range []int{1, 300_000} { // the longer one takes several writes
 		one := rdb.(*redis.Client).Conn()
 		_, err = one.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
 			p.Get(t.Context(), "other")
@@ -40,7 +40,7 @@ func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 	}
 }
 
-// fakeRedis has connections played, and returns where.
+// fakeRedis listens, handles each connection with play, and returns its address.
 func fakeRedis(t *testing.T, play func(net.Conn)) (addr string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -60,8 +60,8 @@ func fakeRedis(t *testing.T, play func(net.Conn)) (addr string) {
 	return listener.Addr().String()
 }
 
-// A Redis that stands still while a connection is set up answers later: that is nobody
-// else's answer. One that refuses the name is as good as any.
+// A Redis that hangs while a connection is set up answers later. That reply must not be taken for
+// another command's. A Redis that refuses the name must still be usable.
 func TestALateAnswerToTheNameIsNobodysAnswer(t *testing.T) {
 	t.Parallel()
 	const patience = 50 * time.Millisecond
@@ -93,7 +93,7 @@ func TestALateAnswerToTheNameIsNobodysAnswer(t *testing.T) {
 	}
 }
 
-// lateConn writes answers to CLIENT late.
+// lateConn delays the replies to CLIENT.
 type lateConn struct {
 	net.Conn
 	by time.Duration
@@ -106,10 +106,10 @@ func (l *lateConn) Write(p []byte) (int, error) {
 	return l.Conn.Write(p)
 }
 
-// playRedis refuses transactions, slowly, and else answers each GET with the key's name.
+// playRedis refuses transactions, slowly, and answers each GET with the key's name.
 func playRedis(conn net.Conn) { playRedisWith(conn, nil) }
 
-// playRedisWith answers some commands as it is told.
+// playRedisWith is playRedis with fixed answers to some commands.
 func playRedisWith(conn net.Conn, answers map[string]string) {
 	defer conn.Close()
 	r := bufio.NewReader(conn)
@@ -127,7 +127,7 @@ func playRedisWith(conn net.Conn, answers map[string]string) {
 			_, _ = io.WriteString(conn, "-ERR unknown command 'HELLO'\r\n")
 		case "multi":
 			_, _ = io.WriteString(conn, "-ERR not now\r\n")
-			time.Sleep(30 * time.Millisecond) // as the network is slow
+			time.Sleep(30 * time.Millisecond) // simulates a slow network
 		case "get":
 			_, _ = io.WriteString(conn, "$"+itoa(len(words[1]))+"\r\n"+words[1]+"\r\n")
 		case "exec":

@@ -1,17 +1,17 @@
-// Package store keeps all state in Redis: it loads what a decision needs and commits what
-// was decided. It decides nothing: package lifecycle does.
+// Package store keeps all state in Redis. It loads what a decision needs and commits what was
+// decided; package lifecycle makes the decisions.
 //
-// Load reads a job with what its rules look at, at one moment and with Redis' time. Commit
-// writes the difference, by one script for all transitions (lua/commit.lua): guards, plain
-// commands, events. A guard fails where anything that was read has changed since; then
-// nothing is written, and the decision is made anew. So a record, its event and whatever
-// else a transition does are never seen without each other, and no update is lost.
+// Load reads a job and everything its rules depend on, as one consistent snapshot, with Redis'
+// time. Commit writes the difference, using one script for all transitions (lua/commit.lua):
+// guards, plain commands, events. A guard fails if anything that was read has changed since; then
+// nothing is written, and the decision is made again. So no reader ever sees a record without its
+// event or the other effects of a transition, and no update is lost.
 //
-// Scripts of their own have only what is about speed (a progress report is one round trip)
-// or about picking (the next turn, what is due, what a lost node held). They pick; what
-// then happens is a commit like any other.
+// There are separate scripts only for speed (a progress report is one round trip) and for selection
+// (the next turn, what is due, what a lost node held). They only select; what happens next is a
+// commit like any other.
 //
-// A job lives in the partition of its user; its id names the partition. All keys of a
-// partition share a hash tag, which makes the scripts work on Redis Cluster as well.
-// keys.go lists the keys, lifecycle.Record and its neighbours the fields.
+// A job belongs to the partition of its user; its ID contains the partition. All keys of a
+// partition share a hash tag, so the scripts also work on Redis Cluster. keys.go lists the keys;
+// lifecycle.Record and its neighbours list the fields.
 package store

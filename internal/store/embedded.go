@@ -23,16 +23,16 @@ import (
 	"ringback/internal/lazy"
 )
 
-// Embedded is a Redis that belongs to this process: its password is made at the start and
-// is in the memory of the two alone.
+// Embedded is a Redis that belongs to this process. Its password is generated at the start and
+// exists only in the memory of the two processes.
 type Embedded struct {
-	// Client speaks to it.
+	// Client is connected to it.
 	Client redis.UniversalClient
-	// Durable is whether what it stores survives the process.
+	// Durable is true if its contents survive the process.
 	Durable bool
-	// Description says to people what it is.
+	// Description describes it to people.
 	Description string
-	// Failed is told why it cannot be kept running; nil where it cannot end by itself.
+	// Failed receives the reason if it cannot be kept running; nil if it cannot end on its own.
 	Failed <-chan error
 	stop   func()
 }
@@ -40,17 +40,17 @@ type Embedded struct {
 // Close stops it. The client must be closed before.
 func (e *Embedded) Close() { e.stop() }
 
-// Embedding is where the embedded Redis lives.
+// Embedding configures the embedded Redis.
 type Embedding struct {
-	// Dir is a directory for its files, DATA_DIR.
+	// Dir is the directory for its files, DATA_DIR.
 	Dir string
-	// WritableFunc says why nothing can be written there; nil where it can.
+	// WritableFunc returns an error if Dir cannot be written to.
 	WritableFunc func() error
 	Log          *slog.Logger
 }
 
-// StartEmbedded starts a redis-server or valkey-server found on PATH, with an
-// append-only file, and keeps it running; or an in-process store when there is none.
+// StartEmbedded starts a redis-server or valkey-server found on PATH, with an append-only file, and
+// keeps it running. If there is none, it starts an in-process store.
 func StartEmbedded(ctx context.Context, e Embedding) (*Embedded, error) {
 	if bin := findServer(); bin != "" {
 		return startServer(ctx, bin, e)
@@ -67,11 +67,11 @@ func findServer() string {
 	return ""
 }
 
-// versionIn finds the version in what a server says of itself.
+// versionIn matches the version in a server's output.
 var versionIn = lazy.Regexp(`v=(\S+)`)
 
-// ServerVersion is the program that would be run as the embedded store, with its version;
-// empty where there is none.
+// ServerVersion returns the program that would run as the embedded store, with its version; empty
+// if there is none.
 func ServerVersion(ctx context.Context) (string, error) {
 	bin := findServer()
 	if bin == "" {
@@ -88,11 +88,11 @@ func ServerVersion(ctx context.Context) (string, error) {
 	return filepath.Base(bin) + " " + string(found[1]), nil
 }
 
-// StartInProcess starts a store that lives in memory only.
+// StartInProcess starts a store that keeps everything in memory only.
 func StartInProcess() (*Embedded, error) {
 	m := miniredis.NewMiniRedis()
 	password := rand.Text()
-	m.RequireAuth(password) // it listens on a port that every program here could open
+	m.RequireAuth(password) // it listens on a port that any local program can open
 	if err := m.Start(); err != nil {
 		return nil, fmt.Errorf("starting the in-process store: %w", err)
 	}
@@ -110,7 +110,7 @@ func StartInProcess() (*Embedded, error) {
 	}, nil
 }
 
-// expireKeys lets TTLs run: miniredis stands still unless told.
+// expireKeys makes TTLs run: miniredis does not advance its clock by itself.
 func expireKeys(m *miniredis.Miniredis, done <-chan struct{}) {
 	const step = 100 * time.Millisecond
 	ticker := time.NewTicker(step)
@@ -177,13 +177,13 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 	}, nil
 }
 
-// logPrefix is what stands before each message in Redis' log: pid, role, time and weight.
+// logPrefix matches the prefix of each message in Redis' log: pid, role, time and level.
 var logPrefix = lazy.Regexp(`^\d+:[A-Z] .* [.#*-] `)
 
-// lastWords is the last message of the server's log.
+// lastWords returns the last message in the server's log.
 func lastWords(dir string) string {
 	log := filepath.Join(dir, "redis.log")
-	text, _ := os.ReadFile(log) // without it, there is nothing to say
+	text, _ := os.ReadFile(log) // on error, the text is empty
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	last := logPrefix().ReplaceAllString(lines[len(lines)-1], "")
 	if last == "" {
@@ -192,10 +192,10 @@ func lastWords(dir string) string {
 	return last + " (" + log + ")"
 }
 
-// serverConfig is what the server reads from its standard input.
+// serverConfig returns the configuration that the server reads from its standard input.
 func serverConfig(dir, socket, password string) string {
-	// With "everysec", Redis puts off writing while its disk is busy with the fsync
-	// before, and a kill at that moment loses what was answered already.
+	// With "everysec", Redis delays writes while its disk is busy with the previous fsync, and a
+	// kill at that moment loses data that was already acknowledged.
 	settings := [][2]string{
 		{"port", "0"},
 		{"unixsocket", socket},
@@ -215,22 +215,23 @@ func serverConfig(dir, socket, password string) string {
 	return text.String()
 }
 
-// endOrphan stops the Redis of a server that was killed. We hold the lock, so nobody
-// else uses it. Its password died with its server: the system says which process it is.
+// endOrphan stops the Redis left behind by a server that was killed. We hold the lock, so no other
+// server uses it. Its password was lost with its server, so endOrphan gets its process ID from the
+// kernel.
 func endOrphan(ctx context.Context, socket string) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 		if err != nil {
-			return ctx.Err() // nobody listens there
+			return ctx.Err() // no process listens there
 		}
 		pid, err := listenerPID(conn.(*net.UnixConn))
 		_ = conn.Close()
 		if err != nil || pid <= 1 {
 			return fmt.Errorf("a program that this server did not start listens on %s: stop it", socket)
 		}
-		_ = syscall.Kill(pid, syscall.SIGTERM) // Redis writes what it has, and ends
+		_ = syscall.Kill(pid, syscall.SIGTERM) // Redis writes its data and exits
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -247,7 +248,7 @@ func answers(ctx context.Context, client redis.UniversalClient, socket string) b
 	return client.Ping(ctx).Err() == nil
 }
 
-// socketPath keeps within the 104 bytes that a Unix socket's path may have.
+// socketPath returns a socket path within the limit of 104 bytes for a Unix socket.
 func socketPath(dir string) (path string, cleanup func(), err error) {
 	path = filepath.Join(dir, "redis.sock")
 	if len(path) < 100 {

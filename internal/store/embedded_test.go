@@ -18,8 +18,8 @@ import (
 	"ringback/internal/store"
 )
 
-// What was answered with 200 must be in the file even if Redis is killed in that
-// moment: with any other policy than "always" Redis may answer first and write later.
+// Data acknowledged with 200 must be in the file even if Redis is killed at that moment. With any
+// policy other than "always", Redis may answer first and write later.
 func TestEmbeddedRedisWritesBeforeItAnswers(t *testing.T) {
 	t.Parallel()
 	embedded := startEmbedded(t, t.TempDir())
@@ -31,8 +31,8 @@ func TestEmbeddedRedisWritesBeforeItAnswers(t *testing.T) {
 	}
 }
 
-// What runs for a job may find the socket or the port: without the password, which no
-// file and no command line shows, it reads nothing there.
+// A job's process may find the socket or the port. Without the password, which is in no file and on
+// no command line, it can read nothing there.
 func TestTheEmbeddedStoreAnswersNobodyElse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func TestTheEmbeddedStoreAnswersNobodyElse(t *testing.T) {
 	}
 }
 
-// A server that was killed leaves a Redis whose password nobody knows any more.
+// A killed server leaves a Redis with a password that is lost.
 func TestTheRedisOfAServerThatDiedIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -134,11 +134,11 @@ func filesUnder(t *testing.T, dir string) (files []string) {
 	return files
 }
 
-// Killed, the embedded Redis answers again within a second; under load, a few.
+// After a kill, the embedded Redis answers again within a second, or a few seconds under load.
 func TestTheEmbeddedRedisAnswersAgainSoon(t *testing.T) {
 	t.Parallel()
 	var took []time.Duration
-	for range 5 { // five ends within a minute are too many for one server
+	for range 5 { // one server does not survive five ends within a minute
 		embedded := startEmbedded(t, t.TempDir())
 		for range 4 {
 			info, err := embedded.Client.Info(t.Context(), "server").Result()

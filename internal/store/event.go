@@ -14,10 +14,10 @@ import (
 	"ringback/internal/job"
 )
 
-// EventEnvelope is an event on its way to clients. Frame is the JSON they receive.
+// EventEnvelope is an event on its way to clients. Frame is the JSON that they receive.
 type EventEnvelope struct {
 	Seq job.Seq
-	// After is the id of the user's event before; 0 for none.
+	// After is the ID of the user's previous event; 0 if there is none.
 	After     job.Seq
 	RequestID job.ID
 	UserID    string
@@ -25,23 +25,23 @@ type EventEnvelope struct {
 	Frame     []byte
 }
 
-// Subscriber receives what the store publishes, by those of its functions that are
-// set. They are called from one goroutine, but ResubscribedFunc, and must not block.
+// Subscriber receives what the store publishes. Functions that are nil are skipped. All except
+// ResubscribedFunc are called from the same goroutine and must not block.
 type Subscriber struct {
 	// EventFunc is called for each event of every user.
 	EventFunc func(EventEnvelope)
 	// TextFunc is called for each piece of text that Claude writes.
 	TextFunc func(TextEnvelope)
-	// QueuedFunc is called when a turn was queued in a partition, TaskFunc when there is a
-	// task, and ClockFunc when a clock was set that is the next to run down.
+	// QueuedFunc is called when a turn was queued in a partition, TaskFunc when a task was added,
+	// and ClockFunc when the next clock to expire was set.
 	QueuedFunc, TaskFunc, ClockFunc func(Partition)
-	// ResubscribedFunc is called when anything may have been missed: after a
-	// (re)connection, and when the store is not in the state that was heard of, such as
-	// after a failover that lost some of it.
+	// ResubscribedFunc is called when messages may have been missed: after each (re)connection, and
+	// if the store does not have the events that this node received, such as after a failover that
+	// lost some of them.
 	ResubscribedFunc func()
 }
 
-// subscribers are told in their order.
+// subscribers are called in order.
 type subscribers []Subscriber
 
 func (to subscribers) event(e EventEnvelope) {
@@ -60,7 +60,7 @@ func (to subscribers) text(t TextEnvelope) {
 	}
 }
 
-// wake tells what there is to do in a partition: what was queued is named by its priority.
+// wake reports work in a partition. For a queued turn, what is its priority.
 func (to subscribers) wake(p Partition, what string) {
 	for _, one := range to {
 		call := one.QueuedFunc
@@ -76,7 +76,7 @@ func (to subscribers) wake(p Partition, what string) {
 	}
 }
 
-// What is published beside the priorities of the queues.
+// The payloads of wake messages, in addition to the priorities of the queues.
 const (
 	wakeTask  = "outbox"
 	wakeClock = "clock"
@@ -90,8 +90,7 @@ func (to subscribers) reset() {
 	}
 }
 
-// Subscribe delivers events until ctx ends, over one connection, and connects
-// again by itself.
+// Subscribe delivers events until ctx ends. It uses one connection and reconnects automatically.
 func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	to := subscribers(subscribed)
 	channels := make([]string, 0, 3*Partitions)
@@ -134,13 +133,13 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	}
 }
 
-// channel is what is published of a partition.
+// channel identifies what a channel publishes, and for which partition.
 type channel struct {
 	partition Partition
 	name      string
 }
 
-// receive passes a message on; it reports whether it follows those before it.
+// receive passes a message on and reports whether it directly follows the previous ones.
 func (s *Store) receive(from channel, m *redis.Message, to subscribers) bool {
 	switch from.name {
 	case "wake":
@@ -161,8 +160,7 @@ func (s *Store) receive(from channel, m *redis.Message, to subscribers) bool {
 	return follows
 }
 
-// checkSubscription finds a connection that died in silence. go-redis dials
-// again on the next read.
+// checkSubscription detects a dead connection. go-redis reconnects on the next read.
 func (s *Store) checkSubscription(ctx context.Context, sub *redis.PubSub, err error) {
 	if isTimeout(err) {
 		err = sub.Ping(ctx)
@@ -180,11 +178,11 @@ func (s *Store) checkSubscription(ctx context.Context, sub *redis.PubSub, err er
 // published is an event as it was published.
 type published struct {
 	EventEnvelope
-	// follows is the id of the partition's event before; 0 for none.
+	// follows is the ID of the partition's previous event; 0 if there is none.
 	follows job.Seq
 }
 
-// parsePublished reads
+// parsePublished parses
 // "<seq> <user's before> <partition's before> <request id> <happening> <user>\n<frame>".
 func parsePublished(payload string) (e published, ok bool) {
 	rest, frame, _ := strings.Cut(payload, "\n")
@@ -205,17 +203,17 @@ func parsePublished(payload string) (e published, ok bool) {
 	}, ids[2]}, ok
 }
 
-// Replay is a stretch of a user's past events, as it was at one moment.
+// Replay is a range of a user's past events, read in one transaction.
 type Replay struct {
 	Events []EventEnvelope
-	// Missed is whether since is not in the user's past: events behind it are no longer
-	// kept, or the store has gone back to a state in which there was no such event.
+	// Missed is true if since is not in the user's past: events after it are no longer kept, or the
+	// store has gone back to a state without that event.
 	Missed bool
-	// Last is the id of the user's latest event, 0 when there is none.
+	// Last is the ID of the user's latest event; 0 if there is none.
 	Last job.Seq
 }
 
-// Events returns up to limit events of a user after since; 0 for all that are kept.
+// Events returns up to limit events of a user after since; since 0 is the oldest kept.
 func (s *Store) Events(ctx context.Context, userID string, since job.Seq, limit int64) (Replay, error) {
 	p := partitionOf(userID)
 	stream, from := p.key("events", userID), since.String()+"-0"
@@ -237,7 +235,7 @@ func (s *Store) Events(ctx context.Context, userID string, since job.Seq, limit 
 	return r, nil
 }
 
-// before is the id of the event before the first one that is kept; 0 for none.
+// before returns the ID of the event before the first one kept; 0 if there is none.
 func before(oldest []redis.XMessage) job.Seq {
 	if len(oldest) == 0 {
 		return 0
@@ -245,7 +243,7 @@ func before(oldest []redis.XMessage) job.Seq {
 	return entryAfter(oldest[0])
 }
 
-// entryAfter is the id of the user's event before an entry; 0 for none.
+// entryAfter returns the ID of the user's event before an entry; 0 if there is none.
 func entryAfter(entry redis.XMessage) job.Seq { return seqOf(entry.Values["p"]) }
 
 func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
@@ -257,7 +255,7 @@ func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
 		Event     string `json:"event"`
 		RequestID job.ID `json:"requestId"`
 	}
-	// The frame's data follows these two fields; the decoder need not read on.
+	// The frame's data follows these two fields; the decoder need not read further.
 	if json.NewDecoder(bytes.NewReader([]byte(frame))).Decode(&head) != nil {
 		return EventEnvelope{}, false
 	}
@@ -279,8 +277,8 @@ func seqOf(v any) job.Seq {
 	return job.Seq(n)
 }
 
-// JobEvents returns up to limit events of one job after since. missed is whether since is
-// not in the past of the job's user, see Replay.
+// JobEvents returns up to limit events of a job after since. missed is true if since is not in the
+// past of the job's user: see Replay.
 func (s *Store) JobEvents(ctx context.Context, j job.Job, since job.Seq, limit int) (found []EventEnvelope, missed bool, err error) {
 	for first := true; len(found) < limit; first = false {
 		page, err := s.Events(ctx, j.UserID, since, 1000)

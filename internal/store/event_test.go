@@ -46,7 +46,7 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 		id := func(i int) job.Seq { return all.Events[i].Seq }
 		for since, missed := range map[job.Seq]bool{
 			0: true, id(9): false, id(5): false, id(4): true, id(0): true, // the sixth is the last that is not kept
-			id(9) + 1: true, id(7) + 1: true, id(0) - 1000: true, // there never was such an event
+			id(9) + 1: true, id(7) + 1: true, id(0) - 1000: true, // such events never existed
 		} {
 			got, err := s.Events(ctx, "u", since, 100)
 			if err != nil || got.Missed != missed {

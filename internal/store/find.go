@@ -10,12 +10,12 @@ import (
 	"ringback/internal/job"
 )
 
-// maxFound is how many ids that begin alike are read from one partition: far
-// more than there are, unless somebody asks for less than MinIDPrefix.
+// maxFound is the maximum number of IDs with the same prefix read from one partition: far more than
+// exist, unless the prefix is shorter than MinIDPrefix.
 const maxFound = 100
 
-// idsLike returns the ids that begin so. It reads one sorted set of each
-// partition, by name: the work does not depend on how many ids there are.
+// idsLike returns the IDs with a prefix. It reads one sorted set of each partition, by name: the
+// cost does not depend on how many IDs there are.
 func (s *Store) idsLike(ctx context.Context, prefix job.IDPrefix, userID string) ([]string, error) {
 	pipe := s.rdb.Pipeline()
 	var reads []*redis.StringSliceCmd
@@ -39,7 +39,7 @@ func (s *Store) idsLike(ctx context.Context, prefix job.IDPrefix, userID string)
 	return ids, nil
 }
 
-// jobsLike returns the jobs that a query selects by their ids, newest first.
+// jobsLike returns the jobs that a query selects by their IDs, newest first.
 func (s *Store) jobsLike(ctx context.Context, q Query) ([]job.Job, error) {
 	ids, err := s.idsLike(ctx, q.IDs, q.UserID)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) checkpointsLike(ctx context.Context, q CheckpointQuery) ([]job.C
 	return newest(found, q.Limit, q.selects, placeOfCheckpoint), nil
 }
 
-// newest keeps what is selected, newest first, limit at most.
+// newest returns the selected values, newest first, at most limit.
 func newest[T any](all []T, limit int, selects func(T) bool, at func(T) place) []T {
 	kept := slices.DeleteFunc(all, func(v T) bool { return !selects(v) })
 	slices.SortFunc(kept, func(a, b T) int { return at(a).compare(at(b)) })

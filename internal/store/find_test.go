@@ -15,7 +15,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// crowd gives the store the ids of so many other jobs.
+// crowd adds the IDs of n other jobs to the store.
 func crowd(t *testing.T, rdb redis.UniversalClient, n int) {
 	t.Helper()
 	const letters = "abcdefghijklmnopqrstuvwxyz234567"

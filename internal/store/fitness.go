@@ -13,11 +13,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Fitness is what was found of a Redis. Its texts go on where "the Redis at …" begins.
+// Fitness lists the problems found in a Redis. Each text continues "the Redis at …".
 type Fitness struct {
-	// Faults would lose jobs, or keep them from running.
+	// Faults are problems that would lose jobs or prevent them from running.
 	Faults []string
-	// Warnings are what its operator should know.
+	// Warnings are problems that the operator should know about.
 	Warnings []string
 }
 
@@ -29,7 +29,7 @@ func (f *Fitness) warn(format string, args ...any) {
 	f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...))
 }
 
-// add takes over what was found of another server of the same Cluster, each text once.
+// add merges the problems found in another server of the same Cluster, without duplicates.
 func (f *Fitness) add(other Fitness) {
 	for _, text := range other.Faults {
 		if !slices.Contains(f.Faults, text) {
@@ -43,10 +43,10 @@ func (f *Fitness) add(other Fitness) {
 	}
 }
 
-// JudgeFitness looks whether jobs can be kept in a Redis, each primary of a Cluster, of
-// which each has to have so many replicas. It changes nothing. What a user may not ask is a
-// warning. Error: it cannot be judged now, since it is away or takes no writes for the time
-// being.
+// JudgeFitness checks whether jobs can be kept in a Redis. In a Cluster it checks each primary.
+// Each must have the given number of replicas. It changes nothing. What the user has no right to
+// query becomes a warning. It returns an error if the Redis cannot be judged now, because it is
+// unavailable or temporarily accepts no writes.
 func JudgeFitness(ctx context.Context, rdb redis.UniversalClient, replicas int) (Fitness, error) {
 	if err := rdb.Ping(ctx).Err(); err != nil {
 		return judgeRefusal(err)
@@ -67,7 +67,7 @@ func JudgeFitness(ctx context.Context, rdb redis.UniversalClient, replicas int) 
 	return all, err
 }
 
-// judgeRefusal tells a Redis that will never let us in from one that is away.
+// judgeRefusal distinguishes a Redis that will never accept us from one that is unavailable.
 func judgeRefusal(err error) (f Fitness, unjudged error) {
 	switch text := err.Error(); {
 	case errorCode(err) == "WRONGPASS" || errorCode(err) == "NOAUTH":
@@ -84,7 +84,7 @@ func judgeRefusal(err error) (f Fitness, unjudged error) {
 	return f, nil
 }
 
-// judgeServer judges one server. whole is whether it is to have all keys.
+// judgeServer checks one server. whole is true if it must have all keys.
 func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool, replicas int) (Fitness, error) {
 	text, err := c.Info(ctx).Result()
 	if answered := redis.Error(nil); err != nil && !errors.As(err, &answered) {
@@ -93,7 +93,7 @@ func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool, repli
 	info := parseInfo(text)
 	f := judgeInfo(info)
 	if len(f.Faults) > 0 {
-		return f, nil // a Sentinel, say, knows none of our commands
+		return f, nil // for example, a Sentinel supports none of our commands
 	}
 	commands := needed
 	if replicas > 0 {
@@ -103,10 +103,10 @@ func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool, repli
 	return f, f.judgeCommands(ctx, c, commands, whole)
 }
 
-// judgeReplicas looks whether so many replicas can confirm what is written.
+// judgeReplicas checks whether enough replicas can confirm writes.
 func (f *Fitness) judgeReplicas(info map[string]string, want int) {
 	if info["role"] == "" {
-		return // it does not tell; that is said already
+		return // not reported; there is already a warning
 	}
 	online := 0
 	for name, value := range info {
@@ -119,11 +119,11 @@ func (f *Fitness) judgeReplicas(info map[string]string, want int) {
 	}
 }
 
-// oldest is the version of Redis from which on all works: major and minor.
+// oldest is the oldest supported version of Redis: major and minor.
 var oldest = [2]int{6, 2}
 
-// judgeInfo finds what of a server's setup would lose jobs, or keep them from running.
-// Valkey, KeyDB and Dragonfly name the version of Redis that they are like.
+// judgeInfo finds settings of a server that would lose jobs or prevent them from running. Valkey,
+// KeyDB and Dragonfly report the version of Redis that they are compatible with.
 func judgeInfo(info map[string]string) (f Fitness) {
 	if info["redis_mode"] == "sentinel" {
 		f.fault("is a Sentinel: name the group that it looks after, too: ?master_name=")
@@ -165,7 +165,7 @@ func judgeInfo(info map[string]string) (f Fitness) {
 
 const isReplica = "is a replica, which takes no writes: name its primary, or use ?master_name="
 
-// parseVersion reads major and minor of a version such as 7.0.15.
+// parseVersion parses major and minor of a version such as 7.0.15.
 func parseVersion(text string) (version [2]int, ok bool) {
 	parts := strings.SplitN(text, ".", 3)
 	if len(parts) < 2 {
@@ -181,7 +181,7 @@ func parseVersion(text string) (version [2]int, ok bool) {
 	return version, true
 }
 
-// parseInfo reads the answer to INFO.
+// parseInfo parses the reply to INFO.
 func parseInfo(text string) map[string]string {
 	fields := map[string]string{}
 	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/job"
 )
 
-// These are fields as the servers that people have write them.
+// The fields are in the form in which real servers report them.
 func TestServersAreToldApart(t *testing.T) {
 	t.Parallel()
 	const rest = "\r\nrole:master\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n"
@@ -42,14 +42,14 @@ func TestServersAreToldApart(t *testing.T) {
 	}
 }
 
-// answer is an error that Redis answers.
+// answer is an error reply from Redis.
 type answer string
 
 func (a answer) Error() string { return string(a) }
 
 func (answer) RedisError() {}
 
-// What waiting or the operator can mend is sent again by whoever sent it.
+// Callers retry errors that end by themselves or that the operator can fix.
 func TestStoreErrorsSayWhetherTheSameCanBeSentAgain(t *testing.T) {
 	t.Parallel()
 	for text, kind := range map[string]job.ErrorKind{

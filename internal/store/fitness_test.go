@@ -22,8 +22,8 @@ func judge(t *testing.T, rdb redis.UniversalClient) store.Fitness {
 	return f
 }
 
-// Each right that is listed is needed, and is named where it is missing; tests of the
-// store and of the rules do all that they do with exactly these.
+// Every listed right is needed, and is reported if it is missing. The tests of the store and of the
+// rules run with exactly these rights.
 func TestEachMissingRightIsNamed(t *testing.T) {
 	t.Parallel()
 	admin := storetest.PrivateRedis(t)
@@ -77,7 +77,7 @@ func wantTexts(t *testing.T, name string, got, want []string) {
 	}
 }
 
-// What people copy out of docs/operations.md are the rights that are needed.
+// docs/operations.md must list exactly the rights that are needed, because people copy them.
 func TestRightsAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")
@@ -113,7 +113,8 @@ func TestWhatIsFoundOfARedis(t *testing.T) {
 			f := judge(t, rdb)
 			wantTexts(t, "faults", f.Faults, c.faults)
 			wantTexts(t, "warnings", f.Warnings, c.warnings)
-			// Without INFO the same is found where it can be, and what cannot be is said.
+			// Without INFO, the same problems are found if possible, and a warning lists what is
+			// unknown.
 			f = judge(t, storetest.Restrict(t, rdb, store.Rights()...))
 			if name == "a replica" {
 				wantTexts(t, "faults without INFO", f.Faults, c.faults)
@@ -123,7 +124,7 @@ func TestWhatIsFoundOfARedis(t *testing.T) {
 	}
 }
 
-// What only waits for its operator is no fault of the kind that ends a start.
+// A condition that only the operator has to fix must not end the start as a fault.
 func TestARedisThatCannotWriteNowIsNotJudged(t *testing.T) {
 	t.Parallel()
 	rdb := storetest.PrivateRedis(t)

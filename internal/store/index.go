@@ -14,11 +14,11 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Lists are sorted sets of ids by time of creation. In which of them a record belongs
-// follows from the record alone: whatever writes one moves it, and Inspect compares.
+// Lists are sorted sets of IDs by creation time. A record alone determines which lists it belongs
+// to: every write of a record updates its lists, and Inspect compares them.
 
-// jobLists are the keys, behind the partition's prefix, of the lists in which a job
-// belongs. A job that reads a reply is in none: it is part of how the reply is taken.
+// jobLists returns the keys, without the partition's prefix, of the lists that a job belongs to. A
+// job that interprets a reply is in none: it is an internal step of handling the reply.
 func jobLists(r lifecycle.Record) []string {
 	if r.State == "" || r.Interprets.Checkpoint != "" {
 		return nil
@@ -38,7 +38,7 @@ func checkpointLists(c lifecycle.Checkpoint) []string {
 	return withOwners(c.UserID, "checkpoints", "checkpoints-by:"+string(c.Status)+":"+string(c.Type))
 }
 
-// withOwners returns the lists over all users, and those of one.
+// withOwners returns the lists over all users, and those of one user.
 func withOwners(user string, lists ...string) []string {
 	for _, list := range lists {
 		lists = append(lists, list+":"+user)
@@ -46,11 +46,11 @@ func withOwners(user string, lists ...string) []string {
 	return lists
 }
 
-// taggedJobs is the list of the jobs with a tag. No tag has a %, so tags with a colon cannot be
-// confused with a user's name.
+// taggedJobs returns the list of the jobs with a tag. No tag contains a %, so tags with a colon
+// cannot be confused with a user's name.
 func taggedJobs(tag string) string { return "jobs-tagged:" + strings.ReplaceAll(tag, ":", "%") }
 
-// relist moves an id from the lists in which it was to those in which it is.
+// relist moves an ID from its previous lists to its current ones.
 func (c *commit) relist(id string, created time.Time, was, is []string) {
 	for _, list := range was {
 		if !slices.Contains(is, list) {
@@ -70,7 +70,7 @@ func (c *commit) relist(id string, created time.Time, was, is []string) {
 	}
 }
 
-// place is a position in a list: by time of creation, then by id.
+// place is a position in a list: by creation time, then by ID.
 type place struct {
 	millis int64
 	id     string
@@ -96,28 +96,29 @@ func parseCursor(cursor string) (place, error) {
 	return place{n, id}, nil
 }
 
-// placeBefore is the place behind which a list has what was created before a time.
+// placeBefore returns the place after which a list contains what was created before a time.
 func placeBefore(t time.Time) place { return place{millis: t.Add(time.Millisecond - 1).UnixMilli()} }
 
-// CursorTime returns the time of creation back to which a list was read before a cursor.
+// CursorTime returns the creation time down to which a list was read before a cursor.
 func CursorTime(cursor string) time.Time {
 	at, _ := parseCursor(cursor)
 	return time.UnixMilli(at.millis).UTC()
 }
 
-// lane is what is left to read of one list.
+// lane is the part of one list that is still to be read.
 type lane struct {
 	key string
-	// read are the places that were read and not passed on, newest first; before is
-	// where reading goes on, count how much is read at once, and done whether that is all.
+	// read are the places that were read but not returned yet, newest first. before is where
+	// reading continues, count is the number of places to read next, and done is set at the end of
+	// the list.
 	read   []place
 	before place
 	count  int64
 	done   bool
 }
 
-// firstRead is how many places are read of each list at first; each further time it is
-// twice as many, so that many short lists cost little, and a long one few round trips.
+// firstRead is the number of places first read from each list. It doubles with each further read,
+// so that many short lists cost little and a long one needs few round trips.
 const firstRead = 16
 
 // lanes are lists that are read as one, newest first.
@@ -151,10 +152,10 @@ func (l *lanes) next(ctx context.Context, n int) ([]place, error) {
 	return places, nil
 }
 
-// newest takes what is newer than anything that is not read yet.
+// newest removes and returns what is newer than anything that may still be unread.
 func (l *lanes) newest(n int) []place {
 	var all []place
-	unread := place{millis: -1 << 62} // the newest that may not be read yet
+	unread := place{millis: -1 << 62} // the newest that may still be unread
 	for _, list := range l.lists {
 		all = append(all, list.read...)
 		if last := len(list.read) - 1; !list.done && list.read[last].compare(unread) < 0 {
@@ -175,7 +176,7 @@ func (l *lanes) newest(n int) []place {
 	return all
 }
 
-// fill reads on in each list of which nothing is left that was read.
+// fill reads more from each list that has no read places left.
 func (l *lanes) fill(ctx context.Context) error {
 	for {
 		pipe := l.store.rdb.Pipeline()
@@ -206,8 +207,8 @@ func (l *lanes) oldest() string {
 	return score(l.since)
 }
 
-// take notes what was read. Those of the very millisecond at which reading went on come
-// again, and are left out.
+// take records what was read. Reading continues within the same millisecond, so places read before
+// appear again and are skipped.
 func (l *lane) take(read []redis.Z) {
 	l.done = int64(len(read)) < l.count
 	l.count *= 2
@@ -222,20 +223,20 @@ func (l *lane) take(read []redis.Z) {
 	}
 }
 
-// group is what lists beside those of everything are kept by: a job's state and kind, a
-// checkpoint's status and type. Empty selects all.
+// group selects lists other than those of everything: a job's state and kind, a checkpoint's status
+// and type. An empty field selects all.
 type group struct {
 	// of is "jobs" or "checkpoints".
 	of   string
 	user string
-	// tag selects jobs by the list of a tag, which is not kept by the rest.
+	// tag selects the jobs with a tag. The lists of tags are not divided by the other fields.
 	tag string
-	// first is the state or status, of all firsts; second the kind or type.
+	// first is the state or status, firsts are all its values; second is the kind or type.
 	first, second string
 	firsts        []string
 }
 
-// keys are the lists that hold a group, and nothing else.
+// keys returns the lists that together contain exactly a group.
 func (s *Store) keys(ctx context.Context, g group) ([]string, error) {
 	partitions := []Partition{partitionOf(g.user)}
 	if g.user == "" {
@@ -287,7 +288,7 @@ func allPartitions() []Partition {
 	return all
 }
 
-// seconds are the kinds of which there were jobs; the types of checkpoints are known.
+// seconds returns all kinds that ever had jobs, or the types of checkpoints, which are fixed.
 func (s *Store) seconds(ctx context.Context, of string, partitions []Partition) ([]string, error) {
 	if of == "checkpoints" {
 		types := make([]string, len(job.CheckpointTypes))

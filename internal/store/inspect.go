@@ -12,22 +12,22 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// finding is a job.Finding, and what puts it right.
+// finding is a job.Finding and its fix.
 type finding struct {
 	job.Finding
 	place Partition
-	// guards hold as long as the records are as they were read, and still as long as the
-	// rest is; fix, joins and unused put it right.
+	// guards hold as long as the records are unchanged since they were read, and still reports the
+	// same for the rest; fix, joins and unused make the repair.
 	guards, fix, joins, unused [][]any
 	still                      func() (bool, error)
 }
 
-// inspectPage is how many keys or members are looked at in one round trip.
+// inspectPage is the number of keys or members read in one round trip.
 const inspectPage = 500
 
-// Inspect compares all that is stored with the records, and passes on what does not fit.
-// With mend it puts that right, unless it has changed since it was looked at. It works in
-// small steps, beside a server at work, and reads every key once.
+// Inspect compares everything stored with the records and reports inconsistencies. If mend is set,
+// it repairs each one, unless the data has changed since it was read. It works in small steps while
+// servers are running, and reads every key once.
 func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)) (Unjudged, error) {
 	i := &inspection{store: s, ctx: ctx, found: func(f finding) error {
 		holds, err := s.holds(ctx, f, mend)
@@ -55,17 +55,17 @@ func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)
 	return i.unjudged, err
 }
 
-// Unjudged is what an inspection leaves to the rules of jobs.
+// Unjudged contains what an inspection leaves to the rules of jobs.
 type Unjudged struct {
-	// Waiting is one job of each user whose jobs wait for a place.
+	// Waiting contains one job for each user with jobs that wait for the user's limit.
 	Waiting []job.ID
-	// Unheld are turns whose node holds their entry of the queue no more.
+	// Unheld contains the turns with a queue entry that their node no longer owns.
 	Unheld []lifecycle.Taken
-	// Calling are jobs that have ended, and in whose chat a tool call has no end.
+	// Calling contains the jobs that have ended while a tool call in their chat has not.
 	Calling []job.ID
 }
 
-// Claim reports whether nobody has claimed this within the interval; then it is claimed.
+// Claim claims what for the interval. It returns false if what is already claimed.
 func (s *Store) Claim(ctx context.Context, what string, interval time.Duration) (bool, error) {
 	ok, err := s.rdb.SetNX(ctx, Partition(0).key(what), 1, interval).Result()
 	return ok, storeError(err)
@@ -85,8 +85,8 @@ func (s *Store) eachNode(ctx context.Context, do func(context.Context, redis.Cmd
 	})
 }
 
-// holds reports whether a finding is still so, and puts it right in the same step if
-// asked to: what was read in several steps beside a server at work may have moved.
+// holds reports whether a finding still applies, and if mend is set, repairs it in the same step.
+// The data was read in several steps while servers were running, so it may have changed.
 func (s *Store) holds(ctx context.Context, f finding, mend bool) (bool, error) {
 	if f.still != nil {
 		if still, err := f.still(); err != nil || !still {
@@ -106,11 +106,11 @@ type inspection struct {
 	ctx      context.Context //nolint:containedctx // an inspection is one call
 	found    func(finding) error
 	unjudged Unjudged
-	// waitingUsers are those of whom unjudged has a waiting job.
+	// waitingUsers are the users with a job in unjudged.Waiting.
 	waitingUsers map[string]bool
 }
 
-// storedKey is a key taken apart: rb:{0a}:name:rest.
+// storedKey is a parsed key: rb:{0a}:name:rest.
 type storedKey struct {
 	place      Partition
 	name, rest string
@@ -118,7 +118,7 @@ type storedKey struct {
 
 func (k storedKey) key() string { return k.place.key(k.short()) }
 
-// short is the key without the prefix.
+// short returns the key without the prefix.
 func (k storedKey) short() string { return strings.TrimSuffix(k.name+":"+k.rest, ":") }
 
 func parseKey(text string) (k storedKey, ok bool) {
@@ -129,7 +129,7 @@ func parseKey(text string) (k storedKey, ok bool) {
 	return k, true
 }
 
-// keys looks at a page of keys.
+// keys inspects a page of keys.
 func (i *inspection) keys(page []string) error {
 	var jobs, checkpoints, under []storedKey
 	for _, text := range page {

@@ -22,7 +22,7 @@ func ignoreNil(err error) error {
 	return err
 }
 
-// members looks at whether what a list, set or table names belongs there.
+// members checks whether what a list, set or hash names belongs there.
 func (i *inspection) members(k storedKey) error {
 	var cursor uint64
 	for {
@@ -39,7 +39,7 @@ func (i *inspection) members(k storedKey) error {
 	}
 }
 
-// member is one of a list, set or table: what it is called there, and what it names.
+// member is a member of a list, set or hash: its name there, and the ID that it refers to.
 type member struct{ name, id string }
 
 func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) {
@@ -67,7 +67,7 @@ func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) 
 			if err := json.Unmarshal([]byte(texts[n+1]), &a); err != nil {
 				return nil, 0, fmt.Errorf("%s %s: %w", k.key(), m.name, err)
 			}
-			if m.id = string(a.RequestID); m.id == "" { // it is for all jobs of its kind
+			if m.id = string(a.RequestID); m.id == "" { // it applies to all jobs of its kind
 				continue
 			}
 		}
@@ -120,7 +120,7 @@ func (i *inspection) strangers(k storedKey, members []member) error {
 	return nil
 }
 
-// waits notes one waiting job of each user.
+// waits records one waiting job for each user.
 func (i *inspection) waits(r lifecycle.Record) {
 	if i.waitingUsers == nil {
 		i.waitingUsers = map[string]bool{}
@@ -131,7 +131,7 @@ func (i *inspection) waits(r lifecycle.Record) {
 	}
 }
 
-// belongs reports whether a job belongs into a list, set or table.
+// belongs reports whether a job belongs in a list, set or hash.
 func belongs(k storedKey, r lifecycle.Record) bool {
 	switch k.name {
 	case "running":
@@ -223,7 +223,7 @@ func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
 	return nil
 }
 
-// attempts looks for counts of tries of tasks that are done.
+// attempts finds attempt counts of tasks that are done.
 func (i *inspection) attempts(k storedKey, members []member) error {
 	for _, m := range members {
 		isDone := func() (bool, error) {
@@ -248,7 +248,7 @@ func (i *inspection) attempts(k storedKey, members []member) error {
 	return nil
 }
 
-// runs looks for runs of actions that are watched and do not run.
+// runs finds runs of actions that have a lease but are not running.
 func (i *inspection) runs(k storedKey, members []member) error {
 	pipe := i.store.rdb.Pipeline()
 	states := make([]*redis.StringCmd, len(members))
@@ -277,8 +277,8 @@ func (i *inspection) runs(k storedKey, members []member) error {
 	return nil
 }
 
-// holders looks for nodes that hold entries of a queue and of which nobody knows: they
-// count as silent from now on, so that somebody takes over what they hold.
+// holders finds unknown nodes that own entries of a queue. They are recorded as silent, so that
+// another node takes over their entries.
 func (i *inspection) holders(k storedKey) error {
 	consumers, err := i.store.rdb.XInfoConsumers(i.ctx, k.key(), "workers").Result()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// unqueued looks for jobs that wait for a worker, and that no worker will find: they are neither
-// where they belong in their user's line, nor taken by a node.
+// unqueued finds jobs that wait for a worker but that no worker will find: they are neither at
+// their position in their user's line nor taken by a node.
 func (i *inspection) unqueued(records map[string]lifecycle.Record) error {
 	pipe := i.store.rdb.Pipeline()
 	scores := map[string]*redis.FloatCmd{}
@@ -57,8 +57,8 @@ func (i *inspection) unqueued(records map[string]lifecycle.Record) error {
 	return nil
 }
 
-// taken returns the jobs of a partition that nodes have taken. An entry of a stream that no node
-// has is none of them.
+// taken returns the jobs of a partition that nodes have taken. It does not include stream entries
+// that no node owns.
 func (i *inspection) taken(p Partition) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
@@ -87,17 +87,17 @@ func (i *inspection) taken(p Partition) (map[string]bool, error) {
 	return ids, nil
 }
 
-// after is the least id of a stream's entry that exceeds another.
+// after returns the smallest stream entry ID greater than id.
 func after(id string) string {
 	ms, n, _ := strings.Cut(id, "-")
 	return ms + "-" + itoa(atoi(n)+1)
 }
 
-// rounds looks whether a user with a line takes part in the rounds of its levels.
+// rounds checks whether a user with a line takes part in the rounds of its levels.
 func (i *inspection) rounds(k storedKey) error {
 	for n, l := range levels {
 		misses := func() (bool, error) {
-			pipe := i.store.rdb.TxPipeline() // one moment: a take moves the user in between
+			pipe := i.store.rdb.TxPipeline() // atomic: a take moves the user in between
 			jobs := pipe.ZRangeByScore(i.ctx, k.key(), levelRange(n))
 			turn := pipe.ZScore(i.ctx, k.place.key("round", l.round()), k.rest)
 			_, err := pipe.Exec(i.ctx)

@@ -10,14 +10,14 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// inspectedFields are those of a job's record that an inspection looks at.
+// inspectedFields are the fields of a job's record that an inspection reads.
 var inspectedFields = []string{
 	"version", "kind", "kindVersion", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
 	"deadline", "retention", "timeout", "queueTimeout", "resumeReason",
 }
 
-// records reads the records of jobs, as far as an inspection looks at them; those that
-// are gone, or are no ids, are missing.
+// records reads the inspected fields of jobs. The result does not contain jobs that are gone or
+// texts that are not IDs.
 func (i *inspection) records(ids []string) (map[string]lifecycle.Record, error) {
 	pipe := i.store.rdb.Pipeline()
 	reads := map[string]*redis.SliceCmd{}
@@ -47,13 +47,14 @@ func (i *inspection) records(ids []string) (map[string]lifecycle.Record, error) 
 	return records, nil
 }
 
-// unchanged are the guards that a job is as it was read; version 0 is for none.
+// unchanged returns guards that a job is as it was read. Version 0 is for a job that does not
+// exist.
 func unchanged(p Partition, id string, r lifecycle.Record) [][]any {
 	key := p.key("job", id)
 	return [][]any{{"is", key, "version", version(r.Version)}, {"is", key, "state", string(r.State)}}
 }
 
-// jobs looks at whether jobs have what follows from their records.
+// jobs checks whether jobs have everything that their records imply.
 func (i *inspection) jobs(keys []storedKey) error {
 	ids := make([]string, len(keys))
 	for n, k := range keys {
@@ -84,7 +85,7 @@ func (i *inspection) jobs(keys []storedKey) error {
 	return i.unqueued(records)
 }
 
-// check looks at what the pipeline has read; nil for nothing wrong.
+// check evaluates what the pipeline has read; it returns nil if nothing is wrong.
 type check func() *finding
 
 func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check {
@@ -142,7 +143,7 @@ func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check 
 	return append(checks, i.clocks(pipe, p, r))
 }
 
-// calls notes a job in whose chat a tool call has no end, and nothing is left that ends it.
+// calls reports a job with an unfinished tool call in its chat that nothing will end.
 func (i *inspection) calls(pipe redis.Pipeliner, p Partition, id job.ID) check {
 	read := pipe.HVals(i.ctx, p.key("calls", string(id)))
 	return func() *finding {
@@ -156,7 +157,7 @@ func (i *inspection) calls(pipe redis.Pipeliner, p Partition, id job.ID) check {
 	}
 }
 
-// listed checks that a list has a member.
+// listed checks that a list contains a member.
 func (i *inspection) listed(pipe redis.Pipeliner, p Partition, list, id, score string) check {
 	read := pipe.ZScore(i.ctx, p.key(list), id)
 	return func() *finding {
@@ -167,8 +168,8 @@ func (i *inspection) listed(pipe redis.Pipeliner, p Partition, list, id, score s
 	}
 }
 
-// clocks checks that something will move a job on, or delete it: a clock, or the end of
-// its process. Where there is none, it gets the clock of its state.
+// clocks checks that something will advance a job or delete it: a clock, or the end of its process.
+// If nothing will, the fix sets the clock of its state.
 func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r lifecycle.Record) check {
 	clock, of := lifecycle.ClockOf(r.State), lifecycle.JobClocks[:]
 	due := i.store.clock.now().Add(r.CallbackTimeout)
@@ -176,7 +177,7 @@ func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r lifecycle.Recor
 	case r.State.Terminal():
 		of, due = []lifecycle.Clock{lifecycle.PurgeClock}, r.FinishedAt.Add(r.Retention)
 	case !r.Deadline.IsZero():
-		due = r.Deadline // it is what people see
+		due = r.Deadline // this is the deadline that people see
 	case r.State == job.Pending:
 		due = i.store.clock.now().Add(r.QueueTimeout)
 	}
@@ -201,7 +202,7 @@ func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r lifecycle.Recor
 	}
 }
 
-// checkpoints looks at whether checkpoints are in the lists in which they belong.
+// checkpoints checks whether checkpoints are in the lists that they belong to.
 func (i *inspection) checkpoints(keys []storedKey) error {
 	pipe := i.store.rdb.Pipeline()
 	reads := make([]*redis.MapStringStringCmd, len(keys))
@@ -219,7 +220,7 @@ func (i *inspection) checkpoints(keys []storedKey) error {
 	versions := make([]int64, len(keys))
 	for n, k := range keys {
 		if len(reads[n].Val()) == 0 {
-			continue // it was deleted since its key was read
+			continue // it was deleted after its key was read
 		}
 		c := lifecycle.Checkpoint{ID: job.CheckpointID(k.rest)}
 		if err := decodeValues(&c, checkpointFields, reads[n].Val()); err != nil {
@@ -247,7 +248,7 @@ func (i *inspection) checkpoints(keys []storedKey) error {
 	return nil
 }
 
-// orphans looks for what is kept for jobs that are gone.
+// orphans finds data kept for jobs that are gone.
 func (i *inspection) orphans(keys []storedKey) error {
 	ids := make([]string, len(keys))
 	for n, k := range keys {

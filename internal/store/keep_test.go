@@ -11,8 +11,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// A store that goes back in time forgets jobs whose processes still run. What their nodes
-// write of them then would stay for ever.
+// A store that goes back in time forgets jobs with running processes. Anything that their nodes
+// then wrote about them would never be deleted.
 func TestNothingIsKeptOfAJobThatIsGone(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {

@@ -9,20 +9,20 @@ import (
 	"ringback/internal/lazy"
 )
 
-// keyPattern is one sort of key that the store writes. Every key begins with the prefix of
-// its partition, "rb:{0a}", whose braces are the hash tag, so that all that one commit
-// writes lies in one slot of a Redis Cluster; but for those that say otherwise.
+// keyPattern describes one kind of key that the store writes. Every key begins with the prefix of
+// its partition, "rb:{0a}", unless Holds gives another. The braces are the hash tag, so that
+// everything that one commit writes is in one slot of a Redis Cluster.
 type keyPattern struct {
-	// Pattern is the key behind the prefix. <session> is "<length of user>:<user>:<session id>".
+	// Pattern is the key after the prefix. <session> is "<length of user>:<user>:<session id>".
 	Pattern string
-	// Type is Redis' name for what is stored.
+	// Type is Redis' name for the type of the value.
 	Type string
-	// Holds says what, with units.
+	// Holds describes the value, with units.
 	Holds string
 }
 
-// keyPatterns are all keys there are; a test finds none beside them. Times are
-// milliseconds since 1970 by the store's time, see clock.go.
+// keyPatterns lists all keys; a test verifies that no others exist. Times are milliseconds since
+// 1970 by the store's time: see clock.go.
 var keyPatterns = [...]keyPattern{
 	{"job:<job>", "hash", "the job's record: lifecycle.Record; beside it input, options, result, activity (JSON) and recentDigests, which no rule reads"},
 	{"secret:<job>", "hash", "secret, userId, createdAt, and until: the callback clock"},
@@ -106,8 +106,8 @@ var keyPatterns = [...]keyPattern{
 	{"{session id}", "set", "users who have a session of that name; under rb:session, in a slot of its own"},
 }
 
-// Unknown returns the keys of the store, and the fields of its records, that no list
-// names: at most 100. It reads everything, and is for tests and for looking into a store.
+// Unknown returns keys of the store, and fields of its records, that are not listed: at most 100
+// keys. It reads everything, and is meant for tests and for debugging.
 func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 	patterns := make([]*regexp.Regexp, len(keyPatterns))
 	for i, k := range keyPatterns {
@@ -134,7 +134,7 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 
 var placeholder = lazy.Regexp(`<[^>]+>`)
 
-// besideRecord are the fields of a job's record that no rule reads.
+// besideRecord are the fields stored in a job's hash that lifecycle.Record does not have.
 var besideRecord = []string{"activity", "recentDigests"}
 
 // unknownFields returns the fields of a record that its type does not have.

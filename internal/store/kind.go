@@ -6,7 +6,8 @@ import (
 	"ringback/internal/job"
 )
 
-// KindDefinition returns what lifecycle.KeepKind has stored for a job; nil for nothing.
+// KindDefinition returns the definition that lifecycle.KeepKind stored for a version; nil if there
+// is none.
 func (s *Store) KindDefinition(ctx context.Context, id job.ID, version string) ([]byte, error) {
 	p, err := locate(id)
 	if err != nil {

@@ -10,34 +10,35 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// limitsIn is where the limits of all accounts lie.
+// limitsIn is the partition with the limits of all accounts, and with other data across all users.
 const limitsIn = Partition(0)
 
-// tryLease is how long whoever tries whether a limit has ended may be silent.
+// tryLease is the lease of the turn that tries whether a limit has ended.
 const tryLease = 30 * time.Second
 
-// believed is how far ahead an API may say that a limit ends: the longest count a week.
+// believed caps how far ahead an API may place the end of a limit: the longest limits are weekly.
 const believed = 8 * 24 * time.Hour
 
-// triesAnyway is after how long another turn tries, however far ahead a limit is said to end. What a
-// job's process prints is said by whoever runs in it: it must not stop the jobs of others for days.
+// triesAnyway is the time after which another turn tries, however late a limit claims to end. Code
+// that runs in a job controls what the job's process prints: it must not stop the jobs of others
+// for days.
 const triesAnyway = 15 * time.Minute
 
-// Pauses are how long to wait for the end of a limit of which the API does not say when it
-// ends: First, twice as long after each try in vain, and Longest at most.
+// Pauses are the waits for a limit for which the API does not report an end: First, doubled after
+// each failed try, at most Longest.
 type Pauses struct{ First, Longest time.Duration }
 
 // ReachedLimit is the limit at which a turn ended.
 type ReachedLimit struct {
 	Code    job.Code
 	Message string
-	// ResetsAt is when it ends by what the API says; zero where it does not say.
+	// ResetsAt is the end of the limit as reported by the API; zero if not reported.
 	ResetsAt time.Time
 	Pauses   Pauses
 }
 
-// ReachLimit notes that a job's turn ended at a limit of its account. It returns until when
-// no other is started, and whether the account was at no limit before.
+// ReachLimit records that a job's turn ended at a limit of its account. It returns the time until
+// which no other turn is started, and whether the account was at no limit before.
 func (s *Store) ReachLimit(ctx context.Context, account string, id job.ID, l ReachedLimit) (until lifecycle.Limit, isNew bool, err error) {
 	resets := int64(0)
 	if !l.ResetsAt.IsZero() {
@@ -52,9 +53,9 @@ func (s *Store) ReachLimit(ctx context.Context, account string, id job.ID, l Rea
 	return lifecycle.Limit{Until: time.UnixMilli(n[0].(int64)).UTC(), Stated: n[1].(int64) == 1}, n[2].(int64) == 1, nil
 }
 
-// LimitWait is how long no turn of an account is started: negative where it is at no
-// limit, 0 where one turn may try now whether the limit has ended. isTried is whether one
-// does already.
+// LimitWait returns how long no turn of an account is started: 0 if one turn may now try whether
+// the limit has ended, negative if the account is at no limit or another turn is trying. isTried is
+// true if another turn is trying.
 func (s *Store) LimitWait(ctx context.Context, account string) (wait time.Duration, isTried bool, err error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, "", "wait")
 	if err != nil {
@@ -64,8 +65,8 @@ func (s *Store) LimitWait(ctx context.Context, account string) (wait time.Durati
 	return time.Duration(n) * time.Millisecond, n == -2, nil
 }
 
-// TryLimit lets a job's turn try whether its account's limit has ended. ok is false where
-// another one does, or it is not time; isTry where there still is a limit.
+// TryLimit lets a job's turn try whether its account's limit has ended. ok is false if another turn
+// is trying or it is too early; isTry is true if there still is a limit.
 func (s *Store) TryLimit(ctx context.Context, account string, id job.ID) (ok, isTry bool, err error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "try", toMillis(tryLease))
 	if err != nil {
@@ -75,25 +76,26 @@ func (s *Store) TryLimit(ctx context.Context, account string, id job.ID) (ok, is
 	return n != 0, n == 1, nil
 }
 
-// KeepTrying says that the turn which tries is still there.
+// KeepTrying renews the lease of the turn that tries.
 func (s *Store) KeepTrying(ctx context.Context, account string, id job.ID) error {
 	_, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "renew", toMillis(tryLease))
 	return err
 }
 
-// StopTrying lets another turn try: this one has said nothing of the limit.
+// StopTrying lets another turn try: this one did not find out whether the limit has ended.
 func (s *Store) StopTrying(ctx context.Context, account string, id job.ID) error {
 	_, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "release")
 	return err
 }
 
-// EndLimit notes that the turn which tried got through. It returns whether it was the one.
+// EndLimit ends an account's limit because a job's turn got through, if that is the turn that
+// tries. It reports whether it is.
 func (s *Store) EndLimit(ctx context.Context, account string, id job.ID) (bool, error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "clear")
 	return err == nil && answer.(int64) == 1, err
 }
 
-// Limits are the limits that accounts are at, of all nodes.
+// Limits returns the limits that accounts have reached, of all nodes.
 func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 	accounts, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
 	if err != nil || len(accounts) == 0 {
@@ -109,7 +111,7 @@ func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 	}
 	var limits []job.Limit
 	for _, read := range reads {
-		if h := read.Val(); h["until"] != "" { // else nobody has tried for a day
+		if h := read.Val(); h["until"] != "" { // else no turn has tried for a day
 			limits = append(limits, job.Limit{
 				Code: job.Code(h["code"]), Error: h["message"], Since: millis(h["since"]), Until: millis(h["until"]), Stated: h["stated"] == "1",
 			})
@@ -118,9 +120,9 @@ func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 	return limits, nil
 }
 
-// Wall is until when no node starts a turn of Claude's, for each is at a limit of its
-// account, or waits for the one that tries; zero where nobody knows. isClosed is whether it
-// is so. Where no node lives, nobody is kept from anything.
+// Wall returns the earliest time at which any node can start a turn, if the account of every node
+// is at a limit; zero if that time has passed and a node waits for the turn that tries. isClosed is
+// true if every node is at a limit. It is false if no node is alive.
 func (s *Store) Wall(ctx context.Context) (until time.Time, isClosed bool, err error) {
 	limited, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
 	if err != nil || len(limited) == 0 {

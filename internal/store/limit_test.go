@@ -12,13 +12,13 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// hit is a limit of which the API does not say when it ends.
+// hit is a limit for which the API does not report an end.
 var hit = store.ReachedLimit{
 	Code: job.CodeRateLimit, Message: "too many requests",
 	Pauses: store.Pauses{First: 100 * time.Millisecond, Longest: 250 * time.Millisecond},
 }
 
-// atLimit is a store of which one account is at a limit, reached by the turn of job "a".
+// atLimit puts the account at a limit, reached by the turn of job "a".
 func atLimit(t *testing.T, s *storetest.Service, l store.ReachedLimit) lifecycle.Limit {
 	t.Helper()
 	return reach(t, s, "a", l, true)
@@ -65,24 +65,25 @@ func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 		try(t, s, "a", true, false)
 		first := atLimit(t, s, hit)
 		try(t, s, "b", false, false)
-		// Turns that ran at the same time end there, too: that is no further try.
+		// The limit of turns that ran at the same time ends then, too: they do not count as a
+		// further try.
 		if again := reach(t, s, "b", hit, false); !again.Until.Equal(first.Until) {
 			t.Errorf("a second turn moved the end from %s to %s", first.Until, again.Until)
 		}
 		ended(t, s)
 		try(t, s, "b", true, true)
 		try(t, s, "c", false, false)
-		try(t, s, "b", true, true) // its answer was lost
+		try(t, s, "b", true, true) // the reply was lost
 		if _, isTried, err := s.LimitWait(t.Context(), "account"); err != nil || !isTried {
 			t.Errorf("nobody is told that one tries: %v", err)
 		}
-		// What another turn says of the limit, or a late one, changes nothing of the try.
+		// Another turn or a late one that reaches the limit does not change the try.
 		reach(t, s, "c", hit, false)
 		if ended, err := s.EndLimit(t.Context(), "account", "c"); ended || err != nil {
 			t.Errorf("a turn that does not try ends the limit: %v", err)
 		}
 		try(t, s, "c", false, false)
-		// In vain: it is tried later and later, up to a longest pause.
+		// After each failed try, the next one is later, up to the longest pause.
 		last := time.Duration(0)
 		for range 4 {
 			before := time.Now()
@@ -113,12 +114,12 @@ func TestATryEndsWithItsTurnOrItsLease(t *testing.T) {
 		if err := s.StopTrying(t.Context(), "account", "b"); err != nil {
 			t.Fatal(err)
 		}
-		try(t, s, "b", false, false) // it was not b's to end
+		try(t, s, "b", false, false) // b could not end it
 		if err := s.StopTrying(t.Context(), "account", "a"); err != nil {
 			t.Fatal(err)
 		}
 		try(t, s, "b", true, true)
-		// b's node is gone: its lease runs out.
+		// b's node is gone: its lease expires.
 		if err := rdb.HSet(t.Context(), "rb:{00}:limit:account", "lease", time.Now().Add(-time.Second).UnixMilli()).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func TestWhatTheAPISaysOfALimitsEnd(t *testing.T) {
 	})
 }
 
-// What a job's process prints of a limit does not keep the jobs of others waiting for days.
+// Output of a job's process about a limit must not make the jobs of others wait for days.
 func TestALimitThatIsSaidToLastIsTriedAnyway(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {

@@ -11,35 +11,35 @@ import (
 	"ringback/internal/job"
 )
 
-// Query selects jobs. Empty fields select all.
+// Query selects jobs. An empty field does not filter.
 type Query struct {
 	UserID string
 	Kind   string
 	State  job.State
-	// IDs selects by the beginning of the id, in one page; zero: all.
+	// IDs selects by ID prefix, in a single page; zero selects all.
 	IDs job.IDPrefix
 	// Tag selects the jobs that have a tag.
 	Tag string
-	// Text selects the jobs whose title, kind, id or tags hold each of its words, in any case.
+	// Text selects the jobs with each of its words in title, kind, ID or tags, ignoring case.
 	Text string
-	// Since selects jobs created then or later, Until those created before then; zero: all.
+	// Since selects jobs created at or after it, Until those created before it; zero selects all.
 	Since, Until time.Time
-	// Cursor is where the page before ended; empty for the first page.
+	// Cursor is the end of the previous page; empty for the first page.
 	Cursor string
-	// Limit is the most jobs to return.
+	// Limit is the maximum number of jobs to return.
 	Limit int
 	// Brief leaves out input and result, which may be large.
 	Brief bool
 }
 
-// selects reports whether a job is among those asked for.
+// selects reports whether the query selects a job.
 func (q Query) selects(j job.Job) bool {
 	return (q.Kind == "" || j.Kind == q.Kind) && (q.State == "" || j.State == q.State) &&
 		(q.UserID == "" || j.UserID == q.UserID) && !j.CreatedAt.Before(q.Since) && (q.Until.IsZero() || j.CreatedAt.Before(q.Until)) &&
 		(q.Tag == "" || slices.Contains(j.Tags, q.Tag)) && q.finds(j)
 }
 
-// finds reports whether a job has each word of the text.
+// finds reports whether a job contains each word of the text.
 func (q Query) finds(j job.Job) bool {
 	if q.Text == "" {
 		return true
@@ -53,8 +53,8 @@ func (q Query) finds(j job.Job) bool {
 	return true
 }
 
-// isListed reports whether there are lists of exactly what is selected. If not, jobs that are not
-// selected are read, too.
+// isListed reports whether there are lists of exactly the selected jobs. If not, other jobs are
+// read, too.
 func (q Query) isListed() bool { return q.Text == "" && (q.Tag == "" || q.Kind == "" && q.State == "") }
 
 func (q Query) group() group {
@@ -65,10 +65,10 @@ func (q Query) group() group {
 	return g
 }
 
-// List returns jobs, newest first, and the cursor of the next page, empty after the last
-// one. A page has fewer jobs than its limit, and a next page, if many jobs were read that are not
-// selected: then CursorTime says how far back was read. A job that moves while pages are read may be in one too many or too few of them;
-// all others are in exactly one.
+// List returns jobs, newest first, and the cursor of the next page, which is empty after the last
+// one. If it has to read many jobs that are not selected, a page may have fewer jobs than its limit
+// although there is a next page; CursorTime then returns how far back it has read. A job that moves
+// while pages are read may be in one page too many or too few; all others are in exactly one.
 func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	if q.IDs != (job.IDPrefix{}) {
 		jobs, err := s.jobsLike(ctx, q)
@@ -83,10 +83,10 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	return p.read(ctx, s)
 }
 
-// siftedFields are those of a job's record by which jobs are selected that no list is kept of.
+// siftedFields are the fields of a job's record that decide about jobs for which no list exists.
 var siftedFields = []string{"kind", "state", "title", "tags"}
 
-// sift returns the places of the jobs that are selected, in their order.
+// sift returns the places of the selected jobs, in order.
 func (s *Store) sift(ctx context.Context, q Query, places []place) ([]place, error) {
 	pipe := s.rdb.Pipeline()
 	reads := make([]*redis.SliceCmd, len(places))
@@ -109,25 +109,25 @@ func (s *Store) sift(ctx context.Context, q Query, places []place) ([]place, err
 	return kept, nil
 }
 
-// page is a page of records, and how they are read.
+// page is a page of records and how to read it.
 type page[T any] struct {
 	of           group
 	cursor       string
 	since, until time.Time
 	limit        int
-	// sift returns the places that are selected, if the lists of the group hold others as well.
+	// sift returns the places that are selected; set if the lists of the group contain others, too.
 	sift func([]place) ([]place, error)
-	// at is the place of a record in the lists of its group.
+	// at returns the place of a record in the lists of its group.
 	at      func(T) place
 	selects func(T) bool
 	fetch   func([]place) ([]T, error)
 }
 
-// mostSifted is how many places are read for one page, if most of them may not be selected.
+// mostSifted is the maximum number of places read for one page if a sift is needed.
 const mostSifted = 1000
 
-// read returns the records, and the cursor of the next page. What has left its list since
-// that was read is left out, and the next takes its place.
+// read returns the records and the cursor of the next page. A record that has left its list in
+// between is skipped, and the next one takes its place.
 func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 	before, err := parseCursor(p.cursor)
 	if err != nil {
@@ -182,7 +182,7 @@ func placeOfCheckpoint(c job.Checkpoint) place {
 	return place{c.CreatedAt.UnixMilli(), string(c.ID)}
 }
 
-// briefFields are those of a job's record but the large ones.
+// briefFields are the fields of a job's record except the large ones.
 var briefFields = func() []string {
 	names := []string{"activity"}
 	for _, f := range recordFields {
@@ -230,7 +230,7 @@ func (s *Store) fetch(ctx context.Context, places []place, brief bool) ([]job.Jo
 	return jobs, s.withCheckpoints(ctx, parked)
 }
 
-// hashOf is what HMGET has read, as HGETALL would have.
+// hashOf returns the result of HMGET in the form of HGETALL.
 func hashOf(names []string, values []any) map[string]string {
 	h := make(map[string]string, len(names))
 	for i, value := range values {
@@ -241,7 +241,7 @@ func hashOf(names []string, values []any) map[string]string {
 	return h
 }
 
-// JobCounts counts jobs by kind and state, over all users. What is zero may be missing.
+// JobCounts counts jobs by kind and state, over all users. Zero counts may be missing.
 func (s *Store) JobCounts(ctx context.Context) (map[string]map[job.State]int64, error) {
 	kinds, err := s.seconds(ctx, "jobs", allPartitions())
 	if err != nil || len(kinds) == 0 {

@@ -14,12 +14,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// jobsListed is how many jobs the lists are measured with.
+// jobsListed is the number of jobs in the store.
 const jobsListed = 100_000
 
-// BenchmarkList reads pages of 50 jobs of 100,000, by every filter, and examines them all.
-// One job in ten thousand has failed, one in a hundred is of a rare kind and has a rare tag, and
-// their inputs are of 1 kB. All have a title and a tag.
+// BenchmarkList reads pages of 50 of 100,000 jobs, with every filter, and also inspects all jobs.
+// One job in ten thousand has failed; one in a hundred is of a rare kind and has a rare tag. Each
+// has a title, a tag and an input of 1 kB.
 func BenchmarkList(b *testing.B) {
 	s := storeOfMany(b)
 	ctx := b.Context()
@@ -69,7 +69,7 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// storeOfMany writes records, and has their lists made.
+// storeOfMany writes records, and has Inspect create their lists.
 func storeOfMany(b *testing.B) *store.Store {
 	b.Helper()
 	rdb := storetest.PrivateRedis(b)

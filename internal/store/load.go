@@ -13,11 +13,11 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// maxReadings is how often a state is read anew that has changed between two rounds of
-// reading it: as often as many at one job may change it meanwhile.
+// maxReadings limits the retries of a read if the state changes between two rounds of reading. It
+// allows for many concurrent changes to one job.
 const maxReadings = 40
 
-// Load reads what a query asks for. Error: NotFound for text that was never an id.
+// Load reads what a query asks for. It returns NotFound for text that was never an ID.
 func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, error) {
 	p, err := partitionOfQuery(q)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, 
 	return nil, job.Contended()
 }
 
-// pause keeps those who read while others write from meeting them again.
+// pause waits a random time so that readers do not keep colliding with writers.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -47,11 +47,11 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// errTorn says that a record has changed while what it leads to was read.
+// errTorn is returned if a record changed while the data that it refers to was being read.
 var errTorn = errors.New("what was read has changed meanwhile")
 
-// partitionOfQuery is where a query's job, checkpoint or user lies: all that one
-// command is about lies in one partition.
+// partitionOfQuery returns the partition of a query's job, checkpoint or user. Everything that one
+// command is about is in one partition.
 func partitionOfQuery(q lifecycle.Query) (Partition, error) {
 	switch {
 	case q.Job != "":
@@ -67,9 +67,9 @@ func partitionOfQuery(q lifecycle.Query) (Partition, error) {
 	return partitionOf(q.Home), nil
 }
 
-// loading reads a state in rounds: what a round has read leads to what the next one
-// reads. A round is one transaction, so that it sees one moment; each further one makes
-// sure that what was read before still stands. Mostly there is one round.
+// loading reads a state in rounds: what one round has read determines what the next one reads. A
+// round is one transaction, so that it is consistent; each further round verifies that the data
+// read before is unchanged. Usually there is one round.
 type loading struct {
 	store *Store
 	ctx   context.Context //nolint:containedctx // a loading is one call
@@ -77,16 +77,16 @@ type loading struct {
 	q     lifecycle.Query
 	st    *lifecycle.State
 
-	// redisTime is what Redis' clock said.
+	// redisTime is the time by Redis' clock.
 	redisTime time.Time
-	// userRead is whether what is asked for of the job's user was read.
+	// userRead is set once the requested data of the job's user was read.
 	userRead bool
 
 	pipe redis.Pipeliner
-	// then takes what the round has read.
+	// then contains the functions that process what the round has read.
 	then []func() error
 
-	// What was read already: a job or session that is there in two parts is one.
+	// What was read already. A job or session that the state refers to twice is one object.
 	jobs        map[job.ID]*lifecycle.Job
 	checkpoints map[job.CheckpointID]*lifecycle.Checkpoint
 	sessions    map[string]*lifecycle.Session
@@ -121,10 +121,10 @@ func (l *loading) run() error {
 	return nil
 }
 
-// after is called with what the round has read.
+// after registers a function to be called when the round has been read.
 func (l *loading) after(take func() error) { l.then = append(l.then, take) }
 
-// time reads the store's time. In a Cluster, it is that of the server which has the partition.
+// time reads the store's time. In a Cluster, it is the time of the server with the partition.
 func (l *loading) time() {
 	sent := Uptime()
 	correction := l.pipe.HMGet(l.ctx, l.store.clockOf(l.p).key("clock"), "by", "count")
@@ -149,7 +149,7 @@ func (l *loading) time() {
 	})
 }
 
-// verify makes sure that what was read in earlier rounds still stands.
+// verify checks that what was read in earlier rounds is unchanged.
 func (l *loading) verify() {
 	check := func(key string, read int64) {
 		now := l.pipe.HGet(l.ctx, key, "version")
@@ -204,7 +204,7 @@ func (l *loading) known() {
 	})
 }
 
-// chat takes the session that a command is about.
+// chat sets the session that a command is about.
 func (l *loading) chat(s *lifecycle.Session) {
 	if l.st.Session == nil {
 		l.st.Session = s
@@ -214,7 +214,7 @@ func (l *loading) chat(s *lifecycle.Session) {
 	}
 }
 
-// subject takes the job that a command is about, and reads what it leads to.
+// subject sets the job that a command is about, and reads what it refers to.
 func (l *loading) subject(j *lifecycle.Job) {
 	l.st.Job = j
 	if j == nil || l.q.RecordOnly {
@@ -238,7 +238,7 @@ func (l *loading) subject(j *lifecycle.Job) {
 	}
 }
 
-// named takes the checkpoint that the query names, with its job.
+// named sets the checkpoint that the query names, and reads its job.
 func (l *loading) named(c *lifecycle.Checkpoint) {
 	l.st.Checkpoint = c
 	if c == nil {
@@ -260,7 +260,7 @@ func (l *loading) named(c *lifecycle.Checkpoint) {
 	}
 }
 
-// waitsAt takes the checkpoint that a command is about, and reads who interprets the reply
+// waitsAt sets the checkpoint that a command is about, and reads the job that interprets the reply
 // to it.
 func (l *loading) waitsAt(c *lifecycle.Checkpoint) {
 	l.st.Checkpoint = c
@@ -269,7 +269,7 @@ func (l *loading) waitsAt(c *lifecycle.Checkpoint) {
 	}
 }
 
-// clock reads when the clock that is asked for runs down.
+// clock reads when the requested clock expires.
 func (l *loading) clock() {
 	ref := string(l.q.Job)
 	if ref == "" {
@@ -284,7 +284,7 @@ func (l *loading) clock() {
 	})
 }
 
-// job reads a job, if it exists; whole: with what lies under its id.
+// job reads a job, if it exists. If whole is set, it also reads the data stored under its ID.
 func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 	if known := l.jobs[id]; known != nil {
 		take(known)
@@ -299,7 +299,7 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 		l.underJob(id, j)
 	}
 	l.after(func() error {
-		if known := l.jobs[id]; known != nil { // it was read twice in this round
+		if known := l.jobs[id]; known != nil { // it was requested twice in this round
 			take(known)
 			return nil
 		}
@@ -336,7 +336,7 @@ func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (e
 	return err
 }
 
-// around reads what lies under a job's id.
+// around reads the data stored under a job's ID.
 func (l *loading) around(id job.ID, j *lifecycle.Job) {
 	text := string(id)
 	secret := l.pipe.HMGet(l.ctx, l.p.key("secret", text), "secret", "until")

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// underJob reads what a query asks for beside its job, and lies under its id.
+// underJob reads the further data that a query requests from under its job's ID.
 func (l *loading) underJob(id job.ID, j *lifecycle.Job) {
 	if l.q.Batches {
 		l.batches(id, j)
@@ -48,7 +48,7 @@ func (l *loading) underJob(id job.ID, j *lifecycle.Job) {
 	}
 }
 
-// ofUser reads what a query asks for of the user of its job.
+// ofUser reads what a query requests about the user of its job.
 func (l *loading) ofUser(chat chatOf, j *lifecycle.Job) {
 	l.userRead = true
 	if l.q.Running {
@@ -67,15 +67,15 @@ func (l *loading) ofUser(chat chatOf, j *lifecycle.Job) {
 	}
 }
 
-// pendingEntry asks whether a node has taken an entry of a queue, or any where node is empty.
+// pendingEntry queries whether a node, or any node if node is empty, has taken an entry of a queue.
 func pendingEntry(p Partition, taken lifecycle.Taken, node string) *redis.XPendingExtArgs {
 	return &redis.XPendingExtArgs{
 		Stream: p.key("queue", string(taken.Priority)), Group: "workers", Start: taken.Entry, End: taken.Entry, Count: 1, Consumer: node,
 	}
 }
 
-// maxWaiting is how many of the jobs over a user's limit are looked at: of those that
-// wait no more, mostly none is left there.
+// maxWaiting is how many of the jobs over a user's limit are read. Jobs that no longer wait are
+// rarely still in the list.
 const maxWaiting = 20
 
 func (l *loading) waiting(user string) {
@@ -103,7 +103,7 @@ func (l *loading) pending(chat chatOf, j *lifecycle.Job) {
 			for _, v := range texts.Val() {
 				text, _ := v.(string)
 				var m job.Message
-				if json.Unmarshal([]byte(text), &m) == nil { // it may be gone: a session keeps only so many
+				if json.Unmarshal([]byte(text), &m) == nil { // it may be gone: a session keeps a limited number of messages
 					j.Pending = append(j.Pending, m)
 				}
 			}
@@ -113,7 +113,7 @@ func (l *loading) pending(chat chatOf, j *lifecycle.Job) {
 	})
 }
 
-// batches counts the batches of a result, and finds the one that is asked for.
+// batches counts the batches of a result and finds the requested one.
 func (l *loading) batches(id job.ID, j *lifecycle.Job) {
 	all := l.pipe.HGetAll(l.ctx, l.p.key("batches", string(id)))
 	l.after(func() error {
@@ -146,7 +146,7 @@ func (l *loading) steers(id job.ID, j *lifecycle.Job) {
 	})
 }
 
-// unused reads whose decisions nobody has used yet.
+// unused reads the checkpoints of decisions that are not used yet.
 func (l *loading) unused(id job.ID, j *lifecycle.Job) {
 	texts := l.pipe.HVals(l.ctx, l.p.key("approvals", string(id)))
 	l.after(func() error {
@@ -161,7 +161,7 @@ func (l *loading) unused(id job.ID, j *lifecycle.Job) {
 	})
 }
 
-// approval reads the decision on an operation, with its checkpoint, and the run of it.
+// approval reads the decision on an operation, with its checkpoint, and the operation's run.
 func (l *loading) approval(id job.ID, j *lifecycle.Job, key string) {
 	decision := l.pipe.HGet(l.ctx, l.p.key("approvals", string(id)), key)
 	run := l.pipe.HGet(l.ctx, l.p.key("runs", string(id)), key)

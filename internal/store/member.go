@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Join makes a server known to the others that use the store, under a name that it has after a
-// restart, too. Error: ErrFormat while servers of another format use it.
+// Join registers a server with the others that use the store. Its name must stay the same after a
+// restart. It returns ErrFormat while servers with another format use the store.
 func (s *Store) Join(ctx context.Context, name string) error { return s.join(ctx, name, "") }
 
-// Stay is the sign of life of a server that has joined. Error: ErrFormat if a newer version has
-// begun to use the store, because this server was silent for too long.
+// Stay renews the registration of a server. It returns ErrFormat if a newer version has begun to
+// use the store because this server was silent for too long.
 func (s *Store) Stay(ctx context.Context, name string) error {
 	known, err := s.rdb.Get(ctx, Partition(0).key("format")).Int()
 	switch {
@@ -24,7 +24,8 @@ func (s *Store) Stay(ctx context.Context, name string) error {
 	return s.join(ctx, name, strconv.Itoa(storedFormat))
 }
 
-// join also says up to which format others may be; empty for the same only.
+// join registers a server. upTo is the highest format that other servers may have; if empty, they
+// must have the same format.
 func (s *Store) join(ctx context.Context, name, upTo string) error {
 	answer, _, err := s.runTimed(ctx, s.scripts.join, 0, name, storedFormat, toMillis(s.opts.NodeTimeout), upTo)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 		ErrFormat, strings.Join(others, ", "), storedFormat, s.opts.NodeTimeout)
 }
 
-// Quit lets other servers know that one has stopped.
+// Quit removes the registration of a server that has stopped.
 func (s *Store) Quit(ctx context.Context, name string) error {
 	return storeError(s.rdb.ZRem(ctx, Partition(0).key("servers"), strconv.Itoa(storedFormat)+" "+name).Err())
 }

@@ -14,9 +14,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// RememberSession notes whose session this is, for those who name a session
-// without its user. Different users may use the same name: the sessions are
-// different ones.
+// RememberSession records the user of a session, for callers that name a session without its user.
+// Different users may use the same name for different sessions.
 func (s *Store) RememberSession(ctx context.Context, sessionID, userID string) error {
 	key := sessionIndex(sessionID)
 	pipe := s.rdb.Pipeline()
@@ -28,13 +27,13 @@ func (s *Store) RememberSession(ctx context.Context, sessionID, userID string) e
 
 func sessionIndex(sessionID string) string { return "rb:session:{" + sessionID + "}" }
 
-// SessionUsers returns the users who have a session of this name.
+// SessionUsers returns the users with a session of this name.
 func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, error) {
 	users, err := s.rdb.SMembers(ctx, sessionIndex(sessionID)).Result()
 	if err != nil || len(users) > 0 {
 		return users, storeError(err)
 	}
-	// A session that the store named belongs to the user of its first job.
+	// If the store generated the session's name, the session belongs to the user of its first job.
 	random, ok := strings.CutPrefix(sessionID, "ses_")
 	if p, known := partitionOfID(job.ID("req_" + random)); ok && known {
 		user, err := s.rdb.HGet(ctx, p.key("job", "req_"+random), "user").Result()
@@ -48,8 +47,8 @@ func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, e
 	return nil, nil
 }
 
-// Messages returns up to limit messages of a session after the given id, oldest
-// first, and the id of the session's latest message.
+// Messages returns up to limit messages of a session after the given ID, oldest first, and the ID
+// of the session's latest message.
 func (s *Store) Messages(ctx context.Context, userID, sessionID string, after int64, limit int) ([]job.Message, int64, error) {
 	p, key := partitionOf(userID), sessionKey(userID, sessionID)
 	last, err := s.rdb.HGet(ctx, p.key("session", key), "n").Int64()
@@ -74,7 +73,7 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 		var read []job.Message
 		for i, v := range texts.Val() {
 			after++
-			if m, ok := decodeMessage(v, touched.Val()[i]); ok { // older ones are forgotten
+			if m, ok := decodeMessage(v, touched.Val()[i]); ok { // older ones are deleted
 				read = append(read, m)
 			}
 		}
@@ -86,8 +85,8 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 	return found, last, s.showAnswered(ctx, p, found)
 }
 
-// showCalls shows each call of a tool once, in the message that showed it last, in the state that
-// it is in by now. A message that only showed calls which have moved is left out.
+// showCalls shows each tool call once, in the last message that showed it and in its current state.
+// A message that contained only calls which have moved is left out.
 func (s *Store) showCalls(ctx context.Context, touched string, messages []job.Message) ([]job.Message, error) {
 	var fields []string
 	for _, m := range messages {
@@ -127,13 +126,13 @@ func (s *Store) showCalls(ctx context.Context, touched string, messages []job.Me
 	return shown, nil
 }
 
-// callField is the field under which a call's move is stored, beside the ids of messages.
+// callField returns the field that stores a call's move, in the same hash as the IDs of messages.
 func callField(call string) string { return "call:" + call }
 
-// callMoved is what is stored of it: "<message> <state>".
+// callMoved returns the stored form of a call's move: "<message> <state>".
 func callMoved(e lifecycle.MoveCall) string { return fmt.Sprintf("%d %s", e.Message, e.State) }
 
-// decodeMessage reads a message, with when it has changed since.
+// decodeMessage parses a message and the time of its last change.
 func decodeMessage(v, touched any) (m job.Message, ok bool) {
 	text, _ := v.(string)
 	if json.Unmarshal([]byte(text), &m) != nil {
@@ -148,8 +147,8 @@ func decodeMessage(v, touched any) (m job.Message, ok bool) {
 	return m, true
 }
 
-// showAnswered takes awaiting_response back where a checkpoint no longer waits,
-// and from its call what it was answered while it did.
+// showAnswered clears awaiting_response if a checkpoint no longer waits, and removes the output
+// that its tool call had while it waited.
 func (s *Store) showAnswered(ctx context.Context, p Partition, messages []job.Message) error {
 	pipe := s.rdb.Pipeline()
 	statuses := map[int]*redis.StringCmd{}
@@ -187,8 +186,8 @@ func (s *Store) showAnswered(ctx context.Context, p Partition, messages []job.Me
 	return nil
 }
 
-// touchedText is what is stored of a change of a message: "<when>", or if Claude has heard it
-// "<when> <turn> <tool call>".
+// touchedText returns the stored form of a message's change: "<when>", or if Claude has read the
+// message, "<when> <turn> <tool call>".
 func touchedText(e lifecycle.TouchMessage) string {
 	if e.Heard == nil {
 		return score(e.Time)
@@ -196,7 +195,7 @@ func touchedText(e lifecycle.TouchMessage) string {
 	return fmt.Sprintf("%s %d %d", score(e.Time), e.Heard.Turn, e.Heard.BeforeToolCall)
 }
 
-// readTouched reads what touchedText wrote.
+// readTouched parses what touchedText wrote.
 func readTouched(m *job.Message, text string) {
 	parts := strings.Fields(text)
 	if len(parts) == 0 {

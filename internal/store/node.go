@@ -14,9 +14,9 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Heartbeat tells the other nodes that node is alive, and with which account of Claude's it
-// starts turns, if it has one. It returns those that have been silent for too long. What they
-// held is for Lost to tell.
+// Heartbeat reports to the other nodes that a node is alive, and with which Claude account it
+// starts turns, if any. It returns the nodes that have been silent for too long; Lost lists their
+// work.
 func (s *Store) Heartbeat(ctx context.Context, node, account string) (silent []string, err error) {
 	for jumped := true; jumped && err == nil; {
 		var answer any
@@ -26,8 +26,8 @@ func (s *Store) Heartbeat(ctx context.Context, node, account string) (silent []s
 	return silent, err
 }
 
-// Lost lists the queue entries that a silent node holds. One that holds none any more is
-// forgotten, until it gives a sign of life.
+// Lost lists the queue entries that a silent node owns. A node that owns none is removed, until its
+// next heartbeat.
 func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.Taken, error) {
 	var lost []lifecycle.Taken
 	for p := range Partition(Partitions) {
@@ -45,12 +45,12 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.Taken, error
 	if len(lost) > 0 {
 		return lost, nil
 	}
-	_, _, err := s.runTimed(ctx, s.scripts.forget, 0, node) // it may have come back since, and have taken something
+	_, _, err := s.runTimed(ctx, s.scripts.forget, 0, node) // it may have come back and taken something
 	return nil, err
 }
 
-// renew sets anew when a member of a sorted set lapses, by Redis' clock. One that is not
-// there is left alone.
+// renew sets when a member of a sorted set expires, by the store's time. A missing member is not
+// added.
 func (s *Store) renew(ctx context.Context, p Partition, zset, member string, after time.Duration) error {
 	for jumped := true; jumped; {
 		var err error
@@ -61,14 +61,14 @@ func (s *Store) renew(ctx context.Context, p Partition, zset, member string, aft
 	return nil
 }
 
-// OwnedTurn is a turn that the store has given to a node.
+// OwnedTurn is a turn that a node owns, according to the store.
 type OwnedTurn struct {
 	ID   job.ID
 	Turn int
 }
 
-// OwnedBy returns the turns that node owns, as the store knows it, and the queue entries
-// that it has taken and of which no turn was started.
+// OwnedBy returns the turns that a node owns according to the store, and the queue entries that it
+// has taken without starting a turn.
 func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.Taken, error) {
 	pipe := s.rdb.Pipeline()
 	var reads []*redis.XStreamSliceCmd
@@ -98,7 +98,7 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 	return s.owned(ctx, taken)
 }
 
-// owned tells the entries of which a turn was started from the others.
+// owned separates the entries with a started turn from the others.
 func (s *Store) owned(ctx context.Context, taken []lifecycle.Taken) (turns []OwnedTurn, unstarted []lifecycle.Taken, err error) {
 	if len(taken) == 0 {
 		return nil, nil, nil

@@ -12,23 +12,24 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Notice is what a task is to tell the outside.
+// Notice is a notification that a task sends to an outside receiver.
 type Notice struct {
-	// Body is what is sent.
+	// Body is the body to send.
 	Body []byte
-	// Address came with the question that was answered; empty for those of the configuration.
+	// Address came with the question that was answered; empty if the configured addresses apply.
 	Address string
-	// Age is for how long it has been tried.
+	// Age is the time since delivery was first tried.
 	Age time.Duration
 }
 
-// maxNotice bounds the body of a notice, in bytes.
+// maxNotice is the size limit for the body of a notice, in bytes.
 const maxNotice = 64 << 20
 
-// packedFrom is the size above which a body is compressed: for less, that costs more than it saves.
+// packedFrom is the size above which a body is compressed: below it, compression costs more than it
+// saves.
 const packedFrom = 8 << 10
 
-// noticeWords is the command that stores a notice.
+// noticeWords returns the command that stores a notice.
 func noticeWords(key string, n lifecycle.Notice, at time.Time) []any {
 	words := []any{"HSET", key, "at", score(at)}
 	switch size := len(n.Body); {
@@ -43,7 +44,7 @@ func noticeWords(key string, n lifecycle.Notice, at time.Time) []any {
 	return words
 }
 
-// Notice reads what a task is to tell the outside.
+// Notice reads the notice that a task sends.
 func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error) {
 	pipe := s.rdb.Pipeline()
 	fields := pipe.HMGet(ctx, p.key("notice", t.member()), "body", "to")
@@ -57,7 +58,7 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 	}
 	n.Address, _ = fields.Val()[1].(string)
 	stored, _ := fields.Val()[0].(string)
-	if n.Body = []byte(stored); strings.HasPrefix(stored, "\x1f") { // gzip's, and no JSON begins so
+	if n.Body = []byte(stored); strings.HasPrefix(stored, "\x1f") { // the first byte of gzip, with which no JSON begins
 		body, err := unpack(n.Body, maxNotice)
 		if err != nil {
 			return Notice{}, &job.Error{Kind: job.Internal, Message: "The notice " + t.member() + " cannot be read", Cause: err}
@@ -67,11 +68,11 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 	return n, nil
 }
 
-// failing are the receivers that did not take the last notice.
+// failing returns the key of the receivers that did not accept the last notice.
 func failing() string { return Partition(0).key("failing") }
 
-// DelayNotice lets a notice that its receiver did not take be tried again after a while, or as
-// soon as the receiver takes another one.
+// DelayNotice schedules another try for a notice that its receiver did not accept: after a while,
+// or as soon as the receiver accepts another one.
 func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, why string, after time.Duration) error {
 	if _, err := s.run(ctx, s.scripts.notice, p, "late", t.member(), string(t.Kind), receiver, why, toMillis(after)); err != nil {
 		return err
@@ -79,8 +80,8 @@ func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, 
 	return storeError(s.rdb.SAdd(ctx, failing(), receiver).Err())
 }
 
-// NoticeTaken makes the notices due that wait for a receiver, which has just taken one. It
-// costs one command unless the receiver did not take the one before.
+// NoticeTaken makes the notices due that wait for a receiver, which has just accepted one. It costs
+// one command unless the receiver did not accept the previous one.
 func (s *Store) NoticeTaken(ctx context.Context, receiver string) error {
 	recovered, err := s.rdb.SRem(ctx, failing(), receiver).Result()
 	if err != nil || recovered == 0 {
@@ -92,25 +93,25 @@ func (s *Store) NoticeTaken(ctx context.Context, receiver string) error {
 	}
 	for p := range Partition(Partitions) {
 		if _, err := s.run(ctx, s.scripts.notice, p, args...); err != nil {
-			s.rdb.SAdd(ctx, failing(), receiver) // the next one that gets through does the rest
+			s.rdb.SAdd(ctx, failing(), receiver) // the next notice that the receiver accepts does the rest
 			return err
 		}
 	}
 	return nil
 }
 
-// GiveUpNotice tries a notice no more. It is kept for a while, so that people can have it sent
-// again.
+// GiveUpNotice stops trying to send a notice. The notice is kept for a while, so that people can
+// resend it.
 func (s *Store) GiveUpNotice(ctx context.Context, p Partition, t Task, why string) error {
 	_, err := s.run(ctx, s.scripts.notice, p, "giveup", t.member(), string(t.Kind), why, toMillis(s.opts.Retention))
 	return err
 }
 
-// resendLife is how long a notice is kept that is sent again: longer than it is tried.
+// resendLife is the time for which a resent notice is kept: longer than it is tried.
 const resendLife = 7 * 24 * time.Hour
 
-// ResendNotice has a notice tried now, and if need be for as long again as a new one. Error:
-// NotFound.
+// ResendNotice schedules a notice for now, and if it was given up, retries it for as long as a new
+// one. It returns NotFound if there is no such notice.
 func (s *Store) ResendNotice(ctx context.Context, id job.NotificationID) error {
 	p, t, ok := taskOf(id)
 	if !ok {
@@ -123,7 +124,7 @@ func (s *Store) ResendNotice(ctx context.Context, id job.NotificationID) error {
 	return err
 }
 
-// NoticeCounts counts the notices that wait, and those that were given up, by receiver.
+// NoticeCounts counts the notices that wait and those that were given up, by receiver.
 func (s *Store) NoticeCounts(ctx context.Context) ([]job.NotificationCount, error) {
 	pipe := s.rdb.Pipeline()
 	counts := make([]job.NotificationCount, len(lifecycle.Notices))
@@ -149,11 +150,11 @@ func (s *Store) NoticeCounts(ctx context.Context) ([]job.NotificationCount, erro
 	return counts, nil
 }
 
-// givenUpSince is the score of the notices that were given up so long ago that they are gone.
+// givenUpSince returns the score below which notices were given up so long ago that they are gone.
 func (s *Store) givenUpSince() string { return score(s.clock.now().Add(-s.opts.Retention)) }
 
-// Notifications lists the notices that wait, or those that were given up, oldest first, and at
-// most limit.
+// Notifications lists the notices that wait, or those that were given up, oldest first, at most
+// limit.
 func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus, limit int) ([]job.Notification, error) {
 	list, from := "notices", "-inf"
 	if status == job.NotificationGivenUp {
@@ -206,12 +207,12 @@ func notification(member string, status job.NotificationStatus, fields []any, du
 	return n
 }
 
-// A notification's id is its task's name, in letters that an address takes as they are.
+// idOf returns a notification's ID: its task's name, in characters that a URL allows unescaped.
 func idOf(member string) job.NotificationID {
 	return job.NotificationID(strings.ReplaceAll(member, "|", ":"))
 }
 
-// taskOf reads an id of idOf; ok is false for text that was never one.
+// taskOf parses an ID returned by idOf; ok is false for text that was never one.
 func taskOf(id job.NotificationID) (p Partition, t Task, ok bool) {
 	kind, ref, _ := strings.Cut(strings.ReplaceAll(string(id), ":", "|"), "|")
 	t = Task{Kind: lifecycle.TaskKind(kind), Ref: ref}
@@ -227,15 +228,15 @@ func taskOf(id job.NotificationID) (p Partition, t Task, ok bool) {
 	return p, t, ok
 }
 
-// subject is what a notice is about.
+// subject is the checkpoint or job that a notice is about.
 type subject struct {
-	// Checkpoint was asked or answered; empty for the end of a job.
+	// Checkpoint was opened or answered; empty for the end of a job.
 	Checkpoint job.CheckpointID
 	// Job has ended; empty for a checkpoint.
 	Job job.ID
 }
 
-// subjectOf reads the reference of a task that notifies the outside.
+// subjectOf parses the reference of a task that sends a notice.
 func subjectOf(t Task) subject {
 	if t.Kind == lifecycle.TaskResume {
 		return subject{Checkpoint: job.CheckpointID(t.Ref)}

@@ -7,16 +7,16 @@ import (
 	"io"
 )
 
-// pack compresses a text by gzip.
+// pack compresses a text with gzip.
 func pack(text []byte) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, _ = w.Write(text) // into memory
+	_, _ = w.Write(text) // in-memory writes do not fail
 	_ = w.Close()
 	return packed.Bytes()
 }
 
-// unpack returns what pack has compressed, of which no more than max bytes are believed.
+// unpack reverses pack. It returns an error if the text has more than max bytes.
 func unpack(packed []byte, max int64) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

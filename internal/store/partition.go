@@ -8,37 +8,37 @@ import (
 	"ringback/internal/job"
 )
 
-// Partitions is how many slots users are spread over. It is part of every
-// request id and key: changing it orphans what is stored.
+// Partitions is the number of partitions that users are spread over. It is part of every request ID
+// and key: changing it orphans stored data.
 const Partitions = 16
 
 // Partition is a share of the users, with all their jobs and events.
 type Partition int
 
-// partitionOf is a user's partition. What reads a user's replies lies in the
-// same one, so that one script sees both.
+// partitionOf returns a user's partition. Jobs that interpret a user's replies are in the same
+// partition, so that one script can access both.
 func partitionOf(userID string) Partition {
 	h := fnv.New32a()
 	h.Write([]byte(strings.TrimPrefix(userID, job.ReaderPrefix)))
 	return Partition(h.Sum32() % Partitions)
 }
 
-// prefix begins every key of the partition; the braces are the hash tag.
+// prefix returns the prefix of every key of the partition; the braces are the hash tag.
 func (p Partition) prefix() string { return "rb:{" + p.digits() + "}" }
 
-// digits is the partition as ids and keys name it.
+// digits returns the partition as it appears in IDs and keys.
 func (p Partition) digits() string { return partitionDigits[2*p : 2*p+2] }
 
-// partitionDigits are the digits of all partitions.
+// partitionDigits contains the digits of all partitions.
 const partitionDigits = "000102030405060708090a0b0c0d0e0f"
 
-// partitionOfDigits is the partition that two digits name, if there is one.
+// partitionOfDigits returns the partition with the given two digits, if there is one.
 func partitionOfDigits(digits string) (Partition, bool) {
 	at := strings.Index(partitionDigits, digits)
 	return Partition(at / 2), len(digits) == 2 && at >= 0 && at%2 == 0
 }
 
-// partitionAt is the partition of a prefix.
+// partitionAt returns the partition with the given prefix.
 func partitionAt(prefix string) Partition {
 	digits, _ := strings.CutPrefix(prefix, "rb:{")
 	p, ok := partitionOfDigits(strings.TrimSuffix(digits, "}"))
@@ -50,7 +50,7 @@ func partitionAt(prefix string) Partition {
 
 func (p Partition) key(parts ...string) string { return p.prefix() + ":" + strings.Join(parts, ":") }
 
-// NewID returns an id that begins with one of job's words, for something of a user's.
+// NewID returns an ID that begins with one of job's prefixes, for an object of a user.
 func (s *Store) NewID(word, userID string) string {
 	return word + "_" + partitionOf(userID).digits() + "_" + strings.ToLower(rand.Text())
 }
@@ -62,21 +62,20 @@ func partitionOfCheckpoint(id job.CheckpointID) (Partition, bool) {
 	return p, ok && known
 }
 
-// sessionKey names a session's part of a key; the length keeps two sessions
-// apart whatever their names hold.
+// sessionKey returns the part of a key that identifies a session. The length makes it unambiguous
+// for all names.
 func sessionKey(userID, sessionID string) string {
 	return itoa(len(userID)) + ":" + userID + ":" + sessionID
 }
 
-// PartitionOf is the partition of a job.
+// PartitionOf returns the partition of a job.
 func PartitionOf(id job.ID) Partition {
 	p, _ := partitionOfID(id)
 	return p
 }
 
-// locate is the partition of a job, or a NotFound error for text that was never a
-// request id: what is done about one job begins here, so that no key is ever made
-// of such text.
+// locate returns the partition of a job, or a NotFound error for text that was never a request ID.
+// Operations on a job call it first, so that no key is ever made from such text.
 func locate(id job.ID) (Partition, error) {
 	p, ok := partitionOfID(id)
 	if !ok {
@@ -85,8 +84,8 @@ func locate(id job.ID) (Partition, error) {
 	return p, nil
 }
 
-// partitionOfID reads the partition from a request id; ok is false for text
-// that was never a request id.
+// partitionOfID returns the partition in a request ID; ok is false for text that was never a
+// request ID.
 func partitionOfID(id job.ID) (p Partition, ok bool) {
 	rest, ok := strings.CutPrefix(string(id), "req_")
 	if !ok || len(rest) != len("00_")+26 || rest[2] != '_' || strings.ContainsAny(rest, " \t\r\n") {

@@ -14,8 +14,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// What was never a request id is refused wherever a job is named, and nothing is
-// kept under such a name.
+// Text that was never a request ID is rejected by all operations on jobs, and nothing is stored
+// under it.
 func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {

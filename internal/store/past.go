@@ -10,26 +10,25 @@ import (
 	"ringback/internal/job"
 )
 
-// past is what this node knows of the events of each partition. A store may go back to an
-// earlier state: a replica that lags becomes the primary, an older file is put back, all is
-// deleted. Then what a node has heard is not the store's past, and the node notices.
+// past tracks the events of each partition that this node has received. A store may go back to an
+// earlier state: a lagging replica becomes the primary, an older file is restored, everything is
+// deleted. Then the events that a node has received are not the store's, and the node notices.
 type past struct {
 	mu         sync.Mutex
 	partitions [Partitions]heard
 }
 
-// heard is what a node knows of the events of one partition.
+// heard tracks the events of one partition.
 type heard struct {
-	// last is the id of the latest event that was heard, where known: else it is to be
-	// read first.
+	// last is the ID of the latest event received. If known is false, it must be read first.
 	last  job.Seq
 	known bool
-	// floor is the highest id, or time of Redis' clock, that was ever seen: new ids exceed
-	// it, whatever the clock of another Redis says.
+	// floor is the highest ID, or time of Redis' clock, ever seen. New IDs exceed it, even if the
+	// clock of another Redis is behind.
 	floor job.Seq
 }
 
-// forget says that messages may have been missed.
+// forget records that messages may have been missed.
 func (t *past) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,7 +37,7 @@ func (t *past) forget() {
 	}
 }
 
-// begin notes up to where events are known of without having been heard.
+// begin sets the latest events, which were read without having been received.
 func (t *past) begin(latest [Partitions]job.Seq) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,35 +49,36 @@ func (t *past) begin(latest [Partitions]job.Seq) {
 
 func (h *heard) see(n job.Seq) { h.floor = max(h.floor, n) }
 
-// hear notes an event, and reports whether it follows what was heard before it.
+// hear records an event and reports whether it directly follows the previous one received.
 func (t *past) hear(p Partition, e published) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h := &t.partitions[p]
 	h.see(e.Seq)
 	if h.known && e.Seq <= h.last {
-		return true // it was read before it was heard
+		return true // it was read before it was received
 	}
 	follows := !h.known || e.follows == h.last
 	h.last = e.Seq
 	return follows
 }
 
-// saw notes what Redis' clock said.
+// saw records the time of Redis' clock.
 func (t *past) saw(p Partition, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.partitions[p].see(job.Seq(max(0, now.UnixMicro())))
 }
 
-// floor is an id that those of new events exceed.
+// floor returns an ID that the IDs of new events must exceed.
 func (t *past) floor(p Partition) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.partitions[p].floor.String()
 }
 
-// differs returns what was heard where that is not the latest event there is.
+// differs returns, for each partition, the last event received if it is not the store's latest
+// event.
 func (t *past) differs(latest [Partitions]job.Seq) map[Partition]job.Seq {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +91,7 @@ func (t *past) differs(latest [Partitions]job.Seq) map[Partition]job.Seq {
 	return found
 }
 
-// latest reads the id of each partition's latest event; 0 for none.
+// latest reads the ID of each partition's latest event; 0 if there is none.
 func (s *Store) latest(ctx context.Context) (ids [Partitions]job.Seq, err error) {
 	var keys []string
 	for p := range Partition(Partitions) {
@@ -100,7 +100,7 @@ func (s *Store) latest(ctx context.Context) (ids [Partitions]job.Seq, err error)
 	var values []any
 	if _, cluster := s.rdb.(*redis.ClusterClient); !cluster {
 		values, err = s.rdb.MGet(ctx, keys...).Result()
-	} else { // they lie in different slots
+	} else { // they are in different slots
 		values, err = s.getAll(ctx, keys)
 	}
 	for p, value := range values {
@@ -126,15 +126,15 @@ func (s *Store) getAll(ctx context.Context, keys []string) ([]any, error) {
 }
 
 const (
-	// compareEvery is how often a node compares what it has heard with what there is: a
-	// store that went back and has nothing new to tell is found so.
+	// compareEvery is the interval for comparing the events that a node received with the store's.
+	// This detects a store that went back and publishes nothing new.
 	compareEvery = 5 * time.Second
-	// onItsWay is how long an event may take from the store to a node.
+	// onItsWay is the longest time that an event may take from the store to a node.
 	onItsWay = time.Second
 )
 
-// watchPast tells the subscribers when anything may have been missed: at once where missed
-// says so, else when what was heard is not what the store has.
+// watchPast notifies the subscribers when messages may have been missed: at once if missed signals
+// it, or when the events received differ from the store's.
 func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan struct{}) {
 	ticker := time.NewTicker(compareEvery)
 	defer ticker.Stop()
@@ -146,7 +146,7 @@ func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan str
 		case <-missed:
 			doubtful = true
 		case <-ticker.C:
-			_ = s.checkClocks(ctx) // a store that is away is noticed elsewhere
+			_ = s.checkClocks(ctx) // unavailability of the store is noticed elsewhere
 			doubtful = s.isOther(ctx)
 		}
 		if doubtful && s.beginAnew(ctx) {
@@ -155,12 +155,12 @@ func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan str
 	}
 }
 
-// isOther reports whether the store's latest events are not those that were heard, and
-// none is on its way.
+// isOther reports whether the store's latest events differ from those received, although none is on
+// its way.
 func (s *Store) isOther(ctx context.Context) bool {
 	latest, err := s.latest(ctx)
 	if err != nil {
-		return false // its connection for events will be made again
+		return false // the connection for events will be opened again
 	}
 	before := s.past.differs(latest)
 	if len(before) == 0 {
@@ -175,7 +175,7 @@ func (s *Store) isOther(ctx context.Context) bool {
 		return false
 	}
 	for p, last := range s.past.differs(latest) {
-		if known, ok := before[p]; ok && known == last { // nothing was heard meanwhile
+		if known, ok := before[p]; ok && known == last { // no event was received in between
 			s.log.Warn("the store's events are not those that this node has heard: it may have gone back to an earlier state", "partition", int(p))
 			return true
 		}
@@ -183,8 +183,8 @@ func (s *Store) isOther(ctx context.Context) bool {
 	return false
 }
 
-// beginAnew prepares the store, which may be another one than it was, and takes what it
-// has as the past; false when ctx has ended.
+// beginAnew prepares the store, which may have been replaced, and takes its events as the past. It
+// returns false if ctx has ended.
 func (s *Store) beginAnew(ctx context.Context) bool {
 	for {
 		err := s.Prepare(ctx)

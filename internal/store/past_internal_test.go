@@ -15,7 +15,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// ticking is a store whose clock the test sets.
+// ticking is a store with a clock that the test sets.
 type ticking struct {
 	*Store
 	redis *miniredis.Miniredis
@@ -48,7 +48,7 @@ func (s *ticking) begin(t *testing.T) {
 	s.id = j.ID
 }
 
-// say appends an event, and returns its id.
+// say appends an event and returns its ID.
 func (s *ticking) say(t *testing.T) job.Seq {
 	t.Helper()
 	s.said++
@@ -82,8 +82,8 @@ func TestIdsAreTheTimeAndRiseWhateverTheClockDoes(t *testing.T) {
 	}
 }
 
-// The new primary's clock is minutes behind that of the old one, and what happened last is
-// lost: a node that has heard of it, or has only seen the clock, gives no id a second time.
+// The new primary's clock is minutes behind that of the old one, and the latest events are lost. A
+// node that has received them, or has only seen the clock, must not reuse their IDs.
 func TestIdsThatWereLostAreNotGivenAgainByAClockThatIsBehind(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)

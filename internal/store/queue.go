@@ -9,21 +9,21 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// The queue of a partition. Each user has a line of jobs that wait, "line:<user>", ordered by
-// level and age. For each level there is a round, "round:<level>", of the users who have such
-// jobs. take.lua takes one job of the user whose turn it is, and that user goes to the end of the
-// round: a user's wait depends on how many users wait, not on how many jobs these have.
+// The queue of a partition. Each user has a line of waiting jobs, "line:<user>", ordered by level
+// and age. Each level has a round, "round:<level>", of the users with such jobs. take.lua takes one
+// job of the user whose turn it is and moves that user to the end of the round: a user's wait
+// depends on how many users wait, not on how many jobs they have.
 //
-// A job that is taken becomes an entry of the stream "queue:<priority>", where its node holds it.
+// A taken job becomes an entry of the stream "queue:<priority>", where its node owns it.
 
-// level is a class of jobs that wait.
+// level is a class of waiting jobs.
 type level struct {
 	priority string
 	class    string
 }
 
-// levels are in the order in which they are taken. take.lua knows the order, too, and lets no
-// level starve the next.
+// levels are in the order in which they are taken. take.lua assumes the same order; it does not let
+// one level starve another.
 var levels = [...]level{
 	{string(job.Interactive), "resumed"},
 	{string(job.Interactive), "new"},
@@ -49,7 +49,7 @@ func levelOf(p lifecycle.QueuePosition) int {
 // milliseconds until the year 2286.
 const levelWidth = 1e13
 
-// levelRange selects the jobs of one level from a line: one is enough to know whether there are any.
+// levelRange selects one job of a level from a line: enough to know whether there are any.
 func levelRange(i int) *redis.ZRangeBy {
 	from := int64(i) * levelWidth
 	return &redis.ZRangeBy{Min: strconv.FormatInt(from, 10), Max: "(" + strconv.FormatInt(from+levelWidth, 10), Count: 1}
@@ -60,7 +60,7 @@ func positionScore(p lifecycle.QueuePosition) string {
 	return strconv.FormatInt(int64(levelOf(p))*levelWidth+p.Since.UnixMilli(), 10)
 }
 
-// enqueue puts a job into its user's line, and the user into the round.
+// enqueue adds a job to its user's line, and the user to the round.
 func (c *commit) enqueue(p lifecycle.QueuePosition) {
 	c.do("ZADD", c.key("line", p.UserID), positionScore(p), string(p.JobID))
 	c.do("ZADD", c.key("queued", string(p.Priority)), score(c.now), string(p.JobID))
@@ -68,7 +68,7 @@ func (c *commit) enqueue(p lifecycle.QueuePosition) {
 	c.do("PUBLISH", c.key("wake"), string(p.Priority))
 }
 
-// join lets a user take part in a round.
+// join adds a user to a round, unless already in it.
 func (c *commit) join(l level, userID string) {
 	c.joins = append(c.joins, []any{c.key("round", l.round()), userID})
 }

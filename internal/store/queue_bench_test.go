@@ -11,7 +11,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// BenchmarkTake measures what taking a job costs, behind backlogs of different length and users.
+// BenchmarkTake measures the cost of taking a job for different numbers of users and waiting jobs.
 func BenchmarkTake(b *testing.B) {
 	for _, users := range []int{2, 500} {
 		for _, backlog := range []int{1000, 5000} {

@@ -8,8 +8,8 @@ import (
 	"ringback/internal/job"
 )
 
-// ShowQueue fills in what jobs wait behind that wait for a worker. The cost is logarithmic for each,
-// and one round trip for all.
+// ShowQueue sets Queue for jobs that wait for a worker. The cost is logarithmic for each job, and
+// one round trip for all.
 func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
 	if len(jobs) == 0 {
 		return nil

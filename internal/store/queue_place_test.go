@@ -15,7 +15,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// What a job waits behind is what starts before it, if nothing else comes.
+// The place of a job counts what starts before it if nothing else is added.
 func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{UserLimit: 100}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -28,7 +28,7 @@ func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j, err = s.Get(t.Context(), j.ID); err != nil { // when it was created is the store's to say
+			if j, err = s.Get(t.Context(), j.ID); err != nil { // the store sets the creation time
 				t.Fatal(err)
 			}
 			return &j
@@ -55,7 +55,7 @@ func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 		}
 		want(mine[0], &job.QueuePlace{OtherUsers: 3})
 		want(mine[2], &job.QueuePlace{OwnJobs: 2, OtherUsers: 3})
-		for range 3 { // one of each user's
+		for range 3 { // one of each user
 			if taken, ok, err := s.Take(t.Context(), store.Partition(3), "n"); err != nil || !ok {
 				t.Fatal(taken, err)
 			}

@@ -30,13 +30,13 @@ func usersOf(s *storetest.Service, p store.Partition, n int) []string {
 	return users
 }
 
-// queueOf is one partition's queue, beside a model of it.
+// queueOf is one partition's queue with a model of it.
 type queueOf struct {
 	t     *testing.T
 	s     *storetest.Service
 	users []string
 	takes int
-	// waits are the jobs that wait, ended those that a person may retry.
+	// waits are the waiting jobs, ended the jobs that a person may retry.
 	waits map[job.ID]*waiting
 	ended []*waiting
 }
@@ -47,7 +47,7 @@ type waiting struct {
 	user     string
 	priority job.Priority
 	resumes  bool
-	// since counts the takes before it was queued, and alone is set if its user had no other job
+	// since is the number of takes before it was queued. alone is set if its user had no other job
 	// in the queue then.
 	since int
 	alone bool
@@ -77,7 +77,7 @@ func (q *queueOf) create(user string, priority job.Priority) job.ID {
 	return j.ID
 }
 
-// take takes the next job, and compares it with the model; nil if none waits.
+// take takes the next job and compares it with the model; nil if none waits.
 func (q *queueOf) take() (lifecycle.Taken, *waiting) {
 	q.t.Helper()
 	taken, ok, err := q.s.Take(q.t.Context(), 3, "n")
@@ -102,8 +102,8 @@ func (q *queueOf) take() (lifecycle.Taken, *waiting) {
 	return taken, w
 }
 
-// bound is within how many takes a user's only job is taken: in a round each user has one turn.
-// New jobs get one of four takes, and batch jobs one of eight.
+// bound returns the maximum number of takes until a user's only job is taken: each user has one
+// turn per round. New jobs get one of four takes, and batch jobs one of eight.
 func (q *queueOf) bound(w *waiting) int {
 	takes := len(q.users) + 1
 	if w.resumes {
@@ -117,7 +117,7 @@ func (q *queueOf) bound(w *waiting) int {
 	return takes * 2
 }
 
-// run takes the next job and ends it, or has it ask a question that is answered at once.
+// run takes the next job and ends it, or lets it ask a question that is answered at once.
 func (q *queueOf) run(asks bool) {
 	q.t.Helper()
 	if asks {
@@ -130,7 +130,7 @@ func (q *queueOf) run(asks bool) {
 	}
 }
 
-// start takes the next job and starts its turn, which ends as is returned; nil if none waits.
+// start takes the next job and starts its turn. It returns the turn's end; nil if no job waits.
 func (q *queueOf) start() (*waiting, lifecycle.TurnEnd) {
 	q.t.Helper()
 	taken, w := q.take()
@@ -144,7 +144,7 @@ func (q *queueOf) start() (*waiting, lifecycle.TurnEnd) {
 	return w, lifecycle.TurnEnd{ID: w.id, Turn: turn.Job.Turn, Node: "n", Begun: true}
 }
 
-// ask takes the next job and has it ask a question, which is answered by what is returned.
+// ask takes the next job and lets it ask a question. The returned function answers it.
 func (q *queueOf) ask() (answer func()) {
 	q.t.Helper()
 	ctx := q.t.Context()
@@ -183,7 +183,7 @@ func (q *queueOf) cancel(w *waiting) {
 	q.ended = append(q.ended, w)
 }
 
-// putBack takes the next job and puts it back, as a node does that may not start it.
+// putBack takes the next job and puts it back, as a node does if it may not start the job.
 func (q *queueOf) putBack() {
 	q.t.Helper()
 	if taken, w := q.take(); w != nil {
@@ -199,15 +199,15 @@ func (q *queueOf) retry(i int) {
 	q.ended = slices.Delete(q.ended, i, i+1)
 	for _, other := range q.waits {
 		if other.user == w.user {
-			other.alone = false // the retried job is older, and goes before it
+			other.alone = false // the retried job is older and precedes it
 		}
 	}
 	q.queued(w.id, w.user, w.priority, false)
 }
 
-// TestQueueFollowsItsModel has noisy users with many jobs and quiet ones with one at a time,
-// who also cancel and retry: each job that waits is taken, once, and nobody's only job waits
-// for long.
+// TestQueueFollowsItsModel uses noisy users with many jobs and quiet ones with one at a time; jobs
+// are also cancelled and retried. Each waiting job is taken exactly once, and a user's only job
+// never waits long.
 func TestQueueFollowsItsModel(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1000}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
@@ -305,7 +305,7 @@ func TestAnAnsweredJobGoesBeforeNewOnes(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		q := newQueue(t, s, 3)
-		for i := range 60 { // of a user's jobs that were created in the same millisecond, any may be first
+		for i := range 60 { // jobs of a user that were created in the same millisecond may start in any order
 			q.create(q.users[i%3], job.Interactive)
 		}
 		q.run(true)

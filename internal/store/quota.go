@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// reservedFor is how long a job that is about to be opened has to be committed. That a
-	// reservation is forgotten later covers the clocks of a Cluster.
+	// reservedFor is the time within which a job that is about to be opened must be committed.
+	// Reservations are kept longer, because the clocks of a Cluster may differ.
 	reservedFor       = 10 * time.Second
 	reservedUntilGone = 15 * time.Second
 )
 
-// Reserve notes that a job is about to be opened, and returns those that were noted before.
+// Reserve records that a job is about to be opened, and returns the reservations made before.
 func (s *Store) Reserve(ctx context.Context, o lifecycle.Opening) (lifecycle.Reservation, error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.reserve, limitsIn, text(o), toMillis(reservedUntilGone))
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) Reserve(ctx context.Context, o lifecycle.Opening) (lifecycle.Res
 	return r, nil
 }
 
-// Release forgets a reservation. One that cannot be forgotten lapses.
+// Release removes a reservation. If that fails, the reservation expires.
 func (s *Store) Release(ctx context.Context, o lifecycle.Opening) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	defer cancel()
@@ -52,10 +52,10 @@ func (s *Store) CountJobsOfKind(ctx context.Context, kind string, day time.Time,
 	return s.countJobs(ctx, allPartitions(), kind, "", day, openings)
 }
 
-// Today is when the day (UTC) began, by the store's time.
+// Today returns the start of the day (UTC) by the store's time.
 func (s *Store) Today() time.Time { return s.clock.now().Truncate(24 * time.Hour) }
 
-// countJobs counts the jobs of a kind or a user, of each partition at one moment.
+// countJobs counts the jobs of a kind or a user. Each partition is read atomically.
 func (s *Store) countJobs(ctx context.Context, places []Partition, kind, user string, day time.Time, openings []lifecycle.Opening) (n job.Count, err error) {
 	pipe := s.rdb.Pipeline()
 	reads := make([]*redis.Cmd, len(places))

@@ -10,8 +10,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// decodeRecord turns a job's hash into the job that people see: its record, and what is
-// stored beside that and no rule looks at.
+// decodeRecord returns a job as people see it: its record, and the fields stored with it that no
+// rule reads.
 func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 	r := lifecycle.Record{ID: id}
 	if err := decodeValues(&r, recordFields, h); err != nil {
@@ -20,9 +20,9 @@ func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
 	return viewOf(r, h)
 }
 
-// viewOf is the job that people see: its record, and what is stored beside that.
+// viewOf returns a job as people see it: its record, and the other fields stored with it.
 func viewOf(r lifecycle.Record, h map[string]string) (job.Job, error) {
-	j := r.AsShown() // its checkpoint is filled in by withCheckpoints
+	j := r.AsShown() // withCheckpoints fills in its checkpoint
 	for field, into := range map[string]*json.RawMessage{"input": &j.Input, "result": &j.Result} {
 		if h[field] != "" {
 			*into = json.RawMessage(h[field])
@@ -39,7 +39,7 @@ func viewOf(r lifecycle.Record, h map[string]string) (job.Job, error) {
 	return j, nil
 }
 
-// atoi reads a number that was written as one; an absent field is 0.
+// atoi parses a number that the store wrote; an absent field is 0.
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n

@@ -8,9 +8,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// needed are the commands that Ringback uses, by itself and in its scripts, each in a form
-// of which nothing would come even if it ran. % is a key, & a channel. docs/operations.md
-// lists them for people.
+// needed lists the commands that Ringback uses, directly and in its scripts, each in a form that
+// would have no effect even if it ran. % is a key, & a channel. docs/operations.md lists them for
+// users.
 const needed = `
 ping
 eval return 0
@@ -71,7 +71,8 @@ del %
 scan 0
 `
 
-// Rights are what an ACL user needs, as ACL SETUSER takes them; for Wait, +wait beside them.
+// Rights returns the rights that an ACL user needs, in the syntax of ACL SETUSER. Wait also needs
+// +wait.
 func Rights() []string {
 	rights := []string{"~rb:*", "&rb:*", "+multi", "+exec"}
 	for line := range strings.SplitSeq(strings.TrimSpace(needed), "\n") {
@@ -81,8 +82,8 @@ func Rights() []string {
 	return rights
 }
 
-// judgeCommands looks whether each command may be used. Redis says so when a command is
-// queued in a transaction; this one ends with an unknown command, and so is never run.
+// judgeCommands checks whether each command may be used. Redis refuses a command already when it is
+// queued in a transaction. This transaction ends with an unknown command, so it is never run.
 func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, commands string, whole bool) error {
 	pipe := c.TxPipeline()
 	for line := range strings.SplitSeq(strings.TrimSpace(commands), "\n") {
@@ -94,7 +95,7 @@ func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, co
 	pipe.Do(ctx, "exists", sessionIndex("probe"))
 	pipe.Do(ctx, "ringback-ends-this-transaction")
 	answers, err := pipe.Exec(ctx)
-	if errorCode(err) == "NOPERM" { // the first command's: it was MULTI
+	if errorCode(err) == "NOPERM" { // the reply to the first command, MULTI
 		f.lack([]string{"+multi"})
 		return nil
 	}
@@ -116,14 +117,14 @@ func probe(line string) []any {
 	return words
 }
 
-// judgeAnswers reads what was answered when commands were queued. ended is what the whole
-// transaction was answered.
+// judgeAnswers evaluates the replies to queued commands. ended is the reply to the whole
+// transaction.
 func (f *Fitness) judgeAnswers(answers []redis.Cmder, whole bool, ended error) error {
 	var lacking, unknown []string
 	for _, cmd := range answers {
 		err := cmd.Err()
 		switch code := errorCode(err); {
-		case err == nil || code == "EXECABORT": // it may be run
+		case err == nil || code == "EXECABORT": // the command is allowed
 		case code == "NOPERM":
 			lacking = append(lacking, lacks(cmd))
 		case code == "READONLY":
@@ -132,7 +133,7 @@ func (f *Fitness) judgeAnswers(answers []redis.Cmder, whole bool, ended error) e
 		case code == "MOVED" && whole:
 			f.fault("is one server of a Cluster: name several in REDIS_URL, separated by commas (its only address twice, if it has one)")
 			return nil
-		case code == "MOVED": // another one has that key
+		case code == "MOVED": // another server has that key
 		case strings.Contains(err.Error(), "unknown command"):
 			unknown = append(unknown, cmd.Name())
 		default:
@@ -152,7 +153,7 @@ func (f *Fitness) judgeAnswers(answers []redis.Cmder, whole bool, ended error) e
 	return ended
 }
 
-// lacks names the right that a refused command needs.
+// lacks returns the right that a refused command needs.
 func lacks(cmd redis.Cmder) string {
 	switch text := cmd.Err().Error(); {
 	case strings.Contains(text, " key"):

@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// Schedule says when to look at which partition: when something there is due, or somebody
-// has told of something new. So a node asks for nothing while nothing happens.
+// Schedule decides when to poll which partition: when something there is due, or when new work was
+// announced. So an idle node sends no requests.
 type Schedule struct {
 	mu   sync.Mutex
 	at   [Partitions]time.Time
 	wake chan struct{}
 }
 
-// lookAnyway is how often a partition is looked at of which nothing is heard: in case that
-// a store was exchanged under its clients, say.
+// lookAnyway is the interval for polling a partition without any news of it, in case a store was
+// replaced under its clients, for example.
 const lookAnyway = time.Minute
 
-// NewSchedule returns one by which every partition is looked at first.
+// NewSchedule returns a schedule in which every partition is due at once.
 func NewSchedule() *Schedule { return &Schedule{wake: make(chan struct{}, 1)} }
 
-// Now has a partition looked at now.
+// Now schedules a partition to be polled now.
 func (s *Schedule) Now(p Partition) { s.set(p, time.Time{}) }
 
-// All has every partition looked at now: anything may have been missed.
+// All schedules every partition to be polled now, because messages may have been missed.
 func (s *Schedule) All() {
 	for p := range Partition(Partitions) {
 		s.Now(p)
 	}
 }
 
-// In has a partition looked at after a while, unless it is to be looked at before.
-// Negative: nothing is known to be due.
+// In schedules a partition to be polled after a while, unless an earlier time is set. A negative
+// duration means that nothing is known to be due.
 func (s *Schedule) In(p Partition, after time.Duration) {
 	if after < 0 || after > lookAnyway {
 		after = lookAnyway
@@ -56,9 +56,9 @@ func (s *Schedule) set(p Partition, at time.Time) {
 	}
 }
 
-// Run looks where something is due, until ctx ends. look returns how long until more is due
-// there, negative where nothing is known to be; where it fails, it is called again a
-// second later: the store is away, and what is due keeps in it.
+// Run polls partitions when something is due, until ctx ends. look returns how long until more is
+// due there, negative if nothing is known to be due. If it fails, it is called again a second
+// later: the store is unavailable, and due work stays in it.
 func (s *Schedule) Run(ctx context.Context, look func(context.Context, Partition) (time.Duration, error)) {
 	for {
 		p, ok := s.Next(ctx)
@@ -70,14 +70,14 @@ func (s *Schedule) Run(ctx context.Context, look func(context.Context, Partition
 		case err != nil:
 			next = time.Second
 		case next >= 0:
-			next += time.Millisecond // what is due then is due in Redis, too
+			next += time.Millisecond // so that it is due in Redis, too
 		}
 		s.In(p, next)
 	}
 }
 
-// Next waits for the next partition to look at; false when ctx has ended. Whoever has
-// looked says when to look again, by In.
+// Next waits for the next partition to poll; false if ctx has ended. The caller must then schedule
+// the partition's next poll with In.
 func (s *Schedule) Next(ctx context.Context) (Partition, bool) {
 	for {
 		p, wait := s.first()
@@ -96,8 +96,8 @@ func (s *Schedule) Next(ctx context.Context) (Partition, bool) {
 	}
 }
 
-// first returns the partition that is first to be looked at, and in how long. When that
-// is now, it counts as looked at.
+// first returns the partition to poll first, and in how long. If that is now, it is marked as
+// polled.
 func (s *Schedule) first() (Partition, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"ringback/internal/store"
 )
 
-// looked lets a node look at what the schedule says, until a time; next says in how long
-// more is due where it has looked.
+// looked polls the partitions that the schedule returns, for a limited time, and counts the polls.
+// next returns how long until more is due in a partition.
 func looked(t *testing.T, s *store.Schedule, until time.Duration, next func(store.Partition) time.Duration) map[store.Partition]int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), until)

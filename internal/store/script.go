@@ -15,8 +15,8 @@ import (
 //go:embed lua/*.lua
 var luaFiles embed.FS
 
-// scripts are compiled by Redis on first use. commit is the one for all transitions. The
-// others are about speed (progress) or about picking.
+// scripts are loaded into Redis on first use. commit is the one for all transitions. The others
+// exist for speed (progress) or for selection.
 type scripts struct {
 	commit, progress, step, keep, take, due, lost, tasks, renew, notice, heartbeat, forget, limit, clock, correct, join, usage, spent, reserve, quota *redis.Script
 }
@@ -51,7 +51,7 @@ func loadScripts() scripts {
 func readLua(name string) string {
 	text, err := luaFiles.ReadFile("lua/" + name + ".lua")
 	if err != nil {
-		panic("store: " + err.Error()) // the file is compiled in
+		panic("store: " + err.Error()) // the file is embedded
 	}
 	return string(text)
 }
@@ -64,8 +64,8 @@ func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args
 	return answer, nil
 }
 
-// runJob runs a script about one job, whose id is its first argument. Error:
-// NotFound for text that was never a request id.
+// runJob runs a script about one job; the job's ID is the script's first argument. It returns
+// NotFound for text that was never a request ID.
 func (s *Store) runJob(ctx context.Context, script *redis.Script, id job.ID, args ...any) (any, error) {
 	p, err := locate(id)
 	if err != nil {
@@ -74,8 +74,7 @@ func (s *Store) runJob(ctx context.Context, script *redis.Script, id job.ID, arg
 	return s.run(ctx, script, p, append([]any{string(id)}, args...)...)
 }
 
-// storeError tells a store that is away, for which waiting helps, from a fault
-// of ours.
+// storeError distinguishes an unavailable store, for which retrying helps, from a bug in our code.
 func storeError(err error) error {
 	if err == nil || errors.Is(err, redis.Nil) {
 		return err
@@ -84,7 +83,7 @@ func storeError(err error) error {
 		return err
 	}
 	const hint = "Nothing was changed. Send the same request again in a few seconds."
-	if errors.Is(err, errHangs) { // the breaker has logged it, once
+	if errors.Is(err, errHangs) { // the breaker has logged it once
 		return &job.Error{Kind: job.Unavailable, Message: "The store does not answer", Hint: hint}
 	}
 	var answered redis.Error
@@ -101,9 +100,9 @@ func storeError(err error) error {
 	}
 }
 
-// temporary reports whether Redis itself says that it cannot answer just now, or that its
-// operator has to mend something first: nothing was done, and the same can be sent again.
-// EXECABORT says that one of these was answered to a command of a transaction.
+// temporary reports whether Redis cannot execute commands for now, or its operator must fix
+// something first. Nothing was changed, and the same request can be retried. EXECABORT means that a
+// command of a transaction got one of these errors.
 func temporary(err redis.Error) bool {
 	switch errorCode(err) {
 	case "LOADING", "BUSY", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS",
@@ -113,11 +112,11 @@ func temporary(err redis.Error) bool {
 	return false
 }
 
-// codeInScript finds the code in what Redis before 7 says of a command in a script.
+// codeInScript matches the error code in what Redis before 7 returns for a command in a script.
 var codeInScript = lazy.Regexp(`^ERR Error running script .*: -([A-Z]+) `)
 
-// errorCode is the word with which an answer of Redis says what is wrong; "" for an error
-// that is no answer of Redis.
+// errorCode returns the error code of a reply from Redis; "" for an error that is not a reply from
+// Redis.
 func errorCode(err error) string {
 	var answered redis.Error
 	if !errors.As(err, &answered) {

@@ -15,7 +15,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// listed returns the titles of all pages of a list, and how many pages were searched in vain or in part.
+// listed returns the titles on all pages of a list, and the number of partial or empty pages.
 func listed(t *testing.T, s *store.Store, q store.Query) (titles []string, partial int) {
 	t.Helper()
 	for {
@@ -56,7 +56,7 @@ func TestJobsAreSelectedByTagTextAndTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			ids[n.Title] = j.ID
-			for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; { // lists are by milliseconds
+			for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; { // lists are sorted by millisecond
 			}
 		}
 		if err := s.End(t.Context(), ids["Bread"], job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
@@ -96,7 +96,7 @@ func TestJobsAreSelectedByTagTextAndTime(t *testing.T) {
 	})
 }
 
-// A search reads so many jobs at once, and says how far back it has come.
+// A search reads a limited number of jobs at once, and returns how far back it has searched.
 func TestASearchIsBounded(t *testing.T) {
 	t.Parallel()
 	rdb := storetest.PrivateRedis(t)
@@ -106,7 +106,7 @@ func TestASearchIsBounded(t *testing.T) {
 	for i := range 5000 {
 		id, title := s.NewID("req", "u1"), "common"
 		if i%1000 == 500 {
-			title = "-rare-" // no id has a hyphen
+			title = "-rare-" // no ID contains a hyphen
 		}
 		created := time.Now().Add(-time.Duration(i) * time.Second).UnixMilli()
 		place := "rb:{" + id[4:6] + "}:"

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// signInKey returns the key of a sign-in to the console. A sign-in with an API key has no user,
-// so the name decides the partition.
+// signInKey returns the key of a sign-in to the console. A sign-in with an API key has no user, so
+// the name determines the partition.
 func signInKey(name string) (Partition, string) {
 	p := partitionOf(name)
 	return p, p.key("sign-in", name)
 }
 
-// SaveSignIn stores the sealed credential of a sign-in, until nobody has asked for it during idle.
+// SaveSignIn stores the sealed credential of a sign-in. It expires if not read for idle.
 func (s *Store) SaveSignIn(ctx context.Context, name string, sealed []byte, idle time.Duration) error {
 	_, key := signInKey(name)
 	return storeError(s.rdb.Set(ctx, key, sealed, idle).Err())
 }
 
-// SignIn returns the sealed credential of a sign-in, and keeps it for idle from now on; nil if
-// there is none. A store that refuses to write can still be read.
+// SignIn returns the sealed credential of a sign-in, and extends its life to idle from now; nil if
+// there is none. It also works if the store refuses writes.
 func (s *Store) SignIn(ctx context.Context, name string, idle time.Duration) ([]byte, error) {
 	_, key := signInKey(name)
 	pipe := s.rdb.Pipeline()
@@ -30,7 +30,7 @@ func (s *Store) SignIn(ctx context.Context, name string, idle time.Duration) ([]
 	return text, storeError(ignoreNil(err))
 }
 
-// RemoveSignIn removes a sign-in, also from the replicas that are waited for.
+// RemoveSignIn removes a sign-in, and waits for replicas if configured.
 func (s *Store) RemoveSignIn(ctx context.Context, name string) error {
 	p, key := signInKey(name)
 	c := &commit{prefix: p.prefix()}

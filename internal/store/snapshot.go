@@ -9,20 +9,20 @@ import (
 	"ringback/internal/job"
 )
 
-// snapshotPiece is how much of a snapshot one command carries, in bytes: Redis does nothing
-// else meanwhile.
+// snapshotPiece is the maximum number of bytes of a snapshot in one command: Redis executes nothing
+// else in the meantime.
 const snapshotPiece = 1 << 20
 
-// snapshotHead says, with the rest of what was captured, where a snapshot lies. It is
-// written when all of it is there.
+// snapshotHead locates a snapshot. It is stored with the rest of the capture, once the snapshot is
+// complete.
 type snapshotHead struct {
 	Turn  int `json:"turn"`
 	Bytes int `json:"bytes"`
 }
 
-// SaveSnapshot keeps all that a job has changed up to a turn, JSON, for another machine, in
-// place of what was before; nil for nothing. saveHead writes where it lies with the rest of
-// what was captured, see lifecycle.SaveChange.
+// SaveSnapshot stores, for other machines, everything that a job has changed up to a turn, as JSON,
+// replacing the previous snapshot; nil stores none. saveHead stores its location with the rest of
+// the capture: see lifecycle.SaveChange.
 func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot json.RawMessage, saveHead func(parts map[string]any) error) error {
 	p, err := locate(id)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot 
 	return storeError(err)
 }
 
-// snapshotHead reads where a snapshot is stored; its turn is 0 if there is none.
+// snapshotHead reads the location of a snapshot; its turn is 0 if there is none.
 func (s *Store) snapshotHead(ctx context.Context, id job.ID) (head snapshotHead, err error) {
 	text, err := s.changeField(ctx, id, "snapshot")
 	if err != nil || text == nil {
@@ -59,7 +59,7 @@ func (s *Store) snapshotHead(ctx context.Context, id job.ID) (head snapshotHead,
 	return head, json.Unmarshal(text, &head)
 }
 
-// Snapshot returns what SaveSnapshot kept; nil when there is none, or not all of it.
+// Snapshot returns what SaveSnapshot stored; nil if there is none or it is incomplete.
 func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
 	head, err := s.snapshotHead(ctx, id)
 	if err != nil || head.Turn == 0 {

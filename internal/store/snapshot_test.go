@@ -12,8 +12,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// A snapshot of many pieces is read as it was written, in the place of what was before; one
-// of which a piece is missing is none.
+// A snapshot of many pieces is read as it was written, and replaces the previous one. One with a
+// missing piece does not exist.
 func TestSnapshotInPieces(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
@@ -48,7 +48,7 @@ func TestSnapshotInPieces(t *testing.T) {
 	})
 }
 
-// The copy of a conversation is that of one turn, and no other's.
+// The copy of a conversation is valid for one turn only.
 func TestConversationIsKeptByItsTurn(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {

@@ -11,24 +11,24 @@ import (
 	"ringback/internal/job"
 )
 
-// Stats counts the checkpoints of one type since the store was new.
+// Stats counts the checkpoints of one type since the store was created.
 type Stats struct {
-	// Opened counts those put to a person; the rest, what became of them.
+	// Opened counts the checkpoints put to a person; the other fields count their outcomes.
 	Opened    int64 `json:"opened"`
 	Answered  int64 `json:"answered"`
 	Clarified int64 `json:"clarified"`
 	Expired   int64 `json:"expired"`
 	Cancelled int64 `json:"cancelled"`
-	// Held counts those answered while the call that asked still waited.
+	// Held counts those answered while the call that asked was still waiting.
 	Held int64 `json:"answeredWhileHeld"`
 	// Approved and Denied count the decisions.
 	Approved int64 `json:"approved"`
 	Denied   int64 `json:"denied"`
-	// Waited is the time from question to answer, summed over Answered.
+	// Waited is the total time from question to answer over Answered.
 	Waited time.Duration `json:"-"`
 }
 
-// Plus adds another count.
+// Plus returns the sum of two counts.
 func (a Stats) Plus(b Stats) Stats {
 	return Stats{
 		a.Opened + b.Opened, a.Answered + b.Answered, a.Clarified + b.Clarified, a.Expired + b.Expired,

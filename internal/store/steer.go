@@ -8,7 +8,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// queuedPrompts are the steers that wait for the turn to end, oldest first.
+// queuedPrompts returns the steers that wait for the turn to end, oldest first.
 func (s *Store) queuedPrompts(ctx context.Context, p Partition, id job.ID) ([]string, error) {
 	texts, err := s.rdb.LRange(ctx, p.key("steers", string(id)), 0, -1).Result()
 	if err != nil {

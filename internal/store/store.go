@@ -16,14 +16,14 @@ import (
 	"ringback/internal/job"
 )
 
-// Options say how the store behaves. Zero values take the defaults of New.
+// Options configures a store. Zero values get defaults.
 type Options struct {
-	// Retention is how long finished jobs and events are kept; default 7 days.
+	// Retention is the time for which finished jobs and events are kept; default 7 days.
 	Retention time.Duration
-	// NodeTimeout is how long a node may be silent before its turns are rung
-	// again elsewhere; default 30 s.
+	// NodeTimeout is how long a node may be silent before its turns are restarted elsewhere;
+	// default 30 s.
 	NodeTimeout time.Duration
-	// Wait says what is waited for before a promise is given.
+	// Wait configures the wait for replicas before a commit is confirmed to the caller.
 	Wait Wait
 }
 
@@ -37,22 +37,23 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is all state of Ringback. It is safe for concurrent use.
+// Store holds all state of Ringback. It is safe for concurrent use.
 type Store struct {
 	rdb redis.UniversalClient
-	// crowd takes progress reports.
+	// crowd runs the scripts for progress reports.
 	crowd   crowd
 	opts    Options
 	scripts scripts
 	// scriptKeys are the keys of scripts, by partition.
 	scriptKeys [Partitions][]string
-	// clock is Redis' own.
+	// clock tracks the store's time.
 	clock clock
-	// past is what this node has heard of the store's events.
+	// past tracks the events that this node has received.
 	past past
-	// chats are those of jobs, which never change: so most states are read in one round.
+	// chats caches the chats of jobs, which never change, so that most states are read in one
+	// round.
 	chats *lru.Cache[job.ID, chatOf]
-	// errors counts the commands that the store did not carry out because it was away.
+	// errors counts the calls that failed because the store was unavailable.
 	errors atomic.Int64
 	log    *slog.Logger
 }
@@ -61,26 +62,26 @@ type Store struct {
 func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 	chats, err := lru.New[job.ID, chatOf](knownChats)
 	if err != nil {
-		panic("store: " + err.Error()) // it has a size
+		panic("store: " + err.Error()) // the size is positive
 	}
 	s := &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
 	s.makeScriptKeys()
 	rdb.AddHook(errorCount{&s.errors})
 	watch(rdb, log)
 	if s.crowd, err = newCrowd(rdb); err != nil {
-		panic("store: " + err.Error()) // every client that Connect opens can do it
+		panic("store: " + err.Error()) // every client that Connect opens supports it
 	}
 	return s
 }
 
-// knownChats is how many jobs' chats are known without reading them.
+// knownChats is the number of chats that are cached.
 const knownChats = 10000
 
-// chatOf says where a job's chat is.
+// chatOf identifies a job's chat.
 type chatOf struct{ user, session string }
 
-// LogClient sends what the Redis client has to say to log, for debugging: each
-// failure is reported by whoever is affected by it. It applies to the process.
+// LogClient sends the Redis client's messages to log, at debug level: each failed call reports its
+// own failure. It applies to the whole process.
 func LogClient(log *slog.Logger) { redis.SetLogger(clientLog{log}) }
 
 type clientLog struct{ log *slog.Logger }
@@ -90,8 +91,8 @@ func (l clientLog) Printf(_ context.Context, format string, args ...any) {
 	l.log.Debug(fmt.Sprintf(format, args...))
 }
 
-// Connect opens a client for REDIS_URL: redis:// or rediss://, several hosts
-// separated by commas for Cluster, ?master_name= for Sentinel.
+// Connect opens a client for REDIS_URL: redis:// or rediss://, several hosts separated by commas
+// for Cluster, ?master_name= for Sentinel.
 func Connect(rawURL string) (redis.UniversalClient, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -117,15 +118,15 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	}), nil
 }
 
-// dialTimeout is how long a connection may take to open.
+// dialTimeout is the time limit for opening a connection.
 const dialTimeout = 2 * time.Second
 
-// readTimeout is how long Redis may take to answer.
+// readTimeout is the time limit for a reply from Redis.
 const readTimeout = 3 * time.Second
 
-// nameConnection lets CLIENT LIST tell whose a connection is. It works without a name, so
-// a user need not be allowed it. But where no answer came, the connection is of no use: the
-// answer may come later, and would be taken for that to the next command.
+// nameConnection sets the name that CLIENT LIST shows for a connection. A refusal is ignored, so
+// that a user need not have the right. If no reply came, the connection is unusable: the reply may
+// arrive later and would be taken for the reply to the next command.
 func nameConnection(ctx context.Context, connection *redis.Conn) error {
 	err := connection.ClientSetName(ctx, "ringback").Err()
 	if _, refused := errors.AsType[redis.Error](err); refused {
@@ -134,7 +135,7 @@ func nameConnection(ctx context.Context, connection *redis.Conn) error {
 	return err
 }
 
-// Prepare waits until Redis answers and creates what dispatch needs.
+// Prepare checks that Redis answers and creates the keys that other operations need.
 func (s *Store) Prepare(ctx context.Context) error {
 	if err := s.Ping(ctx); err != nil {
 		return err
@@ -156,20 +157,20 @@ func (s *Store) Prepare(ctx context.Context) error {
 		}
 	}
 	if errorCode(err) == "BUSYGROUP" {
-		return nil // it was there before
+		return nil // it already existed
 	}
 	return storeError(err)
 }
 
-// storedFormat counts the ways in which contents were written. A server reads its own format only.
+// storedFormat is the version of the storage format. A server reads only its own format.
 const storedFormat = 6
 
-// ErrFormat is returned if the store is, or is being, written by another version, in a way that does
-// not go together with this one's.
+// ErrFormat is returned if another version has written, or is using, the store in an incompatible
+// format.
 var ErrFormat = errors.New("another version of Ringback uses the store")
 
-// checkFormat notes in the store how it is written, and returns ErrFormat if it is written in
-// another way.
+// checkFormat sets the store's format if it has none, and returns ErrFormat if it has a different
+// one.
 func (s *Store) checkFormat(ctx context.Context) error {
 	key := Partition(0).key("format")
 	if err := s.rdb.SetNX(ctx, key, storedFormat, 0).Err(); err != nil {
@@ -191,7 +192,7 @@ func newerFormat(known int) error {
 	return fmt.Errorf("%w: a newer one has written it, in format %d, and this one reads format %d only; start the newer version here, or use another REDIS_URL", ErrFormat, known, storedFormat)
 }
 
-// Ping reports whether Redis answers.
+// Ping returns an error if Redis does not answer.
 func (s *Store) Ping(ctx context.Context) error { return storeError(s.rdb.Ping(ctx).Err()) }
 
 // Close closes the connections.
@@ -217,8 +218,8 @@ func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {
 	return j, s.withCheckpoints(ctx, []*job.Job{&j})
 }
 
-// field reads one field of a hash of a job's: its record ("job"), "change" or
-// "secret". found is false where it has no such field, or there was an error.
+// field returns one field of a hash of a job: its record ("job"), "change" or "secret". found is
+// false if the field does not exist or an error occurred.
 func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) (text string, found bool, err error) {
 	p, err := locate(id)
 	if err != nil {
@@ -231,15 +232,15 @@ func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) 
 	return text, err == nil, storeError(err)
 }
 
-// keep writes something of a job's beside its record, for so many seconds, or with 0 as
-// long as the record is kept; nothing where the record is gone. See keep.lua.
+// keep writes data that belongs to a job, for so many seconds, or with 0 as long as the record is
+// kept. It writes nothing if the record is gone. See keep.lua.
 func (s *Store) keep(ctx context.Context, id job.ID, command, key string, seconds int64, args ...any) error {
 	_, err := s.runJob(ctx, s.scripts.keep, id, append([]any{command, key, seconds}, args...)...)
 	return err
 }
 
-// Signature returns what a callback of a live job must carry; the empty
-// Signature when the job's secret has run out.
+// Signature returns the signature that a callback of a live job must carry; empty if the job's
+// secret has expired.
 func (s *Store) Signature(ctx context.Context, id job.ID) (job.Signature, error) {
 	p, err := locate(id)
 	if err != nil {

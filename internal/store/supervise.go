@@ -12,25 +12,24 @@ import (
 )
 
 const (
-	// maxDeaths within deathsWithin are too many for starting it again to help.
+	// maxDeaths within deathsWithin are too many for a restart to help.
 	maxDeaths    = 5
 	deathsWithin = time.Minute
-	// roomPatience is how long a Redis that ended is kept waiting for a disk that can be
-	// written to.
+	// roomPatience limits the wait for a writable disk before restarting Redis.
 	roomPatience = 15 * time.Second
 )
 
-// supervisor keeps the embedded Redis running: one that ends is started again, at the
-// same socket and on the same append-only file.
+// supervisor keeps the embedded Redis running: if it ends, it is restarted with the same socket and
+// the same append-only file.
 type supervisor struct {
 	bin, dir string
-	// config is what Redis reads from its standard input: it has the password.
+	// config is the configuration on Redis' standard input. It contains the password.
 	config       string
 	writableFunc func() error
 	log          *slog.Logger
-	// failed is told once why it cannot be kept running.
+	// failed receives, once, the reason if Redis cannot be kept running.
 	failed chan error
-	// stopping is closed to end it, ended when it has.
+	// stopping is closed to stop the supervisor; the supervisor closes ended.
 	stopping, ended chan struct{}
 }
 
@@ -41,16 +40,16 @@ func newSupervisor(bin, dir, config string, e Embedding) *supervisor {
 	}
 }
 
-// redisProcess is the embedded Redis from a start to its end.
+// redisProcess is one process of the embedded Redis.
 type redisProcess struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
 }
 
 func (s *supervisor) start() (*redisProcess, error) {
-	cmd := exec.Command(s.bin, "-") // what stands on a command line, or in a file, others read
+	cmd := exec.Command(s.bin, "-") // others can read a command line, or a file
 	cmd.Stdin = strings.NewReader(s.config)
-	cmd.Env = []string{"LC_ALL=C"} // nothing of ours
+	cmd.Env = []string{"LC_ALL=C"} // none of our environment
 	cmd.SysProcAttr = childAttr()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", s.bin, err)
@@ -58,12 +57,12 @@ func (s *supervisor) start() (*redisProcess, error) {
 	p := &redisProcess{cmd, make(chan struct{})}
 	go func() {
 		defer close(p.exited)
-		_ = cmd.Wait() // its log says why it ended
+		_ = cmd.Wait() // Redis' log contains the reason
 	}()
 	return p, nil
 }
 
-// stop ends it: it writes what it has.
+// stop ends the process: it writes its data and exits.
 func (p *redisProcess) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -74,7 +73,7 @@ func (p *redisProcess) stop() {
 	}
 }
 
-// why says why it has ended: one that was killed has left no word of it.
+// why returns the reason for the end of the process. A killed process has not logged any.
 func (p *redisProcess) why(dir string) string {
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
@@ -83,7 +82,7 @@ func (p *redisProcess) why(dir string) string {
 	return lastWords(dir)
 }
 
-// run looks after a process, and those that take its place, until stop or failed.
+// run supervises a process and its replacements until stop is called or it fails.
 func (s *supervisor) run(p *redisProcess) {
 	defer close(s.ended)
 	var deaths []time.Time
@@ -113,8 +112,8 @@ func (s *supervisor) run(p *redisProcess) {
 	}
 }
 
-// fail reports what Redis could not be kept running for. A disk that cannot be written to
-// explains all else.
+// fail reports why Redis could not be kept running. An unwritable disk takes precedence: it
+// explains all other errors.
 func (s *supervisor) fail(err error) {
 	if full := s.writableFunc(); full != nil {
 		err = full
@@ -125,7 +124,7 @@ func (s *supervisor) fail(err error) {
 // errStopping ends a wait when the store is closed.
 var errStopping = errors.New("the store is closed")
 
-// awaitRoom waits until Redis can write again: a full disk is what it ends at first.
+// awaitRoom waits until Redis can write again: a full disk is the usual reason for its end.
 func (s *supervisor) awaitRoom() error {
 	deadline := time.After(roomPatience)
 	for said := false; ; said = true {
@@ -146,7 +145,7 @@ func (s *supervisor) awaitRoom() error {
 	}
 }
 
-// stop ends Redis and waits until it has ended.
+// stop stops Redis and waits until it has ended.
 func (s *supervisor) stop() {
 	close(s.stopping)
 	<-s.ended

@@ -9,18 +9,18 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Task is something to be done outside of Redis, at least once.
+// Task is something to be done outside Redis, at least once.
 type Task struct {
 	Kind lifecycle.TaskKind
-	// Ref is what it is about: a job or a checkpoint.
+	// Ref identifies what the task is about: a job or a checkpoint.
 	Ref string
 	// Attempt counts from 1.
 	Attempt int
 }
 
-// TakeTasks takes the tasks of a partition that are due. Each is taken again
-// unless FinishTask or PostponeTask says otherwise within the lease. It also
-// returns how long until the next is due; negative when there is none.
+// TakeTasks takes the tasks of a partition that are due. Each is taken again after the lease unless
+// FinishTask or PostponeTask is called first. It also returns how long until the next task is due;
+// negative if there is none.
 func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration, limit int) ([]Task, time.Duration, error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.tasks, p, toMillis(lease), limit)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration,
 
 func (t Task) member() string { return string(t.Kind) + "|" + t.Ref }
 
-// FinishTask removes a task that is done, or of ours that is given up.
+// FinishTask removes a task that is done, or an internal task that is given up.
 func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 	pipe := s.rdb.TxPipeline()
 	pipe.ZRem(ctx, p.key("outbox"), t.member())
@@ -48,12 +48,12 @@ func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 	return storeError(err)
 }
 
-// PostponeTask lets a task be taken again after a while.
+// PostponeTask makes a task due again after a while.
 func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
 	return s.renew(ctx, p, "outbox", t.member(), after)
 }
 
-// Interprets returns the reply that a job was made to make sense of.
+// Interprets returns the reply that a job was created to interpret.
 func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, error) {
 	p, err := locate(id)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, err
 	return lifecycle.Round{}, job.NoJob(id)
 }
 
-// RoundOf reads the reference of a TaskUnderstand.
+// RoundOf parses the reference of a TaskUnderstand.
 func RoundOf(t Task) lifecycle.Round {
 	c, number := roundOf(t.Ref)
 	return lifecycle.Round{Checkpoint: c, Number: number}

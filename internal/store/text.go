@@ -9,19 +9,19 @@ import (
 	"ringback/internal/job"
 )
 
-// TextEnvelope is a piece of text on its way to clients. Frame is the JSON they receive.
+// TextEnvelope is a piece of text on its way to clients. Frame is the JSON that they receive.
 type TextEnvelope struct {
 	RequestID job.ID
 	UserID    string
 	Frame     []byte
 }
 
-// textLife is how long the text so far is kept if no more of it comes.
+// textLife is the time for which the text so far is kept if no more of it arrives.
 const textLife = time.Minute
 
-// PublishText sends a piece of what Claude is writing to all nodes, and keeps so far, the same with
-// the whole text, for clients that connect later; nil once the text has ended. Nothing else of it
-// is stored, and a piece may get lost.
+// PublishText sends a piece of what Claude is writing to all nodes. It stores soFar, which contains
+// the whole text, for clients that connect later; nil once the text has ended. Nothing else is
+// stored, and a piece may get lost.
 func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job.TextEvent) error {
 	p, err := locate(piece.RequestID)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job
 	return storeError(err)
 }
 
-// EndText forgets the text so far of a job whose turn has ended.
+// EndText deletes the text so far of a job after its turn has ended.
 func (s *Store) EndText(ctx context.Context, id job.ID) error {
 	p, err := locate(id)
 	if err != nil {
@@ -55,8 +55,8 @@ func (s *Store) EndText(ctx context.Context, id job.ID) error {
 	return storeError(s.rdb.Del(ctx, p.key("text", string(id))).Err())
 }
 
-// TextSoFar returns the frame with what Claude has written of the current text; nil if it is
-// writing none.
+// TextSoFar returns the frame with the current text that Claude has written so far; nil if Claude
+// is writing none.
 func (s *Store) TextSoFar(ctx context.Context, id job.ID) (*TextEnvelope, error) {
 	p, err := locate(id)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Store) TextSoFar(ctx context.Context, id job.ID) (*TextEnvelope, error)
 	return &TextEnvelope{text.RequestID, text.UserID, frame}, nil
 }
 
-// parseText reads "<request id> <user>\n<frame>".
+// parseText parses "<request id> <user>\n<frame>".
 func parseText(payload string) (TextEnvelope, bool) {
 	head, frame, _ := strings.Cut(payload, "\n")
 	id, user, ok := strings.Cut(head, " ")

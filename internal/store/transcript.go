@@ -12,11 +12,11 @@ import (
 	"ringback/internal/job"
 )
 
-// TranscriptLimit is how much of what the CLI printed is kept per turn, in bytes.
+// TranscriptLimit is the maximum number of bytes of CLI output kept per turn.
 const TranscriptLimit = 1 << 20
 
-// WriteTranscript keeps a piece of what a turn printed, at its offset. Writing
-// a piece again changes nothing; what lies beyond TranscriptLimit is dropped.
+// WriteTranscript stores a piece of a turn's output at its offset. It is idempotent. Output beyond
+// TranscriptLimit is dropped.
 func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset int64, piece []byte) error {
 	room := TranscriptLimit - offset
 	if len(piece) == 0 || room <= 0 {
@@ -25,9 +25,8 @@ func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset
 	return s.keepOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece[:min(room, int64(len(piece)))])
 }
 
-// PackTranscript compresses what a turn has printed that has ended, and of which no piece is
-// written any more: JSON of a conversation takes a fifth, and what was written piece by piece
-// has room for more.
+// PackTranscript compresses the output of a turn that has ended and writes no further pieces. The
+// JSON of a conversation shrinks to a fifth, and a value written piece by piece has spare capacity.
 func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 	p, err := locate(id)
 	if err != nil {
@@ -43,28 +42,26 @@ func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 	return s.keepOutput(ctx, "SET", "transcript", id, turn, pack([]byte(text)))
 }
 
-// isPacked tells what pack has made from lines of JSON.
+// isPacked reports whether a text was compressed by pack; lines of JSON are not.
 func isPacked(text string) bool { return strings.HasPrefix(text, "\x1f\x8b") }
 
-// keepOutput writes what a turn has printed. The record's purge removes it; that it goes
-// by itself a day later is for a record that never ends.
+// keepOutput writes output of a turn. The record's purge deletes it; the expiry a day later covers
+// a record that never ends.
 func (s *Store) keepOutput(ctx context.Context, command, name string, id job.ID, turn int, args ...any) error {
 	seconds := int64((s.opts.Retention + 24*time.Hour).Seconds())
 	return s.keep(ctx, id, command, name+":"+string(id)+":"+itoa(turn), seconds, args...)
 }
 
-// StderrLimit is how much of what the CLI printed to standard error is kept per
-// turn, in bytes: the end of it.
+// StderrLimit is the maximum number of bytes of standard error output kept per turn: its end.
 const StderrLimit = 64 << 10
 
-// WriteStderr keeps what a turn has printed to standard error so far, in the place
-// of what was kept before.
+// WriteStderr stores the standard error output of a turn so far, replacing what was stored before.
 func (s *Store) WriteStderr(ctx context.Context, id job.ID, turn int, text []byte) error {
 	return s.keepOutput(ctx, "SET", "stderr", id, turn, text[max(0, len(text)-StderrLimit):])
 }
 
-// added is a line that stands in a transcript beside those of standard output: one of
-// standard error, behind them, or one of the server's own, ahead of them.
+// added is a transcript line that does not come from standard output: a line of standard error,
+// after that output, or a line by the server, before it.
 type added struct {
 	Type string `json:"type"` // stderr or ringback
 	Turn int    `json:"turn"`
@@ -82,13 +79,13 @@ func stderrLines(turn int, text string) string {
 func addedLine(kind string, turn int, line string) string {
 	encoded, err := json.Marshal(added{kind, turn, line})
 	if err != nil {
-		return "" // texts and numbers always are JSON
+		return "" // strings and numbers can always be encoded
 	}
 	return string(encoded) + "\n"
 }
 
-// Transcript returns what the CLI printed in all turns of a job, as far as it
-// was kept: lines of JSON, those of standard error marked as such.
+// Transcript returns the output of the CLI in all turns of a job, as far as it was kept: lines of
+// JSON, with those of standard error marked.
 func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 	if j.Turn == 0 {
 		return "", nil
@@ -119,7 +116,7 @@ func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 		all.WriteString(printed)
 		if text := errors[n].Val(); text != "" {
 			if printed != "" && !strings.HasSuffix(printed, "\n") {
-				all.WriteByte('\n') // it was ended within a line
+				all.WriteByte('\n') // the output ended within a line
 			}
 			all.WriteString(stderrLines(n+1, text))
 		}
@@ -127,7 +124,7 @@ func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 	return all.String(), nil
 }
 
-// printedIn is what a turn has printed, by what is stored of it.
+// printedIn returns a turn's output from its stored form.
 func printedIn(stored string) (string, error) {
 	if !isPacked(stored) {
 		return stored, nil

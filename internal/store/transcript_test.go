@@ -11,7 +11,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// What turns have printed reads the same once they have ended, and takes far less room.
+// The output of turns reads the same after they have ended, and takes far less space.
 func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
@@ -42,7 +42,7 @@ func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 			}
 			printed.WriteString(line)
 		}
-		if err := s.WriteTranscript(ctx, j.ID, 3, 0, []byte("{\"cut\":")); err != nil { // it was ended within a line
+		if err := s.WriteTranscript(ctx, j.ID, 3, 0, []byte("{\"cut\":")); err != nil { // the output ended within a line
 			t.Fatal(err)
 		}
 		if err := s.WriteStderr(ctx, j.ID, 3, []byte("killed")); err != nil {

@@ -7,7 +7,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Take takes the next job of a partition for a node; ok is false if none waits.
+// Take takes the next job of a partition for a node; ok is false if no job waits.
 func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifecycle.Taken, ok bool, err error) {
 	args := []any{node, int64(levelWidth)}
 	for _, level := range levels {

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Uptime is a clock that nobody sets, and that goes on while the machine sleeps.
+// Uptime returns a clock that cannot be set and that keeps running while the machine sleeps.
 func Uptime() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
-		panic("store: " + err.Error()) // every Linux that Go runs on has it
+		panic("store: " + err.Error()) // every Linux that Go supports has it
 	}
 	return time.Duration(now.Nano())
 }

@@ -4,5 +4,6 @@ package store
 
 import "time"
 
-// Uptime is a clock that goes on while the machine sleeps: here the machine's own, which can be set.
+// Uptime returns a clock that keeps running while the machine sleeps: here the system time, which
+// can be set.
 func Uptime() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -10,43 +10,43 @@ import (
 	"ringback/internal/price"
 )
 
-// daySeconds are those of a day.
+// daySeconds is the number of seconds in a day.
 const daySeconds = 24 * 60 * 60
 
-// Account is how a job stands, with all that was spent on the same day.
+// Account is the state of a job's usage and budget, with the spending of the same day.
 type Account struct {
-	// Turn is the job's latest; 0 for a job that is gone.
+	// Turn is the job's latest turn; 0 for a job that is gone.
 	Turn int
-	// Used is what the turn has used, by all of its servers.
+	// Used is the usage of the turn, over all of its servers.
 	Used job.Metered
-	// Budget is the job's own; 0: no limit.
+	// Budget is the job's own budget; 0 means no limit.
 	Budget price.Nano
 	Spent  job.Spending
-	// Out is what the requests of other jobs that are out cost at most; only in the answer to a
-	// booking that holds some of its own.
+	// Out is the maximum cost of the requests in flight of other jobs. It is set only in the answer
+	// to a booking whose Most is not 0.
 	Out job.Spending
 }
 
-// Booking is what one server knows of a turn's use.
+// Booking is the usage of a turn as counted by one server.
 type Booking struct {
-	// Count names the server's count of the turn. What another count has left unsettled is
+	// Count identifies the server's count of the turn. What another count has left unsettled is
 	// booked as used.
 	Count string
-	// Used is what the whole turn has used: booking the same again changes nothing.
+	// Used is the usage of the whole turn. Booking the same value again changes nothing.
 	Used job.Metered
-	// Most is what the turn's requests that are out cost at most, under budgets of a day.
+	// Most is the maximum cost of the turn's requests in flight, under daily budgets.
 	Most price.Nano
 }
 
-// outFor is for how long requests that are out count without another booking.
+// outFor is the time for which requests in flight count without another booking.
 const outFor = 2 * time.Minute
 
-// BookUsage adds what a turn has used so far to its job and to the day. A turn of 0 is booked
-// when none of the job's runs: it settles what lost servers have left.
+// BookUsage adds what a turn has used so far to its job and to the day. A turn of 0 is booked when
+// no turn of the job runs: it settles what lost servers have left.
 //
-// The counts of a day are in one slot of a Cluster and the job in another. So they are added
-// to after the job, by what the job has cost on the day: what a process that died here has not
-// added, the next booking does.
+// In a Cluster, the counts of a day and the job are in different slots. So the day is updated after
+// the job, with the job's total cost on that day: if a process dies in between, the next booking
+// adds what is missing.
 func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (Account, error) {
 	day, used := s.clock.now().Format(time.DateOnly), b.Used
 	answer, err := s.runJob(ctx, s.scripts.usage, id, turn, day, DaysKept*daySeconds,
@@ -69,7 +69,7 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 	}, nil
 }
 
-// meteredOf reads what a turn has used, as lua/usage.lua writes it; zero for what was not booked.
+// meteredOf parses what a turn has used, as written by lua/usage.lua; zero if nothing was booked.
 func meteredOf(text string) job.Metered {
 	var n [5]int64
 	for i, field := range strings.Fields(text) {
@@ -80,7 +80,7 @@ func meteredOf(text string) job.Metered {
 	return job.Metered{InputTokens: n[0], OutputTokens: n[1], CacheReadTokens: n[2], CacheWriteTokens: n[3], Cost: price.Nano(n[4])}
 }
 
-// SpentToday returns what was spent today (UTC) by a user, on a kind and by all.
+// SpentToday returns what was spent today (UTC) by a user, on a kind and in total.
 func (s *Store) SpentToday(ctx context.Context, kind, user string) (job.Spending, error) {
 	n, err := s.rdb.HMGet(ctx, limitsIn.key("spent", s.clock.now().Format(time.DateOnly)), "user:"+user, "kind:"+kind, "all").Result()
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Store) SpentToday(ctx context.Context, kind, user string) (job.Spending
 	return job.Spending{User: nanos(d[0]), Kind: nanos(d[1]), Server: nanos(d[2])}, nil
 }
 
-// texts are the texts of an answer; "" for what is not there.
+// texts returns the strings of a reply; "" for missing ones.
 func texts(answer any) []string {
 	list, _ := answer.([]any)
 	all := make([]string, len(list))

@@ -17,8 +17,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// What a turn has used counts once for its job, and for the day of its user, its kind and
-// all, however often and late it is booked.
+// The usage of a turn counts once for its job, and once for the day of its user, its kind and the
+// server, however often and late it is booked.
 func TestUsageIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
@@ -86,7 +86,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 	})
 }
 
-// What was added to the job alone, because the process died, is added to the day with the next.
+// If the process died after updating only the job, the next booking updates the day.
 func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {

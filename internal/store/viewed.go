@@ -7,18 +7,18 @@ import (
 	"ringback/internal/job"
 )
 
-// viewedMember is how a person's mark of a file is stored. Callers without a user and a key,
-// as in open mode, share their marks.
+// viewedMember returns the stored form of a person's mark of a file. Callers without a user and a
+// key, as in open mode, share their marks.
 func viewedMember(by job.Actor, repository, digest string) string {
 	text, err := json.Marshal([]string{by.UserID, by.Key, repository, digest})
 	if err != nil {
-		panic("store: " + err.Error()) // texts can always be written
+		panic("store: " + err.Error()) // strings can always be encoded
 	}
 	return string(text)
 }
 
-// Viewed returns the files of a job's change and which of them a person has marked as viewed.
-// There are none before a change was captured.
+// Viewed returns the files of a job's change and which of them a person has marked as viewed. There
+// are none before a change was captured.
 func (s *Store) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed, error) {
 	v := job.Viewed{Files: []job.ViewedFile{}}
 	p, err := locate(id)
@@ -51,9 +51,9 @@ func (s *Store) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed
 	return v, nil
 }
 
-// SetViewed marks a file of a job's change as viewed by a person, or takes the mark back. It
-// does nothing if the job is gone. A digest that is not part of the change counts for nothing:
-// callers check it first.
+// SetViewed marks a file of a job's change as viewed by a person, or removes the mark. It does
+// nothing if the job is gone. Callers must check that the digest is part of the change: otherwise
+// the mark has no effect.
 func (s *Store) SetViewed(ctx context.Context, id job.ID, by job.Actor, repository, digest string, viewed bool) error {
 	command := "SREM"
 	if viewed {

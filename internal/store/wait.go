@@ -10,20 +10,19 @@ import (
 	"ringback/internal/job"
 )
 
-// Wait is what a commit waits for on whose answer somebody relies.
+// Wait configures how a commit waits for replicas if its caller relies on the result.
 type Wait struct {
-	// Replicas is how many have to have it; 0 for none.
+	// Replicas is the number of replicas that must have the commit; 0 for none.
 	Replicas int
-	// Timeout is for how long at most.
+	// Timeout is the maximum wait.
 	Timeout time.Duration
 }
 
-// maxMoves is how often a commit follows a partition that another server of a Cluster has
-// now.
+// maxMoves limits how often a commit follows a partition that moves to another server of a Cluster.
 const maxMoves = 5
 
-// writeAndWait writes a commit without guards, and waits for the replicas where any are
-// waited for: for what was read with it, too, so it writes something in any case.
+// writeAndWait writes a commit without guards and, if configured, waits for replicas. It always
+// writes something, so that the wait covers what was read, too.
 func (s *Store) writeAndWait(ctx context.Context, c *commit) error {
 	write := s.runCommit
 	if s.opts.Wait.Replicas > 0 {
@@ -34,12 +33,11 @@ func (s *Store) writeAndWait(ctx context.Context, c *commit) error {
 	return err
 }
 
-// confirm writes what says nothing, so that what was read is waited for with it.
+// confirm adds a write without meaning, so that a wait for replicas covers what was read.
 func (c *commit) confirm() { c.do("SET", c.key("confirmed"), rand.Text(), "PX", toMillis(time.Minute)) }
 
-// commitAndWait is runCommit, and waits until replicas have what was written, and with it
-// all that was written before. WAIT is about what its own connection has written, so both
-// go over one.
+// commitAndWait is runCommit, and then waits until replicas have that write and all earlier ones.
+// WAIT applies to the writes of its own connection, so both use the same connection.
 func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 	keys, args := s.keysOf(partitionAt(c.prefix)), s.commitArgs(c)
 	for moves := 0; ; moves++ {
@@ -60,7 +58,7 @@ func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 			select {
 			case <-ctx.Done():
 				return false, ctx.Err()
-			case <-time.After(50 * time.Millisecond): // it asks who has it
+			case <-time.After(50 * time.Millisecond): // until the partition's new server is known
 			}
 			continue
 		}
@@ -88,8 +86,8 @@ func (s *Store) sendAndWait(ctx context.Context, primary *redis.Client, send fun
 	return n == 1, confirmed, err
 }
 
-// primaryOf is a client of the server that has the partition, which waits long enough for
-// an answer to WAIT.
+// primaryOf returns a client of the server with the partition. The client's timeout is long enough
+// for WAIT.
 func (s *Store) primaryOf(ctx context.Context, prefix string) (*redis.Client, error) {
 	timeout := s.opts.Wait.Timeout + readTimeout
 	if cluster, ok := s.rdb.(*redis.ClusterClient); ok {
@@ -105,8 +103,7 @@ func (s *Store) primaryOf(ctx context.Context, prefix string) (*redis.Client, er
 // elsewhere reports whether another server of a Cluster has the partition.
 func elsewhere(err error) bool { return errorCode(err) == "MOVED" || errorCode(err) == "ASK" }
 
-// unconfirmed is the error for a commit that was written, and that too few replicas have
-// confirmed.
+// unconfirmed returns the error for a commit that was written but that too few replicas confirmed.
 func unconfirmed(confirmed int, w Wait) error {
 	return job.Errorf(job.Unavailable, "The store has it, but of %d replicas only %d confirmed it within %s", w.Replicas, confirmed, w.Timeout).
 		WithHint("It counts unless the store loses it now. Send the same request again: what was done is not done twice (a new job needs its Idempotency-Key for that).")

@@ -11,13 +11,13 @@ import (
 	"ringback/internal/job"
 )
 
-// Format is the format in which this version writes the store, see storedFormat.
+// Format is the format in which this version writes the store: see storedFormat.
 const Format = storedFormat
 
-// Errors counts the calls that this node made in vain because the store was away.
+// Errors returns how many calls of this node failed because the store was unavailable.
 func (s *Store) Errors() int64 { return s.errors.Load() }
 
-// errorCount is a hook of the Redis client that counts calls made in vain.
+// errorCount is a hook of the Redis client that counts failed calls.
 type errorCount struct{ n *atomic.Int64 }
 
 func (c errorCount) see(err error) {
@@ -26,7 +26,7 @@ func (c errorCount) see(err error) {
 	}
 }
 
-// DialHook implements redis.Hook: whoever needs the connection fails as well.
+// DialHook implements redis.Hook. It counts nothing: the call that needs the connection fails, too.
 func (errorCount) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		return next(ctx, network, address)
@@ -51,8 +51,8 @@ func (c errorCount) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 	}
 }
 
-// OldestQueued returns for how long the oldest job of each priority has waited for a worker; 0 if
-// none waits.
+// OldestQueued returns how long the oldest job of each priority has waited for a worker; 0 if none
+// waits.
 func (s *Store) OldestQueued(ctx context.Context) (map[job.Priority]time.Duration, error) {
 	pipe := s.rdb.Pipeline()
 	reads := map[job.Priority][]*redis.ZSliceCmd{job.Interactive: nil, job.Batch: nil}

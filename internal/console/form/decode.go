@@ -11,8 +11,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Decode makes JSON of what was filled in. What was left empty is left out. Whether it is
-// valid is for the schema to say; the faults are of what is no JSON at all.
+// Decode converts what was filled in to JSON. Empty values are left out. It does not validate
+// against the schema; the faults are only values that are not JSON.
 func (s *Schema) Decode(values url.Values) (json.RawMessage, []job.Detail) {
 	s.start()
 	d := decoder{s, values, nil}
@@ -33,7 +33,7 @@ type decoder struct {
 	faults []job.Detail
 }
 
-// value is what was filled in for a part of a schema; false for nothing.
+// value returns the value filled in for a part of a schema; false if there is none.
 func (d *decoder) value(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
 	n = d.schema.resolve(n, pointer)
 	branches := d.schema.branches(n)
@@ -63,11 +63,11 @@ func (d *decoder) plain(n *node, pointer string, required bool, depth int) (json
 	case "array":
 		return d.list(n, pointer, required, depth)
 	case "string":
-		// Browsers send lines as they came over the network in 1985.
+		// Browsers send CRLF as the line break.
 		return encode(strings.ReplaceAll(text, "\r\n", "\n")), text != ""
 	case "integer", "number":
 		if text = strings.TrimSpace(text); text != "" && !isNumber(text) {
-			return encode(text), true // the schema says what is wrong with it
+			return encode(text), true // validation against the schema reports it
 		}
 		return json.RawMessage(text), text != ""
 	case "boolean":
@@ -76,13 +76,13 @@ func (d *decoder) plain(n *node, pointer string, required bool, depth int) (json
 	return d.json(pointer)
 }
 
-// isNumber reports whether a text is a number in JSON, whose digits are kept.
+// isNumber reports whether a text is a JSON number; its digits are kept.
 func isNumber(text string) bool {
 	var n json.Number
 	return text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil
 }
 
-// choice is the value that was chosen, as the schema has it.
+// choice returns the chosen value as the schema contains it.
 func (d *decoder) choice(n *node, pointer string) (json.RawMessage, bool) {
 	text := d.values.Get("v" + pointer)
 	if text == "" {
@@ -91,8 +91,8 @@ func (d *decoder) choice(n *node, pointer string) (json.RawMessage, bool) {
 	return Listed(n.Enum, text), true
 }
 
-// Listed is the one of several values that reads as a text does; the text itself where none
-// does, which whoever listed them will say.
+// Listed returns the value with the given text form. If there is none, it returns the text itself,
+// which validation rejects.
 func Listed(values []any, text string) json.RawMessage {
 	at := slices.IndexFunc(values, func(v any) bool { return ValueText(v) == text })
 	if at < 0 {
@@ -144,12 +144,12 @@ func (d *decoder) list(n *node, pointer string, required bool, depth int) (json.
 	return encode(all), len(all) > 0 || required
 }
 
-// json is what was written as JSON.
+// json returns the value that was written as JSON.
 func (d *decoder) json(pointer string) (json.RawMessage, bool) {
 	return d.written("v"+pointer, pointer)
 }
 
-// written is what was written as JSON into a control.
+// written returns the value that was written as JSON into a control.
 func (d *decoder) written(control, pointer string) (json.RawMessage, bool) {
 	text := strings.TrimSpace(d.values.Get(control))
 	if text == "" {

@@ -11,15 +11,15 @@ import (
 	"ringback/internal/job"
 )
 
-// Edit does what a button of the form asks for that sends it back: "add" and the pointer
-// of a list, "remove" and the pointer of a row, or "choose" for another branch. It
-// reports whether one was pressed.
+// Edit handles the buttons that send the form back to change it: "add" with the pointer of a list,
+// "remove" with the pointer of a row, or "choose" for another branch. It reports whether one was
+// pressed.
 func Edit(values url.Values) (url.Values, bool) {
 	edited := maps.Clone(values)
 	switch {
 	case values.Has("add"):
 		name := "n" + values.Get("add")
-		count, _ := strconv.Atoi(values.Get(name)) // none yet
+		count, _ := strconv.Atoi(values.Get(name)) // 0 if there are none yet
 		edited.Set(name, strconv.Itoa(count+1))
 	case values.Has("remove"):
 		removeRow(edited, values.Get("remove"))
@@ -33,7 +33,7 @@ func Edit(values url.Values) (url.Values, bool) {
 	return edited, true
 }
 
-// removeRow moves the rows behind one up.
+// removeRow removes a row and moves the following rows up by one.
 func removeRow(values url.Values, pointer string) {
 	at := strings.LastIndexByte(pointer, '/')
 	if at < 0 {
@@ -66,7 +66,7 @@ func removeRow(values url.Values, pointer string) {
 	values.Set("n"+list, strconv.Itoa(count-1))
 }
 
-// Fill are the values of a form in which a JSON value is filled in.
+// Fill returns the form values for a JSON value.
 func (s *Schema) Fill(text json.RawMessage) url.Values {
 	values := url.Values{}
 	var v any

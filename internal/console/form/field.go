@@ -12,58 +12,58 @@ import (
 	"ringback/internal/job"
 )
 
-// Control is what a value is asked for by.
+// Control is the kind of control for a value.
 type Control string
 
 // The controls.
 const (
-	Input    Control = "input"    // one line; Type says of what
+	Input    Control = "input"    // one line of type Type
 	Area     Control = "area"     // several lines of text
 	Select   Control = "select"   // one of Options
 	Checks   Control = "checks"   // any of Options
 	Object   Control = "object"   // Fields, by name
-	List     Control = "list"     // Fields, as many as wanted
-	Union    Control = "union"    // one of Options, which says what Fields there are
-	JSON     Control = "json"     // whatever it is, as JSON
+	List     Control = "list"     // Fields, any number of them
+	Union    Control = "union"    // one of Options, which determines Fields
+	JSON     Control = "json"     // any value, as JSON
 	Constant Control = "constant" // nothing to fill in
 )
 
-// Field is a value that is asked for.
+// Field is a value to fill in.
 type Field struct {
 	Control
-	// Pointer is the JSON pointer of the value; Name is that of its control.
+	// Pointer is the JSON pointer of the value; Name is the name of its control.
 	Pointer, Name string
 	// Label and Help are for people.
 	Label, Help string
-	// Required is whether it must be given.
+	// Required is true if a value must be given.
 	Required bool
-	// Type is that of an Input: text, number, date, datetime-local, time, email or url.
+	// Type is the type of an Input: text, number, date, datetime-local, time, email or url.
 	Type string
-	// Value is what is filled in.
+	// Value is the filled-in value.
 	Value string
-	// Hint is shown where nothing is filled in: the value that then counts.
+	// Hint is shown while nothing is filled in: the default value.
 	Hint                 string
 	Min, Max, Step       string
 	MinLength, MaxLength int
 	Pattern              string
 	Options              []Option
 	Fields               []Field
-	// Count is how many rows a List has, and CountName the name of the control that says
-	// so. Full is whether it can have no more, Fixed whether none can be removed.
+	// Count is the number of rows of a List, and CountName the name of the control with that
+	// number. Full is true if no row can be added, Fixed if none can be removed.
 	Count       int
 	CountName   string
 	Full, Fixed bool
-	// Faults are what is wrong with it.
+	// Faults describe what is wrong with the value.
 	Faults []string
 }
 
-// Option is one of several to choose from.
+// Option is one of several values to choose from.
 type Option struct {
 	Value, Label string
 	Chosen       bool
 }
 
-// maker makes the fields of one form.
+// maker creates the fields of one form.
 type maker struct {
 	schema *Schema
 	values url.Values
@@ -71,8 +71,8 @@ type maker struct {
 	told   map[int]bool
 }
 
-// Form is the form with what was filled in, and what is wrong with that. Values are those
-// of its controls; faults have paths of values, "" for the whole.
+// Form returns the form with what was filled in and the faults of that. values are the values of
+// its controls; faults have the paths of values, "" for the whole.
 func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 	s.start()
 	m := maker{s, values, faults, map[int]bool{}}
@@ -81,7 +81,7 @@ func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 		field = Field{Control: JSON, Name: whole, Label: "JSON", Required: true, Value: values.Get(whole)}
 		m.told = map[int]bool{}
 	}
-	for i, fault := range faults { // what no control could say
+	for i, fault := range faults { // faults that no control shows
 		if !m.told[i] {
 			field.Faults = append(field.Faults, strings.TrimPrefix(fault.Path+": "+fault.Message, ": "))
 		}
@@ -109,7 +109,7 @@ func (m *maker) field(n *node, pointer, label string, required bool, depth int) 
 	return f
 }
 
-// shape says by which control a value is asked for.
+// shape sets the control for a value.
 func (m *maker) shape(f *Field, n *node, depth int) {
 	branches := m.schema.branches(n)
 	switch {
@@ -150,7 +150,7 @@ func (m *maker) plain(f *Field, n *node, depth int) {
 	}
 }
 
-// longText is from how many characters on a text gets several lines.
+// longText is the maximum length above which a text gets several lines.
 const longText = 2000
 
 func (f *Field) text(n *node) {
@@ -164,7 +164,7 @@ func (f *Field) text(n *node) {
 	switch n.Format {
 	case "date", "time", "email":
 		f.Type = n.Format
-	case "date-time": // a picker has no time zone
+	case "date-time": // a date picker has no time zone
 		f.Hint = cmp.Or(f.Hint, "2026-03-02T18:00:00Z")
 	case "uri", "url":
 		f.Type = "url"
@@ -175,7 +175,7 @@ func (f *Field) text(n *node) {
 	}
 }
 
-// isProse reports whether a field's name says that people write sentences into it.
+// isProse reports whether a field's name suggests that people write sentences into it.
 func isProse(pointer string) bool {
 	name := strings.ToLower(pointer[strings.LastIndexByte(pointer, '/')+1:])
 	return slices.Contains([]string{"prompt", "text", "message", "description", "notes", "body", "content", "comment", "reason", "preferences"}, name)
@@ -188,7 +188,7 @@ func numberText(n *json.Number) string {
 	return n.String()
 }
 
-// choice is one of the values that a schema lists.
+// choice lists the values of an enum.
 func (f *Field) choice(n *node) {
 	f.Control = Select
 	for i, value := range n.Enum {
@@ -201,8 +201,8 @@ func (f *Field) choice(n *node) {
 	}
 }
 
-// choices makes one list of branches that are constants with titles, which is how titles
-// are given to the values of an enum; nil where they are not.
+// choices combines branches that are constants into one list; nil if any is not a constant.
+// Schemas use constants with titles to give titles to the values of an enum.
 func choices(branches []*node) *node {
 	all := &node{}
 	for _, branch := range branches {
@@ -283,10 +283,10 @@ func (m *maker) list(f *Field, n *node, depth int) {
 	}
 }
 
-// mostRows is how many rows a list has at most on a form.
+// mostRows is the maximum number of rows of a list on a form.
 const mostRows = 200
 
-// rows is how many rows of a list there are.
+// rows returns the number of rows of a list.
 func rows(values url.Values, pointer string, n *node, required bool) int {
 	least := 0
 	if required {
@@ -299,7 +299,7 @@ func rows(values url.Values, pointer string, n *node, required bool) int {
 	return min(max(count, least, 0), mostRows)
 }
 
-// Words is a name as people write it: dateRangeStart is "Date range start".
+// Words converts a name to words: dateRangeStart is "Date range start".
 func Words(name string) string {
 	var out strings.Builder
 	for i, r := range strings.ReplaceAll(strings.ReplaceAll(name, "_", " "), "-", " ") {
@@ -320,7 +320,7 @@ func Words(name string) string {
 	return out.String()
 }
 
-// ValueText is a value as a control holds it: text as it is, all else as JSON.
+// ValueText returns a value as its control contains it: text as it is, anything else as JSON.
 func ValueText(v any) string {
 	if text, ok := v.(string); ok {
 		return text

@@ -85,7 +85,7 @@ func TestWhatIsNoJSONIsAFaultOfItsField(t *testing.T) {
 	}
 }
 
-// What a job was asked for can be filled in and asked for again, and is the same.
+// The input of a job can be filled in and sent again, and is the same.
 func TestFilledInAgain(t *testing.T) {
 	t.Parallel()
 	const input = `{"name":"Ada","age":36,"big":12345678901234567890.10,"agree":true,"size":3,"days":["tue"],"addresses":[{"street":"A","a/b~c":"x"},{"street":"B"}],` +
@@ -140,7 +140,8 @@ func TestFaultsStandAtTheirFields(t *testing.T) {
 	}
 }
 
-// A schema that contains itself ends, and one that says nothing is asked for as JSON.
+// The form of a schema that contains itself ends, and the value of an empty schema is entered as
+// JSON.
 func TestOddSchemas(t *testing.T) {
 	t.Parallel()
 	loop := parse(t, `{"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "all": {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/A"}}}, "required": ["a", "all"]}}}`)
@@ -160,7 +161,7 @@ func TestOddSchemas(t *testing.T) {
 	}
 }
 
-// Schemas that are short and would make endless forms are asked for as JSON as a whole.
+// The values of short schemas that would make endless forms are entered as JSON as a whole.
 func TestAFormIsBounded(t *testing.T) {
 	t.Parallel()
 	ref := `{"$ref":"#/$defs/a"}`

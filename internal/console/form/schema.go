@@ -1,10 +1,10 @@
-// Package form makes an HTML form of a JSON Schema, and JSON of what was filled in.
+// Package form converts a JSON Schema to an HTML form, and what was filled in to JSON.
 //
-// A control is named by the JSON pointer of its value behind "v", such as "v/title" or
-// "v/repos/0/url". How many rows a list has stands in "n" and its pointer, which branch of
-// a oneOf or anyOf was chosen in "u" and its pointer. Adding and removing rows are buttons
-// that send the form back (see Edit), so that it works without JavaScript. What a schema
-// allows that no control can show is asked for as JSON.
+// The name of a control is "v" and the JSON pointer of its value, such as "v/title" or
+// "v/repos/0/url". The control "n" with a list's pointer contains its number of rows; "u" with a
+// pointer contains the chosen branch of a oneOf or anyOf. Adding and removing rows are buttons that
+// send the form back (see Edit), so that it works without JavaScript. A value that no control can
+// represent is entered as JSON.
 package form
 
 import (
@@ -17,12 +17,12 @@ import (
 	"strings"
 )
 
-// Schema is a JSON Schema of which forms are made.
+// Schema is a JSON Schema for which forms can be made.
 type Schema struct {
 	root *node
-	// text is the schema as it was given.
+	// text is the original schema.
 	text json.RawMessage
-	// cost is what forms have cost since it was last reset, see spend.
+	// cost is the cost of forms since it was last reset: see spend.
 	cost int
 }
 
@@ -55,7 +55,7 @@ type node struct {
 	Definitions map[string]*node `json:"definitions"`
 }
 
-// types is "type": a name, or several.
+// types is the value of "type": one name, or several.
 type types []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -68,7 +68,7 @@ func (t *types) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(t))
 }
 
-// properties are the fields of an object, as they were written.
+// properties are the fields of an object, in their original order.
 type properties struct {
 	names  []string
 	byName map[string]*node
@@ -97,14 +97,14 @@ func (p *properties) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// unmarshal reads JSON with the digits of its numbers.
+// unmarshal decodes JSON and keeps the digits of numbers.
 func unmarshal(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	return dec.Decode(into)
 }
 
-// Parse reads a schema. A schema of anything is asked for as JSON.
+// Parse parses a schema. The value of an empty schema is entered as JSON.
 func Parse(text json.RawMessage) (*Schema, error) {
 	root := &node{}
 	if len(text) > 0 {
@@ -115,32 +115,33 @@ func Parse(text json.RawMessage) (*Schema, error) {
 	return &Schema{root: root, text: text}, nil
 }
 
-// mostCost is how much a form may cost. A schema can refer to the same part many times, to
-// itself, or ask for many rows, so that a short one makes a form without end. One that costs
-// more is asked for as JSON as a whole.
+// mostCost is the maximum cost of a form. A schema can refer to the same part many times, to
+// itself, or ask for many rows, so that even a short one results in an endless form. The value of a
+// schema that costs more is entered as JSON as a whole.
 const mostCost = 200_000
 
-// whole is the name of the control that asks for the value of such a schema.
+// whole is the name of the control for the value of such a schema.
 const whole = "json"
 
-// spend counts a use of a part of the schema at a place: about one for each value and name
-// that the form would hold. It reports whether there may be more.
+// spend counts a use of a part of the schema at a pointer: about one for each value and name that
+// the form would contain. It reports whether more may be spent.
 func (s *Schema) spend(n *node, pointer string) bool {
 	s.cost += 1 + len(n.Enum) + len(n.Required) + len(n.Properties.names) + len(n.OneOf) + len(n.AnyOf) + len(n.AllOf) +
 		(len(pointer)+len(n.Title)+len(n.Description)+len(n.Default)+len(n.Pattern))/8
 	return s.cost <= mostCost
 }
 
-// start resets what was spent.
+// start resets the cost.
 func (s *Schema) start() { s.cost = 0 }
 
-// tooMuch reports whether the form would have cost too much, and was not made to its end.
+// tooMuch reports whether the form exceeded the maximum cost and is incomplete.
 func (s *Schema) tooMuch() bool { return s.cost > mostCost }
 
-// deepest is how far forms go into a schema that contains itself.
+// deepest is the maximum depth of forms for a schema that contains itself.
 const deepest = 6
 
-// resolve makes one schema of what references, allOf, and a choice of one and null say.
+// resolve returns one schema that combines references, allOf, and a choice between one type and
+// null.
 func (s *Schema) resolve(n *node, pointer string) *node {
 	if !s.spend(n, pointer) {
 		return &node{}
@@ -154,7 +155,7 @@ func (s *Schema) resolve(n *node, pointer string) *node {
 	return n
 }
 
-// follow follows references, and makes one of what allOf joins.
+// follow follows references, and merges an allOf.
 func (s *Schema) follow(n *node) *node {
 	for range deepest {
 		name, isDef := strings.CutPrefix(n.Ref, "#/$defs/")
@@ -184,7 +185,7 @@ func (s *Schema) follow(n *node) *node {
 	return n
 }
 
-// join is a schema with the fields of all that its allOf names.
+// join returns a schema with the fields of all schemas in its allOf.
 func (s *Schema) join(n *node) *node {
 	all := *n
 	all.AllOf = nil
@@ -209,8 +210,8 @@ func (s *Schema) join(n *node) *node {
 	return &all
 }
 
-// branches are the schemas of which a value is to meet one; nil for no choice. A branch
-// of null is the value that is left out.
+// branches returns the schemas of a choice; nil if there is none. A null branch is left out: the
+// value is then omitted.
 func (s *Schema) branches(n *node) []*node {
 	choices := n.OneOf
 	if len(choices) == 0 {
@@ -230,7 +231,7 @@ func (s *Schema) branches(n *node) []*node {
 			merged.Type = n.Type
 			choice = &merged
 		}
-		if len(n.Properties.names) > 0 { // fields that all branches have
+		if len(n.Properties.names) > 0 { // fields of all branches
 			choice = s.join(&node{Title: choice.Title, Description: choice.Description, Type: n.Type, AllOf: []*node{{Type: n.Type, Required: n.Required, Properties: n.Properties}, choice}})
 		}
 		branches = append(branches, choice)
@@ -238,7 +239,7 @@ func (s *Schema) branches(n *node) []*node {
 	return branches
 }
 
-// typeOf is the one type that a value can have beside null; "" for any, or several.
+// typeOf returns the single type that a value can have, besides null; "" for any or several.
 func (n *node) typeOf() string {
 	rest := slices.DeleteFunc(slices.Clone(n.Type), func(t string) bool { return t == "null" })
 	switch {

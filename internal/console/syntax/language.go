@@ -6,32 +6,32 @@ import (
 	"sync"
 )
 
-// Language is what the scanner knows of a language.
+// Language describes a language to the scanner.
 type Language struct {
-	// files are the endings of file names, with their dot, and whole names, in lower case.
+	// files are file name extensions, with their dot, and whole names, in lower case.
 	files string
-	// comments begin comments to the end of the line; blocks enclose comments.
+	// comments begin comments that extend to the end of the line; blocks enclose comments.
 	comments []string
 	blocks   [][2]string
-	// spaced is set if comments begin at the beginning of a line or behind a blank only.
+	// spaced is set if a comment must be at the start of a line or follow a blank.
 	spaced   bool
 	quotes   []quote
 	keywords words
-	// fold is set if upper and lower case of keywords are the same.
+	// fold is set if keywords are case-insensitive.
 	fold bool
-	// directives are characters that make a keyword of the word that they begin.
+	// directives are characters that make the word they begin a keyword.
 	directives string
-	// inWords are characters of words beside letters, digits and "_".
+	// inWords are characters of words in addition to letters, digits and "_".
 	inWords string
 	// regexps is set if slashes enclose regular expressions.
 	regexps bool
-	// calls is set if a word in front of "(" is a function.
+	// calls is set if a word before "(" is a function.
 	calls bool
-	// assigns are the characters that make a key of the word or string in front of them.
+	// assigns are characters that make the word or string before them a key.
 	assigns string
-	// blockKeys is set if keys stand at the beginning of a line only.
+	// blockKeys is set if keys occur only at the start of a line.
 	blockKeys bool
-	// markup is set for tags and attributes.
+	// markup is set if the language has tags and attributes.
 	markup bool
 }
 
@@ -40,9 +40,9 @@ type quote struct {
 	mark string
 	// raw is set if a backslash is an ordinary character.
 	raw bool
-	// character is set if it encloses one character only.
+	// character is set if it encloses a single character.
 	character bool
-	// long is set if strings may go over several lines.
+	// long is set if strings may span several lines.
 	long bool
 }
 
@@ -56,7 +56,7 @@ func list(text string) words {
 	return found
 }
 
-// declaring are the keywords whose next word is a name that they declare.
+// declaring are the keywords that declare the next word as a name.
 var declaring = list(`class struct interface enum trait type func fn fun function def defn defmodule module namespace package record object protocol impl extension
 	message service rpc procedure sub table view model union typedef contract library mixin defp defmacro`)
 

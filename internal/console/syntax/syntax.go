@@ -1,9 +1,9 @@
 // Package syntax splits single lines of source code into comments, strings, numbers, keywords
 // and names, for the colours of a diff.
 //
-// It knows no grammar: a language is a row of a table (language.go). Lines are read one by one,
-// since a diff shows parts of a file, so a line within a comment or string of several lines is
-// read as code.
+// It uses no grammars: a language is a row of a table (language.go). A diff shows only parts of a
+// file, so each line is read separately; a line within a multi-line comment or string is read as
+// code.
 package syntax
 
 import (
@@ -13,11 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// Class is what a part of a line is.
+// Class is the class of a part of a line.
 type Class int
 
-// The classes. Names are functions that are called or declared, declared types, keys, tags and
-// attributes.
+// The classes. Names are called or declared functions, declared types, keys, tags and attributes.
 const (
 	Plain Class = iota
 	Comment
@@ -27,8 +26,8 @@ const (
 	Name
 )
 
-// Split yields the parts of a line in order. Together they are the line. A nil language yields
-// the whole line as Plain.
+// Split yields the parts of a line in order. Together they are the whole line. If the language is
+// nil, it yields the whole line as Plain.
 func (l *Language) Split(line string) iter.Seq2[Class, string] {
 	return func(yield func(Class, string) bool) {
 		if l == nil {
@@ -36,7 +35,7 @@ func (l *Language) Split(line string) iter.Seq2[Class, string] {
 			return
 		}
 		s := scanner{Language: l, line: line}
-		plain := 0 // where the plain text that has not been yielded yet begins
+		plain := 0 // start of the plain text that has not been yielded yet
 		for s.at < len(line) {
 			start := s.at
 			class := s.next()
@@ -54,18 +53,18 @@ func (l *Language) Split(line string) iter.Seq2[Class, string] {
 	}
 }
 
-// scanner reads one line.
+// scanner scans one line.
 type scanner struct {
 	*Language
 	line string
 	at   int
-	// declares is set behind a keyword whose next word is a declared name.
+	// declares is set after a keyword that declares the next word as a name.
 	declares bool
 	// inTag is set between "<name" and ">" of markup.
 	inTag bool
 }
 
-// next reads one part, and moves behind it.
+// next scans one part and advances past it.
 func (s *scanner) next() Class {
 	rest := s.line[s.at:]
 	if end := s.comment(rest); end > 0 {
@@ -97,8 +96,8 @@ func (s *scanner) next() Class {
 	return Plain
 }
 
-// comment returns the length of the comment that the text begins with; 0 for none. One that is
-// not closed on the line goes to its end.
+// comment returns the length of the comment at the start of rest; 0 if there is none. A comment
+// that is not closed extends to the end of the line.
 func (s *scanner) comment(rest string) int {
 	for _, b := range s.blocks {
 		if inside, ok := strings.CutPrefix(rest, b[0]); ok {
@@ -116,11 +115,11 @@ func (s *scanner) comment(rest string) int {
 	return 0
 }
 
-// longestCharacter is how long a character literal can be, in bytes: '\U0010ffff'. A quote
-// with none that short behind it is something else, such as a lifetime of Rust.
+// longestCharacter is the maximum length of a character literal, in bytes: '\U0010ffff'. A quote
+// without a closing quote within that length is something else, such as a lifetime in Rust.
 const longestCharacter = 12
 
-// quoted returns the length of the string that the text begins with; 0 for none.
+// quoted returns the length of the string at the start of rest; 0 if there is none.
 func (s *scanner) quoted(rest string) int {
 	if s.spaced && s.afterWord() { // an apostrophe
 		return 0
@@ -154,8 +153,8 @@ func (s *scanner) quoted(rest string) int {
 	return 0
 }
 
-// regexp returns the length of the regular expression that the text begins with; 0 if the
-// slash divides.
+// regexp returns the length of the regular expression at the start of rest; 0 if the slash is a
+// division.
 func (s *scanner) regexp(rest string) int {
 	before := strings.TrimRight(s.line[:s.at], " \t")
 	if before != "" && !strings.HasSuffix(before, "return") && strings.IndexByte("(,=:[!&|?{};>", before[len(before)-1]) < 0 {
@@ -182,7 +181,7 @@ func (s *scanner) regexp(rest string) int {
 	return 0
 }
 
-// word reads a word.
+// word scans a word.
 func (s *scanner) word(rest string) Class {
 	end := len(rest)
 	for i, r := range rest {
@@ -211,7 +210,7 @@ func (s *scanner) word(rest string) Class {
 	return Plain
 }
 
-// isKey reports whether what was read from start on is the key of "key: value" or the like.
+// isKey reports whether the part from start is the key of "key: value" or similar.
 func (s *scanner) isKey(start int) bool {
 	behind := strings.TrimLeft(s.line[s.at:], " \t")
 	switch {
@@ -219,7 +218,7 @@ func (s *scanner) isKey(start int) bool {
 		return false
 	case len(behind) > 1 && behind[1] == behind[0]: // "==", "::"
 		return false
-	case s.blockKeys: // in YAML, a blank behind the colon tells keys from URLs and times
+	case s.blockKeys: // in YAML, a blank after the colon distinguishes keys from URLs and times
 		return strings.Trim(s.line[:start], " \t-") == "" && (len(behind) == 1 || isBlank(behind[1]))
 	}
 	return true
@@ -259,7 +258,7 @@ func (s *scanner) nextOfMarkup(rest string) Class {
 	return Plain
 }
 
-// tagLength is the length of the name of a tag or attribute.
+// tagLength returns the length of the name of a tag or attribute.
 func tagLength(text string) int {
 	for i, r := range text {
 		if !isWord(r) && !strings.ContainsRune("-:.@#*", r) {
@@ -273,7 +272,7 @@ func (s *scanner) startsWord(r rune) bool {
 	return isWord(r) && !isDigit(r) || strings.ContainsRune(s.inWords+s.directives, r) && r != '-'
 }
 
-// afterWord reports whether a word or number ends here.
+// afterWord reports whether a word or number ends at the current position.
 func (s *scanner) afterWord() bool {
 	r, _ := utf8.DecodeLastRuneInString(s.line[:s.at])
 	return isWord(r)

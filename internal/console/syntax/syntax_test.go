@@ -51,7 +51,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Whatever the line, its parts make it up again, for each language.
+// For each language and any line, the parts of the line add up to it.
 func FuzzSplit(f *testing.F) {
 	f.Add("a.go", "x := \"a\\")
 	f.Add("a.html", "<a b='")

@@ -1,5 +1,5 @@
-// Package storetest gives tests a store of their own, with the rules on top: in process,
-// and on a private redis-server.
+// Package storetest gives tests a store, with the rules of jobs on top: in process, or on a private
+// redis-server.
 package storetest
 
 import (
@@ -17,13 +17,13 @@ import (
 	"ringback/internal/store"
 )
 
-// Service is a store and the rules of jobs on it.
+// Service combines a store with the rules of jobs on it.
 type Service struct {
 	*store.Store
 	*lifecycle.Service
 }
 
-// InProcess returns a store that lives in memory, ready for use, for one test.
+// InProcess returns an in-memory store, ready for use, for one test.
 func InProcess(t *testing.T, opts store.Options) (*store.Store, *store.Embedded) {
 	t.Helper()
 	embedded, err := store.StartInProcess()
@@ -59,8 +59,8 @@ func OnBoth(t *testing.T, opts lifecycle.Options, check func(t *testing.T, s *Se
 	})
 }
 
-// Restrict returns a client of a Redis whose user has just these rights, as ACL SETUSER
-// takes them.
+// Restrict returns a client of a Redis for a user with only these rights, in the syntax of ACL
+// SETUSER.
 func Restrict(tb testing.TB, rdb redis.UniversalClient, rights ...string) redis.UniversalClient {
 	tb.Helper()
 	SetRights(tb, rdb, rights...)
@@ -71,7 +71,7 @@ func Restrict(tb testing.TB, rdb redis.UniversalClient, rights ...string) redis.
 	return client
 }
 
-// SetRights gives the user of Restrict just these rights.
+// SetRights gives the user of Restrict only these rights.
 func SetRights(tb testing.TB, rdb redis.UniversalClient, rights ...string) {
 	tb.Helper()
 	words := []any{"acl", "setuser", "ringback", "reset", "on", ">of-a-test"}
@@ -128,8 +128,8 @@ func PrivateRedis(tb testing.TB) redis.UniversalClient {
 	}
 }
 
-// Claim takes the next queue entry of a partition and starts its turn; nil where nothing
-// waits that is to run now.
+// Claim takes the next queue entry of a partition and starts its turn. It returns nil if nothing
+// that may run now is waiting.
 func (s *Service) Claim(ctx context.Context, p store.Partition, w lifecycle.Worker) (*lifecycle.Turn, error) {
 	for {
 		taken, ok, err := s.Take(ctx, p, w.Node)
