@@ -10,13 +10,13 @@ import (
 
 // AuditLog is a job's audit log.
 type AuditLog struct {
-	// Lines is the log as it is stored, one JSON object a line.
+	// Lines is the log as stored, one JSON object per line.
 	Lines []byte
-	// Head is the end of its chain; nil if the job's record has none.
+	// Head is the end of its chain, or nil if the job's record has none.
 	Head *job.AuditHead
 }
 
-// Entries are the lines of the log, byte for byte.
+// Entries returns the lines of the log, byte for byte.
 func (l AuditLog) Entries() [][]byte {
 	if len(l.Lines) == 0 {
 		return nil

@@ -16,14 +16,13 @@ func (c *Client) Diff(ctx context.Context, id job.ID) (Answer[[]job.DiffOutput],
 
 // DiffPage is a part of a diff.
 type DiffPage struct {
-	// Repository and File are the only ones that are wanted; empty: all.
+	// Repository and File restrict the diff to one repository and file; empty means all.
 	Repository, File string
-	// From is the first line, from 1, and Lines how many.
+	// From is the first line, counted from 1. Lines is the number of lines.
 	From, Lines int
-	// Context is how many unchanged lines are shown around changed ones; 0: as many as
-	// git shows.
+	// Context is the number of unchanged lines around each change; 0 means git's default.
 	Context int
-	// Since is the round since which changes are shown; nil: from the beginning.
+	// Since hides the changes up to this round; nil means all changes are shown.
 	Since *int
 }
 
@@ -44,7 +43,7 @@ func (c *Client) DiffPage(ctx context.Context, id job.ID, page DiffPage) (Answer
 	return Call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff?"+query.Encode()), nil)
 }
 
-// Logs returns how the verifiers ended.
+// Logs returns the outcomes of the verifiers.
 func (c *Client) Logs(ctx context.Context, id job.ID) (Answer[[]job.VerifierOutput], error) {
 	return Call[[]job.VerifierOutput](ctx, c, http.MethodGet, jobPath(id, "/logs"), nil)
 }
@@ -54,7 +53,7 @@ func (c *Client) Viewed(ctx context.Context, id job.ID) (Answer[job.Viewed], err
 	return Call[job.Viewed](ctx, c, http.MethodGet, jobPath(id, "/viewed"), nil)
 }
 
-// SetViewed marks a file of a change as viewed by the caller, or takes the mark back. repository and
+// SetViewed marks a file of a change as viewed by the caller, or removes the mark. repository and
 // digest are those of the diff. Error: Conflict if the change no longer has this file.
 func (c *Client) SetViewed(ctx context.Context, id job.ID, repository, digest string, viewed bool) (Answer[job.Viewed], error) {
 	return Call[job.Viewed](ctx, c, http.MethodPost, jobPath(id, "/viewed"), struct {
@@ -64,7 +63,7 @@ func (c *Client) SetViewed(ctx context.Context, id job.ID, repository, digest st
 	}{repository, digest, viewed})
 }
 
-// Steering returns how often a change was steered, and how often it may be.
+// Steering returns how often a change was steered and how often it may be.
 func (c *Client) Steering(ctx context.Context, id job.ID) (Answer[job.SteeringState], error) {
 	return Call[job.SteeringState](ctx, c, http.MethodGet, jobPath(id, "/steering"), nil)
 }

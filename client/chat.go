@@ -13,12 +13,12 @@ import (
 type Messages struct {
 	SessionID string        `json:"sessionId"`
 	Messages  []job.Message `json:"messages"`
-	// NextAfter leads to the next page; 0 on the last.
+	// NextAfter is the after of the next page; 0 on the last page.
 	NextAfter int64 `json:"nextAfter"`
 }
 
-// Messages returns the messages of a session behind the one with the id after.
-// userID may be empty where only one user has a session of this name.
+// Messages returns the messages of a session after the one with the id after. userID may be empty
+// if only one user has a session of this name.
 func (c *Client) Messages(ctx context.Context, sessionID, userID string, after int64, limit int) (Answer[Messages], error) {
 	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(limit)}}
 	if userID != "" {
@@ -27,13 +27,13 @@ func (c *Client) Messages(ctx context.Context, sessionID, userID string, after i
 	return Call[Messages](ctx, c, http.MethodGet, "/api/sessions/"+url.PathEscape(sessionID)+"/messages?"+query.Encode(), nil)
 }
 
-// Sent answers Say.
+// Sent is the response to Say.
 type Sent struct {
 	Success   bool  `json:"success"`
 	MessageID int64 `json:"messageId"`
 }
 
-// Say writes to a session, as its user.
+// Say posts a message to a session as its user.
 func (c *Client) Say(ctx context.Context, sessionID, userID, text string) (Answer[Sent], error) {
 	return Call[Sent](ctx, c, http.MethodPost, "/to-llm", struct {
 		SessionID string `json:"sessionId"`

@@ -13,7 +13,7 @@ import (
 // Checkpoints is a page of checkpoints, newest first.
 type Checkpoints struct {
 	Checkpoints []job.Checkpoint `json:"checkpoints"`
-	// NextCursor leads to the next page; empty on the last.
+	// NextCursor is the cursor of the next page; empty on the last page.
 	NextCursor string `json:"nextCursor"`
 }
 
@@ -22,11 +22,11 @@ type CheckpointFilter struct {
 	UserID string
 	Status job.CheckpointStatus
 	Type   job.CheckpointType
-	// IDPrefix is the beginning of ids, see job.IDPrefix.
+	// IDPrefix is a prefix of the ids, see job.IDPrefix.
 	IDPrefix string
-	// Cursor is where the page before ended; empty begins with the newest.
+	// Cursor is the NextCursor of the previous page; empty starts with the newest.
 	Cursor string
-	// Limit is how many a page holds at most; 0 leaves it to the server.
+	// Limit is the maximum size of a page; 0 means the server's default.
 	Limit int
 }
 
@@ -50,8 +50,7 @@ func (f CheckpointFilter) query() url.Values {
 	return query
 }
 
-// CountCheckpoints returns how many checkpoints are selected, by all but the beginning of
-// their ids.
+// CountCheckpoints returns the number of checkpoints that match the filter. IDPrefix is ignored.
 func (c *Client) CountCheckpoints(ctx context.Context, f CheckpointFilter) (int64, error) {
 	found, err := Call[struct {
 		Count int64 `json:"count"`
@@ -59,24 +58,23 @@ func (c *Client) CountCheckpoints(ctx context.Context, f CheckpointFilter) (int6
 	return found.Value.Count, err
 }
 
-// Checkpoint returns one checkpoint, whatever became of it.
+// Checkpoint returns one checkpoint, whether or not it is still open.
 func (c *Client) Checkpoint(ctx context.Context, id job.CheckpointID) (Answer[job.Checkpoint], error) {
 	return Call[job.Checkpoint](ctx, c, http.MethodGet, checkpointPath(id), nil)
 }
 
-// Reply is a person's reply to a checkpoint: at least one of decision, values and
-// text.
+// Reply is a person's reply to a checkpoint. It needs at least one of decision, values and text.
 type Reply struct {
 	Decision job.Decision `json:"decision,omitempty"`
-	// Values are as they were written, so that no number loses a digit.
+	// Values are raw JSON, so that no number loses a digit.
 	Values map[string]json.RawMessage `json:"values,omitempty"`
 	Text   string                     `json:"text,omitempty"`
 	Scope  job.ApprovalScope          `json:"scope,omitempty"`
-	// Seen is what was looked at of a change.
+	// Seen identifies the change that was shown.
 	Seen
 }
 
-// Reply answers a checkpoint and returns what became of it.
+// Reply answers a checkpoint and returns the updated checkpoint.
 func (c *Client) Reply(ctx context.Context, id job.CheckpointID, r Reply) (Answer[job.Checkpoint], error) {
 	return Call[job.Checkpoint](ctx, c, http.MethodPost, checkpointPath(id)+"/reply", r)
 }

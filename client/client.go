@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// DefaultURL is the address at which a server listens by default.
+// DefaultURL is the address of a server with default settings.
 const DefaultURL = "http://127.0.0.1:3001"
 
 // Client calls one server. It is safe for concurrent use.
@@ -22,11 +22,11 @@ type Client struct {
 	http  *http.Client
 }
 
-// Option changes how a Client calls its server.
+// Option configures a Client.
 type Option func(*Client)
 
-// WithToken has the client authenticate with an API key or a user's token. An empty
-// token sends none.
+// WithToken has the client authenticate with an API key or a user's token. An empty token sends
+// none.
 func WithToken(token string) Option { return func(c *Client) { c.token = token } }
 
 // WithHTTPClient has requests sent by h, whose timeout also applies to them. WebSockets use
@@ -54,23 +54,23 @@ func normalise(base string) string {
 	return strings.TrimRight(base, "/")
 }
 
-// URL is the server's address, without a slash at its end.
+// URL returns the server's address without a trailing slash.
 func (c *Client) URL() string { return c.base }
 
-// Answer is what the server answered.
+// Answer is a response of the server.
 type Answer[T any] struct {
-	// Value is the answer as far as this package knows its fields.
+	// Value contains the fields of the response that this package knows.
 	Value T
-	// JSON is the answer as it came, with fields that a newer server may have added.
+	// JSON is the response as received, including fields that a newer server may have added.
 	JSON json.RawMessage
 }
 
-// maxAnswer is the most bytes of an answer that are read: a page of 500 jobs
-// with large results stays well below.
+// maxAnswer limits how many bytes of a response are read. A page of 500 jobs with large results
+// stays well below it.
 const maxAnswer = 256 << 20
 
-// Call makes a request for which there is no method: to path, which begins with a slash, with
-// the JSON of body unless that is nil. It reads the JSON of the response.
+// Call sends a request that has no method of its own. path begins with a slash; the body is sent as
+// JSON unless it is nil. The response must be JSON.
 func Call[T any](ctx context.Context, c *Client, method, path string, body any) (Answer[T], error) {
 	var answer Answer[T]
 	var err error
@@ -83,13 +83,13 @@ func Call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	return answer, nil
 }
 
-// fetch makes one request and returns the body of its answer.
+// fetch sends one request and returns the body of the response.
 func (c *Client) fetch(ctx context.Context, method, path string, body any) ([]byte, error) {
 	text, _, err := c.exchange(ctx, method, path, body)
 	return text, err
 }
 
-// exchange makes one request and returns the body and the header of its answer.
+// exchange sends one request and returns the body and header of the response.
 func (c *Client) exchange(ctx context.Context, method, path string, body any) ([]byte, http.Header, error) {
 	req, err := c.request(ctx, method, path, body)
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 		payload = bytes.NewReader(text)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
-	if err != nil { // which shows the address, and a password in it
+	if err != nil { // its message contains the address and perhaps a password
 		return nil, job.Errorf(job.Invalid, "The server's address is not a URL").WithHint(checkAddress)
 	}
 	req.Header = c.header()

@@ -17,13 +17,13 @@ import (
 	"ringback/internal/job"
 )
 
-// request is what arrived at a server.
+// request is a request that a server received.
 type request struct {
 	Line, Authorization, ContentType, Body string
 }
 
-// answering is a server that gives one answer to everything and tells what it
-// was asked.
+// answering returns a client of a server that gives the same response to every request, and the
+// latest request.
 func answering(t *testing.T, status int, body string) (*client.Client, *request) {
 	t.Helper()
 	var got request
@@ -189,7 +189,7 @@ func TestNotRinging(t *testing.T) {
 	}
 }
 
-// A server's wish for a pause is in the error.
+// The error contains the server's Retry-After.
 func TestErrorsSayWhenToTryAgain(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -203,7 +203,7 @@ func TestErrorsSayWhenToTryAgain(t *testing.T) {
 	}
 }
 
-// An HTTP client of the caller's carries WebSockets, too: this one alone trusts the server.
+// WebSockets use the caller's HTTP client, too: only this one trusts the server.
 func TestWebSocketsTrustWhomRequestsTrust(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -223,8 +223,8 @@ func TestWebSocketsTrustWhomRequestsTrust(t *testing.T) {
 	}
 }
 
-// nobody is where nothing listens: a port that was free a moment ago may be
-// another test's by now, port 1 is not.
+// nobody is an address at which nothing listens. Another test may have taken a port that was free a
+// moment ago, but not port 1.
 const nobody = "http://127.0.0.1:1"
 
 func TestServerIsNotRunning(t *testing.T) {

@@ -8,7 +8,7 @@
 // An Answer holds the response in two forms: Value has the fields that this package knows, JSON
 // has all of them.
 //
-// A refusal is an *Error: Kind classifies it, Details name the wrong fields, Hint says what to do. If
+// A refusal is an *Error: Kind classifies it, Details name the wrong fields, Hint suggests what to do. If
 // no server answers, the error is an *Error of the kind Unavailable. Methods send one request and
 // repeat none; UntilAvailable repeats those that may arrive twice. Watch and Wait reconnect by
 // themselves, and Watch yields each event once.

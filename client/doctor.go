@@ -7,8 +7,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Examine has the server look for what in its store does not fit the records of jobs, and
-// with mend put it right.
+// Examine has the server check its store for entries that do not match the records of jobs. With
+// mend, the server repairs them.
 func (c *Client) Examine(ctx context.Context, mend bool) (Answer[job.Examination], error) {
 	method := http.MethodGet
 	if mend {

@@ -14,7 +14,7 @@ import (
 	"ringback/internal/job"
 )
 
-// kindOf tells what sort of error a status stands for.
+// kindOf returns the kind of error for an HTTP status.
 func kindOf(status int) job.ErrorKind {
 	switch status {
 	case http.StatusUnauthorized:
@@ -42,8 +42,8 @@ func kindOf(status int) job.ErrorKind {
 	return job.Invalid
 }
 
-// refusal reads the error out of an answer. What is not ours, say a proxy's
-// page, is told by its status.
+// refusal parses the error of a response. If the body is not Ringback's, such as a proxy's page,
+// the message is the HTTP status.
 func refusal(resp *http.Response) *job.Error {
 	e := &job.Error{}
 	const maxError = 1 << 20
@@ -57,17 +57,17 @@ func refusal(resp *http.Response) *job.Error {
 	return e
 }
 
-// checkAddress is the hint of errors whose reason may be a wrong address.
+// checkAddress is the hint of errors that a wrong address may have caused.
 const checkAddress = "Is the client's address right?"
 
-// unreachable words a request that got no answer. A context that ended is the
-// caller's own doing and stays what it is.
+// unreachable describes a request that got no response. If the caller's context has ended, it
+// returns the context's error.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // without the URL, which may hold a password
+		err = request.Err // without the URL, which may contain a password
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		e := job.Errorf(job.Unavailable, "No server is running at %s", c.shown()).
@@ -79,7 +79,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 		WithHint(checkAddress)
 }
 
-// foreign words a success that is not JSON of ours.
+// foreign describes a successful response that is not Ringback's JSON.
 func (c *Client) foreign(err error) error {
 	e := job.Errorf(job.Internal, "What answers at %s does not seem to be Ringback", c.shown()).
 		WithHint(checkAddress)
@@ -87,7 +87,7 @@ func (c *Client) foreign(err error) error {
 	return e
 }
 
-// shown is the address without a password.
+// shown returns the address without a password.
 func (c *Client) shown() string {
 	u, err := url.Parse(c.base)
 	if err != nil {

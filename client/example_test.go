@@ -14,7 +14,7 @@ import (
 	"ringback/client"
 )
 
-// canned is a server with ready answers, by method and path.
+// canned returns a server with fixed responses, by method and path.
 func canned(answers map[string]string) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, ok := answers[r.Method+" "+r.URL.Path]
@@ -26,8 +26,8 @@ func canned(answers map[string]string) *httptest.Server {
 	}))
 }
 
-// A back end creates a job and waits for its result. With an IdempotencyKey, the request may be
-// repeated until a server answers.
+// A back end creates a job and waits for its result. With an IdempotencyKey, it may repeat the
+// request until a server responds.
 func Example() {
 	server := canned(map[string]string{
 		"POST /api/jobs":      `{"requestId": "req_1", "sessionId": "ses_1", "status": "pending"}`,
@@ -57,7 +57,7 @@ func Example() {
 	// Output: received {"summary": "Done."}
 }
 
-// A refusal says what is wrong and what to do.
+// An error contains the reason and what to do.
 func ExampleError() {
 	server := canned(nil)
 	defer server.Close()
@@ -71,7 +71,7 @@ func ExampleError() {
 	// GET /api/kinds lists the kinds there are.
 }
 
-// What waits for a person is listed, and answered in their own words.
+// A back end lists the open questions and answers one in the person's own words.
 func ExampleClient_Reply() {
 	server := canned(map[string]string{
 		"GET /api/checkpoints":              `{"checkpoints": [{"id": "chk_1", "type": "error_recovery", "message": "5:3 is not supported. Which ratio?"}]}`,
@@ -98,8 +98,8 @@ func ExampleClient_Reply() {
 	// answered 16:9
 }
 
-// An approval names the question that was shown. If the job asks something else by then, it is a
-// Conflict, and nothing is allowed.
+// An approval names the question that was shown. If the job asks something else by then, Approve
+// returns a Conflict and nothing is approved.
 func ExampleClient_Approve() {
 	server := canned(map[string]string{
 		"GET /api/jobs/req_1": `{"requestId": "req_1", "status": "awaiting_approval",
@@ -115,7 +115,7 @@ func ExampleClient_Approve() {
 		return
 	}
 	asked := job.Value.Checkpoint
-	fmt.Println(asked.Message) // and all of asked.Props, before a person says yes
+	fmt.Println(asked.Message) // and all of asked.Props, before the person decides
 	job, err = c.Approve(ctx, job.Value.ID, client.Seen{CheckpointID: asked.ID})
 	if client.HasKind(err, client.Conflict) {
 		fmt.Println("The job asks something else by now.")
@@ -127,8 +127,8 @@ func ExampleClient_Approve() {
 	// running <nil>
 }
 
-// The events of a user's jobs, from the one that was handled last. A lost connection is made
-// again, and no event is missed or repeated.
+// Watch yields the events of a user's jobs after the last event handled. It reconnects if the
+// connection is lost, and no event is missed or repeated.
 func ExampleClient_Watch() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)

@@ -11,35 +11,36 @@ import (
 	"ringback/internal/job"
 )
 
-// NewJob is what a job is created from.
+// NewJob is the request to create a job.
 type NewJob struct {
-	// Kind says what sort of job it is.
+	// Kind is the name of the job's kind.
 	Kind string `json:"kind"`
-	// Input is what the kind takes, such as a struct; its JSON must be valid under the kind's input
-	// schema. JSON that is there already must be a json.RawMessage, not a []byte.
+	// Input is the input of the kind, such as a struct. Its JSON must be valid under the kind's
+	// input schema. If it is JSON already, pass a json.RawMessage, not a []byte.
 	Input any `json:"input,omitempty"`
-	// UserID is whose job it will be; empty means the token's user.
+	// UserID is the user that the job is created for; empty means the token's user.
 	UserID string `json:"userId,omitempty"`
-	// SessionID is the chat it belongs to; empty begins a new one.
+	// SessionID is the chat that the job belongs to; empty starts a new one.
 	SessionID string `json:"sessionId,omitempty"`
-	// Tags group the job with others; at most 10.
+	// Tags group jobs; at most 10.
 	Tags []string `json:"tags,omitempty"`
-	// IdempotencyKey makes a repeated Create of the same user return the first job, so that Create can
-	// be sent again if no response came, see UntilAvailable. The same key with another job is a Conflict.
+	// IdempotencyKey makes a repeated Create of the same user return the first job, so that the
+	// caller can repeat a Create that got no response (see UntilAvailable). The same key with a
+	// different job is a Conflict.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
-	// Options are wishes for this job alone.
+	// Options are settings for this job alone.
 	Options job.Options `json:"options,omitzero"`
 }
 
-// Created answers Create.
+// Created is the response to Create.
 type Created struct {
 	RequestID job.ID `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// State is pending, or where an older job with the same key stands.
+	// State is pending, or the current state of an earlier job with the same key.
 	State job.State `json:"status"`
 }
 
-// Create asks for a job.
+// Create creates a job.
 func (c *Client) Create(ctx context.Context, n NewJob) (Answer[Created], error) {
 	return Call[Created](ctx, c, http.MethodPost, "/api/jobs", n)
 }
@@ -53,15 +54,16 @@ func (c *Client) Get(ctx context.Context, id job.ID) (Answer[job.Job], error) {
 type Filter struct {
 	UserID, Kind string
 	State        job.State
-	// IDPrefix is the beginning of ids, see job.IDPrefix.
+	// IDPrefix is a prefix of the ids, see job.IDPrefix.
 	IDPrefix string
-	// Tag is a tag that the jobs have, and Text words of their titles, kinds, ids or tags.
+	// Tag selects jobs with this tag. Text selects jobs by words in their titles, kinds, ids or
+	// tags.
 	Tag, Text string
-	// Since is the earliest time of creation; Until is later than that of any job.
+	// Since and Until select jobs by their time of creation: at or after Since, and before Until.
 	Since, Until time.Time
-	// Cursor is where the page before ended; empty begins with the newest job.
+	// Cursor is the NextCursor of the previous page; empty starts with the newest job.
 	Cursor string
-	// Limit is how many jobs a page holds at most; 0 leaves it to the server.
+	// Limit is the maximum number of jobs in a page; 0 means the server's default.
 	Limit int
 	// Brief leaves out input and result, which may be large.
 	Brief bool
@@ -94,9 +96,10 @@ func (f Filter) query() string {
 // Page is a page of jobs, newest first.
 type Page struct {
 	Jobs []job.Job `json:"jobs"`
-	// NextCursor leads to the next page; empty on the last.
+	// NextCursor is the cursor of the next page; empty on the last page.
 	NextCursor string `json:"nextCursor"`
-	// SearchedTo is set if older jobs were not looked at yet: the next page goes on there.
+	// SearchedTo is set if older jobs have not been searched yet; the next page continues from this
+	// time.
 	SearchedTo time.Time `json:"searchedTo,omitzero"`
 }
 
@@ -105,8 +108,8 @@ func (c *Client) List(ctx context.Context, f Filter) (Answer[Page], error) {
 	return Call[Page](ctx, c, http.MethodGet, "/api/jobs?"+f.query(), nil)
 }
 
-// Matching returns the jobs of a filter to which an action applies, newest first, without their input
-// and result: the newest most of them, and whether there are more.
+// Matching returns the newest jobs of a filter to which an action applies, at most most of them,
+// newest first and without input and result. more is true if there are others.
 func (c *Client) Matching(ctx context.Context, f Filter, action job.BulkAction, most int) (found []job.Job, more bool, err error) {
 	f.Brief, f.Limit = true, min(most+1, 500)
 	for _, state := range job.States {
@@ -129,22 +132,23 @@ func (c *Client) Matching(ctx context.Context, f Filter, action job.BulkAction, 
 	return found[:min(most, len(found))], len(found) > most, nil
 }
 
-// Outcomes are what became of jobs to which the same was done.
+// Outcomes is the response to Bulk.
 type Outcomes struct {
-	// Succeeded counts those to which it was done.
+	// Succeeded counts the jobs that the action was applied to.
 	Succeeded int       `json:"succeeded"`
 	Jobs      []Outcome `json:"jobs"`
 }
 
-// Outcome is what became of one job.
+// Outcome is the outcome for one job.
 type Outcome struct {
 	RequestID job.ID `json:"requestId"`
-	// Error says why nothing was done, and Hint what to do; empty if it was done.
+	// Error is the reason why the action failed, and Hint suggests what to do; both are empty if it
+	// succeeded.
 	Error string `json:"error"`
 	Hint  string `json:"hint"`
 }
 
-// Bulk does the same to each of up to MostInBulk jobs.
+// Bulk applies an action to each of up to MostInBulk jobs.
 func (c *Client) Bulk(ctx context.Context, action job.BulkAction, ids []job.ID) (Answer[Outcomes], error) {
 	return Call[Outcomes](ctx, c, http.MethodPost, "/api/jobs/bulk", struct {
 		Action     job.BulkAction `json:"action"`
@@ -152,13 +156,14 @@ func (c *Client) Bulk(ctx context.Context, action job.BulkAction, ids []job.ID) 
 	}{action, ids})
 }
 
-// Cancel ends a job now and returns its record.
+// Cancel cancels a job and returns its record.
 func (c *Client) Cancel(ctx context.Context, id job.ID) (Answer[job.Job], error) {
 	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/cancel"), struct{}{})
 }
 
-// Interrupt stops the commands that Claude runs for a job, and keeps the job; with turn, or asked
-// again, the whole turn. message is what Claude is told; empty for nothing.
+// Interrupt stops the commands that Claude runs for a job, but keeps the job. With turn, or if the
+// turn was interrupted before, it stops the whole turn. message is passed to Claude; it may be
+// empty.
 func (c *Client) Interrupt(ctx context.Context, id job.ID, message string, turn bool) (Answer[job.Job], error) {
 	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/interrupt"), struct {
 		Message string `json:"message,omitempty"`
@@ -166,25 +171,25 @@ func (c *Client) Interrupt(ctx context.Context, id job.ID, message string, turn 
 	}{message, turn})
 }
 
-// Retry starts an expired, failed or cancelled job again and returns its record.
+// Retry restarts an expired, failed or cancelled job and returns its record.
 func (c *Client) Retry(ctx context.Context, id job.ID) (Answer[job.Job], error) {
 	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/retry"), struct{}{})
 }
 
-// Callback is what a person who plays Claude sends with each callback.
+// Callback contains the values that a person playing Claude sends with each callback.
 type Callback struct {
 	RequestID job.ID `json:"requestId"`
-	// BaseURL is what the callbacks' paths follow.
+	// BaseURL is prepended to the paths of callbacks.
 	BaseURL string `json:"callbackBaseUrl"`
-	// HMAC signs for this job.
+	// HMAC is the signature for this job.
 	HMAC string `json:"hmac"`
-	// Directory is where the repositories lie that Claude works on, on the server's machine;
-	// empty where there are none, or not there.
+	// Directory is the path of the repositories that Claude works on, on the machine of the
+	// server that responds. It is empty if they are elsewhere or the job has none.
 	Directory string `json:"directory,omitempty"`
 }
 
-// Callback returns the callback values of a job that waits to be played by
-// hand; of any other job it is a conflict.
+// Callback returns the callback values of a job that waits to be played by hand. For any other job,
+// it returns a Conflict.
 func (c *Client) Callback(ctx context.Context, id job.ID) (Answer[Callback], error) {
 	return Call[Callback](ctx, c, http.MethodGet, jobPath(id, "/callback"), nil)
 }
@@ -196,15 +201,14 @@ type Events struct {
 	Events []Event `json:"events"`
 }
 
-// Events returns the events of a job that are kept, behind the one with the id since; at
-// most a thousand of them.
+// Events returns the retained events of a job after the one with the id since, at most 1,000.
 func (c *Client) Events(ctx context.Context, id job.ID, since job.Seq) (Answer[Events], error) {
 	return Call[Events](ctx, c, http.MethodGet, jobPath(id, "/events?since="+since.String()), nil)
 }
 
-// File is a file that a job made.
+// File is a file that a job created.
 type File struct {
-	// Path is below the job's directory, with slashes; URL is where it is on the server.
+	// Path is relative to the job's directory, with slashes. URL is its address on the server.
 	Path string `json:"path"`
 	URL  string `json:"url"`
 	// Size is in bytes.
@@ -213,14 +217,14 @@ type File struct {
 	ModifiedAt  time.Time `json:"modifiedAt"`
 }
 
-// Files are the files that a job made.
+// Files are the files that a job created.
 type Files struct {
 	Files []File `json:"files"`
-	// Truncated is whether there are more, which cannot be listed.
+	// Truncated is true if there are more files, which cannot be listed.
 	Truncated bool `json:"truncated"`
 }
 
-// Files returns the files that a job made.
+// Files returns the files that a job created.
 func (c *Client) Files(ctx context.Context, id job.ID) (Answer[Files], error) {
 	return Call[Files](ctx, c, http.MethodGet, jobPath(id, "/files"), nil)
 }

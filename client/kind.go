@@ -7,37 +7,37 @@ import (
 	"net/url"
 )
 
-// Kind is a sort of job.
+// Kind is a kind of job.
 type Kind struct {
 	Name string `json:"name"`
-	// Version is that of its prompt and schemas now: hex SHA-256.
+	// Version is the version of its current prompt and schemas: hex SHA-256.
 	Version     string `json:"version"`
 	Description string `json:"description"`
-	// Events is what the names of its events begin with.
+	// Events is the prefix of its events' names.
 	Events string `json:"events"`
-	// InputSchema and ResultSchema are JSON Schemas; Kinds leaves them out.
+	// InputSchema and ResultSchema are JSON Schemas. Kinds omits them.
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
 	ResultSchema json.RawMessage `json:"resultSchema,omitempty"`
-	// Actions are what the server does for Claude; Kinds leaves them out.
+	// Actions are things that the server can do for Claude. Kinds omits them.
 	Actions []Action `json:"actions,omitempty"`
 }
 
-// Action is something that the server does for Claude.
+// Action is something that the server can do for Claude.
 type Action struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	// Confirm says when a person must allow it: always, never, or a condition.
+	// Confirm determines when a person must approve it: "always", "never", or a condition.
 	Confirm     string          `json:"confirm"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 }
 
-// Kinds are the kinds that a server knows.
+// Kinds is a list of a server's kinds.
 type Kinds struct {
 	Kinds []Kind `json:"kinds"`
 }
 
-// Kinds lists the kinds, without their schemas.
+// Kinds returns the kinds, without their schemas.
 func (c *Client) Kinds(ctx context.Context) (Answer[Kinds], error) {
 	return Call[Kinds](ctx, c, http.MethodGet, "/api/kinds", nil)
 }

@@ -8,17 +8,17 @@ import (
 	"ringback/internal/job"
 )
 
-// Notifications are those that have not got through.
+// Notifications are the notifications that have not been delivered.
 type Notifications struct {
 	Notifications []job.Notification `json:"notifications"`
 }
 
-// Notifications lists those of a status; of both if it is empty.
+// Notifications returns the undelivered notifications with this status; empty means both statuses.
 func (c *Client) Notifications(ctx context.Context, status job.NotificationStatus) (Answer[Notifications], error) {
 	return Call[Notifications](ctx, c, http.MethodGet, "/api/notifications?limit=500&status="+url.QueryEscape(string(status)), nil)
 }
 
-// RetryNotification sends one again.
+// RetryNotification sends a notification again.
 func (c *Client) RetryNotification(ctx context.Context, id job.NotificationID) (Answer[Sent], error) {
 	return Call[Sent](ctx, c, http.MethodPost, "/api/notifications/"+url.PathEscape(string(id))+"/retry", nil)
 }

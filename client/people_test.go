@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// did drops what a call answered.
+// did drops the response of a call.
 func did[T any](_ client.Answer[T], err error) error { return err }
 
 func TestRequestsOfPeople(t *testing.T) {

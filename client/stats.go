@@ -14,41 +14,41 @@ type Stats struct {
 		ByStatus map[job.State]int64            `json:"byStatus"`
 		ByKind   map[string]map[job.State]int64 `json:"byKind"`
 	} `json:"jobs"`
-	// Checkpoints count the questions by type, Total all of them.
+	// Checkpoints counts the questions by type; Total counts all of them.
 	Checkpoints map[job.CheckpointType]CheckpointStats `json:"checkpoints"`
 	Total       CheckpointStats                        `json:"total"`
-	// Limits are those of Claude's that keep jobs waiting.
+	// Limits are Claude's rate limits that jobs are waiting for.
 	Limits []job.Limit `json:"limits"`
-	// Budgets are those of today (UTC), and Quotas those of kinds.
+	// Budgets are today's (UTC) budgets, and Quotas the quotas of kinds.
 	Budgets []Budget `json:"budgets"`
 	Quotas  []Quota  `json:"quotas"`
-	// Days are the last days that are kept, the oldest first.
+	// Days are the most recent days that are kept, oldest first.
 	Days []job.Day `json:"days"`
 }
 
-// CheckpointStats count questions, and what became of them. Rates are nil as long as
-// nothing can be said.
+// CheckpointStats counts questions and their outcomes. The mean and the rate are nil until there is
+// data.
 type CheckpointStats struct {
 	Opened   int64 `json:"opened"`
 	Answered int64 `json:"answered"`
 	Approved int64 `json:"approved"`
 	Denied   int64 `json:"denied"`
-	// SecondsToAnswer is the mean time from question to answer.
+	// SecondsToAnswer is the mean time from question to answer, in seconds.
 	SecondsToAnswer *float64 `json:"meanSecondsToAnswer"`
 	// ApprovalRate is the share of approvals among the decisions.
 	ApprovalRate *float64 `json:"approvalRate"`
 }
 
-// Budget is what may be spent today (UTC), and what was.
+// Budget is today's (UTC) budget and how much of it has been spent.
 type Budget struct {
-	// Of is "server" for all jobs, or "kind" for those of Kind.
+	// Of is "server" for all jobs, or "kind" for the jobs of Kind.
 	Of        job.BudgetOf `json:"of"`
 	Kind      string       `json:"kind"`
 	BudgetUSD float64      `json:"budgetUsd"`
 	SpentUSD  float64      `json:"spentUsd"`
 }
 
-// Name says whose budget it is.
+// Name returns the kind that the budget is for, or "all jobs".
 func (b Budget) Name() string {
 	if b.Kind != "" {
 		return b.Kind
@@ -56,7 +56,8 @@ func (b Budget) Name() string {
 	return "all jobs"
 }
 
-// Quota is how many jobs of a kind there may be, and are. A limit of 0 is none.
+// Quota contains the numbers of jobs of a kind that exist and that are allowed. A limit of 0 means
+// no limit.
 type Quota struct {
 	Kind   string `json:"kind"`
 	AtOnce int    `json:"atOnce"`
@@ -64,12 +65,12 @@ type Quota struct {
 	job.Count
 }
 
-// Stats returns the counts; a person's token does not show them.
+// Stats returns the counts. A user's token is not allowed to read them.
 func (c *Client) Stats(ctx context.Context) (Answer[Stats], error) {
 	return Call[Stats](ctx, c, http.MethodGet, "/api/stats", nil)
 }
 
-// Readiness is whether a server can work, and what is not as it should be.
+// Readiness describes whether a server can work, with warnings.
 type Readiness struct {
 	Status   string      `json:"status"`
 	Sandbox  string      `json:"sandbox"`
@@ -77,7 +78,7 @@ type Readiness struct {
 	Limits   []job.Limit `json:"limits"`
 }
 
-// Ready asks whether the server can work; where it cannot, the error says why.
+// Ready checks whether the server can work. If it cannot, the error contains the reason.
 func (c *Client) Ready(ctx context.Context) (Answer[Readiness], error) {
 	return Call[Readiness](ctx, c, http.MethodGet, "/readyz", nil)
 }

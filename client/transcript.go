@@ -7,8 +7,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Transcript returns what the Claude CLI printed for a job, one JSON object a
-// line; empty before its first turn.
+// Transcript returns the output of the Claude CLI for a job, one JSON object per line. It is empty
+// before the first turn.
 func (c *Client) Transcript(ctx context.Context, id job.ID) ([]byte, error) {
 	return c.fetch(ctx, http.MethodGet, jobPath(id, "/transcript"), nil)
 }

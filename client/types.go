@@ -2,19 +2,19 @@ package client
 
 import "ringback/internal/job"
 
-// What the API's records consist of. They are aliases: a field of type job.State is a State.
+// The types of the API's records. They are aliases: a field of type job.State is a State.
 type (
-	// Job is the record of a job. Result holds what Claude submitted once State is Received,
-	// Checkpoint the question that an AwaitingApproval or AwaitingInput job asks, ErrorCode
-	// and Error the reason why a job ended without a result.
+	// Job is the record of a job. Result holds what Claude submitted once State is Received.
+	// Checkpoint is the question of an AwaitingApproval or AwaitingInput job. ErrorCode and Error
+	// are the reason why a job ended without a result.
 	Job = job.Job
 	// JobID identifies a job: the API's requestId.
 	JobID = job.ID
 	// State is a job's status; State.Terminal reports whether the job has ended.
 	State = job.State
-	// Phase says what goes on within a state.
+	// Phase is a step within a state.
 	Phase = job.Phase
-	// Options are wishes for one job.
+	// Options are settings for one job.
 	Options = job.Options
 	// Simulation selects a stand-in for Claude.
 	Simulation = job.Simulation
@@ -22,29 +22,29 @@ type (
 	Priority = job.Priority
 	// Activity is the latest progress of a job.
 	Activity = job.Activity
-	// ActivityType is what Claude says it is doing.
+	// ActivityType is the type of activity that Claude reports.
 	ActivityType = job.ActivityType
-	// Code is the reason, for programs, why a job ended without a result.
+	// Code is the machine-readable reason why a job ended without a result.
 	Code = job.Code
 	// Failure describes a turn that ended without a result.
 	Failure = job.Failure
 	// QueuePlace is a job's place in the queue.
 	QueuePlace = job.QueuePlace
-	// Usage is what a job has consumed.
+	// Usage is the consumption of a job.
 	Usage = job.Usage
-	// Word is a message that a person wrote to a job.
+	// Word is a message that a person sent to a job.
 	Word = job.Word
 	// Interrupt is a request to stop what a turn does.
 	Interrupt = job.Interrupt
-	// InterruptScope is what it ends.
+	// InterruptScope is the extent of an Interrupt: the commands or the turn.
 	InterruptScope = job.InterruptScope
-	// Hearing says whether Claude has read a message.
+	// Hearing describes whether Claude has read a message.
 	Hearing = job.Hearing
-	// HearingStatus is Hearing in a word.
+	// HearingStatus is the status of a Hearing.
 	HearingStatus = job.HearingStatus
 	// AuditHead is the end of a job's audit log.
 	AuditHead = job.AuditHead
-	// BulkAction is what Bulk can do to many jobs.
+	// BulkAction is an action that Bulk can apply to many jobs.
 	BulkAction = job.BulkAction
 	// CLIVersion is a version of the Claude CLI that ran turns of a job.
 	CLIVersion = job.CLIVersion
@@ -63,7 +63,7 @@ const (
 	Failed           = job.Failed
 )
 
-// What Bulk does to each of at most MostInBulk jobs.
+// The actions of Bulk, and the maximum number of jobs per call.
 const (
 	BulkCancel = job.BulkCancel
 	BulkRetry  = job.BulkRetry
@@ -76,41 +76,41 @@ type (
 	Checkpoint = job.Checkpoint
 	// CheckpointID identifies a checkpoint.
 	CheckpointID = job.CheckpointID
-	// CheckpointType is the sort of question.
+	// CheckpointType is the type of a question.
 	CheckpointType = job.CheckpointType
-	// CheckpointStatus says whether a checkpoint waits.
+	// CheckpointStatus is the status of a checkpoint.
 	CheckpointStatus = job.CheckpointStatus
-	// CheckpointProps are the known fields of Checkpoint.Props, to unmarshal it into.
+	// CheckpointProps are the known fields of Checkpoint.Props; unmarshal it into this type.
 	CheckpointProps = job.Props
 	// GivenReply is the answer that a checkpoint has received.
 	GivenReply = job.Reply
 	// Decision is a yes or no.
 	Decision = job.Decision
-	// ApprovalScope says for how much a yes is.
+	// ApprovalScope is the extent of an approval.
 	ApprovalScope = job.ApprovalScope
 	// Approval is a standing approval.
 	Approval = job.Approval
-	// Covers is what a standing approval lets through.
+	// Covers describes what a standing approval allows.
 	Covers = job.Covers
-	// CoveredExample is one call that it would.
+	// CoveredExample is one call that it would allow.
 	CoveredExample = job.Example
-	// Asked is what a question asks to be allowed, in parts.
+	// Asked describes what a question asks approval for, in parts.
 	Asked = job.Asked
-	// AskedField is one field of the input that it is about.
+	// AskedField is one field of the input in question.
 	AskedField = job.AskedField
-	// Segment is a piece of a text with its source.
+	// Segment is a piece of text with its source.
 	Segment = job.Segment
-	// SegmentSource says whose words a Segment is.
+	// SegmentSource is the source of a Segment.
 	SegmentSource = job.SegmentSource
-	// AnswerProps words one of the two answers to a Confirmation.
+	// AnswerProps is the text of one of the two answers to a Confirmation.
 	AnswerProps = job.AnswerProps
-	// Preview is what an action would do.
+	// Preview shows what an action would do.
 	Preview = job.Preview
-	// PreviewFormat says how its text is shown.
+	// PreviewFormat is the format of a preview's text.
 	PreviewFormat = job.PreviewFormat
-	// Utterance is one message of the exchange about a question.
+	// Utterance is one message of the conversation about a question.
 	Utterance = job.Utterance
-	// Shown describes how a question was shown to the person who answers it.
+	// Shown describes how a question was displayed before it was answered.
 	Shown = job.Shown
 )
 
@@ -124,7 +124,7 @@ const (
 	FormRequirements   = job.FormRequirements
 )
 
-// Open is the status of checkpoints that wait for a reply, Answered of those that have one.
+// Open is the status of checkpoints that wait for a reply; Answered of those that have one.
 const (
 	Open     = job.Open
 	Answered = job.Answered
@@ -141,21 +141,21 @@ const (
 type (
 	// Message is an entry of a session's chat.
 	Message = job.Message
-	// MessageType says what a message is.
+	// MessageType is the type of a message.
 	MessageType = job.MessageType
 	// Sender is the user or the assistant.
 	Sender = job.Sender
 	// Part is a piece of a message.
 	Part = job.Part
-	// PartType says what a part is.
+	// PartType is the type of a part.
 	PartType = job.PartType
-	// PartState says how far the call of a tool is.
+	// PartState is the progress of a tool call.
 	PartState = job.PartState
 )
 
 // Events.
 type (
-	// Seq is the id of an event; those of one user increase.
+	// Seq is the id of an event. The ids of one user's events increase.
 	Seq = job.Seq
 	// EventType is the last part of an event's name.
 	EventType = job.EventType
@@ -179,10 +179,10 @@ const (
 
 // Errors.
 type (
-	// Error is a refusal of the server: Message says what is wrong, Details which fields, Hint
-	// what to do. Get it with errors.As or errors.AsType[*client.Error].
+	// Error is an error response of the server: Message describes the problem, Details the wrong
+	// fields, and Hint what to do. Get it with errors.As or errors.AsType[*client.Error].
 	Error = job.Error
-	// ErrorKind classifies errors, as their status does.
+	// ErrorKind classifies errors, as the HTTP status does.
 	ErrorKind = job.ErrorKind
 	// ErrorDetail is one wrong field.
 	ErrorDetail = job.Detail
@@ -206,48 +206,48 @@ func HasKind(err error, kind ErrorKind) bool { return job.HasKind(err, kind) }
 
 // Changes of code.
 type (
-	// Diff is what a job changed in one repository.
+	// Diff contains a job's changes in one repository.
 	Diff = job.DiffOutput
-	// FileDiff is one file of it.
+	// FileDiff is one file of a Diff.
 	FileDiff = job.FileDiff
-	// FileStatus says what became of a file.
+	// FileStatus is the kind of change to a file.
 	FileStatus = job.FileStatus
-	// LeftOut counts what is not in a diff.
+	// LeftOut describes a file that is not part of a change.
 	LeftOut = job.LeftOut
 	// VerifierOutput is the outcome of a verifier.
 	VerifierOutput = job.VerifierOutput
-	// Viewed are the files that a person has marked as viewed.
+	// Viewed lists the files that a person has marked as viewed.
 	Viewed = job.Viewed
-	// ViewedFile is one of them.
+	// ViewedFile is one of these files.
 	ViewedFile = job.ViewedFile
-	// SteeringState says how often a change was steered.
+	// SteeringState contains how often a change was steered.
 	SteeringState = job.SteeringState
-	// SteeringIteration is one round.
+	// SteeringIteration is one round of steering.
 	SteeringIteration = job.SteeringIteration
 )
 
-// What operators see.
+// Records for operators.
 type (
-	// Limit is a limit of Claude's that keeps jobs waiting.
+	// Limit is a rate limit of Claude's that jobs are waiting for.
 	Limit = job.Limit
-	// BudgetOf says what a budget is for.
+	// BudgetOf is the subject of a budget: all jobs or a kind.
 	BudgetOf = job.BudgetOf
-	// Day counts what happened on a day.
+	// Day contains the counts of one day.
 	Day = job.Day
-	// DurationClass counts what took so long at most.
+	// DurationClass is one class of a histogram of durations.
 	DurationClass = job.Class
-	// Examination is what Examine found in the store.
+	// Examination is the report of Examine.
 	Examination = job.Examination
-	// Finding is one thing that does not fit.
+	// Finding is one problem in the store.
 	Finding = job.Finding
-	// Notification is one that was not delivered.
+	// Notification is a notification that was not delivered.
 	Notification = job.Notification
 	// NotificationID identifies it.
 	NotificationID = job.NotificationID
-	// NotificationStatus says whether it is still tried.
+	// NotificationStatus is the status of a Notification.
 	NotificationStatus = job.NotificationStatus
-	// NotificationCount counts those of a receiver.
+	// NotificationCount counts the undelivered notifications of a receiver.
 	NotificationCount = job.NotificationCount
-	// Receiver is where notifications go.
+	// Receiver is a destination of notifications.
 	Receiver = job.Receiver
 )

@@ -10,8 +10,7 @@ import (
 	"ringback/client"
 )
 
-// Every type that a caller can meet has a name that the caller can write: none is only in an
-// internal package.
+// Every type that a caller can meet has an exported name in this package.
 func TestTypesHaveNames(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("types.go")

@@ -9,9 +9,9 @@ import (
 	"ringback/internal/job"
 )
 
-// Wait returns the record of a job as soon as the job has ended or is in one of the given
-// states: Wait(ctx, id, AwaitingApproval, AwaitingInput) also returns when it asks a person.
-// It outlasts restarts of the server. Errors: those of Get, and that of ctx.
+// Wait returns the record of a job as soon as the job has ended or is in one of the given states.
+// For example, Wait(ctx, id, AwaitingApproval, AwaitingInput) also returns when the job asks a
+// person. It survives restarts of the server. Errors: those of Get, and that of ctx.
 func (c *Client) Wait(ctx context.Context, id job.ID, states ...job.State) (Answer[job.Job], error) {
 	record, err := c.Get(ctx, id)
 	if err != nil || reached(record, states) {
@@ -37,14 +37,14 @@ func reached(record Answer[job.Job], states []job.State) bool {
 	return record.Value.State.Terminal() || slices.Contains(states, record.Value.State)
 }
 
-// movesJob reports whether a job's state may have changed with an event.
+// movesJob reports whether an event may come with a change of the job's state.
 func movesJob(e Event) bool {
 	return !slices.Contains([]job.EventType{job.EventActivity, job.EventPartial, job.EventMessage, job.EventHeard}, e.Type())
 }
 
-// UntilAvailable repeats a request as long as the server does not answer or is Unavailable, twice
-// a second or as the server asks. Use it for requests that may arrive twice: those that read, and
-// Create with an IdempotencyKey.
+// UntilAvailable repeats a request until the server responds and is not Unavailable: every 500 ms,
+// or later if the server asks for it. Use it only for requests that can be repeated safely: reads,
+// and Create with an IdempotencyKey.
 func UntilAvailable[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	for {
 		answer, err := ask()

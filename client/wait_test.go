@@ -12,8 +12,8 @@ import (
 	"ringback/client"
 )
 
-// jobIn is a server with one job, whose record says each of the answers in turn; after the first, its
-// WebSocket has an event for each.
+// jobIn returns a server with one job, whose record contains each of the answers in turn. After the
+// first, its WebSocket has an event for each.
 func jobIn(t *testing.T, answers ...string) (api *client.Client, questions func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -42,7 +42,7 @@ func jobIn(t *testing.T, answers ...string) (api *client.Client, questions func(
 			_ = conn.WriteMessage(websocket.TextMessage, []byte(`{"id":"`+client.Seq(2*i+2).String()+`","event":"k:running","requestId":"r1"}`))
 		}
 		mu.Unlock()
-		_, _, _ = conn.ReadMessage() // until the client goes
+		_, _, _ = conn.ReadMessage() // until the client disconnects
 		mu.Lock()
 	}))
 	t.Cleanup(server.Close)

@@ -15,26 +15,26 @@ import (
 	"ringback/internal/job"
 )
 
-// Watch says which events to listen to.
+// Watch selects the events to listen to.
 type Watch struct {
-	// UserID is whose events; empty means the token's user.
+	// UserID is the owner of the events; empty means the token's user.
 	UserID string
-	// RequestID narrows them to one job; empty: all jobs of the user.
+	// RequestID restricts them to one job; empty means all jobs of the user.
 	RequestID job.ID
-	// Text asks for the text of that job as Claude writes it, too: job.TextEvent.
+	// Text also requests the text of that job as Claude writes it: job.TextEvent.
 	Text bool
-	// Since is the id of the last event known, 0 for all that are kept; nil: only
-	// new ones.
+	// Since is the id of the last known event. 0 means all retained events; nil means only new
+	// ones.
 	Since *job.Seq
-	// Patient keeps trying when not even the first connection can be made.
+	// Patient keeps retrying even if the first connection fails.
 	Patient bool
-	// AwayFunc, if set, is told why the server is away, once each time it goes.
+	// AwayFunc, if set, is called with the reason each time the server becomes unreachable.
 	AwayFunc func(error)
 }
 
-// Watch yields events as they happen, each once. A lost connection is made
-// again, and the events missed meanwhile follow. It ends with ctx, or with an
-// error when the server refuses or was never there.
+// Watch yields events as they happen, each once. After a lost connection, it reconnects and yields
+// the events missed in between. It ends with ctx, or with an error if the server refuses or could
+// not be reached at first.
 func (c *Client) Watch(ctx context.Context, w Watch) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		s := &subscription{client: c, watch: w, yield: yield, begun: time.Now()}
@@ -70,21 +70,21 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// subscription is one Watch over all of its connections.
+// subscription is one Watch across all of its connections.
 type subscription struct {
 	client *Client
 	watch  Watch
 	yield  func(Event, error) bool
 	begun  time.Time
-	known  bool    // a connection was made once
-	gone   bool    // AwayFunc was told
-	over   bool    // nobody listens any more
+	known  bool    // a connection was established once
+	gone   bool    // AwayFunc was called
+	over   bool    // the consumer has stopped
 	last   job.Seq // the last event yielded or known before
-	// filter drops events older than begun: see resume.
+	// filter drops events older than begun, see resume.
 	filter bool
 }
 
-// final reports whether trying again is of no use.
+// final reports whether retrying is useless.
 func (s *subscription) final(err error) bool {
 	var e *job.Error
 	if !errors.As(err, &e) {
@@ -108,7 +108,7 @@ func (s *subscription) away(err error) {
 	s.gone = true
 }
 
-// connect makes a connection and listens until it is lost.
+// connect opens a connection and listens until it is lost.
 func (s *subscription) connect(ctx context.Context) error {
 	s.resume()
 	conn, err := s.dial(ctx)
@@ -121,9 +121,9 @@ func (s *subscription) connect(ctx context.Context) error {
 	return s.listen(conn)
 }
 
-// resume chooses where to go on. A watch of only new events whose connection
-// was lost before the first of them has no id to go on from: it asks for all
-// that are kept and drops those from before it began.
+// resume chooses the event to continue from. If a watch of only new events loses its connection
+// before the first event, it has no id to continue from. It then requests all retained events and
+// drops those from before it began.
 func (s *subscription) resume() {
 	if s.known && s.watch.Since == nil {
 		s.watch.Since, s.filter = new(job.Seq), true
@@ -148,7 +148,7 @@ func (s *subscription) dial(ctx context.Context) (*websocket.Conn, error) {
 	return nil, refusal(resp)
 }
 
-// dialer opens WebSockets the way in which the client's requests are sent.
+// dialer opens WebSockets with the transport settings of the client's requests.
 func (c *Client) dialer() *websocket.Dialer {
 	d := &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 15 * time.Second}
 	if t, ok := c.http.Transport.(*http.Transport); ok {
@@ -178,10 +178,10 @@ func (s *subscription) url() string {
 	return "ws" + strings.TrimPrefix(s.client.base, "http") + "/ws?" + query.Encode()
 }
 
-// deadAfter is how long a server may be silent: it pings more often.
+// deadAfter is the longest silence of a live server; it pings more often than that.
 const deadAfter = 90 * time.Second
 
-// listen yields what arrives on one connection until it is lost.
+// listen yields the events of one connection until it is lost.
 func (s *subscription) listen(conn *websocket.Conn) error {
 	alive := func() { _ = conn.SetReadDeadline(time.Now().Add(deadAfter)) }
 	answer := conn.PingHandler()
@@ -202,8 +202,7 @@ func (s *subscription) listen(conn *websocket.Conn) error {
 	}
 }
 
-// closed makes an error of ours of a close code by which the server says that
-// connecting again is of no use.
+// closed converts a close code that means "do not reconnect" to an error of this package.
 func closed(err error) error {
 	kinds := map[int]job.ErrorKind{4400: job.Invalid, 4401: job.Unauthorized, 4403: job.Forbidden}
 	if end, ok := errors.AsType[*websocket.CloseError](err); ok && kinds[end.Code] != "" {
@@ -212,10 +211,10 @@ func closed(err error) error {
 	return err
 }
 
-// clocksDiffer is by how much the clocks of two machines may.
+// clocksDiffer is the assumed maximum difference between the clocks of two machines.
 const clocksDiffer = 5 * time.Second
 
-// wants decides whether an event is new, and notes how far we are.
+// wants reports whether an event is new, and records its id.
 func (s *subscription) wants(e Event) bool {
 	if e.Name == Resync {
 		return s.resync()
@@ -231,8 +230,9 @@ func (s *subscription) wants(e Event) bool {
 	return !s.filter || !e.Time.Before(s.begun.Add(-clocksDiffer))
 }
 
-// resync notes that what was heard last is not the server's past: what comes now is new,
-// whatever its id. Who has heard nothing yet misses nothing.
+// resync records that the last known id does not belong to the server's history: all events that
+// follow are new, whatever their ids. It reports whether to yield the event: a watch that has
+// received no event yet misses nothing.
 func (s *subscription) resync() bool {
 	s.last = 0
 	return !s.filter || *s.watch.Since > 0

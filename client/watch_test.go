@@ -17,8 +17,8 @@ import (
 	"ringback/internal/job"
 )
 
-// wsServer is a server whose connections play a script each: what to send
-// before the connection is lost.
+// wsServer is a server with a script for each connection: the frames to send before the connection
+// is lost.
 type wsServer struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ func (s *wsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		frames, s.scripts = s.scripts[0], s.scripts[1:]
 	}
 	s.mu.Unlock()
-	if len(frames) == 1 && frames[0][0] == '!' { // an answer that is no WebSocket
+	if len(frames) == 1 && frames[0][0] == '!' { // a response that does not upgrade to WebSocket
 		var status int
 		_, _ = fmt.Sscanf(frames[0], "!%d", &status)
 		w.WriteHeader(status)
@@ -59,7 +59,7 @@ func (s *wsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = conn.WriteMessage(websocket.TextMessage, []byte(frame))
 	}
 	if last {
-		_, _, _ = conn.ReadMessage() // until the client goes
+		_, _, _ = conn.ReadMessage() // until the client disconnects
 		return
 	}
 	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(4008, "too slow"), time.Now().Add(time.Second))
@@ -75,7 +75,7 @@ func event(id int, at time.Time) string {
 	return fmt.Sprintf(`{"id":"%d","event":"k:activity","requestId":"r1","userId":"u1","time":%q,"data":{"n":%d}}`, id, at.Format(time.RFC3339Nano), id)
 }
 
-// watch collects the ids of so many events.
+// watch collects the ids of the first count events.
 func watch(t *testing.T, s *wsServer, w client.Watch, count int) []job.Seq {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -243,8 +243,8 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The store has gone back: what it tells then is new, whatever its id, and the connection
-// after that goes on from there.
+// After the store has gone back, all later events are new, whatever their ids, and the next
+// connection continues from them.
 func TestWatchGoesOnBehindAResync(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

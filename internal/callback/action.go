@@ -33,14 +33,14 @@ type actionCall struct {
 	// confirmed is true if Claude states that a person has allowed the call.
 	confirmed bool
 	operation job.Operation
-	// preview is what the action would do, made at previewedAt; nil for an action without one.
+	// preview is the preview of the action, generated at previewedAt; nil for an action without one.
 	preview     *job.Preview
 	previewedAt time.Time
 }
 
-// action runs an action of the kind, if a person has allowed it where one must. What
-// Claude says of that ("confirmed") only tells whether to run it or to ask: the store
-// starts a run on a recorded yes to exactly this input, and uses that up.
+// action runs an action of the kind, if a person has allowed it or none has to.
+// Claude's "confirmed" only decides between running and asking: the store starts a run
+// only after a recorded yes to exactly this input, and uses up that yes.
 func (h *Handler) action(in *call) (any, error) {
 	if details := in.fits(h.schemas.action); details != nil {
 		return nil, h.wrongPayload(in, details)
@@ -83,7 +83,7 @@ func (h *Handler) action(in *call) (any, error) {
 	return h.outcomeOf(a, run)
 }
 
-// run is the run of the action that is called.
+// run returns the run that the call starts.
 func (a *actionCall) run() action.Run {
 	return action.Run{
 		RequestID: a.id, Header: a.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Tools: a.kind.Policy.ToolRules(), Input: a.input,
@@ -91,10 +91,10 @@ func (a *actionCall) run() action.Run {
 	}
 }
 
-// noDigest is the digest of a preview that could not be made: no approval is of it.
+// noDigest is the digest of a preview that failed: no approval has it.
 const noDigest = "none"
 
-// makePreview makes the preview of the call, and binds the call to it.
+// makePreview generates the preview of the call, and binds the call to it.
 func (h *Handler) makePreview(a *actionCall) error {
 	begin := time.Now()
 	made, err := h.actions.Preview(a.ctx, a.run())
@@ -108,7 +108,7 @@ func (h *Handler) makePreview(a *actionCall) error {
 	return nil
 }
 
-// previewFailed tells Claude that nobody can be asked, since there is nothing to show them.
+// previewFailed reports to Claude that no person was asked, because there is nothing to show them.
 func (h *Handler) previewFailed(a *actionCall, err error) (any, error) {
 	h.log.Warn("preview failed", "requestId", a.id, "action", a.action.Name, "error", err)
 	return map[string]any{
@@ -139,8 +139,8 @@ func (h *Handler) readActionCall(in *call) (*actionCall, error) {
 	return a, err
 }
 
-// takeInput reads the input and whether the call is confirmed. Claude may state that in the input,
-// too, as a parameter of the action: no kind can declare a field of that name.
+// takeInput reads the input and whether the call is confirmed. Claude may also put confirmed into
+// the input, like a parameter of the action: no kind can declare a field of that name.
 func (a *actionCall) takeInput() {
 	a.input, _ = a.payload["input"].(map[string]any)
 	a.confirmed, _ = a.payload["confirmed"].(bool)
@@ -182,17 +182,17 @@ func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (any, error) {
 	return response{ended.Result, func() { _ = h.jobs.AckActionResult(a.ctx, a.id, approval.Key(a.operation), run) }}, nil
 }
 
-// actionWait is how much longer than HOLD a call waits for an action: curl waits
-// a little longer still.
+// actionWait is the time, in addition to HOLD, that a call waits for an action; curl
+// waits a little longer.
 const actionWait = 10 * time.Second
 
 func unknownOutcome(name string) json.RawMessage {
 	return fmt.Appendf(nil, `{"status":"error","success":false,"message":"The server was interrupted while %s was running. Whether it took effect is not known: do not run it again before the user has looked."}`, name)
 }
 
-// response is an answer that is written in full before what follows from it is
-// stored: where Claude has not heard how an action ended, or what a person has replied, the
-// same call asks again.
+// response is an answer with an effect that is stored only after the answer is written in
+// full. If Claude has not received the end of an action, or a person's reply, the same call
+// asks for it again.
 type response struct {
 	json.RawMessage
 	afterWrite func()

@@ -16,13 +16,13 @@ import (
 
 var shop = object{"name": "shop"}
 
-// step is one call of the action deploy, and what comes of it.
+// step is one call of the action deploy, and its outcome.
 type step struct {
 	says      string
 	before    func(*turn)
 	input     object
 	confirmed bool
-	// status is the answer's, ran how often actions have run then.
+	// status is the answer's status, ran the number of runs so far.
 	status string
 	ran    int32
 }
@@ -143,7 +143,7 @@ func TestCallsThatAreNoAction(t *testing.T) {
 	}
 }
 
-// Where Claude has not heard how an action ended, the same call asks again and does
+// If Claude has not received the end of an action, the same call asks again and does
 // not run it again.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/job"
 )
 
-// A yes is told once, used once, and ends with its job.
+// An approval is delivered once, used once, and ends with its job.
 func TestAYesIsNotToldASecondTime(t *testing.T) {
 	t.Parallel()
 	ask := func(turn *turn, confirmed bool) string {
@@ -65,7 +65,8 @@ func TestAYesIsNotToldASecondTime(t *testing.T) {
 	}
 }
 
-// What the model names like what a person has said is not answered as that.
+// Fields in the model's input with the names of a person's answer are not returned as
+// that answer.
 func TestNoInputPosesAsAnAnswer(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"decision", "reply", "exchange", "instruction", "status", "message", "success", "error", "result", "output", "input"} {

@@ -17,8 +17,8 @@ const (
 	expired = "refused: the approval has expired"
 )
 
-// reasons are the entries of the job's audit log, each with its detail. It fails the test
-// if a run is not named by what is about one, or is named by anything else.
+// reasons returns the entries of the job's audit log, each with its detail. It fails the
+// test if an entry about a run has no run ID, or another entry has one.
 func (t *turn) reasons() []string {
 	t.t.Helper()
 	var list []string
@@ -79,7 +79,7 @@ func TestTheAuditLogSaysWhyOnce(t *testing.T) {
 	}
 }
 
-// A call that waits for a person hears what became of it, not something that did not happen.
+// A call that waits for a person gets the true outcome, not something that did not happen.
 func TestAHeldToolCallHearsWhyItDidNotRun(t *testing.T) {
 	t.Parallel()
 	decide := func(given checkpoint.Reply) func(*turn) { return func(turn *turn) { turn.reply(given) } }

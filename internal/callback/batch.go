@@ -13,7 +13,7 @@ import (
 	"ringback/internal/store"
 )
 
-// lastBatch is the highest number that a batch may have.
+// lastBatch is the highest number of a batch.
 const lastBatch = 1000
 
 const batchSchema = `{
@@ -61,7 +61,7 @@ func (h *Handler) batch(in *call) (any, error) {
 type batch struct {
 	*call
 	kind *kind.Kind
-	// index counts batches from 1; final is whether the result is whole with this one.
+	// index counts batches from 1; final is set if the result is complete with this one.
 	index int
 	final bool
 	list  []any
@@ -77,8 +77,8 @@ func readBatch(in *call, k *kind.Kind) *batch {
 	return b
 }
 
-// impossible says why no result can hold these items beside the batches that
-// were accepted.
+// impossible returns why no result can contain these items together with the accepted
+// batches.
 func (b *batch) impossible(accepted map[int]json.RawMessage) ([]job.Detail, error) {
 	var before []schema.Batch
 	for _, i := range slices.Sorted(maps.Keys(accepted)) {
@@ -104,11 +104,11 @@ func validateItems(items *schema.Schema, list []any) []job.Detail {
 	return details
 }
 
-// batchTries is how often a batch is judged anew because others came between.
+// batchTries limits how often a batch is validated again because others came in between.
 const batchTries = 50
 
-// partBatch accepts a batch that is not the final one. It is judged together with
-// those accepted before, and stored only if these are all there still are.
+// partBatch accepts a batch that is not the final one. It is validated together with
+// the accepted ones, and stored only if no others have arrived since.
 func (h *Handler) partBatch(b *batch) (any, error) {
 	text, err := json.Marshal(b.list)
 	if err != nil {
@@ -145,8 +145,8 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 	return b.received(total), nil
 }
 
-// judge says what is wrong with a batch beside the others, and how many others
-// there are. One that was accepted before is not judged again: it is recognised.
+// judge returns what is wrong with a batch given the others, and the number of others.
+// A batch that was already accepted is not validated again, but recognized.
 func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) {
 	collected, err := h.store.Batches(b.ctx, b.id)
 	if err != nil {
@@ -189,8 +189,8 @@ func (h *Handler) finalBatch(b *batch) (any, error) {
 	return h.submitJoined(b, all, job.Digest(submitted))
 }
 
-// submitJoined submits the result that the final batch completes. digest is that of
-// the final batch: by it, the same is known when it is sent again.
+// submitJoined submits the result that the final batch completes. digest identifies the
+// final batch if it is sent again.
 func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) {
 	delete(b.payload, "batch")
 	delete(b.payload, "final")
@@ -221,12 +221,12 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 	return b.received(len(all)), nil
 }
 
-// received answers a batch: how many items were in it, and how many are there in all.
+// received answers a batch with the number of its items and of all items.
 func (b *batch) received(total int) receivedBatch {
 	return receivedBatch{Success: true, Received: len(b.list), Total: total}
 }
 
-// receivedBatch says how many items were in a batch, and how many there are in all.
+// receivedBatch contains the number of items in a batch, and of all items so far.
 type receivedBatch struct {
 	Success  bool `json:"success"`
 	Received int  `json:"received"`
@@ -256,7 +256,7 @@ func join(before map[int]json.RawMessage, index int, final []any) ([]any, []job.
 	return append(all, final...), nil, nil
 }
 
-// repeatedFinal answers a final batch when there is a result already.
+// repeatedFinal answers a final batch if there is a result already.
 func (h *Handler) repeatedFinal(b *batch, c store.Collected, sent string) (any, error) {
 	if c.Digest != sent {
 		return nil, b.refused(lifecycle.Outcome{Kind: lifecycle.Conflict})
@@ -270,7 +270,7 @@ func (h *Handler) repeatedFinal(b *batch, c store.Collected, sent string) (any, 
 	return b.received(len(kept.Suggestions)), nil
 }
 
-// partial is the data of a batch's event.
+// partial returns the data of a batch's event.
 func partial(list []any, total int) (json.RawMessage, error) {
 	if list == nil {
 		list = []any{}

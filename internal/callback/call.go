@@ -24,28 +24,28 @@ const (
 	unknownOrExpired = "Unknown or expired request"
 )
 
-// call is one callback whose envelope and signature are in order.
+// call is one callback with a valid envelope and signature.
 type call struct {
 	ctx     context.Context //nolint:containedctx // a call is one HTTP request
 	id      job.ID
 	header  store.JobHeader
 	payload map[string]any
-	// signature is what it was signed with; empty where it was not.
+	// signature is the signature of the call; empty if it has none.
 	signature job.Signature
-	// name is the action that the path names.
+	// name is the name of the action in the path.
 	name string
-	// address is where it comes from.
+	// address is the caller's address.
 	address string
-	// limiter bounds how fast its turn may call.
+	// limiter limits the rate of the turn's calls.
 	limiter *rate.Limiter
-	// unknown is what this endpoint says of a request it does not know.
+	// unknown is this endpoint's message about an unknown request.
 	unknown string
-	// waiting reports whether a message waits that the turn could be told; nil if that is not known.
+	// waiting reports whether a message waits to be delivered to the turn; nil if unknown.
 	waiting *bool
 }
 
-// open reads a callback up to its signature. The call is returned with the error as
-// far as it was read.
+// open reads a callback up to its signature. With an error, it returns the call as far
+// as it was read.
 func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), h.opts.BodyLimit)
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 		return tooFast()
 	}
 	in.header = r.header
-	if !fresh && !ep.cached { // another turn may have begun, and this caller's be over
+	if !fresh && !ep.cached { // another turn may have started, and this caller's may be over
 		var known bool
 		if in.header, _, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
 			return cmp.Or(err, in.unknownRequest())
@@ -92,8 +92,8 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	return h.wrongSignature(in)
 }
 
-// forClaude adds to an error about a body what Claude can do about it: its payloads are files that
-// curl sends.
+// forClaude adds a hint for Claude to an error about a body: its payloads are files that curl
+// sends.
 func forClaude(err error) error {
 	e, ok := errors.AsType[*job.Error](err)
 	if !ok {
@@ -111,19 +111,19 @@ func forClaude(err error) error {
 
 type callerKey struct{}
 
-// WithCaller is a context in which callbacks are those of one job.
+// WithCaller returns a context in which only callbacks of one job are allowed.
 func WithCaller(ctx context.Context, id job.ID) context.Context {
 	return context.WithValue(ctx, callerKey{}, id)
 }
 
-// Caller is the job whose callbacks alone may be called in a context; empty for any.
+// Caller returns the only job that may be called back for in a context; empty for any.
 func Caller(ctx context.Context) job.ID {
 	id, _ := ctx.Value(callerKey{}).(job.ID)
 	return id
 }
 
-// takeHeaders reads the envelope of a call whose body is not its caller's to
-// write: the CLI's hook, and what it sends over MCP.
+// takeHeaders reads the envelope from the headers if the caller cannot write the body:
+// for the CLI's hook, and for its requests over MCP.
 func takeHeaders(r *http.Request, body map[string]any) {
 	for _, of := range [...]struct{ field, header string }{{"requestId", claude.HeaderRequestID}, {"hmac", claude.HeaderSignature}} {
 		if value := r.Header.Get(of.header); value != "" {
@@ -157,8 +157,8 @@ func (in *call) takeEnvelope(unsigned bool) (job.Signature, error) {
 	return "", e
 }
 
-// lookUp finds the request that a call names, in the cache or the store. What the
-// cache holds may be out of date: whatever is refused by it is looked up anew.
+// lookUp finds the request of a call, in the cache or the store. The cache may be
+// stale: before a call is refused because of it, the request is read again.
 func (h *Handler) lookUp(in *call) (r *request, isFresh bool, err error) {
 	if r, cached := h.cache.Get(in.id); cached {
 		return r, false, nil
@@ -175,8 +175,8 @@ func (h *Handler) lookUp(in *call) (r *request, isFresh bool, err error) {
 	return r, true, err
 }
 
-// refresh reads the request anew. A request that has ended without a result
-// takes no callbacks.
+// refresh reads the request again. A request that has ended without a result accepts no
+// callbacks.
 func (h *Handler) refresh(in *call) (*request, error) {
 	header, state, ok, err := h.store.Header(in.ctx, in.id)
 	if err != nil {
@@ -190,10 +190,10 @@ func (h *Handler) refresh(in *call) (*request, error) {
 	}
 	limiter := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
 	if before, cached := h.cache.Peek(in.id); cached {
-		limiter = before.limiter // reading anew must not let a caller be faster
+		limiter = before.limiter // refreshing must not raise a caller's rate
 	}
 	r := &request{header: header, limiter: limiter}
-	h.cache.Add(job.ID(strings.Clone(string(in.id))), r) // else it keeps the whole body
+	h.cache.Add(job.ID(strings.Clone(string(in.id))), r) // a substring would keep the whole body
 	return r, nil
 }
 
@@ -202,8 +202,8 @@ func (in *call) unknownRequest() error {
 		WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
 }
 
-// wrongSignature makes sure that the signature is wrong by what the store knows now,
-// for each turn has a new secret, and that the request is still open.
+// wrongSignature checks a wrong signature again with the current state of the store,
+// because each turn has a new secret, and checks that the request is still open.
 func (h *Handler) wrongSignature(in *call) error {
 	r, err := h.refresh(in)
 	if err != nil {
@@ -216,8 +216,8 @@ func (h *Handler) wrongSignature(in *call) error {
 	return nil
 }
 
-// fits judges a payload by a schema of ours, and returns what is wrong. As in the bodies of the API,
-// a field that is null counts as absent.
+// fits validates a payload with one of our schemas, and returns what is wrong. As in the API's
+// bodies, a null field counts as absent.
 func (in *call) fits(s *schema.Schema) []job.Detail {
 	in.dropNulls()
 	return s.Validate(in.payload)
@@ -227,8 +227,8 @@ func (in *call) dropNulls() {
 	maps.DeleteFunc(in.payload, func(_ string, value any) bool { return value == nil })
 }
 
-// wrongPayload answers a payload that breaks its schema; but a request that is
-// no longer open, or a turn that is over, is told that instead.
+// wrongPayload answers a payload that breaks its schema. If the request is no longer
+// open, or the turn is over, it returns that error instead.
 func (h *Handler) wrongPayload(in *call, details []job.Detail) error {
 	r, err := h.refresh(in)
 	if err != nil {

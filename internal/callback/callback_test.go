@@ -74,7 +74,7 @@ Run an errand.`)},
 	},
 }
 
-// server is everything behind the callbacks, on a store of its own.
+// server is everything behind the callbacks, with its own store.
 type server struct {
 	t           *testing.T
 	store       *store.Store
@@ -119,7 +119,7 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	return s
 }
 
-// turn is a job's turn that the test plays Claude for.
+// turn is a job's turn in which the test plays Claude.
 type turn struct {
 	*server
 	id        job.ID
@@ -147,7 +147,7 @@ func inputFor(kindName string) object {
 	return object{}
 }
 
-// take starts the job's next turn, which has a signature of its own.
+// take starts the job's next turn, which has its own signature.
 func (t *turn) take() {
 	t.t.Helper()
 	for p := range store.Partition(store.Partitions) {
@@ -190,20 +190,20 @@ func (t *turn) job() job.Job {
 	return j
 }
 
-// signed is a payload in the turn's envelope.
+// signed returns a payload in the turn's envelope.
 func (t *turn) signed(payload object) object {
 	all := object{"requestId": t.id, "hmac": t.signature}
 	maps.Copy(all, payload)
 	return all
 }
 
-// answer is how a callback was answered.
+// answer is the answer to a callback.
 type answer struct {
 	Status int
 	Body   object
 }
 
-// details are the messages of a refusal by their paths.
+// details returns the messages of a refusal by path.
 func (a answer) details() map[string]string {
 	texts := map[string]string{}
 	list, _ := a.Body["details"].([]any)
@@ -226,7 +226,7 @@ func (t *turn) call(endpoint string, payload object) answer {
 	return t.post("/api/claude/"+endpoint, t.signed(payload))
 }
 
-// post sends a body as it is.
+// post sends a body unchanged.
 func (s *server) post(path string, body any) answer {
 	s.t.Helper()
 	text, err := json.Marshal(body)
@@ -248,7 +248,7 @@ func (s *server) send(out *httptest.ResponseRecorder, path, contentType string, 
 	return a
 }
 
-// want fails the test where a callback was not answered with a status.
+// want fails the test unless a callback is answered with the status.
 func (t *turn) want(status int, endpoint string, payload object) answer {
 	t.t.Helper()
 	a := t.call(endpoint, payload)
@@ -271,7 +271,7 @@ func (t *turn) reply(given checkpoint.Reply) {
 	}
 }
 
-// audit is what the job's audit log says, one word an entry.
+// audit returns the events of the job's audit log.
 func (t *turn) audit() []string {
 	t.t.Helper()
 	var events []string
@@ -304,7 +304,7 @@ func (t *turn) end(state job.State) {
 	}
 }
 
-// lost is a connection that breaks before the answer is through.
+// lost is a connection that breaks before the answer is written.
 type lost struct{ http.ResponseWriter }
 
 func (lost) Write([]byte) (int, error) { return 0, errors.New("the connection is lost") }

@@ -18,7 +18,7 @@ const checkpointSchema = `{
   "additionalProperties": false
 }`
 
-// answeredCheckpoint tells Claude the reply; parkedCheckpoint, to stop.
+// answeredCheckpoint contains the reply for Claude. parkedCheckpoint makes Claude stop.
 type answeredCheckpoint struct {
 	Status string     `json:"status"`
 	Reply  *job.Reply `json:"reply"`
@@ -33,8 +33,8 @@ type parkedCheckpoint struct {
 const stopNow = "Nobody has answered yet. The question stays open, and you will be called again in this conversation with the reply. " +
 	"Stop now: end your turn without doing or submitting anything else."
 
-// checkpoint puts Claude's question to the user and waits a while for the
-// reply. Then the job parks.
+// checkpoint asks the user Claude's question and waits a while for the reply. Then the
+// job parks.
 func (h *Handler) checkpoint(in *call) (any, error) {
 	if details := in.fits(h.schemas.checkpoint); details != nil {
 		return nil, h.wrongPayload(in, details)
@@ -68,7 +68,7 @@ func (in *call) asking() (checkpoint.Request, error) {
 	}, err
 }
 
-// await answers a call that asks with what became of its checkpoint.
+// await answers a call that asks with the outcome of its checkpoint.
 func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 	c, err := h.checkpoints.Hold(in.ctx, id)
 	if err != nil {
@@ -89,9 +89,9 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 	return parkedCheckpoint{"parked", stopNow}, nil
 }
 
-// acked is an answer that tells Claude a person's reply: that Claude was given it is
-// booked once it is written. Where it is not, the same question is answered the same once
-// more, and nobody is asked twice.
+// acked returns an answer that gives Claude a person's reply. The delivery is booked once
+// the answer is written. If that fails, the same question gets the same answer again, and
+// the person is not asked twice.
 func (h *Handler) acked(in *call, id job.CheckpointID, answer any) (any, error) {
 	text, err := json.Marshal(answer)
 	if err != nil {

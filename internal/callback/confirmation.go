@@ -12,17 +12,17 @@ import (
 )
 
 // confirmation is the answer to an action that a person has to allow, or has just
-// decided on. The input goes with it: see "Actions: confirm before execute" in
+// decided on. It includes the input: see "Actions: confirm before execute" in
 // docs/people.md.
 type confirmation struct {
 	Status  string `json:"status"`
 	Message string `json:"message"`
-	// Decision is what the person said while the call waited; empty if nobody did.
+	// Decision is the person's decision while the call waited; empty if there was none.
 	Decision job.Decision `json:"decision,omitempty"`
-	// Reply is how they said it, Reason why they said no or what they want instead.
+	// Reply is the person's wording, Reason the reason for a no or what the person wants instead.
 	Reply  string `json:"reply,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Exchange is all they said, where it took more than that.
+	// Exchange is the whole exchange, if it took more than one message.
 	Exchange    []job.Utterance `json:"exchange,omitempty"`
 	Instruction string          `json:"instruction,omitempty"`
 }
@@ -35,10 +35,10 @@ const (
 	goWithout           = "The user does not want this. Do not call the action again; go on without it, and say so in your result."
 )
 
-// changeFirst is what Claude does where the user wants something else.
+// changeFirst instructs Claude to change the input as the user wants.
 const changeFirst = `The user has not allowed this input: "reason" says what they want instead. Call the action again with the input changed accordingly, without "confirmed": they are asked anew.`
 
-// confirm asks a person, and answers with what they said while the call waited. outdated is
+// confirm asks a person, and answers with the decision while the call waited. outdated is
 // the checkpoint at which an earlier preview was approved; empty if there is none.
 func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error) {
 	if outdated != "" && a.preview != nil {
@@ -47,7 +47,7 @@ func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error)
 			return nil, err
 		}
 		if a.preview.Before = job.PreviewIn(earlier.Props); a.preview.Before != nil {
-			a.preview.Before.Before = nil // what was approved last is enough
+			a.preview.Before.Before = nil // the last approved preview is enough
 		}
 	}
 	toolCallID := "call_" + strings.ToLower(rand.Text())
@@ -90,7 +90,7 @@ func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error)
 	return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
 }
 
-// shown is the call as the chat shows it.
+// shown returns the call as the chat shows it.
 func (a *actionCall) shown(toolCallID string) job.MessageBody {
 	return job.MessageBody{
 		Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, RequestID: a.id,
@@ -98,8 +98,8 @@ func (a *actionCall) shown(toolCallID string) job.MessageBody {
 	}
 }
 
-// awaiting is the call as the chat shows it while a person is asked, with what Claude
-// is answered meanwhile.
+// awaiting returns the call as the chat shows it while a person is asked, with Claude's
+// answer until then.
 func (a *actionCall) awaiting(toolCallID string) ([]job.Part, error) {
 	output, err := a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser})
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *actionCall) awaiting(toolCallID string) ([]job.Part, error) {
 	return parts, err
 }
 
-// props describe the confirmation to whoever shows it.
+// props describe the confirmation to its viewers.
 func (a *actionCall) props() json.RawMessage {
 	text, err := json.Marshal(struct {
 		Action      string           `json:"action"`
@@ -120,13 +120,13 @@ func (a *actionCall) props() json.RawMessage {
 		Yes         *job.AnswerProps `json:"yes"`
 		No          *job.AnswerProps `json:"no"`
 	}{a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest, a.action.Yes.Filled(a.input), a.action.No.Filled(a.input)})
-	if err != nil { // it is made of JSON
+	if err != nil { // it consists of JSON
 		panic("callback: " + err.Error())
 	}
 	return text
 }
 
-// asking makes a question of a title.
+// asking turns a title into a question.
 func asking(title string) string { return strings.TrimRight(title, " ?.!") + "?" }
 
 func (a *actionCall) decided(c job.Checkpoint) (any, error) {

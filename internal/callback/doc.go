@@ -1,9 +1,9 @@
-// Package callback serves what Claude calls: progress, batches, the result, that it
-// cannot do the job, a question to a person, an action, and the CLI's hook that asks
-// about each call of a tool. docs/api.md lists the endpoints.
+// Package callback serves Claude's callbacks: progress, batches, the result, a failure,
+// a question to a person, an action, and the CLI's hook for each tool call. docs/api.md
+// lists the endpoints.
 //
-// A callback passes through the same steps, in this order, and each says how to
-// repair what it refuses:
+// A callback passes these steps in this order. Each refusal describes how to repair the
+// call:
 //
 //	the body is a JSON object of at most 1 MiB      400, 413, 415
 //	the envelope, requestId and hmac                400
@@ -11,18 +11,19 @@
 //	callbacks do not come too fast                  429
 //	the signature is that of the request            403
 //	the payload fits its schema                     400
-//	the store takes it                              404, 409
+//	the store accepts it                            404, 409
 //
-// The first steps read a cache of what never changes while a turn lasts, so a good
-// callback costs one round trip to Redis. Before anything is refused because of what
-// the cache holds, the store is asked. Success is answered only after its effect is
-// stored, and the same callback twice is answered the same twice: Claude may send
-// again whatever it has heard no answer to.
+// The first steps read a cache of data that does not change during a turn, so a valid
+// callback costs one round trip to Redis. Before a call is refused because of the
+// cache, the store is queried. A success is answered only after its effect is stored,
+// and a repeated callback gets the same answer: Claude may resend any callback without
+// an answer.
 //
-// Over MCP (mcp.go), the same callbacks are tools: the envelope stands in headers, the
-// payload is the tool's arguments, and what is wrong with it is the tool's result.
+// Over MCP (mcp.go), the same callbacks are tools: the envelope is in headers, the
+// payload is the tool's arguments, and a mistake in it is reported as the tool's
+// result.
 //
-// To add a callback: a handler func(*call) (any, error) in a file of its own, an
-// entry in endpoints, its payload's schema beside it and in compileSchemas, the file
-// that Claude posts in package claude, and the tool that it is over MCP in toolsOf.
+// To add a callback: a handler func(*call) (any, error) in its own file, an entry in
+// endpoints, its payload's schema next to the handler and in compileSchemas, the file
+// that Claude posts in package claude, and its tool over MCP in toolsOf.
 package callback

@@ -15,8 +15,8 @@ const failureSchema = `{
   "additionalProperties": false
 }`
 
-// failure ends a job, or this attempt of it, because Claude says that it
-// cannot do it.
+// failure ends a job, or this attempt of it, because Claude reports that it cannot do
+// it.
 func (h *Handler) failure(in *call) (any, error) {
 	if details := in.fits(h.schemas.failure); details != nil {
 		return nil, h.wrongPayload(in, details)

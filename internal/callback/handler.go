@@ -20,25 +20,26 @@ import (
 	"ringback/internal/store"
 )
 
-// Options say how callbacks are taken.
+// Options configure the callbacks.
 type Options struct {
-	// Strict demands a signature on progress reports too.
+	// Strict requires a signature on progress reports too.
 	Strict bool
 	// BodyLimit is the most bytes of a body; default 1 MiB.
 	BodyLimit int64
-	// Rate is how many callbacks per second one request may make, with bursts of
-	// as many; default 1000.
+	// Rate is the maximum number of callbacks per second of one request, with bursts of as
+	// many; default 1000.
 	Rate float64
-	// Hold is how long a call waits for a person, and somewhat longer for an action.
+	// Hold limits how long a call waits for a person; it waits somewhat longer for an action.
 	Hold time.Duration
-	// WorkDir is where the processes of a job work; empty where that is not on this
-	// node. Nil: files are judged by their names alone.
+	// WorkDir returns the working directory of a job's processes; empty if it is not on
+	// this node. If WorkDir is nil, files are judged only by their names.
 	WorkDir func(job.ID) string
-	// Masked reports whether a job's turn runs without what deny rules forbid. Nil: none does.
+	// Masked reports whether a job's turn runs without access to what deny rules forbid. Nil
+	// means that none does.
 	Masked func(job.ID) bool
-	// Home is the home directory that the CLI has; empty where it is not known.
+	// Home is the home directory of the CLI; empty if unknown.
 	Home string
-	// Observe is told how each callback ended and how long it took; may be nil.
+	// Observe, if set, is called with the outcome and duration of each callback.
 	Observe func(endpoint string, status int, took time.Duration)
 }
 
@@ -52,20 +53,20 @@ type Handler struct {
 	log         *slog.Logger
 	schemas     schemas
 	// tools are the callbacks as tools of an MCP server, by the version of each kind that calls
-	// back so.
+	// back over MCP.
 	tools *lru.Cache[string, []tool]
-	// cache holds what never changes about a request, and its limiter.
+	// cache holds the immutable data of a request, and its limiter.
 	cache *lru.Cache[job.ID, *request]
-	// unknownLimiters limit the addresses from which requests are named that are not in
-	// the cache: each such call costs a read of the store, and who makes many up slows
-	// nobody at another address down.
+	// unknownLimiters limit the addresses that send requests not in the cache: each such
+	// call costs a read of the store. A caller that makes up requests slows down only its
+	// own address.
 	unknownLimiters *lru.Cache[string, *rate.Limiter]
 }
 
-// request is one job as its callbacks see it.
+// request is the data about a job that its callbacks need.
 type request struct {
 	header store.JobHeader
-	// limiter bounds how fast its callbacks may come.
+	// limiter limits the rate of its callbacks.
 	limiter *rate.Limiter
 }
 
@@ -125,7 +126,7 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 	}
 }
 
-// ended is how a callback ended.
+// ended describes how a callback ended.
 type ended struct {
 	endpoint string
 	status   int
@@ -133,9 +134,9 @@ type ended struct {
 	took     time.Duration
 }
 
-// report logs a callback for debugging, taken or refused; the store's own faults
-// are warnings. Neither the payload nor the signature is in it: of a refused
-// payload, only the places that were wrong.
+// report logs a callback for debugging, whether accepted or refused; the store's own
+// errors are warnings. The log contains neither the payload nor the signature: of a
+// refused payload, it contains only the paths that were wrong.
 func (h *Handler) report(ctx context.Context, o ended, in *call) {
 	h.opts.Observe(o.endpoint, o.status, o.took)
 	level := slog.LevelInfo

@@ -9,15 +9,16 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// told is what an answer holds beside its own fields if people have written meanwhile.
+// told contains an answer's additional fields if people have written messages during the turn.
 type told struct {
-	// Messages are what people have written while the turn runs; they are in one answer only.
+	// Messages are the messages that people have written during the turn; they are in one answer
+	// only.
 	Messages []job.Utterance `json:"messages,omitempty"`
-	// MessagesID shows in the next request to the model that Claude has heard them.
+	// MessagesID shows, in the next request to the model, that Claude has received them.
 	MessagesID string `json:"messagesId,omitempty"`
 }
 
-// answer calls an endpoint's handler, and adds what people have written meanwhile.
+// answer calls an endpoint's handler, and adds new messages from people.
 func (h *Handler) answer(in *call, ep endpoint) (any, error) {
 	answer, err := ep.handle(h, in)
 	if err != nil || !ep.tells || in.signature == "" {
@@ -26,8 +27,8 @@ func (h *Handler) answer(in *call, ep endpoint) (any, error) {
 	return h.tell(in, answer), nil
 }
 
-// tell adds to an answer what people have written meanwhile. What cannot be added now is told
-// later: the answer itself is stored already.
+// tell adds new messages from people to an answer. If that fails, they are delivered later:
+// the answer itself is stored already.
 func (h *Handler) tell(in *call, answer any) any {
 	if in.waiting != nil && !*in.waiting {
 		return answer
@@ -36,7 +37,7 @@ func (h *Handler) tell(in *call, answer any) any {
 	if err != nil || !waiting {
 		return answer
 	}
-	offered, err := h.jobs.OfferWords(in.ctx, in.id, lifecycle.Step{BeforeToolCall: total + 2}) // behind the call that calls back
+	offered, err := h.jobs.OfferWords(in.ctx, in.id, lifecycle.Step{BeforeToolCall: total + 2}) // after the call that calls back
 	if err != nil || offered.Words == nil {
 		return answer
 	}
@@ -47,7 +48,7 @@ func (h *Handler) tell(in *call, answer any) any {
 	return h.hears(in, offered, text, answer)
 }
 
-// withFields is the JSON of an object with the fields of others.
+// withFields returns the JSON of an object with the fields of all objects.
 func withFields(objects ...any) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	for _, o := range objects {
@@ -62,8 +63,8 @@ func withFields(objects ...any) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// hears is an answer that tells the turn something. Unless the next request to the model shows it,
-// it counts as heard once it is written.
+// hears returns an answer that delivers messages to the turn. Unless the next request to the model
+// shows them, they count as delivered once the answer is written.
 func (h *Handler) hears(in *call, offered lifecycle.Offered, text json.RawMessage, before any) any {
 	after := func() {}
 	if r, ok := before.(response); ok {
@@ -72,16 +73,16 @@ func (h *Handler) hears(in *call, offered lifecycle.Offered, text json.RawMessag
 	return response{text, func() {
 		after()
 		if !offered.Proxied {
-			_ = h.jobs.HearWords(in.ctx, in.id, offered.Turn, []string{offered.Token}) // else they are told once more
+			_ = h.jobs.HearWords(in.ctx, in.id, offered.Turn, []string{offered.Token}) // otherwise they are delivered again
 		}
 	}}
 }
 
-// stepEnded takes the CLI's word that the tools of a step have ended, and has Claude hear what
-// people have written meanwhile.
+// stepEnded handles the CLI's report that the tools of a step have ended, and delivers new
+// messages to Claude.
 func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
 	if body.AgentID != "" {
-		return hookAnswer{}, nil // a subagent's: it is not the one who is written to
+		return hookAnswer{}, nil // a subagent does not receive the messages
 	}
 	answers, err := json.Marshal(body.ToolCalls)
 	if err != nil {
@@ -95,8 +96,8 @@ func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
 	return h.addContext(in, claude.PostToolBatch, changed+words, offered)
 }
 
-// offer takes what the CLI's hook is to tell Claude, in words; "" for nothing. answers is what the
-// calls of the step have answered.
+// offer returns the text that the CLI's hook is to give Claude; "" for none. answers are the
+// results of the step's calls.
 func (h *Handler) offer(in *call, calls int, answers string) (string, lifecycle.Offered, error) {
 	total, waiting, err := h.store.Step(in.ctx, in.id, calls)
 	if err != nil || !waiting {
@@ -110,7 +111,7 @@ func (h *Handler) offer(in *call, calls int, answers string) (string, lifecycle.
 	return words, offered, err
 }
 
-// addContext is the answer to a hook that tells Claude something.
+// addContext returns the answer to a hook that gives Claude a text.
 func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Offered) (any, error) {
 	answer := hookAnswer{&hookOutput{Event: event, Context: strings.TrimSpace(text)}}
 	if offered.Words == nil {

@@ -8,18 +8,18 @@ import (
 	"syscall"
 )
 
-// mostLinks is how many symbolic links may lead from one to the next.
+// mostLinks limits the symbolic links in a path.
 const mostLinks = 40
 
-// resolveIn returns what finds where a whole path leads, by the walk that the system
-// makes: name by name, with ".." taken from where the names before it have led. Names
-// that do not exist yet are taken to become directories.
+// resolveIn returns a function that resolves an absolute path the way the system does:
+// name by name, with ".." relative to the resolved path so far. Names that do not exist
+// yet are assumed to become directories.
 //
-// It cannot tell if the job's own directory is not on this machine, if this user may not
-// look at a name, or below /proc, whose links lead each process elsewhere.
+// It fails if the job's own directory is not on this machine, if this user may not read
+// a name, or below /proc, whose links differ for each process.
 //
-// Claude may change a link between the question and the run. Against that stands the
-// sandbox; here it is seen what a call does as things are.
+// Claude may change a link between the question and the run. The sandbox protects
+// against that; this function only shows what a call does now.
 func resolveIn(root string) func(path string) (string, bool) {
 	return func(path string) (string, bool) {
 		if _, err := os.Lstat(root); err != nil || !filepath.IsAbs(path) {
@@ -35,8 +35,8 @@ func resolveIn(root string) func(path string) (string, bool) {
 	}
 }
 
-// asIn writes a place in a directory as the directory itself is written, which links may
-// lead to.
+// asIn rewrites a path in a directory with the directory's own spelling, which may
+// contain links.
 func asIn(dir, place string) string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -48,13 +48,13 @@ func asIn(dir, place string) string {
 	return place
 }
 
-// walk is a path that is partly followed: at is where it has led so far, free of links.
+// walk is a partly resolved path: at is the resolved part, free of links.
 type walk struct {
 	at, rest string
 	links    int
 }
 
-// step follows the next name, and reports whether it can be told where it leads.
+// step follows the next name, and reports whether it could be resolved.
 func (w *walk) step() bool {
 	var name string
 	name, w.rest, _ = strings.Cut(w.rest, "/")
@@ -74,7 +74,7 @@ func (w *walk) step() bool {
 	case isNoLink(err):
 		w.at = next
 		return true
-	case err != nil: // one that we may not look at may be the job's to see when the call runs
+	case err != nil: // a link that this user may not read may be readable for the job
 		return false
 	}
 	if w.links++; w.links > mostLinks {
@@ -92,7 +92,7 @@ func isNoLink(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// inDir is where in a directory a path lies; empty for the directory itself.
+// inDir returns the path relative to a directory; empty for the directory itself.
 func inDir(dir, path string) (rest string, ok bool) {
 	path = filepath.Clean(path)
 	if path == dir {

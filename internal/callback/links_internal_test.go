@@ -46,7 +46,7 @@ func TestWhereLinksLead(t *testing.T) {
 			t.Errorf("%s leads to %q %t, want %q", path, got, ok, want)
 		}
 	}
-	if os.Getuid() != 0 { // root looks into everything; the attack tests are run as others, too
+	if os.Getuid() != 0 { // root can read everything; the attack tests run as other users, too
 		if err := os.Chmod(filepath.Join(root, "docs"), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -65,13 +65,14 @@ func TestWhereLinksLead(t *testing.T) {
 	}
 }
 
-// Wherever the system itself opens or makes a file by a path, the walk has led.
+// Whenever the system itself opens or creates a file by a path, the walk leads to the
+// same file.
 func TestLinksLeadWhereTheSystemGoes(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("where a file was opened is read from /proc")
 	}
-	deep := strings.Repeat("/deep", 40) // so that no ".." climbs out of it
+	deep := strings.Repeat("/deep", 40) // so deep that no ".." leaves it
 	root, outside := t.TempDir()+deep, t.TempDir()+deep
 	for _, dir := range []string{root, outside} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -106,14 +107,14 @@ func TestLinksLeadWhereTheSystemGoes(t *testing.T) {
 			asked := dir + "/" + path(6) + "/file"
 			f, err := os.OpenFile(asked, os.O_CREATE|os.O_RDWR, 0o600)
 			if err != nil {
-				continue // nothing is there, and nothing can be made
+				continue // the path does not exist, and cannot be created
 			}
 			want, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 			_ = f.Close()
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = os.Remove(want) // so that it is one that does not exist yet
+			_ = os.Remove(want) // so that it does not exist yet
 			if got, ok := resolveIn(dir)(asked); !ok || got != want {
 				t.Errorf("%s leads to %q %t, want %q", asked, got, ok, want)
 			}

@@ -20,11 +20,11 @@ import (
 	"ringback/internal/job"
 )
 
-// Over MCP, Claude calls back by tools: each is one of the endpoints, and takes and
-// answers the same. A request of the CLI's is served by itself: a server that was started
-// anew meanwhile knows all that it needs.
+// Over MCP, Claude calls back with tools: each is one of the endpoints, with the same
+// input and answer. Each request of the CLI is independent of earlier ones, so a
+// restarted server can serve it.
 
-// mcpEndpoint is where all of it comes in.
+// mcpEndpoint serves all requests over MCP.
 var mcpEndpoint = endpoint{unknown: unknownOrExpired, Route: contract.Route{
 	Method: http.MethodPost, Path: claude.MCPPath, Name: "mcp", Tag: contract.Callbacks, Access: contract.Claude,
 	Summary: "the callbacks as tools of an MCP server (streamable HTTP), for kinds with `callback: mcp`; request and signature stand in headers",
@@ -35,43 +35,43 @@ var mcpEndpoint = endpoint{unknown: unknownOrExpired, Route: contract.Route{
 	},
 }}
 
-// rpcRequest is a request of JSON-RPC, as MCP has it.
+// rpcRequest is a request of JSON-RPC, as in MCP.
 type rpcRequest struct {
 	// Version is 2.0.
 	Version string `json:"jsonrpc"`
 	// ID is a number or a string; notifications have none.
 	ID any `json:"id,omitempty"`
-	// Method is what is asked for: server/discover, initialize, tools/list, tools/call.
+	// Method is one of server/discover, initialize, tools/list, tools/call.
 	Method string `json:"method"`
-	// Params are those of the method.
+	// Params are the parameters of the method.
 	Params map[string]any `json:"params,omitempty"`
 }
 
-// rpcResponse is the answer to one.
+// rpcResponse is the response to an rpcRequest.
 type rpcResponse struct {
 	// Version is 2.0.
 	Version string `json:"jsonrpc"`
-	// ID is that of the request.
+	// ID is the ID of the request.
 	ID any `json:"id"`
-	// Result is what was asked for. A tool's is in content, as text, which is the JSON that
-	// the callback answers; isError says that it is a refusal.
+	// Result is the result of the method. The result of a tool is in content, as text that
+	// contains the callback's JSON answer; isError is set if it is a refusal.
 	Result map[string]any `json:"result,omitempty"`
-	// Error is why there is none, in the protocol's words.
+	// Error is the error in the protocol's terms, if there is no result.
 	Error map[string]any `json:"error,omitempty"`
 }
 
-// serverKey finds the MCP server of a request in its context.
+// serverKey is the context key of a request's MCP server.
 type serverKey struct{}
 
-// streamable speaks the protocol. Under which names this machine answers is for
-// guard.Hosts to say, which knows CALLBACK_BASE_URL.
+// streamable implements the protocol. guard.Hosts, which knows CALLBACK_BASE_URL,
+// checks the host names that this machine answers to.
 var streamable = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 	server, _ := r.Context().Value(serverKey{}).(*sdk.Server)
 	return server
 }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})
 
-// serveMCP serves one request of the CLI's MCP client. Who may not call is refused as by
-// the other callbacks; what is wrong with a call of a tool, Claude is told as its result.
+// serveMCP serves one request of the CLI's MCP client. Unauthorized callers are refused
+// as by the other callbacks; Claude gets a mistake in a tool call as the call's result.
 func (h *Handler) serveMCP(c echo.Context) error {
 	begin, r := time.Now(), c.Request()
 	in, tools, body, err := h.openMCP(c)
@@ -99,7 +99,7 @@ func (h *Handler) serveMCP(c echo.Context) error {
 // openMCP reads a request up to its signature, which is in its headers.
 func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 	r := c.Request()
-	if r.Header.Get(echo.HeaderOrigin) != "" { // no browser has a signature, nor any business here
+	if r.Header.Get(echo.HeaderOrigin) != "" { // no browser has a signature
 		return nil, nil, nil, job.Errorf(job.Forbidden, "Pages may not call this").WithHint("It is for the Claude CLI, which sends no Origin.")
 	}
 	body, err := httpjson.ReadBody(c.Response(), r, h.opts.BodyLimit)
@@ -134,8 +134,8 @@ func (h *Handler) toolsFor(in *call) ([]tool, error) {
 	return tools, err
 }
 
-// mcpRequest is one HTTP request. It holds one call of a tool, or several in the
-// protocol's older versions.
+// mcpRequest is one HTTP request. It contains one tool call or, in older versions of
+// the protocol, several.
 type mcpRequest struct {
 	*Handler
 	in    *call
@@ -147,8 +147,9 @@ type mcpRequest struct {
 	afterWrite []func()
 }
 
-// server is an MCP server that has the tools of the request's kind. It does not say that
-// its list of tools may change, so that no CLI keeps a connection open to hear of it.
+// server returns an MCP server with the tools of the request's kind. It does not
+// announce changes to its list of tools, so that no CLI keeps a connection open for
+// them.
 func (m *mcpRequest) server() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: claude.MCPServer, Version: "1"}, &sdk.ServerOptions{
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
@@ -176,15 +177,15 @@ func (m *mcpRequest) call(t tool, arguments json.RawMessage) *sdk.CallToolResult
 	if err != nil {
 		e := httpjson.Explain(m.log, err, m.http)
 		status, result.IsError = httpjson.Status(e.Kind), true
-		text, _ = json.Marshal(e) // it is made of texts
+		text, _ = json.Marshal(e) // it consists of texts
 	}
 	m.report(in.ctx, ended{t.endpoint.Path, status, err, time.Since(begin)}, &in)
 	result.Content = []sdk.Content{&sdk.TextContent{Text: string(text)}}
 	return result
 }
 
-// take has a callback's handler take a call. The SDK calls it on a goroutine of its own,
-// where a panic would end the server.
+// take passes a call to a callback's handler. The SDK calls it on its own goroutine, on
+// which a panic would end the server.
 func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer any, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -226,7 +227,7 @@ func (m *mcpRequest) runAfterWrite() {
 	}
 }
 
-// bufferedAnswer is what the SDK answers, until it is whole.
+// bufferedAnswer buffers the SDK's response until it is complete.
 type bufferedAnswer struct {
 	header http.Header
 	status int
@@ -249,7 +250,8 @@ func (a *bufferedAnswer) Write(text []byte) (int, error) {
 	return a.body.Write(text)
 }
 
-// writeTo writes the answer. What the SDK refuses in plain text is answered as all errors are.
+// writeTo writes the answer. A plain-text refusal by the SDK is converted to the usual error
+// format.
 func (a *bufferedAnswer) writeTo(c echo.Context) error {
 	a.WriteHeader(http.StatusOK)
 	if a.body.Len() == 0 {

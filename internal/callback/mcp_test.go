@@ -22,8 +22,8 @@ import (
 	"ringback/internal/schema"
 )
 
-// overMCP sends a body to the MCP server, with the headers that the CLI sends for a turn
-// and then these.
+// overMCP sends a body to the MCP server, with the headers that the CLI sends for a
+// turn, followed by headers.
 func (t *turn) overMCP(out http.ResponseWriter, body []byte, headers ...string) {
 	t.t.Helper()
 	r := httptest.NewRequestWithContext(t.t.Context(), http.MethodPost, claude.MCPPath, bytes.NewReader(body))
@@ -48,7 +48,7 @@ func toolCall(name string, arguments any) []byte {
 	return text
 }
 
-// use calls a tool. Status is 0 where it worked, 1 where it did not.
+// use calls a tool. Status is 0 if it succeeded, 1 if it did not.
 func (t *turn) use(name string, arguments any) answer {
 	t.t.Helper()
 	out := httptest.NewRecorder()
@@ -76,7 +76,7 @@ func (t *turn) toolAnswer(out *httptest.ResponseRecorder) (a answer) {
 	return a
 }
 
-// Both ways lead to the same services: whatever is sent is answered the same over each.
+// Both ways use the same services and give the same answers.
 func TestBothWaysAnswerTheSame(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{})
@@ -118,7 +118,7 @@ func TestBothWaysAnswerTheSame(t *testing.T) {
 	}
 }
 
-// What was submitted one way is known on the other.
+// A submission over one way is recognized over the other.
 func TestARepeatedCallIsKnownOverEitherWay(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("errand")
@@ -181,8 +181,8 @@ func TestWhoMayCallOverMCP(t *testing.T) {
 	}
 }
 
-// What the CLI could not deliver, or no tool of the kind's takes, is told as the tool's
-// result or as an error of the protocol's; nothing happens.
+// A call that the CLI could not deliver, or that no tool of the kind accepts, is
+// reported as the tool's result or as a protocol error; it has no effect.
 func TestWrongCallsOverMCP(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{})
@@ -226,7 +226,7 @@ func TestManyCallsInOneRequestAreTooFast(t *testing.T) {
 	}
 }
 
-// The tools are those that the command line allows, and the SDK's client reads them.
+// The tools are those that the command line allows, and the SDK's client can parse them.
 func TestToolsOfAKind(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{})
@@ -268,7 +268,7 @@ func TestToolsOfAKind(t *testing.T) {
 		{kind.SubmitResult, true, object{"suggestions": []any{"a"}}},
 		{kind.SubmitResult, false, object{"suggestions": []any{json.Number("1")}}},
 		{"deploy", true, object{"input": object{"name": "shop"}, "confirmed": true}},
-		{"deploy", false, object{"input": object{"name": "x"}}}, // its reference leads to where the definition stands now
+		{"deploy", false, object{"input": object{"name": "x"}}}, // its reference points to the moved definition
 		{"deploy", false, object{"name": "shop"}},
 	} {
 		if details := schemas[c.tool].Validate(c.with); (details == nil) != c.fits {
@@ -287,8 +287,8 @@ func (t *turn) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// Where Claude has not heard how an action ended, the same call asks again and does not
-// run it again; once it has heard, the same call is another run.
+// If Claude has not received the end of an action, the same call asks again and does
+// not run it again. After Claude has received it, the same call is another run.
 func TestAnAnswerThatIsLostOverMCP(t *testing.T) {
 	t.Parallel()
 	errand := startServer(t, callback.Options{}).start("errand")

@@ -26,7 +26,7 @@ type ownOption struct {
 	Preview     string `json:"preview"`
 }
 
-// mostAsked is how many bytes the questions of one call may have: all of it is shown.
+// mostAsked limits the questions of one call, in bytes: they are shown in full.
 const mostAsked = 16_000
 
 // asksUser reports whether the call is of one of the CLI's own tools that ask the user.
@@ -34,7 +34,7 @@ func (t *toolCall) asksUser() bool {
 	return t.tool.Name == claude.AskUserQuestion || t.tool.Name == claude.ExitPlanMode
 }
 
-// ownQuestion puts what a call asks to the user.
+// ownQuestion asks the user what the call asks.
 func (h *Handler) ownQuestion(t *toolCall) (any, error) {
 	if t.tool.Name == claude.ExitPlanMode {
 		return h.plan(t)
@@ -42,7 +42,7 @@ func (h *Handler) ownQuestion(t *toolCall) (any, error) {
 	return h.ownQuestions(t)
 }
 
-// ownQuestions puts the questions of the CLI's own tool to the user as a checkpoint, and
+// ownQuestions asks the user the questions of the CLI's own tool with a checkpoint, and
 // answers the call with the reply.
 func (h *Handler) ownQuestions(t *toolCall) (any, error) {
 	questions, fault := readQuestions(t.tool.Input)
@@ -67,7 +67,8 @@ func (h *Handler) ownQuestions(t *toolCall) (any, error) {
 	return h.awaitAnswers(t, asked.ID, questions)
 }
 
-// readQuestions reads the questions of a call. fault tells Claude why they cannot be asked.
+// readQuestions reads the questions of a call. fault describes to Claude why they cannot be
+// asked.
 func readQuestions(input map[string]any) (questions []ownQuestion, fault string) {
 	text, err := json.Marshal(input["questions"])
 	if err != nil || json.Unmarshal(text, &questions) != nil || len(questions) == 0 {
@@ -86,8 +87,8 @@ func readQuestions(input map[string]any) (questions []ownQuestion, fault string)
 	return questions, ""
 }
 
-// askingQuestions is the checkpoint for the questions of a call. The id of the call is part of
-// it: asked again in the next turn, the call is recognized.
+// askingQuestions returns the checkpoint for the questions of a call. It contains the call's
+// ID, so that the call is recognized when it is made again in the next turn.
 func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request, error) {
 	props := job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name}
 	message := questions[0].text("")
@@ -112,7 +113,7 @@ func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request,
 	}, err
 }
 
-// text is a question with all of its options.
+// text returns a question with all of its options.
 func (q ownQuestion) text(number string) string {
 	var text strings.Builder
 	text.WriteString(number + q.Question)
@@ -131,18 +132,18 @@ func (q ownQuestion) text(number string) string {
 	return text.String()
 }
 
-// answerField names the value that answers a question, counted from 0.
+// answerField returns the name of the value that answers a question, counted from 0.
 func answerField(i int) string { return "answer_" + strconv.Itoa(i+1) }
 
-// formOf is the form in which several questions are answered. An answer is any text: the
-// options are suggestions.
+// formOf returns the form with which several questions are answered. An answer is any
+// text: the options are suggestions.
 func formOf(questions []ownQuestion) json.RawMessage {
 	var properties []string
 	var names []string
 	for i, q := range questions {
 		property, err := json.Marshal(map[string]any{"type": "string", "minLength": 1, "title": q.Header, "description": q.Question})
 		if err != nil {
-			panic("callback: " + err.Error()) // it is made of texts
+			panic("callback: " + err.Error()) // it consists of texts
 		}
 		names = append(names, strconv.Quote(answerField(i)))
 		properties = append(properties, names[i]+":"+string(property))
@@ -150,8 +151,8 @@ func formOf(questions []ownQuestion) json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(names, ",") + `]}`)
 }
 
-// awaitAnswers waits a while for the reply. Then the CLI is told to stop at this call, and asks
-// again when it is resumed.
+// awaitAnswers waits a while for the reply. Then the CLI stops at this call, and asks again
+// when it is resumed.
 func (h *Handler) awaitAnswers(t *toolCall, id job.CheckpointID, questions []ownQuestion) (any, error) {
 	c, err := h.checkpoints.Hold(t.ctx, id)
 	if err != nil {
@@ -176,8 +177,8 @@ func (h *Handler) awaitAnswers(t *toolCall, id job.CheckpointID, questions []own
 	return decide("defer", nobodyDecided), nil
 }
 
-// answers gives the CLI the person's answers, by question. Answers in Claude's own input are
-// dropped.
+// answers gives the CLI the person's answers, by question. It drops answers in Claude's own
+// input.
 func (t *toolCall) answers(reply job.Reply, questions []ownQuestion) (answer hookAnswer, err error) {
 	answers := map[string]string{}
 	for i, q := range questions {
@@ -189,7 +190,8 @@ func (t *toolCall) answers(reply job.Reply, questions []ownQuestion) (answer hoo
 	return answer, err
 }
 
-// answerTo is what a reply says to one question: its value by name, else all of it.
+// answerTo returns the part of a reply that answers one question: the value with its name, or
+// else the whole reply.
 func answerTo(i int, reply job.Reply) string {
 	if value, given := reply.Values[answerField(i)]; given {
 		if text, ok := value.(string); ok {

@@ -12,11 +12,11 @@ import (
 	"ringback/internal/literal"
 )
 
-// planQuestion is what the user reads above a plan.
+// planQuestion is the user's question above a plan.
 const planQuestion = "Claude has made a plan and asks you to approve it. A yes is for exactly this plan. It allows no call of a tool or an action that you would be asked about."
 
-// plan has the user approve the plan with which Claude wants to leave plan mode. It is approved as
-// a call of a tool is: exactly this one, once.
+// plan asks the user to approve the plan with which Claude wants to leave plan mode. The approval
+// works like that of a tool call: for exactly this plan, once.
 func (h *Handler) plan(t *toolCall) (any, error) {
 	text := t.planText()
 	switch {
@@ -32,13 +32,14 @@ func (h *Handler) plan(t *toolCall) (any, error) {
 	return h.askPerson(t)
 }
 
-// planText is the plan, which the CLI adds to the call from Claude's plan file.
+// planText returns the plan, which the CLI adds to the call from Claude's plan file.
 func (t *toolCall) planText() string {
 	text, _ := t.tool.Input["plan"].(string)
 	return text
 }
 
-// askingForPlan is the question whether the user approves a plan. The plan is shown whole, as data.
+// askingForPlan returns the question whether the user approves a plan. The plan is shown in full,
+// as data.
 func (t *toolCall) askingForPlan() (checkpoint.Request, error) {
 	props, err := json.Marshal(job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name, Kind: t.kind.Name})
 	question := &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: planQuestion}}, Bytes: len(t.operation.Input)}
@@ -49,8 +50,8 @@ func (t *toolCall) askingForPlan() (checkpoint.Request, error) {
 	}, err
 }
 
-// changedPlan tells Claude if the plan file was changed while the user read the plan: the CLI then
-// reports another plan as approved. "" if it was not.
+// changedPlan returns a message for Claude if the plan file was changed while the user read the
+// plan: the CLI then reports another plan as approved. It returns "" if it was not changed.
 func changedPlan(calls []map[string]any) string {
 	for _, call := range calls {
 		input, _ := call["tool_input"].(map[string]any)

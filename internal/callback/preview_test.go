@@ -13,7 +13,7 @@ import (
 	"ringback/internal/store"
 )
 
-// open is the question that the turn's job waits at.
+// open returns the question at which the turn's job waits.
 func (t *turn) open() job.Checkpoint {
 	t.t.Helper()
 	list, _, err := t.store.Checkpoints(t.t.Context(), store.CheckpointQuery{Status: job.Open, UserID: "u1", Limit: 10})
@@ -23,7 +23,7 @@ func (t *turn) open() job.Checkpoint {
 	return list[0]
 }
 
-// The world changes after each yes and before the action runs.
+// The world changes after each approval and before the action runs.
 func TestWhatHasChangedSinceTheYesDoesNotRun(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "world")

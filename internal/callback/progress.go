@@ -27,7 +27,7 @@ type reported struct {
 	told
 }
 
-// progress stores what Claude is doing and tells the user.
+// progress stores Claude's progress and publishes it to the user.
 func (h *Handler) progress(in *call) (any, error) {
 	in.dropNulls()
 	activity, ok := readActivity(in.payload)
@@ -51,9 +51,9 @@ func (h *Handler) progress(in *call) (any, error) {
 	return success{Success: true}, nil
 }
 
-// readActivity reads a progress report and fills in the defaults. ok says that it
-// certainly fits the schema: most callbacks are such reports, and asking the schema
-// costs more than all else. A test holds the two together.
+// readActivity reads a progress report and sets defaults. If ok is true, the report
+// fits the schema: most callbacks are such reports, and validating with the schema is
+// the most expensive part. A test checks that both agree.
 func readActivity(payload map[string]any) (a job.Activity, ok bool) {
 	a = job.Activity{Type: job.Querying, Progress: 50}
 	known := 1

@@ -9,8 +9,8 @@ import (
 	"ringback/internal/job"
 )
 
-// FuzzReadActivity holds the quick check of progress reports to their schema:
-// what it lets pass, the schema does.
+// FuzzReadActivity compares the quick check of progress reports with their schema: the
+// schema must accept everything that the quick check accepts.
 func FuzzReadActivity(f *testing.F) {
 	for _, seed := range []string{
 		`{"message":"x"}`, `{"message":""}`, `{"message":"x","progress":0,"type":"results"}`, `{"message":"x","progress":100.5}`,
@@ -39,7 +39,7 @@ func FuzzReadActivity(f *testing.F) {
 	})
 }
 
-// isRounding tells numbers that a float cannot tell from 0 or 100.
+// isRounding reports numbers that a float cannot distinguish from 0 or 100.
 func isRounding(payload map[string]any) bool {
 	n, _ := payload["progress"].(json.Number)
 	f, _ := n.Float64()

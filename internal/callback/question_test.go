@@ -22,7 +22,7 @@ func TestAQuestionParksTheJob(t *testing.T) {
 	if j := turn.job(); j.State != job.AwaitingInput || j.Checkpoint.Message != "Which colour?" {
 		t.Errorf("the job is %s at %v", j.State, j.Checkpoint)
 	}
-	// Until the answer is there, nothing is submitted and nothing else asked.
+	// Until the answer arrives, no result is accepted and no other question is asked.
 	if a := turn.want(409, "result", object{"title": "x"}); !strings.Contains(a.text("hint"), "Stop now") {
 		t.Errorf("a result was told %v", a.Body)
 	}

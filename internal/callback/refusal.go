@@ -5,8 +5,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// late tells a caller why nothing more can be submitted, in the same words on
-// every endpoint: the request is known, but over.
+// late returns the error for a known request that is over, with the reason why nothing
+// more can be submitted, in the same words on every endpoint.
 func late(state job.State) error {
 	reason := map[job.State]string{
 		job.Expired:   "The job's deadline has passed.",

@@ -12,8 +12,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Each step says what it refuses; where several things are wrong, the first step
-// that finds one does.
+// Each step reports what it refuses; if several things are wrong, the first step that
+// finds one reports it.
 func TestInWhichOrderACallbackIsChecked(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{})
@@ -24,7 +24,7 @@ func TestInWhichOrderACallbackIsChecked(t *testing.T) {
 	for name, row := range map[string]struct {
 		body   object
 		status int
-		// says is the error, at the path of the first detail.
+		// says is the error message, at the path of the first detail.
 		says, at string
 	}{
 		"in order it is taken":                   {object{"requestId": turn.id, "hmac": turn.signature, "title": "x"}, 200, "", ""},
@@ -111,7 +111,7 @@ func TestProgressMayGoUnsigned(t *testing.T) {
 	}
 }
 
-// The request of a job that has ended is told so, whatever it sends.
+// Any callback for a job that has ended gets the reason.
 func TestLateCallbacksAreToldWhy(t *testing.T) {
 	t.Parallel()
 	for state, says := range map[job.State]string{
@@ -136,7 +136,8 @@ func TestLateCallbacksAreToldWhy(t *testing.T) {
 					}
 				}
 			}
-			// A payload that is wrong, too: what can be mended no more is not named.
+			// A wrong payload gets the same answer: what can no longer be repaired is not
+			// reported.
 			if a := known.call("result", object{"title": 5}); a.Status != 404 {
 				t.Errorf("a wrong payload was answered %d %v", a.Status, a.Body)
 			}
@@ -144,7 +145,7 @@ func TestLateCallbacksAreToldWhy(t *testing.T) {
 	}
 }
 
-// A job that is retried has a new secret: a process of before cannot call back.
+// A retried job has a new secret: an earlier process cannot call back.
 func TestWhatRanBeforeARetryCannotCallBack(t *testing.T) {
 	t.Parallel()
 	now := startServer(t, callback.Options{}).start("note")
@@ -161,9 +162,9 @@ func TestWhatRanBeforeARetryCannotCallBack(t *testing.T) {
 	now.want(200, "result", object{"title": "x"})
 }
 
-// Each turn has a secret of its own: what is still there of the turn before, on a node
-// that was paused, changes nothing and is told to stop. The handler has that turn's
-// signature in its cache, as the node has.
+// Each turn has its own secret: a process of the previous turn, on a node that was
+// paused, changes nothing and is asked to stop. The handler has that turn's signature
+// in its cache, as the node has.
 func TestWhatRanInTheTurnBeforeIsToldToStop(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]struct {
@@ -209,7 +210,7 @@ func TestWhatRanInTheTurnBeforeIsToldToStop(t *testing.T) {
 	}
 }
 
-// The turn before changes no action's fate, nor any batch.
+// The previous turn can change neither actions nor batches.
 func TestActionsAndBatchesOfTheTurnBefore(t *testing.T) {
 	t.Parallel()
 	for kindName, call := range map[string]struct {
@@ -251,7 +252,8 @@ func TestCallbacksThatComeTooFast(t *testing.T) {
 	if got := statuses(other); got[0] != 200 {
 		t.Errorf("another request is slowed down: %v", got)
 	}
-	// Wrong signatures have the request read anew, which makes nobody faster.
+	// Wrong signatures cause the request to be read again, which must not raise the caller's
+	// rate.
 	wrong := *s.start("note")
 	wrong.signature = "x"
 	if got := statuses(&wrong); got[7] != 429 {
@@ -259,8 +261,8 @@ func TestCallbacksThatComeTooFast(t *testing.T) {
 	}
 }
 
-// Who makes up requestIds slows nobody at another address down: a job's first callback,
-// which no cache holds yet, is taken all the same.
+// A caller that makes up requestIds does not slow down other addresses: a job's first
+// callback, which is not in the cache yet, is accepted anyway.
 func TestMadeUpRequestsSlowOnlyTheirOwnAddressDown(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{Rate: 3})
@@ -289,7 +291,7 @@ func TestMadeUpRequestsSlowOnlyTheirOwnAddressDown(t *testing.T) {
 	}
 }
 
-// Success bodies are exactly what docs/api.md says.
+// Success bodies are exactly those in docs/api.md.
 func TestWhatCallbacksAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{})
@@ -307,7 +309,7 @@ func TestWhatCallbacksAreAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			turn := s.start(row.kind)
-			for range 2 { // the same again is answered the same
+			for range 2 { // a repeated call gets the same answer
 				a := turn.want(200, row.endpoint, row.payload)
 				if text, _ := json.Marshal(a.Body); string(text) != row.want {
 					t.Errorf("answered %s, want %s", text, row.want)

@@ -11,13 +11,13 @@ import (
 	"ringback/internal/lazy"
 )
 
-// plainRepository reports whether the repository that git finds from a directory names no
-// program that git would run: no hooks, and only settings that are known not to. A
-// repository that is a bare one, a work tree of another one or has submodules is not
-// looked into; so is none that lies outside of root.
+// plainRepository reports whether git can use the repository of a directory without
+// running other programs: the repository has no hooks, and only settings known to run
+// none. It returns false for a bare repository, a work tree of another one, one with
+// submodules, and one outside of root.
 func plainRepository(root, dir string) bool {
 	if real, err := filepath.EvalSymlinks(dir); err != nil || real != filepath.Clean(dir) {
-		return false // git goes up from where the links lead
+		return false // git searches upward from the resolved path
 	}
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if _, inside := inDir(root, at); !inside {
@@ -28,7 +28,7 @@ func plainRepository(root, dir string) bool {
 		case err == nil:
 			return info.IsDir() && hasNoPrograms(git)
 		case !errors.Is(err, fs.ErrNotExist), exists(filepath.Join(at, "HEAD")):
-			return false // it may be a bare repository, which git takes
+			return false // it may be a bare repository, which git accepts
 		}
 	}
 }
@@ -38,7 +38,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// hasNoPrograms reports whether the directory of a repository names no programs.
+// hasNoPrograms reports whether the directory of a repository configures no programs.
 func hasNoPrograms(git string) bool {
 	for _, name := range []string{"commondir", "config.worktree", "modules"} {
 		if exists(filepath.Join(git, name)) {
@@ -64,7 +64,8 @@ var (
 	noSetting    = lazy.Regexp(`^\s*([#;].*)?$`)
 )
 
-// plainSettings are the settings of a repository by which git runs nothing, by section.
+// plainSettings are the settings of a repository, by section, that make git run no
+// program.
 var plainSettings = map[string]string{
 	"core":   " repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks quotepath autocrlf eol abbrev ",
 	"user":   " name email ",
@@ -74,7 +75,7 @@ var plainSettings = map[string]string{
 	"remote": " url fetch ",
 }
 
-// hasPlainConfig reports whether all that a repository's configuration says is known.
+// hasPlainConfig reports whether all settings of a repository are among plainSettings.
 func hasPlainConfig(file string) bool {
 	text, ok := readRegular(file, 1<<20)
 	if !ok {
@@ -95,11 +96,11 @@ func hasPlainConfig(file string) bool {
 	return true
 }
 
-// submodule is the mode of a submodule, as an index holds it.
+// submodule is the mode of a submodule in an index.
 var submodule = []byte{0, 0, 0xe0, 0}
 
-// hasNoSubmodules reports whether an index holds none: git looks into each with its own
-// configuration.
+// hasNoSubmodules reports whether an index contains none: git examines each one with
+// the submodule's own configuration.
 func hasNoSubmodules(index string) bool {
 	if !exists(index) {
 		return true
@@ -108,7 +109,7 @@ func hasNoSubmodules(index string) bool {
 	return ok && !bytes.Contains(text, submodule)
 }
 
-// readRegular reads a file that is no link, if it is not too large.
+// readRegular reads a regular file if it is not too large.
 func readRegular(path string, most int64) ([]byte, bool) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > most {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A repository as git makes it is plain; whatever may have git run a program makes it none.
+// A repository as git creates it is plain; anything that may make git run a program makes
+// it not plain.
 func TestWhichRepositoriesRunNothing(t *testing.T) {
 	t.Parallel()
 	write := func(name, text string) func(t *testing.T, dir string) {

@@ -9,7 +9,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// suggestions accepts a result and says how many suggestions it held.
+// suggestions accepts a result and answers with the number of its suggestions.
 func (h *Handler) suggestions(in *call) (any, error) {
 	list, _ := in.payload["suggestions"].([]any)
 	if _, err := h.result(in); err != nil {
@@ -18,7 +18,7 @@ func (h *Handler) suggestions(in *call) (any, error) {
 	return receivedResult{true, len(list)}, nil
 }
 
-// receivedResult says how many suggestions a result held.
+// receivedResult contains the number of suggestions in a result.
 type receivedResult struct {
 	Success  bool `json:"success"`
 	Received int  `json:"received"`
@@ -59,13 +59,13 @@ func (h *Handler) inputOf(in *call) kind.InputFunc {
 
 func (h *Handler) kindOf(in *call) (*kind.Kind, error) {
 	k, err := h.jobs.KindOf(in.ctx, job.Job{ID: in.id, Kind: in.header.Kind, KindVersion: in.header.KindVersion})
-	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound { // 404 would say that the job is gone
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Kind == job.NotFound { // 404 would mean that the job is gone
 		e.Kind = job.Internal
 	}
 	return k, err
 }
 
-// resultMessage is a result as the chat tells it.
+// resultMessage returns the chat message for a result.
 func (in *call) resultMessage(result json.RawMessage) *job.MessageBody {
 	m := job.NewResultMessage(result)
 	m.UserID, m.SessionID = in.header.UserID, in.header.SessionID

@@ -47,7 +47,7 @@ func TestClaudeGivesUp(t *testing.T) {
 	}
 }
 
-// meals are n suggestions for one date.
+// meals returns n suggestions for one date.
 func meals(n int) []any {
 	list := []any{}
 	for range n {
@@ -62,7 +62,7 @@ func TestAResultInBatches(t *testing.T) {
 		says    string
 		payload object
 		status  int
-		// total is told on success; at is the path of the first detail else.
+		// total is returned on success; otherwise, at is the path of the first detail.
 		total float64
 		at    string
 	}

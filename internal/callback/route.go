@@ -15,15 +15,15 @@ import (
 type endpoint struct {
 	contract.Route
 	handle func(*Handler, *call) (any, error)
-	// unknown is what is said of a request that is not known.
+	// unknown is the message about an unknown request.
 	unknown string
-	// unsigned is whether the signature may be left out, unless callbacks are strict; one
-	// that is there is checked.
+	// unsigned is set if the signature is optional, unless callbacks are strict; a given
+	// signature is checked.
 	unsigned bool
-	// cached is whether what the cache holds will do: the endpoint is called so often that
-	// a read counts, and its script looks at the signature itself.
+	// cached is set if stale data from the cache is sufficient: the endpoint is called so
+	// often that a read matters, and its script checks the signature itself.
 	cached bool
-	// tells is true if the answer may hold what people have written meanwhile.
+	// tells is true if the answer may contain new messages from people.
 	tells bool
 }
 
@@ -36,7 +36,7 @@ func Routes() []contract.Route {
 	return append(all, mcpEndpoint.Route)
 }
 
-// Paths are the callback routes.
+// Paths returns the paths of the callbacks.
 func Paths() []string {
 	var all []string
 	for _, r := range Routes() {
@@ -54,7 +54,7 @@ func (h *Handler) Register(e *echo.Echo) {
 	e.Add(mcpEndpoint.Method, mcpEndpoint.Path, h.serveMCP)
 }
 
-// envelope is what each callback has beside its payload.
+// envelope contains the fields that each callback has in addition to its payload.
 type envelope struct {
 	// RequestID is the job's id.
 	RequestID job.ID `json:"requestId"`
@@ -63,16 +63,16 @@ type envelope struct {
 	HMAC job.Signature `json:"hmac"`
 }
 
-// openEnvelope is that of progress, where the signature may be left out.
+// openEnvelope is the envelope of progress, in which the signature is optional.
 type openEnvelope struct {
 	// RequestID is the job's id.
 	RequestID job.ID `json:"requestId"`
-	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn. It may be
-	// left out here, unless CALLBACK_STRICT=true.
+	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn. It is
+	// optional here, unless CALLBACK_STRICT=true.
 	HMAC job.Signature `json:"hmac,omitempty"`
 }
 
-// described is a callback's route.
+// described returns the route of a callback.
 func described(path, name, summary string, body contract.Body, answers ...any) contract.Route {
 	if body.Type == nil {
 		body.Type = envelope{}
@@ -87,7 +87,7 @@ func described(path, name, summary string, body contract.Body, answers ...any) c
 	}
 }
 
-// aResult is the body that holds a result.
+// aResult is a body with a result.
 var aResult = contract.Body{Open: true}
 
 func payload(schema string) contract.Body { return contract.Body{Schema: json.RawMessage(schema)} }

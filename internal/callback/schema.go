@@ -2,7 +2,7 @@ package callback
 
 import "ringback/internal/schema"
 
-// schemas are those of the payloads that are the same for every kind.
+// schemas are the payload schemas that are the same for every kind.
 type schemas struct{ progress, failure, batch, checkpoint, action *schema.Schema }
 
 func compileSchemas() (s schemas, err error) {

@@ -6,12 +6,12 @@ import (
 	"ringback/internal/claude"
 )
 
-// mostTasks is how many background tasks Claude is reminded of.
+// mostTasks limits the background tasks in the message to Claude.
 const mostTasks = 10
 
-// stops answers the CLI when Claude ends its turn: without a result, Claude is told in the same
-// process what is missing. Nothing is said to a turn that waits for a person, or has said that it
-// cannot do the job.
+// stops answers the CLI when Claude ends its turn. Without a result, Claude gets a message about
+// what is missing, in the same process. A turn that waits for a person, or has reported that it
+// cannot do the job, gets none.
 func (h *Handler) stops(in *call, body toolCallBody) (any, error) {
 	k, err := h.kindOf(in)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"ringback/internal/job"
 )
 
-// A submitted change is not the end of its job, but of Claude's part: its node hears so
-// by the event of the phase. What curl repeats must not turn back what goes on since.
+// A submitted change ends Claude's part, but not its job: the node is notified by the
+// event of the phase. A retry by curl must not revert later progress.
 func TestASubmittedChangeMovesItsJobOn(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("fix")

@@ -19,8 +19,8 @@ type tool struct {
 	action string
 }
 
-// toolsOf are the tools of a kind: one for each of kind.CallbackTools. How they belong
-// together, the prompt says.
+// toolsOf returns the tools of a kind: one for each of kind.CallbackTools. The prompt
+// explains how they work together.
 func toolsOf(k *kind.Kind) ([]tool, error) {
 	result := "/api/claude/result"
 	if k.Batchable() {
@@ -57,7 +57,7 @@ func newTool(name, description, path string, input any) tool {
 	return tool{Tool: sdk.Tool{Name: name, Description: description, InputSchema: input}, endpoint: endpoints[at]}
 }
 
-// asObject is a schema that says of itself that it is an object's, as that of a tool must.
+// asObject returns a schema with the type "object", which a tool's schema requires.
 func asObject(schema json.RawMessage) (map[string]json.RawMessage, error) {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(schema, &top); err != nil {
@@ -67,7 +67,8 @@ func asObject(schema json.RawMessage) (map[string]json.RawMessage, error) {
 	return top, nil
 }
 
-// actionArguments is the schema of what an action is called with, around that of its input.
+// actionArguments returns the schema of an action's arguments, which contains that of its
+// input.
 func actionArguments(input json.RawMessage) (map[string]json.RawMessage, error) {
 	arguments, err := asObject(json.RawMessage(actionSchema))
 	if err != nil {
@@ -80,8 +81,8 @@ func actionArguments(input json.RawMessage) (map[string]json.RawMessage, error) 
 	return arguments, err
 }
 
-// moveReferences has a schema's references lead to where its parts stand when it is put
-// below another schema.
+// moveReferences adjusts a schema's references for its new position below another
+// schema.
 func moveReferences(schema, to string) string {
 	return strings.ReplaceAll(schema, `"$ref":"#`, `"$ref":"`+to)
 }

@@ -14,45 +14,45 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// toolCall is one call of one of the CLI's tools, as its PreToolUse hook tells of it.
+// toolCall is one call of one of the CLI's tools, as its PreToolUse hook reports it.
 type toolCall struct {
 	*call
 	kind *kind.Kind
-	// toolCallID is what the CLI calls it.
+	// toolCallID is the CLI's ID of the call.
 	toolCallID string
 	tool       approval.ToolCall
 	operation  job.Operation
-	// rule is the kind's rule by which a person is asked.
+	// rule is the kind's rule that requires a person's approval.
 	rule string
 }
 
-// toolCallBody is the JSON of the CLI's hooks, as far as it is read. The envelope
-// may come in headers, for the body is the CLI's to write.
+// toolCallBody is the JSON of the CLI's hooks, as far as it is read. The envelope may
+// come in headers, because the CLI writes the body.
 type toolCallBody struct {
-	// Event is the hook: PreToolUse asks whether a tool may be called, PostToolBatch tells that the
-	// tools of a step have ended, Stop that Claude ends its turn. PreToolUse if it is left out.
+	// Event is the hook: PreToolUse asks whether a tool may be called, PostToolBatch reports that
+	// the tools of a step have ended, Stop that Claude ends its turn. The default is PreToolUse.
 	Event string `json:"hook_event_name,omitempty" jsonschema:"enum=PreToolUse,enum=PostToolBatch,enum=Stop"`
-	// RequestID and HMAC are the envelope, where it does not come in the headers
+	// RequestID and HMAC are the envelope, unless it is in the headers
 	// X-Ringback-Request-Id and X-Ringback-Signature.
 	RequestID job.ID        `json:"requestId,omitempty"`
 	HMAC      job.Signature `json:"hmac,omitempty"`
-	// ToolName is the tool, ToolInput what it is to be called with.
+	// ToolName is the tool, ToolInput its input.
 	ToolName  string         `json:"tool_name,omitempty"`
 	ToolInput map[string]any `json:"tool_input,omitempty"`
-	// ToolUseID is what the CLI calls this call.
+	// ToolUseID is the CLI's ID of this call.
 	ToolUseID string `json:"tool_use_id,omitempty"`
-	// CWD is the directory where the tool would run.
+	// CWD is the directory in which the tool would run.
 	CWD string `json:"cwd,omitempty"`
-	// ToolCalls are the calls of the step, with what they answered.
+	// ToolCalls are the calls of the step, with their results.
 	ToolCalls []map[string]any `json:"tool_calls,omitempty"`
-	// BackgroundTasks are the commands that still run as Claude ends its turn.
+	// BackgroundTasks are the commands that still run when Claude ends its turn.
 	BackgroundTasks []map[string]any `json:"background_tasks,omitempty"`
-	// AgentID is the subagent that the step is of; empty for Claude itself.
+	// AgentID is the subagent that the step belongs to; empty for Claude itself.
 	AgentID string `json:"agent_id,omitempty"`
 }
 
-// hookAnswer is the answer to the hook. Without an output, the CLI decides by its
-// own allowlist, which holds nothing but what calling back needs.
+// hookAnswer is the answer to the hook. Without an output, the CLI decides by its own
+// allowlist, which contains only what calling back needs.
 type hookAnswer struct {
 	Output *hookOutput `json:"hookSpecificOutput,omitempty"`
 }
@@ -61,7 +61,7 @@ type hookOutput struct {
 	Event    string `json:"hookEventName"`
 	Decision string `json:"permissionDecision,omitempty"`
 	Reason   string `json:"permissionDecisionReason,omitempty"`
-	// Context is shown to Claude beside what the tool gives back.
+	// Context is shown to Claude together with the tool's result.
 	Context      string          `json:"additionalContext,omitempty"`
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
 }
@@ -70,7 +70,7 @@ func decide(decision, reason string) hookAnswer {
 	return hookAnswer{&hookOutput{Event: claude.PreToolUse, Decision: decision, Reason: reason}}
 }
 
-// What Claude is told of a call that did not run.
+// The messages to Claude about a call that did not run.
 const (
 	laterDecision  = "Another question waits for the user's decision first, so this was not run. Make this call again after that one."
 	wantsOtherwise = "They want something else: change what you asked for accordingly and make the call again; they are asked anew. What they want, in their words:"
@@ -100,16 +100,16 @@ func (h *Handler) hook(in *call) (any, error) {
 	}
 	switch {
 	case hasEnded:
-		return hookAnswer{}, nil // the job has ended, and so may the turn
+		return hookAnswer{}, nil // the job has ended, so the turn may end, too
 	case body.Event == claude.Stop:
 		return h.stops(in, body)
 	}
 	return h.stepEnded(in, body)
 }
 
-// toolCalls judges a call of a tool by the kind's rules, and asks a person where they
-// say so. The CLI waits for the answer before it runs anything: see "Approval of
-// single tool calls" in docs/people.md.
+// toolCalls judges a tool call by the kind's rules, and asks a person if they require
+// it. The CLI waits for the answer before it runs anything: see "Approval of single
+// tool calls" in docs/people.md.
 func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 	t, err := h.readToolCall(in, body)
 	if err != nil {
@@ -130,7 +130,7 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 		}
 	}
 	if callsBack && verdict != approval.Deny {
-		return hookAnswer{}, nil // the CLI's own allowlist holds the callbacks, word for word
+		return hookAnswer{}, nil // the CLI's own allowlist contains the exact callbacks
 	}
 	switch verdict {
 	case approval.Allow:
@@ -152,8 +152,8 @@ func deniedByRule(rule string) hookAnswer {
 	return decide("deny", "This job may not do that ("+rule+").")
 }
 
-// locate says where the files of a call lie. Where the job works on another node,
-// its working directory is all that is known, and links in it cannot be followed.
+// locate determines the paths of a call's files. If the job works on another node, only
+// its working directory is known, and links in it cannot be resolved.
 func (h *Handler) locate(t *toolCall) {
 	if h.opts.WorkDir == nil {
 		return
@@ -162,7 +162,7 @@ func (h *Handler) locate(t *toolCall) {
 	t.tool.Masked = h.opts.Masked != nil && h.opts.Masked(t.id)
 	if dir := h.opts.WorkDir(t.id); dir != "" {
 		t.tool.Root = dir
-		// The CLI tells of its directory without the links that lead there.
+		// The CLI reports its directory with links resolved.
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			if _, inside := inDir(real, t.tool.Dir); inside {
 				t.tool.Root = real
@@ -174,8 +174,8 @@ func (h *Handler) locate(t *toolCall) {
 	t.tool.PlainRepository = sync.OnceValue(func() bool { return plainRepository(root, t.tool.Dir) })
 }
 
-// stillRuns makes sure that neither the job nor the turn has ended: other callbacks store something,
-// which the store refuses then, but most verdicts on tool calls do not.
+// stillRuns checks that neither the job nor the turn has ended. The store refuses other callbacks in
+// that case because they store something, but most verdicts on tool calls do not.
 func (h *Handler) stillRuns(in *call) error {
 	header, state, ok, err := h.store.Header(in.ctx, in.id)
 	switch {

@@ -13,12 +13,12 @@ import (
 	"ringback/internal/job"
 )
 
-// uses is what the CLI's hook tells of a shell command.
+// uses returns the CLI hook's report of a shell command.
 func uses(id, command string) object {
 	return object{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": id, "cwd": "/work", "tool_input": object{"command": command}}
 }
 
-// decision is what the hook is answered: allow, deny, defer, or nothing, which leaves
+// decision returns the answer to the hook: allow, deny, defer, or nothing, which leaves
 // the call to the CLI's own allowlist.
 func (a answer) decision() (decision, reason string) {
 	output, _ := a.Body["hookSpecificOutput"].(object)
@@ -58,16 +58,16 @@ func TestWhatTheHookIsAnswered(t *testing.T) {
 	}
 }
 
-// The hook asks again when its turn goes on, and gets the person's decision, once.
+// The hook asks again when its turn continues, and gets the person's decision, once.
 func TestWhatAPersonDecidesOfACall(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		given    checkpoint.Reply
 		decision string
 		says     string
-		// input is the command that runs in the place of what was asked.
+		// input is the command that runs instead of the requested one.
 		input string
-		// again is what the same call is answered after that, other another one.
+		// again is the answer to the same call after that, other that to another one.
 		again, other string
 	}{
 		"yes": {checkpoint.Reply{Decision: job.Approve}, "allow", "", "", "defer", "deny"},
@@ -105,8 +105,8 @@ func TestWhatAPersonDecidesOfACall(t *testing.T) {
 	}
 }
 
-// A yes for once lets one call run: whoever makes the same again, later or at the same
-// moment, is asked for.
+// An approval for one call lets one call run: the same call again, later or at the same
+// moment, is asked about again.
 func TestAYesForOnceLetsOneCallRun(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{})
@@ -160,7 +160,7 @@ func TestHowFarAStandingApprovalReaches(t *testing.T) {
 	}
 }
 
-// One question at a time: of calls made at once, the others are made again.
+// One question at a time: calls made at the same time must be made again.
 func TestCallsMadeAtOnce(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{})

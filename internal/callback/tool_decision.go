@@ -13,8 +13,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// askPerson answers with a person's decision on a call: one that was taken before,
-// one that stands, or the one they take now.
+// askPerson answers with a person's decision on a call: an earlier one, a standing
+// approval, or a new one.
 func (h *Handler) askPerson(t *toolCall) (any, error) {
 	outcome, answer, err := h.recordedDecision(t)
 	if outcome.Kind != lifecycle.Unapproved || err != nil {
@@ -42,7 +42,7 @@ func (h *Handler) askPerson(t *toolCall) (any, error) {
 	return h.awaitDecision(t, asked.ID)
 }
 
-// auditLog is what the job's calls and their decisions were so far.
+// auditLog returns the job's calls and decisions so far.
 func (h *Handler) auditLog(t *toolCall) ([]job.AuditEntry, error) {
 	lines, _, err := h.store.Audit(t.ctx, t.id)
 	if err != nil {
@@ -57,7 +57,8 @@ func (h *Handler) auditLog(t *toolCall) ([]job.AuditEntry, error) {
 	return log, nil
 }
 
-// asking is the question to the person; covers is what a yes for more than once lets through.
+// asking returns the question to the person; covers describes the calls that an approval
+// for more than one call allows.
 func (t *toolCall) asking(covers *job.Covers) (checkpoint.Request, error) {
 	if t.tool.Name == claude.ExitPlanMode {
 		return t.askingForPlan()
@@ -73,13 +74,13 @@ func (t *toolCall) asking(covers *job.Covers) (checkpoint.Request, error) {
 	}, err
 }
 
-// shown is the call as the chat shows it.
+// shown returns the call as the chat shows it.
 func (t *toolCall) shown() []job.Part {
 	return []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}}
 }
 
-// awaitDecision waits a while for a person. Then the CLI is told to stop at this
-// call, and asks again when it is resumed.
+// awaitDecision waits a while for a person. Then the CLI stops at this call, and asks
+// again when it is resumed.
 func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 	c, err := h.checkpoints.Hold(t.ctx, id)
 	if err != nil {
@@ -87,7 +88,7 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 	}
 	switch c.Status {
 	case job.Answered:
-		_ = h.jobs.AckReply(t.ctx, t.id, id) // if this is not booked, the same is answered once more
+		_ = h.jobs.AckReply(t.ctx, t.id, id) // if this is not booked, the same answer is given again
 		outcome, answer, err := h.recordedDecision(t)
 		if outcome.Kind == lifecycle.Unapproved {
 			answer = decide("deny", "This was not run: "+outcome.Reason+".")
@@ -134,8 +135,8 @@ func (h *Handler) recordedDecision(t *toolCall) (lifecycle.Outcome, any, error) 
 }
 
 // denies returns the rule that denies the call with another input, as a person changed
-// it; empty where none does. What they have looked at and no rule denies is theirs to
-// allow.
+// it; empty if none does. A person may allow any input that they have seen and that no
+// rule denies.
 func (t *toolCall) denies(input map[string]any) string {
 	changed := t.tool
 	changed.Input = input
@@ -145,7 +146,8 @@ func (t *toolCall) denies(input map[string]any) string {
 	return ""
 }
 
-// denied tells Claude why a person does not want a call, or what they want instead.
+// denied returns the answer with the reason why a person refused a call, or what the person
+// wants instead.
 func denied(reply job.Reply) hookAnswer {
 	reason := job.DeniedByUser
 	if reply.Decision == job.Steer {
@@ -162,7 +164,7 @@ func (t *toolCall) allowed(reply job.Reply) (answer hookAnswer, err error) {
 	answer = decide("allow", "")
 	answer.Output.Context = whatWasSaid(reply.Exchange)
 	input := reply.Values
-	if t.asksUser() { // the CLI takes no yes to its own questions that comes without an input
+	if t.asksUser() { // the CLI accepts no approval of its own questions without an input
 		input = t.tool.Input
 	}
 	if len(input) > 0 {
@@ -171,20 +173,20 @@ func (t *toolCall) allowed(reply job.Reply) (answer hookAnswer, err error) {
 	return answer, err
 }
 
-// whatWasSaid tells Claude of the messages that led to a decision; empty where
-// there was but one.
+// whatWasSaid returns the messages that led to a decision, for Claude; empty if there
+// was only one.
 func whatWasSaid(exchange []job.Utterance) string {
 	if len(exchange) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(exchange)
-	if err != nil { // it is made of texts
+	if err != nil { // it consists of texts
 		panic("callback: " + err.Error())
 	}
 	return "What the user and you said about this call, up to the decision, as data: " + string(text)
 }
 
-// standing returns the id of the user's standing approval that covers a call; empty if
+// standing returns the ID of the user's standing approval that covers a call; empty if
 // none does.
 func (h *Handler) standing(t *toolCall) (string, error) {
 	list, err := h.store.Approvals(t.ctx, t.header.UserID)
@@ -195,14 +197,15 @@ func (h *Handler) standing(t *toolCall) (string, error) {
 	return given.ID, nil
 }
 
-// mostShown is how many bytes of an input are shown with a question, and mostOfText how
-// many of one text in it, so that no field hides another.
+// mostShown limits the bytes of an input that are shown with a question, and mostOfText
+// those of one text in it, so that no field hides another.
 const (
 	mostShown  = 8000
 	mostOfText = 2000
 )
 
-// question is what Claude wants to do, and what a yes for more than once permits.
+// question returns the question about Claude's call, and about what an approval for more than
+// one call allows.
 func (t *toolCall) question(covers *job.Covers) *job.Asked {
 	asked := &job.Asked{Bytes: len(t.operation.Input)}
 	short := approval.ToolCall{Name: t.tool.Name}
@@ -228,8 +231,8 @@ func (t *toolCall) question(covers *job.Covers) *job.Asked {
 	return asked
 }
 
-// shortened is an input in which long texts are cut in the middle, and say so. omitted is how
-// many bytes are left out.
+// shortened returns an input in which long texts are visibly cut in the middle. omitted is
+// the number of bytes left out.
 func shortened(v any) (short any, omitted int) {
 	switch v := v.(type) {
 	case string:

@@ -12,36 +12,35 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Reply is a reply as it comes in: at least one of its fields is set.
+// Reply is an incoming reply. At least one of Decision, Values and Text is set.
 type Reply struct {
-	// Decision is a yes or no, where one is asked for; Values are those that were asked
-	// for, by name; Text is the reply in words.
+	// Decision is a yes or no, if the checkpoint asks for one. Values are the requested values, by
+	// name. Text is the reply in words.
 	Decision job.Decision   `json:"decision,omitempty"`
 	Values   map[string]any `json:"values,omitempty"`
 	Text     string         `json:"text,omitempty" jsonschema:"maxLength=20000"`
-	// Scope is how far an approval of a tool call goes: once, job or always.
+	// Scope is the extent of a tool call's approval: once, job or always.
 	Scope job.ApprovalScope `json:"scope,omitempty"`
-	// Seen is what they have looked at.
+	// Seen identifies what the person has looked at.
 	Seen
 	// Unnamed is set if the reply is addressed to a job instead of a checkpoint. An approval then
 	// requires Seen to identify the whole change.
 	Unnamed bool `json:"-"`
-	// By is who replies.
+	// By is the author of the reply.
 	By job.Actor `json:"-"`
-	// Written is the whole message where Text is but what it says of this question.
+	// Written is the whole message if Text is only the part of it about this question.
 	Written string `json:"-"`
-	// LogID and Destination are kept with the message of a reply in the chat.
+	// LogID and Destination are stored with the reply's message in the chat.
 	LogID       string `json:"-"`
 	Destination string `json:"-"`
 }
 
-// maxText bounds a reply in characters.
+// maxText limits a reply in bytes.
 const maxText = 20_000
 
-// Reply takes a person's reply to a checkpoint. It returns the checkpoint as it
-// is then: answered, being read, or clarified with Next asking again. Errors:
-// Invalid for a reply that does not fit, Conflict for a checkpoint that no
-// longer waits.
+// Reply processes a person's reply to a checkpoint. It returns the updated checkpoint: answered,
+// being interpreted, or superseded by Next, which asks again. Errors: Invalid for a reply that does
+// not fit, Conflict for a checkpoint that no longer waits.
 func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Reply) (job.Checkpoint, error) {
 	if _, err := s.reply(ctx, c, g); err != nil {
 		return c, err
@@ -49,9 +48,8 @@ func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Reply) (job.Che
 	return s.store.Checkpoint(ctx, c.ID)
 }
 
-// reply takes a reply, however it came, and returns the person's message. Where
-// another one comes at the same moment, this one is worked out anew, as the later
-// of the two: it is never dropped.
+// reply processes a reply from any source and returns the id of the person's message. If another
+// reply wins a race, this one is processed again as the later of the two, so it is never dropped.
 func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, error) {
 	for c.Status.Waits() {
 		a, err := s.answer(ctx, c, g)
@@ -76,7 +74,7 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, 
 	return 0, job.ClosedCheckpoint(c.ID, c.Status)
 }
 
-// answer works out what a reply does.
+// answer determines the effect of a reply.
 func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecycle.Resolution, error) {
 	f, details := parse(c)
 	if details != nil {
@@ -126,9 +124,9 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 	return a, err
 }
 
-// denying is the rule of the kind that denies a call of a tool as a person has changed
-// it; empty where none does, or the input is as it was. Paths are judged once more where
-// the call is made, for only there it is known where they lead.
+// denying returns the kind's rule that denies a tool call with the input that a person has changed.
+// It returns "" if no rule does or the input is unchanged. Paths are checked again where the call
+// is made, because only there can they be resolved.
 func (s *Service) denying(ctx context.Context, f form, changed map[string]any) (string, error) {
 	if len(changed) == 0 || f.checkpoint.Type != job.ToolApproval {
 		return "", nil
@@ -148,7 +146,7 @@ func (s *Service) denying(ctx context.Context, f form, changed map[string]any) (
 	return rule, nil
 }
 
-// permission is what a yes permits, as it is stored.
+// permission returns what an approval permits, as stored.
 func (s *Service) permission(f form, g Reply) (lifecycle.ApprovalTerms, error) {
 	c := f.checkpoint
 	p, fault := approval.Permit(approval.Request{

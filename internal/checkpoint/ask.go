@@ -10,49 +10,50 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Request is a question to a person on its way into a chat.
+// Request is a request to ask a person a question in a chat.
 type Request struct {
-	// RequestID is the job of ours that asks; empty for none of ours.
+	// RequestID is the job that asks; empty if an outside orchestrator asks.
 	RequestID job.ID
 	// Holder is the node that asks, see lifecycle.NewCheckpoint.
 	Holder lifecycle.Holder
-	// RunID is what an outside orchestrator calls its run.
+	// RunID is an outside orchestrator's name for its run.
 	RunID     string
 	UserID    string
 	SessionID string
 	Type      job.CheckpointType
 	Message   string
 	Props     json.RawMessage
-	// Preview is what the action that is asked for would do; nil for none. Props do not hold
-	// it, so a repeated question is recognized whatever has changed since.
+	// Preview shows what the action would do; nil for none. It is not part of Props, so that a
+	// repeated question is recognised even if the preview has changed.
 	Preview *job.Preview
-	// Asked is what is to be allowed, in parts; nil if the message is all there is.
+	// Asked describes what needs approval, in parts; nil if there is only the message.
 	Asked *job.Asked
-	// Parts are shown beside the message.
+	// Parts are shown next to the message.
 	Parts []job.Part
-	// ApprovalKey is what an approval would be for, AuditFields the same for the audit log.
+	// ApprovalKey identifies what an approval would be for. AuditFields are the same for the audit
+	// log.
 	ApprovalKey string
 	AuditFields job.Operation
-	// ToolCallID is its id as a tool call among the Parts.
+	// ToolCallID is the question's id as a tool call among the Parts.
 	ToolCallID string
-	// LogID and Destination are kept with the message of an outside orchestrator.
+	// LogID and Destination are stored with the message of an outside orchestrator.
 	LogID       string
 	Destination string
-	// Hold is how long the call waits for a reply.
+	// Hold makes the call wait for a reply.
 	Hold bool
-	// MaxIterations is how often a change under review may be steered, see
+	// MaxIterations limits how often a change under review may be steered, see
 	// lifecycle.NewCheckpoint.
 	MaxIterations int
 }
 
-// Ask puts a question to a person. details say what is wrong with it; else the
+// Ask asks a person a question. If the question is invalid, details describe why; otherwise the
 // outcome is that of lifecycle.Service.Ask.
 func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
 	f, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
 	if details != nil {
 		return lifecycle.Outcome{}, asked, details, nil
 	}
-	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", a.Asked // whatever the asker's props say
+	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", a.Asked // whatever the asker's props contain
 	f.props.Preview = a.Preview
 	made, err := compose(f, a)
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 	return outcome, asked, nil, err
 }
 
-// compose writes the question as the store keeps it.
+// compose returns the question in the form that the store keeps.
 func compose(f form, a Request) (lifecycle.NewCheckpoint, error) {
 	run := a.RunID
 	if a.RequestID != "" {
@@ -89,8 +90,8 @@ func compose(f form, a Request) (lifecycle.NewCheckpoint, error) {
 // onlyAsImage asks again after a yes in words to a preview that words cannot show.
 const onlyAsImage = "What this would do is an image, which is not shown here: look at it in the console's inbox, and decide there. "
 
-// withPreview adds a preview to a question, as people read it in a chat: as a block of code,
-// which nothing in it can end. Of an image, the chat says where to look at it.
+// withPreview adds a preview to a question in a chat, as a code block that its content cannot end.
+// For an image, it refers to the console.
 func withPreview(message string, p *job.Preview) string {
 	if p == nil {
 		return message
@@ -115,7 +116,8 @@ func previewBlock(p *job.Preview) string {
 	return "\n\n" + fence + "\n" + text + "\n" + fence
 }
 
-// digestOf recognises a question that is asked again because its answer was lost.
+// digestOf identifies a question, so that it is recognised if it is asked again because its answer
+// was lost.
 func digestOf(a Request) string {
 	return job.Digest([]byte(strings.Join([]string{string(a.Type), a.Message, string(a.Props), a.ApprovalKey, ""}, "\x00")))
 }

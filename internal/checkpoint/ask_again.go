@@ -12,7 +12,7 @@ import (
 
 const notUnderstood = "I did not understand that. "
 
-// whatIsMissing asks for what a reply left open.
+// whatIsMissing asks for the values that a reply left open.
 func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
 	var wrong []string
 	for _, d := range details {
@@ -30,7 +30,7 @@ func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
 	return "Thank you. I still need: " + strings.Join(wrong, "; ") + "."
 }
 
-// label describes a value to a person.
+// label describes a value for a person.
 func (f form) label(name string) string {
 	if f.values == nil {
 		return name
@@ -46,8 +46,8 @@ func (f form) label(name string) string {
 	return text
 }
 
-// askWhole asks again with all of an input whose question left out a part: whoever reads the
-// chat alone has not seen what they said yes to.
+// askWhole asks again with the whole input of a question that omitted a part of it: in the
+// chat alone, the person has not seen all of what they approved.
 func (f form) askWhole(base job.Reply) lifecycle.Resolution {
 	next := f.askedBack(intent.Reading{})
 	asked := *f.props.Asked
@@ -55,7 +55,7 @@ func (f form) askWhole(base job.Reply) lifecycle.Resolution {
 	return next.askAgain(base, nil, "That was not all of it. A yes runs "+job.Bare(f.props.Action+f.props.ToolName)+" with exactly this:\n"+f.checkpoint.Question().Exact+"\nAllow it?")
 }
 
-// askAgain asks once more, keeping what is known.
+// askAgain asks again, keeping the known values.
 func (f form) askAgain(base job.Reply, known map[string]any, message string) lifecycle.Resolution {
 	c := f.checkpoint
 	next := f
@@ -67,7 +67,7 @@ func (f form) askAgain(base job.Reply, known map[string]any, message string) lif
 		RequestID: c.RequestID, RunID: f.props.RunID, UserID: c.UserID, SessionID: c.SessionID, Type: c.Type, Message: message,
 	}
 	composed, err := compose(next, asking)
-	if err != nil { // what was read from JSON can be written as JSON
+	if err != nil { // JSON that was parsed can be marshalled
 		panic("checkpoint: " + err.Error())
 	}
 	return lifecycle.Resolution{To: job.Superseded, Reply: base, Again: &composed}

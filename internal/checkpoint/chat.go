@@ -11,32 +11,31 @@ import (
 	"ringback/internal/job"
 )
 
-// Incoming is a message from outside, as POST /from-llm and POST /to-llm take
-// it, see docs/people.md.
+// Incoming is a message from outside, as accepted by POST /from-llm and POST /to-llm, see
+// docs/people.md.
 type Incoming struct {
-	// SessionID is the chat, UserID whose it is.
+	// SessionID is the chat, and UserID its user.
 	SessionID string `json:"sessionId" jsonschema:"minLength=1,maxLength=256"`
 	UserID    string `json:"userId,omitempty" jsonschema:"maxLength=128"`
-	// Sender is user or assistant, as the endpoint has it.
+	// Sender is user or assistant, depending on the endpoint.
 	Sender job.Sender `json:"sender,omitempty"`
 	// Content is the message as text.
 	Content string `json:"content,omitempty" jsonschema:"maxLength=65536"`
-	// Role says the same as Sender in the AI SDK's word, and may be tool in a message
-	// of the user.
+	// Role is Sender in the AI SDK's terms. A message of the user may also have the role tool.
 	Role job.Sender `json:"role,omitempty"`
-	// Parts may be given in the place of Content, as the AI SDK has them.
+	// Parts may replace Content, in the AI SDK's format.
 	Parts json.RawMessage `json:"parts,omitempty" jsonschema:"type=array"`
-	// MessageType is what sort of message it is.
+	// MessageType is the type of the message.
 	MessageType job.MessageType `json:"messageType,omitempty"`
-	// Destination is whom an orchestrator outside sends it to.
+	// Destination is the receiver that an outside orchestrator addresses.
 	Destination string `json:"destination,omitempty" jsonschema:"maxLength=64"`
-	// LogID is the sender's own id of the run.
+	// LogID is the sender's id of the run.
 	LogID string `json:"logId,omitempty" jsonschema:"maxLength=256"`
-	// Props is a JSON object of further facts.
+	// Props is a JSON object with further data.
 	Props json.RawMessage `json:"props,omitempty" jsonschema:"type=object"`
-	// By is who sent it.
+	// By is the sender.
 	By job.Actor `json:"-"`
-	// ToolOutput is what the Parts say of a call that waits; nil where they do not.
+	// ToolOutput is the output of a waiting call, if the Parts contain one.
 	ToolOutput *ToolOutput `json:"-"`
 }
 
@@ -49,8 +48,8 @@ func (m Incoming) body(sender job.Sender) job.MessageBody {
 	return b
 }
 
-// FromLLM takes a message of an orchestrator outside Ringback, and returns its
-// id. One of type hitl_checkpoint is a question to the user.
+// FromLLM stores a message of an outside orchestrator and returns its id. A message of type
+// hitl_checkpoint is a question to the user.
 func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 	if m.MessageType == job.WhichMessage {
 		return 0, refuse("/messageType", `"which" is written by the server alone`)
@@ -80,7 +79,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 	return asked.MessageID, err
 }
 
-// checkAsked refuses a question of an unknown type, or of a run that has no name.
+// checkAsked refuses a question of an unknown type, or with an invalid run id.
 func checkAsked(p job.Props) error {
 	if !slices.Contains(job.CheckpointTypes[:], p.CheckpointType) {
 		found := "is required but missing for a message of type hitl_checkpoint"
@@ -95,9 +94,9 @@ func checkAsked(p job.Props) error {
 	return nil
 }
 
-// ToLLM takes a user's message and returns its id. If a checkpoint is open in
-// the session, the message is the reply to it; else the session's latest job is
-// told, or goes on because of it.
+// ToLLM processes a user's message and returns its id. If a checkpoint is open in the session, the
+// message is the reply to it. Otherwise it goes to the session's latest job, or starts a job that
+// continues it.
 func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	if m.ToolOutput != nil {
 		return s.toolOutput(ctx, m)
@@ -118,17 +117,16 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 			return 0, err
 		}
 		if c != nil && allows(*c, to.text) {
-			break // its writer has not seen the question as it is asked now
+			break // the user has not seen the question as it is asked now
 		}
 	}
-	// Nothing was asked, or it was answered at this very moment: then this is a
-	// further message.
+	// Nothing was asked, or the question was answered at the same time: the message is a new one.
 	_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
 	return id, err
 }
 
-// addresseeOf finds the checkpoint that a message replies to: the one it names by its
-// message, else the one of the session's open ones that it is about.
+// addresseeOf returns the checkpoint that a message replies to: the one it names by its message,
+// otherwise the one among the session's open checkpoints that it is about.
 func (s *Service) addresseeOf(ctx context.Context, m Incoming) (addressee, error) {
 	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
 	if err != nil || len(open) == 0 {
@@ -146,15 +144,14 @@ func (s *Service) addresseeOf(ctx context.Context, m Incoming) (addressee, error
 	return s.oneOf(ctx, m, open)
 }
 
-// allows reports whether a text is a yes to a question that allows something.
+// allows reports whether a text may be a yes to a question that approves something.
 func allows(c job.Checkpoint, text string) bool {
 	f, details := parse(c)
 	return c.Type.Binding() && (details != nil || intent.Read(f.context(), text).Outcome == intent.Approve)
 }
 
-// askedAgain returns the checkpoint that asks in the place of one that is closed;
-// nil where none does. It never returns another question: nobody has replied to
-// that.
+// askedAgain returns the checkpoint that replaced a closed one, or nil if none did. It never
+// returns a different question, because nobody has replied to that.
 func (s *Service) askedAgain(ctx context.Context, c job.Checkpoint) (*job.Checkpoint, error) {
 	now, err := s.follow(ctx, c.ID)
 	if err != nil || !now.Status.Waits() || now.ID == c.ID {

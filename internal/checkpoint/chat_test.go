@@ -15,7 +15,7 @@ import (
 
 func contains(text, part string) bool { return strings.Contains(text, part) }
 
-// say writes into the chat.
+// say posts a message to the chat as its user.
 func (p *people) say(text string) {
 	p.t.Helper()
 	if _, err := p.ToLLM(p.t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: text}); err != nil {
@@ -23,7 +23,7 @@ func (p *people) say(text string) {
 	}
 }
 
-// story is the chat, a line for each message.
+// story returns the chat, one line per message.
 func (p *people) story() []string {
 	p.t.Helper()
 	messages, _, err := p.store.Messages(p.t.Context(), user, session, 0, 100)
@@ -38,7 +38,7 @@ func (p *people) story() []string {
 	return lines
 }
 
-// Several decisions wait in one chat: a message must say which it is about.
+// If several decisions are open in one chat, a message must name the one it is about.
 func TestWhichQuestionAMessageIsAbout(t *testing.T) {
 	t.Parallel()
 	second := question{job.Confirmation, "Delete the logs?", `{"title":"Delete logs","yes":{"label":"Yes, delete","message":"Yes, delete them."}}`}
@@ -115,13 +115,13 @@ func TestChatTellsTheWholeExchange(t *testing.T) {
 	}
 }
 
-// A front end gives the output of the call that waits in the place of words.
+// A front end can send the output of a waiting call instead of words.
 func TestOutputOfACallIsItsDecision(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		parts    string
 		decision job.Decision
-		path     string // of the fault
+		path     string // the invalid field
 	}{
 		"approved":                {`[{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`, job.Approve, ""},
 		"denied":                  {`[{"type":"tool-result","toolCallId":"call_1","output":"denied"}]`, job.Deny, ""},
@@ -163,7 +163,7 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 	}
 }
 
-// Whoever asks in Claude's call waits there, and parks when it took too long.
+// A call that asks waits for the reply, and its job parks after the timeout.
 func TestCallThatAsksWaitsForTheReply(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -217,7 +217,7 @@ func TestOrchestratorsAskFromOutside(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		message checkpoint.Incoming
-		path    string // of the fault; empty where it asks
+		path    string // the invalid field; empty if the message is accepted
 	}{
 		"a question":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":"run-7"}`)}, ""},
 		"of no type":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?"}, "/props/checkpoint_type"},

@@ -17,7 +17,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// people is the service on a store of its own, with one chat of one user.
+// people is the service on a separate store, with one chat of one user.
 type people struct {
 	*checkpoint.Service
 	t     *testing.T
@@ -25,16 +25,16 @@ type people struct {
 	jobs  *lifecycle.Service
 }
 
-// the chat that all of these tests are about.
+// The chat of all these tests.
 const user, session = "u1", "s1"
 
-// newPeople makes one; without Claude, nobody says what an unclear reply means.
+// newPeople returns a service. Without claude, unclear replies are not interpreted.
 func newPeople(t *testing.T, claude bool) *people {
 	t.Helper()
 	return newService(t, claude, time.Hour)
 }
 
-// newPeopleHolding makes one whose calls wait no longer than that.
+// newPeopleHolding returns a service whose calls wait at most hold.
 func newPeopleHolding(t *testing.T, hold time.Duration) *people {
 	t.Helper()
 	return newService(t, false, hold)
@@ -56,7 +56,7 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 	return &people{checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet), t, db, jobs}
 }
 
-// begin makes a job and starts its turn.
+// begin creates a job and starts its turn.
 func (p *people) begin() job.ID {
 	p.t.Helper()
 	j, err := p.jobs.Create(p.t.Context(), lifecycle.Request{UserID: user, SessionID: session, ByBackEnd: true, Kind: "poem", Input: map[string]any{}})
@@ -69,7 +69,7 @@ func (p *people) begin() job.ID {
 	return j.ID
 }
 
-// take starts the next turn that waits, and returns its job.
+// take starts the next waiting turn and returns its job.
 func (p *people) take() job.ID {
 	p.t.Helper()
 	service := storetest.Service{Store: p.store, Service: p.jobs}
@@ -86,14 +86,14 @@ func (p *people) take() job.ID {
 	return ""
 }
 
-// question is what a job asks.
+// question is a question that a job asks.
 type question struct {
 	kind    job.CheckpointType
 	message string
 	props   string
 }
 
-// ask has a running job ask, and the job park there.
+// ask has a running job ask a question and park there.
 func (p *people) ask(id job.ID, q question) job.Checkpoint {
 	p.t.Helper()
 	return p.asking(id, q, false)
@@ -128,7 +128,7 @@ func (p *people) state(id job.ID) job.State {
 	return j.State
 }
 
-// kindOf is the kind of an error, and the first field that it names.
+// kindOf returns the kind of an error and the path of its first detail.
 func kindOf(err error) (kind job.ErrorKind, path string) {
 	e, ok := errors.AsType[*job.Error](err)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// decide takes a decision that was given outright.
+// decide processes a decision given as such, not in words.
 func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	binding := f.checkpoint.Type.Binding()
 	if g.Decision == job.Cancel {
@@ -37,7 +37,7 @@ func answered(r job.Reply) lifecycle.Resolution {
 	return lifecycle.Resolution{To: job.Answered, Reply: r}
 }
 
-// review takes a decision on a change, see docs/steering.md.
+// review processes a decision on a change, see docs/steering.md.
 func (f form) review(r job.Reply) (lifecycle.Resolution, error) {
 	a := answered(r)
 	switch r.Decision {
@@ -59,14 +59,14 @@ func (f form) review(r job.Reply) (lifecycle.Resolution, error) {
 	return a, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer, cancel", r.Decision))
 }
 
-// cancel ends the job: the person wants none of it any more.
+// cancel ends the job at the person's request.
 func (f form) cancel(text string) lifecycle.Resolution {
 	a := answered(job.Reply{Decision: job.Cancel, Text: text, Confidence: 1})
 	a.End, a.Code, a.Why = job.Cancelled, job.CodeCancelled, "Cancelled in answer to a question."
 	return a
 }
 
-// fill takes values that were given outright.
+// fill processes values given as such, not in words.
 func (f form) fill(g Reply) (lifecycle.Resolution, error) {
 	if f.checkpoint.Type.Binding() {
 		return lifecycle.Resolution{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
@@ -90,7 +90,7 @@ func (f form) merged(values map[string]any) map[string]any {
 	return all
 }
 
-// summaryText is how a structured reply reads in the chat.
+// summaryText returns a structured reply as text for the chat.
 func (f form) summaryText(g Reply) string {
 	switch {
 	case g.Decision == job.Steer:
@@ -112,7 +112,7 @@ func (f form) summaryText(g Reply) string {
 	return strings.Join(lines, "\n")
 }
 
-// valueText is a value as it was given: text as it is, all else as JSON.
+// valueText formats a value: strings without quotes, anything else as JSON.
 func valueText(v any) string {
 	if text, ok := v.(string); ok {
 		return text
@@ -124,7 +124,7 @@ func valueText(v any) string {
 	return string(text)
 }
 
-// inChat is how an answer reads in the chat.
+// inChat returns an answer as text for the chat.
 func inChat(a *job.AnswerProps, otherwise string) string {
 	if a == nil {
 		return otherwise

@@ -1,17 +1,14 @@
-// Package checkpoint is where people come in: it puts checkpoints into their chats,
-// makes sense of what they reply, and lets what waits for it go on.
+// Package checkpoint involves people: it asks questions in their chats, interprets their replies,
+// and lets the waiting jobs continue.
 //
-// A checkpoint is an open question in a session. Any message of its user after it is
-// the reply. What a reply means is read from its words alone where they are certain
-// (package intent); else Claude is asked, with a JSON Schema, by a job of the kind
-// "reading"; and where that is not certain either, another checkpoint asks again.
-// Whether something may happen is never read from an uncertain sentence, and never by
-// Claude.
+// A checkpoint is an open question in a session. Any later message of its user is the reply. If the
+// words alone are certain, package intent interprets them. Otherwise Claude interprets them in a
+// job of the kind "reading", with a JSON Schema; if that is not certain either, another checkpoint
+// asks again. An approval is never inferred from an uncertain sentence, and never by Claude.
 //
-// A question comes in as a Request (Ask, or FromLLM from an orchestrator outside), and
-// is checked so that any reply to it can be understood. A reply comes in as a Reply, or
-// as a message of the chat (ToLLM), for which which.go finds the question. answer.go,
-// with decide.go, understand.go and ask_again.go, works out what it does, and lifecycle
-// stores that in one step. Who asks within a call waits in Hold. StartReading and
-// FinishReading are tasks of package outbox.
+// A question arrives as a Request (Ask, or FromLLM from an outside orchestrator) and is validated
+// so that any reply to it can be interpreted. A reply arrives as a Reply, or as a chat message
+// (ToLLM), for which which.go finds the question. answer.go, with decide.go, understand.go and
+// ask_again.go, determines its effect, and lifecycle stores that in one step. A call that asks
+// waits in Hold. StartReading and FinishReading are tasks of package outbox.
 package checkpoint

@@ -7,11 +7,11 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// maxExchange is how many utterances of an exchange are kept: the latest.
+// maxExchange is the number of utterances of an exchange that are kept: the latest.
 const maxExchange = 40
 
-// withExchange adds to an answer what was said since its question was first put, in
-// said: what comes before a yes, a no or a value belongs to it.
+// withExchange adds the conversation since the question was first asked, said, to a resolution: the
+// words before a yes, a no or a value belong to it.
 func withExchange(a lifecycle.Resolution, said []job.Utterance) lifecycle.Resolution {
 	if a.Again != nil {
 		said = append(slices.Clone(said), job.Utterance{Sender: job.FromAssistant, Content: a.Again.Message})
@@ -23,7 +23,7 @@ func withExchange(a lifecycle.Resolution, said []job.Utterance) lifecycle.Resolu
 	return a
 }
 
-// exchangeWith is the exchange with what the person says now.
+// exchangeWith returns the exchange with the person's new words.
 func (f form) exchangeWith(words string) []job.Utterance {
 	return append(slices.Clone(f.checkpoint.Exchange), job.Utterance{Sender: job.FromUser, Content: words})
 }

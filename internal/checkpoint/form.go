@@ -11,18 +11,18 @@ import (
 	"ringback/internal/job"
 )
 
-// form is a checkpoint as its reply is read against.
+// form is a checkpoint prepared to interpret its reply.
 type form struct {
 	checkpoint job.Checkpoint
 	props      job.Props
-	// values is the schema of the values; nil when none is given.
+	// values is the schema of the values; nil if there is none.
 	values *valueForm
 }
 
-// parse reads the props of a checkpoint.
+// parse parses the props of a checkpoint.
 func parse(c job.Checkpoint) (form, []job.Detail) {
 	f := form{checkpoint: c}
-	if err := job.UnmarshalExact(c.Props, &f.props); err != nil && len(c.Props) > 0 { // a type may need props all the same
+	if err := job.UnmarshalExact(c.Props, &f.props); err != nil && len(c.Props) > 0 { // a type may still need props
 		return f, []job.Detail{{Path: "/props", Message: wrongProps(err)}}
 	}
 	var details []job.Detail
@@ -53,8 +53,8 @@ func wrongProps(err error) string {
 	return "expected an object of the known props"
 }
 
-// field is the single value that is asked for; empty when there are several, or
-// none is named.
+// field returns the name of the single requested value. It is empty if there are several, or none
+// is named.
 func (f form) field() string {
 	if f.values != nil && len(f.values.order) == 1 {
 		return f.values.order[0]
@@ -62,7 +62,7 @@ func (f form) field() string {
 	return f.props.ErrorField
 }
 
-// context are what package reply reads a text against.
+// context returns the context in which package intent interprets a text.
 func (f form) context() intent.Context {
 	r := intent.Context{
 		Type: f.checkpoint.Type, Message: f.original(), Offered: f.props.OfferedChange, Field: f.field(), CurrentValue: f.props.CurrentValue,
@@ -75,12 +75,12 @@ func (f form) context() intent.Context {
 	return r
 }
 
-// original is the question as it was first put.
+// original returns the question as it was first asked.
 func (f form) original() string {
 	return cmp.Or(f.props.OriginalQuestion, f.checkpoint.Message)
 }
 
-// phrases are the ways to give an answer.
+// phrases returns the ways to give an answer.
 func phrases(a *job.AnswerProps) []string {
 	if a == nil {
 		return nil
@@ -88,7 +88,7 @@ func phrases(a *job.AnswerProps) []string {
 	return append([]string{a.Label, a.Message}, a.Also...)
 }
 
-// problems checks values that were given outright. at stands before their paths.
+// problems validates values. at is the prefix of their paths.
 func (f form) problems(values map[string]any, at string) []job.Detail {
 	if f.values != nil {
 		return prefixed(at, f.values.schema.Validate(values))
@@ -122,8 +122,8 @@ func list[T any](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// complete adds what is known to the message and props of a question: the
-// options it does not name, and replies to suggest.
+// complete adds known data to the message and props of a question: the options it does not name,
+// and suggested replies.
 func (f form) complete(runID string) (message string, props json.RawMessage, err error) {
 	c := f.checkpoint
 	all := map[string]json.RawMessage{}
@@ -132,7 +132,7 @@ func (f form) complete(runID string) (message string, props json.RawMessage, err
 			return "", nil, err
 		}
 	}
-	delete(all, "original_question") // these are ours: no asker gives them
+	delete(all, "original_question") // only Ringback sets these, not the asker
 	delete(all, "offered_change")
 	delete(all, "preview")
 	delete(all, "asked")
@@ -155,8 +155,8 @@ func (f form) complete(runID string) (message string, props json.RawMessage, err
 	return f.withOptions(c.Message), props, err
 }
 
-// withOptions makes sure that a person who sees the text alone knows what to
-// choose from.
+// withOptions adds the options to a message that does not name all of them, because some people
+// see only the text.
 func (f form) withOptions(message string) string {
 	for _, v := range f.props.ValidValues {
 		if !strings.Contains(message, fmt.Sprint(v)) {

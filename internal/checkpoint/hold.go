@@ -47,20 +47,19 @@ func (w *waiters) wake(id job.ID) {
 	}
 }
 
-// Event wakes the calls that wait for what happened. One that is missed is no
-// matter: a waiting call looks by itself, too.
+// Event wakes the calls that wait for an event. A missed event does no harm, because waiting calls
+// also poll.
 func (s *Service) Event(e store.EventEnvelope) {
 	if e.Type == job.EventResolved {
 		s.waiters.wake(e.RequestID)
 	}
 }
 
-// pollInterval is how often a waiting call looks by itself.
+// pollInterval is the interval at which a waiting call polls.
 const pollInterval = time.Second
 
-// Hold waits until a checkpoint of a job no longer waits, or the job parks at
-// it: then the checkpoint that is returned is still open. It follows those that
-// ask again.
+// Hold waits until a checkpoint is closed, or until the job parks at it; the returned checkpoint is
+// still open then. It follows checkpoints that ask again.
 func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
 	c, err := s.store.Checkpoint(ctx, id)
 	if err != nil {
@@ -92,7 +91,7 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 	}
 }
 
-// follow returns a checkpoint, or the one that asked again in its place.
+// follow returns a checkpoint, or the one that replaced it by asking again.
 func (s *Service) follow(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
 	for {
 		c, err := s.store.Checkpoint(ctx, id)

@@ -11,20 +11,20 @@ import (
 	"ringback/internal/job"
 )
 
-// ToolOutput is what a front end gives as the output of a call that waits for the
-// user: that is their decision.
+// ToolOutput is the output that a front end sends for a call that waits for the user. It is the
+// user's decision.
 type ToolOutput struct {
-	// CallID is the call; CheckpointID the question instead, as an approval of the
-	// AI SDK names it.
+	// CallID identifies the call. CheckpointID identifies the question instead, as in an approval
+	// of the AI SDK.
 	CallID       string
 	CheckpointID job.CheckpointID
-	// Decision is set for "approved" and "denied"; else Text is what they said.
+	// Decision is set for "approved" and "denied"; otherwise Text contains the user's words.
 	Decision job.Decision
 	Text     string
 }
 
-// incomingPart is a part of a user's message, in our own shape and in those of the
-// AI SDK, versions 4 to 6.
+// incomingPart is a part of a user's message, in Ringback's format or in those of the AI SDK,
+// versions 4 to 6.
 type incomingPart struct {
 	Type       string          `json:"type"`
 	Text       string          `json:"text"`
@@ -37,12 +37,12 @@ type incomingPart struct {
 		Approved bool   `json:"approved"`
 		Reason   string `json:"reason"`
 	} `json:"approval"`
-	// Invocation holds the fields of version 4.
+	// Invocation contains the fields of version 4.
 	Invocation *incomingPart `json:"toolInvocation"`
 }
 
-// TakeParts reads a message's role and parts: texts become its content, the output
-// of a tool its ToolOutput. sender is who may speak here. details say what is wrong.
+// TakeParts parses a message's role and parts: texts become its content, a tool's output its
+// ToolOutput. sender is the role allowed here. details describe what is invalid.
 func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 	wrong := func(path, message string) { details = append(details, job.Detail{Path: path, Message: message}) }
 	switch {
@@ -84,7 +84,7 @@ func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 	return details
 }
 
-// faultAt is which of a part's fields a fault is about.
+// faultAt returns the path of the part's invalid field.
 func (p incomingPart) faultAt() string {
 	switch {
 	case !p.isTool() && p.Type != string(job.TextPart):
@@ -101,8 +101,7 @@ func (p incomingPart) isTool() bool {
 	return p.Type == "dynamic-tool" || strings.HasPrefix(p.Type, "tool-")
 }
 
-// read returns what a part says of a call; nil where it is a text, or shows a call
-// that has no output yet.
+// read returns a tool's output. It returns nil for a text or a call without output.
 func (p incomingPart) read() (output *ToolOutput, fault string) {
 	if p.Invocation != nil && p.Type == "tool-invocation" {
 		inner := *p.Invocation
@@ -127,7 +126,7 @@ func (p incomingPart) read() (output *ToolOutput, fault string) {
 		given = p.Result
 	}
 	if p.Type == string(job.ToolCallPart) || len(given) == 0 && p.State != "" && !strings.HasPrefix(p.State, "output") {
-		return nil, "" // the call itself, as it was
+		return nil, "" // the call itself
 	}
 	if p.ToolCallID == "" {
 		return nil, "is required but missing; expected the id of the call, as the chat shows it"
@@ -143,8 +142,7 @@ func (p incomingPart) read() (output *ToolOutput, fault string) {
 	return &ToolOutput{CallID: p.ToolCallID, Decision: decision, Text: text}, ""
 }
 
-// toolOutput takes the output of a call as the reply to the question that it waits
-// for.
+// toolOutput processes the output of a call as the reply to the question that the call waits for.
 func (s *Service) toolOutput(ctx context.Context, m Incoming) (int64, error) {
 	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
 	if err != nil {

@@ -8,39 +8,39 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// toRead is the input of a reading.
+// toRead is the input of the job that interprets a reply.
 type toRead struct {
 	Question string `json:"question"`
-	// Reply is one message, or several, each on lines of its own.
+	// Reply is one message or several, each on separate lines.
 	Reply       string          `json:"reply"`
 	Field       string          `json:"field,omitempty"`
 	Current     json.RawMessage `json:"currentValue,omitempty"`
 	ValidValues []any           `json:"validValues,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
 	Known       map[string]any  `json:"knownValues,omitempty"`
-	// Exchange is what was said since the question was first put.
+	// Exchange is the conversation since the question was first asked.
 	Exchange []job.Utterance `json:"exchange,omitempty"`
 	History  []job.Utterance `json:"history"`
 }
 
-// meaning is the result of a reading.
+// meaning is the result of the job that interprets a reply.
 type meaning struct {
 	// Action is values, cancel or unclear.
 	Action string         `json:"action"`
 	Values map[string]any `json:"values"`
-	// Confidence is 0 to 1.
+	// Confidence is from 0 to 1.
 	Confidence float64 `json:"confidence"`
 	// Ask is the question to ask back.
 	Ask string `json:"ask"`
 }
 
-// historyLength is how many messages a reading is given.
+// historyLength limits the history that the job is given: it begins at most this many message ids
+// before the question and has at most twice as many messages.
 const historyLength = 40
 
-// StartReading lets Claude read the reply to a checkpoint, in a job of its own. A
-// further reply ends that job and begins another. It does nothing where the reply is
-// no longer to be read, so it may be repeated. Errors: NotFound where the checkpoint
-// was deleted.
+// StartReading has Claude interpret the reply to a checkpoint in a separate job. A further reply
+// ends that job and starts another. It does nothing if the reply no longer needs interpreting, so
+// it can be repeated. Errors: NotFound if the checkpoint was deleted.
 func (s *Service) StartReading(ctx context.Context, r lifecycle.Round) error {
 	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
 	if err != nil || c.Status != job.Interpreting || c.Round != r.Number {
@@ -64,8 +64,8 @@ func (s *Service) StartReading(ctx context.Context, r lifecycle.Round) error {
 	return s.jobs.Interpret(ctx, r, c.UserID, input)
 }
 
-// known adds to the values of earlier rounds those that were understood in this
-// one before Claude was asked.
+// known adds the values that were understood in this round before Claude was asked to those of
+// earlier rounds.
 func (f form) known() form {
 	if r := f.checkpoint.Reply; r != nil && r.Values != nil {
 		f.props.CurrentValues = f.merged(r.Values)
@@ -73,7 +73,7 @@ func (f form) known() form {
 	return f
 }
 
-// history returns the latest messages of a checkpoint's session.
+// history returns the messages of a checkpoint's session around its question.
 func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utterance, error) {
 	messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, max(0, c.MessageID-historyLength), 2*historyLength)
 	if err != nil {
@@ -86,9 +86,9 @@ func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utteranc
 	return past, nil
 }
 
-// FinishReading uses what Claude made of a reply, in the job id: if it is certain
-// and fits, as the answer, else to ask again. It may be repeated, as StartReading.
-// Errors: NotFound where the job or the checkpoint was deleted.
+// FinishReading uses Claude's interpretation of a reply, the result of the job id: as the answer if
+// it is certain and fits, otherwise to ask again. Like StartReading, it can be repeated. Errors:
+// NotFound if the job or the checkpoint was deleted.
 func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 	read, err := s.store.Get(ctx, id)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
 	return s.askAgain(ctx, c, f, m.Ask)
 }
 
-// askAgain closes a checkpoint whose reply stayed unclear.
+// askAgain closes a checkpoint after an unclear reply and asks again.
 func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, f form, ask string) error {
 	if ask == "" {
 		ask = f.whatIsMissing(nil, nil)
@@ -137,8 +137,8 @@ func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, f form, ask st
 	return s.settle(ctx, c, f.askAgain(base, f.known().props.CurrentValues, ask))
 }
 
-// settle stores what a reply meant that was being read. Another node may have
-// done it already, or the person may have replied again meanwhile.
+// settle stores the interpretation of a reply. It ignores a Conflict: another node may have stored
+// it, or the person may have replied again.
 func (s *Service) settle(ctx context.Context, c job.Checkpoint, a lifecycle.Resolution) error {
 	_, err := s.jobs.Answer(ctx, c, withExchange(a, c.Exchange))
 	if job.HasKind(err, job.Conflict) {

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// unclear has a reply that Claude is asked about. It returns the checkpoint, and the
-// job that is to say what the reply means.
+// unclear gives replies that Claude has to interpret. It returns the checkpoint and the job that
+// interprets them.
 func (p *people) unclear(id job.ID, q question, replies ...checkpoint.Reply) (job.Checkpoint, job.ID) {
 	p.t.Helper()
 	now := p.ask(id, q)
@@ -28,7 +28,7 @@ func (p *people) unclear(id job.ID, q question, replies ...checkpoint.Reply) (jo
 	return now, p.reader(now)
 }
 
-// reader starts the job that reads a checkpoint's reply, and its turn.
+// reader starts the job that interprets a checkpoint's reply, and its turn.
 func (p *people) reader(c job.Checkpoint) job.ID {
 	p.t.Helper()
 	if err := p.StartReading(p.t.Context(), lifecycle.Round{Checkpoint: c.ID, Number: c.Round}); err != nil {
@@ -37,7 +37,7 @@ func (p *people) reader(c job.Checkpoint) job.ID {
 	return p.take()
 }
 
-// finds is what Claude says that a reply means.
+// finds submits Claude's interpretation of a reply.
 func (p *people) finds(reader job.ID, meaning string) {
 	p.t.Helper()
 	outcome, err := p.jobs.Accept(p.t.Context(), reader, lifecycle.Submission{Digest: meaning, Result: json.RawMessage(meaning)})
@@ -73,7 +73,7 @@ func TestWhatClaudeFindsInAReply(t *testing.T) {
 			id := p.begin()
 			asked, reader := p.unclear(id, c.to, words(c.reply))
 			p.finds(reader, c.meaning)
-			// The task may be done any number of times.
+			// The task can be repeated.
 			for range 2 {
 				if err := p.FinishReading(t.Context(), reader); err != nil {
 					t.Fatal(err)
@@ -96,7 +96,7 @@ func TestWhatClaudeFindsInAReply(t *testing.T) {
 	}
 }
 
-// Whether something may happen is never left to Claude.
+// Claude never interprets a reply to a decision.
 func TestClaudeIsNotAskedAboutADecision(t *testing.T) {
 	t.Parallel()
 	for name, q := range map[string]question{"confirmation": deploy, "tool call": call, "review": change} {
@@ -137,7 +137,7 @@ func TestLaterReplySupersedesTheReading(t *testing.T) {
 			if state := p.state(reader); !state.Terminal() {
 				t.Errorf("the first reading is %s", state)
 			}
-			// What the superseded reading says is of no matter any more.
+			// The result of the superseded job is ignored.
 			if err := p.FinishReading(t.Context(), reader); err != nil || p.checkpoint(asked.ID).Status != c.status {
 				t.Errorf("the checkpoint is %s, %v", p.checkpoint(asked.ID).Status, err)
 			}
@@ -145,7 +145,7 @@ func TestLaterReplySupersedesTheReading(t *testing.T) {
 	}
 }
 
-// A failed reading costs a question, not the job.
+// If interpreting fails, the question is asked again and the job continues.
 func TestReadingThatFailsIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, true)

@@ -15,23 +15,23 @@ import (
 
 type object = map[string]any
 
-// The ways to reply.
+// Ways to reply.
 func words(text string) checkpoint.Reply       { return checkpoint.Reply{Text: text} }
 func decision(d job.Decision) checkpoint.Reply { return checkpoint.Reply{Decision: d} }
 func values(v object) checkpoint.Reply         { return checkpoint.Reply{Values: v} }
 func steer(text string) checkpoint.Reply       { return checkpoint.Reply{Decision: job.Steer, Text: text} }
 
-// edited is a decision with another input.
+// edited returns a decision with a changed input.
 func edited(d job.Decision, v object) checkpoint.Reply {
 	return checkpoint.Reply{Decision: d, Values: v}
 }
 
-// scoped is a yes that goes further.
+// scoped returns an approval with a wider scope.
 func scoped(s job.ApprovalScope) checkpoint.Reply {
 	return checkpoint.Reply{Decision: job.Approve, Scope: s}
 }
 
-// having is a yes to what somebody has seen.
+// having returns an approval of what was seen.
 func having(seen checkpoint.Seen) checkpoint.Reply {
 	return checkpoint.Reply{Decision: job.Approve, Seen: seen}
 }
@@ -47,11 +47,10 @@ func TestWhatAReplyDoes(t *testing.T) {
 		name    string
 		to      question
 		replies []checkpoint.Reply
-		// status is that of the checkpoint afterwards, job the state of the job.
+		// status is the resulting status of the checkpoint, and job the resulting state of the job.
 		status job.CheckpointStatus
 		job    job.State
-		// decision and values are what was answered, asks is what the question that
-		// asks again says.
+		// decision and values are the stored answer. asks is text in the question that asks again.
 		decision job.Decision
 		values   object
 		asks     string
@@ -171,7 +170,7 @@ func TestReplyThatDoesNotFitChangesNothing(t *testing.T) {
 	}
 }
 
-// The first reply stands, and the second is told so.
+// The first reply counts, and the second gets a Conflict.
 func TestSecondReplyIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
@@ -184,7 +183,7 @@ func TestSecondReplyIsRefused(t *testing.T) {
 	if kind, _ := kindOf(err); kind != job.Conflict {
 		t.Errorf("refused as %q: %v", kind, err)
 	}
-	// As one who has read it while it was open.
+	// The second reply is based on the checkpoint as read while it was open.
 	_, err = p.Reply(t.Context(), asked, decision(job.Deny))
 	if kind, _ := kindOf(err); kind != job.Conflict || p.checkpoint(asked.ID).Reply.Decision != job.Approve {
 		t.Errorf("refused as %q: %v; the answer is %v", kind, err, p.checkpoint(asked.ID).Reply)
@@ -219,7 +218,7 @@ func TestQuestionThatCannotBeAnsweredIsNotAsked(t *testing.T) {
 	}
 }
 
-// What an asker's props claim to be the question's parts is not taken for them.
+// An asker's props cannot set the parts of the question.
 func TestAnAskerCannotGiveTheQuestionParts(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
@@ -229,7 +228,8 @@ func TestAnAskerCannotGiveTheQuestionParts(t *testing.T) {
 	}
 }
 
-// A yes in words to a part of an input is asked again with all of it, and a no is a no.
+// After a yes in words to a part of an input, the whole input is shown and the question asked
+// again. A no remains a no.
 func TestAYesToAPartOfAnInput(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
@@ -258,7 +258,7 @@ func TestHowSomethingWasShownIsStatedInKnownWords(t *testing.T) {
 	}
 }
 
-// A yes in words allows nothing whose preview is an image; one in the console, beside it, does.
+// A yes in words does not approve an image preview; a decision in the console does.
 func TestAYesInWordsToAnImage(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
@@ -282,7 +282,7 @@ func TestAYesInWordsToAnImage(t *testing.T) {
 	}
 }
 
-// An asker's props cannot hold a preview: it is the server's.
+// An asker's props cannot set a preview, which only the server sets.
 func TestAnAskerCannotGiveAPreview(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
@@ -292,7 +292,7 @@ func TestAnAskerCannotGiveAPreview(t *testing.T) {
 	}
 }
 
-// askInPart asks about a call in a message that leaves out a part of its input.
+// askInPart asks about a call in a message that omits a part of its input.
 func (p *people) askInPart() job.Checkpoint {
 	p.t.Helper()
 	_, asked, details, err := p.Ask(p.t.Context(), checkpoint.Request{
@@ -306,8 +306,8 @@ func (p *people) askInPart() job.Checkpoint {
 	return p.checkpoint(asked.ID)
 }
 
-// Of messages that arrive at once, the first has the question asked again with all of it. The others
-// are no answer to that: their writers have not seen it.
+// The first of several concurrent messages has the question asked again in full. The others do not
+// answer the new question, because the user has not seen it yet.
 func TestAYesInTheChatIsToWhatItsWriterSaw(t *testing.T) {
 	t.Parallel()
 	for range 20 {

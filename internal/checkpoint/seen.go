@@ -10,23 +10,23 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Seen is what a person has looked at before they decide on a change. What is
-// named must be what is under review; what is not named is not checked.
+// Seen identifies what a person has looked at before deciding on a change. If a field is set, it
+// must match what is under review; otherwise it is not checked.
 type Seen struct {
-	// Iteration is how often the change had been steered.
+	// Iteration is the number of times the change had been steered.
 	Iteration *int `json:"iteration,omitempty"`
-	// Trees are git's ids of what was shown, by repository, as the diff tells them.
+	// Trees are the git tree ids that were shown, by repository, as in the diff.
 	Trees map[string]string `json:"trees,omitempty"`
-	// Shown is how it was shown, for the audit log: whole, paged or link.
+	// Shown is the way it was shown, for the audit log: whole, paged or link.
 	Shown job.Shown `json:"shown,omitempty"`
-	// Unviewed is how many files of a change the person approves that they have not marked as
-	// viewed. The approval is refused if there are more by now. The console must state it.
+	// Unviewed is the number of files of a change that the person approves without having marked
+	// them as viewed. The approval is refused if there are more. The console must set it.
 	Unviewed *int `json:"unviewed,omitempty" jsonschema:"minimum=0"`
 }
 
-// countViewed adds to a decision on a change how many of its files its writer has marked as viewed.
-// It returns Invalid for an approval of more files that are not marked than it states. An approval
-// that states nothing passes, but in the console.
+// countViewed adds to a decision on a change the number of files that the person has marked as
+// viewed. It returns Invalid if an approval has more unmarked files than Unviewed. Without
+// Unviewed, an approval passes unless it comes from the console.
 func (s *Service) countViewed(ctx context.Context, c job.Checkpoint, g Reply, a *lifecycle.Resolution) error {
 	if c.Type != job.Review || a.To != job.Answered || c.RequestID == "" {
 		return nil

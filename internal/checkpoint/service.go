@@ -8,18 +8,18 @@ import (
 	"ringback/internal/store"
 )
 
-// Options say how people are asked.
+// Options configure how people are asked.
 type Options struct {
-	// Hold is how long a call that asks waits for the reply; default 45 s.
+	// Hold is the time that a call waits for the reply; default 45 s.
 	Hold time.Duration
-	// Confidence is how sure Claude must be of what a reply means, 0 to 1;
-	// default 0.9.
+	// Confidence is the confidence that Claude's interpretation of a reply needs, 0 to 1; default
+	// 0.9.
 	Confidence float64
-	// ApprovalTimeout is how long an approval may be used; default 1 h.
+	// ApprovalTimeout is the lifetime of an approval; default 1 h.
 	ApprovalTimeout time.Duration
 }
 
-// Service asks people and takes their replies.
+// Service asks people questions and processes their replies.
 type Service struct {
 	store   *store.Store
 	jobs    *lifecycle.Service
@@ -28,8 +28,8 @@ type Service struct {
 	waiters waiters
 }
 
-// New returns the service. Calls that wait for a reply hear of it at once where its
-// Event is subscribed to the store, see store.Subscriber.
+// New returns the service. If its Event method is subscribed to the store, calls that wait for a
+// reply return at once, see store.Subscriber.
 func New(s *store.Store, jobs *lifecycle.Service, opts Options, log *slog.Logger) *Service {
 	if opts.Confidence == 0 {
 		opts.Confidence = 0.9

@@ -6,8 +6,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Steer asks for another round of a change: at once where it is under review,
-// after the turn where one runs. Errors as lifecycle.Service.Steer has them.
+// Steer asks for another round of a change: at once if the change is under review, otherwise after
+// the running turn. Errors: those of lifecycle.Service.Steer.
 func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Actor) error {
 	for {
 		underReview, err := s.jobs.Steer(ctx, j, prompt, by)
@@ -20,8 +20,8 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 	}
 }
 
-// steerReview answers the review that a job waits at. again says that it was
-// answered by somebody else at this very moment.
+// steerReview answers the review that a job waits for. again is true if someone else answered it at
+// the same time.
 func (s *Service) steerReview(ctx context.Context, id job.ID, given Reply) (again bool, err error) {
 	j, err := s.store.Get(ctx, id)
 	if err != nil {
@@ -38,8 +38,7 @@ func (s *Service) steerReview(ctx context.Context, id job.ID, given Reply) (agai
 	return readErr == nil && now.Status != job.Open, err
 }
 
-// overLimit reports whether the change under review was steered as often as it
-// may be.
+// overLimit reports whether the change under review has been steered as often as allowed.
 func (f form) overLimit() bool {
 	return f.checkpoint.Type == job.Review && f.props.Iteration >= f.props.MaxIterations
 }

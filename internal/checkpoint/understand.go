@@ -11,14 +11,14 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// understand reads a reply in words.
+// understand interprets a reply in words.
 func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) {
 	r := intent.Read(f.context(), text)
 	base := job.Reply{Text: text, Confidence: r.Confidence, Reason: r.Reason}
 	switch r.Outcome {
 	case intent.Approve, intent.Deny, intent.Steer:
 		if r.Outcome == intent.Steer && f.overLimit() {
-			// Nobody may hear of an error who writes in a chat: it is said there.
+			// Chat users may not see an error, so ask again in the chat.
 			limit := lifecycle.SteeringLimit(f.props.Iteration)
 			return f.askAgain(base, nil, limit.Message+". "+limit.Hint), nil
 		}
@@ -54,13 +54,13 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 	return f.askedBack(r).askAgain(base, nil, r.Question), nil
 }
 
-// askedBack is a question that asks for a decision once more: it keeps what it
-// first was, and what the person is offered to have handed on.
+// askedBack returns a form that asks for a decision again. It keeps the original question and
+// offers to use the reply as a change request.
 func (f form) askedBack(r intent.Reading) form {
 	if !f.checkpoint.Type.Binding() {
 		return f
 	}
-	if f.checkpoint.Type != job.Review { // a review's is long, and read against by nobody
+	if f.checkpoint.Type != job.Review { // a review's question is long, and replies are not compared with it
 		f.props.OriginalQuestion = f.original()
 	}
 	f.props.OfferedChange = r.Offer
@@ -71,12 +71,12 @@ func (f form) askedBack(r intent.Reading) form {
 	return f
 }
 
-// asksForOne reports whether one value is the whole answer: then the latest word
-// on it settles what was being read.
+// asksForOne reports whether a single value is the whole answer. The latest reply then settles what
+// was being interpreted.
 func (f form) asksForOne() bool { return f.values == nil || len(f.values.order) == 1 }
 
-// toRead lets Claude read a reply, together with those that it was reading
-// already. Values that were understood are kept beside.
+// toRead has Claude interpret a reply, together with earlier ones still being interpreted. It keeps
+// the values that were already understood.
 func (f form) toRead(base job.Reply, values map[string]any) lifecycle.Resolution {
 	base.Values = f.merged(normal(values))
 	if len(base.Values) == 0 {
@@ -88,13 +88,12 @@ func (f form) toRead(base job.Reply, values map[string]any) lifecycle.Resolution
 	return lifecycle.Resolution{To: job.Interpreting, Reply: base}
 }
 
-// latest is the end of what was said, as much as is read of a reply.
+// latest returns the end of a text, at most maxText bytes.
 func latest(text string) string {
 	return excerpt.Last(text, maxText)
 }
 
-// take keeps values that were read from a text, and asks for what is missing or
-// does not fit.
+// take stores the values found in a text and asks for those that are missing or invalid.
 func (f form) take(base job.Reply, values map[string]any, missing []string) lifecycle.Resolution {
 	base.Values = f.merged(normal(values))
 	details := f.problems(base.Values, "")
@@ -107,7 +106,7 @@ func (f form) take(base job.Reply, values map[string]any, missing []string) life
 	return f.askAgain(base, base.Values, f.whatIsMissing(base.Values, details))
 }
 
-// normal gives values the types that a schema checks: numbers as in JSON.
+// normal converts values to the types that a schema checks: numbers as in JSON.
 func normal(values map[string]any) map[string]any {
 	text, err := json.Marshal(values)
 	if err != nil {
@@ -125,14 +124,13 @@ func firstName(pointer string) string {
 	return name
 }
 
-// freeText reports whether any words will do as the answer: nothing says what
-// values they should hold.
+// freeText reports whether any words are a valid answer, because no values are specified.
 func (f form) freeText() bool {
 	return f.checkpoint.Type == job.InformationRequest && f.values == nil && len(f.props.ValidValues) == 0
 }
 
-// mayAskClaude reports whether Claude may be asked what a reply means: never
-// where something is decided.
+// mayAskClaude reports whether Claude may interpret a reply. It never may if the question asks for
+// a decision.
 func (s *Service) mayAskClaude(f form) bool {
 	return s.jobs.CanInterpret() && !f.checkpoint.Type.Binding()
 }

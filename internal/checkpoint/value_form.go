@@ -13,11 +13,11 @@ import (
 	"ringback/internal/schema"
 )
 
-// valueForm is a schema of values to be given by a person: a flat object of
-// strings, numbers and booleans, the subset that MCP elicitation uses.
+// valueForm is a schema of values that a person gives: a flat object of strings, numbers and
+// booleans, the subset that MCP elicitation uses.
 type valueForm struct {
 	schema *schema.Schema
-	// order is the properties as they were written.
+	// order lists the properties in their original order.
 	order      []string
 	properties map[string]property
 	required   []string
@@ -70,7 +70,7 @@ func parseValueForm(source json.RawMessage) (*valueForm, []job.Detail) {
 	return &valueForm{schema: compiled, order: orderOf(source), properties: outline.Properties, required: outline.Required}, nil
 }
 
-// orderOf lists the properties in the order of the source.
+// orderOf returns the names of the properties in the order of the source.
 func orderOf(source json.RawMessage) []string {
 	var whole struct {
 		Properties json.RawMessage `json:"properties"`

@@ -12,33 +12,33 @@ import (
 	"ringback/internal/job"
 )
 
-// Where several decisions are open in one chat, a message must say which of them
-// it is about: a bare yes allows none of them.
+// If several decisions are open in one chat, a message must name the one it is about: a bare yes
+// approves none of them.
 
-// addressee is what a message of the chat replies to.
+// addressee is the checkpoint that a chat message replies to.
 type addressee struct {
-	// checkpoint is nil where nothing was asked.
+	// checkpoint is nil if nothing was asked.
 	checkpoint *job.Checkpoint
-	// text is what the message says of it.
+	// text is the part of the message about the checkpoint.
 	text string
-	// which are the checkpoints it may be about, where it does not say.
+	// which are the candidates if the message does not name one.
 	which []job.Checkpoint
 }
 
-// whichProps are the props of a message that asks which one is meant.
+// whichProps are the props of a message that asks which checkpoint is meant.
 type whichProps struct {
 	Which *which `json:"which,omitempty"`
 }
 
-// which is that question: the checkpoints in the order of its list, and the
-// message that named none of them.
+// which contains the checkpoints in the order of the list in that message, and the text that named
+// none of them.
 type which struct {
 	Checkpoints []job.CheckpointID `json:"checkpoints"`
 	Text        string             `json:"text"`
 }
 
-// oneOf finds the checkpoint that a message is about, of those that are open,
-// latest first.
+// oneOf returns the checkpoint that a message is about. open are the open checkpoints, latest
+// first.
 func (s *Service) oneOf(ctx context.Context, m Incoming, open []job.Checkpoint) (addressee, error) {
 	latest := addressee{checkpoint: &open[0], text: m.Content}
 	if len(open) == 1 {
@@ -65,8 +65,7 @@ func (s *Service) oneOf(ctx context.Context, m Incoming, open []job.Checkpoint) 
 	return addressee{which: gates}, nil
 }
 
-// numbered finds the checkpoint that a text names by its number in the list that
-// was shown last.
+// numbered returns the checkpoint that a text names by its number in the list shown last.
 func numbered(open []job.Checkpoint, earlier *which, text string) (addressee, bool) {
 	if earlier == nil {
 		return addressee{}, false
@@ -82,7 +81,8 @@ func numbered(open []job.Checkpoint, earlier *which, text string) (addressee, bo
 	return addressee{checkpoint: &open[i], text: textFor(n, earlier)}, true
 }
 
-// titled finds the checkpoint that a text names by its title and says something of.
+// titled returns the checkpoint that a text names by its title, if this text or the earlier one
+// contains an answer.
 func titled(gates []job.Checkpoint, earlier *which, text string) (addressee, bool) {
 	titles := make([]string, len(gates))
 	for i, c := range gates {
@@ -95,8 +95,8 @@ func titled(gates []job.Checkpoint, earlier *which, text string) (addressee, boo
 	return addressee{checkpoint: &gates[n.Question], text: textFor(n, earlier)}, true
 }
 
-// textFor is what a text says of the question it names: what it textFor before it was
-// asked which, where it now holds the name alone.
+// textFor returns the answer in a text that names a question. If the text is only the name, the
+// answer is the earlier text that named no question.
 func textFor(n intent.Named, earlier *which) string {
 	if n.Rest == "" && earlier != nil {
 		return earlier.Text
@@ -104,9 +104,9 @@ func textFor(n intent.Named, earlier *which) string {
 	return n.Rest
 }
 
-// rivals are the checkpoints that a message may be about. Where the latest one
-// asks for a value, that one is meant; else each decision may be, and whatever
-// else the message would be an answer to.
+// rivals returns the checkpoints that a message may be about. If the latest one asks for a value,
+// it is the only one. Otherwise they are all decisions, and any other checkpoint that the message
+// would answer.
 func rivals(open []job.Checkpoint, text string) []job.Checkpoint {
 	if !open[0].Type.Binding() {
 		return open[:1]
@@ -120,8 +120,8 @@ func rivals(open []job.Checkpoint, text string) []job.Checkpoint {
 	})
 }
 
-// worded returns which one of the checkpoints words an answer just as a text
-// does; -1 where none or several do.
+// worded returns the index of the only checkpoint for which the text is one of its own wordings of
+// an answer; -1 if there is none or more than one.
 func worded(gates []job.Checkpoint, text string) int {
 	found := -1
 	for i, c := range gates {
@@ -137,8 +137,8 @@ func worded(gates []job.Checkpoint, text string) int {
 	return found
 }
 
-// askedWhich is the question which one is meant, where it is the last message of
-// the chat; else nil.
+// askedWhich returns the question which checkpoint is meant, if it is the last message of the chat;
+// otherwise nil.
 func (s *Service) askedWhich(ctx context.Context, m Incoming) (*which, error) {
 	_, last, err := s.store.Messages(ctx, m.UserID, m.SessionID, 0, 1)
 	if err != nil || last == 0 {
@@ -151,7 +151,7 @@ func (s *Service) askedWhich(ctx context.Context, m Incoming) (*which, error) {
 	return whichOf(found[0]), nil
 }
 
-// whichOf is what a message asks; nil for one that others wrote in that name.
+// whichOf returns the question in a message's props, or nil if they contain none.
 func whichOf(m job.Message) *which {
 	var props whichProps
 	if json.Unmarshal(m.Props, &props) != nil {
@@ -160,8 +160,8 @@ func whichOf(m job.Message) *which {
 	return props.Which
 }
 
-// askWhich keeps a message in the chat and asks which question it is about. It
-// returns the message's id.
+// askWhich stores a message in the chat and asks which checkpoint it is about. It returns the
+// message's id.
 func (s *Service) askWhich(ctx context.Context, m Incoming, gates []job.Checkpoint) (int64, error) {
 	_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), false)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Service) askWhich(ctx context.Context, m Incoming, gates []job.Checkpoi
 	return id, err
 }
 
-// titleOf is what a person may call a checkpoint; empty for one without a name.
+// titleOf returns the name by which a person may refer to a checkpoint; empty if it has none.
 func titleOf(c job.Checkpoint) string {
 	var props struct {
 		Title    string `json:"title"`
@@ -195,7 +195,7 @@ func titleOf(c job.Checkpoint) string {
 	return strings.TrimRight(cmp.Or(props.Title, props.ToolName), "?？ ") // a title that asks
 }
 
-// headline names a checkpoint in a list.
+// headline describes a checkpoint in a list.
 func headline(c job.Checkpoint) string {
 	f, _ := parse(c)
 	line := intent.Quote(f.original())

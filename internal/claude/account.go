@@ -8,17 +8,19 @@ import (
 	"os"
 )
 
-// signIns are the variables with which the CLI signs in, or which say where.
+// signIns are the environment variables that determine how, and at which endpoint, the CLI
+// signs in.
 var signIns = []string{
 	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL",
 	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK",
 	"ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_APPLICATION_CREDENTIALS",
 }
 
-// Account names the account that the CLI uses in an environment, so that nodes know
-// whether they share its limits: a digest of what it signs in with, from which that cannot
-// be had. Without a key in the environment it is the account that the CLI's user has logged
-// in with; where that is not known, no other node's.
+// Account identifies the account that the CLI uses in an environment, so that nodes can
+// detect that they share its limits. It returns a digest of the credentials, which cannot
+// be recovered from it. Without a key in the environment, it is the account that the CLI's
+// user has logged in with. If that account is unknown, the result is unique to this
+// machine.
 func Account(environ []string) string {
 	vars := variables(environ)
 	digest, signedIn := sha256.New(), false
@@ -34,7 +36,8 @@ func Account(environ []string) string {
 	return hex.EncodeToString(digest.Sum(nil)[:8])
 }
 
-// loggedIn is the account of a user's login; where it is not known, one of this machine's.
+// loggedIn returns the account of a user's login. If it is unknown, the result is unique to
+// this machine.
 func loggedIn(file string) string {
 	var stored struct {
 		Account struct {

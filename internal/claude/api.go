@@ -11,28 +11,29 @@ import (
 	"ringback/internal/process"
 )
 
-// API is the model's API if the server's environment has a credential for it, so that the
-// server can call it for a turn.
+// API is the model's API together with the credential that the server's environment has
+// for it. With it, the server can call the API on behalf of a turn.
 type API struct {
 	URL *url.URL
-	// Header is what the CLI would send of the credential.
+	// Header holds the credential headers that the CLI would send.
 	Header http.Header
 	// Direct is true if no ANTHROPIC_BASE_URL is set.
 	Direct bool
-	// placeholders are the variables that the CLI signs in by.
+	// placeholders are the variables that hold the CLI's credentials.
 	placeholders []string
 }
 
 // servedBy are the variables that decide how the CLI reaches the API. If the user's
-// settings.json sets one, it replaces that of the environment, and the CLI calls the API
+// settings.json sets one, it overrides the environment, and the CLI calls the API
 // itself.
 var servedBy = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"}
 
-// clientCertificate is a credential of the connection, which only the CLI can present.
+// clientCertificate is a credential of the TLS connection, which only the CLI can present.
 const clientCertificate = "CLAUDE_CODE_CLIENT_CERT"
 
-// ownSignIn returns the setting by which the CLI signs in by itself, whatever key the server
-// has; "" for none. own are the variables of the environment, all those that the CLI goes by.
+// ownSignIn returns the setting that makes the CLI sign in by itself, regardless of the
+// server's key, or "" if there is none. own are the variables of the environment; all also
+// contains those from the user's settings.
 func ownSignIn(own, all map[string]string) string {
 	for _, name := range servedBy {
 		if own[name] != all[name] {
@@ -63,8 +64,9 @@ func OwnSignIn(environ []string) string {
 	return "the login of its user in " + userOf(environ).config
 }
 
-// APIOf returns the API that the server can call for a CLI in an environment; false if the
-// CLI signs in in another way: by a login, at a cloud, or by its user's settings.
+// APIOf returns the API that the server can call for a CLI in an environment. It returns
+// false if the CLI signs in another way: with a login, at a cloud, or through its user's
+// settings.
 func APIOf(environ []string) (API, bool) {
 	own, all := variables(environ), settingsOf(environ)
 	if ownSignIn(own, all) != "" {
@@ -93,24 +95,25 @@ func APIOf(environ []string) (API, bool) {
 	return api, err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && len(api.placeholders) > 0
 }
 
-// Placeholder stands in for a credential in the environment of a turn. It opens nothing.
+// Placeholder replaces a credential in the environment of a turn. It grants no access.
 const Placeholder = "held-by-the-server"
 
-// withoutCredentials are the variables of process.Model that say how the CLI works, not how
-// it signs in.
+// withoutCredentials are the variables of process.Model that configure the CLI without
+// signing it in.
 var withoutCredentials = process.Variables{
 	"ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "ANTHROPIC_CUSTOM_MODEL_*", "ANTHROPIC_BETAS", "ANTHROPIC_LOG",
 	"CLAUDE_CODE_*", "CLAUDE_CONFIG_*", "API_TIMEOUT_MS", "MAX_THINKING_TOKENS", "IS_SANDBOX", "RINGBACK_SIMULATE*",
 }
 
-// credentialName matches those of withoutCredentials that hold a credential all the same.
+// credentialName matches those of withoutCredentials that hold a credential after all.
 var credentialName = regexp.MustCompile(`^CLAUDE_CODE_(OAUTH|CLIENT)_|_(TOKEN|KEY|SECRET|PASSPHRASE)$`)
 
-// assumeFirstParty makes the CLI offer what it offers at Anthropic's own address.
+// assumeFirstParty makes the CLI offer the features that it offers at Anthropic's own
+// address.
 const assumeFirstParty = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL"
 
-// Environ returns the environment of a CLI that reaches the API at an address of the
-// server's, without the credentials that environ holds.
+// Environ returns the environment of a CLI that reaches the API through an address of
+// the server, with the credentials in environ removed.
 func (a API) Environ(environ []string, address string) []string {
 	credentials := slices.DeleteFunc(process.Pick(environ, process.Model, process.Bedrock, process.Vertex), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

@@ -13,7 +13,7 @@ import (
 	"ringback/internal/claude"
 )
 
-// The server calls the API for a turn exactly if its own environment holds the credential.
+// The server calls the API for a turn only if its own environment holds the credential.
 func TestWhichAPITheServerCalls(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -46,7 +46,7 @@ func TestWhichAPITheServerCalls(t *testing.T) {
 	}
 }
 
-// The CLI's environment keeps what says how it works, and no credential.
+// The CLI's environment keeps the variables that configure it, and no credential.
 func TestNoCredentialInTheEnvironmentOfATurn(t *testing.T) {
 	t.Parallel()
 	var parent []string

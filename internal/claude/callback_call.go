@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// IsCallbackCall reports whether a call of one of the CLI's tools does nothing but
-// call back: people are shown what it brings, not the call. It gives no permission:
-// the CLI's own allowlist holds exactly these calls. dir is the working directory;
-// empty where it is not known.
+// IsCallbackCall reports whether a call of one of the CLI's tools is only a callback:
+// people are shown its content instead of the call. It grants no permission; the CLI's
+// own allowlist contains exactly these calls. dir is the working directory, empty if
+// unknown.
 func IsCallbackCall(tool string, input map[string]any, dir string) bool {
 	if strings.HasPrefix(tool, MCPTool("")) {
 		return true
@@ -21,13 +21,13 @@ func IsCallbackCall(tool string, input map[string]any, dir string) bool {
 	case "Write", "Edit", "Read":
 		path, _ := input["file_path"].(string)
 		return slices.Contains(PayloadFiles(), filepath.Base(path)) && (dir == "" || liesIn(dir, path))
-	case "StructuredOutput": // by which the CLI itself hands over a result
+	case "StructuredOutput": // the CLI itself submits a result with it
 		return true
 	}
 	return false
 }
 
-// liesIn reports whether a file is in a directory, and not in one below it.
+// liesIn reports whether a file is directly in a directory, not in a subdirectory.
 func liesIn(dir, path string) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)

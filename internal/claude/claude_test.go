@@ -106,7 +106,7 @@ func TestCLISeesNoneOfOurSecrets(t *testing.T) {
 	}
 }
 
-// The server's logins at a cloud are for a CLI that uses that cloud, and for no other.
+// The server's logins at a cloud are only for a CLI that uses that cloud.
 func TestLoginsOfACloudAreForItsModels(t *testing.T) {
 	t.Parallel()
 	logins := []string{"AWS_SECRET_ACCESS_KEY=aws", "AWS_SESSION_TOKEN=aws", "GOOGLE_APPLICATION_CREDENTIALS=gcp", "VERTEX_REGION_X=gcp"}
@@ -147,7 +147,7 @@ func TestFirstPrompt(t *testing.T) {
 			t.Errorf("the prompt lacks %q", want)
 		}
 	}
-	// What it ends with says where the values belong and what is still to be done.
+	// The end of the prompt contains the values and what is still to be done.
 	_, closing, _ := strings.Cut(text, "\n## Callback Configuration\n")
 	for _, want := range []string{
 		"http://localhost:3001/api/claude/result", "NOT complete until", `{"success": true}`,
@@ -191,8 +191,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// The CLI prints a line for each block of a message, with the message's usage
-// on each.
+// The CLI prints a line for each block of a message, with the message's usage on each.
 func TestUsageOfABrokenStream(t *testing.T) {
 	t.Parallel()
 	const line = `{"type":"assistant","message":{"id":"ID","content":[],"usage":{"input_tokens":10,"cache_creation_input_tokens":5,"output_tokens":1}}}` + "\n"
@@ -206,7 +205,7 @@ func TestUsageOfABrokenStream(t *testing.T) {
 	}
 }
 
-// What a job's process prints is bounded: any program of the job may have written it.
+// The output of a job's process is bounded: any program of the job may have written it.
 func TestUsageThatNoTurnCanHave(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]job.Usage{

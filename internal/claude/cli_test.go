@@ -30,7 +30,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// session runs the real CLI on a scripted model, the way the runner does.
+// session runs the real CLI against a scripted model, the way the runner does.
 type session struct {
 	claude.Turn
 	prompt claude.Prompt
@@ -92,8 +92,8 @@ var (
 	payload = regexp.MustCompile(`@(\S+\.json)`)
 )
 
-// obedient is a model that does what each command of a prompt is for: it writes
-// the payload and runs the command to the letter.
+// obedient is a model that executes each command of a prompt: it writes the payload and
+// runs the command verbatim.
 func obedient(prompt string) (replies []messagesapi.Reply) {
 	for _, line := range command.FindAllString(prompt, -1) {
 		replies = append(replies, write(payload.FindStringSubmatch(line)[1], line), messagesapi.Bash(line))
@@ -105,7 +105,7 @@ func write(file, content string) messagesapi.Reply {
 	return messagesapi.Use("Write", map[string]any{"file_path": file, "content": content})
 }
 
-// errorsOf are the errors of all tools used so far.
+// errorsOf returns the errors of all tool calls so far.
 func errorsOf(api *messagesapi.Server) (failed []string) {
 	requests := api.Requests()
 	for i, r := range requests[len(requests)-1].Results() {
@@ -116,7 +116,7 @@ func errorsOf(api *messagesapi.Server) (failed []string) {
 	return failed
 }
 
-// listKind is a kind whose results may come in batches.
+// listKind returns a kind whose results may come in batches.
 func listKind(t *testing.T) *kind.Kind {
 	t.Helper()
 	registry, problems := kind.Load(kind.Source{
@@ -169,8 +169,8 @@ func TestCLIRunsEveryCommandOfThePrompts(t *testing.T) {
 	}
 }
 
-// A server that is killed, overloaded or restarting must cost no turn; one that
-// finds fault must be heard at once.
+// A server that is killed, overloaded or restarting must not cost a turn; a validation
+// error must reach Claude immediately.
 func TestCurlRepeatsWhatMaySucceed(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
@@ -214,7 +214,8 @@ func TestCurlRepeatsWhatMaySucceed(t *testing.T) {
 	}
 }
 
-// The CLI opens files that a prompt mentions as @path; texts of users must not.
+// The CLI opens files that a prompt mentions as @path; users' texts must not trigger
+// that.
 func TestUsersCannotHaveFilesOpened(t *testing.T) {
 	t.Parallel()
 	api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Say("hm")))
@@ -245,7 +246,8 @@ func TestUsersCannotHaveFilesOpened(t *testing.T) {
 	}
 }
 
-// While Claude may ask questions, what no rule allows is refused, and listed as such.
+// While Claude may ask questions, calls that no rule allows are refused, and listed as
+// such.
 func TestUndecidedCallsAreRefused(t *testing.T) {
 	t.Parallel()
 	api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Bash("touch refused"), messagesapi.Say("I could not.")))
@@ -257,7 +259,7 @@ func TestUndecidedCallsAreRefused(t *testing.T) {
 	}
 }
 
-// A text that begins with a slash would be a command to the CLI.
+// The CLI would take a text that begins with a slash as a command.
 func TestUsersCannotGiveTheCLICommands(t *testing.T) {
 	t.Parallel()
 	api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Say("hm")))
@@ -271,8 +273,8 @@ func TestUsersCannotGiveTheCLICommands(t *testing.T) {
 	}
 }
 
-// Whatever lies in the working directory, a cloned repository for one, configures
-// nothing: its hooks are commands that run without being asked for.
+// Files in the working directory, for example of a cloned repository, configure
+// nothing: their hooks are commands that would run without a question.
 func TestWorkingDirectoryConfiguresNothing(t *testing.T) {
 	t.Parallel()
 	api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Bash("touch allowed"), messagesapi.Say("hm")))

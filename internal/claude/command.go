@@ -9,41 +9,42 @@ import (
 	"ringback/internal/kind"
 )
 
-// Turn is what a command line depends on.
+// Turn holds what a command line depends on.
 type Turn struct {
 	Kind *kind.Kind
-	// Conversation is a UUID; Resume goes on with it instead of beginning it.
+	// Conversation is a UUID. If Resume is set, the CLI resumes the conversation instead of starting
+	// it.
 	Conversation string
 	Resume       bool
-	// CallbackBaseURL is where curl may post.
+	// CallbackBaseURL is the base URL that curl may post to.
 	CallbackBaseURL string
-	// Hold is how long a call that asks the user may take to answer.
+	// Hold limits how long a call waits for the user's answer.
 	Hold time.Duration
-	// Settings is a file of further settings; empty for none.
+	// Settings is the path of an additional settings file; empty for none.
 	Settings string
-	// MCPConfig is the file of the MCP server by which the kind calls back; empty where it
-	// does not.
+	// MCPConfig is the path of the configuration of the callbacks' MCP server; empty if
+	// the kind does not call back over MCP.
 	MCPConfig string
-	// Questions is set if Claude may ask the user with the CLI's own tools. Settings must have their
-	// calls judged.
+	// Questions is set if Claude may ask the user with the CLI's own tools. Settings must intercept
+	// their calls.
 	Questions bool
 	// Structured takes the result from the CLI's structured output, without curl.
 	Structured bool
-	// Fallback is the model that the CLI goes on with while the other is overloaded; empty
-	// for none.
+	// Fallback is the model that the CLI uses while the first one is overloaded; empty for
+	// none.
 	Fallback string
-	// Extra is added at the end.
+	// Extra is appended to the arguments.
 	Extra []string
 }
 
-// Args returns the CLI's arguments. The prompt goes to standard input; nothing
-// secret is among the arguments.
+// Args returns the CLI's arguments. The prompt goes to standard input; the arguments
+// contain no secrets.
 func Args(t Turn) []string {
 	p := t.Kind.Policy
 	args := []string{
 		"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--max-turns", strconv.Itoa(p.MaxTurns),
-		// Else the hooks of a repository in the working directory would run, and the
-		// CLAUDE.md of each folder above it be read.
+		// Otherwise the CLI would run the hooks of a repository in the working directory and
+		// read the CLAUDE.md of each parent directory.
 		"--setting-sources", "user",
 	}
 	if t.Resume {
@@ -53,9 +54,9 @@ func Args(t Turn) []string {
 	}
 	allowed := allowedTools(t)
 	if t.Questions {
-		// Without a permission prompt, the CLI does not offer the tools. This one is asked on standard
-		// output and answered on standard input, which has ended by then: the CLI refuses the call, and
-		// Claude continues.
+		// Without a permission prompt, the CLI does not offer the tools. This one is sent on standard
+		// output and answered on standard input. Standard input has ended by then, so the CLI refuses
+		// the call and Claude continues.
 		args = append(args, "--permission-prompt-tool", "stdio")
 		allowed = append(allowed, AskUserQuestion)
 		if writesFiles(slices.Concat(allowed, p.AllowedTools, p.Tools.Tools())) { // a plan is a file, too
@@ -69,7 +70,7 @@ func Args(t Turn) []string {
 	if t.MCPConfig != "" {
 		args = append(args, "--mcp-config", t.MCPConfig)
 	}
-	if t.MCPConfig != "" && known { // nobody needs the servers that the CLI's user has
+	if t.MCPConfig != "" && known { // excludes the servers of the CLI's user, which no turn needs
 		args = append(args, "--strict-mcp-config")
 	}
 	if len(allowed) > 0 {
@@ -96,7 +97,7 @@ func Args(t Turn) []string {
 	return append(args, t.Extra...)
 }
 
-// payloads are the callbacks, below /api/claude/, and the file that each posts.
+// payloads are the callback endpoints, below /api/claude/, and the file that each one posts.
 var payloads = []struct{ endpoint, file string }{
 	{"progress", "progress.json"},
 	{"suggestions", "result.json"},
@@ -106,12 +107,12 @@ var payloads = []struct{ endpoint, file string }{
 	{"checkpoints", "checkpoint.json"},
 }
 
-// actionFile is what a call of an action posts.
+// actionFile is the payload file of an action call.
 const actionFile = "action.json"
 
 func actionEndpoint(name string) string { return "actions/" + name }
 
-// PayloadFiles are the names of the files that Claude writes to call back.
+// PayloadFiles returns the names of the files that Claude writes to call back.
 func PayloadFiles() []string {
 	names := []string{actionFile}
 	for _, p := range payloads {
@@ -120,13 +121,14 @@ func PayloadFiles() []string {
 	return names
 }
 
-// allowedTools is the kind's own list, plus what calling back needs: files in
-// the working directory, and each callback's one command. The rules are exact:
-// a prefix would let further URLs, files and options of curl through. Over MCP, that is
-// the callbacks' tools; files are for kinds that work on some, or say so.
+// allowedTools returns the kind's own list, plus what calling back needs: files in the
+// working directory, and the exact command of each callback. The rules are exact
+// because a prefix would also allow other URLs, files and options of curl. Over MCP,
+// calling back needs only the callbacks' tools; Claude may write files if the kind has
+// a workspace or allows it.
 //
-// Where calls are intercepted, only calling back is allowed here: should the
-// interception be away, nothing else runs.
+// If calls are intercepted, only calling back is allowed here, so that nothing else
+// runs should the interception fail.
 func allowedTools(t Turn) []string {
 	intercepted := !t.Kind.Policy.Tools.Empty()
 	var tools []string
@@ -150,7 +152,7 @@ func allowedTools(t Turn) []string {
 			tools = append(tools, "Edit(./"+file+")")
 		}
 	} else {
-		tools = append(tools, "Edit(./**)") // in the CLI's notation, Write as well
+		tools = append(tools, "Edit(./**)") // in the CLI's notation, this includes Write
 	}
 	for _, p := range payloads {
 		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, p.endpoint, p.file, t.Hold)+")")
@@ -169,16 +171,16 @@ func writesFiles(rules []string) bool {
 	})
 }
 
-// offeredTools names the built-in tools that Claude gets to see: those it may
-// use. The descriptions of all of them would be two thirds of each request. A
-// kind that uses tools of other MCP servers gets everything, for the CLI may need
-// more than it says to load those.
+// offeredTools returns the built-in tools that Claude gets to see: those it may use.
+// The descriptions of all of them would be two thirds of each request. For a kind that
+// uses tools of other MCP servers, ok is false and everything is offered, because the
+// CLI may need undocumented tools to load those.
 func offeredTools(allowed []string) (list string, ok bool) {
 	names := []string{"Read"} // allowed without a rule, in the working directory
 	for _, rule := range allowed {
 		name, _, _ := strings.Cut(rule, "(")
 		if strings.HasPrefix(name, MCPTool("")) {
-			continue // it is offered by itself
+			continue // offered without a rule
 		}
 		if strings.HasPrefix(name, "mcp__") {
 			return "", false
@@ -192,14 +194,14 @@ func offeredTools(allowed []string) (list string, ok bool) {
 	return strings.Join(slices.Compact(names), ","), true
 }
 
-// curl is a command in the one shape that an exact rule lets through: one line,
-// literal values, the payload from a file. The file stands in double quotes,
-// since the CLI takes a bare @file in a prompt for a wish to have it attached.
+// curl returns a command in the one form that an exact rule allows: one line, literal
+// values, the payload from a file. The file is in double quotes because the CLI
+// attaches the file of a bare @file in a prompt.
 //
-// A call that may ask the user has hold longer to answer.
+// A call that may ask the user gets hold more time to answer.
 //
-// curl repeats failed attempts, but no 4xx except 408 and 429, with exponential
-// backoff and heeds Retry-After. All attempts together stay below the two
+// curl retries failed attempts with exponential backoff and honors Retry-After, but
+// does not retry a 4xx except 408 and 429. All attempts together take less than the two
 // minutes after which the CLI kills a command.
 func curl(baseURL, endpoint, file string, hold time.Duration) string {
 	patience := 15

@@ -10,21 +10,22 @@ import (
 	"strconv"
 )
 
-// ConfigDir is what the CLI has in a sandbox in place of its user's own configuration,
-// which holds every conversation of that user.
+// ConfigDir is the configuration that the CLI uses in a sandbox in place of its user's
+// own, which holds every conversation of that user.
 type ConfigDir struct {
-	// Env tells the CLI where it is.
+	// Env points the CLI to the directory.
 	Env []string
-	// Shown are files and directories to be read there, by where they are seen.
+	// Shown maps paths in the sandbox to the files and directories that are mounted there
+	// read-only.
 	Shown map[string]string
-	// Readable are those that are seen where they lie.
+	// Readable are files and directories that are visible at their own path.
 	Readable []string
 }
 
-// conversations is where the CLI keeps them within its configuration.
+// conversations is the CLI's directory for conversations within its configuration.
 const conversations = "projects"
 
-// userSettings are what a user has set up for each run of the CLI.
+// userSettings are the entries that a user has set up for every run of the CLI.
 var userSettings = []string{
 	credentialsFile, settingsFile, "CLAUDE.md", "agents", "commands", "output-styles", "plugins", "skills",
 }
@@ -34,25 +35,27 @@ const settingsFile = "settings.json"
 // credentialsFile holds the user's login.
 const credentialsFile = ".credentials.json"
 
-// accountFile holds the user's account, and beside it what the user did where.
+// accountFile holds the user's account, and a record of what the user did in which directory.
 const accountFile = ".claude.json"
 
-// accountKeys are what of it a turn needs, and loginKeys what it needs to sign in by itself.
+// accountKeys are the keys of it that a turn needs, and loginKeys those that it needs to sign
+// in by itself.
 var (
 	accountKeys = []string{"hasCompletedOnboarding", "mcpServers"}
 	loginKeys   = []string{"customApiKeyResponses", "oauthAccount", "primaryApiKey"}
 )
 
 // PrepareConfigDir makes dir a configuration for a turn: the user's settings and login,
-// to be read, and the conversation that earlier turns have left there. Whatever else they
-// left goes: a turn that changes how the CLI is set up would change what is asked of
-// people in the next one. environ is the CLI's environment. Without login, the user's login
-// stays out. If the CLI runs as another user, it gets copies of what its user alone may read.
+// read-only, and the conversation of earlier turns. It deletes everything else that they
+// left: a turn that changes the CLI's configuration could change what people are asked in the
+// next turn. environ is the CLI's environment. Unless login is set, the user's login is left
+// out. If the CLI runs as another user, it gets copies of the files that only its user may
+// read.
 func PrepareConfigDir(dir string, environ []string, login, otherUser bool) (ConfigDir, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return ConfigDir{}, err
 	}
-	root, err := os.OpenRoot(dir) // links in there are a job's
+	root, err := os.OpenRoot(dir) // a job may have put links in there
 	if err != nil {
 		return ConfigDir{}, err
 	}
@@ -82,7 +85,7 @@ func PrepareConfigDir(dir string, environ []string, login, otherUser bool) (Conf
 		}
 		c.Shown[cloud] = kept
 	}
-	// Without settings of the user, nobody writes any.
+	// Without settings of the user, the sandbox must still not be able to write any.
 	if err := root.WriteFile(settingsFile, []byte("{}\n"), 0o600); err != nil {
 		return ConfigDir{}, err
 	}
@@ -109,13 +112,13 @@ func PrepareConfigDir(dir string, environ []string, login, otherUser bool) (Conf
 	return c, root.WriteFile(accountFile, account(user.account, login), 0o600)
 }
 
-// forAll reports whether everybody may read what is in a place.
+// forAll reports whether every user may read all files below a path.
 func forAll(place string) bool {
 	err := filepath.WalkDir(place, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		info, err := os.Stat(path) // a link counts as what it leads to
+		info, err := os.Stat(path) // follow links
 		if err != nil {
 			return nil //nolint:nilerr // it leads nowhere
 		}
@@ -127,7 +130,7 @@ func forAll(place string) bool {
 	return err == nil
 }
 
-// copyInto copies a file, or the files of a directory, to a place that is not there yet.
+// copyInto copies a file, or the files of a directory, to a path that does not exist yet.
 func copyInto(place, source string) error {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -143,7 +146,7 @@ func copyInto(place, source string) error {
 	return os.WriteFile(place, text, 0o600)
 }
 
-// place makes something that can be covered.
+// place creates an empty file or directory that something can be mounted on.
 func place(root *os.Root, name string, isDir bool) error {
 	if isDir {
 		return root.Mkdir(name, 0o700)
@@ -155,7 +158,8 @@ func place(root *os.Root, name string, isDir bool) error {
 	return f.Close()
 }
 
-// account is what a turn needs of a user's account; an empty one where there is none.
+// account returns the part of a user's account that a turn needs, or an empty object if there
+// is no account.
 func account(file string, login bool) []byte {
 	var all map[string]json.RawMessage
 	text, err := os.ReadFile(file)
@@ -179,10 +183,10 @@ func account(file string, login bool) []byte {
 	return text
 }
 
-// user is where the CLI's user has what.
+// user holds the paths of the CLI user's configuration.
 type user struct {
 	config, account string
-	// clouds are logins at clouds that serve the model, where one is in use.
+	// clouds are the login files of the clouds that serve the model, if one is in use.
 	clouds []string
 }
 

@@ -24,7 +24,7 @@ func TestConfigDirOfATurn(t *testing.T) {
 	write(filepath.Join(home, ".claude", ".credentials.json"), "login")
 	write(filepath.Join(home, ".claude", "projects", "x.jsonl"), "another conversation")
 	write(outside, "outside")
-	// What an earlier turn may have left.
+	// Files that an earlier turn may have left.
 	write(filepath.Join(dir, "projects", "mine.jsonl"), "mine")
 	write(filepath.Join(dir, "hooks", "x"), "planted")
 	write(filepath.Join(dir, ".claude.json.link"), "")
@@ -59,7 +59,7 @@ func TestConfigDirOfATurn(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, ".claude.json")); err != nil || string(text) != `{"mcpServers":{"a":{}}}` || len(got.Shown) != 1 {
 		t.Errorf("without a login, there is %s, %v, and shown are %v", text, err, got.Shown)
 	}
-	// The CLI is another user, who may not read the login.
+	// The CLI runs as another user, which may not read the login.
 	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, true)
 	if err != nil {
 		t.Fatal(err)

@@ -1,18 +1,18 @@
-// Package claude knows the Claude CLI. It starts nothing: internal/runner asks here
-// what to start, and hands over what was printed.
+// Package claude knows the Claude CLI. It starts no process: internal/runner asks it what to start, and
+// passes it the output.
 //
-//   - Args, Environ and Settings are the command line, what of our environment the CLI
-//     may see, and the hook that has its tools judged. The allowlist in Args holds each
-//     callback's one command, word for word; the prompt shows the same words. MCPConfig is the server of the
-//     callbacks' tools, for kinds that call back so.
-//   - Prompt is what stands in standard input: the kind's prompt, how to call back, and
-//     what happened since the last turn. Whatever people or programs wrote goes through
-//     one function, escapeFence, so that it can neither close its fence nor have a file read.
-//   - ReadPrompt reads a prompt by the template that wrote it (pattern.go), for the
-//     stand-in, package simulated.
-//   - Reader takes the stream that the CLI prints. It never fails, and nothing in it is
-//     a result: those come by callbacks. Explain says why a process ended as it did.
-//   - IsCallbackCall tells the tools that are used for nothing but that.
+//   - Args, Environ and Settings return the command line, the part of the server's environment that the
+//     CLI may see, and the hook that intercepts its tool calls. The allowlist in Args contains the exact
+//     command of each callback; the prompt shows the same command. MCPConfig configures the server of the
+//     callbacks' tools, for kinds that call back over MCP.
+//   - Prompt writes standard input: the kind's prompt, how to call back, and what happened since the last
+//     turn. All text from people or programs goes through one function, escapeFence, so that it can
+//     neither close its fence nor make the CLI open a file.
+//   - ReadPrompt parses a prompt with the template that wrote it (pattern.go), for the simulated Claude in
+//     package simulated.
+//   - Reader parses the stream that the CLI prints. It never fails, and it returns no job results: those
+//     arrive by callback. Explain returns the reason why a process ended.
+//   - IsCallbackCall reports whether a tool call is only a callback.
 //
-// What the CLI does in fact is held by tests against the real one, cli_test.go.
+// cli_test.go checks these assumptions against the real CLI.
 package claude

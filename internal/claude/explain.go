@@ -9,21 +9,20 @@ import (
 	"ringback/internal/job"
 )
 
-// Exit is how a CLI process ended.
+// Exit describes how a CLI process ended.
 type Exit struct {
-	// Known is false when the process was not our child, so that nothing but its
-	// end was seen.
+	// Known is false if the process was not our child, so that its exit status is unknown.
 	Known  bool
 	Code   int
 	Signal string // empty unless a signal ended it
-	// Last is the stream's last line, nil when there was none.
+	// Last is the stream's last line, nil if there was none.
 	Last *Result
-	// Stderr is the end of what it printed there.
+	// Stderr is the end of its standard error.
 	Stderr string
 }
 
-// Explain says why a process ended without an accepted result, for programs and
-// for people.
+// Explain returns the reason why a process ended without an accepted result, as a code
+// for programs and a message for people.
 func Explain(e Exit) (job.Code, string) {
 	if e.Last != nil {
 		if code, message := explainResult(e.Last); code != "" {
@@ -60,7 +59,7 @@ func explainResult(r *Result) (job.Code, string) {
 	return "", ""
 }
 
-// refused names the tools whose use was refused: it may be why nothing came.
+// refused names the tools that were refused, which may be why no result was submitted.
 func refused(r *Result) string {
 	if r == nil || len(r.Denials) == 0 {
 		return ""
@@ -74,7 +73,7 @@ func refused(r *Result) string {
 		len(r.Denials), strings.Join(slices.Compact(tools), ", "))
 }
 
-// quoteEnd puts the last words of a program behind a sentence.
+// quoteEnd appends the end of a program's output to a sentence.
 func quoteEnd(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {

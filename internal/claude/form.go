@@ -14,7 +14,7 @@ var promptText string
 // form is the form of all prompts.
 var form = sync.OnceValue(func() promptForm { return newPromptForm(promptText) })
 
-// The templates of whole prompts, and of what a running turn is told.
+// The templates of whole prompts, and of messages to a running turn.
 const (
 	firstPrompt = "first"
 	laterPrompt = "again"
@@ -22,10 +22,10 @@ const (
 	stopPrompt  = "stop"
 )
 
-// promptForm writes prompts by a template, and reads them by the same.
+// promptForm writes prompts with a template, and parses them with the same one.
 type promptForm struct {
 	templates *template.Template
-	// patterns are those of whole prompts; only the stand-in reads any.
+	// patterns are those of whole prompts; only the simulated Claude uses them.
 	patterns func() []*pattern
 }
 

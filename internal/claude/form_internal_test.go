@@ -11,7 +11,7 @@ import (
 	"ringback/internal/kind"
 )
 
-// The template may say everything in other words: what it wrote is read all the same.
+// Whatever the wording of the template, the prompt that it wrote can be parsed.
 func TestReaderFollowsTheTemplate(t *testing.T) {
 	t.Parallel()
 	registry, _ := kind.Load(kind.Builtin())

@@ -7,7 +7,8 @@ import (
 	"ringback/internal/job"
 )
 
-// limitAdvice says what a limit is, with what to do if that is known. The CLI's words for people at a terminal ("run /login") don't help here.
+// limitAdvice describes each limit, with advice if there is any. The CLI's text for people at a terminal
+// ("run /login") doesn't help here.
 var limitAdvice = map[job.Code]string{
 	job.CodeUsageLimit: "Claude's account has reached its usage limit.",
 	job.CodeRateLimit:  "The model's API refused: too many requests.",
@@ -15,8 +16,9 @@ var limitAdvice = map[job.Code]string{
 	job.CodeSignedOut:  "Claude is not logged in. Set ANTHROPIC_API_KEY for the server, or run claude and log in as the user that the server runs as.",
 }
 
-// ExplainRefusal says which limit of Claude's an error of the API is, for programs and for
-// people; "" for none. resets is true if the API says when the account may go on.
+// ExplainRefusal returns the limit that an API error indicates, as a code for programs and
+// a message for people; "" if it indicates none. resets is true if the API reports when
+// the account can continue.
 func ExplainRefusal(status int, kind, words string, resets bool) (job.Code, string) {
 	code := limitOf(&Result{APIStatus: status, APIErrorType: kind}, words)
 	if code == job.CodeRateLimit && resets {
@@ -28,11 +30,12 @@ func ExplainRefusal(status int, kind, words string, resets bool) (job.Code, stri
 	return code, limitAdvice[code] + " The API says" + quoteEnd(words)
 }
 
-// statusOverloaded is what the Messages API answers when it has no room.
+// statusOverloaded is the status that the Messages API returns when it is overloaded.
 const statusOverloaded = 529
 
-// limitOf tells the limits of Claude's from failures of a job; "" for none. Each is as the
-// CLI reports it, and the next process of the same account would end there too.
+// limitOf returns the limit of Claude's account or API that ended a process, or "" if the
+// job itself failed. The next process of the same account would end the same way. It
+// matches the CLI's own reports.
 func limitOf(r *Result, words string) job.Code {
 	words = strings.ToLower(words)
 	says := func(texts ...string) bool {

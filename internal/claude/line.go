@@ -7,39 +7,39 @@ import (
 	"ringback/internal/job"
 )
 
-// Line is one line of the CLI's stream, as far as we use it. Its types grow
-// with each version: of one that is not known, only Type is of use.
+// Line is one line of the CLI's stream, as far as we use it. Its types grow with each
+// version; for an unknown one, only Type is useful.
 type Line struct {
-	// Type is system, assistant, user, result or something else; empty when the
-	// line is no JSON object.
+	// Type is system, assistant, user, result or something else; empty if the line is not
+	// a JSON object.
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
 	// Conversation is the CLI's session.
 	Conversation string `json:"session_id"`
-	// Message stands in lines of type assistant and user.
+	// Message is set in lines of type assistant and user.
 	Message *Message `json:"message"`
-	// ParentToolUseID is the call of a tool within which a subagent printed the line.
+	// ParentToolUseID is the tool call in which a subagent printed the line.
 	ParentToolUseID string `json:"parent_tool_use_id"`
-	// RetryDelayMS stands in lines of subtype api_retry: after how long the CLI repeats a request.
+	// RetryDelayMS is set in lines of subtype api_retry: the delay before the CLI retries a request.
 	RetryDelayMS int64 `json:"retry_delay_ms"`
-	// Event stands in lines of type stream_event: a piece of a message that is being written.
+	// Event is set in lines of type stream_event: a part of a message that is being written.
 	Event *StreamEvent `json:"event"`
-	// RateLimit stands in lines of type rate_limit_event.
+	// RateLimit is set in lines of type rate_limit_event.
 	RateLimit *RateLimit `json:"rate_limit_info"`
-	// Result is the line itself when its type is result.
+	// Result is the line itself if its type is result.
 	Result *Result `json:"-"`
 }
 
-// StreamEvent is a piece of a message, as the model's API streams it.
+// StreamEvent is a part of a message, as the model's API streams it.
 type StreamEvent struct {
 	// Type is content_block_start, content_block_delta, content_block_stop or something else.
 	Type string `json:"type"`
-	// Block is what begins, Delta what is added to it.
+	// Block is the block that begins; Delta is what is appended to it.
 	Block Block       `json:"content_block"`
 	Delta StreamDelta `json:"delta"`
 }
 
-// StreamDelta is what is added to a block.
+// StreamDelta is an addition to a block.
 type StreamDelta struct {
 	// Type is text_delta, thinking_delta or something else.
 	Type string `json:"type"`
@@ -48,8 +48,8 @@ type StreamDelta struct {
 	Thinking string `json:"thinking"`
 }
 
-// KeepsAlive reports whether the CLI prints a line for no more than being there: the line shows
-// no progress. What is no line of the CLI's counts as such.
+// KeepsAlive reports whether a line is only a keepalive and shows no progress. Text that is not
+// a line of the CLI counts as one.
 func (l Line) KeepsAlive() bool {
 	switch l.Type {
 	case "", "keep_alive", "tool_progress":
@@ -60,8 +60,8 @@ func (l Line) KeepsAlive() bool {
 	return false
 }
 
-// Waits returns until when the CLI waits for the model's API, by a line printed at some time; zero
-// if it does not.
+// Waits returns the time until which the CLI waits for the model's API, according to a line
+// printed at the given time. It returns zero if the CLI does not wait.
 func (l Line) Waits(at time.Time) time.Time {
 	switch {
 	case l.RateLimit != nil:
@@ -72,26 +72,27 @@ func (l Line) Waits(at time.Time) time.Time {
 	return time.Time{}
 }
 
-// maxRetryDelayMS is the longest pause that the CLI makes before it repeats a request.
+// maxRetryDelayMS is the longest delay that the CLI makes before a retry.
 const maxRetryDelayMS = 60 * 60 * 1000
 
-// RateLimit is what the CLI tells of what its account may use.
+// RateLimit is the CLI's report about its account's rate limit.
 type RateLimit struct {
 	// Status is allowed, allowed_warning or rejected.
 	Status string `json:"status"`
-	// ResetsAt is when the account may go on, in seconds since 1970; 0: the API did not say.
+	// ResetsAt is the time at which the account can continue, in seconds since 1970; 0 if the API did
+	// not report it.
 	ResetsAt int64 `json:"resetsAt"`
 }
 
-// Message is a message of the conversation, or a part of one: the CLI prints a
-// line for each block, with the same ID.
+// Message is a message of the conversation, or a part of one: the CLI prints a line for
+// each block, with the same ID.
 type Message struct {
 	ID   string `json:"id"`
 	Role string `json:"role"`
-	// Model is synthetic where the CLI itself speaks: that a request has failed, say.
+	// Model is synthetic if the CLI itself wrote the message, for example about a failed request.
 	Model  string  `json:"model"`
 	Blocks []Block `json:"-"`
-	// Usage is that of the whole message, on each of its lines.
+	// Usage is that of the whole message, repeated on each of its lines.
 	Usage *tokens `json:"usage"`
 }
 
@@ -99,15 +100,15 @@ type Message struct {
 type Block struct {
 	// Type is text, tool_use, tool_result or something else.
 	Type string `json:"type"`
-	// Text is what Claude says.
+	// Text is Claude's text.
 	Text string `json:"text"`
-	// ToolUseID says which use of a tool this is, or is the result of.
+	// ToolUseID identifies the tool call that this block is, or is the result of.
 	ToolUseID string `json:"-"`
-	// Name and Input tell the tool and what it was given.
+	// Name and Input are the tool and its input.
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
-	// Output is what a tool gave back: a JSON text or list of blocks. IsError says
-	// that it failed or was refused.
+	// Output is a tool's result: a JSON text or list of blocks. IsError is set if the call
+	// failed or was refused.
 	Output  json.RawMessage `json:"content"`
 	IsError bool            `json:"is_error"`
 }
@@ -117,43 +118,43 @@ type Result struct {
 	Subtype string `json:"subtype"`
 	IsError bool   `json:"is_error"`
 	Text    string `json:"result"`
-	// StopReason is tool_deferred when Deferred waits for a person.
+	// StopReason is tool_deferred if Deferred waits for a person.
 	StopReason string `json:"stop_reason"`
-	// CostUSD is what the whole conversation cost, earlier processes included;
-	// Tokens are those of this process.
+	// CostUSD is the cost of the whole conversation, including earlier processes; Tokens
+	// are those of this process.
 	CostUSD float64 `json:"total_cost_usd"`
 	Tokens  tokens  `json:"usage"`
-	// StructuredOutput is the result of a turn that was asked for it; nil when
-	// none was given.
+	// StructuredOutput is the result of a turn that was asked for structured output; nil
+	// if it gave none.
 	StructuredOutput json.RawMessage `json:"structured_output"`
-	// Errors are the CLI's own words about what went wrong.
+	// Errors are the CLI's own error messages.
 	Errors []string `json:"errors"`
-	// APIStatus is the HTTP status that the model's API failed with; 0: none.
+	// APIStatus is the HTTP status with which the model's API failed; 0 if it did not.
 	APIStatus int `json:"api_error_status"`
-	// APIErrorType is the API's own name of that error, and APIError the CLI's.
+	// APIErrorType is the API's own name for that error, and APIError the CLI's.
 	APIErrorType string `json:"api_error_type"`
 	APIError     string `json:"api_error"`
-	// Denials are the uses of tools that were refused.
+	// Denials are the tool calls that were refused.
 	Denials []Denial `json:"permission_denials"`
-	// Deferred is the use of a tool that a hook put off; nil when there is none.
+	// Deferred is the tool call that a hook deferred; nil if there is none.
 	Deferred *ToolUse `json:"deferred_tool_use"`
 }
 
-// Denial is the use of a tool that was refused.
+// Denial is a tool call that was refused.
 type Denial struct {
 	Tool  string          `json:"tool_name"`
 	ID    string          `json:"tool_use_id"`
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// ToolUse is the use of a tool.
+// ToolUse is a tool call.
 type ToolUse struct {
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
 
-// tokens counts them as the API does, cached input apart.
+// tokens are counted as the API counts them, with cached input separate.
 type tokens struct {
 	Input         int64 `json:"input_tokens"`
 	Output        int64 `json:"output_tokens"`
@@ -161,7 +162,7 @@ type tokens struct {
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
-// No turn uses more than these: what a job's process prints is not to be believed without bounds.
+// No turn uses more than these. A job's process may print anything, so its numbers are bounded.
 const (
 	maxTokens  = 1e9
 	maxCostUSD = 1e5
@@ -175,11 +176,11 @@ func (t tokens) usage() job.Usage {
 	}
 }
 
-// bounded is a number that was reported, between 0 and most.
+// bounded limits a reported number to the range from 0 to most.
 func bounded[N int64 | float64](reported, most N) N { return min(max(reported, 0), most) }
 
-// ParseLine reads a line. It takes anything: what does not look as expected is
-// left out.
+// ParseLine parses a line. It accepts any input and leaves out what it does not
+// recognize.
 func ParseLine(text []byte) Line {
 	var l Line
 	if json.Unmarshal(text, &l) != nil {
@@ -194,7 +195,7 @@ func ParseLine(text []byte) Line {
 	return l
 }
 
-// lineType reads a line of which all but the type is unlike what we know.
+// lineType parses only the type of a line that has unexpected types in other fields.
 func lineType(text []byte) Line {
 	var l struct {
 		Type string `json:"type"`
@@ -219,7 +220,7 @@ func (m *Message) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// blocksOf reads content, which is a text or a list of blocks.
+// blocksOf parses content, which is a text or a list of blocks.
 func blocksOf(content json.RawMessage) []Block {
 	var text string
 	if json.Unmarshal(content, &text) == nil && text != "" {

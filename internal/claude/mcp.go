@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// MCPServer is what the CLI knows our MCP server as, and MCPPath where that is served.
+// MCPServer is our MCP server's name in the CLI, and MCPPath the path that it is served
+// at.
 const (
 	MCPServer = "ringback"
 	MCPPath   = "/api/claude/mcp"
 )
 
-// MCPTool is what the CLI calls a tool of our MCP server.
+// MCPTool returns the CLI's name for a tool of our MCP server.
 func MCPTool(name string) string { return "mcp__" + MCPServer + "__" + name }
 
 // mcpServers is the CLI's --mcp-config.
@@ -25,23 +26,24 @@ type mcpServer struct {
 	Type    string            `json:"type"`
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
-	// Timeout is how many milliseconds a call may take; the CLI's default is a minute.
+	// Timeout limits a call, in milliseconds; the CLI's default is one minute.
 	Timeout int64 `json:"timeout"`
-	// AlwaysLoad has the CLI wait for the server before it asks the model, and show the
-	// model all of the server's tools, however many there are of others.
+	// AlwaysLoad makes the CLI wait for the server before it calls the model, and show the
+	// model all of the server's tools, however many tools other servers have.
 	AlwaysLoad bool `json:"alwaysLoad"`
 }
 
-// MCPConfig is the CLI's --mcp-config by which it calls back over MCP. It holds the
-// signature, so it belongs into a file, not into argv. hold is how long a call that asks
-// the user may take to answer.
+// MCPConfig returns the CLI's --mcp-config for callbacks over MCP. It contains the
+// signature, so it must be passed in a file, not in argv. hold limits how long a call
+// waits for the user's answer.
 func MCPConfig(c Callback, hold time.Duration) ([]byte, error) {
 	return json.Marshal(mcpServers{map[string]mcpServer{MCPServer: {
 		Type: "http", URL: c.BaseURL + MCPPath, Headers: c.headers(), Timeout: (hold + patience).Milliseconds(), AlwaysLoad: true,
 	}}})
 }
 
-// ReadMCPConfig reads what MCPConfig wrote, for whoever plays Claude.
+// ReadMCPConfig parses the output of MCPConfig, for the simulated Claude or a person who
+// plays Claude.
 func ReadMCPConfig(text []byte) (c Callback, err error) {
 	var config mcpServers
 	if err := json.Unmarshal(text, &config); err != nil {

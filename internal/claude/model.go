@@ -13,11 +13,12 @@ import (
 	"ringback/internal/process"
 )
 
-// anthropic is where the CLI finds its model if nothing else is said, and where it renews
-// a login.
+// anthropic are the hosts at which the CLI reaches its model by default and renews a
+// login.
 var anthropic = []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com"}
 
-// clouds are where it finds the model of a cloud, by the variable that chooses it.
+// clouds are the hosts at which it reaches the model of a cloud, by the variable that
+// selects the cloud.
 var clouds = map[string][]string{
 	"CLAUDE_CODE_USE_BEDROCK": {
 		"bedrock.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com", "sts.amazonaws.com", "sts.*.amazonaws.com", "oidc.*.amazonaws.com", "portal.sso.*.amazonaws.com",
@@ -28,8 +29,8 @@ var clouds = map[string][]string{
 	"CLAUDE_CODE_USE_FOUNDRY": {"*.services.ai.azure.com", "login.microsoftonline.com"},
 }
 
-// ModelHosts are where the CLI reaches its model in an environment: hosts by name, and
-// addresses of this machine.
+// ModelHosts returns the addresses at which the CLI reaches its model in an
+// environment: hosts by name, and addresses of this machine.
 func ModelHosts(environ []string) (hosts, local []string) {
 	vars := settingsOf(environ)
 	hosts = cloudHosts(vars)
@@ -53,8 +54,8 @@ func ModelHosts(environ []string) (hosts, local []string) {
 	return hosts, local
 }
 
-// cloudVariables returns what the CLI may see of the server's logins at the clouds that the
-// variables choose.
+// cloudVariables returns the login variables that the CLI may see, for the clouds that vars
+// selects.
 func cloudVariables(vars map[string]string) (all []process.Variables) {
 	for variable, of := range map[string]process.Variables{"CLAUDE_CODE_USE_BEDROCK": process.Bedrock, "CLAUDE_CODE_USE_VERTEX": process.Vertex} {
 		if chosen(vars, variable) {
@@ -64,12 +65,12 @@ func cloudVariables(vars map[string]string) (all []process.Variables) {
 	return all
 }
 
-// chosen reports whether a variable is set to anything but no.
+// chosen reports whether a variable is set to anything but 0.
 func chosen(vars map[string]string, variable string) bool {
 	return vars[variable] != "" && vars[variable] != "0"
 }
 
-// cloudHosts are the hosts of the clouds that the variables choose.
+// cloudHosts returns the hosts of the clouds that the variables select.
 func cloudHosts(vars map[string]string) (hosts []string) {
 	for variable, named := range clouds {
 		if chosen(vars, variable) {
@@ -79,11 +80,12 @@ func cloudHosts(vars map[string]string) (hosts []string) {
 	return hosts
 }
 
-// PreflightHost is asked by the CLI before it fetches a page, wherever its model is.
+// PreflightHost is the host that the CLI asks before it fetches a page, regardless of its
+// model's address.
 const PreflightHost = "api.anthropic.com"
 
-// settingsOf are the variables of the CLI: those of the environment, and those that its
-// user's settings put in their place.
+// settingsOf returns the CLI's variables: those of the environment, overridden by those
+// of its user's settings.
 func settingsOf(environ []string) map[string]string {
 	vars := variables(environ)
 	var settings struct {
@@ -101,7 +103,7 @@ func settingsOf(environ []string) map[string]string {
 	return vars
 }
 
-// variables are those of an environment by their names.
+// variables returns the variables of an environment by name.
 func variables(environ []string) map[string]string {
 	vars := map[string]string{}
 	for _, entry := range environ {

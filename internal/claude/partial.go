@@ -8,16 +8,17 @@ import (
 // partialPrefix begins the lines of messages that are being written.
 var partialPrefix = []byte(`{"type":"stream_event"`)
 
-// WholeLines drops the lines of messages that are being written: each comes as a whole line later. It
-// also drops Claude's thinking.
+// WholeLines drops the lines of messages that are being written, since each message comes as a whole
+// line later, and Claude's thinking.
 type WholeLines struct {
 	// Thinking is true to keep Claude's thinking.
 	Thinking bool
-	// within is true within a line, of which skip says whether it is dropped.
+	// within is true inside a line; skip is true if that line is dropped.
 	within, skip bool
 }
 
-// Keep returns what is left of the next piece of a stream. A line's beginning is in one piece.
+// Keep returns what remains of the next piece of a stream. The beginning of each line must be in
+// one piece.
 func (w *WholeLines) Keep(piece []byte) []byte {
 	kept := make([]byte, 0, len(piece))
 	for line := range bytes.Lines(piece) {

@@ -24,7 +24,7 @@ func TestThinkingIsDropped(t *testing.T) {
 }
 
 // However the stream is cut between lines, the lines of messages that are being written are dropped,
-// also one of which only the beginning is in a piece.
+// even if only the beginning of a line is in a piece.
 func TestLinesOfPartialMessagesAreDropped(t *testing.T) {
 	t.Parallel()
 	const partial, whole, text = `{"type":"stream_event","event":{}}` + "\n", `{"type":"assistant","message":{}}` + "\n", "compiling stream_event\n"

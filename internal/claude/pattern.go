@@ -10,43 +10,44 @@ import (
 	"ringback/internal/lazy"
 )
 
-// A pattern is a template read backwards: the regular expression of all that the
-// template can write. Its literal text is matched, whatever it puts in is captured
-// under the name that it has in the template, and what is conditional may be absent.
-// So whoever reads what the template wrote follows its text by itself.
+// A pattern is a template in reverse: a regular expression that matches everything that
+// the template can write. It matches the template's literal text, captures each
+// inserted value under the name that it has in the template, and treats conditional
+// parts as optional. So the parser of a prompt follows changes to the template
+// automatically.
 //
-// Values in a fence hold no backtick (see escapeFence), those that share a line with
-// other text no line break; others may hold anything. How many lines are left blank
-// does not matter.
+// Values in a fence contain no backtick (see escapeFence). Values that share a line
+// with other text contain no line break; others may contain anything. The number of
+// blank lines does not matter.
 type pattern struct {
 	whole *regexp.Regexp
-	// names are those of the values, by number of their group; a range is one, too.
+	// names are those of the values, by group number; a range counts as a value.
 	names []string
-	// items are what one round of a range writes, and then the rest of the range, by
-	// the range's name.
+	// items match, by the range's name, one round of a range followed by the rest of the
+	// range.
 	items map[string]*pattern
 }
 
-// values are what was read: of a template, or of one round of a range.
+// values are the captured values of a template, or of one round of a range.
 type values struct {
-	// text is by the value's name, such as ".Callback.RequestID". Where a template puts
-	// in one value several times, it is the last.
+	// text is keyed by the value's name, such as ".Callback.RequestID". If a template
+	// inserts a value several times, the last one counts.
 	text map[string]string
-	// lists are by the range's name, such as ".Change.Repositories".
+	// lists are keyed by the range's name, such as ".Change.Repositories".
 	lists map[string][]values
 }
 
-// restOfRange names what follows the first round of a range.
+// restOfRange names the part after the first round of a range.
 const restOfRange = "rest"
 
-// newPattern reads the template of that name backwards.
+// newPattern builds the pattern of the named template.
 func newPattern(t *template.Template, name string) *pattern {
 	b := &patternBuilder{templates: t, items: map[string]*pattern{}, names: []string{""}}
 	b.list(t.Lookup(name).Root, "")
 	return b.pattern()
 }
 
-// read returns what a text holds, false for a text that the template did not write.
+// read returns the values in a text, or false if the template did not write it.
 func (p *pattern) read(text string) (v values, ok bool) {
 	text += trimmed
 	groups := p.whole.FindStringSubmatchIndex(text)
@@ -68,7 +69,7 @@ func (p *pattern) read(text string) (v values, ok bool) {
 	return v, true
 }
 
-// trimmed is more line breaks than are ever cut off the end of a text.
+// trimmed is more line breaks than are ever trimmed from the end of a text.
 const trimmed = "\n\n\n\n\n\n\n\n"
 
 // readAll reads the rounds of a range.
@@ -84,13 +85,13 @@ func (p *pattern) readAll(text string) (all []values) {
 	return all
 }
 
-// patternBuilder writes the expression of a template.
+// patternBuilder writes the regular expression of a template.
 type patternBuilder struct {
 	templates *template.Template
 	out       strings.Builder
 	names     []string
 	items     map[string]*pattern
-	// plain captures nothing: it is for the rounds of a range, which are read one by one.
+	// plain suppresses capturing: the rounds of a range are read one by one.
 	plain bool
 }
 
@@ -98,7 +99,7 @@ func (b *patternBuilder) pattern() *pattern {
 	return &pattern{whole: regexp.MustCompile(`\A\s*` + b.out.String() + `\s*\z`), names: b.names, items: b.items}
 }
 
-// list writes nodes; dot is what "." stands for there.
+// list writes nodes; dot is the value of "." there.
 func (b *patternBuilder) list(nodes *parse.ListNode, dot string) {
 	if nodes == nil {
 		return
@@ -124,7 +125,7 @@ func (b *patternBuilder) list(nodes *parse.ListNode, dot string) {
 	}
 }
 
-// either writes what stands under a condition, or else what stands under its else.
+// either writes the body of a condition, or that of its else.
 func (b *patternBuilder) either(yes, no *parse.ListNode, dot, otherwise string) {
 	b.out.WriteString("(?:")
 	b.list(yes, dot)
@@ -133,7 +134,7 @@ func (b *patternBuilder) either(yes, no *parse.ListNode, dot, otherwise string) 
 	b.out.WriteString(")")
 }
 
-// repeated writes a range: as one group, whose rounds have a pattern of their own.
+// repeated writes a range as one group; its rounds get their own pattern.
 func (b *patternBuilder) repeated(n *parse.RangeNode, dot string) {
 	round := &patternBuilder{templates: b.templates, plain: true}
 	round.list(n.List, "")
@@ -159,11 +160,11 @@ func (b *patternBuilder) capture(name, class string) {
 	b.names = append(b.names, name)
 }
 
-// space is what stands between lines.
+// space separates lines.
 var space = lazy.Regexp(`\s*\n\s*`)
 
-// literal writes the template's own text. The line breaks next to what is fenced stand
-// as they are, of all others there may be more.
+// literal writes the template's own text. The line breaks next to a fenced value must
+// match exactly; elsewhere there may be more of them.
 func (b *patternBuilder) literal(text string) {
 	text, closes := cutFence(text, strings.CutPrefix, "\n```")
 	text, opens := cutFence(text, strings.CutSuffix, openedFences...)
@@ -174,7 +175,7 @@ func (b *patternBuilder) literal(text string) {
 	b.out.WriteString(regexp.QuoteMeta(closes) + strings.Join(words, `\s*\n\s*`) + regexp.QuoteMeta(opens))
 }
 
-// openedFences are what stands before a fenced value.
+// openedFences are the texts that open a fence before a value.
 var openedFences = []string{"```\n", "```json\n"}
 
 // cutFence cuts one of the fences off a text.
@@ -187,7 +188,7 @@ func cutFence(text string, cut func(text, fence string) (string, bool), fences .
 	return text, ""
 }
 
-// valueClass is what may stand in the place of a value between these texts.
+// valueClass returns the expression for a value between these texts.
 func valueClass(before, after string) string {
 	if _, fence := cutFence(before, strings.CutSuffix, openedFences...); fence != "" {
 		return "[^`]*"
@@ -198,7 +199,8 @@ func valueClass(before, after string) string {
 	return `[^\n]*?`
 }
 
-// nameOf is what a pipeline is called from outside of the with in which it stands.
+// nameOf returns the full name of a pipeline, including the value of dot in the enclosing
+// with.
 func nameOf(pipe *parse.PipeNode, dot string) string {
 	if name := pipe.String(); !strings.HasPrefix(name, "$") {
 		return dot + name
@@ -206,7 +208,7 @@ func nameOf(pipe *parse.PipeNode, dot string) string {
 	return pipe.String()
 }
 
-// textAt is the literal text of a node; empty for others.
+// textAt returns the literal text of a node; empty for other nodes.
 func textAt(nodes *parse.ListNode, i int) string {
 	if i < 0 || i >= len(nodes.Nodes) {
 		return ""

@@ -12,15 +12,15 @@ import (
 	"ringback/internal/kind"
 )
 
-// Callback is what a turn needs to call back. The signature is a bearer's:
-// whoever has it can submit for this request.
+// Callback holds what a turn needs to call back. The signature is a bearer token:
+// anyone with it can submit for this request.
 type Callback struct {
 	RequestID string
 	BaseURL   string
 	Signature string
 }
 
-// Prompt is what a turn's prompt is made of.
+// Prompt holds the contents of a turn's prompt.
 type Prompt struct {
 	Kind     *kind.Kind
 	Callback Callback
@@ -28,24 +28,24 @@ type Prompt struct {
 	Input json.RawMessage
 	// Structured leaves out how to call back.
 	Structured bool
-	// Hold is how long a call that asks the user may take to answer.
+	// Hold limits how long a call waits for the user's answer.
 	Hold time.Duration
-	// Answers are the questions that the user has answered so far, and
-	// PendingMessages what they have written since the last turn, both in order.
+	// Answers are the questions that the user has answered so far, and PendingMessages the
+	// user's messages since the last turn, both in order.
 	Answers []job.Checkpoint
-	// UsedUp are the answers that allowed something once and allow it no more.
+	// UsedUp are one-time approvals that have been used.
 	UsedUp          []job.CheckpointID
 	PendingMessages []job.Message
-	// Change is how the job works on repositories; nil when it does not.
+	// Change describes the job's work on repositories; nil if it has none.
 	Change *job.Change
 	// Steering is another round that a reviewer asked for; nil for none.
 	Steering *Steering
-	// History is the session so far, for a conversation that begins anew.
+	// History is the session so far, for a conversation that starts over.
 	History []job.Message
 }
 
-// First is the prompt of a job's first turn: the kind's prompt, how to submit,
-// and the input, fenced so that it cannot pose as instructions.
+// First returns the prompt of a job's first turn: the kind's prompt, how to submit, and
+// the input, fenced so that it cannot pose as instructions.
 func (p Prompt) First() (string, error) {
 	var input any
 	if err := job.UnmarshalExact(p.Input, &input); err != nil {
@@ -55,23 +55,23 @@ func (p Prompt) First() (string, error) {
 	return form().write(firstPrompt, promptData{Prompt: p, System: system})
 }
 
-// Unfinished is the prompt of a turn in the same conversation, after one that
-// ended without a result. detail says what was wrong.
+// Unfinished returns the prompt of a turn in the same conversation, after one that
+// ended without a result. detail describes what was wrong.
 func (p Prompt) Unfinished(detail string) (string, error) {
 	return p.again("Your last turn ended, but no result of yours was accepted. " + escapeFence([]byte(detail)))
 }
 
-// Lost is the prompt after the process was lost with its server.
+// Lost returns the prompt after the process was lost together with its server.
 func (p Prompt) Lost() (string, error) {
 	return p.again("Your last turn was interrupted from outside. Files in the working directory are as you left them; calls that were answered with success have taken effect.")
 }
 
-// Interrupted is the prompt after a person has stopped the last turn.
+// Interrupted returns the prompt after a person has stopped the last turn.
 func (p Prompt) Interrupted() (string, error) {
 	return p.again("The user has stopped your last turn. Files in the working directory are as you left them; calls that were answered with success have taken effect. Heed what the user has written since, if anything, and go on.")
 }
 
-// Retried is the prompt when a person asks for another try.
+// Retried returns the prompt after a person has asked for another try.
 func (p Prompt) Retried() (string, error) {
 	if p.Kind.OverMCP() {
 		return p.again("The user asks you to try again.")
@@ -79,8 +79,8 @@ func (p Prompt) Retried() (string, error) {
 	return p.again("The user asks you to try again. Use the callback values below: earlier ones are no longer valid.")
 }
 
-// Replied is the prompt after a person has answered the question at which the
-// last turn ended.
+// Replied returns the prompt after a person has answered the question at which the last
+// turn ended.
 func (p Prompt) Replied() (string, error) {
 	if p.Steering != nil {
 		return p.again("A reviewer has looked at your change and asks for another round.")
@@ -88,7 +88,7 @@ func (p Prompt) Replied() (string, error) {
 	return p.again("The user has answered your question: the answer is the last of those below. Go on from where you stopped.")
 }
 
-// Written is the prompt when the user has written again after a result was
+// Written returns the prompt after the user has written again when a result was already
 // accepted.
 func (p Prompt) Written() (string, error) {
 	return p.again("The user has written to you since. Do what they ask and submit a new, complete result: it replaces the earlier one.")
@@ -98,8 +98,8 @@ func (p Prompt) again(why string) (string, error) {
 	return form().write(laterPrompt, promptData{Prompt: p, Why: strings.TrimSpace(why)})
 }
 
-// variable returns the value of a template variable. A field of the input that
-// is absent becomes "(not given)", any other is data: see inserted.
+// variable returns the value of a template variable. An absent field of the input
+// becomes "(not given)"; any other value is data, see inserted.
 func (p Prompt) variable(name string, input any) string {
 	switch name {
 	case kind.VarRequestID:
@@ -124,23 +124,23 @@ func (p Prompt) variable(name string, input any) string {
 	return text
 }
 
-// promptData is what the template sees.
+// promptData is the template's data.
 type promptData struct {
 	Prompt
-	// System is the kind's own prompt, Why what a later turn is for.
+	// System is the kind's own prompt, Why the reason for a later turn.
 	System, Why string
 }
 
 // Batches reports whether the result may be sent in parts.
 func (d promptData) Batches() bool { return d.Kind.Batchable() }
 
-// Most is how many suggestions all batches together may hold; 0: no limit.
+// Most returns how many suggestions all batches together may contain; 0 for no limit.
 func (d promptData) Most() int {
 	most, _ := d.Kind.Result.MostItems("suggestions")
 	return max(most, 0)
 }
 
-// Endpoint is where the result goes.
+// Endpoint returns the endpoint for the result.
 func (d promptData) Endpoint() string {
 	if d.Kind.Batchable() {
 		return "suggestions"
@@ -148,10 +148,10 @@ func (d promptData) Endpoint() string {
 	return "result"
 }
 
-// Tool is what Claude knows a tool as by which it calls back.
+// Tool returns Claude's name for a callback tool.
 func (d promptData) Tool(name string) string { return MCPTool(name) }
 
-// ActionTools are what Claude knows the actions as, where they are tools.
+// ActionTools returns Claude's names for the actions if they are tools.
 func (d promptData) ActionTools() string {
 	names := make([]string, len(d.Kind.Policy.Actions))
 	for i, a := range d.Kind.Policy.Actions {
@@ -160,18 +160,18 @@ func (d promptData) ActionTools() string {
 	return strings.Join(names, ", ")
 }
 
-// CurlAction is the command that calls an action.
+// CurlAction returns the command that calls an action.
 func (d promptData) CurlAction(name string) string { return d.Curl(actionEndpoint(name), actionFile) }
 
-// InputOf is the schema of an action's input as Claude sees it.
+// InputOf returns the schema of an action's input as Claude sees it.
 func (d promptData) InputOf(a *kind.Action) string { return escapeFence(a.Schema().ForClaude()) }
 
-// Curl is the command that posts a payload file.
+// Curl returns the command that posts a payload file.
 func (d promptData) Curl(endpoint, file string) string {
 	return curl(d.Callback.BaseURL, endpoint, file, d.Hold)
 }
 
-// Replies are the user's answers, as JSON that may stand in a fence.
+// Replies returns the user's answers as JSON that is safe in a fence.
 func (d promptData) Replies() (string, error) {
 	type answer struct {
 		Question string          `json:"question"`
@@ -189,11 +189,11 @@ func (d promptData) Replies() (string, error) {
 	return fencedJSON(answers)
 }
 
-// usedUp is said of an approval that allows nothing any more.
+// usedUp is the note on an approval that has been used.
 const usedUp = "This allowed one call, and allows nothing any more. Ask again before you do the same once more."
 
-// AskedForChange reports whether the user's last answer is that they want
-// something else. What a reviewer wants is told by itself.
+// AskedForChange reports whether the user's last answer asks for something else. A
+// reviewer's request has its own section.
 func (d promptData) AskedForChange() bool {
 	if len(d.Answers) == 0 {
 		return false
@@ -202,10 +202,10 @@ func (d promptData) AskedForChange() bool {
 	return last.Type != job.Review && last.Reply != nil && last.Reply.Decision == job.Steer
 }
 
-// Written are the user's messages, as JSON that may stand in a fence.
+// Written returns the user's messages as JSON that is safe in a fence.
 func (d promptData) Written() (string, error) { return fencedJSON(utterances(d.PendingMessages)) }
 
-// Past is the conversation so far, as JSON that may stand in a fence.
+// Past returns the conversation so far as JSON that is safe in a fence.
 func (d promptData) Past() (string, error) { return fencedJSON(utterances(d.History)) }
 
 func utterances(messages []job.Message) []job.Utterance {
@@ -218,14 +218,14 @@ func utterances(messages []job.Message) []job.Utterance {
 	return texts
 }
 
-// fencedJSON is v as JSON that may stand in a fence.
+// fencedJSON returns v as JSON that is safe in a fence.
 func fencedJSON(v any) (string, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	return escapeFence(text), err
 }
 
-// Words is what Claude is told of messages that people write while a turn runs, with the token of
-// the offer.
+// Words returns the text that gives Claude the messages that people write while a turn runs.
+// token is the token of the offer.
 func Words(token string, words []job.Utterance) (string, error) {
 	text, err := fencedJSON(words)
 	if err != nil {
@@ -234,8 +234,8 @@ func Words(token string, words []job.Utterance) (string, error) {
 	return form().write(wordsPrompt, struct{ Token, Words string }{token, text})
 }
 
-// Missing is what Claude is told when it ends a turn without a result: details are what an empty
-// one lacks, tasks the background tasks that still run.
+// Missing returns the text that Claude gets when it ends a turn without a result. details are
+// what an empty result lacks; tasks are the background tasks that still run.
 func Missing(k *kind.Kind, details []job.Detail, tasks []string) (string, error) {
 	open := ""
 	if len(tasks) > 0 {
@@ -251,10 +251,10 @@ func Missing(k *kind.Kind, details []job.Detail, tasks []string) (string, error)
 	}{promptData{Prompt: Prompt{Kind: k}}, details, open})
 }
 
-// Schema is the result's schema as Claude sees it.
+// Schema returns the result's schema as Claude sees it.
 func (d promptData) Schema() string { return escapeFence(d.Kind.Result.ForClaude()) }
 
-// FencedInput is the input as it may stand in a fence.
+// FencedInput returns the input in a form that is safe in a fence.
 func (d promptData) FencedInput() string {
 	var out bytes.Buffer
 	if err := json.Indent(&out, d.Input, "", "  "); err != nil {
@@ -263,17 +263,18 @@ func (d promptData) FencedInput() string {
 	return escapeFence(out.Bytes())
 }
 
-// fenceEscapes are what stands for the signs that would leave a fence or a prompt.
+// fenceEscapes are the replacements for the characters that would break out of a fence or a
+// prompt.
 var fenceEscapes = []string{"`", `\u0060`, "@", `\u0040`}
 
-// escapeFence makes foreign text harmless to the reader, the JSON way. Without
-// backticks nothing closes a fence. And for each " @path" in a prompt the CLI
-// itself opens that file, wherever it lies, and shows it to Claude.
+// escapeFence makes foreign text harmless, the JSON way. Without backticks, it cannot
+// close a fence. Without "@", it cannot name a file: for each " @path" in a prompt, the
+// CLI opens that file, wherever it is, and shows it to Claude.
 func escapeFence(text []byte) string {
 	return strings.NewReplacer(fenceEscapes...).Replace(string(text))
 }
 
-// withoutEscapes is a text as it was before escapeFence.
+// withoutEscapes reverses escapeFence.
 func withoutEscapes(text string) string {
 	back := slices.Clone(fenceEscapes)
 	slices.Reverse(back)

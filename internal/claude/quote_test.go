@@ -11,7 +11,7 @@ import (
 	"ringback/internal/schema"
 )
 
-// What comes with a request stands in the prompt as data, however it is spelled.
+// The prompt contains the input of a request as data, however it is spelled.
 func TestInputCannotPoseAsThePrompt(t *testing.T) {
 	t.Parallel()
 	kinds, problems := kind.Load(kind.Source{

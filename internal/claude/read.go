@@ -5,35 +5,35 @@ import (
 	"fmt"
 )
 
-// Parts are what a prompt says, for whoever plays Claude by reading it. A later turn
-// does not repeat everything: what its prompt does not say is empty.
+// Parts are the contents of a prompt, parsed for the simulated Claude. A later turn's
+// prompt does not repeat everything; what it leaves out is empty.
 type Parts struct {
-	// Callback and Endpoint are how to call back, and where the result goes; empty
-	// where the result is structured output.
+	// Callback and Endpoint describe how to call back and the endpoint for the result;
+	// empty if the result is structured output.
 	Callback Callback
 	Endpoint string
 	// Schema is the result's JSON Schema, Input the request.
 	Schema, Input json.RawMessage
-	// Actions are what the server does for Claude.
+	// Actions are the actions that the server performs for Claude.
 	Actions []ActionPart
-	// Repositories are the directories of the workspace, SteerRequest is what a reviewer
-	// wants of this round.
+	// Repositories are the directories of the workspace; SteerRequest is a reviewer's
+	// request for this round.
 	Repositories []string
 	SteerRequest string
-	// Answers are what the user has answered so far, Written what they have written
-	// since the last turn, History what was said in a conversation that was lost: JSON.
+	// Answers are the user's answers so far, Written the user's messages since the last
+	// turn, and History the messages of a lost conversation, all as JSON.
 	Answers, Written, History json.RawMessage
 }
 
-// ActionPart is an action as Claude is told of it.
+// ActionPart is an action as the prompt describes it.
 type ActionPart struct {
 	Name string
 	// Input is the JSON Schema of its input.
 	Input json.RawMessage
 }
 
-// ReadPrompt reads a prompt that a Prompt wrote, by the same template. It fails where
-// the text is none, as when it was written by another version.
+// ReadPrompt parses a prompt that a Prompt wrote, with the same template. It fails if
+// the text is not a prompt or was written by another version.
 func ReadPrompt(text string) (Parts, error) { return form().read(text) }
 
 func partsOf(v values) (Parts, error) {
@@ -48,7 +48,7 @@ func partsOf(v values) (Parts, error) {
 	}
 	for _, a := range v.lists[".Kind.Policy.Actions"] {
 		if a.text[".Name"] == "" {
-			continue // a later prompt repeats the commands alone
+			continue // a later prompt repeats only the commands
 		}
 		input, err := a.json("$.InputOf .")
 		if err != nil {
@@ -67,7 +67,7 @@ func partsOf(v values) (Parts, error) {
 	return p, nil
 }
 
-// json is a value that is JSON; nil where it is absent.
+// json returns a JSON value; nil if it is absent.
 func (v values) json(name string) (json.RawMessage, error) {
 	text, said := v.text[name]
 	if !said {

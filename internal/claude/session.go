@@ -15,16 +15,17 @@ import (
 )
 
 // The CLI keeps each conversation in a file of its configuration, as lines of JSON that it
-// appends to: projects/<where it worked>/<conversation>.jsonl. It finds it again from
-// wherever it works then, so that a copy of that one file moves the conversation.
+// appends to: projects/<working directory>/<conversation>.jsonl. It finds the file from
+// any other working directory, so copying that one file moves the conversation.
 
-// MaxSession is how large such a file may be for a copy to be taken of it, in bytes.
+// MaxSession is the largest file that is copied, in bytes.
 const MaxSession = 64 << 20
 
-// UserConfigDir is the configuration of the CLI's user, by the CLI's environment.
+// UserConfigDir returns the configuration directory of the CLI's user, given the CLI's
+// environment.
 func UserConfigDir(environ []string) string { return userOf(environ).config }
 
-// HasSession reports whether a conversation lies in a configuration directory.
+// HasSession reports whether a configuration directory contains a conversation.
 func HasSession(config, conversation string) bool {
 	root, err := os.OpenRoot(config)
 	if err != nil {
@@ -35,9 +36,9 @@ func HasSession(config, conversation string) bool {
 	return err == nil
 }
 
-// ReadSession returns a conversation as it lies in a configuration directory; an error of
-// fs.ErrNotExist where it does not. What lies there may be a job's: no link is followed
-// out of it, and nothing but a file is read.
+// ReadSession returns a conversation from a configuration directory, or fs.ErrNotExist if
+// it is not there. A job may have written the directory, so ReadSession follows no link
+// out of it and reads only regular files.
 func ReadSession(config, conversation string) ([]byte, error) {
 	root, err := os.OpenRoot(config)
 	if err != nil {
@@ -60,8 +61,8 @@ func ReadSession(config, conversation string) ([]byte, error) {
 	return text, err
 }
 
-// WriteSession puts a conversation into a configuration directory, for a CLI that is to
-// go on with it.
+// WriteSession puts a conversation into a configuration directory so that a CLI can
+// resume it.
 func WriteSession(config, conversation string, text []byte) error {
 	if err := os.MkdirAll(config, 0o700); err != nil {
 		return err
@@ -90,8 +91,8 @@ func WriteSession(config, conversation string, text []byte) error {
 
 const sessionSuffix = ".jsonl"
 
-// findSession returns the path of a conversation within a configuration: of several, the
-// one that was written to last.
+// findSession returns the path of a conversation within a configuration. If there are
+// several, it returns the one written last.
 func findSession(root *os.Root, conversation string) (found string, err error) {
 	projects, err := root.Open(conversations)
 	if err != nil {
@@ -115,20 +116,20 @@ func findSession(root *os.Root, conversation string) (found string, err error) {
 	return found, nil
 }
 
-// thinking marks a line in which the model's own thinking stands.
+// thinking matches a line that contains the model's thinking.
 var thinking = lazy.Regexp(`"type"\s*:\s*"(redacted_)?thinking"`)
 
-// signatureInPrompt is where a prompt has the signature of its turn.
+// signatureInPrompt matches the signature of a turn in its prompt.
 var signatureInPrompt = lazy.Regexp(`- HMAC_SIGNATURE: ([0-9a-f]{64})`)
 
-// standIn stands in a copy of a conversation for the signature of its latest turn: the turn
-// that goes on with a call of a tool has the same, and Claude goes on from the call before
-// it is told any values anew. It is as long as a signature.
+// standIn replaces the signature of the latest turn in a copy of a conversation. A turn
+// that resumes at a tool call has the same signature, and Claude continues from that call
+// before it gets any new values. standIn has the length of a signature.
 const standIn = "__THE_SIGNATURE_OF_THE_TURN_THAT_GOES_ON_WITH_THIS_CONVERSATION_"
 
-// MaskSession makes a copy of a conversation that tells nobody a signature, nor what mask
-// blanks out. ok is false where the copy cannot be gone on with: the API signs the model's
-// thinking, and takes it back unchanged only.
+// MaskSession copies a conversation without any signature or anything that mask blanks
+// out. ok is false if the copy cannot be resumed: the API signs the model's thinking, and
+// accepts it back only unchanged.
 func MaskSession(text []byte, mask func([]byte) []byte) (masked []byte, ok bool) {
 	masked = text
 	if all := signatureInPrompt().FindAllSubmatch(text, -1); len(all) > 0 {
@@ -150,8 +151,7 @@ func MaskSession(text []byte, mask func([]byte) []byte) (masked []byte, ok bool)
 	return masked, true
 }
 
-// SignSession puts the signature of a turn into the copy of a conversation with which it
-// goes on.
+// SignSession puts the signature of the resuming turn into the copy of a conversation.
 func SignSession(text []byte, signature string) []byte {
 	return bytes.ReplaceAll(text, []byte(standIn), []byte(signature))
 }

@@ -14,7 +14,7 @@ import (
 
 const conversation = "0b8e7c1a-31a5-4a4e-9c39-3a3f0b0f5d11"
 
-// A copy of a conversation goes where the CLI finds it, in place of an older one.
+// A copy of a conversation replaces an older one at the path that the CLI finds.
 func TestSessionMoves(t *testing.T) {
 	t.Parallel()
 	from, to := t.TempDir(), t.TempDir()
@@ -48,7 +48,8 @@ func TestSessionMoves(t *testing.T) {
 	}
 }
 
-// What a job has put in the place of its conversation shows nothing of the machine.
+// A link that a job has put in the place of its conversation reveals nothing of the
+// machine.
 func TestSessionFollowsNoLink(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -97,7 +98,7 @@ func TestMaskSession(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text string
-		want string // signed with ccc…; empty: it cannot be gone on with
+		want string // signed with ccc…; empty: it cannot be resumed
 	}{
 		"nothing to hide": {said("hello"), said("hello")},
 		"a secret":        {said("it is sk-secret"), said("it is *********")},

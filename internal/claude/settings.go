@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// patience is how much longer than HOLD the CLI waits for the answer to its hook, and to a
-// call over MCP.
+// patience is the time, in addition to HOLD, that the CLI waits for the response to its
+// hook and to a call over MCP.
 const patience = time.Minute
 
-// The headers in which the CLI's hook says for which request it calls, and its MCP client.
+// The headers in which the CLI's hook and its MCP client identify their request.
 const (
 	HeaderRequestID = "X-Ringback-Request-Id"
 	HeaderSignature = "X-Ringback-Signature"
@@ -19,37 +19,37 @@ func (c Callback) headers() map[string]string {
 	return map[string]string{HeaderRequestID: c.RequestID, HeaderSignature: c.Signature}
 }
 
-// The CLI's hooks that are used.
+// The CLI hooks that are used.
 const (
-	// PreToolUse comes before each call of a tool, PostToolBatch when all calls of a step have ended,
-	// whatever became of them.
+	// PreToolUse runs before each tool call. PostToolBatch runs when all calls of a step have ended,
+	// with any outcome.
 	PreToolUse    = "PreToolUse"
 	PostToolBatch = "PostToolBatch"
-	// Stop comes when Claude ends its turn, but not when a subagent ends.
+	// Stop runs when Claude ends its turn, but not when a subagent ends.
 	Stop = "Stop"
 )
 
-// The CLI's own tools by which Claude asks the user: a question, and to approve a plan, which it
-// makes once it has entered plan mode.
+// The CLI's own tools with which Claude asks the user: to answer a question, and to approve a
+// plan, which it makes after entering plan mode.
 const (
 	AskUserQuestion = "AskUserQuestion"
 	EnterPlanMode   = "EnterPlanMode"
 	ExitPlanMode    = "ExitPlanMode"
 )
 
-// Judged says which calls of tools the CLI asks us about before it makes them.
+// Judged selects the tool calls that the CLI asks us about before it makes them.
 type Judged string
 
-// What is judged.
+// The values of Judged.
 const (
 	Nothing    Judged = ""
 	Questions  Judged = AskUserQuestion + "|" + ExitPlanMode
 	Everything Judged = "*"
 )
 
-// Settings are the CLI's settings that have it tell us of each step and of the turn's end, so that
-// Claude hears at once what people write and what is missing, and of each call that is judged
-// first. They hold the signature, so they belong into a file, not into argv.
+// Settings returns the CLI settings that make it notify us of each step and of the turn's end, so
+// that Claude immediately gets new messages and what is missing, and of each judged call before it
+// is made. They contain the signature, so they must be passed in a file, not in argv.
 func Settings(c Callback, hold time.Duration, judged Judged) ([]byte, error) {
 	type hook struct {
 		Type    string            `json:"type"`

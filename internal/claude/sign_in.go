@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// SignIn is what the CLI signs in with: keys in its environment, or the login of its user,
-// which may be another one at any time.
+// SignIn holds the CLI's credentials: keys in its environment, or its user's login,
+// which can change at any time.
 type SignIn struct {
 	environ []string
 	files   []string
@@ -18,13 +18,13 @@ type SignIn struct {
 	account string
 }
 
-// stamp tells a file from what it was before.
+// stamp shows whether a file has changed.
 type stamp struct {
 	size     int64
 	modified time.Time
 }
 
-// NewSignIn returns that of a CLI with an environment.
+// NewSignIn returns the SignIn of a CLI with an environment.
 func NewSignIn(environ []string) *SignIn {
 	u := userOf(environ)
 	s := &SignIn{environ: environ, files: []string{u.account, filepath.Join(u.config, credentialsFile)}}
@@ -32,7 +32,7 @@ func NewSignIn(environ []string) *SignIn {
 	return s
 }
 
-// Account is the account as Account names it, by what is signed in now.
+// Account returns the current account, in the form that the function Account returns.
 func (s *SignIn) Account() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

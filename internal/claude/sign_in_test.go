@@ -9,8 +9,8 @@ import (
 	"ringback/internal/claude"
 )
 
-// Another login is another account, from the next question on; what else the CLI writes into
-// its files is not.
+// Another login is detected as another account at the next query; other changes that the CLI
+// makes to its files are not.
 func TestSignInIsLookedAtAnew(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

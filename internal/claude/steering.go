@@ -10,24 +10,24 @@ import (
 
 // Steering is a round of a change that a reviewer asked for.
 type Steering struct {
-	// Prompt is what they want.
+	// Prompt is the reviewer's request.
 	Prompt string
-	// State tells of the rounds so far, this one included.
+	// State describes the rounds so far, including this one.
 	State job.SteeringState
-	// Diff and Logs are what they have seen.
+	// Diff and Logs contain the output that the reviewer has seen.
 	Diff []job.DiffOutput
 	Logs []job.VerifierOutput
-	// Lost is whether the files of the earlier rounds are gone.
+	// Lost is true if the files of the earlier rounds are gone.
 	Lost bool
 }
 
-// lastLines is how much of a failed verifier's output Claude is shown, in bytes.
+// lastLines limits the output of a failed verifier that Claude is shown, in bytes.
 const lastLines = 4000
 
-// Request is the reviewer's prompt, as it may stand in a fence.
+// Request returns the reviewer's prompt in a form that is safe in a fence.
 func (s *Steering) Request() string { return escapeFence([]byte(s.Prompt)) }
 
-// Seen sums up the diff.
+// Seen returns a summary of the diff.
 func (s *Steering) Seen() string {
 	var out strings.Builder
 	for _, d := range s.Diff {
@@ -39,7 +39,7 @@ func (s *Steering) Seen() string {
 	return escapeFence([]byte(strings.TrimSpace(out.String())))
 }
 
-// Failed tells of the verifiers that failed, with the end of what they printed.
+// Failed returns the verifiers that failed, with the end of their output.
 func (s *Steering) Failed() string {
 	var out strings.Builder
 	for _, v := range s.Logs {
@@ -52,12 +52,12 @@ func (s *Steering) Failed() string {
 	return escapeFence([]byte(strings.TrimSpace(out.String())))
 }
 
-// Round says which round this is.
+// Round returns the number of this round in words.
 func (s *Steering) Round() string {
 	return job.RoundWords(s.State.CurrentIteration, s.State.MaxIterations)
 }
 
-// Earlier are the prompts of the rounds before this one.
+// Earlier returns the prompts of the rounds before this one.
 func (s *Steering) Earlier() string {
 	var out strings.Builder
 	for _, r := range s.State.History[:max(0, len(s.State.History)-1)] {

@@ -7,28 +7,30 @@ import (
 	"ringback/internal/job"
 )
 
-// maxLine is the longest line that is looked at; longer ones are skipped. A
-// structured output of the largest size that is accepted fits.
+// maxLine is the longest line that is parsed; longer ones are skipped. The largest
+// accepted structured output fits.
 const maxLine = 8 << 20
 
-// Reader takes the CLI's stream piece by piece and remembers what it tells. It
-// never fails: whatever a program prints, it is only telemetry.
+// Reader parses the CLI's stream piece by piece. It never fails: the output of a
+// program is only telemetry.
 type Reader struct {
 	partial  []byte
 	skipping bool
 	begun    bool
 	result   *Result
 	seen     job.Usage
-	last     string // the id of the last message whose usage was counted
+	last     string // the ID of the last message that was counted
 	read     int64  // bytes, up to the end of the last line
 	messages []StreamMessage
 	resetsAt time.Time
 	answered bool
-	// LineFunc, if set, is given each line and where in the stream it ends.
+	// LineFunc, if set, is called with each line and the offset in the stream at which it
+	// ends.
 	LineFunc func(l Line, end int64)
 }
 
-// StreamMessage is a message of the conversation, and where in the stream it ends.
+// StreamMessage is a message of the conversation, with the offset in the stream at which
+// it ends.
 type StreamMessage struct {
 	Message Message
 	End     int64
@@ -37,7 +39,7 @@ type StreamMessage struct {
 // NewReader returns a reader at the beginning of a stream.
 func NewReader() *Reader { return &Reader{} }
 
-// Write takes the next piece of the stream.
+// Write parses the next piece of the stream.
 func (r *Reader) Write(piece []byte) (int, error) {
 	n := len(piece)
 	for {
@@ -61,7 +63,7 @@ func (r *Reader) Write(piece []byte) (int, error) {
 	return n, nil
 }
 
-// Close takes what stands after the last line break.
+// Close parses the text after the last line break.
 func (r *Reader) Close() {
 	if !r.skipping {
 		r.line(r.partial)
@@ -79,7 +81,7 @@ func (r *Reader) line(text []byte) {
 		r.begun = r.begun || l.Subtype == "init"
 	case l.RateLimit != nil:
 		r.resetsAt = l.RateLimit.end()
-	case l.Type == "assistant" && l.Message != nil && l.Message.Model == synthetic: // Claude did not say it
+	case l.Type == "assistant" && l.Message != nil && l.Message.Model == synthetic: // not written by Claude
 	case l.Type == "assistant" && l.Message != nil:
 		r.answered = true
 		r.count(l.Message)
@@ -91,10 +93,11 @@ func (r *Reader) line(text []byte) {
 	}
 }
 
-// synthetic is the model of messages that the CLI made up.
+// synthetic is the model of messages that the CLI itself wrote.
 const synthetic = "<synthetic>"
 
-// end is when a limit that was reached ends; zero where none was, or nobody knows.
+// end returns the time at which a reached limit ends; zero if no limit was reached or the
+// time is unknown.
 func (l *RateLimit) end() time.Time {
 	if l.Status != "rejected" || l.ResetsAt <= 0 {
 		return time.Time{}
@@ -102,14 +105,15 @@ func (l *RateLimit) end() time.Time {
 	return time.Unix(l.ResetsAt, 0).UTC()
 }
 
-// ResetsAt is when the limit ends that the account has reached; zero where it has not, or
-// the API did not say.
+// ResetsAt returns the time at which the limit that the account has reached ends; zero if
+// it has reached none or the API did not report the time.
 func (r *Reader) ResetsAt() time.Time { return r.resetsAt }
 
-// Answered reports whether the model has answered: the account is at no limit.
+// Answered reports whether the model has responded, which shows that the account has
+// reached no limit.
 func (r *Reader) Answered() bool { return r.answered }
 
-// count adds what a message used, once for all of its lines.
+// count adds the usage of a message, once for all of its lines.
 func (r *Reader) count(m *Message) {
 	if m.Usage == nil || m.ID != "" && m.ID == r.last {
 		return
@@ -121,14 +125,14 @@ func (r *Reader) count(m *Message) {
 	}
 }
 
-// Begun reports whether the CLI began or resumed the conversation.
+// Begun reports whether the CLI started or resumed the conversation.
 func (r *Reader) Begun() bool { return r.begun }
 
-// Result returns the stream's last line; nil when the stream broke off.
+// Result returns the stream's last line; nil if the stream was cut off.
 func (r *Reader) Result() *Result { return r.result }
 
-// Usage is what the stream says was used. Where it broke off, that is the sum
-// of the messages seen.
+// Usage returns the usage that the stream reports. If the stream was cut off, that is
+// the sum over the messages seen.
 func (r *Reader) Usage() job.Usage {
 	if r.result == nil {
 		return r.seen
@@ -138,7 +142,7 @@ func (r *Reader) Usage() job.Usage {
 	return u
 }
 
-// Messages returns those that came since it was last asked.
+// Messages returns the messages since the last call.
 func (r *Reader) Messages() []StreamMessage {
 	messages := r.messages
 	r.messages = nil

@@ -15,7 +15,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// recordingProxy lets nothing through and notes which hosts were asked for.
+// recordingProxy refuses every request and records the requested hosts.
 func recordingProxy(t *testing.T) (url string, hosts func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -56,7 +56,7 @@ func TestCLITalksToNobodyElse(t *testing.T) {
 	}
 }
 
-// With the API at its usual address, the API is all that is asked for.
+// With the API at its usual address, the CLI contacts only the API.
 func TestCLITalksToTheAPIAlone(t *testing.T) {
 	t.Parallel()
 	api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Say("done")))

@@ -12,10 +12,10 @@ import (
 	"ringback/internal/process"
 )
 
-// versionTimeout is how long the CLI may take to say its version.
+// versionTimeout limits how long the CLI may take to report its version.
 const versionTimeout = 10 * time.Second
 
-// longestLine is how many bytes of the answer are kept.
+// longestLine limits the reported line, in bytes.
 const longestLine = 200
 
 // Version starts the CLI once and returns the version that it reports, such as 2.1.329. parent is
@@ -38,8 +38,8 @@ func Version(ctx context.Context, bin string, parent []string) (string, error) {
 	return version, nil
 }
 
-// NotSignedIn reports whether the CLI answers that it has nothing to sign in with. One that does not
-// know the question is taken to have something: its first turn shows.
+// NotSignedIn reports whether the CLI reports that it has no credentials. A CLI that does not
+// support the command is assumed to have some; its first turn will show.
 func NotSignedIn(ctx context.Context, bin string, parent []string) bool {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
@@ -50,7 +50,7 @@ func NotSignedIn(ctx context.Context, bin string, parent []string) bool {
 	return err == nil && json.Unmarshal([]byte(ended.Stdout), &status) == nil && status.LoggedIn != nil && !*status.LoggedIn
 }
 
-// firstLine is that of an answer, as it may be shown.
+// firstLine returns the first line of an output, in a form that is safe to show.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.Map(func(r rune) rune {

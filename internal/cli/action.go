@@ -34,8 +34,8 @@ func (a *app) retryCommand() *cobra.Command {
 	return c
 }
 
-// changes makes a command of what changes a job and returns its record. which
-// says which job.
+// changes returns the RunE of a command that changes a job and prints its record. which returns the
+// job's id.
 func (a *app) changes(
 	which func(*cobra.Command, []string) (job.ID, error), change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error),
 ) func(*cobra.Command, []string) error {
@@ -52,11 +52,11 @@ func (a *app) changes(
 	}
 }
 
-// changed says where a job stands now.
+// changed prints the current state of a job.
 func (p printer) changed(j job.Job) {
 	p.printf("Status: %s\n", p.state(j.State))
 	p.line("Job", string(j.ID))
 }
 
-// decidable reports whether a job waits for a yes or no.
+// decidable reports whether a job waits for an approval.
 func decidable(j job.Job) bool { return j.State == job.AwaitingApproval }

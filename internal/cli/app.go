@@ -16,53 +16,53 @@ import (
 	"ringback/internal/job"
 )
 
-// Defaults are the surroundings of the commands: what flags fall back to, and
-// what tests replace.
+// Defaults is the environment of the commands: the defaults of flags, and functions that tests
+// replace.
 type Defaults struct {
 	// ServerURL is the server's address; empty means client.DefaultURL.
 	ServerURL string
 	// Token is an API key or a user's token; empty sends none.
 	Token string
-	// User is the userId to act for; empty leaves it to the server.
+	// User is the userId to act for; empty means the server's default.
 	User string
-	// NoColor turns colours off on terminals too.
+	// NoColor also disables colours on terminals.
 	NoColor bool
-	// Pager shows long output on a terminal; empty means less.
+	// Pager is the command that shows long output on a terminal; empty means less.
 	Pager string
-	// Browser is the program that opens pages; empty means the system's own.
+	// Browser is the program that opens pages; empty means the system's default.
 	Browser string
-	// StateDir is where the ids of last runs are kept; empty means a folder in the
-	// user's configuration directory.
+	// StateDir is the directory for the ids of last runs; empty means a directory in the user's
+	// configuration directory.
 	StateDir string
-	// Terminal names the terminal, or the session, that the command was started
-	// from. Each has a last run of its own.
+	// Terminal identifies the terminal or session that the command was started from. Each has its
+	// own last run.
 	Terminal string
 	// Location is the time zone of times shown to people; nil means the local one.
 	Location *time.Location
-	// NowFunc tells the time; nil means the system's clock.
+	// NowFunc returns the current time; nil means the system's clock.
 	NowFunc func() time.Time
-	// TypedFunc reports whether a person types what a reader reads; nil asks the
-	// operating system.
+	// TypedFunc reports whether a reader is a terminal with a person; nil asks the operating
+	// system.
 	TypedFunc func(io.Reader) bool
-	// ExamineFunc examines the store of the configuration here, without a server.
+	// ExamineFunc checks the store of the local configuration, without a server.
 	ExamineFunc func(ctx context.Context, mend bool) (job.Examination, error)
-	// ColumnsFunc returns how many columns the terminal behind a writer has, 0
-	// when there is none; nil asks the operating system.
+	// ColumnsFunc returns the width of a writer's terminal in columns, or 0 if it is no terminal;
+	// nil asks the operating system.
 	ColumnsFunc func(io.Writer) int
-	// RowsFunc returns how many rows that terminal has, 0 when there is none; nil asks
-	// the operating system.
+	// RowsFunc returns the height of that terminal in rows, or 0 if it is no terminal; nil asks the
+	// operating system.
 	RowsFunc func(io.Writer) int
 }
 
-// app is what the commands share.
+// app is the state that the commands share.
 type app struct {
 	Defaults
 	server, token, user string
 	context             string
 	output, jq          string
-	// stderr is where hints are printed; nil before a command runs.
+	// stderr receives hints; nil before a command runs.
 	stderr io.Writer
-	// typed is standard input; nil before a person was first asked.
+	// typed is standard input; nil until a person is first asked.
 	typed *keyboard
 }
 
@@ -111,7 +111,7 @@ func Commands(d Defaults) []*cobra.Command {
 	return commands
 }
 
-// common adds the flags that every command takes.
+// common adds the flags of every command.
 func (a *app) common(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&a.server, "server", cmp.Or(a.ServerURL, client.DefaultURL), "`address` of the server (RINGBACK_URL)")
@@ -163,7 +163,7 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 
 func (a *app) client() *client.Client {
 	token := a.token
-	if token == "" { // not the flag's default, which --help would show
+	if token == "" { // not as the flag's default, which --help would show
 		token = a.Token
 	}
 	return client.New(a.server, client.WithToken(token))
@@ -171,7 +171,7 @@ func (a *app) client() *client.Client {
 
 func (a *app) json() bool { return a.output == plainJSON || a.jq != "" }
 
-// show prints the API's JSON, or lets people print it their way.
+// show prints the API's JSON with --output json, and otherwise calls people to print the value.
 func show[T any](a *app, cmd *cobra.Command, answer client.Answer[T], people func(printer, T)) error {
 	out := cmd.OutOrStdout()
 	if a.json() {
@@ -181,7 +181,7 @@ func show[T any](a *app, cmd *cobra.Command, answer client.Answer[T], people fun
 	return nil
 }
 
-// writeJSON prints JSON indented, its values and their order untouched.
+// writeJSON prints JSON indented, without changing its values or their order.
 func writeJSON(w io.Writer, text json.RawMessage) error {
 	_, err := io.WriteString(w, indented(text)+"\n")
 	return err

@@ -21,8 +21,8 @@ type asker struct {
 	p   printer
 }
 
-// asker returns who asks the person at the terminal. What was typed ahead is
-// for the next question.
+// asker returns an asker for the person at the terminal. Input typed ahead answers the next
+// question.
 func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
 	if a.typed == nil {
 		a.typed = newKeyboard(cmd.InOrStdin())
@@ -30,8 +30,8 @@ func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
 	return asker{ctx: ctx, in: a.typed, p: a.printer(cmd.ErrOrStderr())}
 }
 
-// ask puts a question to the person at the terminal and returns the reply. It
-// asks on standard error: standard output is for what became of it.
+// ask asks the person at the terminal a question and returns the reply. It uses standard error,
+// because standard output is for the result.
 func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (client.Reply, error) {
 	q := a.asker(ctx, cmd)
 	fields := fieldsOf(c)
@@ -81,7 +81,7 @@ func (q asker) words() (string, error) {
 	}
 }
 
-// value asks for one value until it is one; nil when it is left out.
+// value repeats the prompt until it gets a valid value. It returns nil if the field is left out.
 func (q asker) value(f field) (json.RawMessage, error) {
 	for {
 		text, err := q.line(f.prompt())
@@ -105,7 +105,7 @@ func (q asker) value(f field) (json.RawMessage, error) {
 	}
 }
 
-// prompt names a field, what it takes, and what an empty line means.
+// prompt returns the name of a field, its choices, and the meaning of an empty line.
 func (f field) prompt() string {
 	prompt := clean(f.label())
 	if choices := f.choices(); len(choices) > 0 {
@@ -120,7 +120,7 @@ func (f field) prompt() string {
 	return prompt + ": "
 }
 
-// line reads one line. The end of the input is a change of mind.
+// line reads one line. The end of the input cancels the answer.
 func (q asker) line(prompt string) (string, error) {
 	q.p.printf("%s", prompt)
 	text, err := q.in.line(q.ctx)

@@ -47,8 +47,8 @@ func (a *app) auditCommand() *cobra.Command {
 	return c
 }
 
-// verifyAudit compares a log with its digests here, not on the server: with the very
-// bytes that anybody gets.
+// verifyAudit checks a log against its digests on this machine, not on the server, using the bytes
+// that any client receives.
 func (a *app) verifyAudit(cmd *cobra.Command, id job.ID, log client.AuditLog, known string) error {
 	v := job.VerifyAudit(log.Entries(), log.Head, strings.ToLower(strings.TrimSpace(known)))
 	if len(v.Faults) > 0 {
@@ -106,7 +106,7 @@ func (p printer) audit(log []byte) error {
 	return nil
 }
 
-// by names who decided, and how it came in.
+// by returns the actor of a decision and how the decision was made.
 func by(actor *job.Actor) string {
 	if actor == nil {
 		return ""

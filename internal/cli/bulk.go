@@ -11,20 +11,20 @@ import (
 	"ringback/internal/job"
 )
 
-// mostMatching is how many jobs one command changes at most.
+// mostMatching is the maximum number of jobs that one command changes.
 const mostMatching = 5000
 
-// bulk is what --all of a command does.
+// bulk implements --all of a command.
 type bulk struct {
 	app    *app
 	action job.BulkAction
-	// words say what has been done to a job.
+	// words describes the action in the past tense, such as "cancelled".
 	words string
 	all   bool
 	flags listFlags
 }
 
-// orAll gives a command that changes one job --all, and the flags that select jobs.
+// orAll adds --all and the flags that select jobs to a command that changes one job.
 func (a *app) orAll(c *cobra.Command, action job.BulkAction, words string, yes *bool, one func(*cobra.Command, []string) error) {
 	b := &bulk{app: a, action: action, words: words}
 	c.Flags().BoolVar(&b.all, "all", false, "all jobs that the flags below select; their number is shown first")
@@ -43,7 +43,8 @@ func (a *app) orAll(c *cobra.Command, action job.BulkAction, words string, yes *
 	}
 }
 
-// run shows how many jobs there are and which, and does it to exactly these once the person agrees.
+// run shows the matching jobs and, once the person agrees, applies the action to exactly these
+// jobs.
 func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 	a := b.app
 	if err := b.flags.complete(a); err != nil {
@@ -84,7 +85,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 	return nil
 }
 
-// agree shows the jobs with their number first, and asks for confirmation unless yes is set.
+// agree shows the number of jobs and the jobs, and asks for confirmation unless yes is set.
 func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 	a := b.app
 	p := a.printer(cmd.ErrOrStderr())
@@ -111,7 +112,7 @@ func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 	return err
 }
 
-// outcomes says to how many jobs it was done, and why not to the others.
+// outcomes prints how many jobs were changed, and the errors of the others.
 func (b *bulk) outcomes(p printer, o client.Outcomes) {
 	if len(o.Jobs) == 0 {
 		p.printf("No job to %s.\n", b.action)
@@ -125,7 +126,7 @@ func (b *bulk) outcomes(p printer, o client.Outcomes) {
 	}
 }
 
-// jobsText is a number of jobs.
+// jobsText formats a number of jobs.
 func jobsText(n int) string {
 	if n == 1 {
 		return "1 job"

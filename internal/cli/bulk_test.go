@@ -8,7 +8,7 @@ import (
 
 const matching = "GET /api/jobs?fields=-input%2C-result&limit=500&status=running&tag=nightly"
 
-// The jobs are shown with their number first; exactly these are changed, after a yes.
+// --all shows the number of jobs first, and after confirmation changes exactly these jobs.
 func TestAllJobsOfAFilterAreCancelled(t *testing.T) {
 	t.Parallel()
 	other := strings.ReplaceAll(running, jobID, otherID)

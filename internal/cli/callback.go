@@ -41,7 +41,7 @@ func (a *app) callbackCommand() *cobra.Command {
 	return c
 }
 
-// kindOf is the kind of a job; without fields when there is no telling.
+// kindOf returns the kind of a job. The result has no fields if a request fails.
 func kindOf(ctx context.Context, api *client.Client, id job.ID) client.Kind {
 	j, err := api.Get(ctx, id)
 	if err != nil {
@@ -54,7 +54,7 @@ func kindOf(ctx context.Context, api *client.Client, id job.ID) client.Kind {
 	return k.Value
 }
 
-// example makes a small valid object for a schema; nil when there is no telling.
+// example returns a small valid object for a schema, or nil if it cannot create one.
 func example(source json.RawMessage) map[string]any {
 	made, err := schema.Example(source, "example")
 	if err != nil {
@@ -63,7 +63,7 @@ func example(source json.RawMessage) map[string]any {
 	return made
 }
 
-// callbackValues shows what every callback carries, as a shell's assignments.
+// callbackValues prints the values that every callback carries, as shell assignments.
 func (p printer) callbackValues(c client.Callback) {
 	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n", Quoted(clean(string(c.RequestID))), Quoted(clean(c.BaseURL)), Quoted(clean(c.HMAC)))
 	if c.Directory != "" {
@@ -71,7 +71,7 @@ func (p printer) callbackValues(c client.Callback) {
 	}
 }
 
-// callbackCommands shows a curl command for each thing that Claude can do.
+// callbackCommands prints a curl command for each thing that Claude can do.
 func (p printer) callbackCommands(c client.Callback, k client.Kind) {
 	p.printf("\n%s\n%s\n\n", p.paint(faint, "# say what you are doing"),
 		curl(c, "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying}))
@@ -92,7 +92,7 @@ func (p printer) callbackCommands(c client.Callback, k client.Kind) {
 		curl(c, "failure", map[string]any{"error": "It cannot be done.", "retryable": false}))
 }
 
-// curl is a command to paste into a shell.
+// curl returns a command to paste into a shell.
 func curl(c client.Callback, endpoint string, payload map[string]any) string {
 	payload["requestId"], payload["hmac"] = c.RequestID, c.HMAC
 	text, err := json.Marshal(payload)
@@ -103,7 +103,7 @@ func curl(c client.Callback, endpoint string, payload map[string]any) string {
 		" -H 'Content-Type: application/json' -d " + Quoted(clean(string(text)))
 }
 
-// Quoted makes one word of a POSIX shell out of text.
+// Quoted returns text as one word of a POSIX shell.
 func Quoted(text string) string {
 	harmless := func(r rune) bool {
 		return r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,+@%", r))

@@ -10,11 +10,11 @@ import (
 	"ringback/internal/job"
 )
 
-// maxChoices is how many jobs or questions a person is offered to choose from.
+// maxChoices is the maximum number of jobs or questions to choose from.
 const maxChoices = 9
 
-// chooseJob has the person at the terminal say which job is meant. Where
-// nobody is asked, the command line has to say it.
+// chooseJob asks the person at the terminal which job is meant. Without a terminal, it returns a
+// usage error.
 func (a *app) chooseJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, error) {
 	which := usagef("Which job? Give its requestId (ringback list shows them), or run one first: ringback run <kind>")
 	if !a.TypedFunc(cmd.InOrStdin()) {
@@ -37,7 +37,8 @@ func (a *app) chooseJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, er
 	return job.ID(id), err
 }
 
-// chooseCheckpoint has the person at the terminal say which question is meant.
+// chooseCheckpoint asks the person at the terminal which question is meant. Without a terminal, it
+// returns otherwise.
 func (a *app) chooseCheckpoint(cmd *cobra.Command, otherwise error) (job.CheckpointID, error) {
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return "", otherwise
@@ -57,7 +58,7 @@ func (a *app) chooseCheckpoint(cmd *cobra.Command, otherwise error) (job.Checkpo
 	return job.CheckpointID(id), err
 }
 
-// choose offers numbered choices; an empty line takes the first.
+// choose offers numbered choices; an empty line selects the first.
 func (q asker) choose(question string, choices []found) (string, error) {
 	q.p.printf("%s\n", question)
 	for i, c := range choices {

@@ -13,17 +13,17 @@ import (
 	"ringback/internal/job"
 )
 
-// Completions are for a person who waits with a finger on the Tab key.
+// Limits of completions, because a person is waiting at the Tab key.
 const (
 	completeWithin = 2 * time.Second
 	maxCompletions = 50
 )
 
-// completion is what cobra asks for words to go on with.
+// completion is a completion function of cobra.
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
-// completes makes a completion out of what the server knows. A server that
-// cannot be asked has no words to offer, and nothing is said: the person is typing.
+// completes makes a completion from data on the server. If the server cannot be reached, it offers
+// nothing and prints no error, because the person is typing.
 func (a *app) completes(words func(context.Context, *client.Client, string) ([]string, error)) completion {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -46,11 +46,11 @@ func (a *app) completes(words func(context.Context, *client.Client, string) ([]s
 	}
 }
 
-// described is a word to go on with, and what it stands for.
+// described returns a completion with a description.
 func described(word, about string) string { return word + "\t" + clean(oneLine(about)) }
 
-// complete offers jobs that fit, newest first: the short form of their ids,
-// or the whole one where that was begun.
+// complete offers the jobs that fit, newest first: the short form of their ids, or the full id if
+// that matches the typed text.
 func (t *target) complete() completion {
 	return t.app.completes(func(ctx context.Context, api *client.Client, begun string) ([]string, error) {
 		page, err := api.List(ctx, client.Filter{UserID: t.app.user, Limit: maxCompletions})
@@ -88,8 +88,8 @@ func (a *app) completeKinds() completion {
 	})
 }
 
-// completeFields offers the fields of the input of the kind that the command line names, and of
-// one whose name is complete the values that it may have.
+// completeFields offers the input fields of the kind on the command line. Once a field's name is
+// complete, it offers the field's possible values.
 func (a *app) completeFields(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -114,11 +114,11 @@ func (a *app) completeFields(cmd *cobra.Command, args []string, begun string) ([
 	return words, directive | cobra.ShellCompDirectiveNoSpace
 }
 
-// fieldWords are what --field can go on with that concerns one field: its name, or, if the name is
-// there already, the name with each value.
+// fieldWords returns the completions of --field for one field: its name or, if the name is already
+// typed, the name with each value.
 func fieldWords(name string, property json.RawMessage, begun string) []string {
 	var f field
-	_ = json.Unmarshal(property, &f) // what cannot be read is not described
+	_ = json.Unmarshal(property, &f) // an unreadable property gets no description
 	if written, _, ok := strings.Cut(begun, "="); !ok {
 		return []string{described(name+"=", cmp.Or(f.Title, f.Description, f.Type))}
 	} else if written != name {
@@ -135,7 +135,7 @@ func fieldWords(name string, property json.RawMessage, begun string) []string {
 	return words
 }
 
-// completeCheckpoints offers the questions that wait.
+// completeCheckpoints offers the open questions.
 func (a *app) completeCheckpoints() completion {
 	return a.completes(func(ctx context.Context, api *client.Client, begun string) ([]string, error) {
 		page, err := api.Checkpoints(ctx, client.CheckpointFilter{UserID: a.user, Status: job.Open, Limit: maxCompletions})
@@ -158,7 +158,7 @@ func (a *app) standingOf(c job.Checkpoint) string {
 	return span(a.NowFunc().Sub(c.CreatedAt)) + ": " + shortened(c.Message)
 }
 
-// completeApprovals offers what may be revoked.
+// completeApprovals offers the approvals that can be revoked.
 func (a *app) completeApprovals() completion {
 	return a.completes(func(ctx context.Context, api *client.Client, _ string) ([]string, error) {
 		list, err := api.Approvals(ctx, a.user)
@@ -182,8 +182,8 @@ func completeFlag[T ~string](c *cobra.Command, flag string, values []T) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)) // fails for an unknown flag only
 }
 
-// completeFlagWith is completeFlag for values that the server knows. What stands
-// on the command line already does not matter to a flag.
+// completeFlagWith is completeFlag for values from the server. It ignores the arguments on the
+// command line.
 func completeFlagWith(c *cobra.Command, flag string, words completion) {
 	_ = c.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return words(cmd, nil, begun)

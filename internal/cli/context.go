@@ -16,14 +16,14 @@ import (
 	"ringback/client"
 )
 
-// contexts are the servers that a person has given names to.
+// contexts are the servers that a person has named.
 type contexts struct {
-	// Current is the one that commands use if nothing else is said; empty for none.
+	// Current is the name of the context that commands use by default; empty means none.
 	Current string             `json:"current,omitempty"`
 	Servers map[string]account `json:"servers"`
 }
 
-// account is a server, and who signs in there. The token is sent to no other server.
+// account is a server with the user's credentials. The token is sent to no other server.
 type account struct {
 	Server string `json:"server"`
 	Token  string `json:"token,omitempty"`
@@ -35,8 +35,8 @@ func (a *app) contextFile() (string, error) {
 	return filepath.Join(dir, "contexts.json"), err
 }
 
-// contexts reads the file of contexts. A user who has no home directory, or may not read the file,
-// has none. A file that others may read is refused: it may hold tokens.
+// contexts reads the file of contexts. It returns no contexts if the user has no home directory or
+// may not read the file. It refuses a file that others can read, because it may contain tokens.
 func (a *app) contexts() (contexts, error) {
 	c := contexts{Servers: map[string]account{}}
 	file, err := a.contextFile()
@@ -59,7 +59,7 @@ func (a *app) contexts() (contexts, error) {
 	return c, nil
 }
 
-// save writes the file of contexts, for its owner alone, whole or not at all.
+// save writes the file of contexts atomically, readable by its owner only.
 func (a *app) save(c contexts) error {
 	file, err := a.contextFile()
 	if err != nil {
@@ -95,7 +95,7 @@ func (c contexts) named(name string) (account, error) {
 	return found, nil
 }
 
-// those lists the names, for an error.
+// those lists the names, for an error message.
 func (c contexts) those() string {
 	if len(c.Servers) == 0 {
 		return "; make one with: ringback context set <name> --server <address> --token -"
@@ -103,9 +103,9 @@ func (c contexts) those() string {
 	return "; there are: " + strings.Join(slices.Sorted(maps.Keys(c.Servers)), ", ")
 }
 
-// chooseServer decides which server a command speaks to, and as whom: the one of --context; else
-// what flags or the environment name; else that of the current context. A context is used whole:
-// its token goes to no server that something else names, and no other token to its server.
+// chooseServer selects the server and the user of a command: from --context, else from flags or the
+// environment, else from the current context. A context is used as a whole: its token goes to no
+// other server, and its server gets no other token.
 func (a *app) chooseServer(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	if a.context != "" && flags.Changed("server") {
@@ -159,7 +159,7 @@ func (a *app) contextCommand() *cobra.Command {
 	return c
 }
 
-// contextView is a context as it is listed, without its token.
+// contextView is a context in a list, without its token.
 type contextView struct {
 	Name    string `json:"name"`
 	Server  string `json:"server"`
@@ -240,7 +240,8 @@ func (a *app) setContextCommand() *cobra.Command {
 	return c
 }
 
-// tokenOf is the token of the command line, read from standard input if it says so.
+// tokenOf returns the token of the command line. If that is "-", it reads the token from standard
+// input.
 func (a *app) tokenOf(cmd *cobra.Command) (string, error) {
 	if a.token != "-" {
 		return a.token, nil
@@ -262,7 +263,7 @@ func (a *app) removeContextCommand() *cobra.Command {
 	})
 }
 
-// changesContexts is a command that does something to one context.
+// changesContexts returns a command that changes one context.
 func (a *app) changesContexts(use, short string, change func(*contexts, string)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: oneContext, ValidArgsFunction: a.completeContexts,

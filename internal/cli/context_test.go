@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// tokensOf are the tokens that a server was sent.
+// tokensOf returns the tokens that a server received.
 func tokensOf(f *stub) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.tokens)
 }
 
-// A context names a server with its token. The token stands in a file of its owner alone and goes
-// to that server only, whatever else names one.
+// A context names a server with its token. The token is in a file that only its owner can read, and
+// is sent to that server only, whatever else selects a server.
 func TestContexts(t *testing.T) {
 	t.Parallel()
 	local, prod, other := newStub(t), newStub(t), newStub(t)
@@ -61,7 +61,7 @@ func TestContexts(t *testing.T) {
 	if s.run(t, "context", "use", "local"); s.run(t, "__complete", "status", "").stdout == ":36\n" || len(tokensOf(local)) != 3 {
 		t.Errorf("completion does not ask the current context: %q", tokensOf(local))
 	}
-	// Another server under the same name does not get the token of the one before.
+	// If the context is set to another server, that server does not get the previous token.
 	if s.run(t, "context", "set", "prod", "--server", other.URL); !strings.Contains(s.run(t, "context").stdout, other.URL+"\tu7\tnone") {
 		t.Errorf("lists %q", s.run(t, "context").stdout)
 	}
@@ -76,7 +76,7 @@ func TestContexts(t *testing.T) {
 			t.Errorf("%v: exit code %d, says %q", line, got.code, got.stderr)
 		}
 	}
-	if err := os.Chmod(file, 0o644); err != nil { // as somebody may have left it
+	if err := os.Chmod(file, 0o644); err != nil { // as a user may have left it
 		t.Fatal(err)
 	}
 	if got := s.run(t, "list"); got.code != 2 || !strings.Contains(got.stderr, "chmod 600") {

@@ -11,28 +11,27 @@ import (
 	"ringback/internal/job"
 )
 
-// errDeclined ends a command that its person thought better of.
+// errDeclined is returned when the person declines the confirmation.
 var errDeclined = errors.New("nothing was done")
 
-// decision is what a command that cannot be taken back is about to do.
+// decision is the pending action of a command that cannot be undone.
 type decision struct {
 	target *target
 	// verb is the command's name: approve, reject or cancel.
 	verb string
-	// yes is the flag that asks nothing.
+	// yes is the flag that skips the confirmation.
 	yes bool
 }
 
-// deciding gives a command --yes.
+// deciding adds --yes to a command.
 func (t *target) deciding(c *cobra.Command) *decision {
 	d := &decision{target: t, verb: c.Name()}
 	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask for confirmation")
 	return d
 }
 
-// id returns the job to decide on. One that the command line does not name is
-// named to the person, who has to agree; where nobody is asked, it is the one
-// that was run last in the same session.
+// id returns the job to decide on. If the command line names no job, id shows the job to the
+// person, who has to confirm. Without a terminal, the job is the last one run in the same session.
 func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	text, err := d.target.named(args)
 	if err != nil {
@@ -49,8 +48,8 @@ func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	return id, d.ask(cmd, j.Value)
 }
 
-// shown returns the job to approve and what the person has seen of it: it shows the question and asks
-// for confirmation. Without a terminal, the command line has to name the job and pass --yes.
+// shown returns the job to approve and what the person has seen of it: it shows the question and
+// asks for confirmation. Without a terminal, the command line has to name the job and pass --yes.
 func (d *decision) shown(cmd *cobra.Command, args []string) (j job.Job, seen client.Seen, err error) {
 	a := d.target.app
 	text, err := d.target.named(args)
@@ -65,7 +64,7 @@ func (d *decision) shown(cmd *cobra.Command, args []string) (j job.Job, seen cli
 		return j, seen, err
 	}
 	answer, err := a.client().Get(cmd.Context(), id)
-	if j = answer.Value; err != nil || d.yes || j.Checkpoint == nil { // the server says why nothing can be allowed
+	if j = answer.Value; err != nil || d.yes || j.Checkpoint == nil { // the server returns why it cannot be approved
 		return j, a.seen(j), err
 	}
 	s, err := a.shows(cmd.Context(), cmd, d.about(j), *j.Checkpoint)
@@ -76,12 +75,12 @@ func (d *decision) shown(cmd *cobra.Command, args []string) (j job.Job, seen cli
 	return j, s.seen, err
 }
 
-// about names what is about to happen, and to which job.
+// about describes the action and its job.
 func (d *decision) about(j job.Job) string {
 	return "About to " + d.verb + " " + clean(j.ID.Short()) + " (" + clean(d.target.app.about(j)) + ")"
 }
 
-// ask names the job and what it asks, and at a terminal asks for confirmation.
+// ask describes the job and its question, and asks for confirmation at a terminal.
 func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	a := d.target.app
 	err := a.present(cmd.Context(), cmd, func(p printer) error {
@@ -99,7 +98,7 @@ func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	return a.asker(cmd.Context(), cmd).agreed(subject{})
 }
 
-// effect shows what is refused or given up.
+// effect shows what the person refuses or cancels.
 func (d *decision) effect(ctx context.Context, p printer, j job.Job) {
 	if underReview(j) {
 		if summary := changeSummary(ctx, d.target.app.client(), j.ID); summary != "" {
@@ -110,8 +109,8 @@ func (d *decision) effect(ctx context.Context, p printer, j job.Job) {
 	p.asks(*j.Checkpoint)
 }
 
-// changeSummary is a line for each repository of a change; "" when it cannot be
-// had, for then the review's own words have to do.
+// changeSummary returns one line for each repository of a change. It returns "" if the diff cannot
+// be fetched; the review's own text is shown then.
 func changeSummary(ctx context.Context, api *client.Client, id job.ID) string {
 	diff, err := api.Diff(ctx, id)
 	if err != nil {

@@ -76,7 +76,7 @@ func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFla
 	return a.page(ctx, cmd, text.Bytes(), out)
 }
 
-// pageLines is how many lines are asked for at once.
+// pageLines is the number of lines per request.
 const pageLines = 10_000
 
 // fullDiff prints every line of a diff, or of one file, page by page.
@@ -122,7 +122,7 @@ func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job
 	return writeJSON(p, text)
 }
 
-// onlyFile keeps one file of a diff.
+// onlyFile removes all but one file from a diff.
 func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 	var kept []job.DiffOutput
 	for _, d := range answer.Value {
@@ -186,7 +186,7 @@ func (p printer) file(f job.FileDiff) {
 	p.printf("  %s%s%s%s\n", lead, painted, mode, p.paint(red, caution))
 }
 
-// leftOut names what would not be pushed.
+// leftOut prints the files that would not be pushed.
 func (p printer) leftOut(d job.DiffOutput) {
 	for _, l := range d.LeftOut {
 		p.hang("  ", "    ", red, clean(job.FileName(l.Path)+" CAUTION: it would not be pushed: "+l.Reason))
@@ -197,22 +197,22 @@ func (p printer) fileDiff(f job.FileDiff) {
 	if f.Binary {
 		p.hang("", "┆ ", "", clean("Binary file "+job.FileName(f.Path)+" ("+string(f.Status)+")"))
 	}
-	inHunk := f.OldStart > 0 || f.NewStart > 0 // a page may begin within one
+	inHunk := f.OldStart > 0 || f.NewStart > 0 // a page may begin inside a hunk
 	for line := range strings.Lines(f.Diff) {
 		text := strings.TrimSuffix(line, "\n")
 		inHunk = inHunk || strings.HasPrefix(text, "@@ ")
 		if !inHunk { // git appends a tab to a name that contains spaces
 			text = strings.TrimSuffix(text, "\t")
 		}
-		if text != "" { // what begins a line is git's: a space may be all of it
+		if text != "" { // the first character is git's; a space may be all of it
 			text = text[:1] + literal.Line(text[1:])
 		}
 		p.diffLine(diffColor(line, inHunk), text)
 	}
 }
 
-// diffLine prints a line of a diff. If it goes on in another row of the terminal, that row begins with
-// a bar, so that nobody takes it for a line of its own or for one of ours.
+// diffLine prints a line of a diff. If it continues in another row of the terminal, that row begins
+// with a bar, so that it cannot be mistaken for a separate line or for one of Ringback's.
 func (p printer) diffLine(color, line string) {
 	for bar := ""; ; bar = "┆ " {
 		row, rest := line, ""
@@ -226,8 +226,8 @@ func (p printer) diffLine(color, line string) {
 	}
 }
 
-// diffColor returns the colour that git gives a line. A line in a hunk is never a header: "+++ b/main.go"
-// is an added line there.
+// diffColor returns git's colour for a line. A line in a hunk is never a header: "+++ b/main.go" is
+// an added line there.
 func diffColor(line string, inHunk bool) string {
 	switch {
 	case strings.HasPrefix(line, "@@"):

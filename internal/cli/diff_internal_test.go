@@ -7,9 +7,9 @@ import (
 	"ringback/internal/job"
 )
 
-// A line of a file that looks like a header of the diff has the colour of an added or removed line,
-// also in a page that begins in the middle of a hunk. In one that begins in the middle of a header,
-// headers keep their colour.
+// A line of a file that looks like a diff header has the colour of an added or removed line, even
+// in a page that begins inside a hunk. In a page that begins inside a header, headers keep their
+// colour.
 func TestLinesDoNotPoseAsHeaders(t *testing.T) {
 	t.Parallel()
 	const header = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"

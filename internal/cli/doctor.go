@@ -29,7 +29,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			return err
 		}
 		limits := []job.Limit(nil)
-		if ready, err := a.client().Ready(cmd.Context()); !offline && err == nil { // what is not ready, the examination has said
+		if ready, err := a.client().Ready(cmd.Context()); !offline && err == nil { // the examination has reported why it is not ready
 			limits = ready.Value.Limits
 		}
 		if err := show(a, cmd, report, func(p printer, r job.Examination) {
@@ -49,7 +49,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-// examineOffline examines the store of the configuration here.
+// examineOffline checks the store of the local configuration.
 func (a *app) examineOffline(ctx context.Context, mend bool) (client.Answer[job.Examination], error) {
 	report, err := a.ExamineFunc(ctx, mend)
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *app) examineOffline(ctx context.Context, mend bool) (client.Answer[job.
 	return client.Answer[job.Examination]{Value: report, JSON: text}, err
 }
 
-// limits says at which limits Claude is.
+// limits prints Claude's current rate limits.
 func (p printer) limits(limits []job.Limit) {
 	for _, l := range limits {
 		p.printf("Claude is at a limit (%s) since %s; one job tries again at %s. %s\n", clean(string(l.Code)),
@@ -67,7 +67,7 @@ func (p printer) limits(limits []job.Limit) {
 	}
 }
 
-// notificationCounts says how many notifications have not got through, by receiver.
+// notificationCounts prints the number of undelivered notifications, by receiver.
 func (p printer) notificationCounts(counts []job.NotificationCount) {
 	for _, c := range counts {
 		p.printf("Notifications (%s): %d wait for another try, %d were given up. See: ringback notifications\n", clean(string(c.Receiver)), c.Waiting, c.GivenUp)

@@ -21,17 +21,16 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// UsageError makes an error a mistake of whoever called, which ends with exit
-// code 2.
+// UsageError marks an error as the caller's mistake; the command ends with exit code 2.
 func UsageError(err error) error { return usageError{err} }
 
-// How run ends when the job's own story was printed already.
+// Errors of run after it has already printed the job's outcome.
 var (
 	errNoResult = errors.New("the job ended without a result")
 	errDetached = errors.New("detached from the job")
 )
 
-// ErrReported is returned by a command that has reported its error itself.
+// ErrReported is returned by a command that has already reported its error.
 var ErrReported = errors.New("the command has failed")
 
 // Execute runs a command line, prints its error to standard error, and returns
@@ -54,7 +53,7 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) int {
 	return ExitCode(err)
 }
 
-// helpCommand is cobra's, but fails for a command that does not exist.
+// helpCommand is cobra's help command, but fails for an unknown command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [command]", Short: "Show the help of a command",
@@ -78,8 +77,8 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// asksForJSON reports whether a command line wants JSON, though it may be so
-// wrong that its flags were not read to the end.
+// asksForJSON reports whether a command line requests JSON, even if its flags could not be parsed
+// to the end.
 func asksForJSON(c *cobra.Command, args []string) bool {
 	if f := c.Flags().Lookup("output"); f != nil && f.Value.String() == plainJSON {
 		return true
@@ -97,11 +96,10 @@ func asksForJSON(c *cobra.Command, args []string) bool {
 	return false
 }
 
-// isUnknownCommand reports whether nothing was done because there is no such command; cobra
-// has no type for that.
+// isUnknownCommand reports whether the command does not exist. cobra has no error type for that.
 func isUnknownCommand(err error) bool { return strings.HasPrefix(err.Error(), "unknown command ") }
 
-// ExitCode is the exit code for the error of a command, see the package comment.
+// ExitCode returns the exit code for a command's error, see the package comment.
 func ExitCode(err error) int {
 	var usage usageError
 	switch {
@@ -115,13 +113,12 @@ func ExitCode(err error) int {
 	return 1
 }
 
-// told reports whether a command has said already why it ended.
+// told reports whether the command has already reported the error.
 func told(err error) bool {
 	return errors.Is(err, errNoResult) || errors.Is(err, errDetached) || errors.Is(err, ErrReported)
 }
 
-// PrintError prints an error with its details and what to do. What a command
-// has told already is not said again.
+// PrintError prints an error with its details and hint, unless the command has already reported it.
 func PrintError(w io.Writer, err error) {
 	if told(err) {
 		return
@@ -140,7 +137,7 @@ func PrintError(w io.Writer, err error) {
 	}
 }
 
-// printErrorJSON prints an error as the API answers it: one object, in a line.
+// printErrorJSON prints an error in the API's format: one object on one line.
 func printErrorJSON(w io.Writer, err error) {
 	if told(err) {
 		return
@@ -153,10 +150,10 @@ func printErrorJSON(w io.Writer, err error) {
 	body := job.Error{Message: e.Message, Details: e.Details, Hint: inCommands(e.Hint)}
 	enc := json.NewEncoder(&jsonWriter{Writer: w})
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(body) // when standard error is gone, so is the reader
+	_ = enc.Encode(body) // if standard error is closed, there is no reader
 }
 
-// Problems is the error of a check that found n of them.
+// Problems returns the error of a check that found n problems.
 func Problems(n int) error {
 	if n == 1 {
 		return errors.New("1 problem found")

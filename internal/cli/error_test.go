@@ -44,7 +44,7 @@ func TestErrorsAsJSON(t *testing.T) {
 	}
 }
 
-// A job that ended without a result is told by its record: nothing is added.
+// The record of a job that ended without a result explains why; no error is added.
 func TestNoErrorBesideARecord(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
@@ -55,7 +55,7 @@ func TestNoErrorBesideARecord(t *testing.T) {
 	}
 }
 
-// Every hint that the server gives anywhere is told in commands.
+// Every hint in the server's source is rewritten as commands.
 func TestHintsNameCommands(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -75,7 +75,7 @@ func TestHintsNameCommands(t *testing.T) {
 	}
 }
 
-// serverHints are the hints in the source of the server.
+// serverHints returns the hints in the server's source.
 func serverHints(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../*/*.go")
@@ -86,9 +86,9 @@ func serverHints(t *testing.T) []string {
 	var hints []string
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "../callback/") || strings.HasPrefix(file, "../cli/") {
-			continue // what callbacks are told is for Claude
+			continue // responses to callbacks are for Claude
 		}
-		if file == "../api/files.go" { // no command asks for files
+		if file == "../api/files.go" { // no command fetches files
 			continue
 		}
 		text, err := os.ReadFile(file)
@@ -124,7 +124,7 @@ func TestHintsInCommands(t *testing.T) {
 	}
 }
 
-// What Go says of a fault is not for whoever typed it.
+// Usage errors do not contain Go's own error text.
 func TestMistakesAreToldWithoutGo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -9,9 +9,9 @@ import (
 	"ringback/internal/literal"
 )
 
-// jsonWriter writes JSON with \u escapes in place of characters that steer a terminal or make
-// a text read other than it is written: they are in strings only, where both mean the same. It
-// keeps the beginning of a character until the rest is written.
+// jsonWriter writes JSON with \u escapes for characters that control a terminal or change how text
+// is displayed. They occur only in strings, where both forms mean the same. It buffers an
+// incomplete character until the rest is written.
 type jsonWriter struct {
 	io.Writer
 	begun []byte
@@ -41,8 +41,8 @@ func (w *jsonWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// exact is what the bytes of a log are written to whose digests somebody may compare: the
-// writer itself if it leads to no terminal.
+// exact returns the writer for the bytes of an audit log. Unless the output is a terminal, it does
+// not escape them, so that their digests can be compared.
 func (a *app) exact(w io.Writer) io.Writer {
 	if escaping, ok := w.(*jsonWriter); ok && a.ColumnsFunc(escaping.Writer) == 0 {
 		return escaping.Writer
@@ -50,8 +50,8 @@ func (a *app) exact(w io.Writer) io.Writer {
 	return w
 }
 
-// isHarmless reports whether a terminal shows a character and nothing else, or it is a line
-// break or tab of the JSON itself.
+// isHarmless reports whether a terminal displays a character without side effects, or the character
+// is whitespace of the JSON itself.
 func isHarmless(r rune) bool {
 	return r == '\n' || r == '\t' || r == '\r' || !literal.Hidden(r)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Characters that are cut in two by the writes that they come in are one all the same.
+// Characters that are split across writes are written whole.
 func TestJSONIsWrittenInPieces(t *testing.T) {
 	t.Parallel()
 	const text, want = "{\"a\":\"\u202eé😀\U000e0001\x85\"}\n", "{\"a\":\"\\u202eé😀\\udb40\\udc01\\ufffd\"}\n"

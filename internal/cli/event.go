@@ -11,27 +11,27 @@ import (
 	"ringback/internal/job"
 )
 
-// eventData is what of an event's data is told; each event has some of it.
+// eventData is the data of an event that is shown; each event has some of it.
 type eventData struct {
 	Message json.RawMessage `json:"message"` // a text, or a message of the chat
 	Percent float64         `json:"progress"`
 	Total   int             `json:"total"`
 	Error   string          `json:"error"`
 	Code    job.Code        `json:"errorCode"`
-	// Attempt is how many attempts failed in a row, of at most MaxAttempts, and
-	// LastFailure how the last one did; nil when none has.
+	// Attempt is the number of consecutive failed attempts, of at most MaxAttempts. LastFailure
+	// describes the last one; nil if there is none.
 	Attempt     int          `json:"attempt"`
 	MaxAttempts int          `json:"maxAttempts"`
 	LastFailure *job.Failure `json:"lastFailure"`
-	// Phase is what goes on within the state, PhaseUntil until when at least.
+	// Phase is the phase within the state. It lasts until PhaseUntil at least.
 	Phase      job.Phase `json:"phase"`
 	PhaseUntil time.Time `json:"phaseUntil"`
 }
 
-// text is the message where it is a text.
+// text returns the message if it is a string.
 func (d eventData) text() string {
 	var text string
-	_ = json.Unmarshal(d.Message, &text) // a message of the chat is none
+	_ = json.Unmarshal(d.Message, &text) // fails for a message of the chat
 	return text
 }
 
@@ -43,7 +43,7 @@ func dataOf(e client.Event) eventData {
 	return d
 }
 
-// inWords says what happened, in one line.
+// inWords describes an event in one line.
 func inWords(e client.Event) string {
 	d := dataOf(e)
 	switch e.Type() {
@@ -74,7 +74,7 @@ func inWords(e client.Event) string {
 	return oneLine(cmp.Or(d.text(), string(d.Phase)))
 }
 
-// hearingInWords says which message Claude has heard, and when.
+// hearingInWords describes which message Claude has read, and when.
 func hearingInWords(data json.RawMessage) string {
 	var w job.Word
 	if json.Unmarshal(data, &w) != nil {
@@ -83,20 +83,20 @@ func hearingInWords(data json.RawMessage) string {
 	return fmt.Sprintf("message %d was %s", w.MessageID, w.Words())
 }
 
-// phase says what goes on in the state that begins, or goes on.
+// phase describes the phase in the current state.
 func (d eventData) phase() string {
 	return phaseInWords(d.Phase, d.PhaseUntil, d.LastFailure)
 }
 
-// phaseInWords says what goes on within a state; "" for no phase.
+// phaseInWords describes a phase, or returns "" for no phase.
 func phaseInWords(phase job.Phase, until time.Time, last *job.Failure) string {
 	if phase == job.NoPhase {
 		return ""
 	}
-	return oneLine(cmp.Or(job.WaitingWords(phase, until, last), string(phase))) // a newer server may have more of them
+	return oneLine(cmp.Or(job.WaitingWords(phase, until, last), string(phase))) // a newer server may have more phases
 }
 
-// again says of a turn that it starts over, and why.
+// again describes why a turn is retried, or returns "".
 func (d eventData) again() string {
 	if why := failedBefore(d.Attempt, d.MaxAttempts, d.LastFailure); why != "" {
 		return "; " + why
@@ -104,7 +104,7 @@ func (d eventData) again() string {
 	return ""
 }
 
-// failedBefore says which attempt failed and why; "" when none has.
+// failedBefore describes which attempt failed and why, or returns "" if none has.
 func failedBefore(attempt, most int, last *job.Failure) string {
 	if last == nil {
 		return ""
@@ -122,7 +122,7 @@ func failedBefore(attempt, most int, last *job.Failure) string {
 	return which
 }
 
-// messageInWords is a message of a chat in one line: who, and what.
+// messageInWords formats a chat message in one line: sender and content.
 func messageInWords(text json.RawMessage) string {
 	var m job.Message
 	if json.Unmarshal(text, &m) != nil {
@@ -140,8 +140,7 @@ func messageInWords(text json.RawMessage) string {
 	return speaker(m) + ": " + strings.Join(said, "  ")
 }
 
-// checkpointInWords is a question in one line, with how to answer it, or what
-// became of it.
+// checkpointInWords formats a question in one line, with how to answer it or its outcome.
 func checkpointInWords(text json.RawMessage) string {
 	var c job.Checkpoint
 	if json.Unmarshal(text, &c) != nil {

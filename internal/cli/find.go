@@ -7,14 +7,14 @@ import (
 	"ringback/internal/job"
 )
 
-// maxCandidates is how many jobs of the same beginning are named.
+// maxCandidates is the maximum number of jobs listed for an ambiguous id.
 const maxCandidates = 10
 
-// found is what an id may mean.
+// found is a candidate for an id.
 type found struct{ id, about string }
 
-// findJob returns the id of the job that a person means by an id or its
-// beginning. Text that is no id at all is left to the server to refuse.
+// findJob returns the id of the job for an id or a prefix of it. Text that is no id is returned as
+// it is; the server will refuse it.
 func (a *app) findJob(ctx context.Context, text string) (job.ID, error) {
 	p, whole, err := lookup(job.JobIDs, text)
 	if whole != "" || err != nil {
@@ -50,7 +50,7 @@ func (a *app) findCheckpoint(ctx context.Context, text job.CheckpointID) (job.Ch
 	return job.CheckpointID(id), err
 }
 
-// findApproval is findJob for a standing approval, of which a user has few.
+// findApproval is findJob for a standing approval. It lists all approvals, because a user has few.
 func (a *app) findApproval(ctx context.Context, text string) (string, error) {
 	p, whole, err := lookup(job.ApprovalIDs, text)
 	if whole != "" || err != nil {
@@ -69,8 +69,8 @@ func (a *app) findApproval(ctx context.Context, text string) (string, error) {
 	return theOne(text, "approval", "ringback approvals", matches)
 }
 
-// lookup reads what was written for an id. whole is the id, where it is whole,
-// and the text itself where that is no id; else it is to be looked up.
+// lookup parses an id. whole is the id if it is complete, and the text itself if it is no id. If
+// whole is empty, p must be looked up.
 func lookup(word, text string) (p job.IDPrefix, whole string, err error) {
 	p, ok := job.ParseIDPrefix(word, text)
 	switch {
@@ -84,7 +84,7 @@ func lookup(word, text string) (p job.IDPrefix, whole string, err error) {
 	return p, "", nil
 }
 
-// theOne is the only match, or says why there is none.
+// theOne returns the only match, or an error if there is none or more than one.
 func theOne(text, what, lister string, matches []found) (string, error) {
 	switch len(matches) {
 	case 0:
@@ -100,7 +100,7 @@ func theOne(text, what, lister string, matches []found) (string, error) {
 	return "", e
 }
 
-// about is a job in a few words.
+// about describes a job in a few words.
 func (a *app) about(j job.Job) string {
 	return j.Kind + ", " + string(j.State) + ", " + span(a.NowFunc().Sub(j.CreatedAt)) + " old"
 }

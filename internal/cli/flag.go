@@ -9,19 +9,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FlagError makes a fault of a flag a mistake in the command line, which ends
-// with exit code 2.
+// FlagError marks an error of a flag as a usage error, which ends with exit code 2.
 func FlagError(c *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w\n%s --help shows the flags", inPlainWords(err), c.CommandPath())}
 }
 
-// flagWants words what a flag takes, by its type.
+// flagWants describes the values of a flag, by its type.
 var flagWants = map[string]string{
 	"limit": "a whole number from 1 to 500",
 	"int":   "a whole number", "int64": "a whole number", "bool": "true or false", "duration": "a duration, such as 90s or 5m",
 }
 
-// inPlainWords says what a flag takes instead of how reading it failed.
+// inPlainWords replaces a parse error with what the flag accepts.
 func inPlainWords(err error) error {
 	var e *pflag.InvalidValueError
 	if !errors.As(err, &e) {
@@ -34,10 +33,10 @@ func inPlainWords(err error) error {
 	return fmt.Errorf("--%s wants %s, not %s", e.GetFlag().Name, wants, Quoted(e.GetValue()))
 }
 
-// maxLimit is how many entries a page of a list holds at most.
+// maxLimit is the maximum number of entries in a page of a list.
 const maxLimit = 500
 
-// limit is the value of a flag that says how many entries a page of a list holds.
+// limit is the value of --limit: the number of entries in a page of a list.
 type limit int
 
 func (l *limit) Set(text string) error {
@@ -57,7 +56,7 @@ func limitFlag(flags *pflag.FlagSet, into *int, ifNone int, usage string) {
 	flags.Var((*limit)(into), "limit", usage)
 }
 
-// noneOf is the error for a flag's value that is not one of those there are.
+// noneOf returns the error for an unknown value of a flag.
 func noneOf[T ~string](flag, value string, values []T) error {
 	return usagef("%s knows no %s; it takes one of: %s", flag, Quoted(value), anyOf(values))
 }

@@ -9,16 +9,16 @@ import (
 	"ringback/internal/job"
 )
 
-// followed is a job whose progress is shown.
+// followed identifies the job to follow.
 type followed struct {
 	id     job.ID
 	userID string
-	// from leaves out what happened earlier; zero shows all of it.
+	// from hides earlier events; zero shows all.
 	from time.Time
 }
 
-// follow shows a job's progress until it has ended, or its change waits for
-// review, and returns its record.
+// follow shows a job's progress until it has ended or its change waits for review, and returns its
+// record.
 func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io.Writer, here *inPlace) (client.Answer[job.Job], error) {
 	b := &progress{p: a.printer(out), here: here}
 	defer b.clear()
@@ -43,15 +43,15 @@ func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io
 	return client.Answer[job.Job]{}, ctx.Err()
 }
 
-// ending returns a job's record and whether the job has ended. It waits for a
-// server that is away: its events said that there is one.
+// ending returns a job's record and reports whether the job has ended or waits for review. It waits
+// for an unreachable server, because an event has proved that the server exists.
 func ending(ctx context.Context, api *client.Client, id job.ID) (client.Answer[job.Job], bool, error) {
 	j, err := client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
 	return j, err == nil && (j.Value.State.Terminal() || underReview(j.Value)), err
 }
 
-// RunAndShow runs a job and shows its progress and result to a person. It
-// returns the error of ctx when that ends first.
+// RunAndShow runs a job and shows its progress and result to a person. It returns the error of ctx
+// if ctx ends first.
 func RunAndShow(ctx context.Context, api *client.Client, n client.NewJob, out io.Writer, noColor bool) error {
 	a := newApp(Defaults{NoColor: noColor})
 	created, err := api.Create(ctx, n)
@@ -66,7 +66,7 @@ func RunAndShow(ctx context.Context, api *client.Client, n client.NewJob, out io
 	return resultOf(j.Value)
 }
 
-// resultOf is the error of a job that ended without a result.
+// resultOf returns errNoResult for a job that ended without a result.
 func resultOf(j job.Job) error {
 	if j.State != job.Received {
 		return errNoResult

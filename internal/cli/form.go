@@ -10,21 +10,21 @@ import (
 	"ringback/internal/job"
 )
 
-// field is one value that a question asks for: a property of the flat JSON Schema in
-// its props, the subset that MCP elicitation uses ("Asking" in docs/people.md).
+// field is one value that a question asks for: a property of the flat JSON Schema in its props, the
+// subset that MCP elicitation uses ("Asking" in docs/people.md).
 type field struct {
 	Type        string            `json:"type"`
 	Title       string            `json:"title"`
 	Description string            `json:"description"`
 	Enum        []json.RawMessage `json:"enum"`
-	// Default is the value that is meant when none is given; nil: there is none.
+	// Default is the value if none is given; nil means no default.
 	Default  json.RawMessage `json:"default"`
 	name     string
 	required bool
 }
 
-// fieldsOf are the values that a question asks for, in the order they were
-// written; none when it asks for words.
+// fieldsOf returns the values that a question asks for, in their original order. It returns none if
+// the question asks for words.
 func fieldsOf(c job.Checkpoint) []field {
 	var props struct {
 		Schema struct {
@@ -40,7 +40,7 @@ func fieldsOf(c job.Checkpoint) []field {
 	for name, text := range members(props.Schema.Properties) {
 		f := field{name: name, required: slices.Contains(props.Schema.Required, name)}
 		if json.Unmarshal(text, &f) != nil {
-			return nil // not a form that we know: words will do
+			return nil // not a form this command knows: ask for words
 		}
 		if known, ok := props.CurrentValues[name]; ok {
 			f.Default = known
@@ -50,7 +50,7 @@ func fieldsOf(c job.Checkpoint) []field {
 	return fields
 }
 
-// members yields the members of a JSON object in the order they were written.
+// members yields the members of a JSON object in their original order.
 func members(object json.RawMessage) func(yield func(string, json.RawMessage) bool) {
 	return func(yield func(string, json.RawMessage) bool) {
 		dec := json.NewDecoder(bytes.NewReader(object))
@@ -71,7 +71,7 @@ func members(object json.RawMessage) func(yield func(string, json.RawMessage) bo
 	}
 }
 
-// label is what the field is called, and what it is for.
+// label returns the field's title and description.
 func (f field) label() string {
 	label := cmp.Or(f.Title, f.name)
 	if f.Description != "" {
@@ -80,7 +80,7 @@ func (f field) label() string {
 	return oneLine(label)
 }
 
-// choices are the values to choose from, as a person types them.
+// choices returns the possible values as a person types them.
 func (f field) choices() []string {
 	if f.Type == "boolean" {
 		return []string{"yes", "no"}
@@ -92,7 +92,7 @@ func (f field) choices() []string {
 	return choices
 }
 
-// asTyped is a value as a person types it.
+// asTyped returns a value as a person types it.
 func asTyped(value json.RawMessage) string {
 	var text string
 	switch {
@@ -106,8 +106,8 @@ func asTyped(value json.RawMessage) string {
 	return string(value)
 }
 
-// read makes a value of what was typed. It is the server that checks it in
-// full; here is told what can be told at once.
+// read converts typed text to a value. It reports only the mistakes that it can detect here; the
+// server validates the rest.
 func (f field) read(text string) (json.RawMessage, error) {
 	switch {
 	case f.Type == "boolean":

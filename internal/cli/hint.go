@@ -6,10 +6,10 @@ import (
 	"ringback/internal/lazy"
 )
 
-// endpoint finds an endpoint of ours in a text from the server.
+// endpoint matches an endpoint of the API in a text from the server.
 var endpoint = lazy.Regexp(`\b(?:GET|POST|DELETE) (/[a-z][^\s"'),;]*[^\s"'),;.:])`)
 
-// wordsOfHTTP are what requests are made of, and what they are on a command line.
+// wordsOfHTTP replaces terms of HTTP requests by their equivalents on the command line.
 var wordsOfHTTP = strings.NewReplacer(
 	`with "options": {"simulate": "manual"}`, "with --simulate manual",
 	"?userId=", "--user", "leave userId out", "leave --user out", "Pass nextCursor of the page before", "Pass --cursor as the page before told it",
@@ -18,8 +18,7 @@ var wordsOfHTTP = strings.NewReplacer(
 	"; WebSockets may pass the token as ?token=", "",
 )
 
-// inCommands tells a server's hint to somebody at a command line: by commands,
-// where it names endpoints.
+// inCommands rewrites a server's hint for the command line, with commands instead of endpoints.
 func inCommands(hint string) string {
 	hint = endpoint().ReplaceAllStringFunc(hint, func(text string) string {
 		if command := commandFor(endpoint().FindStringSubmatch(text)[1]); command != "" {
@@ -30,7 +29,7 @@ func inCommands(hint string) string {
 	return wordsOfHTTP.Replace(hint)
 }
 
-// commandFor is the command for an endpoint; "" when there is none.
+// commandFor returns the command for an endpoint, or "" if it has none.
 func commandFor(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
@@ -40,7 +39,7 @@ func commandFor(path string) string {
 	if parts[0] != "api" || len(parts) < 2 {
 		return ""
 	}
-	commands := map[string][]string{ // for the collection, for one of it
+	commands := map[string][]string{ // for the collection, for one element
 		"jobs": {"list", "status"}, "kinds": {"kinds", "kinds"}, "checkpoints": {"inbox", "inbox --all"},
 		"approvals": {"approvals", "revoke"}, "sessions": {"", "messages"},
 	}[parts[1]]
@@ -61,14 +60,13 @@ func commandFor(path string) string {
 	return command + " " + named(parts[2])
 }
 
-// verbs are the commands for what is done to one job or checkpoint.
+// verbs are the commands for actions on one job or checkpoint.
 var verbs = map[string]string{
 	"approve": "approve", "reject": "reject", "cancel": "cancel", "interrupt": "interrupt", "retry": "retry", "steer": "steer", "diff": "diff", "logs": "logs",
 	"audit": "audit", "transcript": "transcript", "callback": "callback", "events": "watch", "reply": "reply", "steering": "status",
 }
 
-// named is the part of a path that names one thing; a place for any is left as
-// what it is a place for.
+// named returns the last part of a path for use in a command. A parameter such as :id becomes <id>.
 func named(part string) string {
 	if place, ok := strings.CutPrefix(part, ":"); ok {
 		return "<" + place + ">"

@@ -12,19 +12,19 @@ import (
 	"ringback/internal/job"
 )
 
-// inPlace lets the person who watches a run answer its questions there. One is
-// asked at a time; an answer from elsewhere takes the question back.
+// inPlace lets the person who watches a run answer its questions there. It asks one at a time, and
+// withdraws a question that is answered elsewhere.
 type inPlace struct {
 	app *app
 	cmd *cobra.Command
 	api *client.Client
-	// asked is the question that is being asked; "" when none is.
+	// asked is the question being asked; empty if none is.
 	asked  job.CheckpointID
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 
-// inPlace returns who asks; nil where no person can be asked.
+// inPlace returns nil if no person can be asked.
 func (a *app) inPlace(cmd *cobra.Command, api *client.Client) *inPlace {
 	if a.json() || !a.TypedFunc(cmd.InOrStdin()) || a.ColumnsFunc(cmd.OutOrStdout()) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func (a *app) inPlace(cmd *cobra.Command, api *client.Client) *inPlace {
 	return &inPlace{app: a, cmd: cmd, api: api}
 }
 
-// ask puts a question, and goes on while the person thinks.
+// ask asks a question in the background.
 func (q *inPlace) ask(ctx context.Context, c job.Checkpoint) {
 	q.stop()
 	ctx, q.cancel = context.WithCancel(ctx)
@@ -40,8 +40,8 @@ func (q *inPlace) ask(ctx context.Context, c job.Checkpoint) {
 	q.done.Go(func() { q.answer(ctx, c) })
 }
 
-// answer asks until the question is answered. What the server refuses is said,
-// and asked again.
+// answer asks until the question is answered. If the server refuses an answer as invalid, it prints
+// the error and asks again.
 func (q *inPlace) answer(ctx context.Context, c job.Checkpoint) {
 	p := q.app.printer(q.cmd.ErrOrStderr())
 	for ctx.Err() == nil {
@@ -56,7 +56,7 @@ func (q *inPlace) answer(ctx context.Context, c job.Checkpoint) {
 		switch {
 		case err == nil, ctx.Err() != nil:
 			return
-		case errors.As(err, &usage): // the person has closed the input: the job goes on waiting
+		case errors.As(err, &usage): // the person has closed the input: the job keeps waiting
 			p.printf("%s\n", p.paint(faint, "Answer later with: ringback reply "+c.ID.Short()+" <text>"))
 			return
 		}
@@ -67,15 +67,14 @@ func (q *inPlace) answer(ctx context.Context, c job.Checkpoint) {
 	}
 }
 
-// resolved takes a question back that is asked no more.
+// resolved withdraws a question that has been answered elsewhere.
 func (q *inPlace) resolved(id job.CheckpointID) {
 	if q.asked == id {
 		q.stop()
 	}
 }
 
-// stop takes back whatever is being asked, and waits until nothing is written
-// about it any more.
+// stop withdraws the current question and waits until nothing more is written about it.
 func (q *inPlace) stop() {
 	if q.cancel != nil {
 		q.cancel()
@@ -84,7 +83,7 @@ func (q *inPlace) stop() {
 	q.asked, q.cancel = "", nil
 }
 
-// review lets the person decide on a change; false where it is left for later.
+// review lets the person decide on a change. decided is false if the person leaves it for later.
 func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err error) {
 	asker := q.app.asker(ctx, q.cmd)
 	seen := client.Seen{Shown: job.ShownByLink}
@@ -114,7 +113,7 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 		case "r", "reject":
 			err = q.decide(ctx, j, client.Reply{Decision: job.Deny})
 		default:
-			if len(strings.Fields(text)) < 2 { // a slip of a finger is no wish
+			if len(strings.Fields(text)) < 2 { // probably a typo, not a request
 				asker.p.printf("%s\n", asker.p.paint(yellow, "Say in some more words what to change."))
 				continue
 			}
@@ -124,8 +123,7 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 	}
 }
 
-// decide answers the very review that was shown: should the change have gone on
-// meanwhile, the server refuses.
+// decide answers exactly the review that was shown. If the change has moved on, the server refuses.
 func (q *inPlace) decide(ctx context.Context, j job.Job, r client.Reply) error {
 	_, err := q.api.Reply(ctx, j.Checkpoint.ID, r)
 	return err

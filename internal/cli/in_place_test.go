@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// asksInPlace has a run ask a question while it goes on.
+// asksInPlace returns a run that asks a question while it continues.
 func asksInPlace(t *testing.T, typed string) (*stub, *console) {
 	t.Helper()
 	f := newStub(t)
@@ -35,7 +35,7 @@ func TestAQuestionAnsweredElsewhereIsTakenBack(t *testing.T) {
 	t.Parallel()
 	f, s := asksInPlace(t, "")
 	f.events = append(f.events, happened(3, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered"`, 1)), happened(4, "received", `{}`))
-	keys, silent := io.Pipe() // nobody types anything
+	keys, silent := io.Pipe() // no input arrives
 	defer silent.Close()
 	s.keys = keys
 	got := s.run(t, "run", "media")

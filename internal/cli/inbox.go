@@ -55,8 +55,8 @@ func (p printer) inbox(page client.Checkpoints) {
 	}
 }
 
-// letters shows questions to a person: their ids alone would fill a line of a
-// table, and leave no room for what is asked.
+// letters shows questions on a terminal. In a table, their ids alone would fill a line and leave no
+// room for the question.
 func (p printer) letters(list []job.Checkpoint) {
 	for _, c := range list {
 		p.printf("%s  %s\n", p.paint(bold, clean(c.ID.Short())),
@@ -82,7 +82,7 @@ func (p printer) inboxTable(list []job.Checkpoint) {
 	p.table([]string{"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES"}, rows)
 }
 
-// standing is how long a question waits, or what became of it.
+// standing returns how long a question has waited, or its status once it is closed.
 func (p printer) standing(c job.Checkpoint) string {
 	if c.Status != job.Open {
 		return string(c.Status)
@@ -90,7 +90,7 @@ func (p printer) standing(c job.Checkpoint) string {
 	return span(p.now().Sub(c.CreatedAt))
 }
 
-// span is a duration as a person says it.
+// span formats a duration for people.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -58,7 +58,7 @@ func TestWaitingIsToldInWords(t *testing.T) {
 	}
 }
 
-// A question that has no room in a list says how much of it is missing, and how to read it.
+// A question cut in a list shows how much is missing and how to read it.
 func TestACutQuestionSaysSo(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)

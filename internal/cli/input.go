@@ -11,8 +11,8 @@ import (
 	"ringback/internal/httpjson"
 )
 
-// object is a JSON object on a command line: whole by one flag, and field by
-// field by another.
+// object is a JSON object on a command line: one flag gives the whole object, another gives single
+// fields.
 type object struct {
 	wholeFlag, fieldFlag string
 	whole                string
@@ -22,8 +22,7 @@ type object struct {
 // given reports whether any of it is on the command line.
 func (o object) given() bool { return o.whole != "" || len(o.fields) > 0 }
 
-// read takes the object from the flag, a file or standard input, and adds the
-// single fields.
+// read returns the object from the flag, a file or standard input, with the single fields added.
 func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	text, err := inputText(o.whole, stdin)
 	if err != nil {
@@ -33,7 +32,7 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	if err := json.Unmarshal(text, &values); err != nil || values == nil {
 		return nil, usagef("%s wants a JSON object%s", o.wholeFlag, o.fault(err))
 	}
-	if _, err := httpjson.Decode(text); err != nil { // a field that stands twice, say
+	if _, err := httpjson.Decode(text); err != nil { // such as a duplicate field
 		return nil, err
 	}
 	if len(o.fields) == 0 {
@@ -64,7 +63,7 @@ func inputText(input string, stdin io.Reader) ([]byte, error) {
 	return []byte(input), nil
 }
 
-// fieldValue takes numbers, lists and the like as JSON, anything else as text.
+// fieldValue parses a value as JSON if it is valid, and otherwise as text.
 func fieldValue(value string) (json.RawMessage, error) {
 	if json.Valid([]byte(value)) {
 		return json.RawMessage(value), nil
@@ -72,7 +71,7 @@ func fieldValue(value string) (json.RawMessage, error) {
 	return json.Marshal(value)
 }
 
-// fault says what is wrong with the object, and what may have been meant.
+// fault describes the mistake in the object and suggests a correction.
 func (o object) fault(err error) string {
 	if name := strings.TrimSpace(o.whole); looksLikeFile(name) {
 		return fmt.Sprintf("; to read the file, write %s %s", o.wholeFlag, Quoted("@"+name))
@@ -87,7 +86,7 @@ func (o object) fault(err error) string {
 	return ": " + err.Error()
 }
 
-// looksLikeFile reports whether text that should be JSON names a file instead.
+// looksLikeFile reports whether text that should be JSON is the name of a file.
 func looksLikeFile(text string) bool {
 	if text == "" || strings.ContainsAny(text, "{[\"\n") || strings.HasPrefix(text, "@") {
 		return false

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/job"
 )
 
-// interruptible reports whether Claude is at work for a job.
+// interruptible reports whether Claude is working on a job.
 func interruptible(j job.Job) bool { return j.State == job.Running && j.Phase == job.AtWork }
 
 func (a *app) interruptCommand() *cobra.Command {

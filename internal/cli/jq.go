@@ -9,17 +9,18 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// filter writes what a jq expression makes of each JSON value that is written to it: texts as they
-// are, anything else as JSON, one a line. It keeps the beginning of a value until the rest is written.
+// filter writes the results of a jq expression for each JSON value written to it, one per line:
+// strings without quotes, anything else as JSON. It buffers an incomplete value until the rest is
+// written.
 type filter struct {
 	io.Writer
 	query *gojq.Code
-	// text makes a text fit for the writer.
+	// text prepares a string for the writer.
 	text  func(string) string
 	begun []byte
 }
 
-// newFilter compiles a jq expression. On a terminal, no text that it prints can steer it.
+// newFilter compiles a jq expression. If w is a terminal, results cannot control it.
 func (a *app) newFilter(w io.Writer) (*filter, error) {
 	parsed, err := gojq.Parse(a.jq)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// typedLine is one line that a person typed, with the end of the input.
+// typedLine is one line that a person typed, or the read error.
 type typedLine struct {
 	text string
 	err  error
 }
 
-// keyboard reads what a person types, line by line, and lets whoever asks give
-// up waiting: a question may be answered elsewhere.
+// keyboard reads what a person types, line by line. A caller can stop waiting, because a question
+// may be answered elsewhere.
 type keyboard struct {
 	in *bufio.Reader
 	// lines has room for the one line that is being read.
@@ -25,14 +25,14 @@ func newKeyboard(r io.Reader) *keyboard {
 	return &keyboard{in: bufio.NewReader(r), lines: make(chan typedLine, 1)}
 }
 
-// isReading reports whether a line is being read that nobody has asked for any more. Nobody else
-// can read what is typed meanwhile.
+// isReading reports whether an abandoned read is still waiting for a line. Until it returns, no
+// other program can read what is typed.
 func (k *keyboard) isReading() bool { return k != nil && k.reading && len(k.lines) == 0 }
 
 // line returns the next line. It is not safe for concurrent use.
 func (k *keyboard) line(ctx context.Context) (string, error) {
 	select {
-	case <-k.lines: // it was meant for a question that nobody asks any more
+	case <-k.lines: // it was meant for an abandoned question
 		k.reading = false
 	default:
 	}

@@ -10,12 +10,12 @@ import (
 	"ringback/internal/job"
 )
 
-// staleAfter is when a terminal that has run nothing is taken to be gone.
+// staleAfter is the age after which the state of a terminal is removed.
 const staleAfter = 30 * 24 * time.Hour
 
-// lastFile holds the job that was run last from this terminal on this server,
-// which commands mean where no job is named. Other windows, and other servers,
-// have their own: nobody's approval goes to a job run elsewhere.
+// lastFile returns the path of the file with the last job run from this terminal on this server.
+// Commands use this job if none is named. Other terminals and servers have their own files, so that
+// no approval goes to a job that was run elsewhere.
 func (a *app) lastFile() (string, error) {
 	dir, err := a.stateDir()
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *app) lastFile() (string, error) {
 	return filepath.Join(dir, "last-run", name), nil
 }
 
-// stateDir is where the command line keeps what it remembers.
+// stateDir returns the directory of the command line's state.
 func (a *app) stateDir() (string, error) {
 	if a.StateDir != "" {
 		return a.StateDir, nil
@@ -34,7 +34,7 @@ func (a *app) stateDir() (string, error) {
 	return filepath.Join(config, "ringback"), err
 }
 
-// sameServer is an address in the form that its other spellings share.
+// sameServer normalises an address, so that its spellings compare equal.
 func sameServer(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -47,7 +47,7 @@ func sameServer(address string) string {
 	return strings.ToLower(u.Scheme + "://" + host + ":" + u.Port() + u.Path)
 }
 
-// rememberRun is a convenience: that it fails is no reason to fail a run.
+// rememberRun records the last job. It is a convenience; callers do not fail if it fails.
 func (a *app) rememberRun(id job.ID) error {
 	file, err := a.lastFile()
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *app) rememberRun(id job.ID) error {
 	return os.WriteFile(file, []byte(id), 0o600)
 }
 
-// forgetStale removes what terminals that are gone have left.
+// forgetStale removes the state of terminals that have not been used for staleAfter.
 func forgetStale(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -73,7 +73,7 @@ func forgetStale(dir string) {
 	}
 }
 
-// lastRun returns the job run last, "" when there is none.
+// lastRun returns the last job run, or "" if there is none.
 func (a *app) lastRun() job.ID {
 	file, err := a.lastFile()
 	if err != nil {

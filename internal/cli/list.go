@@ -67,7 +67,7 @@ func (a *app) listCommand() *cobra.Command {
 	return c
 }
 
-// selectingFlags are those that add adds.
+// selectingFlags are the flags that listFlags.add adds.
 var selectingFlags = []string{"kind", "status", "tag", "search", "since", "until"}
 
 // add adds the flags that select jobs.
@@ -83,7 +83,7 @@ func (f *listFlags) add(a *app, c *cobra.Command) {
 	completeFlagWith(c, "kind", a.completeKinds())
 }
 
-// listAll returns all pages of a list as one.
+// listAll returns all pages of a list as one page.
 func (a *app) listAll(ctx context.Context, f client.Filter) (all client.Answer[client.Page], err error) {
 	type records struct {
 		Jobs []json.RawMessage `json:"jobs"`
@@ -109,7 +109,7 @@ func (a *app) listAll(ctx context.Context, f client.Filter) (all client.Answer[c
 	return all, err
 }
 
-// firstChanged returns the first of these flags that the command line has; "" if none.
+// firstChanged returns the first of these flags that is on the command line, or "".
 func firstChanged(cmd *cobra.Command, names ...string) string {
 	for _, name := range names {
 		if cmd.Flags().Changed(name) {
@@ -119,7 +119,7 @@ func firstChanged(cmd *cobra.Command, names ...string) string {
 	return ""
 }
 
-// complete makes the filter out of the flags.
+// complete sets the filter from the flags.
 func (f *listFlags) complete(a *app) error {
 	f.filter.UserID, f.filter.State = a.user, job.State(f.state)
 	if f.state != "" && !slices.Contains(job.States[:], f.filter.State) {
@@ -133,7 +133,7 @@ func (f *listFlags) complete(a *app) error {
 	return err
 }
 
-// timeOf reads a span before now, or a time, from a flag; zero for "".
+// timeOf parses a flag's value as a duration before now or as a time. It returns zero for "".
 func timeOf(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -184,7 +184,7 @@ func (p printer) jobs(page client.Page) {
 	p.furtherPages(page)
 }
 
-// furtherPages says how to see the next page, if there is one.
+// furtherPages prints how to see the next page, if there is one.
 func (p printer) furtherPages(page client.Page) {
 	if page.NextCursor == "" {
 		return
@@ -196,15 +196,15 @@ func (p printer) furtherPages(page client.Page) {
 	p.hint(searched + "More with: ringback list --all, or --cursor " + Quoted(clean(page.NextCursor)))
 }
 
-// jobHeader names the columns of jobRow. What matters most stands first, where
-// a narrow terminal does not cut it off.
+// jobHeader returns the column names of jobRow. The most important come first, so that a narrow
+// terminal does not cut them off.
 func jobHeader() []string {
 	return []string{"JOB", "STATUS", "AGE", "TOOK", "KIND", "TITLE", "USER", "DETAIL"}
 }
 
 func (p printer) jobRow(j job.Job) []string {
 	about, title := detail(j), j.Title
-	if p.columns == 0 { // else the row is cut
+	if p.columns == 0 { // otherwise the row is cut
 		about = shortened(about)
 	} else {
 		title = excerpt.Letters(title, mostTitleCell)
@@ -212,10 +212,10 @@ func (p printer) jobRow(j job.Job) []string {
 	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), kindCell(j), title, j.UserID, about}
 }
 
-// mostTitleCell is how many characters of a title a row of a terminal shows.
+// mostTitleCell is the number of characters of a title that a row on a terminal shows.
 const mostTitleCell = 40
 
-// kindCell names a job's kind, and says where its results are made up.
+// kindCell returns a job's kind, and marks simulated jobs.
 func kindCell(j job.Job) string {
 	if j.Simulated {
 		return j.Kind + " (simulated)"
@@ -223,7 +223,7 @@ func kindCell(j job.Job) string {
 	return j.Kind
 }
 
-// took is how long a job took until it ended; "" before.
+// took returns how long a job took until it ended, or "" before.
 func (p printer) took(j job.Job) string {
 	if j.FinishedAt.IsZero() {
 		return ""

@@ -109,7 +109,7 @@ func TestListSaysWhichResultsAreMadeUp(t *testing.T) {
 	}
 }
 
-// What has no room in a list is marked, with the command that shows it.
+// A list cut at the terminal's width is marked, with the command that shows all.
 func TestACutListSaysSo(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)

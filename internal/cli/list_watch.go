@@ -15,30 +15,30 @@ import (
 	"ringback/internal/job"
 )
 
-// listEvery is how often a list that is watched is asked for.
+// listEvery is the interval at which a watched list is fetched.
 const listEvery = time.Second
 
-// listWatcher shows a list, and then each job of it that changes.
+// listWatcher shows a list and then each job that changes.
 type listWatcher struct {
 	app   *app
 	cmd   *cobra.Command
 	flags listFlags
-	// shown is what was last shown of each job.
+	// shown is the text last shown of each job.
 	shown map[job.ID]string
-	// widths are those of the columns, chosen once.
+	// widths are the widths of the columns, chosen once.
 	widths []int
 	away   bool
 }
 
-// watchList shows jobs as they come and change, until Ctrl-C. It asks for the
-// list again and again: events are those of one user, a list is of all.
+// watchList shows jobs as they are created and change, until Ctrl-C. It polls the list, because
+// events cover one user and a list covers all.
 func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	w := &listWatcher{app: a, cmd: cmd, flags: f, shown: map[job.ID]string{}}
 	for {
 		if err := w.look(ctx); ctx.Err() != nil {
-			return nil // Ctrl-C is how one stops watching
+			return nil // Ctrl-C is the normal way to stop
 		} else if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
 	}
 }
 
-// look shows what has changed since the last look.
+// look fetches the list and shows what has changed.
 func (w *listWatcher) look(ctx context.Context) error {
 	page, err := w.app.client().List(ctx, w.flags.filter)
 	var e *job.Error
@@ -71,7 +71,7 @@ func (w *listWatcher) look(ctx context.Context) error {
 	if err := json.Unmarshal(page.JSON, &raw); err != nil {
 		return err
 	}
-	for i, j := range slices.Backward(page.Value.Jobs) { // the newest comes last, as what changes does
+	for i, j := range slices.Backward(page.Value.Jobs) { // the newest comes last, as later changes do
 		if err := w.show(j, raw.Jobs[i], page.Value); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (w *listWatcher) show(j job.Job, text json.RawMessage, page client.Page) er
 	return nil
 }
 
-// jobWidths are the columns' widths for jobs as they are and as they may become.
+// jobWidths returns column widths that fit the jobs now and after they change.
 func (p printer) jobWidths(page client.Page) []int {
 	rows := [][]string{jobHeader()}
 	for _, j := range page.Jobs {

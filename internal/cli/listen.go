@@ -19,22 +19,21 @@ import (
 // listener follows one chat.
 type listener struct {
 	session, user string
-	// last is the newest message shown, and at when it was stored.
+	// last is the id of the newest message shown, and at is its time of creation.
 	last  int64
 	at    time.Time
 	limit int
 }
 
-// followChat shows a chat and goes on with what is added to it, until Ctrl-C.
-// Events only tell that there is something new: the messages themselves are
-// fetched, so that none is missed nor shown twice however often the connection
-// is lost.
+// followChat shows a chat and new messages until Ctrl-C. Events only signal that there is something
+// new. The messages themselves are fetched, so that none is missed or shown twice even if the
+// connection is lost.
 func (a *app) followChat(cmd *cobra.Command, api *client.Client, l *listener) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	err := a.listen(ctx, cmd, api, l)
 	if ctx.Err() != nil {
-		return nil // Ctrl-C is how one stops listening
+		return nil // Ctrl-C is the normal way to stop
 	}
 	return err
 }
@@ -44,7 +43,7 @@ func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client
 	if err := a.catchUp(ctx, out, api, l); err != nil {
 		return err
 	}
-	// All kept events, for what was added before the connection was made.
+	// All retained events, to cover what was added before the connection was established.
 	events := client.Watch{UserID: l.user, Since: new(job.Seq), AwayFunc: func(error) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "The server is away; trying again …")
 	}}
@@ -67,7 +66,7 @@ func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client
 	return nil
 }
 
-// concerns reports whether an event says that the chat has something new.
+// concerns reports whether an event means that the chat has something new.
 func (l *listener) concerns(e client.Event) bool {
 	if e.Name == client.Resync {
 		return true
@@ -79,8 +78,8 @@ func (l *listener) concerns(e client.Event) bool {
 		d.Message.SessionID == l.session && d.Message.ID > l.last
 }
 
-// resync begins anew where the store has lost the newest message that was shown: its id
-// may be another one's by now.
+// resync starts over if the store has lost the newest message that was shown, because its id may
+// now belong to another message.
 func (l *listener) resync(ctx context.Context, cmd *cobra.Command, api *client.Client) error {
 	if l.last == 0 {
 		return nil
@@ -96,7 +95,7 @@ func (l *listener) resync(ctx context.Context, cmd *cobra.Command, api *client.C
 	return nil
 }
 
-// catchUp shows all messages behind the last.
+// catchUp shows all messages after the last one shown.
 func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l *listener) error {
 	for {
 		page, err := api.Messages(ctx, l.session, l.user, l.last, l.limit)
@@ -120,7 +119,7 @@ func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l 
 	}
 }
 
-// writeLines writes the messages of a page as they came, one a line.
+// writeLines writes the messages of a page as received, one per line.
 func writeLines(out io.Writer, page json.RawMessage) error {
 	var raw struct {
 		Messages []json.RawMessage `json:"messages"`
@@ -136,7 +135,7 @@ func writeLines(out io.Writer, page json.RawMessage) error {
 	return nil
 }
 
-// writeLine writes JSON as it came, in one line.
+// writeLine writes JSON as received, on one line.
 func writeLine(out io.Writer, text json.RawMessage) error {
 	var line bytes.Buffer
 	if err := json.Compact(&line, text); err != nil {

@@ -15,7 +15,7 @@ import (
 	"ringback/internal/job"
 )
 
-// logsEvery is how often logs that are followed are asked for.
+// logsEvery is the interval at which followed logs are fetched.
 const logsEvery = time.Second
 
 // logsFlags are the flags of logs.
@@ -79,13 +79,13 @@ func (a *app) logs(cmd *cobra.Command, id job.ID, f logsFlags) error {
 	return nil
 }
 
-// noVerifiers reports whether a job is refused its verifiers because its kind
-// has none.
+// noVerifiers reports whether the server returned no verifier results because the job's kind has no
+// verifiers.
 func noVerifiers(err error) bool {
 	return job.HasKind(err, job.Conflict)
 }
 
-// onlyVerifier keeps what one verifier brought.
+// onlyVerifier removes all but one verifier's results.
 func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) error {
 	if len(answer.Value) == 0 {
 		return nil
@@ -108,8 +108,8 @@ func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) erro
 	return err
 }
 
-// followLogs tells a job's story as it goes on, and at its end how the verifiers
-// ended.
+// followLogs shows what happens in a job's turns until it ends, and then the results of the
+// verifiers.
 func (a *app) followLogs(cmd *cobra.Command, id job.ID, f logsFlags) error {
 	if a.json() || f.verifier != "" {
 		return usagef("--follow tells the turns: it goes with neither --verifier nor -o json")
@@ -118,7 +118,7 @@ func (a *app) followLogs(cmd *cobra.Command, id job.ID, f logsFlags) error {
 	defer stop()
 	err := a.tellUntilEnded(ctx, cmd, id)
 	if ctx.Err() != nil {
-		return nil // Ctrl-C is how one stops following
+		return nil // Ctrl-C is the normal way to stop
 	}
 	return err
 }
@@ -127,12 +127,12 @@ func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID)
 	api := a.client()
 	p := a.printer(cmd.OutOrStdout())
 	teller := &storyteller{p: p}
-	if _, err := api.Get(ctx, id); err != nil { // a server that was never there is not waited for
+	if _, err := api.Get(ctx, id); err != nil { // do not wait for a server that could not be reached at first
 		return err
 	}
 	for {
-		// The state is read before the transcript. The CLI says its last words after
-		// the job has ended, so that what comes then is told too.
+		// Read the state before the transcript: the CLI may still print after the job has ended,
+		// and that output must be shown too.
 		j, err := client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
 		if err != nil {
 			return err

@@ -8,10 +8,10 @@ import (
 	"ringback/internal/job"
 )
 
-// margin is the room that the time takes on the left of a chat.
+// margin is as wide as the time at the left of a chat.
 const margin = "         "
 
-// message prints one entry of a chat: when, who, what.
+// message prints one message of a chat: time, sender, content.
 func (p printer) message(m job.Message) {
 	p.hang(p.paint(faint, p.time(m.CreatedAt, time.TimeOnly))+" "+p.paint(bold, clean(speaker(m)))+"  ", margin, "", strings.TrimSpace(m.Content))
 	for _, part := range m.Parts {
@@ -42,7 +42,7 @@ func speaker(m job.Message) string {
 	return who
 }
 
-// toolLine is a tool's use in one line; "" for other parts.
+// toolLine describes a tool call in one line; "" for other parts.
 func toolLine(part job.Part) string {
 	switch part.Type {
 	case job.ToolCallPart:
@@ -54,8 +54,8 @@ func toolLine(part job.Part) string {
 	return ""
 }
 
-// plainValue is a JSON value as people write it: a text as it is, and what an
-// object holds by name, or alone where it is one text.
+// plainValue formats a JSON value for people: a string without quotes, an object as its members, or
+// as its value alone if it has one member.
 func plainValue(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -76,7 +76,7 @@ func plainValue(value json.RawMessage) string {
 	return strings.Join(named, ", ")
 }
 
-// plainMember is a value in an object: a text as it is, anything else as JSON.
+// plainMember formats a member of an object: a string without quotes, anything else as JSON.
 func plainMember(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -85,8 +85,8 @@ func plainMember(value json.RawMessage) string {
 	return string(value)
 }
 
-// answeredIn are the messages whose questions are answered by later ones among them,
-// which name them in their props as checkpoint_message_id.
+// answeredIn returns the ids of the question messages that other messages in the list answer. An
+// answer refers to its question by checkpoint_message_id in its props.
 func answeredIn(messages []job.Message) map[int64]bool {
 	answered := map[int64]bool{}
 	for _, m := range messages {
@@ -98,7 +98,7 @@ func answeredIn(messages []job.Message) map[int64]bool {
 	return answered
 }
 
-// fate prints below a question what it is about, and what became of it or how to answer it.
+// fate prints the subject of a question below it, and its outcome or how to answer it.
 func (p printer) fate(c job.Checkpoint) {
 	p.input(margin, c.Question())
 	if c.Status != job.Open {

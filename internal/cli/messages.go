@@ -56,7 +56,7 @@ func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error
 	})
 }
 
-// session is the chat that is meant, and whose it is.
+// session returns the chat that is meant, and its user.
 func (a *app) session(cmd *cobra.Command, api *client.Client, args []string) (session, user string, err error) {
 	if len(args) > 0 {
 		return a.findSession(cmd, api, args[0])
@@ -74,8 +74,8 @@ func (a *app) session(cmd *cobra.Command, api *client.Client, args []string) (se
 	return j.Value.SessionID, j.Value.UserID, err
 }
 
-// findSession is the chat of a name. One that Ringback named, after the job that
-// began it, may be given by its beginning; other names are whole.
+// findSession returns the chat with a name. A chat that Ringback named after its first job can be
+// given by a prefix; other names must be complete.
 func (a *app) findSession(cmd *cobra.Command, api *client.Client, name string) (session, user string, err error) {
 	random, ours := strings.CutPrefix(name, "ses_")
 	if !ours {
@@ -93,7 +93,7 @@ func (a *app) findSession(cmd *cobra.Command, api *client.Client, name string) (
 	return j.Value.SessionID, j.Value.UserID, err
 }
 
-// chat prints messages, and of their questions what became of them.
+// chat prints messages, and the outcomes of their questions.
 func (p printer) chat(ctx context.Context, api *client.Client, messages []job.Message) {
 	answered := answeredIn(messages)
 	for _, m := range messages {
@@ -107,7 +107,7 @@ func (p printer) chat(ctx context.Context, api *client.Client, messages []job.Me
 		}
 		c, err := api.Checkpoint(ctx, m.CheckpointID)
 		if err != nil {
-			continue // the chat is what was asked for
+			continue // show the chat anyway
 		}
 		p.fate(c.Value)
 	}

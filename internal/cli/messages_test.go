@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// page is a page of the chat s1, of messages that say their ids.
+// page returns a page of the chat s1, of messages that contain their ids.
 func page(next string, ids ...int) string {
 	var messages []string
 	for _, id := range ids {
@@ -15,7 +15,7 @@ func page(next string, ids ...int) string {
 	return `{"sessionId":"s1","messages":[` + strings.Join(messages, ",") + `]` + next + `}`
 }
 
-// added is the event of a message.
+// added returns the event of a message.
 func added(event, message int, session string) string {
 	return happened(event, "message", fmt.Sprintf(`{"action":"NEW_MESSAGE","sessionId":%q,"message":{"id":%d,"sessionId":%q}}`, session, message, session))
 }
@@ -71,7 +71,7 @@ func TestFollowingAChatAfterEventsWereForgotten(t *testing.T) {
 	}
 }
 
-// Ids of messages are counted, so those that the store has lost are given again.
+// Message ids are a counter, so the ids of lost messages are assigned again.
 func TestFollowingAChatThatHasLostItsLatestMessages(t *testing.T) {
 	t.Parallel()
 	f := chatting(t)

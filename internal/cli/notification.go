@@ -86,13 +86,13 @@ func (a *app) resendCommand() *cobra.Command {
 	return c
 }
 
-// resent counts what was sent again.
+// resent counts the notifications that were sent again.
 type resent struct {
 	Resent int `json:"resent"`
 }
 
-// givenUp lists some notifications that were given up, but for those that were sent again already:
-// their receiver may have refused them once more.
+// givenUp lists some notifications that were given up, except those already sent again: their
+// receiver may have refused them once more.
 func (a *app) givenUp(ctx context.Context, sent map[string]bool) ([]string, error) {
 	list, err := a.client().Notifications(ctx, job.NotificationGivenUp)
 	if err != nil {

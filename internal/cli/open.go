@@ -48,12 +48,12 @@ no terminal, or no browser is found, the address is printed alone.`,
 	return c
 }
 
-// jobPage is the address of a job's page in the console.
+// jobPage returns the address of a job's page in the console.
 func jobPage(api *client.Client, id job.ID) string {
 	return api.URL() + "/jobs/" + url.PathEscape(string(id))
 }
 
-// browse opens a page, if there is a way to: the address was printed in any case.
+// browse opens a page in the browser. It ignores errors, because the address has been printed.
 func (a *app) browse(cmd *cobra.Command, page string) {
 	opener := cmp.Or(a.Browser, map[string]string{"darwin": "open"}[runtime.GOOS], "xdg-open")
 	_ = exec.CommandContext(cmd.Context(), opener, page).Run()

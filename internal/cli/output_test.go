@@ -27,20 +27,20 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the files in testdata/output")
 
-// stub is a server that answers as the API does.
+// stub is a server that responds as the API does.
 type stub struct {
 	*httptest.Server
 	mu sync.Mutex
-	// answers are the bodies by method and path, with the query or for any; a number
-	// and a space before the body is the status.
+	// answers are the bodies by method and path, with a specific query or for any. A number and a
+	// space before the body is the status.
 	answers map[string]string
 	events  []string
-	// lists are what GET /api/jobs answers one time after the other.
+	// lists are the successive responses of GET /api/jobs.
 	lists []string
-	// records are what GET of the job answers first, one time after the other.
+	// records are the first responses of GET of the job, in turn.
 	records []string
-	// after are the events that follow a request, such as "POST /api/jobs", and
-	// refusals what it is answered the first time.
+	// after are the events that follow a request, such as "POST /api/jobs". refusals are the errors
+	// that a request gets the first time.
 	after    map[string][]string
 	refusals map[string]string
 	asked    []string
@@ -48,7 +48,7 @@ type stub struct {
 	tokens   []string
 }
 
-// otherID is the whole id of another job.
+// otherID is the full id of another job.
 const otherID = "req_02_otherotherotherotherothero"
 
 const (
@@ -207,7 +207,7 @@ func (f *stub) webSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// was asked for a line such as "GET /api/jobs".
+// was reports whether the server received a request, such as "GET /api/jobs".
 func (f *stub) was(line string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -225,14 +225,14 @@ func (f *stub) body(t *testing.T, line string) any {
 	return v
 }
 
-// sent is the body of a request as it came.
+// sent returns the body of a request.
 func (f *stub) sent(line string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.bodies[line]
 }
 
-// printed is what a command brought.
+// printed is the outcome of a command.
 type printed struct {
 	stdout, stderr string
 	code           int
@@ -242,7 +242,7 @@ type printed struct {
 type console struct {
 	defaults cli.Defaults
 	stdin    string
-	// keys is standard input instead of stdin, if set.
+	// keys replaces stdin as standard input, if set.
 	keys io.Reader
 }
 
@@ -254,7 +254,7 @@ func newConsole(t *testing.T, server string) *console {
 	}}
 }
 
-// onTerminal makes standard output a terminal of so many columns.
+// onTerminal makes standard output a terminal with this many columns.
 func (s *console) onTerminal(columns int) *console {
 	s.defaults.ColumnsFunc = func(io.Writer) int { return columns }
 	return s
@@ -267,7 +267,7 @@ func (s *console) run(t *testing.T, args ...string) printed {
 	return s.runTo(ctx, &bytes.Buffer{}, args...)
 }
 
-// output is where a command prints to.
+// output is a destination of a command's output.
 type output interface {
 	io.Writer
 	fmt.Stringer
@@ -287,7 +287,7 @@ func (s *console) runTo(ctx context.Context, stdout output, args ...string) prin
 	return printed{stdout.String(), stderr.String(), code}
 }
 
-// matches holds text against a file.
+// matches compares text with a golden file.
 func matches(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "output", name+".golden")
@@ -404,8 +404,8 @@ func TestJSONIsTheAPIsOwn(t *testing.T) {
 	}
 }
 
-// What is in strings neither steers a terminal nor turns text around, in JSON for people's
-// terminals too; it means the same.
+// Characters in strings cannot control a terminal or change the direction of text, also in JSON on
+// a person's terminal. The escaped JSON means the same.
 func TestJSONIsHarmless(t *testing.T) {
 	t.Parallel()
 	const hostile = "\u0080\u009b31m\u202e\u2066\u2028\u200f\u007f\u061c é 😀 \ufffd"
@@ -577,7 +577,7 @@ func TestWithoutAFolderForTheLastRun(t *testing.T) {
 
 func TestServerIsNotRunning(t *testing.T) {
 	t.Parallel()
-	const nobody = "http://127.0.0.1:1" // where nothing listens
+	const nobody = "http://127.0.0.1:1" // nothing listens there
 	for _, args := range [][]string{{"run", "note"}, {"status", otherID}, {"list"}, {"watch", "--all"}, {"watch", otherID}} {
 		got := newConsole(t, nobody).run(t, args...)
 		if got.code != 1 || !strings.Contains(got.stderr, "No server is running at "+nobody) || !strings.Contains(got.stderr, "ringback serve") {
@@ -597,7 +597,7 @@ func TestRefusedInputIsExplained(t *testing.T) {
 	}
 }
 
-// leaver calls leave when a text was printed.
+// leaver calls leave when a text has been printed.
 type leaver struct {
 	bytes.Buffer
 	text  string
@@ -612,8 +612,7 @@ func (l *leaver) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// leaveAt runs a command and leaves it as Ctrl-C does, once it has printed a
-// text.
+// leaveAt runs a command and interrupts it as Ctrl-C does, once it has printed a text.
 func leaveAt(t *testing.T, f *stub, text string, args ...string) printed {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

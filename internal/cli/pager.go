@@ -16,15 +16,15 @@ import (
 	"golang.org/x/term"
 )
 
-// defaultPager quits at the end of a text that fits the screen (-F) and on Ctrl-C (-K), passes
-// colours only (-R), and leaves the text on the screen (-X).
+// defaultPager quits at the end of a text that fits the screen (-F) and on Ctrl-C (-K), passes only
+// colours through (-R), and leaves the text on the screen (-X).
 const defaultPager = "less -FKRX"
 
-// pagerGrace is how long a pager may take to exit when its text is no longer needed.
+// pagerGrace is the time that a pager gets to exit when its text is no longer needed.
 const pagerGrace = 2 * time.Second
 
-// present prints what a decision is about on standard error: in the pager if a person would
-// otherwise see only its end.
+// present prints the subject of a decision on standard error. It uses the pager if the person would
+// otherwise see only the end.
 func (a *app) present(ctx context.Context, cmd *cobra.Command, write func(printer) error) error {
 	out := cmd.ErrOrStderr()
 	p := a.printer(out)
@@ -51,7 +51,7 @@ func (a *app) page(ctx context.Context, cmd *cobra.Command, text []byte, out io.
 	defer restoring(out)()
 	pager := exec.CommandContext(ctx, "sh", "-c", cmp.Or(a.Pager, defaultPager))
 	pager.Stdin, pager.Stdout, pager.Stderr = bytes.NewReader(text), out, cmd.ErrOrStderr()
-	pager.Env = append([]string{"LESS=FRX"}, os.Environ()...) // the person's own goes before ours
+	pager.Env = append([]string{"LESS=FRX"}, os.Environ()...) // the person's own setting takes precedence
 	pager.Cancel = func() error { return pager.Process.Signal(syscall.SIGTERM) }
 	pager.WaitDelay = pagerGrace
 	err := pager.Run()
@@ -66,8 +66,8 @@ func (a *app) page(ctx context.Context, cmd *cobra.Command, text []byte, out io.
 	return err
 }
 
-// restoring returns a function that sets the modes of a terminal back to what they are now: a
-// pager that is ended may leave it without echo.
+// restoring returns a function that restores the current modes of a terminal. A killed pager may
+// leave it without echo.
 func restoring(out io.Writer) func() {
 	f, ok := out.(*os.File)
 	if !ok {
@@ -80,7 +80,7 @@ func restoring(out io.Writer) func() {
 	return func() { _ = term.Restore(int(f.Fd()), modes) }
 }
 
-// rowsOf returns how many rows of a terminal a text takes, at most.
+// rowsOf returns the maximum number of terminal rows that a text takes.
 func rowsOf(text string, columns int) (rows int) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(painted().ReplaceAllString(text, ""), "\n"), "\n") {
 		rows += max(1, (cellsOf(line)+columns-1)/max(1, columns))

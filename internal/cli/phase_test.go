@@ -7,7 +7,7 @@ import (
 	"ringback/internal/job"
 )
 
-// inPhase is a record of a job in a state and a phase.
+// inPhase returns the record of a job in a state and a phase.
 func inPhase(record, status, members string) string {
 	return strings.Replace(record, `"status":"`+status+`"`, `"status":"`+status+`",`+members, 1)
 }

@@ -11,14 +11,14 @@ import (
 	"ringback/internal/job"
 )
 
-// subject is what a person decides on, once it was shown.
+// subject identifies the content that a person was shown before a decision.
 type subject struct {
 	seen client.Seen
-	// unseen is how many lines of the change were not shown.
+	// unseen is the number of lines of the change that were not shown.
 	unseen int
 }
 
-// shows shows a person, below a heading if there is one, all of what an answer to a question may allow.
+// shows prints all that an answer to a question may approve, below a heading if there is one.
 func (a *app) shows(ctx context.Context, cmd *cobra.Command, heading string, c job.Checkpoint) (s subject, err error) {
 	err = a.present(ctx, cmd, func(p printer) error {
 		if heading != "" {
@@ -35,8 +35,8 @@ func (a *app) shows(ctx context.Context, cmd *cobra.Command, heading string, c j
 	return s, err
 }
 
-// showsChange shows a change with its diff, as far as one request returns it. If there is no diff, it
-// shows the review's own words.
+// showsChange prints a change with the part of its diff that one request returns. Without a diff,
+// it prints the review's own text.
 func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (subject, error) {
 	api := a.client()
 	captured, err := api.Diff(ctx, c.RequestID)
@@ -45,7 +45,7 @@ func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (sub
 		return subject{seen: client.Seen{Shown: job.ShownByLink}}, nil //nolint:nilerr // the server refuses what cannot be approved
 	}
 	for i := range captured.Value {
-		captured.Value[i].Truncated = false // what follows is not
+		captured.Value[i].Truncated = false // the rest of the output is not
 	}
 	p.summary(ctx, api, c, captured.Value)
 	s := subject{seen: seenInDiff(captured.Value)}
@@ -89,12 +89,12 @@ func (q asker) agreed(s subject) error {
 	return err
 }
 
-// notShown says how much of a change a person has not seen.
+// notShown describes how much of a change the person has not seen.
 func notShown(lines int) string {
 	return fmt.Sprintf("Lines of the change that were not shown: %d. Read them with: ringback diff --full.", lines)
 }
 
-// errMovedOn is returned if a change is another one than was shown before.
+// errMovedOn is returned when the change differs from the one shown before.
 func errMovedOn() error {
 	return usagef("The change has moved on while it was shown: look at it again")
 }

@@ -13,13 +13,13 @@ import (
 	"ringback/internal/literal"
 )
 
-// printer writes for people.
+// printer prints for people.
 type printer struct {
 	io.Writer
-	// hints is where what can be done next is printed: standard error, so that a program that
-	// reads a list gets nothing but its rows.
+	// hints receives hints about next steps. It is standard error, so that a program that reads a
+	// list gets only its rows.
 	hints io.Writer
-	// columns is the width of the terminal; 0 when there is none.
+	// columns is the width of the terminal; 0 if there is none.
 	columns int
 	color   bool
 	zone    *time.Location
@@ -38,7 +38,7 @@ func (a *app) hintsTo(w io.Writer) io.Writer {
 	return w
 }
 
-// columns asks the operating system for a terminal's width.
+// columns returns a terminal's width from the operating system.
 func columns(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -51,7 +51,7 @@ func columns(w io.Writer) int {
 	return width
 }
 
-// rows asks the operating system for a terminal's height.
+// rows returns a terminal's height from the operating system.
 func rows(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -70,10 +70,10 @@ func typed(r io.Reader) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// printf ignores errors: when a terminal or pipe is gone, so is the reader.
+// printf ignores errors: if the terminal or pipe is closed, there is no reader.
 func (p printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// hint prints what can be done next.
+// hint prints a suggested next step.
 func (p printer) hint(text string) { fmt.Fprintln(p.hints, p.paint(faint, text)) }
 
 // The colours of a terminal.
@@ -107,7 +107,7 @@ func (p printer) state(s job.State) string {
 	return p.paint(code, clean(string(s)))
 }
 
-// time shows a point in time; "" when there is none.
+// time formats a point in time, or returns "" for zero.
 func (p printer) time(t time.Time, layout string) string {
 	if t.IsZero() {
 		return ""
@@ -115,14 +115,14 @@ func (p printer) time(t time.Time, layout string) string {
 	return t.In(p.zone).Format(layout)
 }
 
-// json prints JSON that a person reads.
+// json prints JSON for people.
 func (p printer) json(text []byte) {
 	for line := range strings.SplitSeq(indented(text), "\n") {
 		p.hang("", "    ", "", line)
 	}
 }
 
-// fit shortens text to the terminal, of which other columns are taken already.
+// fit shortens text to the width of the terminal minus the columns already taken.
 func (p printer) fit(text string, taken int) string {
 	if p.columns == 0 {
 		return text
@@ -130,14 +130,14 @@ func (p printer) fit(text string, taken int) string {
 	return fitted(text, p.columns-taken)
 }
 
-// clean makes text from others harmless: what Claude and users write must not
-// steer the terminal, nor begin a new line, nor read other than it is written
-// (which marks of writing direction can make a change under review do).
+// clean makes untrusted text safe to print. What Claude and users write must not control the
+// terminal, start a new line, or display differently than it is written, as bidirectional control
+// characters could do to a change under review.
 func clean(text string) string {
 	return strings.ReplaceAll(cleanCode(strings.ReplaceAll(text, "\n", " ")), "\t", " ")
 }
 
-// cleanCode is clean for a line of code, whose tabs mean something.
+// cleanCode is clean for a line of code; it keeps tabs.
 func cleanCode(line string) string { return literal.Text(line) }
 
 // cleanLines is clean for text of several lines.

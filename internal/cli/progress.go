@@ -12,17 +12,17 @@ import (
 	"ringback/internal/job"
 )
 
-// progress shows how a job comes along: on a terminal as one line that changes,
-// else a line for each change.
+// progress shows a job's progress: as one changing line on a terminal, otherwise as a line for each
+// change.
 type progress struct {
 	p       printer
 	percent float64
 	last    string // the line shown last
-	// here lets the person answer in this place; nil: elsewhere.
+	// here lets the person answer questions here; nil if they are answered elsewhere.
 	here *inPlace
 }
 
-// show shows an event; true when the job may have ended with it.
+// show shows an event. It returns true if the job may have ended with it.
 func (b *progress) show(ctx context.Context, e client.Event) bool {
 	d := dataOf(e)
 	switch e.Type() {
@@ -49,8 +49,8 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 	return ends(e)
 }
 
-// share is how far a job has come when a phase begins: what Claude reported stands
-// once it is done.
+// share returns the progress at the beginning of a phase. After Claude's work is done, it keeps the
+// last reported value.
 func (b *progress) share(p job.Phase) float64 {
 	switch p {
 	case job.Capturing, job.Verifying, job.Publishing:
@@ -60,13 +60,14 @@ func (b *progress) share(p job.Phase) float64 {
 	return 0
 }
 
-// capitalized begins a line.
+// capitalized returns text with an upper-case first letter.
 func capitalized(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// asked shows a question: whole on a terminal, where a person may answer it.
+// asked shows a question. On a terminal it is shown in full, and the person may be able to answer
+// it.
 func (b *progress) asked(ctx context.Context, e client.Event, message string) {
 	var c job.Checkpoint
 	if b.p.columns == 0 || json.Unmarshal(e.Data, &c) != nil {
@@ -82,7 +83,7 @@ func (b *progress) asked(ctx context.Context, e client.Event, message string) {
 	b.line(b.percent, "Waiting for an answer")
 }
 
-// checkpointOf is the checkpoint that an event tells of; "" when it tells of none.
+// checkpointOf returns the id of an event's checkpoint, or "" if there is none.
 func checkpointOf(e client.Event) job.CheckpointID {
 	var c job.Checkpoint
 	if json.Unmarshal(e.Data, &c) != nil {
@@ -91,14 +92,13 @@ func checkpointOf(e client.Event) job.CheckpointID {
 	return c.ID
 }
 
-// underReviewNow reports whether an event says that a change waits for review.
+// underReviewNow reports whether an event means that a change waits for review.
 func underReviewNow(e client.Event) bool {
 	var c job.Checkpoint
 	return json.Unmarshal(e.Data, &c) == nil && c.Type == job.Review
 }
 
-// ends reports whether a job may have ended with an event; whether it has, its
-// record tells.
+// ends reports whether a job may have ended with an event. Only its record shows whether it has.
 func ends(e client.Event) bool {
 	switch e.Type() {
 	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, client.Resync:
@@ -108,7 +108,7 @@ func ends(e client.Event) bool {
 	return false
 }
 
-// line shows one state of things; the same twice is shown once.
+// line shows the current progress. It does not repeat an identical line.
 func (b *progress) line(percent float64, text string) {
 	b.percent = min(100, max(0, percent))
 	line := fmt.Sprintf("%3.0f%%  %s", b.percent, clean(text))
@@ -120,7 +120,7 @@ func (b *progress) line(percent float64, text string) {
 		b.p.printf("%s\n", line)
 		return
 	}
-	drawn, taken := "", 1 // a full line would wrap, and stay
+	drawn, taken := "", 1 // a full line would wrap and remain
 	if b.p.columns >= 60 {
 		const width = 24
 		drawn, taken = b.p.paint(cyan, bar(b.percent, width))+" ", width+2
@@ -134,7 +134,7 @@ func (b *progress) note(text string) {
 	b.p.printf("%s\n", b.p.paint(yellow, text))
 }
 
-// clear takes the changing line off the terminal.
+// clear removes the changing line from the terminal.
 func (b *progress) clear() {
 	if b.p.columns > 0 && b.last != "" {
 		b.p.printf("\r\x1b[K")
@@ -142,7 +142,7 @@ func (b *progress) clear() {
 	b.last = ""
 }
 
-// bar draws a share in percent.
+// bar draws a percentage.
 func bar(percent float64, width int) string {
 	full := min(width, max(0, int(percent/100*float64(width)+0.5)))
 	return strings.Repeat("█", full) + strings.Repeat("░", width-full)

@@ -7,7 +7,7 @@ import (
 	"ringback/internal/job"
 )
 
-// question prints what a checkpoint asks and how it may be answered.
+// question prints a checkpoint's question and how it can be answered.
 func (p printer) question(c job.Checkpoint) {
 	p.asks(c)
 	if replies := suggested(c.Props); replies != "" {
@@ -16,8 +16,8 @@ func (p printer) question(c job.Checkpoint) {
 	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply "+Quoted(clean(string(c.ID)))+" <text>"))
 }
 
-// asks prints a question, and the whole input that it is about. Its rows are indented, so that
-// none passes for one of ours.
+// asks prints a question and the complete input it is about. Its rows are indented so that none can
+// pass for Ringback's own output.
 func (p printer) asks(c job.Checkpoint) {
 	const margin = "  "
 	q := c.Question()
@@ -36,7 +36,7 @@ func (p printer) asks(c job.Checkpoint) {
 	}
 }
 
-// covers prints what a yes for more than once lets through.
+// covers prints what a reusable approval allows.
 func (p printer) covers(margin string, covers *job.Covers) {
 	if covers == nil {
 		return
@@ -51,7 +51,7 @@ func (p printer) covers(margin string, covers *job.Covers) {
 	}
 }
 
-// input prints what a yes runs, field by field and as JSON.
+// input prints the input that an approval runs, field by field and as JSON.
 func (p printer) input(margin string, q job.Question) {
 	if q.Exact == "" {
 		return
@@ -69,8 +69,8 @@ func (p printer) input(margin string, q job.Question) {
 	p.lines(margin+"  ", strings.Split(q.Exact, "\n"))
 }
 
-// preview prints what an action would do, all of it. Its lines are indented twice, so that
-// none passes for one of ours or of the question.
+// preview prints all of an action's preview. Its lines are indented twice so that none can pass for
+// Ringback's own output or the question.
 func (p printer) preview(margin string, made *job.Preview) {
 	if made == nil {
 		return
@@ -92,7 +92,7 @@ func (p printer) previewLines(margin string, made *job.Preview) {
 	}
 }
 
-// suggested are the replies that a question offers, in one line.
+// suggested returns the suggested replies of a question in one line.
 func suggested(props json.RawMessage) string {
 	var p job.Props
 	if json.Unmarshal(props, &p) != nil {
@@ -103,10 +103,10 @@ func suggested(props json.RawMessage) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// mostLetters is how much of a long text a line of a list shows, in characters.
+// mostLetters is the number of characters of a long text that a line of a list shows.
 const mostLetters = 100
 
-// shortened is the beginning of a text in one line; if it is cut, it says by how much.
+// shortened returns the beginning of a text on one line, with the number of characters cut, if any.
 func shortened(text string) string {
 	text = oneLine(text)
 	if letters := []rune(text); len(letters) > mostLetters {

@@ -92,14 +92,14 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 	return show(a, cmd, after, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
 }
 
-// unseen reports whether an answer may be a yes to something that its person was not shown. Words
-// may always mean yes: the server reads them.
+// unseen reports whether an answer may approve something that the person was not shown. Words may
+// always mean an approval; the server interprets them.
 func (f replyFlags) unseen(id job.CheckpointID, r client.Reply) bool {
 	return r.Decision != job.Deny && r.Decision != job.Cancel && (id == "" || !f.yes)
 }
 
-// confirmed shows a question that allows something, and asks whether to send the answer to that.
-// Without a terminal, the command line has to name the question and pass --yes.
+// confirmed shows a question that approves something, and asks whether to send the answer. Without
+// a terminal, the command line has to name the question and pass --yes.
 func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (client.Seen, error) {
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return client.Seen{}, usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId and --yes (ringback reply <checkpointId> --yes …; ringback inbox shows what waits)")
@@ -115,7 +115,7 @@ func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (c
 	return s.seen, err
 }
 
-// splitReply tells the checkpoint's id from the words of the reply.
+// splitReply separates the checkpoint's id from the words of the reply.
 func splitReply(args []string) (job.CheckpointID, []string) {
 	if len(args) > 0 && strings.HasPrefix(args[0], "chk_") {
 		return job.CheckpointID(args[0]), args[1:]
@@ -145,7 +145,7 @@ func (f replyFlags) reply(cmd *cobra.Command, text string) (client.Reply, error)
 	return r, json.Unmarshal(values, &r.Values)
 }
 
-// asked is the checkpoint of an id; without one, that at which the last run
+// asked returns the checkpoint with an id. Without an id, it returns the one at which the last run
 // waits, or the one that a person at a terminal chooses.
 func (a *app) asked(cmd *cobra.Command, api *client.Client, id job.CheckpointID) (job.Checkpoint, error) {
 	ctx := cmd.Context()
@@ -166,7 +166,7 @@ func (a *app) asked(cmd *cobra.Command, api *client.Client, id job.CheckpointID)
 	return c.Value, err
 }
 
-// lastAsked is the checkpoint at which the last run waits.
+// lastAsked returns the checkpoint at which the last run waits.
 func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint, error) {
 	last := a.lastRun()
 	if last == "" {
@@ -182,7 +182,7 @@ func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint
 	return *j.Value.Checkpoint, nil
 }
 
-// replied says what became of a question.
+// replied prints the outcome of a reply.
 func (p printer) replied(ctx context.Context, api *client.Client, c job.Checkpoint) {
 	switch c.Status {
 	case job.Answered:

@@ -9,7 +9,7 @@ import (
 	"ringback/internal/job"
 )
 
-// ending prints how a job ended.
+// ending prints the outcome of a job that has ended.
 func (p printer) ending(j job.Job) {
 	p.printf("%s after %s  %s\n", p.state(j.State), j.FinishedAt.Sub(j.CreatedAt).Round(100*time.Millisecond), p.paint(faint, clean(string(j.ID))))
 	if j.Simulated {
@@ -38,7 +38,7 @@ func (p printer) result(text json.RawMessage) {
 	p.menu(m)
 }
 
-// menu is what of suggested meals is shown.
+// menu contains the shown fields of suggested meals.
 type menu struct {
 	Suggestions []struct {
 		Date     string `json:"date"`
@@ -57,7 +57,7 @@ type dish struct {
 	} `json:"ingredients"`
 }
 
-// complete tells a menu from results that only look like one.
+// complete reports whether a result is a menu and does not only resemble one.
 func (m menu) complete() bool {
 	for _, s := range m.Suggestions {
 		if s.Recipe.Name == "" {
@@ -85,7 +85,7 @@ func (d dish) time() string {
 	return fmt.Sprintf("%d min", d.PrepMinutes+d.CookMinutes)
 }
 
-// with names the first ingredients.
+// with returns the first ingredients.
 func (d dish) with() string {
 	var names []string
 	for _, i := range d.Ingredients[:min(3, len(d.Ingredients))] {

@@ -8,8 +8,8 @@ import (
 	"ringback/internal/job"
 )
 
-// review shows a change that waits as diff and logs do, and says what to do with
-// it. What the review says for the chat is left out, but for Claude's summary.
+// review shows a change under review as diff and logs do, and prints what to do with it. It omits
+// the review's text for the chat, except Claude's summary.
 func (p printer) review(ctx context.Context, api *client.Client, j job.Job) {
 	p.changed(j)
 	p.printf("\n")
@@ -22,7 +22,7 @@ func (p printer) review(ctx context.Context, api *client.Client, j job.Job) {
 	p.printf("\n%s\n", p.paint(faint, strings.NewReplacer("JOB", id).Replace("ringback diff JOB | ringback logs JOB | ringback steer JOB -p … | ringback approve JOB | ringback reject JOB")))
 }
 
-// summary shows what Claude says of a change, which files it has, and how the verifiers ended.
+// summary shows Claude's summary of a change, its files, and the outcomes of the verifiers.
 func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoint, captured []job.DiffOutput) {
 	if summary, usual := summaryIn(c.Message); !usual {
 		p.asks(c)
@@ -39,16 +39,15 @@ func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoi
 	}
 }
 
-// verdicts says in a line each how verifiers ended.
+// verdicts prints the outcome of each verifier on one line.
 func (p printer) verdicts(list []job.VerifierOutput) {
 	for _, v := range job.FailedFirst(list) {
 		p.verdict(v)
 	}
 }
 
-// summaryIn is what Claude says of its change in the message of a review, without
-// Markdown; usual is false for a message of another sort, which
-// says what went wrong.
+// summaryIn returns Claude's summary of its change from the message of a review, without Markdown.
+// usual is false for any other message; that describes a problem.
 func summaryIn(message string) (summary string, usual bool) {
 	switch {
 	case strings.HasPrefix(message, "Claude completed "):

@@ -81,7 +81,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	return a.wait(cmd, api, followed{id: created.Value.RequestID, userID: a.user})
 }
 
-// complete makes the request out of the flags.
+// complete fills the request from the flags.
 func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 	f.job.Kind, f.job.UserID, f.job.Options.Simulate = kind, user, job.Simulation(f.simulate)
 	if f.simulate != "" && !slices.Contains(job.Simulations[:], f.job.Options.Simulate) {
@@ -111,7 +111,7 @@ func (p printer) created(c client.Created, simulate job.Simulation) {
 	}
 }
 
-// wait shows the job's progress and result; Ctrl-C leaves the job running.
+// wait shows the job's progress and result. Ctrl-C leaves the job running.
 func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
@@ -147,8 +147,8 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 	}
 }
 
-// reviewed shows a change that waits for review, and lets the person decide on it
-// where that can be done in place.
+// reviewed shows a change that waits for review, and lets the person decide on it in place if that
+// is possible.
 func (a *app) reviewed(ctx context.Context, cmd *cobra.Command, here *inPlace, j client.Answer[job.Job]) (decided bool, err error) {
 	if a.json() {
 		return false, writeJSON(cmd.OutOrStdout(), j.JSON)

@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// ended is the record of a job in a state, with more fields.
+// ended returns the record of a job in a state, with further fields.
 func ended(state job.State, more string) string {
 	return fmt.Sprintf(`{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"note","userId":"u1","status":%q,"input":{},"usage":{},`+
 		`"createdAt":"2026-03-01T10:00:00Z","finishedAt":"2026-03-01T10:00:42.5Z"%s}`, state, more)

@@ -58,8 +58,8 @@ func (a *app) sayCommand() *cobra.Command {
 	return c
 }
 
-// refuseUnseen returns an error if a question that allows something is open in the chat: a message
-// would answer it, and say has not shown it.
+// refuseUnseen returns an error if the chat has an open question that approves something: a message
+// would answer it without having been shown the question.
 func refuseUnseen(ctx context.Context, api *client.Client, session, user string) error {
 	filter := client.CheckpointFilter{UserID: user, Status: job.Open, Limit: 100}
 	for {
@@ -78,11 +78,11 @@ func refuseUnseen(ctx context.Context, api *client.Client, session, user string)
 	}
 }
 
-// hearingInterval is how often a message is looked at that waits to be heard.
+// hearingInterval is the interval at which an unread message is polled.
 const hearingInterval = 300 * time.Millisecond
 
-// awaitHearing returns a message once Claude has heard it; at once if it is not for Claude, as the
-// answer to a question is not.
+// awaitHearing returns a message once Claude has read it. It returns at once if the message is not
+// for Claude, such as the answer to a question.
 func awaitHearing(ctx context.Context, api *client.Client, session, user string, id int64) (client.Answer[client.Messages], error) {
 	for {
 		page, err := api.Messages(ctx, session, user, id-1, 1)

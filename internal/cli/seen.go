@@ -9,15 +9,15 @@ import (
 	"ringback/internal/job"
 )
 
-// seenFile holds what was last shown of a job's change, which a decision then
-// names: nobody approves what came after they looked.
+// seenFile returns the path of the file with what was last shown of a job's change. A decision
+// refers to it, so that a person approves only what they have looked at.
 func (a *app) seenFile(id job.ID) (string, error) {
 	dir, err := a.stateDir()
 	return filepath.Join(dir, "seen", filepath.Base(string(id))), err
 }
 
-// rememberSeen notes what is shown. That it fails is no reason to fail: the
-// decision then names what is under review when it is made.
+// rememberSeen records what was shown. It ignores errors; the decision then refers to what is under
+// review when it is made.
 func (a *app) rememberSeen(id job.ID, seen client.Seen) {
 	file, err := a.seenFile(id)
 	if err != nil || len(seen.Trees) == 0 || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
@@ -29,8 +29,8 @@ func (a *app) rememberSeen(id job.ID, seen client.Seen) {
 	}
 }
 
-// seen identifies what the person has seen: the question and, for a code change, the diff that was
-// shown last, or the one in the job's record if none was shown.
+// seen identifies what the person has seen: the question and, for a code change, the diff shown
+// last, or the one in the job's record if none was shown.
 func (a *app) seen(j job.Job) client.Seen {
 	if j.Checkpoint == nil {
 		return client.Seen{}
@@ -55,7 +55,7 @@ func (a *app) seenOfChange(j job.Job) (seen client.Seen) {
 	return seen
 }
 
-// seenInReview is what a review shows.
+// seenInReview returns what a review shows.
 func seenInReview(j job.Job) client.Seen {
 	var props job.Props
 	if json.Unmarshal(j.Checkpoint.Props, &props) != nil || len(props.Trees) == 0 {
@@ -64,7 +64,7 @@ func seenInReview(j job.Job) client.Seen {
 	return client.Seen{Iteration: &props.Iteration, Trees: props.Trees}
 }
 
-// seenInDiff is what a diff shows.
+// seenInDiff returns what a diff shows.
 func seenInDiff(list []job.DiffOutput) client.Seen {
 	seen := client.Seen{Trees: map[string]string{}}
 	for _, d := range list {

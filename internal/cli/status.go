@@ -27,7 +27,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return c
 }
 
-// status prints a job's record. Its first line is for scripts too.
+// status prints a job's record. Its first line is also for scripts.
 func (p printer) status(j job.Job) {
 	p.printf("Status: %s\n", p.state(j.State))
 	p.line("Job", string(j.ID))
@@ -57,7 +57,7 @@ func (p printer) status(j job.Job) {
 	}
 }
 
-// simulation says of a job that a stand-in plays Claude; "" where Claude runs it.
+// simulation returns a note if a stand-in plays Claude, and "" if Claude runs the job.
 func simulation(j job.Job) string {
 	if !j.Simulated {
 		return ""
@@ -65,8 +65,8 @@ func simulation(j job.Job) string {
 	return "simulated: true (what it says and submits is made up)"
 }
 
-// doing is what goes on: the progress that Claude reported last while it works, for
-// then only it does not tell of the past, else the phase; "" when nothing does.
+// doing describes the current activity: the progress that Claude reported last while it works
+// (later it would be outdated), otherwise the phase. It returns "" if nothing is happening.
 func doing(j job.Job) string {
 	if j.State == job.Running && cmp.Or(j.Phase, job.AtWork) == job.AtWork && j.Activity != nil {
 		return fmt.Sprintf("%.0f%% %s", j.Activity.Progress, j.Activity.Message)
@@ -77,7 +77,7 @@ func doing(j job.Job) string {
 	return phaseInWords(j.Phase, j.PhaseUntil, j.LastFailure)
 }
 
-// detail says in one line what a job does, what it asks, or what it ended of.
+// detail describes in one line a job's activity, its question, or why it ended.
 func detail(j job.Job) string {
 	if j.Checkpoint != nil && j.State.Parked() {
 		return oneLine(j.Checkpoint.Message)
@@ -92,8 +92,7 @@ func detail(j job.Job) string {
 	return oneLine(cmp.Or(now, before))
 }
 
-// startsOver says of a job that is tried again what went wrong before; "" of any
-// other.
+// startsOver describes the previous failure of a job that is retried; "" for any other job.
 func startsOver(j job.Job) string {
 	if j.State.Terminal() || j.Attempt == 0 && j.State != job.Pending {
 		return ""
@@ -108,7 +107,7 @@ func (p printer) line(name, value string) {
 	}
 }
 
-// reason says why a job ended without a result; "" when it did not.
+// reason returns why a job ended without a result, or "" if it did not.
 func reason(j job.Job) string {
 	switch {
 	case j.ErrorCode == "":

@@ -26,7 +26,7 @@ func (p printer) verifiers(list []job.VerifierOutput) {
 	}
 }
 
-// verdict says in one line how a verifier ended.
+// verdict prints the outcome of a verifier on one line.
 func (p printer) verdict(v job.VerifierOutput) {
 	verdict := p.paint(green, "[PASS]")
 	if !v.Success {
@@ -39,7 +39,7 @@ func (p printer) verdict(v job.VerifierOutput) {
 	p.printf("\n")
 }
 
-// indented prints an output below its name.
+// indented prints an output after its name.
 func (p printer) indented(name, text string) {
 	text = strings.TrimRight(text, "\n")
 	if text == "" {
@@ -91,7 +91,7 @@ func underReview(j job.Job) bool {
 	return j.State == job.AwaitingApproval && j.Checkpoint != nil && j.Checkpoint.Type == job.Review
 }
 
-// approveCommand also waits until an approved change was published.
+// approveCommand also waits until an approved change has been published.
 func (a *app) approveCommand() *cobra.Command {
 	var noWait bool
 	c, t := a.targeted(&cobra.Command{
@@ -123,7 +123,7 @@ its diff, and asks for confirmation; what is longer than the screen is shown in 
 	return c
 }
 
-// broughtOut waits for the end of an approved change and says where it is.
+// broughtOut waits until an approved change is published and prints its location.
 func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Client, j job.Job) error {
 	a.printer(cmd.ErrOrStderr()).printf("Publishing the change …\n")
 	var done client.Answer[job.Job]
@@ -154,7 +154,7 @@ func (p printer) finalized(j job.Job) {
 	var result struct {
 		Finalized []job.Finalized `json:"finalized"`
 	}
-	_ = json.Unmarshal(j.Result, &result) // a result without it has nothing to tell
+	_ = json.Unmarshal(j.Result, &result) // a result without it has nothing to show
 	p.printf("Status: %s\n", p.state(j.State))
 	for _, f := range result.Finalized {
 		switch {
@@ -180,8 +180,7 @@ func (p printer) finalized(j job.Job) {
 	}
 }
 
-// steeringRound says which round of a change is reviewed: the first was not
-// steered.
+// steeringRound describes which round of a change is reviewed. The first was not steered.
 func steeringRound(c job.Checkpoint) string {
 	var props job.Props
 	if json.Unmarshal(c.Props, &props) != nil || props.MaxIterations == 0 {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// storyLine is a line of a transcript, as far as people are told of it. Lines of
-// other types, of which the CLI has ever more, are passed over.
+// storyLine contains the fields of a transcript line that are shown to people. Other types of
+// lines, of which the CLI adds more over time, are skipped.
 type storyLine struct {
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
@@ -26,7 +26,7 @@ type storyLine struct {
 	Text string `json:"text"`
 }
 
-// storyBlock is a piece of what Claude said, or of what it was told.
+// storyBlock is a block of Claude's output or input.
 type storyBlock struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text"`
@@ -36,24 +36,24 @@ type storyBlock struct {
 	IsError bool            `json:"is_error"`
 }
 
-// storyteller tells what happened in a job's turns, out of what the CLI printed.
+// storyteller shows what happened in a job's turns, from the CLI's output.
 type storyteller struct {
 	p     printer
 	turns int
-	// told counts the lines that were told, of standard error and of the rest: a
-	// turn's standard error stands behind the rest of it, while both grow.
+	// told counts the lines shown, of standard error and of the rest. A turn's standard error comes
+	// after the rest of its output, and both can grow.
 	told map[bool]int
 }
 
-// tell tells the lines that are new, and returns how many they are. A last line
-// that is still being written is left for the next time.
+// tell shows the new lines and returns their number. It leaves an incomplete last line for the next
+// call.
 func (s *storyteller) tell(transcript []byte) int {
 	if s.told == nil {
 		s.told = map[bool]int{}
 	}
 	seen, fresh := map[bool]int{}, 0
 	for line := range bytes.Lines(transcript[:bytes.LastIndexByte(transcript, '\n')+1]) {
-		l := storyLine{Type: "stderr", Text: string(line)} // the CLI prints JSON alone, unless something is wrong
+		l := storyLine{Type: "stderr", Text: string(line)} // the CLI prints only JSON, unless something is wrong
 		_ = json.Unmarshal(line, &l)
 		isError := l.Type == "stderr" && json.Valid(line)
 		if seen[isError]++; seen[isError] <= s.told[isError] {
@@ -86,7 +86,7 @@ func (s *storyteller) line(l storyLine) {
 func (s *storyteller) blocks(content json.RawMessage) {
 	var blocks []storyBlock
 	if json.Unmarshal(content, &blocks) != nil {
-		return // the prompt, as a text
+		return // the prompt, as a string
 	}
 	for _, b := range blocks {
 		switch b.Type {
@@ -104,7 +104,7 @@ func (s *storyteller) blocks(content json.RawMessage) {
 	}
 }
 
-// outputOf is what a tool brought: a text, or pieces of one.
+// outputOf returns a tool's output: a text, or several joined.
 func outputOf(content json.RawMessage) string {
 	var pieces []storyBlock
 	if json.Unmarshal(content, &pieces) != nil {
@@ -130,7 +130,7 @@ func (s *storyteller) ended(l storyLine) {
 	s.p.hang("  ", "    ", color, clean(line))
 }
 
-// aloud prints what somebody said, its further lines below the first.
+// aloud prints a speaker and a text, with further lines indented below the first.
 func (p printer) aloud(who, color, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return

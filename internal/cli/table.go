@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// table prints rows in columns: aligned on a terminal and cut to its width,
-// with tabs between the cells elsewhere.
+// table prints rows in columns: aligned and cut to the width on a terminal, otherwise separated by
+// tabs.
 func (p printer) table(header []string, rows [][]string) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -31,7 +31,7 @@ func (p printer) row(cells []string, widths []int) {
 	p.printf("%s\n", p.aligned(cells, widths))
 }
 
-// aligned is one row in columns.
+// aligned formats one row in columns.
 func (p printer) aligned(row []string, widths []int) string {
 	if p.columns == 0 {
 		return strings.Join(row, "\t")
@@ -39,7 +39,7 @@ func (p printer) aligned(row []string, widths []int) string {
 	return p.fit(padded(row, widths), 0)
 }
 
-// cuts reports whether the terminal has too few columns for a table's rows.
+// cuts reports whether a table's rows are wider than the terminal.
 func (p printer) cuts(rows [][]string) bool {
 	w := widths(rows)
 	return p.columns > 0 && slices.ContainsFunc(rows, func(row []string) bool { return cellsOf(padded(row, w)) > p.columns })

@@ -8,24 +8,24 @@ import (
 	"ringback/internal/job"
 )
 
-// target is how a command line names a job: as an argument, by a flag, or not
-// at all, which means the last run.
+// target identifies a job on a command line: by an argument, by a flag, or not at all, which
+// means the last run.
 type target struct {
 	app  *app
 	flag string
-	// fits says which jobs the command is for, where a person has to choose one;
-	// nil: all.
+	// fits reports whether the command applies to a job, for a person who has to choose one; nil
+	// means all jobs.
 	fits func(job.Job) bool
 }
 
-// targeted gives a command an argument and flags that name a job.
+// targeted adds an argument and flags that identify a job to a command.
 func (a *app) targeted(c *cobra.Command) (*cobra.Command, *target) {
 	t := &target{app: a}
 	c.Flags().StringVar(&t.flag, "request-id", "", "the `job`, by its id or the beginning of it (default: the last one run in this terminal)")
 	c.Flags().StringVar(&t.flag, "workflow-id", "", "another `name` for --request-id")
 	c.Args = atMost(1, "requestId")
 	c.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return t.complete()(cmd, args, begun) // t.fits is known by then
+		return t.complete()(cmd, args, begun) // t.fits is set by then
 	}
 	for _, flag := range []string{"request-id", "workflow-id"} {
 		completeFlagWith(c, flag, c.ValidArgsFunction)
@@ -33,7 +33,7 @@ func (a *app) targeted(c *cobra.Command) (*cobra.Command, *target) {
 	return c, t
 }
 
-// named returns what the command line names the job by, "" when it names none.
+// named returns the job's name on the command line, or "" if there is none.
 func (t *target) named(args []string) (string, error) {
 	switch {
 	case len(args) > 0 && t.flag != "" && args[0] != t.flag:
@@ -44,8 +44,8 @@ func (t *target) named(args []string) (string, error) {
 	return t.flag, nil
 }
 
-// id returns the job that is meant: the one named, the last run, or the one
-// that a person at a terminal chooses.
+// id returns the job that is meant: the one named, the last run, or the one that a person at a
+// terminal chooses.
 func (t *target) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	text, err := t.named(args)
 	switch {
@@ -60,7 +60,7 @@ func (t *target) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	return t.app.chooseJob(cmd, t.fits)
 }
 
-// watched returns the job to watch, "" for all of them.
+// watched returns the job to watch, or "" for all of them.
 func (t *target) watched(cmd *cobra.Command, args []string, all bool) (job.ID, error) {
 	if !all {
 		return t.id(cmd, args)
@@ -84,7 +84,7 @@ func atMost(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// words are arguments as they are typed, or that there were none.
+// words quotes arguments for an error; it returns "none" if there are none.
 func words(args []string) string {
 	if len(args) == 0 {
 		return "none"

@@ -21,20 +21,19 @@ import (
 	"ringback/internal/lazy"
 )
 
-// changeKind is the kind that runs where only repositories are named.
+// changeKind is the default kind if only repositories are given.
 const changeKind = "code-change"
 
-// task is a code change to run: from flags, or from a YAML file: see
-// docs/steering.md.
+// task is a code change to run, from flags or a YAML file, see docs/steering.md.
 type task struct {
 	Kind      string           `yaml:"kind"`
 	Prompt    string           `yaml:"prompt"`
 	Repos     []job.Repository `yaml:"repos"`
 	Verifiers []job.Verifier   `yaml:"verifiers"`
-	// RequireApproval is nil where nothing is said: then the kind decides.
+	// RequireApproval is nil if it is not given; the kind decides then.
 	RequireApproval       *bool `yaml:"require_approval"`
 	MaxSteeringIterations int   `yaml:"max_steering_iterations"`
-	// Input is whatever else the kind takes.
+	// Input contains further input of the kind.
 	Input map[string]any `yaml:"input"`
 }
 
@@ -45,14 +44,14 @@ type taskFlags struct {
 	repos           []string
 	verifiers       []string
 	requireApproval bool
-	// decidesApproval is true if requireApproval was given; else the file or the kind decides.
+	// decidesApproval is true if requireApproval was given; otherwise the file or the kind decides.
 	decidesApproval bool
 	iterations      int
 }
 
 func (f taskFlags) given() bool { return f.file != "" || len(f.repos) > 0 }
 
-// task makes the task that the flags ask for; what they say goes before the file.
+// task returns the task of the flags. They take precedence over the file.
 func (f taskFlags) task() (task, error) {
 	var t task
 	if f.file != "" {
@@ -92,7 +91,7 @@ func (f taskFlags) task() (task, error) {
 	return t, nil
 }
 
-// read takes the task from a YAML file.
+// read parses the task from a YAML file.
 func (t *task) read(text []byte) error {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -113,7 +112,7 @@ func (t *task) read(text []byte) error {
 	return dec.DecodeFromNode(body, t)
 }
 
-// pairsOf are the members of a mapping.
+// pairsOf returns the members of a mapping.
 func pairsOf(node ast.Node) []*ast.MappingValueNode {
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -124,7 +123,7 @@ func pairsOf(node ast.Node) []*ast.MappingValueNode {
 	return nil
 }
 
-// yamlFault says what is wrong with a YAML file, and where.
+// yamlFault describes the error in a YAML file, with its position.
 func yamlFault(err error) string {
 	if wrong, ok := errors.AsType[*yaml.UnexpectedNodeTypeError](err); ok {
 		at := wrong.Token.Position
@@ -138,7 +137,7 @@ func yamlFault(err error) string {
 	return fmt.Sprintf("[%d:%d] %s is not %s", at.Line, at.Column, asWritten(*wrong.StructFieldName), plainType(wrong.DstType))
 }
 
-// nodeName is what people call a part of a YAML file.
+// nodeName returns a plain name for a part of a YAML file.
 func nodeName(node string) string {
 	name, known := map[string]string{
 		"String": "text", "Literal": "text", "Integer": "number", "Float": "number", "Bool": "true or false", "Null": "null",
@@ -150,15 +149,15 @@ func nodeName(node string) string {
 	return name
 }
 
-// capital finds where a word begins in the name of one of our fields.
+// capital matches the beginning of a word in a Go field name.
 var capital = lazy.Regexp(`([a-z])([A-Z])`)
 
-// asWritten is a field as the file spells it.
+// asWritten returns a field's name as the file spells it.
 func asWritten(field string) string {
 	return strings.ToLower(capital().ReplaceAllString(field[strings.LastIndexByte(field, '.')+1:], "${1}_$2"))
 }
 
-// plainType words what a field takes.
+// plainType describes what a field accepts.
 func plainType(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		return plainType(t.Elem())
@@ -168,14 +167,14 @@ func plainType(t reflect.Type) string {
 	}[t.Kind()], "a mapping of names to values")
 }
 
-// isPath reports whether a repository is named by a path, not by an address: as
-// git, which looks for a colon before the first slash.
+// isPath reports whether a repository is given by a path, not by an address. Like git, it looks for
+// a colon before the first slash.
 func isPath(url string) bool {
 	before, _, _ := strings.Cut(url, "/")
 	return !strings.Contains(before, ":")
 }
 
-// input is the task as a job's input.
+// input returns the task as a job's input.
 func (t task) input() (json.RawMessage, error) {
 	all := map[string]any{}
 	maps.Copy(all, t.Input)
@@ -185,7 +184,7 @@ func (t task) input() (json.RawMessage, error) {
 		if r.URL == "" {
 			return nil, errors.New("a repository without url")
 		}
-		if isPath(r.URL) { // the server works elsewhere
+		if isPath(r.URL) { // the server runs in another directory
 			absolute, err := filepath.Abs(r.URL)
 			if err != nil {
 				return nil, err

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a task file names is what its author wrote, however a character is written in YAML.
+// A task file decodes to the text its author meant, in any YAML escape.
 func TestTaskFilesReadEveryEscape(t *testing.T) {
 	t.Parallel()
 	for escape, want := range map[string]string{`\x26`: "&", `\u0026`: "&", `\U00000026`: "&", `\u00e9`: "é", `\n`: "\n", `\t`: "\t", `\"`: `"`, `\\`: `\`, `\/`: "/", `\e`: "\x1b"} {

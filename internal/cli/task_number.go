@@ -11,10 +11,9 @@ import (
 	"ringback/internal/lazy"
 )
 
-// keepDigits makes the numbers below a node of a YAML file decode to what was written,
-// each with all of its digits: the YAML library knows 64-bit numbers only, takes longer
-// ones for null, and 1e3 for text. It returns the node that takes the place of this one.
-// path is where the node stands, for the error.
+// keepDigits makes the numbers below a node of a YAML file decode with all of their digits. The
+// YAML library supports only 64-bit numbers; it decodes longer ones as null, and 1e3 as text. It
+// returns the replacement for the node. path is the node's path, for errors.
 func keepDigits(path string, node ast.Node) (ast.Node, error) {
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -49,8 +48,8 @@ func replaceNode(path string, node *ast.Node) error {
 	return err
 }
 
-// tagged refuses the tags by which the library makes a number of anything, and looks into
-// what other tags stand before.
+// tagged refuses the tags that make the library convert any value to a number. It descends into the
+// values of other tags.
 func tagged(path string, n *ast.TagNode) error {
 	if tag := token.ReservedTagKeyword(n.Start.Value); tag == token.IntegerTag || tag == token.FloatTag {
 		return numberFault(n.GetToken(), path, n.Start.Value)
@@ -64,8 +63,8 @@ func tagged(path string, n *ast.TagNode) error {
 
 var jsonNumber = lazy.Regexp(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
 
-// scalar makes a json.Number of what is written as one in JSON, and leaves texts and the
-// whole numbers that YAML alone knows, such as 0x1f and 1_000.
+// scalar returns a json.Number for a value that is a number in JSON. It leaves texts and the whole
+// numbers that only YAML knows, such as 0x1f and 1_000.
 func scalar(path string, node ast.Node) (ast.Node, error) {
 	at := node.GetToken()
 	if at.Type == token.SingleQuoteType || at.Type == token.DoubleQuoteType {

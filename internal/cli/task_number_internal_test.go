@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A task file keeps the numbers of its input as they are written, or is refused with the
-// field's name.
+// Numbers in a task file's input keep all their digits, or the file is refused with the field's
+// name.
 func TestTaskFilesKeepTheirNumbers(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{

@@ -11,15 +11,15 @@ import (
 // written shows the text that Claude is writing.
 type written struct {
 	p printer
-	// last is the piece that was shown last, and text what was shown of its block.
+	// last is the piece shown last, and text is the part of its block that was shown.
 	last job.TextPiece
 	text string
-	// open is true within a line.
+	// open is true in the middle of a line.
 	open bool
 }
 
-// takes shows a piece of text; false for any other event. A message whose text was shown as it was
-// written is not shown again.
+// takes shows a piece of text and returns true. For other events it returns false, except for a
+// message whose text was already shown as it was written.
 func (w *written) takes(e client.Event) bool {
 	if string(e.Type()) == job.TextName {
 		var piece job.TextPiece

@@ -21,7 +21,7 @@ func (a *app) transcriptCommand() *cobra.Command {
 		}
 		out := a.printer(cmd.OutOrStdout())
 		switch {
-		case a.json() || out.columns == 0: // for programs: as it came
+		case a.json() || out.columns == 0: // for programs: unchanged
 			_, err = out.Write(text)
 			return err
 		case len(bytes.TrimSpace(text)) == 0:

@@ -39,7 +39,7 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 		defer stop()
 		err = a.watch(ctx, cmd, id, text)
 		if ctx.Err() != nil {
-			return nil // Ctrl-C is how one stops watching
+			return nil // Ctrl-C is the normal way to stop
 		}
 		return err
 	}
@@ -82,8 +82,8 @@ func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID, text boo
 	return nil
 }
 
-// showEvent prints an event as a line. On a terminal, the progress of a single
-// job is one line that changes.
+// showEvent prints an event as a line. On a terminal, the progress of a single job is one changing
+// line.
 func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 	p := b.p
 	switch {
@@ -99,7 +99,7 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 	}
 	b.clear()
 	name := e.Name
-	if p.columns > 0 { // the kind's prefix would take the room of what is said
+	if p.columns > 0 { // the kind's prefix would take up room
 		name = fmt.Sprintf("%-10s", e.Name[strings.LastIndexByte(e.Name, ':')+1:])
 	}
 	p.hang(p.paint(faint, p.time(e.Time, time.TimeOnly))+"  "+p.paint(cyan, clean(name))+"  "+p.paint(faint, clean(e.RequestID.Short()))+"  ",

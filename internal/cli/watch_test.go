@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// story is a job's events, one of every sort.
+// story returns a job's events, one of each type.
 func story() []string {
 	review := underReview[strings.Index(underReview, `{"id"`):strings.Index(underReview, `,"turn":1`)]
 	return []string{
@@ -42,7 +42,7 @@ func TestWatchTellsEveryEventInWords(t *testing.T) {
 	}{{"watch-story", 0}, {"watch-story-terminal", 100}} {
 		f := newStub(t)
 		f.events = story()
-		for i, frame := range f.events { // ids rise
+		for i, frame := range f.events { // ids increase
 			f.events[i] = strings.Replace(frame, `{"id":"9"`, fmt.Sprintf(`{"id":"%d"`, 100+i), 1)
 		}
 		f.records = []string{running, running, running, running}

@@ -12,10 +12,10 @@ import (
 	"ringback/internal/lazy"
 )
 
-// tabStop is how many columns a tab takes at most.
+// tabStop is the maximum width of a tab in columns.
 const tabStop = 8
 
-// cells is how many columns of a terminal a character takes, at most.
+// cells returns the maximum width of a character in terminal columns.
 func cells(r rune) int {
 	switch {
 	case r == '\t':
@@ -28,13 +28,13 @@ func cells(r rune) int {
 		return 2
 	default:
 	}
-	if unicode.In(r, unicode.Mn, unicode.Me) && r != '\ufe0f' { // that one may make the character before it wide
+	if unicode.In(r, unicode.Mn, unicode.Me) && r != '\ufe0f' { // U+FE0F may make the previous character wide
 		return 0
 	}
 	return 1
 }
 
-// cellsOf is how many columns a text takes.
+// cellsOf returns the width of a text in columns.
 func cellsOf(text string) (n int) {
 	for _, r := range text {
 		n += cells(r)
@@ -42,7 +42,7 @@ func cellsOf(text string) (n int) {
 	return n
 }
 
-// cut is the beginning of a text that so many columns have room for, and the rest.
+// cut splits a text after as many characters as fit into room columns, but at least one.
 func cut(text string, room int) (first, rest string) {
 	used := 0
 	for at, r := range text {
@@ -53,7 +53,7 @@ func cut(text string, room int) (first, rest string) {
 	return text, ""
 }
 
-// fitted is the beginning of a text, with a mark if it is cut.
+// fitted returns the text, cut to the width and marked if it is too long.
 func fitted(text string, room int) string {
 	if cellsOf(text) <= room {
 		return text
@@ -62,7 +62,8 @@ func fitted(text string, room int) string {
 	return first + excerpt.Mark
 }
 
-// counted is fitted for a text of its own row: if it is cut, it says by how much.
+// counted is fitted for a text on its own row; if it is cut, it shows how many characters are
+// missing.
 func counted(text string, room int) string {
 	if cellsOf(text) <= room {
 		return text
@@ -71,17 +72,17 @@ func counted(text string, room int) string {
 	return first + more(rest)
 }
 
-// more stands in the place of the rest of a text.
+// more replaces the rest of a text.
 func more(rest string) string {
 	return fmt.Sprintf("%s %d more characters", excerpt.Mark, utf8.RuneCountInString(rest))
 }
 
-// painted finds the colours in a text of ours.
+// painted matches colour codes in Ringback's own text.
 var painted = lazy.Regexp("\x1b\\[[0-9]*m")
 
-// hang prints a text below a heading of our own: first stands before its first row, and rest
-// before each other one, be it a line of the text or the part of a line for which there was no
-// room. So no row of the terminal begins with what others have written.
+// hang prints a text below a heading of Ringback's. first precedes its first row, and rest every
+// other row, both for new lines and for wrapped ones. So no row of the terminal begins with
+// untrusted text.
 func (p printer) hang(first, rest, color, text string) {
 	taken := max(cellsOf(painted().ReplaceAllString(first, "")), cellsOf(rest))
 	for line := range strings.SplitSeq(cleanLines(text), "\n") {
@@ -100,7 +101,7 @@ func (p printer) hang(first, rest, color, text string) {
 	}
 }
 
-// cutAtWord is cut, between two words if there are short ones.
+// cutAtWord is cut, but between two words if the last one is short.
 func cutAtWord(text string, room int) (row, rest string) {
 	row, rest = cut(text, room)
 	if at := strings.LastIndexByte(row, ' '); rest != "" && at > len(row)/2 {
@@ -109,8 +110,8 @@ func cutAtWord(text string, room int) (row, rest string) {
 	return row, rest
 }
 
-// lines prints the lines of a value, each behind a bar. One that goes on in the next row has another
-// bar there, so that nobody takes the rest for a line of its own.
+// lines prints the lines of a value, each after a bar. A wrapped row gets a different bar, so that
+// it cannot be mistaken for a separate line.
 func (p printer) lines(margin string, lines []string) {
 	for _, line := range lines {
 		for bar := "│ "; ; bar = "┆ " {

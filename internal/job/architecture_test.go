@@ -44,7 +44,7 @@ func TestArchitectureDrawsTheStateMachine(t *testing.T) {
 	}
 }
 
-// diagram draws the machine in Mermaid, the phases within their states.
+// diagram returns the state machine in Mermaid, with the phases within their states.
 func diagram() string {
 	var out strings.Builder
 	out.WriteString("```mermaid\nstateDiagram-v2\n")
@@ -65,13 +65,13 @@ func diagram() string {
 	return out.String()
 }
 
-// drawState draws what goes on within a state. An end there is that of a phase.
+// drawState draws the phases within a state. An end there is the end of a phase.
 func drawState(out *strings.Builder, s job.State) {
 	phases := phasesOf(s)
 	if len(phases) == 0 {
 		return
 	}
-	// Names are the diagram's own: a phase of two states is drawn twice.
+	// Names belong to the diagram: a phase of two states is drawn twice.
 	name := func(p job.Phase) string {
 		if p == job.NoPhase {
 			return "[*]"
@@ -126,7 +126,7 @@ func transitionTable() string {
 	return out.String()
 }
 
-// quoted names values, those that are not empty.
+// quoted lists the values that are not empty, in quotes.
 func quoted[T ~string](values []T) string {
 	var names []string
 	for _, v := range values {
@@ -137,7 +137,7 @@ func quoted[T ~string](values []T) string {
 	return strings.Join(names, " or ")
 }
 
-// TestTransitionsAreWhole looks for what the table must not have or lack.
+// TestTransitionsAreWhole checks the table for entries that are wrong or missing.
 func TestTransitionsAreWhole(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -12,52 +12,54 @@ import (
 	"ringback/internal/literal"
 )
 
-// Asked is what a person is asked to allow, in parts: nobody's words can be taken for those of
-// somebody else. The input itself is beside it, as "input" of an action or "tool_input".
+// Asked describes what a person is asked to allow. It is split into segments by author, so that no
+// author's words can pass for another's. The input itself is next to it, as "input" of an action or
+// "tool_input".
 type Asked struct {
-	// Segments are the question, in order. Put together, they are the checkpoint's message.
+	// Segments are the parts of the question, in order. Joined, they are the checkpoint's message.
 	Segments []Segment `json:"segments"`
-	// Fields are the fields of the input that the kind's schema names, in its order.
+	// Fields are the fields of the input that the kind's schema names, in the schema's order.
 	Fields []AskedField `json:"fields,omitempty"`
-	// Bytes is how long the input is, as JSON.
+	// Bytes is the length of the input as JSON.
 	Bytes int `json:"bytes"`
-	// Omitted is how many bytes of the input the message leaves out for its length. A yes in
-	// words to such a message allows nothing: the question is asked again, with the whole input.
+	// Omitted is the number of bytes of the input that the message leaves out because it is too
+	// long. A typed "yes" to such a message approves nothing: the question is asked again, with the
+	// whole input.
 	Omitted int `json:"omitted,omitempty"`
 }
 
 // Segment is a part of a question.
 type Segment struct {
-	// From is whose words these are.
+	// From is the author of the text.
 	From SegmentSource `json:"from"`
-	// Text is what the part says: plain text, never Markdown. A value is written as in JSON, with each
-	// character that is not seen, or looks like another, as a \u escape.
+	// Text is plain text, never Markdown. A value is written as in JSON, with every character that
+	// is invisible or looks like another as a \u escape.
 	Text string `json:"text"`
 }
 
-// SegmentSource is whose words a part of a question is made of.
+// SegmentSource is the author of a part of a question.
 type SegmentSource string
 
 // The sources.
 const (
 	FromKind     SegmentSource = "kind"     // the kind's author
 	FromRingback SegmentSource = "ringback" // Ringback
-	FromValue    SegmentSource = "value"    // whoever chose the value: Claude, a repository, a stranger
-	FromAsker    SegmentSource = "asker"    // whoever asks in their own words: Claude, or something outside Ringback
+	FromValue    SegmentSource = "value"    // the source of the value: Claude, a repository, a third party
+	FromAsker    SegmentSource = "asker"    // the asker, in its own words: Claude, or a system outside Ringback
 )
 
-// Covers is what a yes for more than once lets through.
+// Covers describes which calls a standing approval would allow.
 type Covers struct {
-	// Segments say it in plain words.
+	// Segments describe the calls in plain words.
 	Segments []Segment `json:"segments"`
-	// Earlier is how many different calls that the job has made before the rule covers: those that
-	// were asked for, whatever the answer, or let through by a yes for more than once.
+	// Earlier is the number of different earlier calls of the job that the rule covers: calls that
+	// a person was asked about, whatever the answer, and calls that a standing approval allowed.
 	Earlier int `json:"earlier"`
 	// Examples are the latest of these, at most three.
 	Examples []Example `json:"examples,omitempty"`
 }
 
-// EarlierWords introduces the examples, or says that there is none.
+// EarlierWords introduces the examples, or reports that there are none.
 func (c Covers) EarlierWords() string {
 	switch c.Earlier {
 	case 0:
@@ -72,7 +74,7 @@ func (c Covers) EarlierWords() string {
 	return "Of the calls that this job has made before, it would have let through " + strconv.Itoa(c.Earlier) + such
 }
 
-// OmittedWords says how much of the input is left out; empty if nothing is.
+// OmittedWords describes how much of the input is left out. It is empty if nothing is.
 func (e Example) OmittedWords() string {
 	if e.Omitted == 0 {
 		return ""
@@ -80,28 +82,31 @@ func (e Example) OmittedWords() string {
 	return "(and " + strconv.Itoa(e.Omitted) + " bytes more: see the audit log)"
 }
 
-// Example is an earlier call of a tool.
+// Example is an earlier tool call.
 type Example struct {
-	// Tool is the tool's name, and Input the beginning of the input as JSON, with each character that
-	// is not seen, or looks like another, as a \u escape. Omitted is how many bytes of it are left out.
+	// Tool is the tool's name. Input is the beginning of the input as JSON, with every character
+	// that is invisible or looks like another as a \u escape. Omitted is the number of bytes left
+	// out.
 	Tool    string `json:"tool"`
 	Input   string `json:"input"`
 	Omitted int    `json:"omitted,omitempty"`
-	// CheckpointID is the question about the call, with all of its input; empty if nobody was asked.
+	// CheckpointID identifies the question about the call, which contains the whole input. It is
+	// empty if no person was asked.
 	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
 }
 
 // AskedField is a field of an input.
 type AskedField struct {
-	// Name is the field's name, Title what the schema calls it.
+	// Name is the field's name, and Title its title in the schema.
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
 }
 
-// mostInSentence is how many bytes of one value a question shows.
+// mostInSentence is the maximum number of bytes of one value that a question shows.
 const mostInSentence = 500
 
-// ValueSegments are a value in a question. One that is long is cut; what was left out is counted.
+// ValueSegments returns the segments that show a value in a question. A long value is cut; omitted
+// is the number of bytes left out.
 func ValueSegments(v any) (segments []Segment, omitted int) {
 	shown := literal.Value(v)
 	if text, isText := v.(string); isText {
@@ -119,7 +124,7 @@ func ValueSegments(v any) (segments []Segment, omitted int) {
 	return segments, omitted
 }
 
-// Sentence is the text of segments.
+// Sentence returns the text of all segments, joined.
 func Sentence(segments []Segment) string {
 	var text strings.Builder
 	for _, s := range segments {
@@ -128,41 +133,43 @@ func Sentence(segments []Segment) string {
 	return text.String()
 }
 
-// Question is a checkpoint as each of our front ends shows it.
+// Question is a checkpoint as every front end shows it.
 type Question struct {
-	// Segments are the question; one part, in the asker's words, if it was not put together of several.
+	// Segments are the parts of the question. A question that was not composed from parts has one,
+	// in the asker's words.
 	Segments []Segment
-	// Title heads the question: what the kind calls the action; empty if nothing but the type does.
+	// Title is the heading of the question: the kind's title of the action. It is empty if there is
+	// none, and the type is then the heading.
 	Title string
-	// Again is what was said when the question was asked again; empty if it was not.
+	// Again is the message of a question that was asked again; empty otherwise.
 	Again string
-	// Runs is the action or tool that a yes runs; empty if it runs none.
+	// Runs is the action or tool that an approval runs; empty if none.
 	Runs string
-	// Covers is what a yes for more than once lets through; nil if there can be none.
+	// Covers describes which calls a standing approval would allow; nil if none can be given.
 	Covers *Covers
-	// Input is the input's fields, in the schema's order, then by name.
+	// Input is the fields of the input, in the schema's order, then by name.
 	Input []InputField
-	// Exact is the input as JSON that people can read; empty if there is none.
+	// Exact is the input as readable JSON; empty if there is none.
 	Exact string
 }
 
-// InputField is a field of an input as people read it.
+// InputField is a field of an input as it is shown to people.
 type InputField struct {
-	// Name is as in the input, Title the schema's name of it, or empty.
+	// Name is the name in the input. Title is the schema's title, or empty.
 	Name, Title string
-	// Lines are the value, see literal.Lines.
+	// Lines contain the value, see literal.Lines.
 	Lines []string
-	// Text is set if the value is a text, else Lines are JSON.
+	// Text is true if the value is a string; otherwise Lines are JSON.
 	Text bool
 }
 
-// OwnWords reports whether the question is in the words of whoever asks it.
+// OwnWords reports whether the question is in the asker's own words.
 func (q Question) OwnWords() bool { return len(q.Segments) == 1 && q.Segments[0].From == FromAsker }
 
 // Question returns what a checkpoint asks.
 func (c Checkpoint) Question() Question {
 	var props Props
-	_ = UnmarshalExact(c.Props, &props) // the message says what is asked, whatever the props are
+	_ = UnmarshalExact(c.Props, &props) // the message is the question even if the props are invalid
 	q := Question{Segments: []Segment{{FromAsker, c.Message}}}
 	if props.Asked != nil {
 		q.Segments = props.Asked.Segments
@@ -175,7 +182,7 @@ func (c Checkpoint) Question() Question {
 		q.Runs, q.Covers = Bare(props.ToolName), props.Covers
 		q.Input, q.Exact = inputOf(props.ToolInput, props.Asked)
 	case c.Type == Confirmation && props.Asked != nil && props.Action != "":
-		var named struct { // no field of Props: others may put anything there
+		var named struct { // not a field of Props: callers outside may use the name for anything
 			Title string `json:"title"`
 		}
 		_ = json.Unmarshal(c.Props, &named)
@@ -216,7 +223,7 @@ func inputField(name, title string, v any) InputField {
 	return f
 }
 
-// Readable returns JSON in one line as people read it; what is none is returned as it is.
+// Readable returns JSON on one line for people to read. Text that is not JSON is returned as is.
 func Readable(text json.RawMessage) string {
 	var value any
 	if len(text) == 0 || UnmarshalExact(text, &value) != nil {
@@ -225,7 +232,7 @@ func Readable(text json.RawMessage) string {
 	return literal.Value(value)
 }
 
-// Bare returns a name as it is, in quotes if it holds more than ASCII letters, digits, _ and -.
+// Bare returns a name as is, or quoted if it contains anything but ASCII letters, digits, _ and -.
 func Bare(name string) string {
 	if bareName().MatchString(name) {
 		return name
@@ -233,11 +240,11 @@ func Bare(name string) string {
 	return literal.Quote(name)
 }
 
-// FileName returns a path as it is, in quotes if a character of it could be overlooked or taken for
-// another, or if it reads like a rename.
+// FileName returns a path as is, or quoted if one of its characters could be overlooked or mistaken
+// for another, or if the path reads like a rename.
 func FileName(path string) string {
 	quoted := literal.Quote(path)
-	if strings.Trim(path, " ") != path || strings.Contains(path, "  ") { // pages and terminals show fewer spaces
+	if strings.Trim(path, " ") != path || strings.Contains(path, "  ") { // web pages and terminals collapse spaces
 		return strings.ReplaceAll(quoted, " ", `\u0020`)
 	}
 	if quoted != `"`+path+`"` || strings.Contains(path, "→") || path == "" {

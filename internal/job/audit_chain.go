@@ -7,23 +7,22 @@ import (
 	"strings"
 )
 
-// AuditHead is the end of an audit log whose entries are chained. It is kept apart from
-// the log, and with every entry it changes in the same step: so it tells of an end that
-// was cut off.
+// AuditHead is the end of a chained audit log. It is stored apart from the log and updated in the
+// same step as every append, so it reveals a truncated log.
 type AuditHead struct {
-	// Count is how many entries the chain has.
+	// Count is the number of entries in the chain.
 	Count int `json:"count"`
-	// Digest is that of the last entry: hex SHA-256 of its bytes as they are stored.
-	// It is empty for a log without entries.
+	// Digest is the digest of the last entry: hex SHA-256 of its bytes as stored. It is empty for
+	// an empty log.
 	Digest string `json:"digest,omitempty"`
 }
 
-// AuditHeadHeader is the header in which GET /api/jobs/:id/audit tells the head, as
-// AuditHead.String writes it. It is missing if the job's record has no head.
+// AuditHeadHeader is the response header of GET /api/jobs/:id/audit that contains the head, in the
+// format of AuditHead.String. It is absent if the job's record has no head.
 const AuditHeadHeader = "Ringback-Audit-Head"
 
-// Append chains an entry to a log, and returns the entry as it is to be stored and the
-// new head. A record that has lost its head starts a new chain, which VerifyAudit reports.
+// Append chains an entry to a log. It returns the entry to store and the new head. If a record has
+// lost its head, Append starts a new chain, which VerifyAudit reports.
 func (h *AuditHead) Append(e AuditEntry) (json.RawMessage, *AuditHead, error) {
 	if h == nil {
 		h = new(AuditHead)
@@ -33,12 +32,12 @@ func (h *AuditHead) Append(e AuditEntry) (json.RawMessage, *AuditHead, error) {
 	return text, &AuditHead{Count: h.Count + 1, Digest: Digest(text)}, err
 }
 
-// String is "<count> <digest>", or "0".
+// String returns "<count> <digest>", or "0".
 func (h *AuditHead) String() string {
 	return strings.TrimSpace(strconv.Itoa(h.Count) + " " + h.Digest)
 }
 
-// ParseAuditHead reads what String wrote.
+// ParseAuditHead parses the output of String.
 func ParseAuditHead(text string) (*AuditHead, error) {
 	count, digest, _ := strings.Cut(text, " ")
 	n, err := strconv.Atoi(count)

@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// AuditVerification is what VerifyAudit found.
+// AuditVerification is the result of VerifyAudit.
 type AuditVerification struct {
-	// Entries is how many entries the log has.
+	// Entries is the number of entries in the log.
 	Entries int `json:"entries"`
 	// Head is the head of the log; nil if the job's record has none.
 	Head *AuditHead `json:"head,omitempty"`
-	// Faults say where the log is not as it was written; empty where it is. Their paths
-	// are entries, counted from 1, or parts of the record.
+	// Faults are the differences from the log as it was written; empty if there are none. Their
+	// paths are entries, counted from 1, or parts of the record.
 	Faults []Detail `json:"faults,omitempty"`
 }
 
-// VerifyAudit compares an audit log with its head. entries are its entries, byte for
-// byte as they are stored; known is the digest of an entry that the log had at some time,
-// such as the end of a job told by a webhook, or empty.
+// VerifyAudit compares an audit log with its head. entries are the log's entries, byte for byte as
+// stored. known is the digest of an entry that the log once had, such as the last one reported by a
+// webhook, or empty.
 func VerifyAudit(entries [][]byte, head *AuditHead, known string) AuditVerification {
 	v := auditVerifier{AuditVerification: AuditVerification{Entries: len(entries), Head: head}, known: known}
 	for _, text := range entries {
 		var entry struct {
 			Previous string `json:"previous"`
 		}
-		_ = json.Unmarshal(text, &entry) // one that cannot be read follows nothing
+		_ = json.Unmarshal(text, &entry) // an unreadable entry follows nothing
 		v.links = append(v.links, auditLink{Digest(text), entry.Previous})
 	}
 	v.compareLinks()
@@ -41,7 +41,7 @@ func VerifyAudit(entries [][]byte, head *AuditHead, known string) AuditVerificat
 	return v.AuditVerification
 }
 
-// auditLink is one entry: its own digest, and that of the one before, as it says.
+// auditLink is one entry: its own digest, and the digest that it gives for the previous entry.
 type auditLink struct{ digest, previous string }
 
 type auditVerifier struct {

@@ -6,16 +6,16 @@ import (
 	"ringback/internal/price"
 )
 
-// Spending is money by what it counts for: as budgets, what may be spent, and 0 is no limit;
-// or what was spent. A day is one of UTC.
+// Spending is an amount of money per budget: either the budgets themselves, with 0 for no limit, or
+// what was spent. Days are UTC.
 type Spending struct {
-	// Job is that of a job, over all of its attempts and rounds.
+	// Job is the amount of a job, over all of its attempts and rounds.
 	Job price.Nano
-	// User, Kind and Server are those of a day: of the job's user, of its kind, and of all.
+	// User, Kind and Server are amounts of a day: of the job's user, of its kind, and of all jobs.
 	User, Kind, Server price.Nano
 }
 
-// BudgetOf says whose budget it is.
+// BudgetOf is the scope of a budget.
 type BudgetOf string
 
 // The budgets.
@@ -26,17 +26,17 @@ const (
 	BudgetOfServer BudgetOf = "server"
 )
 
-// UsedBudget is a budget that is used up.
+// UsedBudget is an exhausted budget.
 type UsedBudget struct {
 	Of BudgetOf
-	// Budget may be spent, and Spent was.
+	// Budget is the limit, and Spent the amount spent.
 	Budget, Spent price.Nano
 }
 
-// ByDay reports whether the budget is renewed when the day turns.
+// ByDay reports whether the budget is renewed at the end of the day.
 func (u *UsedBudget) ByDay() bool { return u.Of != BudgetOfJob }
 
-// Error says which budget is used up, for people.
+// Error returns a message for people that names the exhausted budget.
 func (u *UsedBudget) Error() string {
 	whose := map[BudgetOf]string{
 		BudgetOfJob: "this job", BudgetOfUser: "its user for today (UTC)", BudgetOfKind: "its kind for today (UTC)", BudgetOfServer: "the server for today (UTC)",
@@ -44,7 +44,7 @@ func (u *UsedBudget) Error() string {
 	return fmt.Sprintf("The budget of %s is used up: %s of %s.", whose[u.Of], Dollars(u.Spent), Dollars(u.Budget))
 }
 
-// Dollars writes an amount with cents, and with more digits if it is less than a cent.
+// Dollars formats an amount with cents, and with more digits if it is less than a cent.
 func Dollars(n price.Nano) string {
 	if n > 0 && n < price.Dollar/100 {
 		return fmt.Sprintf("%.4f USD", n.USD())
@@ -52,8 +52,7 @@ func Dollars(n price.Nano) string {
 	return fmt.Sprintf("%.2f USD", n.USD())
 }
 
-// UsedUp returns the budget that is used up by what was spent, the job's own first; nil for
-// none.
+// UsedUp returns the exhausted budget, the job's own first, or nil.
 func (budgets Spending) UsedUp(spent Spending) *UsedBudget {
 	for _, b := range budgets.with(spent) {
 		if b.Budget > 0 && b.Spent >= b.Budget {
@@ -63,8 +62,8 @@ func (budgets Spending) UsedUp(spent Spending) *UsedBudget {
 	return nil
 }
 
-// Bear reports whether all budgets have something left even if those requests that are out
-// cost as much as they can. A budget bears anything as long as none is out.
+// Bear reports whether every budget has something left even if the pending requests cost as much as
+// they can. A budget bears anything while none is pending.
 func (budgets Spending) Bear(spent, out Spending) bool {
 	may := out.with(Spending{})
 	for i, b := range budgets.with(spent) {
@@ -84,28 +83,28 @@ func (budgets Spending) with(spent Spending) [4]UsedBudget {
 	}
 }
 
-// OnBudget is what happens when a budget is used up.
+// OnBudget is the kind's setting for an exhausted budget.
 type OnBudget string
 
 const (
-	// AskOnBudget asks a person at the job's own budget, and waits at one of a day.
+	// AskOnBudget asks a person if the job's own budget is exhausted, and waits for a daily one.
 	AskOnBudget OnBudget = "ask"
-	// WaitOnBudget waits at a budget of a day until the day turns. Nothing renews the job's own:
-	// the job fails there.
+	// WaitOnBudget waits for a daily budget until the end of the day. The job's own budget is never
+	// renewed, so the job fails there.
 	WaitOnBudget OnBudget = "wait"
-	// FailOnBudget has the job fail at any.
+	// FailOnBudget fails the job if any budget is exhausted.
 	FailOnBudget OnBudget = "fail"
 )
 
-// Metered is what the requests of a turn have used, by the answers of the model's API.
+// Metered is the usage of a turn's requests, as reported by the model's API.
 type Metered struct {
 	InputTokens, OutputTokens, CacheReadTokens, CacheWriteTokens int64
 	Cost                                                         price.Nano
-	// Unsettled is what the requests that have not ended may have cost beyond that.
+	// Unsettled is the possible additional cost of the requests that have not ended.
 	Unsettled price.Nano `json:",omitempty"`
 }
 
-// Plus adds two.
+// Plus returns the sum of both.
 func (m Metered) Plus(o Metered) Metered {
 	return Metered{
 		m.InputTokens + o.InputTokens, m.OutputTokens + o.OutputTokens,

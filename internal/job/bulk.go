@@ -1,6 +1,6 @@
 package job
 
-// BulkAction is what can be done to many jobs at once. Questions are not answered so: a person
+// BulkAction is an action on many jobs at once. Questions cannot be answered in bulk: a person
 // allows only what they were shown.
 type BulkAction string
 
@@ -13,10 +13,10 @@ const (
 // BulkActions lists every action.
 var BulkActions = [...]BulkAction{BulkCancel, BulkRetry}
 
-// MostInBulk is how many jobs one request may name.
+// MostInBulk is the maximum number of jobs in one request.
 const MostInBulk = 200
 
-// AppliesTo reports whether the action can be done to jobs in a state.
+// AppliesTo reports whether the action applies to jobs in a state.
 func (a BulkAction) AppliesTo(s State) bool {
 	if a == BulkRetry {
 		return s.Retryable()

@@ -10,39 +10,39 @@ import (
 	"ringback/internal/limit"
 )
 
-// The JSON names of this file are those that docs/steering.md shows.
+// docs/steering.md documents the JSON names of this file.
 
-// Repository is where a job works.
+// Repository is a git repository that a job works on.
 type Repository struct {
-	// URL is an address or a local path.
+	// URL is a URL or a local path.
 	URL string `json:"url" yaml:"url"`
-	// Branch is where the work begins; empty: the repository's own default.
+	// Branch is the branch to start from; empty for the repository's default.
 	Branch string `json:"branch,omitempty" yaml:"branch"`
-	// Depth is how much history Claude sees, in commits; 0: all of it.
+	// Depth is the number of commits of history that Claude sees; 0 for all.
 	Depth int `json:"depth,omitempty" yaml:"depth"`
-	// Name is its directory; empty: the last part of the URL.
+	// Name is its directory; empty for the last part of the URL.
 	Name string `json:"name,omitempty" yaml:"name"`
-	// FromRequest is whether it came with the job's input, and not with its kind.
+	// FromRequest is true if the repository came from the job's input, not from its kind.
 	FromRequest bool `json:"-" yaml:"-"`
-	// Logins is whether the kind lets the server's own logins be used for it.
+	// Logins is true if the kind allows the use of the server's own credentials for it.
 	Logins bool `json:"-" yaml:"-"`
 }
 
-// RepositoryOf reads the short form of a repository: "url", or "url#branch".
+// RepositoryOf parses the short form of a repository: "url", or "url#branch".
 func RepositoryOf(text string) Repository {
 	url, branch, _ := strings.Cut(text, "#")
 	return Repository{URL: url, Branch: branch}
 }
 
-// repositoryParts is a Repository that is read by its fields.
+// repositoryParts is a Repository that is decoded field by field.
 type repositoryParts Repository
 
-// UnmarshalJSON reads both forms.
+// UnmarshalJSON accepts both forms.
 func (r *Repository) UnmarshalJSON(text []byte) error {
 	return r.unmarshal(func(into any) error { return json.Unmarshal(text, into) })
 }
 
-// UnmarshalYAML reads both forms.
+// UnmarshalYAML accepts both forms.
 func (r *Repository) UnmarshalYAML(decode func(any) error) error { return r.unmarshal(decode) }
 
 func (r *Repository) unmarshal(decode func(any) error) error {
@@ -59,11 +59,11 @@ type Verifier struct {
 	Name string `json:"name" yaml:"name"`
 	// Command is run by sh in each repository.
 	Command string `json:"command" yaml:"command"`
-	// Limits are what it may take. They are the kind's to say, not a request's.
+	// Limits are its resource limits. Only the kind sets them, not a request.
 	Limits limit.Limits `json:"-" yaml:"limits"`
 }
 
-// VerifierOf reads the short form of a verifier: "name:command".
+// VerifierOf parses the short form of a verifier: "name:command".
 func VerifierOf(text string) (Verifier, error) {
 	name, command, ok := strings.Cut(text, ":")
 	v := Verifier{Name: strings.TrimSpace(name), Command: strings.TrimSpace(command)}
@@ -73,15 +73,15 @@ func VerifierOf(text string) (Verifier, error) {
 	return v, nil
 }
 
-// verifierParts is a Verifier that is read by its fields.
+// verifierParts is a Verifier that is decoded field by field.
 type verifierParts Verifier
 
-// UnmarshalJSON reads both forms.
+// UnmarshalJSON accepts both forms.
 func (v *Verifier) UnmarshalJSON(text []byte) error {
 	return v.unmarshal(func(into any) error { return json.Unmarshal(text, into) })
 }
 
-// UnmarshalYAML reads both forms.
+// UnmarshalYAML accepts both forms.
 func (v *Verifier) UnmarshalYAML(decode func(any) error) error { return v.unmarshal(decode) }
 
 func (v *Verifier) unmarshal(decode func(any) error) (err error) {
@@ -93,45 +93,45 @@ func (v *Verifier) unmarshal(decode func(any) error) (err error) {
 	return decode((*verifierParts)(v))
 }
 
-// DefaultIterations is how often a job may be steered where nothing else is said.
+// DefaultIterations is the default number of times that a job may be steered.
 const DefaultIterations = 5
 
-// Change is how a job works on repositories.
+// Change configures a job's work on repositories.
 type Change struct {
 	Repositories []Repository
 	Verifiers    []Verifier
-	// Network is what verifiers reach.
+	// Network is the network that verifiers can reach.
 	Network Network
-	// Review is whether a person must approve the change.
+	// Review is true if a person must approve the change.
 	Review bool
-	// MaxIterations is how often it may be steered.
+	// MaxIterations is the number of times that the change may be steered.
 	MaxIterations int
-	// Finalize are commands that run by sh in each changed repository once its
-	// branch is pushed.
+	// Finalize are commands that sh runs in each changed repository after its branch is pushed.
 	Finalize []string
-	// PullRequest is whether a pull request is opened where that can be done.
+	// PullRequest is true if a pull request is opened where the host supports it.
 	PullRequest bool
-	// Limits are what each of Finalize may take.
+	// Limits are the resource limits of each command in Finalize.
 	Limits limit.Limits
 }
 
-// Network is what a program in a sandbox reaches beside the server: hosts by name, or one
-// of the words that stand for all and for none. Empty: what is usual for such a program.
+// Network lists what a program in a sandbox can reach besides the server: host names, or one of the
+// words for all and none. Empty means the default for such a program.
 type Network []string
 
-// The words that stand alone. Without a sandbox, each network is the machine's own.
+// The words. They cannot be combined with hosts. Without a sandbox, every program has the machine's
+// own network.
 const (
 	FullNetwork = "full"
 	NoNetwork   = "none"
 )
 
-// IsFull reports whether it is every public host.
+// IsFull reports whether it allows every public host.
 func (n Network) IsFull() bool { return len(n) == 1 && n[0] == FullNetwork }
 
-// IsNone reports whether it is no host at all, or nothing is said of it.
+// IsNone reports whether it allows no host, or is empty.
 func (n Network) IsNone() bool { return len(n) == 0 || len(n) == 1 && n[0] == NoNetwork }
 
-// UnmarshalYAML reads a word or a list.
+// UnmarshalYAML accepts a word or a list.
 func (n *Network) UnmarshalYAML(decode func(any) error) error {
 	var word string
 	if decode(&word) == nil {
@@ -144,7 +144,7 @@ func (n *Network) UnmarshalYAML(decode func(any) error) error {
 	return decode((*[]string)(n))
 }
 
-// FileStatus is what became of a file.
+// FileStatus is the kind of change of a file.
 type FileStatus string
 
 // The statuses of files.
@@ -155,66 +155,65 @@ const (
 	FileRenamed  FileStatus = "renamed"
 )
 
-// DiffOutput is what a job has changed in one repository.
+// DiffOutput is a job's change in one repository.
 type DiffOutput struct {
-	// Repository is its name, which is its directory's too.
+	// Repository is its name, and the name of its directory.
 	Repository string     `json:"repository"`
 	Files      []FileDiff `json:"files"`
 	// Summary reads "3 files changed, +45, -12".
 	Summary string `json:"summary"`
-	// TotalLines is how many lines the whole diff has; Truncated, whether some of
-	// them are left out or cut, and Hint how to see those.
+	// TotalLines is the number of lines in the whole diff. Truncated is true if some of them are
+	// left out or cut, and Hint explains how to see those.
 	TotalLines int    `json:"total_lines"`
 	Truncated  bool   `json:"truncated"`
 	Hint       string `json:"hint,omitempty"`
-	// From is the first line of a page, from 1, and NextFrom that of the next one; 0
-	// behind the last.
+	// From is the first line of a page, from 1. NextFrom is the first line of the next page; 0 on
+	// the last page.
 	From     int `json:"from,omitempty"`
 	NextFrom int `json:"next_from,omitempty"`
-	// Iteration is how often the change was steered when this was captured, and Tree
-	// git's id of exactly what is shown: an approval may name both.
+	// Iteration is the number of times the change had been steered when it was captured. Tree is
+	// the id of the git tree that is shown. An approval may name both.
 	Iteration int    `json:"iteration"`
 	Tree      string `json:"tree,omitempty"`
-	// LeftOut is what lies there and would not be pushed.
+	// LeftOut lists files in the workspace that would not be pushed.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 }
 
-// LeftOut is a file or directory that would not be pushed, and why.
+// LeftOut is a file or directory that would not be pushed, with the reason.
 type LeftOut struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// FileDiff is what has changed in one file.
+// FileDiff is the change of one file.
 type FileDiff struct {
 	Path   string     `json:"path"`
 	Status FileStatus `json:"status"`
-	// OldPath is where a renamed file was.
+	// OldPath is the previous path of a renamed file.
 	OldPath   string `json:"old_path,omitempty"`
 	Additions int    `json:"additions"`
 	Deletions int    `json:"deletions"`
 	// OldStart and NewStart are the numbers of the first lines of Diff, before and after the
-	// change, where a page begins in the midst of a part of it; 0 where it begins with its
-	// head.
+	// change, if a page begins in the middle of a hunk; 0 if it begins with a hunk header.
 	OldStart int `json:"old_start,omitempty"`
 	NewStart int `json:"new_start,omitempty"`
-	// Diff is the change as git shows it; empty where it is left out.
+	// Diff is the change in git's format; empty if it is left out.
 	Diff string `json:"diff"`
-	// Binary is whether the file is named only, not shown.
+	// Binary is true if only the file's name is shown, not its content.
 	Binary bool `json:"binary,omitempty"`
-	// Mode reads "100644→100755" where that changed.
+	// Mode reads "100644→100755" if the mode changed.
 	Mode string `json:"mode,omitempty"`
-	// Repository is whether this is a commit of another git repository, not a file.
+	// Repository is true if this is a commit of another git repository, not a file.
 	Repository bool `json:"repository,omitempty"`
-	// Suspicious says why a reviewer should look twice: the file may hold a secret,
-	// or is a repository of its own. Empty where nothing is found.
+	// Suspicious is the reason why a reviewer should look twice: the file may contain a secret, or
+	// is a nested repository. It is empty if nothing was found.
 	Suspicious string `json:"suspicious,omitempty"`
-	// Digest identifies this change of the file: its names, modes and git's ids of its content,
-	// before and after. Another round that changes the file again has another digest.
+	// Digest identifies this change of the file: its names, modes and git object ids, before and
+	// after. If a later round changes the file again, the digest differs.
 	Digest string `json:"digest,omitempty"`
 }
 
-// FailedFirst returns what verifiers have said, those that failed first.
+// FailedFirst returns the verifiers' results, failed ones first.
 func FailedFirst(list []VerifierOutput) []VerifierOutput {
 	return slices.SortedStableFunc(slices.Values(list), func(a, b VerifierOutput) int {
 		switch {
@@ -227,7 +226,7 @@ func FailedFirst(list []VerifierOutput) []VerifierOutput {
 	})
 }
 
-// Viewed is what of a change under review a person has marked as viewed.
+// Viewed lists which files of a change under review a person has marked as viewed.
 type Viewed struct {
 	FilesViewed
 	// Files are the files of the whole change, in its order.
@@ -236,72 +235,72 @@ type Viewed struct {
 
 // FilesViewed counts the files of a change.
 type FilesViewed struct {
-	// Changed is how many files have changed, and Viewed how many of them the person has marked
-	// as viewed, as they are now.
+	// Changed is the number of changed files. Viewed is the number of those that the person has
+	// marked as viewed in their present form.
 	Changed int `json:"changed"`
 	Viewed  int `json:"viewed"`
 }
 
-// ViewedFile is a file of a change, as a person has marked it or not.
+// ViewedFile is a file of a change, with the person's mark.
 type ViewedFile struct {
 	Repository string `json:"repository"`
 	Path       string `json:"path"`
-	// Digest is that of the file's change, see FileDiff.
+	// Digest identifies the file's change, see FileDiff.
 	Digest string `json:"digest,omitempty"`
 	Viewed bool   `json:"viewed"`
 }
 
-// VerifierOutput is how a verifier ended.
+// VerifierOutput is the result of a verifier.
 type VerifierOutput struct {
-	// Verifier is the repository and the verifier's name: "service:test".
+	// Verifier is the names of the repository and the verifier: "service:test".
 	Verifier string `json:"verifier"`
-	// ExitCode is -1 when it was ended from outside.
+	// ExitCode is -1 if the verifier was killed.
 	ExitCode int    `json:"exit_code"`
 	Stdout   string `json:"stdout"`
 	Stderr   string `json:"stderr"`
 	Success  bool   `json:"success"`
-	// Repository is where it ran.
+	// Repository is the repository it ran in.
 	Repository string `json:"repository"`
-	// DurationMS is how long it took, in milliseconds.
+	// DurationMS is its duration in milliseconds.
 	DurationMS int64 `json:"duration_ms"`
-	// TimedOut is whether it was ended for taking too long.
+	// TimedOut is true if it was killed because it took too long.
 	TimedOut bool `json:"timed_out,omitempty"`
 }
 
-// SteeringState tells how often a job was steered.
+// SteeringState counts how often a job was steered.
 type SteeringState struct {
 	CurrentIteration int `json:"current_iteration"`
-	// MaxIterations is the most that are allowed; default 5.
+	// MaxIterations is the maximum number of times; default 5.
 	MaxIterations int                 `json:"max_iterations"`
 	History       []SteeringIteration `json:"history,omitempty"`
-	// Queued are prompts that came while a turn was running: each is a round of its
-	// own, in this order.
+	// Queued are prompts that arrived while a turn was running. Each becomes a separate round, in
+	// this order.
 	Queued []string `json:"queued,omitempty"`
 }
 
-// SteeringIteration is one round that a person asked for.
+// SteeringIteration is one round that a person requested.
 type SteeringIteration struct {
 	IterationNumber int       `json:"iteration_number"`
 	Prompt          string    `json:"prompt"`
 	Timestamp       time.Time `json:"timestamp"`
-	// FilesModified and Output are what came of it; absent while it runs.
+	// FilesModified and Output are its results; absent while it runs.
 	FilesModified []string `json:"files_modified,omitempty"`
 	Output        string   `json:"output,omitempty"`
 }
 
-// Finalized is what became of one repository after the approval.
+// Finalized is the result of publishing one repository after the approval.
 type Finalized struct {
 	Repository string `json:"repository"`
 	Branch     string `json:"branch,omitempty"`
 	Commit     string `json:"commit,omitempty"`
-	// URL is the pull request's.
+	// URL is the URL of the pull request.
 	URL string `json:"url,omitempty"`
-	// CompareURL is where a pull request can be opened, where there is none and the
-	// host is known; Note says why there is none.
+	// CompareURL is the page to open a pull request on, if none was opened and the host is known.
+	// Note is the reason why none was opened.
 	CompareURL string `json:"compare_url,omitempty"`
 	Note       string `json:"note,omitempty"`
-	// Unchanged is whether there was nothing to do.
+	// Unchanged is true if there was nothing to publish.
 	Unchanged bool `json:"unchanged,omitempty"`
-	// Error says why it failed; a further approval tries it again.
+	// Error is the reason for a failure. Another approval retries.
 	Error string `json:"error,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// CheckpointType is the sort of question a job parks at.
+// CheckpointType is the type of a question that parks a job.
 type CheckpointType string
 
 // The checkpoint types.
@@ -29,8 +29,8 @@ func (t CheckpointType) State() State {
 	return AwaitingInput
 }
 
-// Binding reports whether the reply decides about something that happens: such
-// a decision is never inferred from an ambiguous sentence.
+// Binding reports whether the reply decides about an effect. Such a decision is never inferred from
+// an ambiguous sentence.
 func (t CheckpointType) Binding() bool {
 	switch t {
 	case Review, Confirmation, ToolApproval:
@@ -41,71 +41,70 @@ func (t CheckpointType) Binding() bool {
 	return false
 }
 
-// CheckpointID identifies a checkpoint. It reads "chk_<partition>_<random>".
+// CheckpointID identifies a checkpoint. Its format is "chk_<partition>_<random>".
 type CheckpointID string
 
-// CheckpointStatus says whether a checkpoint still waits.
+// CheckpointStatus is the status of a checkpoint: waiting for a reply, or how it was closed.
 type CheckpointStatus string
 
 // The statuses. All but Open and Interpreting are final.
 const (
 	Open                CheckpointStatus = "open"
-	Interpreting        CheckpointStatus = "reading"   // a reply came, and Claude is asked what it means
+	Interpreting        CheckpointStatus = "reading"   // a reply arrived, and Claude interprets it
 	Answered            CheckpointStatus = "answered"  // a person replied
 	Superseded          CheckpointStatus = "clarified" // the reply was not clear: the checkpoint Next asks again
-	CheckpointExpired   CheckpointStatus = "expired"   // nobody replied in time
-	CheckpointCancelled CheckpointStatus = "cancelled" // the job ended otherwise
+	CheckpointExpired   CheckpointStatus = "expired"   // no reply in time
+	CheckpointCancelled CheckpointStatus = "cancelled" // the job ended before a reply
 )
 
 // CheckpointStatuses lists every status.
 var CheckpointStatuses = [...]CheckpointStatus{Open, Interpreting, Answered, Superseded, CheckpointExpired, CheckpointCancelled}
 
-// Waits reports whether a reply is still taken. One that is being read may be
-// followed by a further one, which supersedes that reading.
+// Waits reports whether a reply is still accepted. While one is being interpreted, another may
+// follow and supersede it.
 func (s CheckpointStatus) Waits() bool { return s == Open || s == Interpreting }
 
 // Checkpoint is a question to a person, see docs/people.md.
 type Checkpoint struct {
-	// ID is what a reply names; replies in a chat need not.
+	// ID identifies the checkpoint. A reply must name it, except in a chat.
 	ID CheckpointID `json:"id"`
-	// Type says what sort of question it is.
+	// Type is the type of the question.
 	Type CheckpointType `json:"type"`
-	// Status says whether it still waits for a reply.
+	// Status is open or reading while a reply is accepted, see CheckpointStatus.
 	Status CheckpointStatus `json:"status"`
-	// Message is the question as the person reads it.
+	// Message is the question as shown to the person.
 	Message string `json:"message"`
 	// Props is a JSON object that describes what is asked, see Props.
 	Props json.RawMessage `json:"props" jsonschema:"type=object"`
-	// RequestID is the job that waits; empty when something outside Ringback asked.
+	// RequestID is the waiting job; empty if a system outside Ringback asked.
 	RequestID ID `json:"requestId,omitempty"`
-	// SessionID and UserID say whom it is put to, and where.
+	// SessionID and UserID are the chat and the person that the question is addressed to.
 	SessionID string `json:"sessionId"`
 	UserID    string `json:"userId"`
 	// MessageID is the checkpoint's message in the session.
 	MessageID int64 `json:"messageId"`
-	// ToolCallID is the call of a tool in the chat that waits for the decision;
-	// empty where no call does.
+	// ToolCallID is the tool call in the chat that waits for the decision; empty if none does.
 	ToolCallID string `json:"toolCallId,omitempty"`
-	// Exchange is what was said since the question was first put, oldest first:
-	// replies that were not clear, or are being read, and what was asked back.
+	// Exchange is the conversation since the question was first asked, oldest first: replies that
+	// were not clear or are being interpreted, and follow-up questions.
 	Exchange []Utterance `json:"exchange,omitempty"`
-	// Round counts the replies that were taken to be read.
+	// Round counts the replies that were accepted for interpretation.
 	Round int `json:"-"`
-	// Held is whether Claude's call still waits for the reply, in the same turn.
+	// Held is true while Claude's call waits for the reply, in the same turn.
 	Held bool `json:"held,omitempty"`
 	// CreatedAt is when it was asked.
 	CreatedAt time.Time `json:"createdAt"`
-	// AnsweredAt is when it was closed; zero before.
+	// AnsweredAt is the time at which it was closed; zero until then.
 	AnsweredAt time.Time `json:"answeredAt,omitzero"`
-	// Reply is what the person answered; nil before.
+	// Reply is the person's answer; nil until then.
 	Reply *Reply `json:"reply,omitempty"`
-	// Next is the checkpoint that asks again where the reply was not clear.
+	// Next is the checkpoint that asks again if the reply was not clear.
 	Next CheckpointID `json:"next,omitempty"`
 }
 
-// StoppedCall returns the call of one of the CLI's tools that the checkpoint is about, and its tool:
-// if nobody answers in time, the turn ends at this call, and the next one continues from it. Both
-// are empty if the checkpoint is about something else.
+// StoppedCall returns the call of one of the CLI's tools that the checkpoint is about, and its
+// tool. If no reply comes in time, the turn ends at this call, and the next one continues from it.
+// Both are empty if the checkpoint is about something else.
 func (c Checkpoint) StoppedCall() (id, tool string) {
 	var p Props
 	if c.ToolCallID == "" || json.Unmarshal(c.Props, &p) != nil || p.Action != "" {
@@ -114,78 +113,78 @@ func (c Checkpoint) StoppedCall() (id, tool string) {
 	return c.ToolCallID, p.ToolName
 }
 
-// Props are the known fields of a checkpoint's props.
-// Others may stand beside them and are kept as they came.
+// Props are the known fields of a checkpoint's props. Other fields may be present; they are stored
+// unchanged.
 type Props struct {
 	CheckpointType   CheckpointType `json:"checkpoint_type,omitempty"`
 	AwaitingResponse bool           `json:"awaiting_response,omitempty"`
 	RunID            string         `json:"run_id,omitempty"`
-	// ErrorType is what went wrong, such as "validation".
+	// ErrorType is the type of the error, such as "validation".
 	ErrorType string `json:"error_type,omitempty"`
-	// ErrorField is the name of the value that is asked for.
+	// ErrorField is the name of the requested value.
 	ErrorField string `json:"error_field,omitempty"`
-	// CurrentValue is the value that was refused.
+	// CurrentValue is the rejected value.
 	CurrentValue json.RawMessage `json:"current_value,omitempty"`
 	// ValidValues are the values to choose from: strings or numbers.
 	ValidValues []any `json:"valid_values,omitempty"`
-	// Schema describes the values that are asked for: a flat JSON Schema object,
-	// the subset that MCP elicitation uses.
+	// Schema describes the requested values: a flat JSON Schema object, the subset that MCP
+	// elicitation uses.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// CurrentValues are values that are known already, by name.
+	// CurrentValues are values that are already known, by name.
 	CurrentValues map[string]any `json:"current_values,omitempty"`
 	// SuggestedReplies are texts to offer as buttons.
 	SuggestedReplies []string `json:"suggested_replies,omitempty"`
-	// ToolCallID, ToolName and ToolInput are the call that is to be allowed, Kind the
-	// job's kind and Rule what a yes for more than once permits.
+	// ToolCallID, ToolName and ToolInput describe the call to approve. Kind is the job's kind, and
+	// Rule what a standing approval would permit.
 	ToolCallID string          `json:"tool_call_id,omitempty"`
 	ToolName   string          `json:"tool_name,omitempty"`
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
 	Kind       string          `json:"kind,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
-	// Covers is what the rule lets through, with earlier calls as examples.
+	// Covers describes which calls the rule allows, with earlier calls as examples.
 	Covers *Covers `json:"covers,omitempty"`
-	// Action and Input are the action that is to be confirmed.
+	// Action and Input are the action to confirm.
 	Action string          `json:"action,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"`
-	// Asked is what is to be allowed, in parts, so that values cannot pose as the
-	// kind's words.
+	// Asked describes the operation to allow, split into segments so that values cannot pass for
+	// the kind's words.
 	Asked *Asked `json:"asked,omitempty"`
-	// Iteration is how often the change under review was steered already, and
-	// MaxIterations how often it may be.
+	// Iteration is the number of times the change under review was steered, and MaxIterations the
+	// limit.
 	Iteration     int `json:"iteration,omitempty"`
 	MaxIterations int `json:"max_iterations,omitempty"`
-	// OriginalQuestion is the question as it was first put, where this one asks again.
+	// OriginalQuestion is the first wording of the question, if this checkpoint asks again.
 	OriginalQuestion string `json:"original_question,omitempty"`
-	// OfferedChange is a reply that was a yes with a condition: "change it" hands it
-	// to Claude as what the person wants instead.
+	// OfferedChange is a reply that was a yes with a condition. "change it" passes it to Claude as
+	// what the person wants instead.
 	OfferedChange string `json:"offered_change,omitempty"`
-	// Trees are git's ids of exactly what is under review, by repository.
+	// Trees are the ids of the git trees under review, by repository.
 	Trees map[string]string `json:"trees,omitempty"`
-	// Yes and No are the answers to a confirmation, in its asker's own words.
+	// Yes and No are the answers to a confirmation, in the asker's own words.
 	Yes *AnswerProps `json:"yes,omitempty"`
 	No  *AnswerProps `json:"no,omitempty"`
-	// Preview is what the action would do, as the server has made it; an approval is of
-	// exactly this.
+	// Preview shows what the action would do, as produced by the server. An approval is valid only
+	// for exactly this preview.
 	Preview *Preview `json:"preview,omitempty"`
-	// ResumeURL is called with the reply when something outside Ringback asked.
+	// ResumeURL is called with the reply if a system outside Ringback asked.
 	ResumeURL string `json:"resume_url,omitempty"`
 }
 
-// AnswerProps is one of the two answers to a confirmation, worded in three ways.
+// AnswerProps is one of the two answers to a confirmation, in three wordings.
 type AnswerProps struct {
-	// Label is what its button says.
+	// Label is the label of its button.
 	Label string `json:"label"`
-	// Message is how it reads in the chat.
+	// Message is its text in the chat.
 	Message string `json:"message"`
-	// Also are further texts that mean the same.
+	// Also are more texts with the same meaning.
 	Also []string `json:"also,omitempty"`
 }
 
-// Decision is a person's yes or no.
+// Decision is a person's decision at a checkpoint.
 type Decision string
 
-// The decisions; Cancel withdraws the whole job. Steer asks for something else: at
-// a review for another round, else for another input. It allows nothing.
+// The decisions. Cancel withdraws the whole job. Steer requests something else: another round at a
+// review, a different input otherwise. It allows nothing.
 const (
 	Approve Decision = "approve"
 	Deny    Decision = "deny"
@@ -195,26 +194,25 @@ const (
 
 // Reply is a person's answer to a checkpoint.
 type Reply struct {
-	// Decision is given where the checkpoint asked for one, and for a cancellation.
+	// Decision is set if the checkpoint asked for one, and for a cancellation.
 	Decision Decision `json:"decision,omitempty"`
-	// Values are the values that were asked for, by name.
+	// Values are the requested values, by name.
 	Values map[string]any `json:"values,omitempty"`
-	// Text is what the person wrote, if they did.
+	// Text is the text that the person wrote, if any.
 	Text string `json:"text,omitempty"`
-	// Reason is why they said no, as far as it was understood, or what they want
-	// instead.
+	// Reason is the reason for a denial, as interpreted, or what they want instead.
 	Reason string `json:"reason,omitempty"`
-	// Confidence is how sure the reading of Text is, 0 to 1; 1 where nothing had to
-	// be understood.
+	// Confidence is the confidence in the interpretation of Text, 0 to 1; 1 if nothing had to be
+	// interpreted.
 	Confidence float64 `json:"confidence,omitempty"`
-	// Exchange is all that was said from the question to this answer, oldest first,
-	// where it took more than one message.
+	// Exchange is the conversation from the question to this answer, oldest first, if it took more
+	// than one message.
 	Exchange []Utterance `json:"exchange,omitempty"`
 	// MessageID is the person's message in the session.
 	MessageID int64 `json:"messageId,omitempty"`
 }
 
-// UnmarshalJSON lets the numbers among the values keep their digits, as json.Number.
+// UnmarshalJSON decodes numbers in the values as json.Number, so they keep all digits.
 func (r *Reply) UnmarshalJSON(text []byte) error {
 	type plain Reply
 	return UnmarshalExact(text, (*plain)(r))

@@ -9,7 +9,7 @@ import (
 	"ringback/internal/job"
 )
 
-// Of each code, the console and the document say the same of what to do.
+// The console and the documentation give the same remedy for every code.
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("job.go")

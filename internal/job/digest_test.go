@@ -6,7 +6,7 @@ import (
 	"ringback/internal/job"
 )
 
-// Digests are stored: what was kept by an earlier version is still recognised.
+// Digests are stored: those of an earlier version must still match.
 func TestDigestsStayTheSame(t *testing.T) {
 	t.Parallel()
 	if got, want := job.Digest([]byte("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; got != want {

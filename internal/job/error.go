@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// ErrorKind classifies what went wrong, so that each way in (HTTP, WebSocket,
-// command line) can say it in its own way.
+// ErrorKind classifies an error, so that each interface (HTTP, WebSocket, command line) can report
+// it in its own way.
 type ErrorKind string
 
 // The kinds of errors.
 const (
 	Invalid      ErrorKind = "invalid"      // the request is malformed or breaks a schema
 	Unauthorized ErrorKind = "unauthorized" // no credentials, or wrong ones
-	Forbidden    ErrorKind = "forbidden"    // known, but not allowed
+	Forbidden    ErrorKind = "forbidden"    // known, but not permitted
 	NotFound     ErrorKind = "not_found"
 	Conflict     ErrorKind = "conflict" // does not apply in the current state
 	TooLarge     ErrorKind = "too_large"
 	Unsupported  ErrorKind = "unsupported"  // wrong content type
-	TooMany      ErrorKind = "too_many"     // too fast
-	Unavailable  ErrorKind = "unavailable"  // the store is away; try again
-	Internal     ErrorKind = "internal"     // our fault
-	Method       ErrorKind = "wrong_method" // the path exists, the method does not
+	TooMany      ErrorKind = "too_many"     // rate-limited
+	Unavailable  ErrorKind = "unavailable"  // the store is unavailable; try again
+	Internal     ErrorKind = "internal"     // a bug or fault in Ringback
+	Method       ErrorKind = "wrong_method" // the path exists, but not for this method
 )
 
-// Detail is one thing wrong with a request, placed so that the sender can mend it.
+// Detail is one fault in a request, with its location so that the sender can fix it.
 type Detail struct {
 	// Path is the JSON pointer (RFC 6901) of the offending value; "" is the whole body.
 	Path string `json:"path"`
-	// Message says what was found and what is allowed.
+	// Message describes what was found and what is allowed.
 	Message string `json:"message"`
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// Pointer returns the JSON pointer (RFC 6901) that leads through these keys.
+// Pointer returns the JSON pointer (RFC 6901) for a path of keys.
 func Pointer(keys ...string) string {
 	var b strings.Builder
 	for _, key := range keys {
@@ -46,17 +46,17 @@ func Pointer(keys ...string) string {
 	return b.String()
 }
 
-// Error is an error that people and Claude read. It is the body of every
-// answer that is not a success.
+// Error is an error for people and Claude to read. It is the body of every unsuccessful response.
 type Error struct {
 	Kind ErrorKind `json:"-"`
-	// Message says briefly what is wrong.
+	// Message is a short description of the error.
 	Message string `json:"error"`
-	// Details name each wrong field, at most 20.
+	// Details describe each wrong field, at most 20.
 	Details []Detail `json:"details,omitempty"`
-	// Hint says what to do about it.
+	// Hint describes what to do about it.
 	Hint string `json:"hint,omitempty"`
-	// RetryAfter is when to send the request again; 0: soon, if at all.
+	// RetryAfter is the time to wait before sending the request again. If it is 0, the request can
+	// be sent again soon, if at all.
 	RetryAfter time.Duration `json:"-"`
 	// Cause is for the log only.
 	Cause error `json:"-"`
@@ -73,14 +73,14 @@ func HasKind(err error, kind ErrorKind) bool {
 	return ok && e.Kind == kind
 }
 
-// InvalidField is the error for a request of which one field is wrong.
+// InvalidField returns the error for a request with one wrong field.
 func InvalidField(path, message string) *Error {
 	e := Errorf(Invalid, "Invalid request")
 	e.Details = []Detail{{Path: path, Message: message}}
 	return e
 }
 
-// UnknownName is InvalidField for a value that is none of those allowed.
+// UnknownName is InvalidField for a value that is not one of those allowed.
 func UnknownName[T ~string](path, found string, allowed []T) *Error {
 	names := make([]string, len(allowed))
 	for i, name := range allowed {
@@ -89,7 +89,7 @@ func UnknownName[T ~string](path, found string, allowed []T) *Error {
 	return InvalidField(path, fmt.Sprintf("found %q; allowed: %s", found, strings.Join(names, ", ")))
 }
 
-// WithHint adds what to do about the error.
+// WithHint sets what to do about the error.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
@@ -106,27 +106,27 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Contended is the error where a job is changed by so many at once that a command found
-// no moment for it.
+// Contended returns the error for a job that so many requests change at once that a command was
+// never applied.
 func Contended() *Error {
 	return Errorf(Unavailable, "The job is changed by many at once").
 		WithHint("Nothing was changed. Send the same request again in a few seconds.")
 }
 
-// NoJob is the error for a job that does not exist.
+// NoJob returns the error for a job that does not exist.
 func NoJob(id ID) error {
 	return Errorf(NotFound, "No job has the requestId %q", string(id)).
 		WithHint("It may have been removed after its retention time. GET /api/jobs lists the jobs there are.")
 }
 
-// NoCheckpoint is the error for a checkpoint that does not exist.
+// NoCheckpoint returns the error for a checkpoint that does not exist.
 func NoCheckpoint(id CheckpointID) error {
 	return Errorf(NotFound, "No checkpoint has the id %q", string(id)).
 		WithHint("GET /api/checkpoints?status=open lists those that wait for a reply.")
 }
 
-// ClosedCheckpoint is the error for a reply to a checkpoint that no longer waits, or
-// not for that reply.
+// ClosedCheckpoint returns the error for a reply to a checkpoint that no longer waits, or not for
+// that reply.
 func ClosedCheckpoint(id CheckpointID, status CheckpointStatus) error {
 	why := map[CheckpointStatus]string{
 		Answered:            "It was already answered: the first reply stands.",

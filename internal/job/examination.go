@@ -1,32 +1,31 @@
 package job
 
-// Finding is something stored that does not fit the records of jobs and checkpoints. The
-// records are the truth: from them follows in which lists they are, who holds a worker,
-// what waits, and which clocks run.
+// Finding is stored data that does not match the records of jobs and checkpoints. The records are
+// authoritative: the lists, slots, queues and timers are derived from them.
 type Finding struct {
-	// Problem says what is wrong.
+	// Problem describes what is wrong.
 	Problem string `json:"problem"`
-	// Key is where, without the prefix of the partition, and Member what of it; empty for
-	// all of it.
+	// Key is the key in the store, without the prefix of the partition. Member is the member of it,
+	// or empty for the whole key.
 	Key    string `json:"key"`
 	Member string `json:"member,omitempty"`
-	// RequestID is the job that it is about; empty for none.
+	// RequestID is the affected job; empty if none.
 	RequestID ID `json:"requestId,omitempty"`
-	// Mended is whether it was put right.
+	// Mended is true if it was repaired.
 	Mended bool `json:"mended"`
 }
 
-// MaxFindings is how many findings an examination shows.
+// MaxFindings is the maximum number of findings that an examination lists.
 const MaxFindings = 1000
 
-// Examination is what was found in a store.
+// Examination is the result of checking a store.
 type Examination struct {
-	// Found counts the findings, and Mended those that were put right.
+	// Found counts the findings, and Mended those that were repaired.
 	Found  int `json:"found"`
 	Mended int `json:"mended"`
 	// Findings are the first MaxFindings.
 	Findings []Finding `json:"findings"`
-	// Notifications count those that have not got through, by receiver.
+	// Notifications counts the undelivered ones, by receiver.
 	Notifications []NotificationCount `json:"notifications,omitempty"`
 }
 

@@ -2,15 +2,15 @@ package job
 
 import "strings"
 
-// The words that ids begin with.
+// The prefixes of ids.
 const (
 	JobIDs        = "req"
 	CheckpointIDs = "chk"
 	ApprovalIDs   = "apr"
 )
 
-// MinIDPrefix is how many characters of an id's random part name it at least:
-// of a hundred thousand jobs, one in ten thousand shares its first six with another.
+// MinIDPrefix is the minimum length of a prefix of an id's random part: among a hundred thousand
+// jobs, one in ten thousand shares its first six characters with another.
 const MinIDPrefix = 6
 
 const (
@@ -19,15 +19,14 @@ const (
 	alphabet     = "abcdefghijklmnopqrstuvwxyz234567"
 )
 
-// IDPrefix is what people write for an id, which reads
-// "<word>_<partition>_<random>": the whole of it, or the beginning of its random
-// part, with or without what stands before that.
+// IDPrefix is an id as people enter it. The full form is "<word>_<partition>_<random>"; a prefix of
+// the random part will do, with or without what comes before it.
 type IDPrefix struct {
 	word, partition, random string
 }
 
-// ParseIDPrefix reads text as an id of a word, JobIDs say, or its beginning. ok is
-// false for text that cannot be one, however it went on.
+// ParseIDPrefix parses text as an id of a word, such as JobIDs, or as its beginning. ok is false if
+// no id can begin with the text.
 func ParseIDPrefix(word, text string) (p IDPrefix, ok bool) {
 	p = IDPrefix{word: word, random: strings.ToLower(strings.TrimSpace(text))}
 	p.random = strings.TrimPrefix(p.random, word+"_")
@@ -40,19 +39,19 @@ func ParseIDPrefix(word, text string) (p IDPrefix, ok bool) {
 	return p, ok && len(p.random) <= randomLength && strings.Trim(p.random, alphabet) == ""
 }
 
-// TooShort reports whether it says too little to look for.
+// TooShort reports whether it is too short for a search.
 func (p IDPrefix) TooShort() bool { return len(p.random) < MinIDPrefix }
 
-// Complete reports whether it is a whole id, which need not be looked for.
+// Complete reports whether it is a whole id, which needs no search.
 func (p IDPrefix) Complete() bool { return p.partition != "" && len(p.random) == randomLength }
 
-// In reports whether ids that begin so can be in a partition, given as its two
-// digits, and how they begin there.
+// In returns how ids with this prefix begin in a partition, which is given as its two digits. ok
+// reports whether the partition can contain such ids.
 func (p IDPrefix) In(partition string) (beginning string, ok bool) {
 	return p.word + "_" + partition + "_" + p.random, p.partition == "" || p.partition == partition
 }
 
-// Matches reports whether an id begins so.
+// Matches reports whether an id has this prefix.
 func (p IDPrefix) Matches(id string) bool {
 	word, rest, _ := strings.Cut(id, "_")
 	partition, random, _ := strings.Cut(rest, "_")
@@ -67,8 +66,8 @@ func (p IDPrefix) String() string {
 	return p.word + "_" + p.partition + "_" + p.random
 }
 
-// Short returns the form of an id that lists show, which any command takes. An
-// id that is not of ours stays as it is.
+// Short returns the short form of an id for lists, which every command accepts. An id in another
+// format is returned unchanged.
 func (id ID) Short() string {
 	if p, ok := ParseIDPrefix(JobIDs, string(id)); ok && p.Complete() {
 		return p.random[:shortLength]
@@ -76,8 +75,8 @@ func (id ID) Short() string {
 	return string(id)
 }
 
-// Short is ID.Short for a checkpoint. It keeps its first word, by which a
-// reply tells it from what is said.
+// Short is ID.Short for a checkpoint. It keeps the prefix "chk", which distinguishes it from text
+// in a reply.
 func (id CheckpointID) Short() string { return shortWithWord(CheckpointIDs, string(id)) }
 
 // ShortApproval is ID.Short for a standing approval.

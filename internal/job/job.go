@@ -6,109 +6,104 @@ import (
 	"time"
 )
 
-// ID identifies a job. On the wire it is called requestId. It reads
-// "req_<partition>_<random>"; only the store looks inside.
+// ID identifies a job. In JSON it is called requestId. Its format is "req_<partition>_<random>";
+// only the store interprets it.
 type ID string
 
-// Job is the whole record of one piece of work of one kind for one user, as
-// GET /api/jobs/:id shows it. Times are UTC.
+// Job is the complete record of a job: one piece of work of one kind for one user, as returned by
+// GET /api/jobs/:id. Times are UTC.
 type Job struct {
-	// ID is the job's id; every callback of its Claude repeats it.
+	// ID is the job's id. Claude repeats it in every callback.
 	ID ID `json:"requestId"`
-	// Kind names the prompt, schemas and policy the job runs under.
+	// Kind names the prompt, schemas and policy of the job.
 	Kind string `json:"kind"`
-	// KindVersion is the version of the kind under which the job began and ends: the hex
-	// SHA-256 of what its prompt and schemas were.
+	// KindVersion is the version of the kind from the job's creation to its end: the hex SHA-256 of
+	// its prompt and schemas.
 	KindVersion string `json:"kindVersion"`
-	// Title is what the kind calls the job, by its input; empty if the kind has no title. Values of the
-	// input are literals: in quotes, with what is not seen as escapes.
+	// Title is composed by the kind from the input; empty if the kind has no title. Values of the
+	// input are quoted, with invisible characters as escapes.
 	Title string `json:"title,omitempty"`
-	// Tags are the words by which whoever asked for the job groups it with others, in their order.
+	// Tags are the caller's words for grouping jobs, in the caller's order.
 	Tags []string `json:"tags,omitempty"`
-	// UserID is the person the job belongs to; only they receive its events.
+	// UserID is the owner of the job; only this person receives its events.
 	UserID string `json:"userId"`
 	// SessionID is the chat that the job's messages belong to.
 	SessionID string `json:"sessionId"`
-	// State is where the job stands, see State.
+	// State is the job's state, see State.
 	State State `json:"status"`
-	// Phase says what is going on within State; empty where there is nothing more to
-	// say.
+	// Phase describes what happens within State; empty if there is nothing to add.
 	Phase Phase `json:"phase,omitempty"`
-	// PhaseUntil is until when it goes on at least: when the next attempt is made;
-	// zero where that is not known.
+	// PhaseUntil is the earliest end of the phase: the time of the next attempt. It is zero if
+	// unknown.
 	PhaseUntil time.Time `json:"phaseUntil,omitzero"`
-	// Queue is what a job waits behind that waits for a worker; nil for any other.
+	// Queue is the job's place in the queue while it waits for a worker; nil otherwise.
 	Queue *QueuePlace `json:"queue,omitempty"`
-	// Simulated is whether a stand-in plays Claude, so that whatever is said and
-	// submitted is made up: asked for by Options, or for want of a CLI.
+	// Simulated is true if a stand-in plays Claude, so that all text and results are made up.
+	// Either Options requests it, or no CLI is available.
 	Simulated bool `json:"simulated,omitempty"`
-	// Input is what was asked for, valid under the kind's input schema.
+	// Input is the request, valid under the kind's input schema.
 	Input json.RawMessage `json:"input" jsonschema:"type=object"`
-	// Options are the caller's wishes for this job alone.
+	// Options are the caller's settings for this job.
 	Options Options `json:"options,omitzero"`
 	// Activity is the latest progress that Claude reported; nil before the first.
 	Activity *Activity `json:"activity,omitempty"`
-	// Result is what Claude submitted, valid under the kind's result schema; nil
-	// until it was accepted.
+	// Result is the result that Claude submitted, valid under the kind's result schema; nil until
+	// it is accepted.
 	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
-	// Submitted is whether this turn has submitted a change, which is to be captured
-	// for review.
+	// Submitted is true if this turn has submitted a change that must be captured for review.
 	Submitted bool `json:"-"`
-	// Node is the node that ran the latest turn, and has the files of the job's
-	// working directory; empty before the first.
+	// Node is the node that ran the latest turn and has the files of the job's working directory;
+	// empty before the first turn.
 	Node string `json:"-"`
-	// Error says in words for a person why an expired, failed, rejected or
-	// cancelled job ended.
+	// Error is the reason, for people, why an expired, failed, rejected or cancelled job ended.
 	Error string `json:"error,omitempty"`
-	// ErrorCode says the same for programs, see the Code constants.
+	// ErrorCode is the same reason for programs, see the Code constants.
 	ErrorCode Code `json:"errorCode,omitempty"`
-	// Checkpoint is the question the job waits at; nil when it does not wait.
+	// Checkpoint is the question that the job waits for; nil if it does not wait.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
-	// Turn counts the turns started so far; the running one is the last.
+	// Turn counts the turns started so far, so it is also the number of the latest one.
 	Turn int `json:"turn"`
-	// Attempt counts turns in a row that ended without a result; at MaxAttempts the
-	// job has failed.
+	// Attempt counts consecutive turns that ended without a result. At MaxAttempts the job fails.
 	Attempt     int `json:"attempt,omitempty"`
 	MaxAttempts int `json:"maxAttempts,omitempty"`
-	// LastFailure is how the latest turn that failed ended; nil when none has. It
-	// is kept while the job is tried again, and after it has succeeded.
+	// LastFailure is the latest failed turn's failure; nil if none has failed. It is kept while the
+	// job is retried, and after it has succeeded.
 	LastFailure *Failure `json:"lastFailure,omitempty"`
-	// Words are the latest messages that people have written to the job, and whether Claude has
-	// heard them: all that wait, and of the others the last.
+	// Words are the latest messages of people to the job, with their status: all that wait, and the
+	// last of those that Claude has read.
 	Words []Word `json:"words,omitempty"`
-	// Interrupt is the latest request to stop what a turn does; nil for none.
+	// Interrupt is the latest request to stop part of a turn; nil for none.
 	Interrupt *Interrupt `json:"interrupt,omitempty"`
-	// CLIVersions are the versions of the Claude CLI that ran the turns, oldest first: the first one, and
-	// then each change. Of more than 50, the latest are kept.
+	// CLIVersions are the versions of the Claude CLI that ran the turns, oldest first: the first
+	// one, and every change. Only the latest 50 are kept.
 	CLIVersions []CLIVersion `json:"cliVersions,omitempty"`
-	// Usage sums what all turns used.
+	// Usage is the sum over all turns.
 	Usage Usage `json:"usage"`
-	// BudgetUSD is what the job may cost in US dollars, over all attempts and rounds; 0: no
-	// limit of its own.
+	// BudgetUSD is the job's budget in US dollars, over all attempts and rounds; 0 means no limit
+	// of its own.
 	BudgetUSD float64 `json:"budgetUsd,omitempty"`
-	// Audit is the end of its audit log, by which a log that was tampered with is known;
-	// nil while nothing is in it.
+	// Audit is the end of the audit log, which reveals a log that was tampered with; nil while the
+	// log is empty.
 	Audit *AuditHead `json:"audit,omitempty"`
-	// CreatedAt is when the job was asked for.
+	// CreatedAt is when the job was requested.
 	CreatedAt time.Time `json:"createdAt"`
 	// UpdatedAt is when the record last changed.
 	UpdatedAt time.Time `json:"updatedAt"`
-	// Deadline is when the clock that runs now (callback or human) expires the
-	// job; zero when none runs.
+	// Deadline is the time at which the running timer (callback or human) expires the job; zero
+	// when none runs.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// FinishedAt is when the job reached a terminal state; zero before.
+	// FinishedAt is the time at which the job reached a terminal state; zero until then.
 	FinishedAt time.Time `json:"finishedAt,omitzero"`
 }
 
-// Options are the caller's wishes for one job.
+// Options are the caller's settings for one job.
 type Options struct {
-	// Simulate asks for a stand-in instead of Claude, see Simulation.
+	// Simulate requests a stand-in for Claude, see Simulation.
 	Simulate Simulation `json:"simulate,omitempty"`
-	// Priority decides who goes first when workers are scarce; empty means the
-	// kind's own.
+	// Priority decides which job goes first when workers are scarce; empty for the kind's own.
 	Priority Priority `json:"priority,omitempty"`
-	// BudgetUSD is what the job may cost in US dollars; 0 means the kind's own budget. Only
-	// back ends may ask for more than that.
+	// BudgetUSD is the job's budget in US dollars; 0 for the kind's budget. Only back ends may
+	// request more than that.
 	BudgetUSD float64 `json:"budgetUsd,omitempty" jsonschema:"minimum=0,maximum=10000"`
 }
 
@@ -118,34 +113,33 @@ type Simulation string
 const (
 	// SimulateNone runs the configured Claude.
 	SimulateNone Simulation = ""
-	// SimulateManual starts nothing: a person plays Claude with curl.
+	// SimulateManual starts no process: a person plays Claude with curl.
 	SimulateManual Simulation = "manual"
 	// SimulateSuccess runs the simulated Claude, which succeeds.
 	SimulateSuccess Simulation = "success"
-	// SimulateRepair runs the simulated Claude, which first submits an invalid
-	// result, reads the answer and repairs it.
+	// SimulateRepair runs the simulated Claude, which first submits an invalid result, then reads
+	// the error and repairs it.
 	SimulateRepair Simulation = "repair"
-	// SimulateFailure runs the simulated Claude, which reports that it cannot do
-	// the job.
+	// SimulateFailure runs the simulated Claude, which reports that it cannot do the job.
 	SimulateFailure Simulation = "failure"
 	// SimulateSilence runs the simulated Claude, which never calls back.
 	SimulateSilence Simulation = "silence"
 )
 
-// Simulations lists every Simulation a caller may ask for by name.
+// Simulations lists every Simulation that a caller may request by name.
 var Simulations = [...]Simulation{SimulateManual, SimulateSuccess, SimulateRepair, SimulateFailure, SimulateSilence}
 
 // Priority orders jobs that wait for a worker.
 type Priority string
 
 const (
-	// Interactive jobs have a person waiting and go first.
+	// Interactive jobs have a person waiting, and go first.
 	Interactive Priority = "interactive"
-	// Batch jobs run when no interactive job waits, and now and then between.
+	// Batch jobs run when no interactive job waits, and occasionally in between.
 	Batch Priority = "batch"
 )
 
-// ActivityType is what Claude says it is doing.
+// ActivityType is the type of work that Claude reports.
 type ActivityType string
 
 // The activity types; Querying is the default.
@@ -157,31 +151,30 @@ const (
 
 // Activity is one progress report.
 type Activity struct {
-	// Message is what a person reads.
+	// Message is the text for people.
 	Message string `json:"message"`
 	// Type is the phase of the work.
 	Type ActivityType `json:"type"`
-	// Progress is the share done in percent, 0 to 100.
+	// Progress is the completed share in percent, 0 to 100.
 	Progress float64 `json:"progress"`
 }
 
-// Usage is what turns consumed: counted from the answers of the model's API by the server if
-// it passes the requests on, or else as the CLI reports it.
+// Usage is the consumption of turns. If the server proxies the requests to the model's API, it
+// counts from the responses; otherwise, these are the CLI's figures.
 type Usage struct {
-	// InputTokens counts tokens read, cached ones included.
+	// InputTokens counts input tokens, including cached ones.
 	InputTokens int64 `json:"inputTokens"`
-	// OutputTokens counts tokens written.
+	// OutputTokens counts output tokens.
 	OutputTokens int64 `json:"outputTokens"`
-	// CacheReadTokens and CacheWriteTokens are those of InputTokens that were read from the
-	// cache and written to it.
+	// CacheReadTokens and CacheWriteTokens count those of InputTokens that were read from the cache
+	// or written to it.
 	CacheReadTokens  int64 `json:"cacheReadTokens,omitempty"`
 	CacheWriteTokens int64 `json:"cacheWriteTokens,omitempty"`
-	// CostUSD is what they cost in US dollars: by the table of prices, or else the CLI's own
-	// estimate.
+	// CostUSD is the cost in US dollars: from the price table, or else the CLI's own estimate.
 	CostUSD float64 `json:"costUsd"`
 }
 
-// Plus adds what one more turn used.
+// Plus returns the sum of both.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{
 		InputTokens:      u.InputTokens + v.InputTokens,
@@ -192,61 +185,61 @@ func (u Usage) Plus(v Usage) Usage {
 	}
 }
 
-// Failure is how a turn ended that brought no result.
+// Failure describes a turn that ended without a result.
 type Failure struct {
-	// Turn is which one, from 1.
+	// Turn is the number of the turn, from 1.
 	Turn int `json:"turn"`
-	// ErrorCode says for programs, Error for people what went wrong.
+	// ErrorCode is the reason for programs, and Error the reason for people.
 	ErrorCode Code   `json:"errorCode"`
 	Error     string `json:"error"`
-	// Time is when it was booked, by the store's clock.
+	// Time is the time at which it was recorded, by the store's clock.
 	Time time.Time `json:"time"`
 }
 
-// Code says for programs why a job ended without a result.
+// Code is the reason, for programs, why a job ended without a result.
 type Code string
 
 // The codes of jobs that ended without a result.
 const (
 	CodeCallbackTimeout Code = "callback_timeout" // no result within CALLBACK_TIMEOUT of the turn's start
 	CodeQueueTimeout    Code = "queue_timeout"    // no worker became free in time
-	CodeHumanTimeout    Code = "human_timeout"    // nobody answered within HUMAN_TIMEOUT
+	CodeHumanTimeout    Code = "human_timeout"    // no reply within HUMAN_TIMEOUT
 	CodeSpawnFailed     Code = "spawn_failed"     // the CLI could not be started
 	CodeNoCallback      Code = "exited_without_callback"
 	CodeCrashed         Code = "cli_failed"      // the CLI exited with an error
-	CodeOutputLimit     Code = "output_limit"    // the CLI printed more than is kept
-	CodeStalled         Code = "stalled"         // the turn hung: see stall_timeout and tool_timeout of its kind
+	CodeOutputLimit     Code = "output_limit"    // the CLI printed more than the limit
+	CodeStalled         Code = "stalled"         // the turn hung: see the kind's stall_timeout and tool_timeout
 	CodeBudget          Code = "budget"          // the kind's spending limit for one turn was reached
-	CodeBudgetExceeded  Code = "budget_exceeded" // a budget of the job or of the day is used up
+	CodeBudgetExceeded  Code = "budget_exceeded" // a budget of the job or of the day is exhausted
 	CodeGaveUp          Code = "claude_failed"   // Claude itself reported that it cannot do the job
 	CodeInvalidResult   Code = "invalid_result"
 	CodeKindGone        Code = "kind_missing"  // the job's version of its kind cannot be read
-	CodeNoCallbacks     Code = "callbacks_off" // the kind works by callbacks, and the server takes none (USE_CALLBACK_CLAUDE)
+	CodeNoCallbacks     Code = "callbacks_off" // the kind needs callbacks, and the server accepts none (USE_CALLBACK_CLAUDE)
 	CodeCancelled       Code = "cancelled"
 	CodeRejected        Code = "rejected"        // a person rejected the change
 	CodeWorkspace       Code = "workspace"       // a repository could not be cloned
 	CodeFinalize        Code = "finalize_failed" // the change could not be published
 )
 
-// The codes of turns that ended at a limit of Claude's, which is no failure of their jobs.
-// A job has one in LastFailure while it waits for the limit's end.
+// The codes of turns that ended at a rate limit of Claude's, which is not a failure of the job. The
+// job has one in LastFailure while it waits for the end of the limit.
 const (
-	CodeUsageLimit Code = "usage_limit"  // what the account may use is used up
+	CodeUsageLimit Code = "usage_limit"  // the account's usage is exhausted
 	CodeRateLimit  Code = "rate_limited" // too many requests at once
-	CodeOverloaded Code = "overloaded"   // the model's API has no room
-	CodeSignedOut  Code = "signed_out"   // the API does not know the key, or the sign-in has expired
+	CodeOverloaded Code = "overloaded"   // the model's API is overloaded
+	CodeSignedOut  Code = "signed_out"   // the API rejects the key, or the sign-in has expired
 )
 
-// LimitCodes are the codes of limits of Claude's.
+// LimitCodes are the codes of Claude's rate limits.
 var LimitCodes = [...]Code{CodeUsageLimit, CodeRateLimit, CodeOverloaded, CodeSignedOut}
 
-// IsLimit reports whether a code is that of a limit of Claude's.
+// IsLimit reports whether c is the code of a rate limit.
 func (c Code) IsLimit() bool { return slices.Contains(LimitCodes[:], c) }
 
-// ReservedUserPrefix begins the names of users that no caller may be: what
-// Ringback does on its own behalf belongs to them.
+// ReservedUserPrefix begins the names of the users under which Ringback acts on its own behalf. No
+// caller may use such a name.
 const ReservedUserPrefix = "ringback:"
 
-// ReaderPrefix begins the name of the user for whom Claude reads another's
-// replies: it is followed by that other's id.
+// ReaderPrefix begins the name of the user under which Claude interprets another user's replies.
+// The other user's id follows.
 const ReaderPrefix = ReservedUserPrefix + "reader:"

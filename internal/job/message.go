@@ -7,17 +7,17 @@ import (
 	"ringback/internal/excerpt"
 )
 
-// Sender says who a message is from.
+// Sender is the author of a message.
 type Sender string
 
 // The senders.
 const (
 	FromUser      Sender = "user"
 	FromAssistant Sender = "assistant"
-	FromTool      Sender = "tool" // a role only: what a tool gave back
+	FromTool      Sender = "tool" // only as a role: the output of a tool
 )
 
-// MessageType says what sort of message it is; the field is free, these are ours.
+// MessageType is the type of a message. Any value is allowed; these are Ringback's.
 type MessageType string
 
 // The message types that Ringback itself writes.
@@ -26,8 +26,8 @@ const (
 	CheckpointMessage MessageType = "hitl_checkpoint"
 	ToolMessage       MessageType = "tool"
 	ResultMessage     MessageType = "result"
-	NoticeMessage     MessageType = "notice" // what became of a job, in words
-	WhichMessage      MessageType = "which"  // asks which of several questions a reply is about; nobody else writes it
+	NoticeMessage     MessageType = "notice" // the end of a job, in words
+	WhichMessage      MessageType = "which"  // asks which of several questions a reply is about; only Ringback writes it
 )
 
 // Message is one entry of a session: see "The chat" in docs/people.md.
@@ -36,39 +36,39 @@ type Message struct {
 	ID int64 `json:"id"`
 	// CreatedAt is when it was stored.
 	CreatedAt time.Time `json:"createdAt"`
-	// UpdatedAt is when it last changed: when a call that it shows ended, or the
-	// question that it puts was closed.
+	// UpdatedAt is the time of its last change: when a call that it shows ended, or when its
+	// question was closed.
 	UpdatedAt time.Time `json:"updatedAt"`
 	MessageBody
 }
 
-// Utterance is what one side said, as others are told of it.
+// Utterance is one contribution to a conversation.
 type Utterance struct {
 	Sender  Sender `json:"sender"`
 	Content string `json:"content"`
 }
 
-// MessageBody is a message without what the store adds.
+// MessageBody is a message without the fields that the store adds.
 type MessageBody struct {
 	SessionID string `json:"sessionId"`
 	UserID    string `json:"userId"`
-	// Sender is user or assistant; Role says the same in the AI SDK's word.
+	// Sender is user or assistant. Role is the same in the AI SDK's terms.
 	Sender Sender `json:"sender"`
 	Role   Sender `json:"role"`
 	// Content is the message as text.
 	Content string `json:"content"`
-	// Parts are what it consists of, see Part; always present.
+	// Parts are the parts of the message, see Part; always present.
 	Parts       []Part      `json:"parts"`
 	MessageType MessageType `json:"messageType,omitempty"`
-	// Destination is whom an outside orchestrator sent it to.
+	// Destination is the recipient that an outside orchestrator gave.
 	Destination string `json:"destination,omitempty"`
-	// LogID is the sender's own id of the run.
+	// LogID is the sender's id of the run.
 	LogID string `json:"logId,omitempty"`
-	// RequestID is the job it belongs to; empty for none of ours.
+	// RequestID is the job it belongs to; empty if it belongs to none.
 	RequestID ID `json:"requestId,omitempty"`
-	// CheckpointID is set on the message that puts a checkpoint.
+	// CheckpointID is set if the message asks a checkpoint's question.
 	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
-	// Props is a JSON object of further facts, see Props and ReplyProps.
+	// Props is a JSON object with additional data, see Props and ReplyProps.
 	Props json.RawMessage `json:"props,omitempty" jsonschema:"type=object"`
 	// Hearing is set if the message is for Claude.
 	Hearing *Hearing `json:"hearing,omitempty"`
@@ -82,7 +82,7 @@ type ReplyProps struct {
 	CheckpointMessageID int64          `json:"checkpoint_message_id"`
 }
 
-// PartType says what a part of a message is.
+// PartType is the type of a part of a message.
 type PartType string
 
 // The part types.
@@ -92,10 +92,10 @@ const (
 	ToolResultPart PartType = "tool-result"
 )
 
-// PartState says how far a tool call is (the AI SDK's words).
+// PartState is the state of a tool call, in the AI SDK's terms.
 type PartState string
 
-// DeniedByUser begins what Claude is told of a tool call that a person denied.
+// DeniedByUser begins the output that Claude receives for a tool call that a person denied.
 const DeniedByUser = "The user denied this."
 
 // The states of tool parts.
@@ -109,35 +109,36 @@ const (
 // Part is one piece of a message.
 type Part struct {
 	Type PartType `json:"type"`
-	// Text is what a text part says.
+	// Text is the text of a text part.
 	Text string `json:"text,omitempty"`
-	// ToolCallID joins a tool's call and its result: a chat has one part of each.
+	// ToolCallID links a tool call to its result. A chat has one part of each.
 	ToolCallID string `json:"toolCallId,omitempty"`
 	ToolName   string `json:"toolName,omitempty"`
-	// State is how far a call is: that of its result once it has one.
+	// State is the state of the call. Once it has a result, it is the state of the result.
 	State PartState `json:"state,omitempty"`
-	// Input is what the tool is called with; Output is what it gave back, and in a
-	// call that waits for a person's confirmation, what Claude is answered meanwhile.
+	// Input is the tool's input, and Output its output. While the call waits for a person's
+	// confirmation, Output is the interim answer to Claude.
 	Input  json.RawMessage `json:"input,omitempty"`
 	Output json.RawMessage `json:"output,omitempty"`
 }
 
-// OfTool reports whether a part is a call of a tool, or the end of one.
+// OfTool reports whether a part is a tool call or its result.
 func (p Part) OfTool() bool { return p.Type != TextPart }
 
-// Text returns a message body of one text part.
+// Text returns a message body with one text part.
 func Text(sender Sender, content string) MessageBody {
 	return MessageBody{Sender: sender, Role: sender, Content: content, Parts: []Part{{Type: TextPart, Text: content}}, MessageType: TextMessage}
 }
 
-// maxWords is how much of a result without words the chat shows, in bytes.
+// maxWords is the maximum number of bytes that the chat shows of a result without text, or of an
+// input.
 const maxWords = 2000
 
-// NewResultMessage returns the message that tells a chat of a result: the first of
-// its fields that speaks to a person, or the result itself.
+// NewResultMessage returns the message that shows a result in a chat: the first field that contains
+// text for a person, or the result itself.
 func NewResultMessage(result json.RawMessage) MessageBody {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(result, &fields) // a result that is no object has no fields
+	_ = json.Unmarshal(result, &fields) // a result that is not an object has no fields
 	for _, name := range [...]string{"message", "summary", "answer", "reasoning", "text"} {
 		var text string
 		if json.Unmarshal(fields[name], &text) == nil && text != "" {
@@ -153,7 +154,7 @@ func resultMessage(text string) MessageBody {
 	return m
 }
 
-// NewRequestMessage returns the message by which a job's user asked for it.
+// NewRequestMessage returns the message with which the user requested a job.
 func NewRequestMessage(kind string, input map[string]any) MessageBody {
 	for _, name := range [...]string{"prompt", "message", "request", "task"} {
 		if text, ok := input[name].(string); ok && text != "" {

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// NameRule says which names callers may give to something.
+// NameRule describes the names that callers may choose.
 type NameRule struct {
-	// Most is how many characters it may have.
+	// Most is the maximum number of characters.
 	Most int
-	// InPath is whether it stands in the path of an address, by which it is read.
+	// InPath is true if the name is part of a URL path.
 	InPath bool
 }
 
-// The rules for what callers name.
+// The rules for names that callers choose.
 var (
 	UserNames    = NameRule{Most: 128}
 	SessionNames = NameRule{Most: 256, InPath: true}
@@ -23,11 +23,11 @@ var (
 	KeyNames     = NameRule{Most: 256}
 )
 
-// notInPath are characters that paths, or what lies between, read otherwise.
+// notInPath contains the characters with a special meaning in paths, or that proxies interpret.
 const notInPath = `/\?#%`
 
-// Fault says what was expected where a name breaks the rule; empty where it does
-// not. What nobody can see is refused, for two names would look the same.
+// Fault describes what was expected if a name breaks the rule; empty otherwise. Invisible
+// characters are rejected, because two names could look the same.
 func (r NameRule) Fault(name string) string {
 	expected := fmt.Sprintf("expected 1 to %d visible characters, no control characters among them and no space at either end", r.Most)
 	if r.InPath {

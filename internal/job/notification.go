@@ -8,65 +8,66 @@ import (
 // NotificationID identifies a notification.
 type NotificationID string
 
-// Receiver is whom a notification is for.
+// Receiver is the receiver of a notification.
 type Receiver string
 
 // The receivers.
 const (
 	WebhookReceiver Receiver = "webhook" // WEBHOOK_URL
 	SlackReceiver   Receiver = "slack"   // SLACK_WEBHOOK_URL
-	ResumeReceiver  Receiver = "resume"  // the resume_url of a question from outside, else WEBHOOK_URL
+	ResumeReceiver  Receiver = "resume"  // the resume_url of a question from outside, or else WEBHOOK_URL
 )
 
-// NotificationStatus says whether a notification is still tried.
+// NotificationStatus is the status of an undelivered notification.
 type NotificationStatus string
 
-// The statuses. One that got through is in neither.
+// The statuses. A delivered notification has none.
 const (
 	NotificationWaiting NotificationStatus = "waiting"
 	NotificationGivenUp NotificationStatus = "given_up"
 )
 
-// NotificationStatuses are both.
+// NotificationStatuses lists both statuses.
 var NotificationStatuses = [...]NotificationStatus{NotificationWaiting, NotificationGivenUp}
 
-// Notification is one that has not got through yet.
+// Notification is an undelivered notification.
 type Notification struct {
-	// ID names it. Behind its first colon, with | for each further one, it is the webhook-id that the receiver sees.
+	// ID identifies it. What follows the first colon, with | for each further colon, is the
+	// webhook-id that the receiver sees.
 	ID NotificationID `json:"id"`
 	// Receiver is webhook, slack, or resume for the reply to a question from outside.
 	Receiver Receiver `json:"receiver"`
-	// Host is that of the address that came with the question.
+	// Host is the host of the URL that came with the question.
 	Host string `json:"host,omitempty"`
-	// Status is waiting, or given_up: it is tried no more.
+	// Status is waiting, or given_up: no more attempts are made.
 	Status NotificationStatus `json:"status"`
-	// RequestID is the job that has ended.
+	// RequestID is the job that ended.
 	RequestID ID `json:"requestId,omitempty"`
 	// CheckpointID is the question that was asked or answered.
 	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
-	// Time is when it happened.
+	// Time is the time of the event.
 	Time time.Time `json:"time,omitzero"`
-	// NextTry is when it is tried again.
+	// NextTry is the time of the next attempt.
 	NextTry time.Time `json:"nextTry,omitzero"`
-	// Error is why the last try failed.
+	// Error is the error of the last attempt.
 	Error string `json:"error,omitempty"`
 }
 
-// NotificationCount counts the notifications for a receiver that have not got through.
+// NotificationCount counts the undelivered notifications for a receiver.
 type NotificationCount struct {
 	// Receiver is webhook, slack, or resume.
 	Receiver Receiver `json:"receiver"`
-	// Waiting counts those that are still tried, GivenUp those that are not.
+	// Waiting counts those that will be retried, and GivenUp those that will not.
 	Waiting int64 `json:"waiting"`
 	GivenUp int64 `json:"givenUp"`
 }
 
-// NoNotification is the error for a notification that has got through, or never was.
+// NoNotification returns the error for a notification that was delivered or never existed.
 func NoNotification(id NotificationID) error {
 	return Errorf(NotFound, "There is no notification %s that waits or was given up", id)
 }
 
-// HostOf is the host of an address; the rest may hold secrets.
+// HostOf returns the host of a URL; the rest may contain secrets.
 func HostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// UnmarshalExact reads JSON as [json.Unmarshal] does, but numbers whose type is left open
-// become a json.Number, which has all of their digits: as 64-bit floats, account numbers
-// that differ in their last digit would be one.
+// UnmarshalExact decodes JSON like [json.Unmarshal], except that numbers without a fixed type
+// become json.Number, which keeps all digits: as 64-bit floats, account numbers that differ only in
+// their last digit could become equal.
 func UnmarshalExact(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -24,8 +24,8 @@ func UnmarshalExact(text []byte, into any) error {
 	return nil
 }
 
-// Decimal writes a JSON number in one way, with all of its digits: "-123e4". One whose
-// exponent no program could compute with stays as it is.
+// Decimal returns the canonical form of a JSON number, with all of its digits: "-123e4". A number
+// with an exponent out of range is returned unchanged.
 func Decimal(number string) string {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 	e, err := strconv.Atoi(exponent)
@@ -47,8 +47,8 @@ func Decimal(number string) string {
 	return sign + significant + "e" + strconv.Itoa(e)
 }
 
-// Whole is the value of a JSON number that is a whole one, however it is written: 1, 1.0
-// and 10e-1 are the same. It is false for a fraction, and for what no int holds.
+// Whole returns the value of a JSON number that is an integer, in any notation: 1, 1.0 and 10e-1
+// are the same. It returns false for a fraction, and for a number that does not fit an int.
 func Whole(number json.Number) (int, bool) {
 	digits, exponent, _ := strings.Cut(Decimal(number.String()), "e")
 	zeros := 0

@@ -1,28 +1,29 @@
 package job
 
-// Phase says what is going on within a state.
+// Phase describes what happens within a state.
 type Phase string
 
-// The phases. A job that has ended has none, nor has one that waits for a person
-// while no call of Claude does.
+// The phases. A job that has ended has none, and neither has a job that waits for a person while no
+// call of Claude's waits.
 const (
 	NoPhase Phase = ""
-	// Queued is waiting for a worker; where Job.PhaseUntil is set, not before then.
+	// Queued is waiting for a worker. If Job.PhaseUntil is set, the job does not start before then.
 	Queued Phase = "queued"
-	// WaitingForLimit is waiting for another job of the same user to end its turn; where
-	// Job.PhaseUntil is set, for the end of a limit of Claude's.
+	// WaitingForLimit is waiting for another job of the same user to end its turn. If
+	// Job.PhaseUntil is set, it is waiting for the end of a rate limit of Claude's or of a daily
+	// budget.
 	WaitingForLimit Phase = "waiting_for_limit"
-	// WaitingForExit is waiting for the process of the turn before to be gone.
+	// WaitingForExit is waiting until the process of the previous turn has exited.
 	WaitingForExit Phase = "waiting_for_exit"
-	// Preparing is making the workspace ready: cloning, or restoring a change.
+	// Preparing is preparing the workspace: cloning, or restoring a change.
 	Preparing Phase = "preparing"
-	// AtWork is Claude's own work, or a person's who plays Claude.
+	// AtWork is Claude's own work, or that of a person who plays Claude.
 	AtWork Phase = "claude"
-	// Held is a question to a person while the call of Claude that asks still waits.
+	// Held is waiting for a person's reply while Claude's call waits for it.
 	Held Phase = "held"
-	// Capturing is reading what a turn has changed.
+	// Capturing is reading the change that a turn made.
 	Capturing Phase = "capturing"
-	// Verifying is running the verifiers on it.
+	// Verifying is running the verifiers on the change.
 	Verifying Phase = "verifying"
 	// Publishing is pushing an approved change and running the finalizers.
 	Publishing Phase = "publishing"
@@ -31,8 +32,8 @@ const (
 // PhaseRow is one row of the table of phases.
 type PhaseRow struct {
 	Phase  Phase
-	States []State // in which a job may be in it
-	// Meaning completes "the job …", and Words are what lists say.
+	States []State // the states that can have the phase
+	// Meaning completes "the job …", and Words is the text in lists.
 	Meaning, Words string
 }
 
@@ -49,8 +50,7 @@ var Phases = [...]PhaseRow{
 	{Held, []State{AwaitingApproval, AwaitingInput}, "has asked a person while Claude's call still waits for the reply", "Claude waits for the reply"},
 }
 
-// Words says in a few words what is going on; "" for no phase, and for one that a
-// newer server may have.
+// Words returns a short description for people; "" for no phase, and for one of a newer server.
 func (p Phase) Words() string {
 	for _, row := range Phases {
 		if row.Phase == p {

@@ -10,7 +10,7 @@ import (
 	"ringback/internal/literal"
 )
 
-// PreviewFormat is what the output of an action's preview is.
+// PreviewFormat is the format of an action's preview.
 type PreviewFormat string
 
 // The formats.
@@ -24,27 +24,27 @@ const (
 // PreviewFormats lists every format.
 var PreviewFormats = [...]PreviewFormat{PreviewText, PreviewDiff, PreviewTable, PreviewImage}
 
-// Preview is what an action would do, as people see it before they allow it. It is data: no
+// Preview shows what an action would do, for people to see before they allow it. It is data: no
 // part of it is markup.
 type Preview struct {
-	// Format says which of the other fields hold it.
+	// Format decides which of the other fields are set.
 	Format PreviewFormat `json:"format"`
-	// Text is a text, or a diff.
+	// Text is the text or diff.
 	Text string `json:"text,omitempty"`
-	// Columns and Rows are a table; each row has a cell for each column.
+	// Columns and Rows are the table. Each row has a cell for each column.
 	Columns []string   `json:"columns,omitempty"`
 	Rows    [][]string `json:"rows,omitempty"`
-	// MediaType and Data are an image: image/png, image/jpeg, image/gif or image/webp.
+	// MediaType and Data are the image: image/png, image/jpeg, image/gif or image/webp.
 	MediaType string `json:"media_type,omitempty"`
 	Data      []byte `json:"data,omitempty"`
-	// Digest identifies it: hex SHA-256 of the format and of what was made, byte for byte. An
-	// approval is of this digest.
+	// Digest identifies the preview: hex SHA-256 of the format and of the output, byte for byte. An
+	// approval is for this digest.
 	Digest string `json:"digest"`
-	// Before is what was shown when this was last approved, if it has changed since.
+	// Before is the preview that was last approved, if it has changed since.
 	Before *Preview `json:"before,omitempty"`
 }
 
-// NewPreview returns a preview of a text, to be filled in if the format is another.
+// NewPreview returns a preview of a text or diff. For other formats, the caller must fill it in.
 func NewPreview(format PreviewFormat, made string) *Preview {
 	p := &Preview{Format: format, Digest: Digest([]byte(string(format) + "\x00" + made))}
 	if format == PreviewText || format == PreviewDiff {
@@ -53,8 +53,8 @@ func NewPreview(format PreviewFormat, made string) *Preview {
 	return p
 }
 
-// Lines are the preview as text, for places that show nothing else. Of an image, they only
-// say that there is one.
+// Lines returns the preview as text, for channels that show nothing else. For an image, it returns
+// only a placeholder.
 func (p *Preview) Lines() []string {
 	switch p.Format {
 	case PreviewText, PreviewDiff:
@@ -70,7 +70,7 @@ func (p *Preview) Lines() []string {
 	return []string{fmt.Sprintf("(an image: %s, %d bytes)", p.MediaType, len(p.Data))}
 }
 
-// joinCells is a row as a line. A cell that could pass for several, or for none, is quoted.
+// joinCells formats a row as a line. A cell that could pass for several, or for none, is quoted.
 func joinCells(cells []string) string {
 	shown := make([]string, len(cells))
 	for i, cell := range cells {
@@ -81,7 +81,7 @@ func joinCells(cells []string) string {
 	return strings.Join(shown, " | ")
 }
 
-// PreviewIn is the preview in the props of a checkpoint; nil for none.
+// PreviewIn returns the preview in the props of a checkpoint, or nil.
 func PreviewIn(props json.RawMessage) *Preview {
 	var p struct {
 		Preview *Preview `json:"preview"`

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// QueuePlace is what a job waits behind that waits for a worker.
+// QueuePlace is the place in the queue of a job that waits for a worker.
 type QueuePlace struct {
 	// OwnJobs counts the jobs of the same user that start before this one.
 	OwnJobs int64 `json:"ownJobs"`
-	// OtherUsers counts the other users with jobs of the same priority in line. Users take
-	// turns: one job of each starts before each job of this user. It may count users whose
-	// jobs have been cancelled since their last turn.
+	// OtherUsers counts the other users with queued jobs of the same priority. Users take turns:
+	// one job of each starts before each job of this user. The count may include users without
+	// remaining jobs, if they were cancelled since their last turn.
 	OtherUsers int64 `json:"otherUsers"`
 }
 
-// Words says it to people.
+// Words describes the place for people.
 func (q QueuePlace) Words() string {
 	own, others := count(q.OwnJobs, "other job of the same user", "other jobs of the same user"), count(q.OtherUsers, "other user in line", "other users in line")
 	switch {
@@ -39,8 +39,8 @@ func count(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// WaitingWords are what people read of a phase: until is set if it ends by time alone, last is
-// how the latest turn failed, or nil.
+// WaitingWords describes a phase for people. until is set if the phase ends at a set time; last is
+// the failure of the latest turn, or nil.
 func WaitingWords(phase Phase, until time.Time, last *Failure) string {
 	switch {
 	case until.IsZero():
@@ -56,13 +56,13 @@ func WaitingWords(phase Phase, until time.Time, last *Failure) string {
 	return phase.Words()
 }
 
-// Reports reports whether Activity is of what goes on now: of a job that waits, or that does
-// something else, it tells of the past.
+// Reports reports whether Activity is current. For a job that waits or does something else, it is
+// outdated.
 func (j Job) Reports() bool {
 	return j.Activity != nil && j.State == Running && (j.Phase == "" || j.Phase == AtWork || j.Phase == Preparing)
 }
 
-// Doing says in a few words what goes on within the job's state; "" for nothing more to say.
+// Doing describes briefly what happens within the job's state; "" if there is nothing to add.
 func (j Job) Doing() string {
 	words := WaitingWords(j.Phase, j.PhaseUntil, j.LastFailure)
 	if j.Queue == nil {

@@ -1,15 +1,15 @@
 package job
 
-// Quota is how many jobs a user or a kind may have; 0: any number. A job that interprets a
-// reply counts for nobody.
+// Quota limits the jobs of a user or a kind; 0 means any number. Jobs that interpret a reply are
+// not counted.
 type Quota struct {
-	// AtOnce bounds the jobs that have not ended: those that wait, run or ask a person.
+	// AtOnce limits the jobs that have not ended: those that wait, run or ask a person.
 	AtOnce int
-	// PerDay bounds the jobs created on a day (UTC). A retry creates none.
+	// PerDay limits the jobs created on a day (UTC). A retry creates none.
 	PerDay int
 }
 
-// Count is what a Quota is compared with.
+// Count is the number of jobs to compare with a Quota.
 type Count struct {
 	// Open counts the jobs that have not ended.
 	Open int `json:"open"`

@@ -1,7 +1,7 @@
 package job
 
-// remedies are what to do about each code, for those who see that a job has ended with it.
-// docs/how-to/find-out.md has the same texts, with links.
+// remedies describe what to do about a job that ended with each code. docs/how-to/find-out.md has
+// the same texts, with links.
 var remedies = map[Code]string{
 	CodeCallbackTimeout: "Look at the transcript: does Claude work, wait, or try to call back in vain? If it works, give the kind more time.",
 	CodeQueueTimeout:    "Raise WORKERS or add machines, unless Claude was at a limit.",

@@ -9,15 +9,14 @@ import (
 	"log/slog"
 )
 
-// Secret is the key of one request: 32 random bytes in hex, of which the hex text
-// is the key. It stays between the server and the store.
+// Secret is the key of one request: 32 random bytes in hex. The hex text itself is the key. Only
+// the server and the store have it.
 type Secret string
 
-// Signature is what a callback carries as hmac: hex HMAC-SHA256 of the request id
-// under the secret.
+// Signature is the hmac field of a callback: hex HMAC-SHA256 of the request id under the secret.
 type Signature string
 
-// NewSecret returns a secret that nobody knows.
+// NewSecret returns a new random secret.
 func NewSecret() Secret {
 	var b [32]byte
 	rand.Read(b[:]) // never fails, see crypto/rand
@@ -37,11 +36,11 @@ func (Secret) LogValue() slog.Value { return slog.StringValue("[secret]") }
 // LogValue keeps the signature out of logs.
 func (Signature) LogValue() slog.Value { return slog.StringValue("[signature]") }
 
-// Digest is what a record keeps of the signature: enough to recognise it, even after
-// the secret has run out, and useless to whoever reads the record.
+// Digest returns the form of the signature that a record stores: enough to recognize it even after
+// the secret has expired, and useless to a reader of the record.
 func (s Signature) Digest() string { return Digest([]byte(s)) }
 
-// Matches reports, in constant time, whether a digest is the signature's.
+// Matches reports, in constant time, whether a digest belongs to the signature.
 func (s Signature) Matches(digest string) bool {
 	sum := sha256.Sum256([]byte(s))
 	var own [2 * sha256.Size]byte

@@ -1,6 +1,6 @@
 package job
 
-// State is where a job stands.
+// State is the state of a job.
 type State string
 
 // The states. Those after AwaitingInput are terminal.
@@ -11,15 +11,15 @@ const (
 	AwaitingInput    State = "awaiting_input"    // parked at a question
 	Received         State = "received"          // the result was accepted
 	Cancelled        State = "cancelled"         // by the user or the back end
-	Rejected         State = "rejected"          // a person said no at review
+	Rejected         State = "rejected"          // a person rejected the change at review
 	Expired          State = "expired"           // a deadline passed
-	Failed           State = "failed"            // the CLI could not do it
+	Failed           State = "failed"            // given up, or no attempts left
 )
 
 // States lists every state in the order of a job's life.
 var States = [...]State{Pending, Running, AwaitingApproval, AwaitingInput, Received, Cancelled, Rejected, Expired, Failed}
 
-// Terminal reports whether nothing follows s, unless a person asks for a retry.
+// Terminal reports whether s is final, unless a person asks for a retry.
 func (s State) Terminal() bool {
 	switch s {
 	case Received, Cancelled, Rejected, Expired, Failed:
@@ -30,8 +30,8 @@ func (s State) Terminal() bool {
 	return false
 }
 
-// Retryable reports whether a job in s has ended and can be started again.
+// Retryable reports whether a job in s has ended and can be retried.
 func (s State) Retryable() bool { return s.Terminal() && s.CanBecome(Pending) }
 
-// Parked reports whether a job in s waits for a person, with no process alive.
+// Parked reports whether a job in s waits for a person.
 func (s State) Parked() bool { return s == AwaitingApproval || s == AwaitingInput }

@@ -8,12 +8,12 @@ import (
 	"ringback/internal/lazy"
 )
 
-// MostTags is how many tags a job may have.
+// MostTags is the maximum number of tags of a job.
 const MostTags = 10
 
 var tagPattern = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@=+-]{0,63}$`)
 
-// TagFault says what was expected of a tag; empty if nothing is wrong with it.
+// TagFault describes what was expected of a tag; empty if the tag is valid.
 func TagFault(tag string) string {
 	if tagPattern().MatchString(tag) {
 		return ""
@@ -21,7 +21,7 @@ func TagFault(tag string) string {
 	return "expected 1 to 64 of the characters A-Z a-z 0-9 . _ : / @ = + -, beginning with a letter or digit"
 }
 
-// CheckTags returns the tags, each once, or an Invalid error.
+// CheckTags returns the tags without duplicates, or an Invalid error.
 func CheckTags(tags []string) ([]string, error) {
 	var once []string
 	for i, tag := range tags {

@@ -2,28 +2,27 @@ package job
 
 import "slices"
 
-// Transition is one way in which a job may move: from a state to another, or
-// within a state from a phase to another.
+// Transition is one possible move of a job: from one state to another, or from one phase to another
+// within a state.
 type Transition struct {
-	// From is the state before; "" for a job that does not exist yet.
+	// From is the previous state; "" for a job that does not exist yet.
 	From State
-	// FromPhase is the phase before, of a move within a state; of any other it does
-	// not matter.
+	// FromPhase is the previous phase of a move within a state. It is ignored for other moves.
 	FromPhase Phase
 	To        State
-	// Phases are those with which To may begin.
+	// Phases are the phases in which To may begin.
 	Phases []Phase
-	// Event tells of it; "" where none does.
+	// Event is the event that reports the move; "" if none does.
 	Event EventType
-	// Why is what happened.
+	// Why is the reason for the move.
 	Why string
 }
 
 // Within reports whether the state stays and only the phase changes.
 func (t Transition) Within() bool { return t.From == t.To }
 
-// Transitions is the state machine: what it does not list cannot happen. The
-// scripts of internal/store refuse it, and docs/architecture.md draws it.
+// Transitions is the state machine: any move that is not listed is impossible. The scripts of
+// internal/store reject it, and docs/architecture.md draws the machine.
 var Transitions = [...]Transition{
 	{"", "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "created"},
 	{Pending, "", Running, []Phase{Preparing, AtWork}, EventRunning, "a worker takes it"},
@@ -71,7 +70,7 @@ var Transitions = [...]Transition{
 	{Running, Verifying, Running, []Phase{Capturing}, EventRunning, "again, after its server was lost"},
 	{Running, Publishing, Running, []Phase{Capturing}, EventRunning, "again, after its server was lost"},
 
-	// The checkpoint's own record says so too; nobody is asked anew, so no event does.
+	// No event: the checkpoint's own record reports it, and no new question is asked.
 	{AwaitingApproval, Held, AwaitingApproval, []Phase{NoPhase}, "", "the call waits no longer"},
 	{AwaitingInput, Held, AwaitingInput, []Phase{NoPhase}, "", "the call waits no longer"},
 }
@@ -83,8 +82,8 @@ func (s State) CanBecome(next State) bool {
 	})
 }
 
-// FindTransition returns the transition that leads from a state and phase to
-// another; ok is false where none does.
+// FindTransition returns the transition from one state and phase to another. ok is false if there
+// is none.
 func FindTransition(from State, fromPhase Phase, to State, phase Phase) (t Transition, ok bool) {
 	i := slices.IndexFunc(Transitions[:], func(t Transition) bool {
 		return t.From == from && t.To == to && slices.Contains(t.Phases, phase) && (!t.Within() || t.FromPhase == fromPhase)

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// Word is a message of a person that is for a job's Claude, and whether Claude has heard it.
+// Word is a message from a person to a job's Claude, with its status.
 type Word struct {
-	// MessageID is the message in the job's session.
+	// MessageID is the id of the message in the job's session.
 	MessageID int64 `json:"messageId"`
 	Hearing
 }
 
-// Hearing says whether Claude has heard a message, and when.
+// Hearing describes whether and when Claude has read a message.
 type Hearing struct {
 	// Status is waiting, then heard.
 	Status HearingStatus `json:"hearing"`
-	// Turn is the turn that has heard it, and BeforeToolCall which of that turn's tool calls came
-	// next: 1 for a message that the turn began with.
+	// Turn is the turn that read it, and BeforeToolCall the number of that turn's next tool call: 1
+	// for a message that was part of the turn's prompt.
 	Turn           int `json:"turn,omitempty"`
 	BeforeToolCall int `json:"beforeToolCall,omitempty"`
-	// At is when it was heard.
+	// At is the time at which it was read.
 	At time.Time `json:"heardAt,omitzero"`
 }
 
-// Words says it to people.
+// Words describes the status for people.
 func (h Hearing) Words() string {
 	switch {
 	case h.Status == Waiting:
@@ -35,20 +35,20 @@ func (h Hearing) Words() string {
 	return fmt.Sprintf("heard in turn %d, before its tool call %d", h.Turn, h.BeforeToolCall)
 }
 
-// HearingStatus is waiting or heard.
+// HearingStatus is the status of a message to Claude: waiting or heard.
 type HearingStatus string
 
 // The statuses of a message to Claude.
 const (
-	// Waiting is one that no request to the model holds yet.
+	// Waiting is the status of a message that no request to the model contains yet.
 	Waiting HearingStatus = "waiting"
-	// Heard is one that Claude has read.
+	// Heard is the status of a message that Claude has read.
 	Heard HearingStatus = "heard"
 )
 
-// OfferTokens begin the tokens that stand beside words of people in what Claude is told while a turn
-// runs; OfferTokenSize is how long they are. By them it is seen which words a request to the model
-// holds.
+// OfferTokens is the prefix of the tokens next to people's messages in what Claude receives during
+// a turn, and OfferTokenSize the tokens' length. They show which messages a request to the model
+// contains.
 const (
 	OfferTokens    = "word_"
 	OfferTokenSize = len(OfferTokens) + 26

@@ -8,20 +8,19 @@ import (
 
 // Accepted is a result that fits its schema.
 type Accepted struct {
-	// JSON is what is kept: with the server's own properties set to their
-	// defaults, and its keys sorted.
+	// JSON is the stored result: the server's own properties are set to their defaults,
+	// and the keys are sorted.
 	JSON json.RawMessage
-	// Digest is the same for the same payload, in whatever order and spacing.
+	// Digest is the same for the same payload, in any order and spacing.
 	Digest string
-	// Suggestions counts the items of the result's list of suggestions; nil when
-	// it has none.
+	// Suggestions is the length of the result's list of suggestions; nil if it has none.
 	Suggestions *int
 }
 
-// Accept checks a result against the kind's schema, then its checks. It returns what is wrong
-// with it, or what to keep. What Claude sends for the server's own properties is
-// no fault: it was not shown them. payload is changed. inputFunc is called if a check needs the
-// job's input; nil for the schema alone.
+// Accept checks a result against the kind's schema and then its checks. It returns the result
+// to store, or details about what is wrong. Values that Claude sends for the server's own
+// properties are not an error: Claude was not shown them. Accept changes payload. It calls
+// inputFunc if a check needs the job's input; with nil, it only checks the schema.
 func (k *Kind) Accept(payload map[string]any, inputFunc InputFunc) (Accepted, []job.Detail, error) {
 	v := k.Result.ApplyDefaults(payload)
 	details := k.Result.Validate(v)

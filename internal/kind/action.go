@@ -25,71 +25,73 @@ import (
 // Action is something that the server does for Claude, and that a person may have to
 // allow first: see "Actions: confirm before execute" in docs/people.md.
 type Action struct {
-	// Name is how Claude calls it: /api/claude/actions/<name>.
+	// Name is the action's name in calls: /api/claude/actions/<name>.
 	Name string `yaml:"name"`
-	// Description tells Claude what it does and when to use it.
+	// Description describes to Claude what it does and when to use it.
 	Description string `yaml:"description"`
-	// Title heads what a person sees; default the name.
+	// Title is the heading that people see; default the name.
 	Title string `yaml:"title"`
 	// Input is the JSON Schema of its input, an object.
 	Input SchemaSource `yaml:"input"`
-	// Confirm says when a person must allow it: always (default), never, or
-	// "when: <expression>" over the input, such as "when: input.amount > 100".
+	// Confirm determines when a person must allow it: always (default), never, or "when:
+	// <expression>" over the input, such as "when: input.amount > 100".
 	Confirm string `yaml:"confirm"`
-	// Question is what the person is asked; {{input.<field>}} is filled in.
+	// Question is the question to the person; {{input.<field>}} is filled in.
 	Question string `yaml:"question"`
 	// Yes and No are the two answers.
 	Yes Choice `yaml:"yes"`
 	No  Choice `yaml:"no"`
-	// Command is the program that does it, with its arguments; {{input.<field>}} is
-	// filled in, each into its one argument. A program with a slash in it is a path,
-	// from the directory of the kind's file; else it is looked for on PATH. It works
-	// in the job's directory and gets the input as JSON on standard input. Webhook is
-	// called with the input instead.
+	// Command is the program that performs it, with its arguments; {{input.<field>}} is
+	// filled in, each within its one argument. A program name with a slash is a path,
+	// relative to the directory of the kind's file; otherwise it is looked up on PATH. The
+	// program runs in the job's directory and gets the input as JSON on standard input. If
+	// Webhook is set, it is called with the input instead.
 	Command []string `yaml:"command"`
 	Webhook string   `yaml:"webhook"`
-	// Env are further environment variables of the command.
+	// Env are additional environment variables of the command.
 	Env map[string]string `yaml:"env"`
-	// Network is what the command reaches in a sandbox: a list of hosts, full or none
+	// Network is the command's network access in a sandbox: a list of hosts, full or none
 	// (default).
 	Network job.Network `yaml:"network"`
-	// Readable and Writable are files and directories, as absolute paths, that the
-	// command reaches in a sandbox, beside the job's directory and the kind's.
+	// Readable and Writable are absolute paths of files and directories that the command
+	// can access in a sandbox, in addition to the job's directory and the kind's.
 	Readable []string `yaml:"readable"`
 	Writable []string `yaml:"writable"`
-	// Limits are what the command may take; by default what its kind says.
+	// Limits are the command's resource limits; the default is those of the kind.
 	Limits limit.Limits `yaml:"limits"`
-	// Timeout is how long it may take; default 5 minutes.
+	// Timeout limits how long it may run; default 5 minutes.
 	Timeout time.Duration `yaml:"timeout"`
 	// Preview shows what the action would do before a person allows it; nil for none.
 	Preview *Preview `yaml:"preview"`
 
 	schema  *schema.Schema
 	confirm approval.Confirm
-	node    ast.Node // where it stands
+	node    ast.Node // its position in the file
 }
 
-// Line is the line of the kind's file on which a part of the action stands, named
-// by keys and, in lists, by numbers from 0; as far as it is there.
+// Line returns the line of a part of the action in the kind's file. path consists of
+// keys and, in lists, of numbers from 0. If a part is missing, Line returns the line of
+// its parent.
 func (a *Action) Line(path ...string) int { return lineOf(a.node, path...) }
 
 // Choice is one of the two answers to an action's question, see job.AnswerProps. In its message,
-// {{input.<field>}} is filled in, in quotes: a reply that is the message counts as the answer, so
-// the message needs words of its own. Further texts that count hold none of the input's.
+// {{input.<field>}} is filled in, in quotes. A reply that equals the message counts as the
+// answer, so the message needs words of its own. Also lists further texts that count; nothing is
+// filled in there.
 type Choice struct {
 	Label   string   `yaml:"label"`
 	Message string   `yaml:"message"`
 	Also    []string `yaml:"also"`
 }
 
-// Filled is the answer with an input's fields in its texts.
+// Filled returns the answer with an input's fields in its texts.
 func (a Choice) Filled(input map[string]any) *job.AnswerProps {
 	message, _ := sentence(a.Message, input)
 	p := &job.AnswerProps{Label: a.Label, Message: job.Sentence(message), Also: a.Also}
 	return p
 }
 
-// Asks is what a person is asked about the action with an input.
+// Asks returns the question to a person about the action with an input.
 func (a *Action) Asks(input map[string]any) *job.Asked {
 	asked := &job.Asked{}
 	asked.Segments, asked.Omitted = sentence(a.Question, input)
@@ -100,7 +102,7 @@ func (a *Action) Asks(input map[string]any) *job.Asked {
 }
 
 // sentence puts an input's fields into a text for people, each in quotes that it cannot close.
-// omitted is how many characters of the values are left out.
+// omitted is the number of characters of the values that are left out.
 func sentence(text string, input map[string]any) (segments []job.Segment, omitted int) {
 	segments = fill(text, input, func(_ string, v any) []job.Segment {
 		part, left := job.ValueSegments(v)
@@ -110,8 +112,8 @@ func sentence(text string, input map[string]any) (segments []job.Segment, omitte
 	return segments, omitted
 }
 
-// fill puts an input's fields into a text for people, as show writes them. Quotes that the text has
-// around a variable of its own are dropped.
+// fill puts an input's fields into a text for people, formatted by show. Quotes in the text around
+// a variable are dropped.
 func fill(text string, input map[string]any, show func(field string, v any) []job.Segment) (segments []job.Segment) {
 	own := func(words string) {
 		if words != "" {
@@ -137,7 +139,7 @@ func fill(text string, input map[string]any, show func(field string, v any) []jo
 	}
 }
 
-// fieldOf returns the field of an input that a variable names; nil if it is not there.
+// fieldOf returns the field of an input that a variable names; nil if it is missing.
 func fieldOf(input map[string]any, variable string) any {
 	var v any = input
 	for field := range strings.SplitSeq(strings.TrimPrefix(variable, "input."), ".") {
@@ -150,9 +152,9 @@ func fieldOf(input map[string]any, variable string) any {
 // SchemaSource is a JSON Schema written as YAML; its properties keep their order.
 type SchemaSource json.RawMessage
 
-// UnmarshalYAML takes the YAML as JSON, part by part.
+// UnmarshalYAML converts the YAML to JSON, part by part.
 func (s *SchemaSource) UnmarshalYAML(decode func(any) error) error {
-	var members yaml.MapSlice // which alone knows the order
+	var members yaml.MapSlice // the only type that keeps the order
 	var items []SchemaSource
 	switch {
 	case decode(&members) == nil:
@@ -192,7 +194,7 @@ func (s *SchemaSource) joinMembers(members yaml.MapSlice, decode func(any) error
 	return nil
 }
 
-// text is the JSON; null, which the YAML library does not ask for.
+// text returns the JSON; null for a value that the YAML library does not decode.
 func (s SchemaSource) text() string {
 	if s == nil {
 		return "null"
@@ -200,7 +202,7 @@ func (s SchemaSource) text() string {
 	return string(s)
 }
 
-// Schema is the compiled schema of the action's input.
+// Schema returns the compiled schema of the action's input.
 func (a *Action) Schema() *schema.Schema { return a.schema }
 
 // NeedsApproval reports whether a person must allow the action with this input.
@@ -238,7 +240,7 @@ func (k *Kind) Action(name string) (*Action, bool) {
 
 var actionName = lazy.Regexp(`^[a-zA-Z][a-zA-Z0-9_-]{0,62}$`)
 
-// actionProblems checks the actions and fills in what they leave out.
+// actionProblems checks the actions and sets defaults.
 func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 	nodes := itemsOf(list)
 	for i, a := range p.Actions {
@@ -263,7 +265,7 @@ func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 	return problems
 }
 
-// actionFault is something wrong with a part of an action.
+// actionFault is a mistake in a part of an action.
 type actionFault struct {
 	path          []string
 	message, hint string
@@ -370,8 +372,8 @@ func (a *Action) runFault() string {
 	return ""
 }
 
-// textFaults finds variables that nothing could be put in place of, and those in
-// texts where nothing is.
+// textFaults finds variables that nothing could replace, and those in texts in which
+// nothing is filled in.
 func (a *Action) textFaults() (faults []actionFault) {
 	filled := func(text string, path ...string) { faults = append(faults, a.filledFaults(text, path...)...) }
 	plain := func(text string, path ...string) {
@@ -405,7 +407,7 @@ func (a *Action) textFaults() (faults []actionFault) {
 	return faults
 }
 
-// filledFaults finds variables of a text that nothing of the input could be put in place of.
+// filledFaults finds variables of a text that no field of the input could replace.
 func (a *Action) filledFaults(text string, path ...string) (faults []actionFault) {
 	for _, f := range inputFaults(text, a.schema) {
 		faults = append(faults, actionFault{path, f.message, f.hint})
@@ -413,7 +415,7 @@ func (a *Action) filledFaults(text string, path ...string) (faults []actionFault
 	return faults
 }
 
-// inputFaults finds variables of a text that no input under a schema could be put in place of.
+// inputFaults finds variables of a text that no input of a schema could replace.
 func inputFaults(text string, input *schema.Schema) []templateFault {
 	return templateFaults(text, func(name string) (string, string) {
 		field, ok := strings.CutPrefix(name, "input.")
@@ -424,8 +426,8 @@ func inputFaults(text string, input *schema.Schema) []templateFault {
 	})
 }
 
-// checkPrograms finds programs that are named by a path which leads nowhere, for
-// the kind is part of the program and lies in no directory.
+// checkPrograms finds programs with a relative path in a built-in kind, which has no
+// directory.
 func checkPrograms(k *Kind) (problems []Problem) {
 	check := func(a *Action, command []string, at ...string) {
 		if len(command) > 0 && k.Dir == "" && strings.Contains(command[0], "/") && !path.IsAbs(command[0]) {

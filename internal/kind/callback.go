@@ -17,14 +17,14 @@ type Callback string
 
 // The ways to call back: see "Two ways to call back" in docs/callbacks.md.
 const (
-	// Curl has Claude write payloads to files and post them with curl.
+	// Curl makes Claude write payloads to files and post them with curl.
 	Curl Callback = "curl"
 	// MCP gives Claude a tool for each callback, and no shell.
 	MCP Callback = "mcp"
 )
 
-// The tools by which Claude calls back over MCP, beside one for each action, which is
-// called as the action is.
+// The tools with which Claude calls back over MCP, in addition to one for each action,
+// which has the action's name.
 const (
 	ReportProgress = "report_progress"
 	SubmitResult   = "submit_result"
@@ -41,8 +41,8 @@ func IsActionTool(name string) bool { return !slices.Contains(ownTools, name) }
 // OverMCP reports whether Claude calls back over MCP in jobs of the kind.
 func (k *Kind) OverMCP() bool { return k.Policy.Callback == MCP }
 
-// FitsMCP reports whether a kind that calls back by curl would lose nothing over MCP: Claude reads its
-// input and answers, without files or commands of its own.
+// FitsMCP reports whether a kind that calls back with curl would lose nothing over MCP: Claude only
+// reads its input and answers, without files or commands of its own.
 func (k *Kind) FitsMCP() bool {
 	if k.OverMCP() || k.Policy.Workspace != nil || k.Policy.RunsPrograms() {
 		return false
@@ -52,8 +52,8 @@ func (k *Kind) FitsMCP() bool {
 	return len(checkTools(&overMCP)) == 0 && !strings.Contains(k.Prompt, VarSignature)
 }
 
-// CallbackTools are the names of the tools by which Claude calls back over MCP in jobs of
-// the kind.
+// CallbackTools returns the names of the tools with which Claude calls back over MCP in
+// jobs of the kind.
 func (k *Kind) CallbackTools() []string {
 	names := []string{ReportProgress, SubmitResult, ReportFailure, AskUser}
 	if k.Batchable() {
@@ -65,12 +65,12 @@ func (k *Kind) CallbackTools() []string {
 	return names
 }
 
-// longestTool is how long the name of an action may be that is a tool: the model's API
-// takes names of 64 characters, and the CLI puts mcp__ringback__ before each.
+// longestTool limits the name of an action that is a tool: the model's API accepts
+// names of 64 characters, and the CLI puts mcp__ringback__ before each.
 const longestTool = 64 - len("mcp__ringback__")
 
-// checkTools finds what of a kind the model's API would refuse as a tool, and with it each
-// request of the job.
+// checkTools finds parts of a kind that the model's API would refuse as a tool, together
+// with each request of the job.
 func checkTools(k *Kind) (problems []Problem) {
 	if !k.OverMCP() || k.Result == nil {
 		return nil
@@ -79,7 +79,7 @@ func checkTools(k *Kind) (problems []Problem) {
 		problems = append(problems, Problem{Message: "callback: mcp: the result's schema " + fault, Hint: useCurl})
 	}
 	for _, a := range k.Policy.Actions {
-		if a == nil || a.schema == nil { // a problem already
+		if a == nil || a.schema == nil { // reported already
 			continue
 		}
 		if sendsHeaders(a.schema) {
@@ -101,10 +101,10 @@ func checkTools(k *Kind) (problems []Problem) {
 
 const useCurl = "Put that below a property, or use callback: curl."
 
-// toolProperty is what the model's API takes as the name of a tool's argument.
+// toolProperty matches the names of a tool's arguments that the model's API accepts.
 var toolProperty = lazy.Regexp(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// toolSchemaFault says why a schema cannot be that of a tool's arguments; empty where it can.
+// toolSchemaFault returns why a schema cannot be that of a tool's arguments; empty if it can.
 func toolSchemaFault(s *schema.Schema) string {
 	var top map[string]json.RawMessage
 	var properties map[string]json.RawMessage

@@ -33,8 +33,8 @@ func TestWhichKindsFitMCP(t *testing.T) {
 	}
 }
 
-// What the model's API, or the CLI, would refuse in the middle of a job is a problem of the
-// kind's files.
+// Anything that the model's API, or the CLI, would refuse in the middle of a job is a
+// problem of the kind's files.
 func TestWhatCannotBeATool(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 50)

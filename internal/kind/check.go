@@ -13,20 +13,20 @@ import (
 	"ringback/internal/schema"
 )
 
-// Rule is a check that no schema can state, since it is between fields.
+// Rule is a check between fields, which no schema can express.
 type Rule struct {
-	// That is what must be true: an expression over input, and over result where the result
-	// is to be checked.
+	// That is an expression that must be true: over input, and also over result for a check
+	// of the result.
 	That string `yaml:"that"`
-	// Message says what is wrong if it is not true, to whoever sent the input or the result.
+	// Message describes the mistake to the sender of the input or the result.
 	Message string `yaml:"message"`
 
-	// line is where it stands in the kind's file.
+	// line is its line in the kind's file.
 	line      int
 	condition *condition.Condition
-	// ofResult is true if the result is checked, and not the input.
+	// ofResult is true if the check is for the result instead of the input.
 	ofResult bool
-	// at is the place of the first field that the expression names, as a JSON pointer.
+	// at is the first field in the expression, as a JSON pointer.
 	at string
 }
 
@@ -35,12 +35,12 @@ const (
 	resultVariable = "result"
 )
 
-// CheckInput returns which of the kind's checks an input breaks. The input fits its schema.
+// CheckInput returns the checks that an input breaks. The input must fit its schema.
 func (k *Kind) CheckInput(input map[string]any) []job.Detail {
 	return k.check(false, map[string]any{inputVariable: input})
 }
 
-// checkResult returns which of the kind's checks a result breaks. The result fits its schema.
+// checkResult returns the checks that a result breaks. The result must fit its schema.
 func (k *Kind) checkResult(result any, inputFunc InputFunc) ([]job.Detail, error) {
 	if !k.checksResult() || inputFunc == nil {
 		return nil, nil
@@ -82,7 +82,7 @@ func (k *Kind) check(ofResult bool, values map[string]any) []job.Detail {
 	return details
 }
 
-// InputFunc returns the input of the job whose result is checked.
+// InputFunc returns the input of the job that the checked result belongs to.
 type InputFunc func() (json.RawMessage, error)
 
 // parse compiles the expression, and returns what is wrong with the check; "" if nothing is.
@@ -130,15 +130,15 @@ func (p *Policy) checkProblems(list ast.Node) (problems []Problem) {
 	return problems
 }
 
-// checkChecks finds checks that name a field which cannot be there, or that the smallest input and
-// result of the schemas do not decide.
+// checkChecks finds checks that use a field that cannot exist, or that fail on the smallest input
+// and result of the schemas.
 func checkChecks(k *Kind) (problems []Problem) {
 	problem := func(i int, message, hint string) {
 		problems = append(problems, Problem{Line: k.Policy.Check[i].line, Message: "check: number " + strconv.Itoa(i+1) + ": " + message, Hint: hint})
 	}
 	for i, c := range k.Policy.Check {
 		if c == nil || c.condition == nil {
-			continue // that is a problem of the front matter
+			continue // reported as a problem of the front matter
 		}
 		before := len(problems)
 		values := map[string]any{}

@@ -1,12 +1,12 @@
-// Package kind holds what makes one sort of job: its prompt, its policy (the
-// prompt file's front matter) and the JSON Schemas of its input and result.
-// A kind is three files; dropping them in adds it, no Go needed:
+// Package kind holds the definition of a sort of job: its prompt, its policy (the
+// prompt file's front matter) and the JSON Schemas of its input and result. A kind
+// consists of three files; adding them adds the kind, without any Go code:
 //
 //	prompts/<kind>.md            front matter (optional) and system prompt
-//	schemas/<kind>.input.json    what may be asked; without it, any object
-//	schemas/<kind>.result.json   what may be answered; without it, any object
+//	schemas/<kind>.input.json    schema of the input; by default any object
+//	schemas/<kind>.result.json   schema of the result; by default any object
 //
-// Load reads them, later sources over earlier ones, and tells all problems of
-// all files at once. Accept checks a result against its schema, see package schema,
-// whose details tell Claude how to repair its payload in one try.
+// Load reads them, with later sources replacing earlier ones, and returns all problems
+// of all files together. Accept checks a result against its schema, see package schema;
+// the details show Claude how to repair its payload in one attempt.
 package kind

@@ -9,7 +9,8 @@ import (
 	"ringback/internal/kind"
 )
 
-// A command and a schema are what a person wrote, however a character is written in YAML.
+// A command and a schema are what a person wrote, in whatever way YAML spells a
+// character.
 func TestParsePromptReadsEveryEscape(t *testing.T) {
 	t.Parallel()
 	for escape, want := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"ringback/internal/schema"
 )
 
-// A kind is a prompt and, where it wants them, two schemas. What Claude reports is
-// checked by the result's: each detail says how to repair it.
+// A kind is a prompt and, optionally, two schemas. Claude's results are checked against
+// the result schema: each detail describes how to repair the result.
 func Example() {
 	kinds, problems := kind.Load(kind.Source{
 		Prompts: fstest.MapFS{"haiku.md": {Data: []byte("---\ndescription: Writes a haiku\n---\nWrite a haiku about the topic.\n")}},

@@ -19,9 +19,9 @@ import (
 // fence is the line before and after the front matter.
 const fence = "---"
 
-// ParsePrompt splits a prompt file into its policy and its body. bodyLine is
-// the line on which the body begins. Problems name lines of the file, but no
-// file. The policy is as written, without defaults.
+// ParsePrompt splits a prompt file into its policy and its body. bodyLine is the first
+// line of the body. Problems contain lines of the file, but no file name. The policy is
+// as written, without defaults.
 func ParsePrompt(text []byte) (policy Policy, body string, bodyLine int, problems []Problem) {
 	front, body, bodyLine, closed := splitFrontMatter(text)
 	if !closed {
@@ -34,8 +34,8 @@ func ParsePrompt(text []byte) (policy Policy, body string, bodyLine int, problem
 	return policy, body, bodyLine, problems
 }
 
-// splitFrontMatter separates what stands between the first two lines of "---".
-// A text that does not begin with one has no front matter.
+// splitFrontMatter separates the text between the first two lines of "---". A text that
+// does not begin with one has no front matter.
 func splitFrontMatter(text []byte) (front, body string, bodyLine int, closed bool) {
 	whole := strings.ReplaceAll(strings.TrimPrefix(string(text), "\uFEFF"), "\r\n", "\n")
 	lines := strings.Split(whole, "\n")
@@ -60,7 +60,7 @@ func splitFrontMatter(text []byte) (front, body string, bodyLine int, closed boo
 
 func isFence(line string) bool { return strings.TrimRight(line, " \t") == fence }
 
-// parsePolicy reads each key by itself, so that all problems are told at once.
+// parsePolicy reads each key separately, so that it can report all problems together.
 func parsePolicy(front string) (policy Policy, problems []Problem) {
 	file, err := parser.ParseBytes([]byte(front), 0)
 	if err != nil {
@@ -87,7 +87,7 @@ func isComment(body ast.Node) bool {
 	return ok
 }
 
-// read sets the fields of p that the entries name.
+// read sets the fields of p that the entries contain.
 func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 	for _, entry := range entries.Values {
 		key, line := entry.Key.String(), entry.Key.GetToken().Position.Line+1
@@ -96,7 +96,7 @@ func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 			problems = append(problems, Problem{
 				Line: line, Message: fmt.Sprintf("%s is not a known key", key), Hint: "Known keys: " + strings.Join(policyKeys(), ", ") + ".",
 			})
-		case entry.Value.Type() == ast.NullType: // "key:" with nothing after it is as good as no key
+		case entry.Value.Type() == ast.NullType: // "key:" without a value counts as absent
 		default:
 			if problem, bad := p.readField(entry, key, field); bad {
 				problems = append(problems, problem)
@@ -112,7 +112,7 @@ func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 	return problems
 }
 
-// itemsOf are the items of a list.
+// itemsOf returns the items of a list.
 func itemsOf(list ast.Node) []ast.Node {
 	if sequence, ok := list.(*ast.SequenceNode); ok {
 		return sequence.Values
@@ -120,16 +120,16 @@ func itemsOf(list ast.Node) []ast.Node {
 	return nil
 }
 
-// lineOf is the line of the file on which a part of the front matter stands, named
-// by keys and, in lists, by numbers from 0; as far as it is there. The first fence
-// is line 1.
+// lineOf returns the line of a part of the front matter in the file. path consists of
+// keys and, in lists, of numbers from 0. If a part is missing, lineOf returns the line
+// of its parent. The first fence is line 1.
 func lineOf(n ast.Node, path ...string) int {
 	if n == nil {
 		return 0
 	}
 	line := n.GetToken().Position.Line
 	if mapping, ok := n.(ast.MapNode); ok {
-		if entries := mapping.MapRange(); entries.Next() { // a mapping's own token stands behind its first key
+		if entries := mapping.MapRange(); entries.Next() { // a mapping's own token is after its first key
 			line = entries.Key().GetToken().Position.Line
 		}
 	}
@@ -143,7 +143,7 @@ func lineOf(n ast.Node, path ...string) int {
 	return line + 1
 }
 
-// child is a part of a node and the line that it begins on.
+// child returns a part of a node and its first line.
 func child(n ast.Node, key string) (part ast.Node, line int) {
 	if mapping, ok := n.(ast.MapNode); ok {
 		for entries := mapping.MapRange(); entries.Next(); {
@@ -163,7 +163,7 @@ func child(n ast.Node, key string) (part ast.Node, line int) {
 func (p *Policy) readField(entry *ast.MappingValueNode, key string, field reflect.Type) (Problem, bool) {
 	found := shorten(strings.TrimSpace(entry.Value.String()))
 	line := entry.Key.GetToken().Position.Line
-	if field == reflect.TypeFor[time.Duration]() && found == "0" { // the one duration that needs no unit
+	if field == reflect.TypeFor[time.Duration]() && found == "0" { // the only duration that needs no unit
 		return Problem{}, false
 	}
 	err := yaml.NodeToValue(entry, p, yaml.Strict())
@@ -181,8 +181,8 @@ func (p *Policy) readField(entry *ast.MappingValueNode, key string, field reflec
 	return problem, true
 }
 
-// expectation words the type of a key; empty for those with a structure, where
-// the decoder's own message says more.
+// expectation describes the type of a key; it is empty for structured types, for which
+// the decoder's message is more specific.
 func expectation(field reflect.Type) string {
 	switch {
 	case field == reflect.TypeFor[time.Duration]():
@@ -216,9 +216,8 @@ func policyKeys() []string {
 	return keys
 }
 
-// yamlProblem places an error of the YAML library; line is where it stands in
-// the front matter when the error itself does not say. The first fence is line
-// 1 of the file.
+// yamlProblem converts an error of the YAML library. line is its position in the front
+// matter if the error itself has none. The first fence is line 1 of the file.
 func yamlProblem(err error, line int) Problem {
 	p := Problem{Line: line + 1, Message: err.Error()}
 	if positioned, ok := errors.AsType[yaml.Error](err); ok {
@@ -239,7 +238,7 @@ var (
 	unknownKey     = lazy.Regexp(`^unknown field (".*")$`)
 )
 
-// yamlWords rewords what the YAML library says in terms of Go.
+// yamlWords rewords messages of the YAML library that use Go terms.
 func yamlWords(message string) string {
 	for _, pattern := range []*regexp.Regexp{wrongYAMLType(), wrongYAMLShape()} {
 		if m := pattern.FindStringSubmatch(message); m != nil {
@@ -255,7 +254,7 @@ func yamlWords(message string) string {
 	return message
 }
 
-// yamlType is a type of Go's, or of the YAML library's, in words.
+// yamlType describes a type of Go or of the YAML library.
 func yamlType(name string) string {
 	switch {
 	case name == "time.Duration":

@@ -154,7 +154,7 @@ func FuzzParsePrompt(f *testing.F) {
 	})
 }
 
-// What is wrong is told in the words of the file, not of the program that reads it.
+// Problems use the terms of the file, not those of Go.
 func TestNoProblemSpeaksGo(t *testing.T) {
 	t.Parallel()
 	for front, want := range map[string]string{

@@ -11,35 +11,34 @@ import (
 
 // Kind is one sort of job.
 type Kind struct {
-	// Name is what jobs ask for, and what its files are called.
+	// Name is the name in requests for jobs and of the kind's files.
 	Name string
-	// File is the prompt file, as problems name it, and Dir the directory that it
-	// lies in, an absolute path: relative paths of programs lead from there. A kind
-	// that is part of the program has no Dir.
+	// File is the prompt file's name in problems. Dir is the absolute path of its
+	// directory, to which paths of programs are relative. A built-in kind has no Dir.
 	File, Dir string
 	// Policy is the prompt file's front matter, with its defaults.
 	Policy Policy
 	// Prompt is the system prompt, with its template variables.
 	Prompt string
-	// Input and Result are the schemas of what is asked and what is answered.
+	// Input and Result are the schemas of a job's input and result.
 	Input, Result *schema.Schema
 	// Version identifies the contents of the kind's files: the hex SHA-256 of Definition.
 	Version string
-	// Definition is all that the kind is parsed from, JSON. Restore reads it.
+	// Definition is the JSON source from which the kind is parsed. Restore reads it.
 	Definition []byte
 }
 
-// Batchable reports whether results may come in batches: they hold a list of
+// Batchable reports whether results may come in batches, which requires a list of
 // suggestions.
 func (k *Kind) Batchable() bool {
 	_, ok := k.Result.Items("suggestions")
 	return ok
 }
 
-// NeedsCallbacks names what of the kind works by callbacks alone; empty when its
-// results may come from the CLI's structured output (USE_CALLBACK_CLAUDE=false).
-// Such a turn has no way to call an action, to have a tool call judged, or to
-// change files: what it says it did is made up.
+// NeedsCallbacks names the features of the kind that require callbacks. It is empty if
+// its results may come from the CLI's structured output (USE_CALLBACK_CLAUDE=false).
+// Such a turn cannot call an action, have a tool call judged, or change files: if it
+// reports that it did, it made that up.
 func (k *Kind) NeedsCallbacks() string {
 	var needs []string
 	if len(k.Policy.Actions) > 0 {
@@ -54,8 +53,9 @@ func (k *Kind) NeedsCallbacks() string {
 	return strings.Join(needs, ", ")
 }
 
-// Reaches says by what Claude, or what it wrote, runs commands or reaches the network in
-// jobs of the kind without that a person is asked; empty where it cannot.
+// Reaches names the means by which Claude, or code that it wrote, can run commands or
+// access the network in jobs of the kind without asking a person; empty if there are
+// none.
 func (k *Kind) Reaches() string {
 	found := k.Policy.ToolRules().Reaching()
 	if len(k.Policy.Verifiers) > 0 {
@@ -64,8 +64,8 @@ func (k *Kind) Reaches() string {
 	return strings.Join(found, ", ")
 }
 
-// CheckStructured returns why no job of the kind can take its result from the
-// CLI's structured output; nil when it can.
+// CheckStructured returns an error if jobs of the kind cannot take their result from
+// the CLI's structured output.
 func (k *Kind) CheckStructured() error {
 	needs := k.NeedsCallbacks()
 	if needs == "" {
@@ -75,7 +75,7 @@ func (k *Kind) CheckStructured() error {
 		WithHint("Set USE_CALLBACK_CLAUDE=true and start the server again.")
 }
 
-// Registry holds all kinds. It does not change, so it is safe for concurrent use.
+// Registry holds all kinds. It is immutable and therefore safe for concurrent use.
 type Registry struct{ kinds map[string]*Kind }
 
 // Get returns a kind by name.
@@ -84,10 +84,10 @@ func (r *Registry) Get(name string) (*Kind, bool) {
 	return k, ok
 }
 
-// Names lists the kinds in alphabetical order.
+// Names returns the names of the kinds in alphabetical order.
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.kinds)) }
 
-// All lists the kinds in alphabetical order.
+// All returns the kinds in alphabetical order.
 func (r *Registry) All() []*Kind {
 	all := make([]*Kind, 0, len(r.kinds))
 	for _, name := range r.Names() {

@@ -35,7 +35,7 @@ actions:
 	}
 	whole := limit.Limits{Memory: 4 * limit.GiB, Processes: 512, FileSize: limit.Defaults.FileSize}
 	two := limit.Limits{Memory: 4 * limit.GiB, Processes: 64, FileSize: limit.GiB}
-	// What comes with a job gets what the kind says, whatever it says itself.
+	// Verifiers in a job's input get the limits of the kind, whatever the input contains.
 	change, err := k.Change(json.RawMessage(`{"verifiers": [{"name": "three", "command": "true", "limits": {"processes": 99999}, "Limits": {"Memory": 1}}]}`))
 	if err != nil {
 		t.Fatal(err)

@@ -14,21 +14,20 @@ import (
 	"ringback/schemas"
 )
 
-// Source is one place where kinds come from.
+// Source is a place from which kinds are loaded.
 type Source struct {
-	// Prompts holds <kind>.md, Schemas <kind>.input.json and <kind>.result.json;
-	// either may be nil.
+	// Prompts holds <kind>.md, Schemas <kind>.input.json and <kind>.result.json; either
+	// may be nil.
 	Prompts, Schemas fs.FS
-	// Dir is where the prompts lie on this machine, an absolute path; empty where
-	// they are part of the program.
+	// Dir is the absolute path of the prompts on this machine; empty if they are built in.
 	Dir string
-	// PromptsName and SchemasName stand before file names in problems.
+	// PromptsName and SchemasName are prepended to file names in problems.
 	PromptsName, SchemasName string
 }
 
-// Load reads all kinds. A later source adds to the earlier ones, and replaces
-// files of the same name. The problems of all files are returned together; the
-// registry holds the kinds that have none.
+// Load reads all kinds. A later source adds to the earlier ones, and replaces files of
+// the same name. Load returns the problems of all files together; the registry contains
+// the kinds that have none.
 func Load(sources ...Source) (*Registry, []Problem) {
 	l := loader{prompts: map[string]file{}, schemas: map[string]file{}}
 	for _, s := range sources {
@@ -48,20 +47,20 @@ func Load(sources ...Source) (*Registry, []Problem) {
 	return registry, l.problems
 }
 
-// Check returns the problems that Load would, for those who want nothing else.
+// Check returns only the problems that Load would return.
 func Check(sources ...Source) []Problem {
 	_, problems := Load(sources...)
 	return problems
 }
 
-// Builtin is where the kinds come from that are part of the program.
+// Builtin returns the source of the built-in kinds.
 func Builtin() Source {
 	return Source{Prompts: prompts.FS, Schemas: schemas.FS, PromptsName: "prompts", SchemasName: "schemas"}
 }
 
 type file struct {
 	path string
-	dir  string // where a relative path in it leads from; empty: nowhere
+	dir  string // base of the relative paths in it; empty for none
 	text []byte
 }
 
@@ -133,17 +132,17 @@ func (l *loader) kind(name string, prompt file) *Kind {
 	return k
 }
 
-// The schemas of a kind are called by its name and these.
+// The suffixes of a kind's schema files.
 const (
 	inputSuffix  = ".input.json"
 	resultSuffix = ".result.json"
 )
 
-// anyObject is the schema of kinds that bring none.
+// anyObject is the schema of kinds without one.
 const anyObject = `{"type": "object"}`
 
-// schema compiles a file; nil when it has problems. A kind without the file
-// takes any object.
+// schema compiles a file; it returns nil if the file has problems. A kind without the
+// file accepts any object.
 func (l *loader) schema(name string) *schema.Schema {
 	f, ok := l.schemas[name]
 	if !ok {
@@ -154,7 +153,8 @@ func (l *loader) schema(name string) *schema.Schema {
 	return s
 }
 
-// checkOrphans finds schemas that belong to no kind: most likely a misspelt name.
+// checkOrphans finds schemas that belong to no kind, most likely because of a misspelt
+// name.
 func (l *loader) checkOrphans() {
 	for name, f := range l.schemas {
 		kind, ok := strings.CutSuffix(name, inputSuffix)

@@ -171,8 +171,8 @@ func TestBuiltinKindsAreSound(t *testing.T) {
 	}
 }
 
-// Whose repositories they are, and whether the server's logins may be used for them, is
-// known of each; no input can say so itself.
+// Each repository records whether it came from the request, and whether the server's
+// logins may be used for it; the input cannot set that itself.
 func TestRepositoriesOfAChange(t *testing.T) {
 	t.Parallel()
 	kinds, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{

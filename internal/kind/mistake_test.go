@@ -7,7 +7,7 @@ import (
 	"ringback/internal/kind"
 )
 
-// wantProblems compares problems with the beginnings of theirs that are wanted.
+// wantProblems compares the beginnings of problems with the wanted ones.
 func wantProblems(t *testing.T, got []kind.Problem, want ...string) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {

@@ -13,105 +13,106 @@ import (
 	"ringback/internal/outbound"
 )
 
-// Policy is a kind's front matter: how its jobs may run. Every key may be left
-// out. A new key is a new field here, and where not every value will do, a line
-// in fault.
+// Policy is a kind's front matter, which determines how its jobs may run. Every key is
+// optional. To add a key, add a field here and, unless every value is valid, a case in
+// fault.
 type Policy struct {
-	// Description tells people what the kind is for.
+	// Description describes the kind to people.
 	Description string `yaml:"description"`
-	// Title is what a job is called in lists; {{input.<field>}} is filled in when the job is created.
+	// Title is a job's title in lists; {{input.<field>}} is filled in when the job is created.
 	Title string `yaml:"title"`
-	// Events begins the names of the kind's events; default the kind's name.
+	// Events is the prefix of the names of the kind's events; default the kind's name.
 	Events string `yaml:"events"`
-	// AllowedTools is what the CLI may use without asking, in its own notation;
-	// empty: what the callbacks need and no more.
+	// AllowedTools are the tools that the CLI may use without asking, in its own notation.
+	// If empty, these are only the tools for the callbacks.
 	AllowedTools []string `yaml:"allowed_tools"`
-	// Model is the CLI's --model; empty: its own default.
+	// Model is the CLI's --model; empty for its own default.
 	Model string `yaml:"model"`
-	// Callback is how Claude calls back: with curl (default), or over MCP.
+	// Callback selects how Claude calls back: with curl (default), or over MCP.
 	Callback Callback `yaml:"callback"`
-	// MaxTurns is how many times Claude may go to and fro within one turn of the
-	// job (the CLI's --max-turns); default 10.
+	// MaxTurns limits Claude's round trips within one turn of the job (the CLI's
+	// --max-turns); default 10.
 	MaxTurns int `yaml:"max_turns"`
-	// MaxBudgetUSD is what one turn may cost in US dollars; 0: no limit.
+	// MaxBudgetUSD limits the cost of one turn in US dollars; 0 for no limit.
 	MaxBudgetUSD float64 `yaml:"max_budget_usd"`
-	// BudgetUSD is what a job may cost in US dollars, over all attempts and rounds, and
-	// BudgetUSDPerDay what all jobs of the kind may cost on a day (UTC); 0: no limit.
+	// BudgetUSD limits the cost of a job in US dollars, over all attempts and rounds.
+	// BudgetUSDPerDay limits the cost of all jobs of the kind on a day (UTC). 0 means no
+	// limit.
 	BudgetUSD       float64 `yaml:"budget_usd"`
 	BudgetUSDPerDay float64 `yaml:"budget_usd_per_day"`
-	// JobsAtOnce is how many jobs of the kind may have begun and not ended, and JobsPerDay how
-	// many may be created on a day (UTC); 0: any number.
+	// JobsAtOnce limits the jobs of the kind that have begun and not ended, and JobsPerDay the
+	// jobs created on a day (UTC); 0 for no limit.
 	JobsAtOnce int `yaml:"jobs_at_once"`
 	JobsPerDay int `yaml:"jobs_per_day"`
-	// OnBudget is what happens when a budget is used up: ask (default), wait or fail.
+	// OnBudget determines what happens when a budget is used up: ask (default), wait or fail.
 	OnBudget job.OnBudget `yaml:"on_budget"`
-	// Timeout is how long a turn has to call back; 0: CALLBACK_TIMEOUT.
+	// Timeout limits how long a turn may take to call back; 0 for CALLBACK_TIMEOUT.
 	Timeout time.Duration `yaml:"timeout"`
-	// StallTimeout is how long the CLI may print nothing while Claude works, and ToolTimeout how
-	// long one call of a tool may run; default 10m and 1h. A turn that exceeds one is ended and
+	// StallTimeout limits how long the CLI may print nothing while Claude works, and ToolTimeout
+	// how long one tool call may run; default 10m and 1h. A turn that exceeds one is ended and
 	// started again, which costs an attempt.
 	StallTimeout time.Duration `yaml:"stall_timeout"`
 	ToolTimeout  time.Duration `yaml:"tool_timeout"`
-	// MaxAttempts is how many turns in a row may end without a result before the
-	// job has failed; default 3.
+	// MaxAttempts is the number of consecutive turns without a result after which the job
+	// fails; default 3.
 	MaxAttempts int `yaml:"max_attempts"`
-	// MaxBlocks is how many times a turn that would end without a result is told in the same
-	// process what is missing; default 3, 0: never.
+	// MaxBlocks limits how often a turn that would end without a result gets a message
+	// about what is missing and continues in the same process; default 3, 0 for never.
 	MaxBlocks *int `yaml:"max_blocks"`
 	// Questions is on (default) if Claude may ask the user with the CLI's own AskUserQuestion, and
-	// have a plan approved; off takes these tools away.
+	// have a plan approved; off removes these tools.
 	Questions string `yaml:"questions"`
 	// Thinking is true to show Claude's thinking: clients that ask for text as it is written get it,
 	// too, and the transcript keeps it.
 	Thinking bool `yaml:"thinking"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
 	Priority job.Priority `yaml:"priority"`
-	// Check are rules between fields of the input, and of the result, that no schema can state.
+	// Check are rules between fields of the input, and of the result, that no schema can express.
 	Check []*Rule `yaml:"check"`
-	// Actions are what the server does for Claude.
+	// Actions are the actions that the server performs for Claude.
 	Actions []*Action `yaml:"actions"`
 	// Workspace makes the kind work on repositories.
 	Workspace *Workspace `yaml:"workspace"`
 	// Verifiers check each change: a list of "name: command".
 	Verifiers Verifiers `yaml:"verifiers"`
-	// Network is what turns and verifiers reach in a sandbox: a list of hosts, full or none.
-	// By default a turn reaches its model and nothing else, and verifiers public registries
-	// of packages.
+	// Network is the network access of turns and verifiers in a sandbox: a list of hosts,
+	// full or none. By default a turn reaches only its model, and verifiers reach public
+	// package registries.
 	Network job.Network `yaml:"network"`
-	// Limits are what each program may take that runs for a job: turns of the CLI,
-	// verifiers, finalizers and commands of actions. Verifiers and actions may have
+	// Limits are the resource limits of each program that runs for a job: turns of the
+	// CLI, verifiers, finalizers and commands of actions. Verifiers and actions may have
 	// their own.
 	Limits limit.Limits `yaml:"limits"`
-	// Review has a person approve each change, or steer another round.
+	// Review requires a person to approve each change, or to steer another round.
 	Review bool `yaml:"review"`
-	// MaxSteeringIterations is how many such rounds there may be; default 5.
+	// MaxSteeringIterations limits the number of such rounds; default 5.
 	MaxSteeringIterations int `yaml:"max_steering_iterations"`
-	// Finalize are commands that bring an approved change further once its branch
-	// is pushed, such as: gh pr create --fill --head "$RINGBACK_BRANCH".
+	// Finalize are commands that process an approved change after its branch is pushed,
+	// such as: gh pr create --fill --head "$RINGBACK_BRANCH".
 	Finalize []string `yaml:"finalize"`
-	// PullRequest has a pull request opened for each branch that is pushed, where its
-	// repository is on GitHub and gh is on the server's PATH.
+	// PullRequest opens a pull request for each pushed branch if its repository is on
+	// GitHub and gh is on the server's PATH.
 	PullRequest bool `yaml:"pull_request"`
-	// Tools says which tools of the CLI a person must allow first, call by call.
+	// Tools are the rules for the CLI tools that a person must allow first, call by call.
 	Tools approval.ToolRules `yaml:"tools"`
 }
 
-// ToolRules are Tools, together with what allowed_tools lets through: where calls
-// are intercepted, nothing is allowed behind the interception's back.
+// ToolRules returns Tools, together with the tools in allowed_tools: if calls are
+// intercepted, no tool may bypass the interception.
 func (p Policy) ToolRules() approval.ToolRules {
 	t := p.Tools
 	t.Allow = append(append([]string{}, t.Allow...), p.AllowedTools...)
 	return t
 }
 
-// defaultBlocks and mostBlocks are how often a turn is kept from ending early; the CLI ends it after
-// mostBlocks in a row.
+// defaultBlocks and mostBlocks limit how often a turn is kept from ending early; the CLI ends it
+// after mostBlocks in a row.
 const (
 	defaultBlocks = 3
 	mostBlocks    = 8
 )
 
-// Blocks is how many times a turn is kept from ending without a result.
+// Blocks returns how many times a turn is kept from ending without a result.
 func (p Policy) Blocks() int {
 	if p.MaxBlocks == nil {
 		return defaultBlocks
@@ -119,23 +120,23 @@ func (p Policy) Blocks() int {
 	return *p.MaxBlocks
 }
 
-// questionsOff is the value of Questions that takes the tool away.
+// questionsOff is the value of Questions that removes the tools.
 const questionsOff = "off"
 
 // AsksQuestions reports whether Claude may ask the user with the CLI's own tools.
 func (p Policy) AsksQuestions() bool { return p.Questions != questionsOff }
 
-// RunsPrograms reports whether Claude may run anything but the calls that report to the
+// RunsPrograms reports whether Claude may run anything except calls that report to the
 // server, with or without asking.
 func (p Policy) RunsPrograms() bool { return len(p.AllowedTools) > 0 || !p.Tools.Empty() }
 
-// LimitsNetwork reports whether the kind, or an action, says what is reached.
+// LimitsNetwork reports whether the kind, or an action, configures network access.
 func (p Policy) LimitsNetwork() bool {
 	return len(p.Network) > 0 || slices.ContainsFunc(p.Actions, func(a *Action) bool { return len(a.Network) > 0 })
 }
 
-// FetchesNothing returns the tool by which Claude may fetch from hosts though the kind names
-// none; "" if there is none.
+// FetchesNothing returns the tool with which Claude may fetch pages although the kind's
+// network is none; "" if there is no such tool.
 func (p Policy) FetchesNothing() string {
 	if !p.Network.IsNone() {
 		return ""
@@ -156,7 +157,7 @@ func (p Policy) mention(tool string) string {
 	return ""
 }
 
-// LimitsProcesses reports whether the kind says how many processes something may be.
+// LimitsProcesses reports whether the kind changes the limit of processes anywhere.
 func (p Policy) LimitsProcesses() bool {
 	limited := func(l limit.Limits) bool { return l.Processes != limit.Defaults.Processes }
 	return limited(p.Limits) || slices.ContainsFunc(p.Verifiers, func(v job.Verifier) bool { return limited(v.Limits) }) ||
@@ -190,7 +191,7 @@ func (p Policy) withDefaults(name string) Policy {
 	}
 	p.Limits = p.Limits.Or(limit.Defaults)
 	for _, a := range p.Actions {
-		if a != nil { // then it is a problem of the file
+		if a != nil { // nil is reported as a problem of the file
 			a.Limits = a.Limits.Or(p.Limits)
 		}
 	}
@@ -202,7 +203,7 @@ func (p Policy) withDefaults(name string) Policy {
 
 var eventPrefix = lazy.Regexp(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
 
-// fault says what is out of range in one key; empty when nothing is.
+// fault returns what is out of range in one key; empty if nothing is.
 func (p *Policy) fault(key string) string {
 	switch {
 	case key == "title":
@@ -261,7 +262,7 @@ func (p *Policy) fault(key string) string {
 	return ""
 }
 
-// silenceFault says what is wrong with how long a turn may show no progress; "" if nothing is.
+// silenceFault returns what is wrong with a stall or tool timeout; "" if nothing is.
 func silenceFault(d time.Duration) string {
 	if d == 0 || d >= time.Second && d <= 24*time.Hour {
 		return ""
@@ -272,7 +273,7 @@ func silenceFault(d time.Duration) string {
 // MaxBudget is the largest budget of a job or a kind, in US dollars.
 const MaxBudget = 10_000
 
-// budgetFault says what is wrong with an amount in US dollars; "" if nothing is.
+// budgetFault returns what is wrong with an amount in US dollars; "" if nothing is.
 func budgetFault(usd float64) string {
 	if usd >= 0 && usd <= MaxBudget { // false for NaN
 		return ""
@@ -283,7 +284,7 @@ func budgetFault(usd float64) string {
 // maxQuota is the largest number of jobs of a kind at once or on a day.
 const maxQuota = 1_000_000
 
-// quotaFault says what is wrong with a number of jobs; "" if nothing is.
+// quotaFault returns what is wrong with a number of jobs; "" if nothing is.
 func quotaFault(n int) string {
 	if n >= 0 && n <= maxQuota {
 		return ""
@@ -291,11 +292,11 @@ func quotaFault(n int) string {
 	return fmt.Sprintf("found %d; expected 0 (no limit) to %d", n, maxQuota)
 }
 
-// Quota is how many jobs of the kind there may be.
+// Quota returns the limits on the number of jobs of the kind.
 func (p Policy) Quota() job.Quota { return job.Quota{AtOnce: p.JobsAtOnce, PerDay: p.JobsPerDay} }
 
-// toolsFault says what is wrong with the rules for tools. Rules that deny calling back
-// would have every job of the kind fail without saying why.
+// toolsFault returns what is wrong with the rules for tools. Rules that deny calling
+// back would make every job of the kind fail without an explanation.
 func (p *Policy) toolsFault() string {
 	if fault := p.Tools.Fault(); fault != "" || p.Callback == MCP {
 		return fault
@@ -308,7 +309,7 @@ func (p *Policy) toolsFault() string {
 	return ""
 }
 
-// networkFault says what is wrong with a list of hosts; "" if nothing is.
+// networkFault returns what is wrong with a list of hosts; "" if nothing is.
 func networkFault(n job.Network) string {
 	if n.IsFull() || n.IsNone() {
 		return ""

@@ -12,34 +12,34 @@ import (
 )
 
 // Preview shows what an action would do with its input: the output of a command, or a text.
-// It is shown to the people who are asked, and made again just before the action runs: see
-// "A preview that binds" in docs/people.md.
+// It is shown to the people that are asked, and generated again just before the action
+// runs: see "A preview that binds" in docs/people.md.
 type Preview struct {
-	// Command is the program that makes it, with its arguments, as in Action. It works in
-	// the job's directory, where it can read but not write, and gets the input as JSON on
-	// standard input. What it prints is shown.
+	// Command is the program that generates it, with its arguments, as in Action. It runs
+	// in the job's directory, which it can read but not write, and gets the input as JSON
+	// on standard input. Its output is shown.
 	Command []string `yaml:"command"`
 	// Template is the text itself, instead of a command; {{input.<field>}} is filled in.
 	Template string `yaml:"template"`
-	// Format is what the output is: text (default), diff, table (a JSON array of flat
-	// objects, one for each row) or image (PNG, JPEG, GIF or WebP in base64).
+	// Format is the format of the output: text (default), diff, table (a JSON array of
+	// flat objects, one for each row) or image (PNG, JPEG, GIF or WebP in base64).
 	Format job.PreviewFormat `yaml:"format"`
-	// Env are further environment variables of the command.
+	// Env are additional environment variables of the command.
 	Env map[string]string `yaml:"env"`
-	// Network is what the command reaches in a sandbox: a list of hosts, full or none
+	// Network is the command's network access in a sandbox: a list of hosts, full or none
 	// (default).
 	Network job.Network `yaml:"network"`
-	// Readable are further files and directories that the command reaches in a sandbox, as
-	// absolute paths.
+	// Readable are absolute paths of further files and directories that the command can
+	// read in a sandbox.
 	Readable []string `yaml:"readable"`
-	// Timeout is how long it may take; default 10 seconds.
+	// Timeout limits how long it may run; default 10 seconds.
 	Timeout time.Duration `yaml:"timeout"`
 }
 
-// maxPreviewTimeout is how long a preview may take at most. Claude's call waits meanwhile.
+// maxPreviewTimeout is the maximum timeout of a preview. Claude's call waits for it.
 const maxPreviewTimeout = 30 * time.Second
 
-// previewFaults checks the preview and fills in what it leaves out.
+// previewFaults checks the preview and sets defaults.
 func (a *Action) previewFaults() (faults []actionFault) {
 	p := a.Preview
 	if p == nil {

@@ -5,10 +5,10 @@ import (
 	"ringback/internal/schema"
 )
 
-// Problem is something wrong with a kind's files, its schemas included.
+// Problem is a mistake in a kind's files, including its schemas.
 type Problem = schema.Problem
 
-// maxQuoted is how many characters of a text are repeated to its author.
+// maxQuoted limits the characters of a text that are quoted to its author.
 const maxQuoted = 80
 
 func shorten(text string) string { return excerpt.Letters(text, maxQuoted) }

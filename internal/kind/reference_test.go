@@ -9,7 +9,7 @@ import (
 	"ringback/internal/kind"
 )
 
-// Every key that a kind's file may hold is in the reference.
+// The reference contains every key of a kind's file.
 func TestEveryKeyIsInTheReference(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/kinds.md")

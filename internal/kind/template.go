@@ -9,7 +9,7 @@ import (
 	"ringback/internal/schema"
 )
 
-// variable finds template variables in a prompt.
+// variable matches template variables in a prompt.
 var variable = lazy.Regexp(`\{\{\s*([^{}]*?)\s*\}\}`)
 
 // The template variables of callbacks: see "The prompt" in docs/kinds.md.
@@ -19,15 +19,15 @@ const (
 	VarSignature = "HMAC_SIGNATURE"
 )
 
-// Render replaces every template variable by what value returns for its name.
-// What it returns is not looked at again, so input cannot smuggle variables in.
+// Render replaces every template variable with the result of value for its name. It
+// does not process the result again, so input cannot smuggle variables in.
 func Render(prompt string, value func(name string) string) string {
 	return variable().ReplaceAllStringFunc(prompt, func(match string) string {
 		return value(variable().FindStringSubmatch(match)[1])
 	})
 }
 
-// checkTemplate finds variables that nothing could be put in place of.
+// checkTemplate finds variables that nothing could replace.
 func checkTemplate(k *Kind, bodyLine int) []Problem {
 	var problems []Problem
 	for i, line := range strings.Split(k.Prompt, "\n") {
@@ -40,8 +40,8 @@ func checkTemplate(k *Kind, bodyLine int) []Problem {
 
 type templateFault struct{ message, hint string }
 
-// templateFaults finds the variables of a text that are wrong by fault, and those
-// that are not closed: they would be left standing as they are.
+// templateFaults finds the variables of a text for which fault returns a message, and
+// those that are not closed, which would remain in the text.
 func templateFaults(text string, fault func(name string) (message, hint string)) (faults []templateFault) {
 	for _, match := range variable().FindAllStringSubmatch(text, -1) {
 		if message, hint := fault(match[1]); message != "" {
@@ -77,7 +77,7 @@ func variableFault(k *Kind, name string) (message, hint string) {
 
 // Bounds reports whether the input schema leaves a text of the field at path no room for
 // sentences: it is one of the author's own words, or a single word that a format or a
-// pattern holds to a shape.
+// pattern constrains.
 func (k *Kind) Bounds(path, text string) bool {
 	switch k.Input.TextBound(path) {
 	case schema.Listed:

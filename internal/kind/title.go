@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// mostTemplate is how many characters the title of a kind may have before it is filled in.
+	// mostTemplate is the maximum length of a kind's title before it is filled in, in characters.
 	mostTemplate = 200
-	// mostTitle is how many characters a job's title has at most, and mostTitleValue how many of
-	// one value it shows.
+	// mostTitle is the maximum length of a job's title, and mostTitleValue that of one value in
+	// it, in characters.
 	mostTitle      = 120
 	mostTitleValue = 60
 )
 
-// Title returns what a job with this input is called in lists; "" if the kind has no title. It is
+// Title returns the title in lists of a job with this input; "" if the kind has no title. It is
 // one line. Each value is a literal, in quotes unless the schema leaves it no room for sentences.
 func (k *Kind) Title(input json.RawMessage) string {
 	var values map[string]any
@@ -45,7 +45,8 @@ func (k *Kind) titleValue(field string, v any) string {
 	return shown
 }
 
-// titleFault says what is wrong with the title of a kind apart from its variables; "" if nothing is.
+// titleFault returns what is wrong with the title of a kind apart from its variables; "" if nothing
+// is.
 func titleFault(title string) string {
 	if utf8.RuneCountInString(title) > mostTemplate || strings.ContainsAny(strings.TrimSpace(title), "\r\n") {
 		return fmt.Sprintf("expected one line of at most %d characters", mostTemplate)
@@ -53,7 +54,7 @@ func titleFault(title string) string {
 	return ""
 }
 
-// checkTitle finds variables of the title that nothing could be put in place of.
+// checkTitle finds variables of the title that nothing could replace.
 func checkTitle(k *Kind, file []byte) (problems []Problem) {
 	line := 1
 	for text := range strings.Lines(string(file)) {

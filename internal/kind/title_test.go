@@ -8,7 +8,8 @@ import (
 	"ringback/internal/kind"
 )
 
-// A title has the values of the input as literals: nothing of them can be taken for the kind's words.
+// A title contains the values of the input as literals, which cannot be mistaken for the kind's
+// words.
 func TestATitleIsMadeOfTheInput(t *testing.T) {
 	t.Parallel()
 	const input = `{"type": "object", "properties": {"day": {"type": "string", "format": "date"}, "text": {"type": "string"}, "n": {"type": "integer"}, "list": {"type": "array"}}}`

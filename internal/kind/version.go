@@ -8,11 +8,11 @@ import (
 	"ringback/internal/schema"
 )
 
-// definition is all that a kind is parsed from.
+// definition is the source from which a kind is parsed.
 type definition struct {
 	Name string `json:"name"`
-	// InDir is true if the prompt lies in a directory, from which relative paths of programs
-	// lead. Which one that is depends on the node.
+	// InDir is true if the prompt is in a directory, to which paths of programs are
+	// relative. The directory depends on the node.
 	InDir  bool   `json:"inDir,omitempty"`
 	Prompt string `json:"prompt"`
 	// Input and Result are nil if there is no such file.
@@ -20,7 +20,7 @@ type definition struct {
 	Result *string `json:"result,omitempty"`
 }
 
-// define writes down what a kind is parsed from.
+// define returns the source from which a kind is parsed.
 func (l *loader) define(name string, prompt file) []byte {
 	schemaOf := func(suffix string) *string {
 		f, ok := l.schemas[name+suffix]
@@ -32,13 +32,13 @@ func (l *loader) define(name string, prompt file) []byte {
 	}
 	text, err := json.Marshal(definition{name, prompt.dir != "", string(prompt.text), schemaOf(inputSuffix), schemaOf(resultSuffix)})
 	if err != nil {
-		panic("kind: " + err.Error()) // it holds texts only
+		panic("kind: " + err.Error()) // it contains only texts
 	}
 	return text
 }
 
-// Restore parses a version of a kind from its definition. Relative paths of its programs lead
-// from dir, unless the kind is part of the program.
+// Restore parses a version of a kind from its definition. Paths of its programs are relative
+// to dir, unless the kind is built in.
 func Restore(version string, text []byte, dir string) (*Kind, error) {
 	var d definition
 	if found := job.Digest(text); found != version {

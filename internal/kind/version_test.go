@@ -7,7 +7,7 @@ import (
 	"ringback/internal/kind"
 )
 
-// loadOwn loads a kind that is called own.
+// loadOwn loads a kind with the name own.
 func loadOwn(t *testing.T, prompts, schemas map[string]string, dir string) *kind.Kind {
 	t.Helper()
 	s := source(prompts, schemas)

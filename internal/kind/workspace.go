@@ -10,17 +10,17 @@ import (
 	"ringback/internal/outbound"
 )
 
-// Workspace says which repositories a kind works on: these, and those that the
-// job's input names in its field repos.
+// Workspace determines the repositories that a kind works on: these, and those in the
+// field repos of the job's input.
 type Workspace struct {
 	Repositories []job.Repository `yaml:"repositories"`
 	// Credentials are the hosts, "github.com", or parts of them, "github.com/org", for
-	// whose repositories a job may use the server's own logins though its input named
-	// them. Those of Repositories always may.
+	// which a job may use the server's own logins although its input named the repository.
+	// The kind's own Repositories may always use them.
 	Credentials []string `yaml:"credentials"`
 }
 
-// fault says what is wrong with the hosts whose logins may be used; empty when nothing is.
+// fault returns what is wrong with Credentials; empty if nothing is.
 func (w *Workspace) fault() string {
 	for _, host := range w.Credentials {
 		if fault := outbound.HostFault(host); fault != "" {
@@ -33,8 +33,8 @@ func (w *Workspace) fault() string {
 // Verifiers are checks of a change.
 type Verifiers []job.Verifier
 
-// UnmarshalYAML reads a list of "name: command", or of names, commands and limits by
-// these names.
+// UnmarshalYAML reads a list of entries of the form "name: command", or with the keys
+// name, command and limits.
 func (v *Verifiers) UnmarshalYAML(decode func(any) error) error {
 	var entries []verifierEntry
 	if err := decode(&entries); err != nil {
@@ -49,10 +49,10 @@ func (v *Verifiers) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// verifierEntry is one item of the list: a single verifier, or some by their names.
+// verifierEntry is one item of the list: a single verifier, or several by name.
 type verifierEntry []job.Verifier
 
-// UnmarshalYAML takes the entry for a single one where it has a command.
+// UnmarshalYAML reads the entry as a single verifier if it has a command.
 func (e *verifierEntry) UnmarshalYAML(decode func(any) error) error {
 	var keys map[string]any
 	if err := decode(&keys); err != nil {
@@ -72,7 +72,7 @@ func (e *verifierEntry) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// fault says what is wrong with their limits; empty when nothing is.
+// fault returns what is wrong with their limits; empty if nothing is.
 func (v Verifiers) fault() string {
 	for _, verifier := range v {
 		if fault := verifier.Limits.Fault(); fault != "" {
@@ -82,9 +82,9 @@ func (v Verifiers) fault() string {
 	return ""
 }
 
-// Change is how a job of this kind, with this input, works on repositories; nil
-// when it does not. What the input says goes before the kind's own policy, as far
-// as the input schema lets it.
+// Change returns how a job of this kind, with this input, works on repositories; nil if
+// it does not. The input overrides the kind's own policy, as far as the input schema
+// allows it.
 func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 	p := k.Policy
 	if p.Workspace == nil {
@@ -122,8 +122,8 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 	return c, nil
 }
 
-// decodeWhole reads an input into a struct whose numbers are whole. A schema takes 5.0 and
-// 5e0 for the integer that they are, encoding/json does not.
+// decodeWhole reads an input into a struct with integer fields. A schema accepts 5.0 and
+// 5e0 as integers, but encoding/json does not.
 func decodeWhole(input json.RawMessage, into any) error {
 	var v any
 	if err := job.UnmarshalExact(input, &v); err != nil {

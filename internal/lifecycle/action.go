@@ -10,34 +10,34 @@ import (
 	"ringback/internal/job"
 )
 
-// NewRun is a run of an action that is to start now.
+// NewRun describes a run of an action that is about to start.
 type NewRun struct {
 	RequestID job.ID
 	Run       RunID
-	// ApprovalKey is the action with its input, as an approval names it.
+	// ApprovalKey identifies the action with its input, as approvals do.
 	ApprovalKey string
 	AuditFields job.Operation
-	// Timeout is how long it may take: so long the callback clock stands still.
+	// Timeout is the action's time limit. The callback clock is paused that long.
 	Timeout time.Duration
-	// Chat shows a call that is not gated; one that is was shown with its question.
+	// Chat shows a call that is not gated. A gated call was already shown with its question.
 	Chat job.MessageBody
-	// Gated is whether it needs an approval, which is used up.
+	// Gated is true if the run needs an approval, which it consumes.
 	Gated bool
 }
 
-// RunLease is how long a run is believed to go on without a sign of life.
+// RunLease is the time after which a run without a heartbeat is considered lost.
 const RunLease = 15 * time.Second
 
-// RunHeartbeat is how often a run gives a sign of life.
+// RunHeartbeat is the interval between the heartbeats of a run.
 const RunHeartbeat = time.Second
 
-// minCallbackLeft is what Claude gets at least of its callback clock after a run, to
-// hear of it.
+// minCallbackLeft is the minimum that is left on the callback clock after a run, so that Claude can
+// receive its result.
 const minCallbackLeft = time.Second
 
-// StartAction starts the run of an action, once for each approval: what is written
-// here before the action runs is why it never runs twice. If the outcome is Repeated, the
-// same call has run, and run is that earlier run: Claude has not been told its result yet.
+// StartAction starts the run of an action, once for each approval: the record is written before the
+// action runs, so it never runs twice. If the outcome is Repeated, the same call has already run,
+// and run identifies the earlier run; Claude has not received its result yet.
 func (s *Service) StartAction(ctx context.Context, n NewRun) (outcome Outcome, run RunID, err error) {
 	err = s.promise(ctx, Query{Job: n.RequestID, ApprovalKey: n.ApprovalKey}, func(st *State) error {
 		outcome, run = st.startAction(n)
@@ -83,7 +83,7 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	return Outcome{Kind: Accepted}, n.Run
 }
 
-// Why there is no approval that can be used.
+// Reasons why no approval can be used.
 const (
 	approvalExpired = "the approval has expired"
 	approvalClaimed = "confirmed was claimed, but this input has no unused approval"
@@ -91,15 +91,15 @@ const (
 	approvalChanged = "what the action would do has changed since it was approved"
 )
 
-// spend uses up the approval of an action. Without a valid one, the outcome is Unapproved,
-// and the audit log says why.
+// spend consumes the approval of an action. Without a valid one, the outcome is Unapproved, and the
+// audit log contains the reason.
 func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
 	refused := job.AuditEntry{Event: "refused", Detail: approvalClaimed, Operation: about}
 	switch a := j.Approval; a.At(st.Now) {
 	case approval.Permitted:
 		if a.Preview != about.PreviewDigest {
-			// The yes stays: it is of what was shown, permits nothing else, and the next
-			// answer replaces it. Until then, it says what people have seen.
+			// The approval is kept: it is for the preview that was shown, permits nothing else, and
+			// the next answer replaces it. Until then, it records what people have seen.
 			j.forgetQuestion(a.Checkpoint)
 			refused.Detail, refused.CheckpointID = approvalChanged, a.Checkpoint
 			st.audit(j, refused)
@@ -122,16 +122,16 @@ func (st *State) takeApproval(j *Job, key string) {
 	j.forgetQuestion(j.Approval.Checkpoint)
 }
 
-// forgetQuestion makes the question of a checkpoint a new one when it is put again: its
-// yes is used up, or worth nothing any more, and is not told a second time.
+// forgetQuestion makes the question of a checkpoint count as new if it is asked again: its approval
+// is consumed or no longer valid, and must not be reported a second time.
 func (j *Job) forgetQuestion(c job.CheckpointID) {
 	if j.QuestionID == c {
 		j.Question, j.QuestionID = "", ""
 	}
 }
 
-// FinishAction books the end of a run. It returns the state that stands: a run that
-// was given up before stays so.
+// FinishAction records the end of a run. It returns the resulting state: a run that was given up
+// earlier keeps its state.
 func (s *Service) FinishAction(ctx context.Context, id job.ID, run RunID, state RunState, result json.RawMessage) (RunState, error) {
 	var stands RunState
 	err := s.run(ctx, Query{Job: id, Run: run}, func(st *State) error {
@@ -141,8 +141,8 @@ func (s *Service) FinishAction(ctx context.Context, id job.ID, run RunID, state 
 	return stands, err
 }
 
-// finishAction books success, error or unknown. The callback clock, which stood
-// still for the run, runs on.
+// finishAction records success, error or unknown. The callback clock, which was paused for the run,
+// continues.
 func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 	r, j := st.Run, st.Job
 	if r == nil || r.State != RunRunning {
@@ -154,7 +154,7 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 	r.State, r.Result = state, result
 	st.do(SaveRun{r})
 	if j == nil {
-		return state // the job is deleted, and its log with it
+		return state // the job was deleted, with its audit log
 	}
 	st.audit(j, job.AuditEntry{Event: "finished", Outcome: string(state), Run: string(r.ID), Operation: r.AuditFields})
 	end, output := job.OutputError, result
@@ -176,8 +176,8 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 	return state
 }
 
-// LoseAction books the end of a run whose server gives no sign of life: nobody knows
-// whether it took effect. A run that has given one meanwhile goes on.
+// LoseAction records the end of a run without heartbeats: whether it took effect is unknown. A run
+// with a newer heartbeat continues.
 func (s *Service) LoseAction(ctx context.Context, run RunID, of job.ID) error {
 	return s.run(ctx, Query{Job: of, Run: run}, func(st *State) error {
 		if st.Run != nil && !st.RunLease.After(st.Now) {
@@ -187,8 +187,8 @@ func (s *Service) LoseAction(ctx context.Context, run RunID, of job.ID) error {
 	})
 }
 
-// AckActionResult notes that Claude knows how a run ended: the same call is a new one
-// from now on.
+// AckActionResult records that Claude has received the result of a run, so that the same call
+// counts as a new one from now on.
 func (s *Service) AckActionResult(ctx context.Context, id job.ID, approvalKey string, run RunID) error {
 	return s.run(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) error {
 		if st.Job != nil && st.Job.KnownRun == run {
@@ -206,14 +206,14 @@ type ToolUse struct {
 	AuditFields job.Operation
 	// Standing is the id of a standing approval that covers the call; empty if none does.
 	Standing string
-	// Denies returns the kind's rule that denies the call with another input; empty if
-	// none does.
+	// Denies returns the kind's rule that denies the call with a different input; empty if none
+	// does.
 	Denies func(input map[string]any) (rule string)
 }
 
-// UseApproval uses up a person's decision on a tool call, which was made at the checkpoint
-// that is returned, or the standing approval that covers the call; then the checkpoint is
-// empty. The outcome is Accepted, Denied, Unapproved, Refused or Unknown.
+// UseApproval consumes a person's decision on a tool call, and returns the checkpoint at which it
+// was made. If a standing approval covers the call instead, the checkpoint is empty. The outcome is
+// Accepted, Denied, Unapproved, Refused or Unknown.
 func (s *Service) UseApproval(ctx context.Context, u ToolUse) (outcome Outcome, c job.CheckpointID, err error) {
 	err = s.promise(ctx, Query{Job: u.RequestID, ApprovalKey: u.ApprovalKey}, func(st *State) (err error) {
 		outcome, c, err = st.useApproval(u)
@@ -248,8 +248,8 @@ func (st *State) useApproval(u ToolUse) (Outcome, job.CheckpointID, error) {
 	return Outcome{Kind: Unapproved, Reason: approvalMissing}, "", nil
 }
 
-// allowCall lets a tool call run with the input as the person has changed it, if no rule
-// denies that. The audit log gets the input that runs.
+// allowCall lets a tool call run with the input as edited by the person, unless a rule denies that
+// input. The audit log records the input that runs.
 func (st *State) allowCall(j *Job, u ToolUse) (Outcome, error) {
 	entry := job.AuditEntry{Event: "started", CheckpointID: j.Approval.Checkpoint, Operation: u.AuditFields}
 	outcome := Outcome{Kind: Accepted}
@@ -270,5 +270,6 @@ func (st *State) allowCall(j *Job, u ToolUse) (Outcome, error) {
 	return outcome, nil
 }
 
-// DeniedByRule is the audit log's reason for a call that a rule of the kind denies.
+// DeniedByRule returns the reason that the audit log records for a call that a rule of the kind
+// denies.
 func DeniedByRule(rule string) string { return "by the kind's rule " + rule }

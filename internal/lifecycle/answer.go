@@ -8,35 +8,34 @@ import (
 	"ringback/internal/job"
 )
 
-// Resolution is what becomes of a checkpoint by a person's reply.
+// Resolution describes the effect of a person's reply on a checkpoint.
 type Resolution struct {
-	// To is Answered; Superseded: it was not understood, and another checkpoint asks
-	// again; or Interpreting: Claude is asked what it means.
+	// To is Answered; Superseded if the reply was not understood and another checkpoint asks again;
+	// or Interpreting if Claude must interpret the reply.
 	To    job.CheckpointStatus
 	Reply job.Reply
-	// Message is what the person wrote, for the session; nil when it was added
-	// before.
+	// Message is the person's text, for the session; nil if it was added before.
 	Message *job.MessageBody
-	// End ends the job instead of going on with it, with Code and Why.
+	// End ends the job in this state instead of continuing it, with Code and Why.
 	End  job.State
 	Code job.Code
 	Why  string
-	// Note is added to the job's chat, unless the answer ends the job; empty for none.
+	// Note is added to the job's chat, unless the reply ends the job; empty for none.
 	Note string
-	// Again asks again, for Superseded.
+	// Again is the next question if To is Superseded.
 	Again *NewCheckpoint
-	// By is who replied.
+	// By is the author of the reply.
 	By job.Actor
-	// Seen is what they had seen, for the audit log.
+	// Seen describes what they had seen, for the audit log.
 	Seen Seen
-	// Approval is how far a yes goes.
+	// Approval describes the scope and life of an approval.
 	Approval ApprovalTerms
-	// Exchange is what was said since the question was first put, this reply and
-	// what is asked back included; it is kept as long as there is no answer.
+	// Exchange is the conversation since the question was first asked, including this reply and the
+	// follow-up question. It is stored until there is an answer.
 	Exchange []job.Utterance
 }
 
-// Seen is what somebody had seen who decided.
+// Seen describes what a person had seen before a decision.
 type Seen struct {
 	Shown job.Shown
 	Trees map[string]string
@@ -44,19 +43,18 @@ type Seen struct {
 	Files *job.FilesViewed
 }
 
-// ApprovalTerms is how far a yes goes.
+// ApprovalTerms describes the scope and life of an approval.
 type ApprovalTerms struct {
 	Scope job.ApprovalScope
-	// TTL is how long it may be used.
+	// TTL is its time to live.
 	TTL time.Duration
-	// Standing is kept where it goes further than once; its ID is empty else.
+	// Standing is stored if the scope is more than once; otherwise, its ID is empty.
 	Standing job.Approval
 }
 
-// Answer stores a person's reply to a checkpoint as it was understood. It returns the
-// person's message; or a Conflict error when another reply, or the end of the
-// question, came first: then the checkpoint has changed. c is the checkpoint against
-// which the reply was understood.
+// Answer stores a person's reply to a checkpoint as interpreted. c is the checkpoint against which
+// the reply was interpreted. Answer returns the id of the person's message, or a Conflict error if
+// the checkpoint has changed since, because another reply or the end of the question came first.
 func (s *Service) Answer(ctx context.Context, c job.Checkpoint, r Resolution) (int64, error) {
 	var fresh job.CheckpointID
 	if r.Again != nil {
@@ -73,7 +71,7 @@ func (s *Service) Answer(ctx context.Context, c job.Checkpoint, r Resolution) (i
 func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.CheckpointID) (int64, error) {
 	c := st.Checkpoint
 	switch {
-	case c == nil || c.JobID != "" && st.Job == nil: // it goes with its job
+	case c == nil || c.JobID != "" && st.Job == nil: // it is deleted with its job
 		return 0, job.NoCheckpoint(understood.ID)
 	case c.Status != understood.Status || c.Round != understood.Round:
 		return 0, job.ClosedCheckpoint(c.ID, c.Status)
@@ -96,9 +94,8 @@ func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.Check
 	return message, st.resolve(c, r)
 }
 
-// interpret has Claude asked what a reply means. A further reply supersedes the
-// interpreting of those before it: what that would find is of a round that is over.
-// The session goes on asking meanwhile.
+// interpret asks Claude to interpret a reply. If another reply follows, the results for earlier
+// ones are ignored, because their round is over. The checkpoint remains open in the session.
 func (st *State) interpret(c *Checkpoint, r Resolution, message int64) error {
 	if err := st.withdrawInterpreter(c); err != nil {
 		return err
@@ -110,7 +107,7 @@ func (st *State) interpret(c *Checkpoint, r Resolution, message int64) error {
 	return nil
 }
 
-// clarify asks again what a reply left open.
+// clarify asks again for what a reply left unclear.
 func (st *State) clarify(c *Checkpoint, r Resolution, fresh job.CheckpointID) error {
 	again := r.Again.record(fresh, st.checkpointChat(c).Recipient, c.Timeout)
 	again.Type, again.Held, again.Exchange = c.Type, c.Held, r.Exchange
@@ -130,7 +127,7 @@ func (st *State) clarify(c *Checkpoint, r Resolution, fresh job.CheckpointID) er
 	return nil
 }
 
-// resolve takes a reply as the answer.
+// resolve accepts a reply as the answer.
 func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	if err := st.closeCheckpoint(c, job.Answered); err != nil {
 		return err
@@ -160,7 +157,7 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	if r.Note != "" {
 		st.addNotice(j.chat(), r.Note)
 	}
-	if c.Held { // the turn that asked goes on, and its clock where it stood
+	if c.Held { // the asking turn continues, with the time that was left on its clock
 		j.ResumedAt = st.Now
 		st.resumeCallbackClock(j, j.CallbackLeft)
 		return st.move(j, job.Running, job.AtWork, nil)
@@ -168,10 +165,10 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	return st.resume(j, ResumeReason{Reason: Replied})
 }
 
-// decide records what a reply allows or forbids.
+// decide records what a reply allows or denies.
 func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 	if c.ApprovalKey == "" {
-		if c.ToolCallID != "" { // the call goes on with the reply
+		if c.ToolCallID != "" { // the call continues with the reply
 			st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
 		}
 		return
@@ -189,7 +186,7 @@ func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 	}
 }
 
-// approve records a yes, for exactly what was asked.
+// approve records an approval, for exactly what was asked.
 func (st *State) approve(j *Job, c *Checkpoint, terms ApprovalTerms) {
 	st.supersede(j, c)
 	yes := approval.Yes(c.ID, approval.Permission{Life: terms.TTL}, st.Now)
@@ -207,9 +204,8 @@ func (st *State) approve(j *Job, c *Checkpoint, terms ApprovalTerms) {
 	st.do(standing)
 }
 
-// deny records a no, or that something else is wanted. What was allowed before and is
-// not used yet is allowed no longer; a no to a tool call is kept until the call is
-// told.
+// deny records a denial, or a request for something else. An earlier approval that has not been
+// consumed is removed. The denial of a tool call is stored until the call is answered.
 func (st *State) deny(j *Job, c *Checkpoint) {
 	st.supersede(j, c)
 	if c.ToolCallID != "" {
@@ -220,8 +216,7 @@ func (st *State) deny(j *Job, c *Checkpoint) {
 	}
 }
 
-// supersede takes back an earlier decision on the same, which nobody has used: the new
-// one stands in its place.
+// supersede removes an earlier, unused decision on the same operation: the new one replaces it.
 func (st *State) supersede(j *Job, c *Checkpoint) {
 	if j.Approval != nil {
 		st.do(SpendApproval{j.ID, c.ApprovalKey})

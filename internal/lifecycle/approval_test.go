@@ -10,7 +10,7 @@ import (
 	"ringback/internal/job"
 )
 
-// decisions are a person's decisions as a job has them when it uses them.
+// decisions are the possible decisions of a person when a job uses them.
 var decisions = map[string]*approval.Decision{
 	"none":    nil,
 	"yes":     {Checkpoint: "chk_00_a", Until: now.Add(time.Minute)},
@@ -46,7 +46,7 @@ func TestAnActionIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 	}
 }
 
-// A call that has run already is neither started nor refused again.
+// A call that has already run is neither started again nor refused again.
 func TestARepeatedActionIsNotAuditedAgain(t *testing.T) {
 	t.Parallel()
 	st := jobIn("running")

@@ -8,37 +8,38 @@ import (
 	"ringback/internal/job"
 )
 
-// NewCheckpoint is a question to be put to a person.
+// NewCheckpoint is a question to ask a person.
 type NewCheckpoint struct {
-	// RequestID is the job that asks; empty for something outside Ringback.
+	// RequestID is the job that asks; empty for a system outside Ringback.
 	RequestID job.ID
-	// Holder is the node that asks for the job, where it is one: ErrSuperseded says that it
-	// does not have the turn any more.
+	// Holder is set if the job's node asks. ErrSuperseded is returned if the node no longer owns
+	// the turn.
 	Holder Holder
-	// UserID and SessionID say whom it is put to.
+	// UserID and SessionID are the person and chat that the question is addressed to.
 	UserID    string
 	SessionID string
 	Type      job.CheckpointType
 	Message   string
 	Props     json.RawMessage
-	// Chat is how it reads in the session; the checkpoint's id is added.
+	// Chat is the message for the session; the checkpoint's id is added.
 	Chat job.MessageBody
-	// Digest recognises the question when the call is repeated.
+	// Digest identifies the question, so that a repeated call is recognized.
 	Digest string
-	// Hold is how long the call waits for the reply.
+	// Hold is the maximum time that the call waits for the reply.
 	Hold time.Duration
-	// ApprovalKey is what an approval would be for, with its input; empty for nothing.
+	// ApprovalKey identifies the operation, with its input, that an approval would be for; empty
+	// for none.
 	ApprovalKey string
-	// AuditFields is the same for the audit log.
+	// AuditFields describes the operation for the audit log.
 	AuditFields job.Operation
-	// ToolCallID is its id as a tool call in the chat.
+	// ToolCallID identifies the tool call in the chat.
 	ToolCallID string
-	// MaxIterations is how often the change under review may be steered: a steer
-	// that waits answers the review at once. 0: none does.
+	// MaxIterations is the number of times that the change under review may be steered. A queued
+	// steer answers the review at once. If it is 0, none does.
 	MaxIterations int
 }
 
-// record is the checkpoint as it is stored.
+// record returns the checkpoint's stored record.
 func (n NewCheckpoint) record(id job.CheckpointID, to Recipient, timeout time.Duration) *Checkpoint {
 	if len(n.Props) == 0 {
 		n.Props = json.RawMessage("{}")
@@ -51,12 +52,11 @@ func (n NewCheckpoint) record(id job.CheckpointID, to Recipient, timeout time.Du
 	}
 }
 
-// outsidePrefix begins the events of checkpoints and messages that belong to no job.
+// outsidePrefix is the event prefix of checkpoints and messages that belong to no job.
 const outsidePrefix = "chat"
 
-// Ask puts a question to a person. A job stops at it: its callback clock stands still
-// and the human clock runs. For a job the outcome may also be Repeated, Busy, Refused
-// or Unknown.
+// Ask asks a person a question. A job parks at it: its callback clock is paused and the human clock
+// starts. For a job, the outcome may also be Repeated, Busy, Refused or Unknown.
 func (s *Service) Ask(ctx context.Context, n NewCheckpoint) (outcome Outcome, id job.CheckpointID, message int64, err error) {
 	fresh := job.CheckpointID(s.store.NewID(job.CheckpointIDs, n.UserID))
 	if n.RequestID == "" {
@@ -93,7 +93,7 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 	if err := n.Holder.check(j); err != nil {
 		return Outcome{}, "", 0, err
 	}
-	switch { // the client repeats a call whose answer it lost
+	switch { // the client lost the response and retries the call
 	case n.Digest != "" && j.Question == n.Digest:
 		var message int64
 		if st.Asked != nil {
@@ -117,7 +117,7 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 	return Outcome{Kind: Accepted}, c.ID, c.MessageID, err
 }
 
-// wait lets a job wait at a checkpoint.
+// wait parks a job at a checkpoint.
 func (st *State) wait(j *Job, c *Checkpoint, n NewCheckpoint) error {
 	left := st.callbackLeft(j)
 	st.stopClocks(j)
@@ -128,7 +128,7 @@ func (st *State) wait(j *Job, c *Checkpoint, n NewCheckpoint) error {
 		st.setClock(j, HoldClock, n.Hold)
 	}
 	st.do(KeepSecret{j.ID, j.CallbackTimeout + n.Hold})
-	if _, err := st.enter(j, n.Type.State(), phase); err != nil { // its event is the checkpoint's
+	if _, err := st.enter(j, n.Type.State(), phase); err != nil { // the checkpoint's event reports it
 		return err
 	}
 	j.Checkpoint, j.Question, j.QuestionID, j.CallbackLeft, j.Attempt = c.ID, n.Digest, c.ID, left, 0
@@ -136,9 +136,8 @@ func (st *State) wait(j *Job, c *Checkpoint, n NewCheckpoint) error {
 	return nil
 }
 
-// steerAtOnce opens a review, takes the oldest steer that waits as its answer and
-// starts the round: one step, so that a steer is neither lost nor done twice, whoever
-// dies.
+// steerAtOnce opens a review, answers it with the oldest queued steer and starts the round. It is
+// one commit, so that no crash can lose a steer or apply it twice.
 func (st *State) steerAtOnce(j *Job, c *Checkpoint, n NewCheckpoint) error {
 	steer := j.Queued[0]
 	j.Queued = j.Queued[1:]
@@ -157,8 +156,8 @@ func (st *State) steerAtOnce(j *Job, c *Checkpoint, n NewCheckpoint) error {
 	return st.resume(j, ResumeReason{Reason: Replied})
 }
 
-// StopWaiting notes that the call which asked no longer waits, unless the reply came
-// at that very moment. It returns the checkpoint's status.
+// StopWaiting records that the asking call no longer waits, unless the reply arrived in the
+// meantime. It returns the checkpoint's status.
 func (s *Service) StopWaiting(ctx context.Context, id job.ID, c job.CheckpointID) (job.CheckpointStatus, error) {
 	var status job.CheckpointStatus
 	err := s.run(ctx, Query{Job: id, Checkpoint: c}, func(st *State) error {
@@ -174,8 +173,8 @@ func (s *Service) StopWaiting(ctx context.Context, id job.ID, c job.CheckpointID
 	return status, err
 }
 
-// AckReply notes that Claude was given the answer to its question: the same question
-// is a new one from now on.
+// AckReply records that Claude received the answer to its question, so that the same question
+// counts as a new one from now on.
 func (s *Service) AckReply(ctx context.Context, id job.ID, c job.CheckpointID) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 		if j := st.Job; j != nil && j.QuestionID == c {

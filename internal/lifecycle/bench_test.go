@@ -17,9 +17,9 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// BenchmarkJob measures a whole job as the store sees it: created, its turn started and
-// begun, five progress reports, a result, the end of the turn. It also reports how much
-// of Redis' one thread that takes.
+// BenchmarkJob measures a whole job as the store sees it: its creation, the start of its turn and
+// conversation, five progress reports, a result, the end of the turn. It also reports the CPU time
+// of Redis' single thread.
 func BenchmarkJob(b *testing.B) {
 	client := storetest.PrivateRedis(b)
 	db := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
@@ -71,7 +71,7 @@ func liveJob(ctx context.Context, s *storetest.Service, user string) error {
 	return err
 }
 
-// redisCPU is how many seconds of its processor Redis has used.
+// redisCPU returns the CPU time that Redis has used, in seconds.
 func redisCPU(b *testing.B, client redis.UniversalClient) float64 {
 	b.Helper()
 	info, err := client.Info(b.Context(), "cpu").Result()

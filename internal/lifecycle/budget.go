@@ -8,7 +8,7 @@ import (
 	"ringback/internal/price"
 )
 
-// stopAtBudget stops a job whose next request would pass a budget. To go on later costs no
+// stopAtBudget stops a job before its next request would exceed a budget. This does not count as an
 // attempt.
 func (st *State) stopAtBudget(j *Job, e TurnEnd) error {
 	used, message := *e.Budget, e.Budget.Error()
@@ -26,12 +26,12 @@ func (st *State) stopAtBudget(j *Job, e TurnEnd) error {
 	return st.tryAt(j, job.WaitingForLimit, job.CodeBudgetExceeded, message, nextDay(st.Now))
 }
 
-// nextDay is when the day turns.
+// nextDay returns the start of the next day (UTC).
 func nextDay(now time.Time) time.Time {
 	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 }
 
-// budgetProps are the props of the question whether a job may cost more.
+// budgetProps are the props of the question whether to raise a job's budget.
 type budgetProps struct {
 	Title   string    `json:"title"`
 	UsedUSD float64   `json:"used_usd"`
@@ -40,7 +40,7 @@ type budgetProps struct {
 	Asked   job.Asked `json:"asked"`
 }
 
-// askForBudget asks a person whether a job may cost as much again as it was given.
+// askForBudget asks a person whether to raise a job's budget by its initial amount.
 func (st *State) askForBudget(j *Job, e TurnEnd) error {
 	more := j.BudgetStep
 	text := fmt.Sprintf("%s used, go on for %s more?", job.Dollars(e.Budget.Spent), job.Dollars(price.FromUSD(more)))
@@ -54,12 +54,12 @@ func (st *State) askForBudget(j *Job, e TurnEnd) error {
 	if err := st.wait(j, c, n); err != nil {
 		return err
 	}
-	j.Attempt = attempt // nothing was achieved
+	j.Attempt = attempt // asking is not progress
 	return nil
 }
 
-// decideBudget goes on with a job whose budget a person has raised, and fails it for any other
-// answer. Claude is not told: it did not ask.
+// decideBudget resumes a job if a person has raised its budget, and fails it for any other answer.
+// Claude does not see the answer, because it did not ask.
 func (st *State) decideBudget(j *Job, c *Checkpoint, decision job.Decision) error {
 	st.stopClocks(j)
 	j.Checkpoint, j.Question, j.QuestionID = "", "", ""

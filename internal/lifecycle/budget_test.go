@@ -8,8 +8,7 @@ import (
 	"ringback/internal/price"
 )
 
-// A budget costs no attempt and loses nothing that a person has written to a turn which did
-// not start.
+// A budget costs no attempt, and no message to a turn that did not start is lost.
 func TestABudgetCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	for then, c := range map[job.OnBudget]struct {

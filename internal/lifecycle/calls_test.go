@@ -13,8 +13,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// The output of a turn is read late: what it says of a call that a person has
-// denied by then is not shown once more.
+// The output of a turn is read late: its results for a call that a person has denied by then are
+// not shown again.
 func TestLateOutputOfADeniedCall(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -64,7 +64,7 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 	})
 }
 
-// A call that the chat shows before its person is asked moves to the question.
+// A call that the chat shows before the question about it moves to the question.
 func TestACallMovesToItsQuestion(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -106,7 +106,7 @@ func TestACallMovesToItsQuestion(t *testing.T) {
 	})
 }
 
-// startedJob is a job with a running turn.
+// startedJob returns a job with a running turn.
 func startedJob(t *testing.T, s *storetest.Service) (j job.Job) {
 	t.Helper()
 	if _, err := s.Start(t.Context(), newJob("u")); err != nil {
@@ -122,7 +122,7 @@ func startedJob(t *testing.T, s *storetest.Service) (j job.Job) {
 	return j
 }
 
-// toolParts are the calls of tools in messages, and their ends.
+// toolParts returns the tool calls in messages, and their results.
 func toolParts(messages []job.Message) (parts []string) {
 	for _, m := range messages {
 		for _, p := range m.Parts {

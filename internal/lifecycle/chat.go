@@ -7,18 +7,18 @@ import (
 	"ringback/internal/job"
 )
 
-// Delivery is what became of a message that is no reply.
+// Delivery is the destination of a message that is not a reply.
 type Delivery string
 
-// What may become of it.
+// The destinations.
 const (
-	ToJob     Delivery = "job"       // the job's next turn is told
+	ToJob     Delivery = "job"       // the job's current or next turn gets it
 	Continues Delivery = "continues" // the latest job has ended: another follows it
-	Stored    Delivery = "stored"    // nobody but readers of the session
+	Stored    Delivery = "stored"    // only readers of the session see it
 )
 
-// AppendMessage adds a message to a session. With forClaude, the session's latest job
-// is told of it.
+// AppendMessage adds a message to a session. If forClaude is true, the session's latest job
+// receives it.
 func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool) (to Delivery, message int64, of job.ID, err error) {
 	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
 		return "", 0, "", err
@@ -45,13 +45,13 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 		st.addTask(j.ID, TaskContinue, string(j.ID))
 		return Continues, message, j.ID
 	}
-	if j.Checkpoint != "" { // it was asked, and writes on: the human clock begins anew
+	if j.Checkpoint != "" { // the person was asked and still writes: restart the human clock
 		st.setDeadline(j, HumanClock, opts.HumanTimeout)
 	}
 	return ToJob, message, j.ID
 }
 
-// keepForClaude adds a message to a chat for a job's Claude: the running turn hears it, or the
+// keepForClaude adds a message to a chat for a job's Claude, to be read by the running turn or the
 // next one.
 func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int64) {
 	message = st.addWord(j, in, m, false)
@@ -60,15 +60,15 @@ func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int6
 	return message
 }
 
-// AssistantMessage is something that Claude said.
+// AssistantMessage is one of Claude's messages.
 type AssistantMessage struct {
-	// End is where in the turn's output it ends.
+	// End is the position in the turn's output at which it ends.
 	End  int64
 	Body job.MessageBody
 }
 
-// AppendAssistantMessages adds what Claude said in a turn to the session of its job.
-// Adding it again changes nothing.
+// AppendAssistantMessages adds a turn's messages from Claude to the session of its job. It is
+// idempotent.
 func (s *Service) AppendAssistantMessages(ctx context.Context, id job.ID, turn int, said []AssistantMessage) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
 		st.appendAssistantMessages(turn, said)
@@ -86,7 +86,7 @@ func (st *State) appendAssistantMessages(turn int, said []AssistantMessage) {
 		known = j.Output.Offset
 	}
 	until := known
-	for _, one := range said { // several messages may end at one place
+	for _, one := range said { // several messages may end at the same position
 		if one.End > known {
 			until = one.End
 			st.addTurnOutput(j.chat(), j.chat().about(one.Body))

@@ -6,8 +6,8 @@ import (
 	"ringback/internal/job"
 )
 
-// checkpointChat is the chat of a checkpoint that something outside Ringback raised,
-// or of its job.
+// checkpointChat returns the chat of the checkpoint's job, or of the checkpoint if a system outside
+// Ringback raised it.
 func (st *State) checkpointChat(c *Checkpoint) chat {
 	if c.JobID != "" && st.Job != nil {
 		return st.Job.chat()
@@ -15,15 +15,15 @@ func (st *State) checkpointChat(c *Checkpoint) chat {
 	return chat{Recipient{UserID: c.UserID, SessionID: c.SessionID, EventPrefix: c.EventPrefix, Retention: c.Retention}, st.Session, nil}
 }
 
-// opening says how a checkpoint is opened.
+// opening describes how a checkpoint is opened.
 type opening struct {
 	chat job.MessageBody
-	// unasked is whether its answer is there already, so that nobody outside is told;
-	// again, whether it asks again what was asked before.
+	// unasked is true if its answer is already known, so that no notification is sent. again is
+	// true if it repeats an earlier question.
 	unasked, again bool
 }
 
-// openCheckpoint puts a checkpoint into the chat.
+// openCheckpoint adds a checkpoint to the chat.
 func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 	to := st.checkpointChat(c)
 	o.chat.CheckpointID, o.chat.RequestID = c.ID, c.JobID
@@ -33,7 +33,8 @@ func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 	if c.JobID != "" {
 		st.auditCheckpoint(st.Job, c, job.AuditEntry{Event: "asked"})
 		if !o.unasked {
-			// A channel of many is told of a question once: asking back is between two.
+			// A shared channel gets a question once; follow-up questions concern only the two
+			// sides.
 			st.notifyAsked(st.Job, c, o.again)
 		}
 	}
@@ -41,7 +42,7 @@ func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 	st.emit(to.Recipient, job.EventCheckpoint, c.View())
 }
 
-// closeCheckpoint closes a checkpoint for good and tells of it.
+// closeCheckpoint closes a checkpoint for good and emits its event.
 func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) error {
 	if err := st.withdrawInterpreter(c); err != nil {
 		return err
@@ -66,8 +67,8 @@ func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) err
 	return nil
 }
 
-// withdrawInterpreter ends the job that interprets the reply to a checkpoint: what
-// it would make of it counts no more.
+// withdrawInterpreter ends the job that interprets the reply to a checkpoint: its result no longer
+// counts.
 func (st *State) withdrawInterpreter(c *Checkpoint) error {
 	r := st.Interpreter
 	if r == nil || c.Interpreter != r.ID || r.State.Terminal() {
@@ -77,8 +78,8 @@ func (st *State) withdrawInterpreter(c *Checkpoint) error {
 	return st.finish(r, job.Cancelled, nil)
 }
 
-// stopHolding notes that the call which asked no longer waits: the reply starts
-// another turn.
+// stopHolding records that the asking call no longer waits, so that the reply will start another
+// turn.
 func (st *State) stopHolding(j *Job) error {
 	if c := st.waitsAt(j); c != nil {
 		c.Held = false
@@ -90,7 +91,7 @@ func (st *State) stopHolding(j *Job) error {
 	return st.movePhase(j, job.NoPhase)
 }
 
-// waitsAt is the checkpoint that a job waits at; nil for none.
+// waitsAt returns the checkpoint that a job waits at, or nil.
 func (st *State) waitsAt(j *Job) *Checkpoint {
 	for _, c := range append([]*Checkpoint{st.Checkpoint}, st.Checkpoints...) {
 		if c != nil && j.Checkpoint != "" && c.ID == j.Checkpoint {
@@ -100,8 +101,7 @@ func (st *State) waitsAt(j *Job) *Checkpoint {
 	return nil
 }
 
-// keepAnswer lets a job wait at its checkpoint no longer, and keeps the answer for
-// its next turns.
+// keepAnswer ends a job's wait at its checkpoint, and stores the answer for its next turns.
 func (st *State) keepAnswer(j *Job, c *Checkpoint, decision job.Decision) {
 	j.Checkpoint = ""
 	j.Answers = append(j.Answers, c.View())
@@ -113,7 +113,7 @@ func (st *State) keepAnswer(j *Job, c *Checkpoint, decision job.Decision) {
 	}
 }
 
-// restartHumanClock gives a person the whole time again.
+// restartHumanClock gives a person the full time again.
 func (st *State) restartHumanClock(c *Checkpoint) {
 	if c.JobID == "" {
 		st.do(SetClock{LapseClock, string(c.ID), st.Now.Add(c.Timeout)})
@@ -122,5 +122,6 @@ func (st *State) restartHumanClock(c *Checkpoint) {
 	st.setDeadline(st.Job, HumanClock, c.Timeout)
 }
 
-// approvalGrace lets the clock of an approval fire when it has expired for sure.
+// approvalGrace delays the clock of an approval, so that the approval has surely expired when it
+// fires.
 const approvalGrace = time.Millisecond

@@ -13,7 +13,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// The operations of people, for TestStateMachineFollowsItsModel.
+// The operations of people in TestStateMachineFollowsItsModel.
 
 func question(m *model, r *rand.Rand) lifecycle.NewCheckpoint {
 	q := lifecycle.NewCheckpoint{

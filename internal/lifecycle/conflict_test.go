@@ -18,8 +18,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// storm runs n commands on one job at once, and returns how many took effect. Each of
-// the others must have been refused, by one of the kinds of errors given.
+// storm runs n concurrent commands on one job, and returns how many took effect. Each of the others
+// must have been refused with an error of one of the given kinds.
 func storm(t *testing.T, n int, command func(i int) error, refusals ...job.ErrorKind) int {
 	t.Helper()
 	begin, results := make(chan struct{}), make([]error, n)
@@ -45,7 +45,7 @@ func storm(t *testing.T, n int, command func(i int) error, refusals ...job.Error
 	return took
 }
 
-// started is a job of which a turn runs.
+// started returns a job with a running turn.
 func started(t *testing.T, s *storetest.Service) job.Job {
 	t.Helper()
 	create(t, s, newJob("u"))
@@ -56,7 +56,7 @@ func started(t *testing.T, s *storetest.Service) job.Job {
 	return turn.Job
 }
 
-// TestCommandsAtOnceAreNeitherLostNorDoneTwice makes conflicts certain.
+// TestCommandsAtOnceAreNeitherLostNorDoneTwice runs enough commands that conflicts are certain.
 func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {

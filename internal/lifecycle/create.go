@@ -12,30 +12,29 @@ import (
 	"ringback/internal/kind"
 )
 
-// Request asks for a job.
+// Request is a caller's request for a job.
 type Request struct {
-	// UserID is whom the job is for; whoever asks may act for them.
+	// UserID is the user that the job is for. The caller must be allowed to act for this user.
 	UserID string
-	// ByBackEnd is whether a back end asks, which may do more than a person.
+	// ByBackEnd is true if the caller is a back end, which may do more than a person.
 	ByBackEnd bool
 	Kind      string
 	Input     map[string]any
-	// SessionID is the chat it belongs to; empty for a new one.
+	// SessionID is the chat that the job belongs to; empty for a new one.
 	SessionID string
 	// Tags group the job with others.
 	Tags    []string
 	Options job.Options
-	// IdempotencyKey makes a repeated request return the first one's job; empty for
-	// none.
+	// IdempotencyKey makes a repeated request return the first request's job; empty for none.
 	IdempotencyKey string
 }
 
-// Create makes a job of what a caller asks for. For an idempotency key that is
-// known it returns the job of the first request.
+// Create creates a job as requested. For a known idempotency key, it returns the job of the first
+// request.
 //
-// Errors: NotFound for an unknown kind; Invalid with the fields that are wrong,
-// named as POST /api/jobs has them; Forbidden for what only back ends may ask for;
-// Conflict where the kind cannot run here, or the key was used for something else.
+// Errors: NotFound for an unknown kind; Invalid with the wrong fields, named as in POST /api/jobs;
+// Forbidden for an option that only back ends may use; Conflict if the kind cannot run here, or if
+// the key was used for a different request.
 func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 	k, err := s.kindOf(r)
 	if err != nil {
@@ -98,7 +97,7 @@ func checkOptions(k *kind.Kind, r Request) error {
 	return nil
 }
 
-// checkInput returns the input as it is stored.
+// checkInput validates the input and returns it in its stored form.
 func (s *Service) checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
 	values := r.Input
 	if values == nil {
@@ -123,8 +122,8 @@ func (s *Service) checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
 	return input, err
 }
 
-// checkChange refuses requests for work on repositories that cannot be done, or not
-// for whoever asks.
+// checkChange rejects requests for work on repositories that is impossible, or not allowed for the
+// caller.
 func (s *Service) checkChange(k *kind.Kind, r Request, input json.RawMessage) error {
 	if !r.ByBackEnd {
 		if err := checkByPerson(input); err != nil {
@@ -134,8 +133,7 @@ func (s *Service) checkChange(k *kind.Kind, r Request, input json.RawMessage) er
 	return s.checkRepositories(k, input)
 }
 
-// checkRepositories refuses repositories that a request may not name, before anything of
-// them is stored.
+// checkRepositories rejects repositories that a request may not name, before anything is stored.
 func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
 	change, err := k.Change(input)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -160,8 +158,8 @@ func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
 	return nil
 }
 
-// checkByPerson refuses what would let any user run commands on the server, or
-// read its disk.
+// checkByPerson rejects requests that would let any user run commands on the server, or read its
+// disk.
 func checkByPerson(input json.RawMessage) error {
 	var asked struct {
 		Repos     []job.Repository `json:"repos"`

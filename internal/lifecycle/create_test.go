@@ -84,7 +84,7 @@ func TestWithoutCallbacksOnlyHandsPlayKindsThatNeedThem(t *testing.T) {
 	}
 	r.Options.Simulate = job.SimulateManual
 	s.create(r)
-	r.Kind = "change" // a process of the server's stands in, and would have to be read
+	r.Kind = "change" // a process of the server replaces it, and its output would have to be read
 	if _, err := s.Create(t.Context(), r); refusal(err).Kind != job.Conflict {
 		t.Errorf("a change by hand is answered %v", err)
 	}

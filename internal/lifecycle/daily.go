@@ -9,28 +9,28 @@ import (
 	"ringback/internal/price"
 )
 
-// Measure is what is counted by day.
+// Measure is a quantity that is counted by day.
 type Measure string
 
-// The measures. The first counts billionths of a dollar by kind; the others count how often
-// something took how long, by the classes of Bounds.
+// The measures. The first counts billionths of a dollar by kind. The others count durations, by the
+// classes of Bounds.
 const (
 	Spent         Measure = "spent"
 	FirstCallback Measure = "firstCallback" // from the start of a turn to Claude's first callback
-	Approval      Measure = "approval"      // from a question that asks for a decision to the decision
+	Approval      Measure = "approval"      // from the request for a decision to the decision
 )
 
-// Bounds are up to how many seconds the classes of a measure reach; one more class has all
-// that took longer.
+// Bounds are the upper bounds of the classes of a measure, in seconds. One more class, Longer, has
+// no bound.
 var Bounds = map[Measure][]int{
 	FirstCallback: {1, 2, 5, 10, 20, 30, 60, 120, 300},
 	Approval:      {10, 30, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 24 * 3600},
 }
 
-// Longer is the class behind the last of the bounds.
+// Longer is the class after the last bound.
 const Longer = "longer"
 
-// classOf is the class of a duration: the bound that it does not exceed.
+// classOf returns the class of a duration: the lowest bound that it does not exceed.
 func classOf(m Measure, d time.Duration) string {
 	for _, bound := range Bounds[m] {
 		if d <= time.Duration(bound)*time.Second {
@@ -40,12 +40,12 @@ func classOf(m Measure, d time.Duration) string {
 	return Longer
 }
 
-// countDuration counts how long something took, on the day on which it ended.
+// countDuration counts a duration on the day on which it ended.
 func (st *State) countDuration(m Measure, d time.Duration) {
 	st.do(CountDaily{st.Now, m, classOf(m, d), 1})
 }
 
-// countTurn counts what a turn that has ended has cost, and how soon Claude called back.
+// countTurn counts the cost of a turn that has ended, and the time until Claude's first callback.
 func (st *State) countTurn(j *Job, costBefore float64) {
 	if cost := price.FromUSD(j.CostUSD - costBefore); cost > 0 {
 		st.do(CountDaily{st.Now, Spent, j.Kind, int64(cost)}, CountSpent{st.Now, j.ID, cost})
@@ -55,8 +55,8 @@ func (st *State) countTurn(j *Job, costBefore float64) {
 	}
 }
 
-// noteCallback notes when Claude first called back in a turn, where the command is signed by
-// it. Reports of progress note it, too, in a script of their own.
+// noteCallback records the time of Claude's first callback in a turn, if the command carries a
+// signature. Progress reports record it too, in their own script.
 func (st *State) noteCallback(ctx context.Context) {
 	j := st.Job
 	if _, signed := ctx.Value(signatureKey{}).(job.Signature); signed && j != nil && j.State == job.Running && j.FirstCallback.IsZero() {

@@ -10,15 +10,15 @@ import (
 	"ringback/internal/store"
 )
 
-// Each turn counts once, for what it has cost beyond those before it and for how soon Claude
-// called back, however it did; each decision for how long it took.
+// Each turn counts once, whatever its result: for its own cost, and for the time until Claude's
+// first callback. Each decision counts for the time it took.
 func TestDaysAreCounted(t *testing.T) {
 	t.Parallel()
 	s := newJobs(t, lifecycle.Options{HumanTimeout: time.Hour})
 	end := func(turn *lifecycle.Turn, costs float64) {
 		t.Helper()
 		e := lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Begun: true, Usage: job.Usage{CostUSD: costs}}
-		for range 2 { // the second is one too many
+		for range 2 { // the second must not count
 			if _, err := s.EndTurn(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +37,7 @@ func TestDaysAreCounted(t *testing.T) {
 	}
 	end(turn, 0.25)
 	s.retry(turn.Job.ID)
-	turn = s.take() // says nothing
+	turn = s.take() // does not call back
 	end(turn, 0.30)
 	s.retry(turn.Job.ID)
 	turn = s.take()

@@ -18,7 +18,7 @@ import (
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// jobIn is a state with a job in one of the situations that rules tell apart.
+// jobIn returns a state with a job in one of the situations that rules distinguish.
 func jobIn(situation string) *State {
 	j := &Job{Record: Record{
 		ID: "req_00_a", UserID: "u", SessionID: "s", EventPrefix: "k", State: job.State(situation), Turn: 1, MaxAttempts: 2,
@@ -51,8 +51,9 @@ func wait(st *State, j *Job) {
 	st.Checkpoint = &Checkpoint{ID: "chk_00_a", JobID: j.ID, UserID: "u", SessionID: "s", Type: job.Confirmation, Status: job.Open, Timeout: time.Hour}
 }
 
-// TestWhatAJobTakesInEachSituation walks the table of commands and situations,
-// testdata/decisions.txt: what is answered, and behind the arrow where the job is then, where it has moved.
+// TestWhatAJobTakesInEachSituation checks the table of commands and situations,
+// testdata/decisions.txt: the response, and after the arrow the job's new position, if it has
+// moved.
 func TestWhatAJobTakesInEachSituation(t *testing.T) {
 	t.Parallel()
 	situations := []string{"pending", "running", "running, late", "held", "parked", "received", "cancelled", "rejected", "expired", "failed"}
@@ -133,8 +134,7 @@ func TestWhichAnswersAreUsedUp(t *testing.T) {
 	}
 }
 
-// A turn that goes on with a decided call of a tool keeps its secret; every other one
-// gets a new one.
+// A turn that continues a decided tool call keeps its secret; every other one gets a new one.
 func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 	t.Parallel()
 	answered := func(asked job.CheckpointType) func(*Job) {
@@ -173,8 +173,8 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 	}
 }
 
-// A checkpoint goes with its job: a reply to one that is left finds nothing, whatever
-// the store still holds of it.
+// A checkpoint is deleted with its job: a reply to a remaining one fails, whatever the store still
+// contains.
 func TestReplyToACheckpointWhoseJobIsGone(t *testing.T) {
 	t.Parallel()
 	for _, to := range []job.CheckpointStatus{job.Answered, job.Interpreting, job.Superseded} {

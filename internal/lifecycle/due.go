@@ -6,17 +6,17 @@ import (
 	"ringback/internal/job"
 )
 
-// Due is a clock that has run down.
+// Due is an expired clock.
 type Due struct {
 	Clock Clock
-	// Ref is the job or checkpoint that it runs for.
+	// Ref is the job or checkpoint that it belongs to.
 	Ref string
 }
 
-// expiry says what is told of a job whose clock has run down.
+// expiry describes how a job ends when its clock expires.
 type expiry struct {
 	code job.Code
-	// message goes into the record, toUser to the person.
+	// message is for the record, and toUser for the person.
 	message, toUser string
 }
 
@@ -26,7 +26,7 @@ var expiries = map[Clock]expiry{
 	HumanClock:    {job.CodeHumanTimeout, "Nobody answered in time", "Nobody answered in time. Please start again."},
 }
 
-// ClockOf is the clock that ends a state, if nothing else does.
+// ClockOf returns the clock that ends a state if nothing else does.
 func ClockOf(state job.State) Clock {
 	switch state {
 	case job.Pending:
@@ -40,8 +40,8 @@ func ClockOf(state job.State) Clock {
 	return PurgeClock
 }
 
-// Fire does what a clock that has run down is for, once, whoever calls it and how
-// often: whether the clock still stands there is read again.
+// Fire handles an expired clock. It is idempotent and safe for concurrent calls: it checks again
+// whether the clock is still set.
 func (s *Service) Fire(ctx context.Context, d Due) error {
 	switch d.Clock {
 	case LapseClock, ForgetClock, ApprovalClock:
@@ -60,7 +60,7 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 		return nil
 	}
 	if !st.isDue() {
-		return nil // it was stopped or set anew meanwhile
+		return nil // it was stopped or restarted in the meantime
 	}
 	st.do(StopClock{clock, string(id)})
 	if clock == PurgeClock {
@@ -71,7 +71,7 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 		return nil
 	}
 	switch clock {
-	case HoldClock: // the call that asked has waited long enough, and whoever answered it is gone
+	case HoldClock: // the asking call has waited long enough, and the process that served it is gone
 		return st.stopHolding(j)
 	case RetryClock:
 		return st.retryNow(j)
@@ -84,7 +84,7 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 	return st.fail(j, job.Expired, e.code, e.message, e.toUser)
 }
 
-// isDue reports whether the clock that the query names runs, and has run down.
+// isDue reports whether the clock that the query names has expired.
 func (st *State) isDue() bool { return !st.Due.IsZero() && !st.Due.After(st.Now) }
 
 // retryNow ends the delay before another attempt.
@@ -115,7 +115,7 @@ func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
 		return st.closeCheckpoint(c, job.CheckpointExpired)
 	case ForgetClock:
 		c.Deleted = true
-	case ApprovalClock: // whoever tries to use the approval now is refused
+	case ApprovalClock: // any attempt to use the approval now is refused
 		if j := st.Job; j != nil && c.ToolCallID != "" && j.Approval != nil && j.Approval.Checkpoint == c.ID {
 			st.failCall(j.chat(), c.ToolCallID, "expired")
 		}

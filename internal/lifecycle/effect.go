@@ -9,62 +9,61 @@ import (
 	"ringback/internal/price"
 )
 
-// Effect is something that a commit does beside writing the records that changed.
-// The set is closed: internal/store translates each into commands.
+// Effect is something that a commit does in addition to writing the changed records. The set is
+// closed: internal/store translates each into commands.
 type Effect interface{ effect() }
 
-// Recipient is whose events and messages they are.
+// Recipient identifies the receiver of events and messages.
 type Recipient struct {
 	UserID, SessionID string
-	// EventPrefix begins the names of events.
+	// EventPrefix is the prefix of event names.
 	EventPrefix string
-	// JobID is the job they are about; empty for something outside Ringback.
+	// JobID is the job they are about; empty for a system outside Ringback.
 	JobID job.ID
 	// KindVersion is the version of the job's kind; empty without a job.
 	KindVersion string
-	// Simulated is whether the job is.
+	// Simulated is true if the job is simulated.
 	Simulated bool
-	// Retention is how long they are kept.
+	// Retention is the time that they are stored.
 	Retention time.Duration
 }
 
-// Clock is one of the clocks that run for a job or a checkpoint.
+// Clock is a clock of a job or checkpoint.
 type Clock string
 
-// The clocks of a job, and behind them those of a checkpoint.
+// The clocks of a job, followed by those of a checkpoint.
 const (
 	CallbackClock Clock = "callback" // Claude must call back
 	QueueClock    Clock = "queue"    // a worker must become free
 	HumanClock    Clock = "human"    // a person must answer
-	HoldClock     Clock = "hold"     // the call that asked waits no longer
-	RetryClock    Clock = "retry"    // the next attempt is made
+	HoldClock     Clock = "hold"     // the asking call stops waiting
+	RetryClock    Clock = "retry"    // the next attempt starts
 	PurgeClock    Clock = "purge"    // the job is deleted
 
-	LapseClock    Clock = "lapse"    // a checkpoint of something outside Ringback expires
+	LapseClock    Clock = "lapse"    // a checkpoint of a system outside Ringback expires
 	ForgetClock   Clock = "forget"   // such a checkpoint is deleted
-	ApprovalClock Clock = "approval" // the approval that a checkpoint gave expires
+	ApprovalClock Clock = "approval" // the approval given at a checkpoint expires
 )
 
-// JobClocks are the clocks of a job, but PurgeClock.
+// JobClocks lists the clocks of a job, except PurgeClock.
 var JobClocks = [...]Clock{CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock}
 
 // The effects.
 type (
-	// Emit appends an event to the user's and publishes it, with the next of the
-	// user's ids.
+	// Emit appends an event to the user's events with the user's next id, and publishes it.
 	Emit struct {
 		To   Recipient
 		Type job.EventType
 		Time time.Time
 		Data json.RawMessage
 	}
-	// PutMessage stores a message of a session.
+	// PutMessage stores a message in a session.
 	PutMessage struct {
 		Session   *Session
 		Retention time.Duration
 		Message   job.Message
 	}
-	// TouchMessage notes that a message has changed. Heard is set if Claude has heard it.
+	// TouchMessage marks a message as changed. Heard is set if Claude has read it.
 	TouchMessage struct {
 		Session   *Session
 		Retention time.Duration
@@ -72,8 +71,8 @@ type (
 		Time      time.Time
 		Heard     *job.Hearing
 	}
-	// MoveCall notes which message shows a call of a tool from now on, and in which state, if that
-	// is not the first one, or the state has changed.
+	// MoveCall records the message that now shows a tool call, and the call's state, if that is not
+	// the first message or the state has changed.
 	MoveCall struct {
 		Session   *Session
 		Retention time.Duration
@@ -81,15 +80,14 @@ type (
 		Message   int64
 		State     job.PartState
 	}
-	// SetCall stores who ends a call of a tool.
+	// SetCall stores the owner of a tool call.
 	SetCall struct {
 		JobID job.ID
 		Call  string
 		To    Call
 	}
 
-	// SetClock starts a clock, or sets it anew; StopClock stops it. Ref is a job or a
-	// checkpoint.
+	// SetClock starts or restarts a clock. Ref is a job or a checkpoint.
 	SetClock struct {
 		Clock Clock
 		Ref   string
@@ -100,18 +98,17 @@ type (
 		Clock Clock
 		Ref   string
 	}
-	// StopClocks stops all clocks of a job but PurgeClock.
+	// StopClocks stops all clocks of a job except PurgeClock.
 	StopClocks struct{ JobID job.ID }
 
-	// RotateSecret gives a job a new secret, KeepSecret lets the one it has live for
-	// so long, DropSecret ends it.
+	// RotateSecret gives a job a new secret.
 	RotateSecret struct {
 		JobID  job.ID
 		UserID string
 		Secret job.Secret
 		Time   time.Time
 	}
-	// KeepSecret sets how long a job's secret lives.
+	// KeepSecret sets how long a job's secret is valid.
 	KeepSecret struct {
 		JobID job.ID
 		For   time.Duration
@@ -121,70 +118,68 @@ type (
 
 	// EnqueueTurn puts a job into the queue and wakes a worker.
 	EnqueueTurn struct{ QueuePosition }
-	// DropEntry takes an entry out of the queue for good.
+	// DropEntry removes an entry from the queue for good.
 	DropEntry struct {
 		Priority job.Priority
 		Entry    string
 	}
-	// HoldEntry fails the commit where the node does not hold the entry of the queue.
+	// HoldEntry fails the commit if the node does not own the queue entry.
 	HoldEntry struct {
 		Node     string
 		Priority job.Priority
 		Entry    string
 	}
-	// HoldWorker counts a job among those of its user that run, and fails the commit
-	// where there are Limit already.
+	// HoldWorker counts a job among its user's running jobs, and fails the commit if there are
+	// already Limit of them.
 	HoldWorker struct {
 		JobID  job.ID
 		UserID string
 		Limit  int
 	}
-	// ReleaseWorker takes it out of them.
+	// ReleaseWorker removes a job from its user's running jobs.
 	ReleaseWorker struct {
 		JobID  job.ID
 		UserID string
 	}
-	// AwaitLimit puts a job among those of its user over the limit, in the place of
-	// its queue entry.
+	// AwaitLimit puts a job among its user's jobs over the limit, and removes its queue entry.
 	AwaitLimit struct {
 		QueuePosition
 		Entry string
 	}
-	// LeaveLimit takes it out of them.
+	// LeaveLimit removes a job from its user's jobs over the limit.
 	LeaveLimit struct {
 		JobID  job.ID
 		UserID string
 	}
 
-	// AddTask notes something to be done outside, at least once. Notice is what the outside
-	// is told, if that is the task; nil else.
+	// AddTask schedules a task that acts outside the store, at least once. Notice is set if the
+	// task is a notification; nil otherwise.
 	AddTask struct {
-		JobID  job.ID // of the partition; for a checkpoint of something outside, empty
+		JobID  job.ID // selects the partition; empty for a checkpoint from outside
 		Kind   TaskKind
 		Ref    string
 		Time   time.Time
 		Notice *Notice
 	}
-	// AppendAudit adds to a job's audit log. Entry is a job.AuditEntry, chained to the
-	// one before by State.audit: what is stored are its very bytes.
+	// AppendAudit appends to a job's audit log. Entry is a job.AuditEntry that State.audit has
+	// chained to the previous one. Exactly these bytes are stored.
 	AppendAudit struct {
 		JobID job.ID
 		Entry json.RawMessage
 	}
-	// Count adds to the counts of checkpoints.
+	// Count adds to the counters of checkpoints.
 	Count struct {
 		Type job.CheckpointType
 		What string
 		By   int64
 	}
-	// CountSpent adds to what a job has spent on a day.
+	// CountSpent adds to a job's spending on a day.
 	CountSpent struct {
 		Time  time.Time
 		JobID job.ID
 		Cost  price.Nano
 	}
-	// CountDaily adds to the counts of a day: of Spent by kind, of the other measures by
-	// class.
+	// CountDaily adds to a counter of a day: Spent is counted by kind, the other measures by class.
 	CountDaily struct {
 		Time    time.Time
 		Measure Measure
@@ -192,45 +187,43 @@ type (
 		By      int64
 	}
 
-	// RememberKey keeps which job an idempotency key made; the commit fails where it
-	// made another meanwhile.
+	// RememberKey stores the job that an idempotency key created. The commit fails if the key has
+	// created another job in the meantime.
 	RememberKey struct {
 		UserID, Key string
 		JobID       job.ID
-		// Was is the job that the key made before, which is gone; mostly empty.
+		// Was is the earlier job of the key, which no longer exists; usually empty.
 		Was job.ID
 	}
 
-	// AddPending keeps a message for a job's next turn, TrimPending drops the first N,
-	// MovePending hands all to another job.
+	// AddPending stores a message for a job's next turn.
 	AddPending struct {
 		JobID     job.ID
 		Message   int64
 		Retention time.Duration
 	}
-	// DropPending drops one of the messages that a job's next turn would be told.
+	// DropPending removes one of the messages for a job's next turn.
 	DropPending struct {
 		JobID   job.ID
 		Message int64
 	}
-	// TrimPending drops the first N messages that a job's next turn would be told.
+	// TrimPending removes the first N messages for a job's next turn.
 	TrimPending struct {
 		JobID job.ID
 		N     int
 	}
-	// MovePending hands those messages to another job.
+	// MovePending moves these messages to another job.
 	MovePending struct {
 		From, To  job.ID
 		Retention time.Duration
 	}
 
-	// StartAsking puts a new checkpoint to its session.
+	// StartAsking adds a new checkpoint to its session.
 	StartAsking struct{ Checkpoint *Checkpoint }
-	// StopAsking takes a checkpoint out of those to which a message of its session may
-	// reply.
+	// StopAsking removes a checkpoint from those that a message of its session can answer.
 	StopAsking struct{ Checkpoint *Checkpoint }
 
-	// GrantApproval keeps a decision until it is used; SpendApproval uses it up.
+	// GrantApproval stores a decision until it is used.
 	GrantApproval struct {
 		JobID    job.ID
 		Key      string
@@ -241,40 +234,40 @@ type (
 		JobID job.ID
 		Key   string
 	}
-	// DropApprovals removes all decisions of a job that nobody has used.
+	// DropApprovals removes all unused decisions of a job.
 	DropApprovals struct{ JobID job.ID }
-	// AddStanding keeps an approval that goes on standing; with a job, as long as that.
+	// AddStanding stores a standing approval. If JobID is set, it ends with that job.
 	AddStanding struct {
 		Approval job.Approval
 		JobID    job.ID
 	}
-	// RemoveStanding revokes those of a user that go with a job.
+	// RemoveStanding revokes a user's standing approvals that end with a job.
 	RemoveStanding struct {
 		UserID string
 		JobID  job.ID
 		IDs    []string
 	}
 
-	// StartRun stores a new run of an action, which gives a sign of life within Lease.
+	// StartRun stores a new run of an action. Its first heartbeat is due by Lease.
 	StartRun struct {
 		Run   *Run
 		Lease time.Time
 	}
-	// SaveRun stores how a run ended.
+	// SaveRun stores the end of a run.
 	SaveRun struct{ Run *Run }
-	// ForgetRun lets the same call start another run.
+	// ForgetRun allows the same call to start another run.
 	ForgetRun struct {
 		JobID       job.ID
 		ApprovalKey string
 	}
 
-	// SaveChange stores parts of what was captured of a job's change, JSON by name.
+	// SaveChange stores parts of a job's captured change, as JSON by name.
 	SaveChange struct {
 		JobID job.ID
 		Parts map[string]string
 	}
 
-	// KeepBatch stores one batch of a large result, DropBatches removes all.
+	// KeepBatch stores one batch of a large result.
 	KeepBatch struct {
 		JobID job.ID
 		Index int
@@ -283,16 +276,15 @@ type (
 	// DropBatches removes the batches of a job.
 	DropBatches struct{ JobID job.ID }
 
-	// QueueSteer keeps a steer until the end of the turn; DequeueSteer takes the
-	// oldest.
+	// QueueSteer stores a steer until the end of the turn.
 	QueueSteer struct {
 		JobID job.ID
 		Steer QueuedSteer
 	}
-	// DequeueSteer removes the oldest steer that waits.
+	// DequeueSteer removes the oldest queued steer.
 	DequeueSteer struct{ JobID job.ID }
 
-	// ForgetReports lets every progress report be a new one.
+	// ForgetReports makes every further progress report count as new.
 	ForgetReports struct{ JobID job.ID }
 	// KeepKind stores the version of a kind for as long as a job needs it.
 	KeepKind struct {
@@ -301,7 +293,7 @@ type (
 		// Definition is kind.Kind.Definition.
 		Definition []byte
 	}
-	// DeleteJob removes all that is stored for a job.
+	// DeleteJob removes everything that is stored for a job.
 	DeleteJob struct{ Job *Job }
 )
 
@@ -352,30 +344,30 @@ func (ForgetReports) effect()  {}
 func (KeepKind) effect()       {}
 func (DeleteJob) effect()      {}
 
-// Batch is one batch of a large result, as it is stored.
+// Batch is one batch of a large result, as stored.
 type Batch struct {
 	Digest string
-	// Count is how many items it holds, Total how many there were in all when it came.
+	// Count is the number of items in the batch, and Total the number of all items when it arrived.
 	Count, Total int
 	Items        json.RawMessage
 }
 
-// QueuedSteer is a request for another round that waits for the end of the turn.
+// QueuedSteer is a request for another round that is queued until the end of the turn.
 type QueuedSteer struct {
 	Reply job.Reply
-	// By is who asks.
+	// By is the person or back end that asked.
 	By job.Actor
 }
 
-// TaskKind says what is to be done outside.
+// TaskKind is the kind of a task that acts outside the store.
 type TaskKind string
 
-// The kinds of tasks. Each names, with its reference, where its facts stand.
+// The kinds of tasks. The task's reference identifies its data.
 const (
-	TaskUnderstand TaskKind = "understand" // ask Claude what a reply means
-	TaskRead       TaskKind = "read"       // use what Claude made of a reply; the id is the job that read it
-	TaskContinue   TaskKind = "continue"   // let a job follow one that has ended
-	TaskResume     TaskKind = "resume"     // tell whoever asked from outside what the reply is
-	TaskWebhook    TaskKind = "webhook"    // tell a webhook of a job
-	TaskSlack      TaskKind = "slack"      // tell a Slack channel of a job
+	TaskUnderstand TaskKind = "understand" // ask Claude to interpret a reply
+	TaskRead       TaskKind = "read"       // apply the interpretation of a reply; the id is that of the job that interpreted it
+	TaskContinue   TaskKind = "continue"   // create a job that follows one that has ended
+	TaskResume     TaskKind = "resume"     // send the reply to the outside system that asked
+	TaskWebhook    TaskKind = "webhook"    // notify a webhook about a job
+	TaskSlack      TaskKind = "slack"      // notify a Slack channel about a job
 )

@@ -6,8 +6,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Cancel ends a job and all that runs for it. A Conflict error says in which state
-// it has ended already.
+// Cancel ends a job and everything that runs for it. It returns a Conflict error with the job's
+// state if the job has already ended.
 func (s *Service) Cancel(ctx context.Context, id job.ID, by job.Actor) error {
 	why := "Cancelled on request"
 	if by.Via == job.ViaSlack {
@@ -16,8 +16,8 @@ func (s *Service) Cancel(ctx context.Context, id job.ID, by job.Actor) error {
 	return s.promise(ctx, Query{Job: id}, func(st *State) error { return st.end(id, job.Cancelled, job.CodeCancelled, why, Holder{}) })
 }
 
-// End ends a job as cancelled, rejected or failed. It returns a Conflict error
-// when the job has ended already. Where h does not have the turn, nothing happens.
+// End ends a job as cancelled, rejected or failed. It returns a Conflict error if the job has
+// already ended. If h does not own the turn, it does nothing.
 func (s *Service) End(ctx context.Context, id job.ID, state job.State, code job.Code, message string, h Holder) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error { return st.end(id, state, code, message, h) })
 }
@@ -41,9 +41,9 @@ func (st *State) end(id job.ID, to job.State, code job.Code, message string, h H
 	return st.finish(j, to, nil)
 }
 
-// Retry starts an expired, failed or cancelled job again, in the same conversation. A
-// Conflict error says why it cannot: the state that it is in, or that another job goes
-// on with its conversation at this moment.
+// Retry restarts an expired, failed or cancelled job, in the same conversation. It returns a
+// Conflict error if the job's state does not allow it, or if another job is continuing the
+// conversation.
 func (s *Service) Retry(ctx context.Context, id job.ID) error {
 	return s.promise(ctx, Query{Job: id, Latest: true}, func(st *State) error { return st.retry(id) })
 }
@@ -56,7 +56,7 @@ func (st *State) retry(id job.ID) error {
 	if !j.State.Retryable() {
 		return job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("Only an expired, failed or cancelled job can be retried.")
 	}
-	// Only one process at a time can go on with a conversation.
+	// Only one process at a time can continue a conversation.
 	if other := st.Latest; other != nil && other != j && !other.State.Terminal() && other.root() == j.root() {
 		return job.Errorf(job.Conflict, "The job %s goes on with the conversation", other.ID).
 			WithHint("Let it end or cancel it first, or write in the chat.")
@@ -65,15 +65,15 @@ func (st *State) retry(id job.ID) error {
 	st.noteFailure(j, j.Code, j.Error)
 	j.Error, j.Code, j.FinishedAt, j.Attempt = "", "", job.Job{}.FinishedAt, 0
 	j.ResumeReason, j.Submitted = &ResumeReason{Reason: Retried}, false
-	// Its last process may still be ending.
+	// Its last process may not have exited yet.
 	if err := st.moveWithFailure(j, job.Pending, j.waitingPhase()); err != nil {
 		return err
 	}
-	st.Session.Job = id // what its user writes now is for this job
+	st.Session.Job = id // further messages of its user are for this job
 	return st.startNextTurn(j)
 }
 
-// root is the job that began the conversation.
+// root returns the job that began the conversation.
 func (j *Job) root() job.ID {
 	if j.Root != "" {
 		return j.Root

@@ -61,7 +61,7 @@ func TestRetryAppliesToWhatEndedWithoutAResult(t *testing.T) {
 	}
 }
 
-// One conversation is never gone on with by two jobs at once.
+// Two jobs never continue one conversation at the same time.
 func TestAJobIsNotRetriedWhileAnotherGoesOnWithItsConversation(t *testing.T) {
 	t.Parallel()
 	s := newJobs(t, lifecycle.Options{})
@@ -86,8 +86,8 @@ func TestAJobIsNotRetriedWhileAnotherGoesOnWithItsConversation(t *testing.T) {
 	}
 }
 
-// Nor by two processes of one job: the next turn waits for the end of the last, and
-// what that used is booked.
+// Nor do two processes of one job: the next turn waits for the end of the last one, and the last
+// one's usage is recorded.
 func TestARetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 	t.Parallel()
 	s := newJobs(t, lifecycle.Options{})
@@ -103,7 +103,7 @@ func TestARetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 	if err := s.Cancel(t.Context(), id, job.Actor{}); err != nil {
 		t.Fatal(err)
 	}
-	s.retry(id) // and once more
+	s.retry(id) // and again
 	end := lifecycle.TurnEnd{ID: id, Turn: 1, Node: "n", Begun: true, Usage: job.Usage{OutputTokens: 5}}
 	if state, err := s.EndTurn(t.Context(), end); state != job.Pending || err != nil {
 		t.Fatalf("after the process's end the job is %q, %v", state, err)
@@ -116,8 +116,8 @@ func TestARetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 	}
 }
 
-// Retried by one caller while a message lets another job follow, a conversation has
-// one of the two that goes on with it, and that one hears the message.
+// If one caller retries a job while a message makes another job follow it, only one of the two
+// continues the conversation, and that one receives the message.
 func TestRetryAndFollowAtOnceMakeOneJobGoOn(t *testing.T) {
 	t.Parallel()
 	for range 20 {

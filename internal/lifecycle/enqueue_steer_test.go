@@ -13,7 +13,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// reviewOf is the review of a change that may be steered twice.
+// reviewOf returns the review of a change that may be steered twice.
 func reviewOf(j job.Job, round int) lifecycle.NewCheckpoint {
 	return lifecycle.NewCheckpoint{
 		RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Review, Message: "Look at it.",
@@ -21,8 +21,8 @@ func reviewOf(j job.Job, round int) lifecycle.NewCheckpoint {
 	}
 }
 
-// steer asks for another round. It returns "queued", "review" where the change waits for
-// a decision, or why there is none.
+// steer requests another round. It returns "queued", "review" if the change waits for a decision,
+// or the reason for a refusal.
 func steer(t *testing.T, s *storetest.Service, j job.Job, prompt string) string {
 	t.Helper()
 	underReview, err := s.EnqueueSteer(t.Context(), j.ID, lifecycle.QueuedSteer{
@@ -40,7 +40,7 @@ func steer(t *testing.T, s *storetest.Service, j job.Job, prompt string) string 
 	return "queued"
 }
 
-// A steer that waits answers the review in the step that opens it.
+// A queued steer answers the review in the commit that opens it.
 func TestQueuedSteerAnswersTheReview(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -60,7 +60,7 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 		m := &model{id: j.ID, user: "u1", state: job.Pending, seen: map[string]bool{}}
 		for round := range 2 {
 			claim(t, s, m, nil)
-			for again := range 2 { // asked again, because the answer was lost
+			for again := range 2 { // asked again, because the response was lost
 				outcome, _, _, err := s.Ask(t.Context(), reviewOf(j, round))
 				if want := []lifecycle.OutcomeKind{lifecycle.Accepted, lifecycle.Repeated}[again]; err != nil || outcome.Kind != want {
 					t.Errorf("asking for review in round %d: %s %v, want %s", round, outcome, err, want)
@@ -92,7 +92,7 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 	})
 }
 
-// What was approved is published as it is: a steer comes too late.
+// An approved change is published as it is: a steer comes too late.
 func TestNoSteerAfterTheApproval(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {

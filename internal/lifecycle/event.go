@@ -5,13 +5,13 @@ import "ringback/internal/job"
 // EventRow is one row of the table of events.
 type EventRow struct {
 	Type job.EventType
-	// When says in Markdown when it comes, and Tells what its data is.
+	// When is the occasion of the event, and Tells a description of its data, both in Markdown.
 	When, Tells string
-	// Data is a value of what its data is.
+	// Data is an example value of its data.
 	Data any
 }
 
-// Events lists every event, as clients hear of it.
+// Events lists every event that clients receive.
 var Events = [...]EventRow{
 	{job.EventPending, "the job waits for a worker, or what it waits for has changed", stateTells, stateData{}},
 	{job.EventRunning, "a turn is running, or what goes on in it has changed", stateTells, stateData{}},

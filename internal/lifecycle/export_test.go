@@ -6,7 +6,7 @@ import (
 	"ringback/internal/job"
 )
 
-// Move moves a job with nothing else around it, through what every rule moves it through.
+// Move moves a job with no side effects, through the function that every rule uses.
 func (s *Service) Move(ctx context.Context, id job.ID, to job.State, phase job.Phase) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
 		if st.Job.State == to {

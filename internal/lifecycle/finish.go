@@ -6,37 +6,36 @@ import (
 	"ringback/internal/job"
 )
 
-// errorData is the data of the event of a job that expired or failed.
+// errorData is the event data of a job that expired or failed.
 type errorData struct {
 	// SuggestionID is the job's requestId.
 	SuggestionID job.ID `json:"suggestionId"`
-	// Error says for people, ErrorCode for programs why it ended.
+	// Error is the reason for people, and ErrorCode the reason for programs.
 	Error     string   `json:"error"`
 	ErrorCode job.Code `json:"errorCode"`
 }
 
-// fail ends a job as failed or expired. message goes into the record, toUser into
-// the chat and the event.
+// fail ends a job as failed or expired. message is for the record, toUser for the chat and the
+// event.
 func (st *State) fail(j *Job, to job.State, code job.Code, message, toUser string) error {
 	j.Error, j.Code = message, code
 	st.addNotice(j.chat(), toUser)
 	return st.finish(j, to, errorData{j.ID, toUser, code})
 }
 
-// finish ends a job for good, until a person asks for a retry. data is that of its
-// event; nil for that of every state. The worker, if any, is given back when its
-// process is gone.
+// finish ends a job for good, unless a person retries it. data is the event's data; nil for the
+// default. The worker, if any, is released when its process has exited.
 func (st *State) finish(j *Job, to job.State, data any) error {
 	st.stopClocks(j)
 	st.do(DropSecret{j.ID}, LeaveLimit{j.ID, j.UserID})
 	j.SecretAlive = false
-	// What was allowed ends with the job: whoever retries it is asked anew.
+	// Approvals end with the job: after a retry, people are asked again.
 	st.do(DropApprovals{j.ID})
 	j.Question, j.QuestionID = "", ""
 	if err := st.endWaiting(j, to); err != nil {
 		return err
 	}
-	// After a result, a process that is still there says itself how its calls ended.
+	// After a result, a process that is still running reports the end of its calls itself.
 	word := string(to)
 	if to == job.Received {
 		word = "unused"
@@ -81,8 +80,8 @@ func (st *State) addTask(of job.ID, kind TaskKind, ref string) {
 	st.do(AddTask{JobID: of, Kind: kind, Ref: ref, Time: st.Now})
 }
 
-// release gives a worker back whose process is gone, and with it the calls it was
-// about: the queue entry is done, and the user's next job may go.
+// release frees the worker of a process that is gone, and ends the process's tool calls. It removes
+// the queue entry, and starts the user's next job.
 func (st *State) release(j *Job) error {
 	words := map[CallOwner]string{EndedByTurn: "interrupted"}
 	if j.State.Terminal() {
@@ -103,9 +102,9 @@ func (st *State) release(j *Job) error {
 	return st.startAfterExit(j)
 }
 
-// StartWaiting enqueues the next job of a user that waits for a place, where one is free
-// after all: whoever gives a place back does it. It returns whether one was free; without
-// mend it only looks.
+// StartWaiting enqueues the next waiting job of a user if a slot is free. This is a repair:
+// normally, the job that frees a slot does it. It reports whether a slot was free. If mend is
+// false, it changes nothing.
 func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool, error) {
 	var free bool
 	err := s.run(ctx, Query{Job: id, Running: true, Waiting: true}, func(st *State) error {
@@ -119,8 +118,8 @@ func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool,
 	return free, err
 }
 
-// startWaiting enqueues the next job of the user that was over the limit. Those that
-// wait no more must not take the place of one that does.
+// startWaiting enqueues the next job of the user that was over the limit. Jobs that no longer wait
+// are skipped, so that they do not use up the slot.
 func (st *State) startWaiting(j *Job) error {
 	for _, w := range st.Waiting {
 		st.do(LeaveLimit{w.ID, j.UserID})
@@ -131,8 +130,8 @@ func (st *State) startWaiting(j *Job) error {
 	return nil
 }
 
-// startAfterExit enqueues what waited for the process to be gone: the job's own next
-// turn, or the job that goes on in its conversation.
+// startAfterExit enqueues what waited for the exit of the process: the job's own next turn, or the
+// job that continues its conversation.
 func (st *State) startAfterExit(j *Job) error {
 	if j.RestartPending {
 		j.RestartPending = false
@@ -151,11 +150,11 @@ func (st *State) startAfterExit(j *Job) error {
 	if f.State != job.Pending {
 		return nil
 	}
-	f.inherit(j) // once more, for only now is it known how the conversation stands
+	f.inherit(j) // again, because the final state of the conversation is known only now
 	return st.enqueue(f)
 }
 
-// inherit lets a job go on in the conversation of another.
+// inherit makes a job continue the conversation of another.
 func (j *Job) inherit(from *Job) {
 	j.Root = from.Root
 	if j.Root == "" {
@@ -163,10 +162,10 @@ func (j *Job) inherit(from *Job) {
 	}
 	j.Conversation, j.Begun, j.Answers = max(from.Conversation, 1), from.Begun, from.Answers
 	j.ConversationAt = from.ConversationAt
-	// The CLI counts the cost of the whole conversation: what it cost so far is not
-	// this job's.
+	// The CLI reports the cost of the whole conversation. Its cost so far does not belong to this
+	// job.
 	j.CostBefore = from.CostBefore - from.CostUSD
 	if from.Begun && from.Simulated {
-		j.Simulated = true // what the stand-in has begun, nobody else can go on with
+		j.Simulated = true // only the stand-in can continue its own conversation
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"ringback/internal/job"
 )
 
-// Follow starts a job in the conversation of one that has ended, with what its
-// user has written since: of the same kind, for the same input, with the same
-// options, and under the same version of the kind, whose prompt began the conversation and
-// whose schema has taken the input. It does nothing where there is nothing that nobody has heard: the job
-// is gone or was retried, or another follows it already. So it may be repeated.
+// Follow starts a job that continues the conversation of one that has ended, with the messages that
+// its user has written since. Kind, input and options are the same, and so is the version of the
+// kind, because its prompt began the conversation and its schema accepted the input. Follow does
+// nothing if no unread message is left: the job is gone or was retried, or another follows it
+// already. So it is safe to repeat.
 //
-// What was asked for is not checked again: it was accepted once, and whoever
-// wrote the message has had its answer.
+// The input is not validated again: it was accepted once, and the author of the message has already
+// received a response.
 //
 // Errors: those of KindOf.
 func (s *Service) Follow(ctx context.Context, id job.ID) error {
@@ -32,17 +32,17 @@ func (s *Service) Follow(ctx context.Context, id job.ID) error {
 	return ignore(err, job.Conflict)
 }
 
-// CanInterpret reports whether there is a kind whose jobs say what a reply means.
+// CanInterpret reports whether there is a kind for jobs that interpret replies.
 func (s *Service) CanInterpret() bool {
 	_, ok := s.current(InterpretingKind)
 	return ok
 }
 
-// Interpret starts a job that says what a person's reply means. input is that
-// kind's. It does nothing where the person has replied again meanwhile, or another
-// call has started the job; so it may be repeated.
+// Interpret starts a job that interprets a person's reply. input is the input of that kind. It does
+// nothing if the person has replied again, or if another call has started the job. So it is safe to
+// repeat.
 //
-// Errors: NotFound where CanInterpret is false.
+// Errors: NotFound if CanInterpret is false.
 func (s *Service) Interpret(ctx context.Context, reply Round, userID string, input json.RawMessage) error {
 	k, ok := s.current(InterpretingKind)
 	if !ok {
@@ -54,7 +54,7 @@ func (s *Service) Interpret(ctx context.Context, reply Round, userID string, inp
 	return ignore(err, job.Conflict)
 }
 
-// ignore makes an error that only says that there is nothing to do none.
+// ignore returns nil for an error that means that there is nothing to do.
 func ignore(err error, harmless job.ErrorKind) error {
 	if job.HasKind(err, harmless) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// record is a job as the store keeps it, without what is each job's own: when it
-// was made, its key, and how its conversation stands.
+// record returns a job's stored record without the fields that differ between jobs: the creation
+// time, the signature, and the state of the conversation.
 func (s *jobs) record(id job.ID) map[string]string {
 	s.t.Helper()
 	keys, err := s.redis.Client.Keys(s.t.Context(), "*:job:"+string(id)).Result()
@@ -29,7 +29,7 @@ func (s *jobs) record(id job.ID) map[string]string {
 	return fields
 }
 
-// A follow-up begins just as the job that it follows did.
+// A follow-up begins exactly like the job that it follows.
 func TestAFollowUpIsMadeAsTheJobBeforeIt(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]lifecycle.Request{
@@ -98,14 +98,14 @@ func TestManyFollowsOfOneJobMakeOne(t *testing.T) {
 	}
 }
 
-// A job that runs again hears itself what its user has written.
+// A retried job receives its user's new messages itself.
 func TestARetriedJobIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := newJobs(t, lifecycle.Options{})
 	id := s.create(request("plain"))
 	s.fail(id)
 	s.write("Go on")
-	s.retry(id) // before the message's own follow-up was made
+	s.retry(id) // before the message's follow-up was created
 	s.follow(id)
 	if all := s.all(); len(all) != 1 {
 		t.Fatalf("%d jobs go on with one conversation", len(all))
@@ -114,7 +114,7 @@ func TestARetriedJobIsNotFollowed(t *testing.T) {
 		t.Errorf("it is told %q", told(turn))
 	}
 	s.fail(id)
-	s.follow(id) // late: it was heard
+	s.follow(id) // late: the message was read
 	if all := s.all(); len(all) != 1 {
 		t.Errorf("there are %d jobs, and nothing that the second could be told", len(all))
 	}
@@ -133,7 +133,7 @@ func TestNothingFollowsAJobThatIsGone(t *testing.T) {
 	}
 }
 
-// A reading of a reply that was superseded, or is under way, starts no further job.
+// If a reply was superseded, or is already being interpreted, no further job is started.
 func TestAReplyIsInterpretedOnce(t *testing.T) {
 	t.Parallel()
 	s := newJobs(t, lifecycle.Options{})

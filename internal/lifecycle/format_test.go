@@ -20,11 +20,11 @@ import (
 
 var updateFormat = flag.Bool("update-format", false, "write the fixture of the store's format anew: once for each format")
 
-// formatFixture holds a store of the present format. If a test that reads it fails, the store is
-// written in another way now: count storedFormat up, and write the fixture anew.
+// formatFixture is a store in the current format. If a test that reads it fails, the stored format
+// has changed: increment storedFormat, and write a new fixture.
 const formatFixture = "testdata/format6.json"
 
-// storedFormat is the content of a store: the jobs by name, and the keys but for streams.
+// storedFormat is the content of a store: the jobs by name, and the keys except streams.
 type storedFormat struct {
 	Jobs map[string]job.ID    `json:"jobs"`
 	Keys map[string]storedKey `json:"keys"`
@@ -35,10 +35,10 @@ type storedKey struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// formatDefinition stands for the definition of the jobs' kind.
+// formatDefinition is a stand-in for the definition of the jobs' kind.
 var formatDefinition = []byte(`{"name":"k","prompt":"Book."}`)
 
-// booking is what the jobs of the fixture ask a person for.
+// booking returns the operation that the jobs of the fixture ask a person about.
 func booking(t *testing.T, place string) job.Operation {
 	t.Helper()
 	op, err := approval.OfAction("book", map[string]any{"place": place})
@@ -150,7 +150,7 @@ func put(t *testing.T, rdb redis.UniversalClient, key, kind string, value json.R
 	return rdb.RPush(ctx, key, list...).Err()
 }
 
-// readFormat returns the fixture, which -update-format writes first.
+// readFormat returns the fixture. With -update-format, it writes the fixture first.
 func readFormat(t *testing.T) storedFormat {
 	t.Helper()
 	if *updateFormat {
@@ -185,7 +185,7 @@ func readFormat(t *testing.T) storedFormat {
 	return fixture
 }
 
-// storedKeyOf reads what put writes; a stream is left out.
+// storedKeyOf reads a key in the form that put writes. Streams are left out.
 func storedKeyOf(t *testing.T, rdb redis.UniversalClient, key string) (storedKey, bool) {
 	t.Helper()
 	var value any
@@ -219,7 +219,8 @@ func storedKeyOf(t *testing.T, rdb redis.UniversalClient, key string) (storedKey
 	return storedKey{kind, text}, true
 }
 
-// A store that another version of the same format has written is read as it was, and its jobs go on.
+// A store that was written by another version with the same format is read unchanged, and its jobs
+// continue.
 func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 	t.Parallel()
 	fixture := readFormat(t)
@@ -290,7 +291,7 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 	})
 }
 
-// A store that is written in another way is left alone, and the refusal says what to do.
+// A store in another format is left unchanged, and the error describes what to do.
 func TestOtherFormatsAreRefused(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {

@@ -10,18 +10,18 @@ import (
 	"ringback/internal/job"
 )
 
-// Holder is the node that has a turn, for what only that one may do. Of the zero values,
-// Turn stands for any turn and Node for any node.
+// Holder identifies the owner of a turn, for commands that only the owner may run. A zero Turn
+// matches any turn, and an empty Node any node.
 type Holder struct {
 	Turn int
 	Node string
 }
 
-// ErrSuperseded is that a turn is not the node's any more: it was silent for too long, and
-// the job goes on elsewhere.
+// ErrSuperseded is returned when the node no longer owns the turn: it was silent for too long, and
+// the job continues elsewhere.
 var ErrSuperseded = errors.New("the turn is another node's by now")
 
-// check returns ErrSuperseded where somebody else has the job's turn, or nobody.
+// check returns ErrSuperseded if h does not own the job's turn.
 func (h Holder) check(j *Job) error {
 	if h.Turn != 0 && h.Turn != j.Turn || h.Node != "" && h.Node != j.Owner {
 		return ErrSuperseded
@@ -29,8 +29,8 @@ func (h Holder) check(j *Job) error {
 	return nil
 }
 
-// SinceWait returns how long ago a turn last waited for a person or an action, or else began; 0
-// while it waits. ErrSuperseded is returned if h does not have the turn.
+// SinceWait returns the time since a turn last waited for a person or an action, or else since it
+// began; 0 while it waits. ErrSuperseded is returned if h does not own the turn.
 func (s *Service) SinceWait(ctx context.Context, id job.ID, h Holder) (ago time.Duration, err error) {
 	err = s.run(ctx, Query{Job: id}, func(st *State) error {
 		j := st.Job
@@ -51,19 +51,19 @@ func (s *Service) SinceWait(ctx context.Context, id job.ID, h Holder) (ago time.
 	return ago, err
 }
 
-// holdsFor is how old the knowledge may be that a turn is a node's, at the moment when it
-// does what cannot be undone. It is far less than what a node may be silent for.
+// holdsFor is the maximum age of the information that a node owns a turn, at the moment when the
+// node does something irreversible. It is far less than the time that a node may be silent.
 const holdsFor = time.Second / 2
 
-// Holds returns nil where the node has the turn of a running job, as the store knew half a
-// second ago at the most: a node that was stopped meanwhile looks again. What it does next
-// outside of the store, nothing else keeps it from.
+// Holds returns nil if the node owns the turn of a running job, as of at most half a second ago. A
+// node that was suspended in between checks again. Nothing else prevents the node's next action
+// outside the store.
 func (s *Service) Holds(ctx context.Context, id job.ID, h Holder) error {
 	return s.holds(ctx, id, h, func(*Job) {})
 }
 
-// StartCLI returns what Holds does, just before the CLI is started for a turn, and keeps which
-// version of it that is.
+// StartCLI is Holds for the moment before the CLI is started for a turn. It also records the CLI's
+// version.
 func (s *Service) StartCLI(ctx context.Context, id job.ID, h Holder, version string) error {
 	return s.holds(ctx, id, h, func(j *Job) { j.CLIVersions = j.CLIVersions.with(j.Turn, version) })
 }
@@ -87,16 +87,16 @@ func (s *Service) holds(ctx context.Context, id job.ID, h Holder, note func(*Job
 	}
 }
 
-// elapsed is how long ago something was, by whichever clock says more: one of them stands
-// still while the machine sleeps, the other may be set.
+// elapsed returns the time since begin, by the clock that shows more: one clock stops while the
+// machine sleeps, and the other may be set.
 func elapsed(begin time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(begin), now.Round(0).Sub(begin.Round(0)))
 }
 
-// SaveChange keeps parts of what was captured of a job's change, by their names and as
-// JSON, in place of those before, and adds what happened to the audit log: for the holder of
-// its turn alone. Of a job that is gone, nothing is kept.
+// SaveChange stores parts of a job's captured change, as JSON by name, replacing earlier ones, and
+// appends entries to the audit log. Only the owner of the turn may do it. If the job no longer
+// exists, nothing is stored.
 func (s *Service) SaveChange(ctx context.Context, id job.ID, h Holder, parts map[string]any, happened ...job.AuditEntry) error {
 	fields := make(map[string]string, len(parts))
 	for name, part := range parts {

@@ -27,7 +27,7 @@ func auditOf(t *testing.T, st *State) []job.AuditEntry {
 	return entries
 }
 
-// What became of a change is stored and audited in one step, by the node that has its turn.
+// The results of a change are stored and audited in one commit, by the node that owns its turn.
 func TestAChangeIsAuditedWithWhatIsKeptOfIt(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

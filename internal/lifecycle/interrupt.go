@@ -6,15 +6,15 @@ import (
 	"ringback/internal/job"
 )
 
-// Interruption is a request to stop what a running turn does.
+// Interruption is a request to stop part of a running turn.
 type Interruption struct {
-	// Message is what the user writes with it; empty for nothing.
+	// Message is the user's message with the request; empty for none.
 	Message string
 	// Turn is true to stop the whole turn, not only the commands that it runs.
 	Turn bool
 }
 
-// Interrupt stops what the running turn of a job does; asked again in the same turn, the turn. It
+// Interrupt stops the commands of a job's running turn, or the whole turn at the second request. It
 // costs no attempt, and answers no question. Error: Conflict if Claude is not at work.
 func (s *Service) Interrupt(ctx context.Context, id job.ID, what Interruption) error {
 	return s.promise(ctx, Query{Job: id}, func(st *State) error { return st.interrupt(id, what) })
@@ -56,12 +56,12 @@ func (st *State) interrupt(id job.ID, what Interruption) error {
 // isInterrupted reports whether a person has interrupted the latest turn.
 func (j *Job) isInterrupted() bool { return j.Interrupt != nil && j.Interrupt.Turn == j.Turn }
 
-// isTurnInterrupted reports whether a person has stopped the whole of it.
+// isTurnInterrupted reports whether a person has stopped the whole turn.
 func (j *Job) isTurnInterrupted() bool {
 	return j.isInterrupted() && j.Interrupt.Scope == job.InterruptTurn
 }
 
-// CommandsStopped notes that the commands have been stopped that a person has interrupted.
+// CommandsStopped records that the commands that a person interrupted have been stopped.
 func (s *Service) CommandsStopped(ctx context.Context, id job.ID, h Holder) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 		j := st.Job
@@ -74,7 +74,8 @@ func (s *Service) CommandsStopped(ctx context.Context, id job.ID, h Holder) erro
 	})
 }
 
-// goOn starts another turn after one that a person has interrupted. That is no attempt.
+// goOn starts another turn after one that a person has interrupted. This does not count as an
+// attempt.
 func (st *State) goOn(j *Job) error {
 	st.stopClocks(j)
 	return st.resume(j, ResumeReason{Reason: Interrupted})

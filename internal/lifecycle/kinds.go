@@ -11,11 +11,11 @@ import (
 	"ringback/internal/kind"
 )
 
-// maxEarlier is how many versions of kinds that are not current a node holds in memory. Others
-// are read from the store once more.
+// maxEarlier is the maximum number of earlier versions of kinds that a node caches in memory.
+// Others are read from the store again.
 const maxEarlier = 64
 
-// kinds are the current kinds, which new jobs get, and the earlier versions that jobs have kept.
+// kinds contains the current kinds, for new jobs, and the earlier versions that jobs still use.
 type kinds struct {
 	current *atomic.Pointer[kind.Registry]
 	earlier *lru.Cache[string, *kind.Kind] // by version
@@ -24,35 +24,35 @@ type kinds struct {
 func newKinds(current *kind.Registry) kinds {
 	earlier, err := lru.New[string, *kind.Kind](maxEarlier)
 	if err != nil {
-		panic("lifecycle: " + err.Error()) // the size is ours
+		panic("lifecycle: " + err.Error()) // the size is a positive constant
 	}
 	k := kinds{new(atomic.Pointer[kind.Registry]), earlier}
 	k.current.Store(current)
 	return k
 }
 
-// Kinds returns the current kinds, which new jobs get. The kind of a job is KindOf.
+// Kinds returns the current kinds, for new jobs. For the kind of a job, use KindOf.
 func (s *Service) Kinds() *kind.Registry { return s.kinds.current.Load() }
 
 func (s *Service) current(name string) (*kind.Kind, bool) { return s.Kinds().Get(name) }
 
-// Kind returns the current version of a kind that callers may ask for. The kind of a job is
+// Kind returns the current version of a kind that callers may request. For the kind of a job, use
 // KindOf.
 func (s *Service) Kind(name string) (*kind.Kind, bool) {
 	k, ok := s.current(name)
 	return k, ok && name != InterpretingKind
 }
 
-// KindNames lists the kinds that callers may ask for, in alphabetical order.
+// KindNames lists the kinds that callers may request, in alphabetical order.
 func (s *Service) KindNames() []string {
 	return slices.DeleteFunc(s.Kinds().Names(), func(name string) bool { return name == InterpretingKind })
 }
 
-// KindOf returns the kind of a job in the version that the job keeps, whatever the files of
-// this node hold by now. Of the job, ID, Kind and KindVersion are read.
+// KindOf returns the kind of a job in the job's own version, whatever the files of this node
+// contain now. It reads the ID, Kind and KindVersion of the job.
 //
-// Errors: NotFound if that version is not stored, or if this node cannot read it; Unavailable
-// while the store is away.
+// Errors: NotFound if that version is not stored, or if this node cannot read it; Unavailable while
+// the store is unavailable.
 func (s *Service) KindOf(ctx context.Context, j job.Job) (*kind.Kind, error) {
 	if k, ok := s.current(j.Kind); ok && k.Version == j.KindVersion {
 		return k, nil

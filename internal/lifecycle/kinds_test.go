@@ -11,8 +11,8 @@ import (
 	"ringback/internal/schema"
 )
 
-// node is another node on the same store, or the same one after a restart, whose files hold
-// these prompts.
+// node returns another node on the same store, or the same one after a restart, with these prompts
+// in its files.
 func (s *jobs) node(prompts map[string]string) *jobs {
 	s.t.Helper()
 	files := fstest.MapFS{}

@@ -14,13 +14,13 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// jobs is the service on a store of its own, with the kinds that these tests ask
-// for beside the built-in ones.
+// jobs is the service on a separate store, with the kinds that these tests request in addition to
+// the built-in ones.
 type jobs struct {
 	*lifecycle.Service
 	store *store.Store
 	t     *testing.T
-	// redis is where the store keeps its records.
+	// redis contains the store's records.
 	redis *store.Embedded
 }
 
@@ -43,7 +43,7 @@ func newJobs(t *testing.T, opts lifecycle.Options) *jobs {
 	return &jobs{lifecycle.New(db, kinds, opts), db, t, embedded}
 }
 
-// request is a valid one of a back end.
+// request returns a valid request of a back end.
 func request(kindName string) lifecycle.Request {
 	input := map[string]any{"prompt": "x"}
 	if kindName == "change" || kindName == "quick" {
@@ -70,7 +70,7 @@ func (s *jobs) get(id job.ID) job.Job {
 	return j
 }
 
-// take starts the next turn that waits; nil where none does.
+// take starts the next waiting turn. It returns nil if none waits.
 func (s *jobs) take() *lifecycle.Turn {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {
@@ -85,7 +85,7 @@ func (s *jobs) take() *lifecycle.Turn {
 	return nil
 }
 
-// fail ends a job as one that can be retried, and its process with it.
+// fail ends a job with a failure that can be retried, and then its process.
 func (s *jobs) fail(id job.ID) {
 	s.t.Helper()
 	if err := s.End(s.t.Context(), id, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}); err != nil {
@@ -94,7 +94,7 @@ func (s *jobs) fail(id job.ID) {
 	s.exit(id)
 }
 
-// exit books the end of a job's process, if it has one.
+// exit records the exit of a job's process, if it has one.
 func (s *jobs) exit(id job.ID) {
 	s.t.Helper()
 	if _, err := s.EndTurn(s.t.Context(), lifecycle.TurnEnd{ID: id, Turn: s.get(id).Turn, Node: "n", Begun: true}); err != nil {
@@ -124,7 +124,7 @@ func (s *jobs) retry(id job.ID) {
 	}
 }
 
-// all are the user's jobs, the newest first.
+// all returns the user's jobs, newest first.
 func (s *jobs) all() []job.Job {
 	s.t.Helper()
 	list, _, err := s.store.List(s.t.Context(), store.Query{UserID: "u1", Limit: 100})
@@ -134,8 +134,7 @@ func (s *jobs) all() []job.Job {
 	return list
 }
 
-// follower is the job that goes on with the conversation of another, which is
-// followed for a message.
+// follower writes a message and returns the job that then continues the conversation of another.
 func (s *jobs) follower(id job.ID, text string) job.ID {
 	s.t.Helper()
 	before := len(s.all())
@@ -154,7 +153,7 @@ func (s *jobs) follower(id job.ID, text string) job.ID {
 	return ""
 }
 
-// told is what a turn is told of the user's messages.
+// told returns the user's messages that a turn receives.
 func told(turn *lifecycle.Turn) []string {
 	texts := []string{}
 	for _, m := range turn.PendingMessages {
@@ -163,7 +162,7 @@ func told(turn *lifecycle.Turn) []string {
 	return texts
 }
 
-// refusal is the error of the domain that err is; one of no kind where it is none.
+// refusal returns err as an error of the domain. If it is none, the result has no kind.
 func refusal(err error) job.Error {
 	if e, ok := err.(*job.Error); ok { //nolint:errorlint // nothing wraps them
 		return *e

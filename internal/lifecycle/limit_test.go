@@ -7,7 +7,7 @@ import (
 	"ringback/internal/job"
 )
 
-// limited is the end of a turn at a limit of Claude's.
+// limited returns the end of a turn at a rate limit of Claude's.
 func limited(l Limit) TurnEnd {
 	return TurnEnd{
 		ID: "req_00_a", Turn: 1, Node: "n", Begun: true, Again: true, Backoff: time.Second,
@@ -68,7 +68,7 @@ func TestATurnThatEndsAtALimit(t *testing.T) {
 	}
 }
 
-// What counts is a row of limits: a turn that ends otherwise begins another.
+// Only consecutive rate limits count: a turn that ends otherwise starts the count again.
 func TestATurnThatEndsOtherwiseEndsTheRowOfLimits(t *testing.T) {
 	t.Parallel()
 	st := jobIn("running")
@@ -138,7 +138,7 @@ func TestATurnThatItsNodeCouldNotStartIsNoAttempt(t *testing.T) {
 	}
 }
 
-// What a person has written stays for the next turn if no process was told it.
+// A person's messages remain for the next turn if no process received them.
 func TestMessagesOutliveATurnThatDidNotStart(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]TurnEnd{

@@ -14,8 +14,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// twice sends each script to Redis twice, as a client does that has lost the answer to
-// the first, and takes the second answer.
+// twice sends each script to Redis twice, like a client that has lost the first response, and uses
+// the second response.
 type twice struct{}
 
 func (twice) DialHook(next redis.DialHook) redis.DialHook {

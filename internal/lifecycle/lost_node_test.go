@@ -12,8 +12,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// TestWhatASilentNodeHeldIsTakenOver lets a node die with a turn, and everything else
-// stand still for as long as named.
+// TestWhatASilentNodeHeldIsTakenOver stops a node with a turn, and everything else for the given
+// time.
 func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 	t.Parallel()
 	for name, silent := range map[string]time.Duration{"a minute": time.Minute, "three days": 72 * time.Hour} {
@@ -38,7 +38,7 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 				if held, err := rdb.SCard(ctx, "rb:{"+string(j[4:6])+"}:running:u").Result(); err != nil || held != 0 {
 					t.Errorf("%d places are held, %v", held, err)
 				}
-				takeOver(t, s, "alive") // nothing is left of it, so it is forgotten
+				takeOver(t, s, "alive") // nothing of it is left, so it is forgotten
 				silent, err := s.Heartbeat(ctx, "alive", "")
 				if err != nil || len(silent) != 0 {
 					t.Errorf("then these are silent: %v, %v", silent, err)
@@ -48,12 +48,12 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 	}
 }
 
-// A node that wakes while another still looks at what it has left is not forgotten: what
-// it takes then is missed when it dies.
+// A node that resumes while another still checks its remains is not forgotten: when it dies, others
+// notice what it has dequeued since.
 func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		pass := func() { // the time after which the node is silent
+		pass := func() { // let the time pass after which the node counts as silent
 			if err := rdb.ZAdd(t.Context(), "rb:{00}:nodes", redis.Z{Score: 1, Member: "paused"}).Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 	})
 }
 
-// startedOn creates a job and lets a node start its turn, if it may.
+// startedOn creates a job and starts its turn on a node, if allowed.
 func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 	t.Helper()
 	j, err := s.Start(t.Context(), newJob("u"))
@@ -116,8 +116,8 @@ func takeOver(t *testing.T, s *storetest.Service, node string) {
 	}
 }
 
-// A node that was silent so long that another has put back what it took starts no turn of
-// it: nobody would miss the node if it died then.
+// A node that was silent so long that another has requeued its entries does not start their turns:
+// otherwise, no other node would notice if it died.
 func TestAPutBackEntryStartsNoTurn(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {

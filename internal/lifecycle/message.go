@@ -9,14 +9,14 @@ import (
 	"ringback/internal/job"
 )
 
-// chat is where messages go: a session, and the calls that it shows of a job.
+// chat is the destination of messages: a session, and the calls of a job that it shows.
 type chat struct {
 	Recipient
 	session *Session
-	calls   map[string]Call // of the job; nil where there is none
+	calls   map[string]Call // of the job; nil without one
 }
 
-// about is a message that belongs to the chat's job.
+// about returns the message with the chat's job set.
 func (c chat) about(body job.MessageBody) job.MessageBody {
 	body.RequestID = c.JobID
 	return body
@@ -29,26 +29,27 @@ func (j *Job) chat() chat {
 	return chat{j.recipient(), j.Session, j.Calls}
 }
 
-// messageData is the data of a message's event.
+// messageData is the event data of a message.
 type messageData struct {
-	// Action is HITL_CHECKPOINT for a message that asks a person, else NEW_MESSAGE.
+	// Action is HITL_CHECKPOINT for a message that asks a person, otherwise NEW_MESSAGE.
 	Action string `json:"action" jsonschema:"enum=NEW_MESSAGE,enum=HITL_CHECKPOINT"`
-	// Status says whether the chat waits for its person.
+	// Status is awaiting_human if the message waits for its person's reply.
 	Status string `json:"status" jsonschema:"enum=processing,enum=awaiting_human"`
 	// SessionID is the chat.
 	SessionID string `json:"sessionId"`
-	// Message is what was said.
+	// Message is the new message.
 	Message job.Message `json:"message"`
 }
 
-// addMessage adds a message to a chat and tells of it. Calls of tools that it shows
-// are ended by owner. It returns the message's id.
+// addMessage adds a message to a chat and emits its event. Tool calls in the message are ended by
+// owner. It returns the message's id.
 func (st *State) addMessage(to chat, body job.MessageBody, owner CallOwner) int64 {
 	return st.put(to, body, owner, "NEW_MESSAGE", "processing")
 }
 
-// addTurnOutput adds what a turn printed, but for calls that the chat shows already and ends of
-// calls that have one: output is read late, and a person may have been asked or have decided by then.
+// addTurnOutput adds a turn's output, except for calls that the chat already shows and results of
+// calls that already have one: output is read late, and a person may have been asked or have
+// decided before.
 func (st *State) addTurnOutput(to chat, body job.MessageBody) {
 	fresh := slices.DeleteFunc(slices.Clone(body.Parts), to.knows)
 	if len(body.Parts) > 0 && len(fresh) == 0 {
@@ -81,8 +82,8 @@ func (st *State) put(to chat, body job.MessageBody, owner CallOwner, action, sta
 	return id
 }
 
-// knows reports whether a part of a turn's output is in the chat already: a call, or the end of one.
-// The end of a call that was never shown is not shown either.
+// knows reports whether the chat already shows a part of a turn's output: a call, or its result. It
+// is also true for the result of a call that was never shown, which is not shown either.
 func (c chat) knows(p job.Part) bool {
 	known, ok := c.calls[p.ToolCallID]
 	switch p.Type {
@@ -95,7 +96,7 @@ func (c chat) knows(p job.Part) bool {
 	return false
 }
 
-// addNotice tells a chat in words what became of a job.
+// addNotice adds a message that describes what happened to a job.
 func (st *State) addNotice(to chat, text string) {
 	body := job.Text(job.FromAssistant, text)
 	body.MessageType = job.NoticeMessage
@@ -107,8 +108,9 @@ func (st *State) setCall(to chat, id string, c Call) {
 	st.do(SetCall{to.JobID, id, c})
 }
 
-// showCall notes that a message shows a call, which no other one shows any more. A person may be
-// asked about a call that the output of a turn has shown, and asked again about one that has ended.
+// showCall records that a message shows a call, and that no earlier message does any longer. A
+// person may be asked about a call that a turn's output has already shown, and asked again about
+// one that has ended.
 func (st *State) showCall(to chat, id, tool string, owner CallOwner, message int64) {
 	if to.calls == nil {
 		return
@@ -127,7 +129,7 @@ func (st *State) moveCall(to chat, id string, message int64, state job.PartState
 	st.do(MoveCall{to.session, to.Retention, id, message, state})
 }
 
-// handCall lets somebody else end a call from now on.
+// handCall changes the owner of a call.
 func (st *State) handCall(to chat, id string, owner CallOwner, tool string) {
 	if known, ok := to.calls[id]; ok {
 		st.setCall(to, id, Call{owner, known.Messages, known.Tool})
@@ -136,8 +138,8 @@ func (st *State) handCall(to chat, id string, owner CallOwner, tool string) {
 	st.setCall(to, id, Call{Owner: owner, Tool: tool})
 }
 
-// closeCall notes that a call has its end, in which state. It returns its tool; ok is false where
-// it has one already.
+// closeCall records the end and the state of a call. It returns the call's tool; ok is false if the
+// call had already ended.
 func (st *State) closeCall(to chat, id string, state job.PartState) (tool string, ok bool) {
 	known, shown := to.calls[id]
 	if !shown || known.Owner == CallEnded {
@@ -153,7 +155,7 @@ func (st *State) closeCall(to chat, id string, state job.PartState) (tool string
 	return known.Tool, true
 }
 
-// endCall ends a call in the chat, unless it has its end already.
+// endCall ends a call in the chat, unless it has already ended.
 func (st *State) endCall(to chat, id string, state job.PartState, output json.RawMessage) {
 	tool, open := st.closeCall(to, id, state)
 	if !open {
@@ -165,14 +167,14 @@ func (st *State) endCall(to chat, id string, state job.PartState, output json.Ra
 	}), EndedByTurn)
 }
 
-// failCall is endCall for a call that came to nothing, and why in one word.
+// failCall is endCall for a call without a result. why is the reason in one word.
 func (st *State) failCall(to chat, id, why string) {
 	st.endCall(to, id, job.OutputError, mustMarshal(why))
 }
 
-// EndCalls ends the tool calls in the chat of a job that has ended: whoever ends a job, or
-// books the end of its process, does it. It returns whether one was open; without mend it
-// only looks.
+// EndCalls ends the open tool calls in the chat of a job that has ended. This is a repair:
+// normally, the end of the job or of its process does it. It reports whether a call was open. If
+// mend is false, it changes nothing.
 func (s *Service) EndCalls(ctx context.Context, id job.ID, mend bool) (bool, error) {
 	var open bool
 	err := s.run(ctx, Query{Job: id, Running: true}, func(st *State) error {
@@ -190,7 +192,7 @@ func (s *Service) EndCalls(ctx context.Context, id job.ID, mend bool) (bool, err
 	return open, err
 }
 
-// endCalls ends the calls of the given owners, each with its word.
+// endCalls ends the calls of the given owners, each with the owner's reason.
 func (st *State) endCalls(j *Job, why map[CallOwner]string) {
 	to := j.chat()
 	for _, id := range slices.Sorted(maps.Keys(to.calls)) {

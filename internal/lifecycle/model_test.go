@@ -26,14 +26,14 @@ func newJob(user string) lifecycle.NewJob {
 	}
 }
 
-// newChange is newJob of a kind that works on repositories.
+// newChange is newJob for a kind that works on repositories.
 func newChange(user string) lifecycle.NewJob {
 	n := newJob(user)
 	n.HasWorkspace = true
 	return n
 }
 
-// model is what a job should be after a series of operations.
+// model is the expected state of a job after a series of operations.
 type model struct {
 	id      job.ID
 	user    string
@@ -42,13 +42,13 @@ type model struct {
 	phase   job.Phase
 	turn    int
 	attempt int
-	held    bool   // a node holds its turn
-	secret  bool   // callbacks are taken: a job retried by a person gets a new one with its turn
+	held    bool   // a node owns its turn
+	secret  bool   // callbacks are accepted: a job that a person has retried gets a new secret with its turn
 	digest  string // of the accepted result
 	seen    map[string]bool
 	events  []string
-	// asked is the checkpoint the job waits at, and holds whether the call that
-	// asked still waits; again says that the next turn waits for this one's end.
+	// asked is the checkpoint that the job waits at, and holds is true if the asking call still
+	// waits. again is true if the next turn waits for the end of this one.
 	asked job.CheckpointID
 	holds bool
 	again bool
@@ -58,7 +58,7 @@ func (m *model) become(s job.State, phase job.Phase, event string) {
 	if s != m.state && !m.state.CanBecome(s) {
 		panic(fmt.Sprintf("the table has no way from %q to %q", m.state, s))
 	}
-	if s == job.Failed || s == job.Cancelled || s == job.Rejected { // the chat is told
+	if s == job.Failed || s == job.Cancelled || s == job.Rejected { // the chat gets a notice
 		m.events = append(m.events, "k:message")
 	}
 	if s.Terminal() && m.asked != "" {
@@ -72,7 +72,7 @@ func (m *model) become(s job.State, phase job.Phase, event string) {
 	m.events = append(m.events, "k:"+event)
 }
 
-// refusal is how a callback is refused; zero when it is taken.
+// refusal returns the expected refusal of a callback; zero if it is accepted.
 func (m *model) refusal() lifecycle.Outcome {
 	switch {
 	case m.state.Terminal() || m.asked != "":
@@ -83,8 +83,8 @@ func (m *model) refusal() lifecycle.Outcome {
 	return lifecycle.Outcome{}
 }
 
-// TestStateMachineFollowsItsModel applies random legal and illegal operations
-// to one job and compares answers, record and events with a simple model.
+// TestStateMachineFollowsItsModel applies random legal and illegal operations to one job and
+// compares responses, record and events with a simple model.
 func TestStateMachineFollowsItsModel(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -100,7 +100,7 @@ func TestStateMachineFollowsItsModel(t *testing.T) {
 			if t.Failed() {
 				t.Fatalf("seed %d", seed)
 			}
-			_ = s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}) // out of the next one's way
+			_ = s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}) // make way for the next one
 		}
 		if unknown, err := s.Unknown(t.Context()); err != nil || len(unknown) > 0 {
 			t.Errorf("keys and fields that no list names: %v, %v", unknown, err)
@@ -153,7 +153,7 @@ func claim(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 	t.Helper()
 	var taken *lifecycle.Turn
 	for p := range store.Partition(store.Partitions) {
-		if err := s.FireDue(t.Context(), p); err != nil { // retries that are due
+		if err := s.FireDue(t.Context(), p); err != nil { // due retries
 			t.Fatal(err)
 		}
 		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"})
@@ -183,7 +183,7 @@ func progress(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 		t.Fatal(err)
 	}
 	outcome, err := s.Progress(t.Context(), m.id, facts, json.RawMessage(`{"message":"x"}`), digest)
-	outcome.Waiting = false // the model knows of no chat
+	outcome.Waiting = false // the model has no chat
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func result(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 func cancel(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
 	if r.IntN(3) > 0 {
-		return // the other operations shall have a chance
+		return // give the other operations a chance
 	}
 	err := s.End(t.Context(), m.id, job.Cancelled, job.CodeCancelled, "enough", lifecycle.Holder{})
 	if (err == nil) == m.state.Terminal() {
@@ -252,7 +252,7 @@ func endTurn(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 		}
 		return
 	}
-	if m.again { // the reply came while the process was ending
+	if m.again { // the reply came before the process had exited
 		m.become(job.Pending, job.Queued, "pending")
 	}
 	if m.phase == job.Held {
@@ -281,7 +281,7 @@ func retry(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 	if err == nil {
 		m.attempt, m.holds, m.seen = 0, false, map[string]bool{}
 		phase := job.Queued
-		if m.held { // the process of the last turn is still ending
+		if m.held { // the process of the last turn has not exited
 			phase = job.WaitingForExit
 		}
 		m.become(job.Pending, phase, "pending")
@@ -366,7 +366,7 @@ func keys(t *testing.T, rdb redis.UniversalClient) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(all, func(key string) bool { // which kinds and nodes there were is kept
+	return slices.DeleteFunc(all, func(key string) bool { // the names of kinds and nodes are kept
 		return strings.HasSuffix(key, ":kinds") || strings.HasSuffix(key, ":nodes")
 	})
 }

@@ -7,9 +7,8 @@ import (
 	"ringback/internal/job"
 )
 
-// enter moves a job to a state and phase and returns the event that tells of it, ""
-// where none does. There is no other way: what job.Transitions does not list is
-// refused.
+// enter moves a job to a state and phase and returns the event that reports it, or "" if none does.
+// All moves must be made here: enter rejects any move that job.Transitions does not list.
 func (st *State) enter(j *Job, to job.State, phase job.Phase) (job.EventType, error) {
 	t, ok := job.FindTransition(j.State, j.Phase, to, phase)
 	if !ok {
@@ -19,8 +18,7 @@ func (st *State) enter(j *Job, to job.State, phase job.Phase) (job.EventType, er
 	return t.Event, nil
 }
 
-// move moves a job and tells of it. data is that of the event; nil for what every
-// event of a state tells.
+// move moves a job and emits the event. data is the event's data; nil for the default.
 func (st *State) move(j *Job, to job.State, phase job.Phase, data any) error {
 	event, err := st.enter(j, to, phase)
 	if err != nil {
@@ -33,8 +31,8 @@ func (st *State) move(j *Job, to job.State, phase job.Phase, data any) error {
 	return nil
 }
 
-// movePhase moves a job within its state and tells of it. A phase that it is in
-// already is no change.
+// movePhase moves a job within its state and emits the event. It does nothing if the job is already
+// in that phase.
 func (st *State) movePhase(j *Job, phase job.Phase) error {
 	if j.Phase == phase {
 		return nil
@@ -46,32 +44,32 @@ func (st *State) movePhase(j *Job, phase job.Phase) error {
 	return err
 }
 
-// stateData is the data of a state's event.
+// stateData is the event data of a state.
 type stateData struct {
-	// Status is the job's state from now on.
+	// Status is the new state of the job.
 	Status job.State `json:"status"`
-	// Phase says what goes on within it.
+	// Phase describes what happens within it.
 	Phase job.Phase `json:"phase,omitempty"`
-	// PhaseUntil is until when it goes on at least: when the next attempt is made.
+	// PhaseUntil is the earliest end of the phase: the time of the next attempt.
 	PhaseUntil stamp `json:"phaseUntil,omitzero"`
-	// Interrupt is a person's request to stop what the turn does.
+	// Interrupt is a person's request to stop part of the turn.
 	Interrupt *job.Interrupt `json:"interrupt,omitempty"`
 	*failureData
 }
 
-// failureData is what such an event tells beside it when a turn before failed.
+// failureData is the additional event data if the previous turn failed.
 type failureData struct {
 	// Turn counts the turns started so far.
 	Turn int `json:"turn"`
-	// Attempt counts turns in a row that ended without a result; at MaxAttempts the job
-	// has failed.
+	// Attempt counts consecutive turns that ended without a result. At MaxAttempts the job fails.
 	Attempt     int `json:"attempt"`
 	MaxAttempts int `json:"maxAttempts"`
-	// LastFailure is how the turn before failed.
+	// LastFailure is the failure of the previous turn.
 	LastFailure *job.Failure `json:"lastFailure"`
 }
 
-// failure is what the state of a turn tells of the one before it, if that failed.
+// failure returns the data about the previous turn for the event of a turn's state; nil if the
+// previous turn did not fail.
 func (j *Job) failure() *failureData {
 	latest := j.Turn
 	if j.State == job.Running {
@@ -83,7 +81,7 @@ func (j *Job) failure() *failureData {
 	return &failureData{j.Turn, j.Attempt, j.MaxAttempts, j.LastFailure}
 }
 
-// stamp is a time as events have it: RFC 3339 with milliseconds.
+// stamp is a time in the format of events: RFC 3339 with milliseconds.
 type stamp time.Time
 
 // MarshalText implements encoding.TextMarshaler.
@@ -98,8 +96,8 @@ func (j *Job) recipient() Recipient {
 	return Recipient{j.UserID, j.SessionID, j.EventPrefix, j.ID, j.KindVersion, j.Simulated, j.Retention}
 }
 
-// emit tells of something. Data that is no JSON is a fault of ours: it is marshalled
-// from types of this package.
+// emit adds an event. It panics if data cannot be marshalled, because all data has types of this
+// package.
 func (st *State) emit(to Recipient, event job.EventType, data any) {
 	text, ok := data.(json.RawMessage)
 	if !ok {
@@ -113,30 +111,30 @@ func (st *State) do(effects ...Effect) { st.Effects = append(st.Effects, effects
 func mustMarshal(v any) json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic("lifecycle: " + err.Error()) // only types of ours are marshalled here
+		panic("lifecycle: " + err.Error()) // all types that are marshalled here are our own
 	}
 	return text
 }
 
-// setClock starts a clock of a job, or sets it anew.
+// setClock starts or restarts a clock of a job.
 func (st *State) setClock(j *Job, clock Clock, after time.Duration) {
 	st.do(SetClock{clock, string(j.ID), st.Now.Add(after)})
 }
 
-// setDeadline is setClock for the clock whose end people see.
+// setDeadline is setClock for a clock with a deadline that people see.
 func (st *State) setDeadline(j *Job, clock Clock, after time.Duration) {
 	st.setClock(j, clock, after)
 	j.Deadline = st.Now.Add(after)
 }
 
-// stopClocks stops all clocks of a job but the one that deletes it.
+// stopClocks stops all clocks of a job except the one that deletes it.
 func (st *State) stopClocks(j *Job) {
 	st.do(StopClocks{j.ID})
 	j.Deadline = time.Time{}
 }
 
-// callbackLeft is what is left of the callback clock of a running job: it is the one
-// whose end people see.
+// callbackLeft returns the time that is left on the callback clock of a running job. People see
+// that clock's deadline.
 func (st *State) callbackLeft(j *Job) time.Duration {
 	if j.Deadline.IsZero() {
 		return j.CallbackTimeout
@@ -144,13 +142,14 @@ func (st *State) callbackLeft(j *Job) time.Duration {
 	return max(0, j.Deadline.Sub(st.Now))
 }
 
-// setCallbackClock gives a running job so long, and its callbacks as long.
+// setCallbackClock sets the callback clock of a running job to d, and the life of its secret to the
+// same.
 func (st *State) setCallbackClock(j *Job, d time.Duration) {
 	st.setDeadline(j, CallbackClock, d)
 	st.do(KeepSecret{j.ID, d})
 }
 
-// resumeCallbackClock lets the callback clock, which stood still, run on.
+// resumeCallbackClock continues the callback clock after a pause.
 func (st *State) resumeCallbackClock(j *Job, left time.Duration) {
 	st.setDeadline(j, CallbackClock, left)
 	st.do(KeepSecret{j.ID, left + time.Millisecond})
@@ -165,8 +164,8 @@ func (st *State) enqueue(j *Job) error {
 	return nil
 }
 
-// startNextTurn enqueues the next turn; where a process of the job is still there,
-// its end does.
+// startNextTurn enqueues the next turn. If the job's process still exists, its exit will enqueue
+// it.
 func (st *State) startNextTurn(j *Job) error {
 	st.setClock(j, QueueClock, j.QueueTimeout)
 	if j.Owner != "" {
@@ -176,7 +175,7 @@ func (st *State) startNextTurn(j *Job) error {
 	return st.enqueue(j)
 }
 
-// waitingPhase is where a job waits for its next turn.
+// waitingPhase returns the phase in which a job waits for its next turn.
 func (j *Job) waitingPhase() job.Phase {
 	if j.Owner != "" {
 		return job.WaitingForExit
@@ -184,7 +183,7 @@ func (j *Job) waitingPhase() job.Phase {
 	return job.Queued
 }
 
-// resume goes on with a job in another turn, which is told why.
+// resume continues a job in another turn, with the reason for it.
 func (st *State) resume(j *Job, why ResumeReason) error {
 	j.ResumeReason = &why
 	if err := st.move(j, job.Pending, j.waitingPhase(), nil); err != nil {
@@ -193,14 +192,14 @@ func (st *State) resume(j *Job, why ResumeReason) error {
 	return st.startNextTurn(j)
 }
 
-// startOver tries a turn again that failed, after a delay. Until then the job is
-// queued, but not in a queue.
+// startOver retries a failed turn after a delay. Until then, the job's phase is queued, but it is
+// not in the queue.
 func (st *State) startOver(j *Job, code job.Code, message string, delay time.Duration) error {
 	return st.tryAt(j, job.Queued, code, message, st.Now.Add(delay))
 }
 
-// tryAt tries a turn again that ended without a result. Until then the job waits in a
-// phase, and is in no queue.
+// tryAt retries a turn that ended without a result. Until then, the job waits in a phase, outside
+// the queue.
 func (st *State) tryAt(j *Job, phase job.Phase, code job.Code, message string, at time.Time) error {
 	st.noteFailure(j, code, message)
 	st.stopClocks(j)
@@ -218,8 +217,7 @@ func (st *State) tryAt(j *Job, phase job.Phase, code job.Code, message string, a
 	return nil
 }
 
-// noteFailure keeps how a turn failed, for whoever looks while the job is tried
-// again.
+// noteFailure records a turn's failure, so that people can see it while the job is retried.
 func (st *State) noteFailure(j *Job, code job.Code, message string) {
 	j.LastFailure = &job.Failure{Turn: j.Turn, ErrorCode: code, Error: message, Time: st.Now}
 }

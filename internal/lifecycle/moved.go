@@ -6,31 +6,31 @@ import (
 	"ringback/internal/job"
 )
 
-// Moved is a job that was moved to another state: for logs and metrics, which see each
-// move once, on the node that has made it. Events are for everybody else.
+// Moved describes a job's move to another state, for logs and metrics. They see every move once, on
+// the node that made it. All other consumers use events.
 type Moved struct {
 	ID     job.ID
 	Kind   string
 	UserID string
 	// From is empty for a new job.
 	From, To job.State
-	// Turn counts the turns started, Attempt those in a row without a result, of
+	// Turn counts the turns started. Attempt counts consecutive ones without a result, up to
 	// MaxAttempts.
 	Turn, Attempt, MaxAttempts int
-	// Code and Error say why the job ended without a result, or, where it is tried
-	// again, why the turn before did.
+	// Code and Error are the reason why the job ended without a result, or, if it is retried, why
+	// the previous turn did.
 	Code  job.Code
 	Error string
-	// Priority is the job's, and Waited how long its first turn was waited for; 0 but for the
-	// start of that.
+	// Priority is the job's priority. Waited is the time before its first turn started; 0 for all
+	// moves other than that start.
 	Priority job.Priority
 	Waited   time.Duration
 }
 
-// Again reports whether a turn has failed and another is started.
+// Again reports whether a turn has failed and the job is retried.
 func (m Moved) Again() bool { return m.From == job.Running && m.To == job.Pending && m.Code != "" }
 
-// moved tells of the jobs that a commit has moved.
+// moved reports the jobs that a commit has moved to MovedFunc.
 func (s *Service) moved(st *State) {
 	if s.opts.MovedFunc == nil {
 		return
@@ -53,7 +53,7 @@ func (s *Service) moved(st *State) {
 	}
 }
 
-// Jobs are the jobs of a state, each once.
+// Jobs returns the jobs of a state, each once.
 func (st *State) Jobs() []*Job {
 	var jobs []*Job
 	seen := map[*Job]bool{nil: true}

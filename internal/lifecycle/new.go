@@ -10,45 +10,45 @@ import (
 	"ringback/internal/job"
 )
 
-// NewJob is what a job starts from.
+// NewJob describes a new job.
 type NewJob struct {
 	Kind string
 	// KindVersion and Definition are those of kind.Kind; empty for jobs that no process runs.
 	KindVersion string
 	Definition  []byte
-	// Title is what the job is called in lists; empty for none.
+	// Title is the job's name in lists; empty for none.
 	Title string
-	// Tags are those of the caller, each once.
+	// Tags are the caller's tags, without duplicates.
 	Tags      []string
 	UserID    string
-	SessionID string // empty: one is chosen
+	SessionID string // empty for a new session
 	Input     json.RawMessage
 	Options   job.Options
-	// IdempotencyKey makes a second call of the same user return the first job, if
-	// it asks for the same.
+	// IdempotencyKey makes another call of the same user return the first job, if the requests are
+	// equal.
 	IdempotencyKey string
-	// EventPrefix begins the names of the job's events.
+	// EventPrefix is the prefix of the names of the job's events.
 	EventPrefix string
 	Priority    job.Priority
-	// CallbackTimeout is how long each turn has to call back.
+	// CallbackTimeout is the time limit for a callback, for each turn.
 	CallbackTimeout time.Duration
-	// MaxAttempts is how many turns in a row may end without a result.
+	// MaxAttempts is the number of consecutive turns that may end without a result.
 	MaxAttempts int
-	// BudgetUSD is what the job may cost; 0: no limit of its own.
+	// BudgetUSD is the job's budget; 0 means no limit of its own.
 	BudgetUSD float64
-	// Request is what the user asks for as a message of the session; nil for none.
+	// Request is the user's request as a message for the session; nil for none.
 	Request *job.MessageBody
-	// Follows is the job whose conversation this one goes on with, if it has ended and
-	// its user has written since; empty for a new one.
+	// Follows is the job whose conversation this one continues, if it has ended and its user has
+	// written since; empty for a new conversation.
 	Follows job.ID
-	// HasWorkspace is whether the job works on repositories: then its result is captured
-	// and reviewed before it is received.
+	// HasWorkspace is true if the job works on repositories. Its result is then captured and
+	// reviewed before it is received.
 	HasWorkspace bool
-	// Interprets is the reply that this job is to make sense of; the zero value for none.
+	// Interprets is the reply that this job interprets; the zero value for none.
 	Interprets Round
 }
 
-// digest is the same for requests that ask for the same.
+// digest returns a digest that is equal for equal requests.
 func (n NewJob) digest() string {
 	return job.Digest(mustMarshal(struct {
 		Kind, SessionID string
@@ -58,10 +58,10 @@ func (n NewJob) digest() string {
 	}{n.Kind, n.SessionID, n.Input, n.Options, n.Tags}))
 }
 
-// Start stores a pending job with its secret and queues its first turn. For a known
-// idempotency key it returns the job of the first call. A Conflict error: that call
-// asked for something else; or there is no need of the job: the reply that is to be
-// interpreted was superseded, or the job to follow was retried or is followed.
+// Start stores a pending job with its secret and queues its first turn. For a known idempotency
+// key, it returns the job of the first call. It returns a Conflict error if that call had a
+// different request, or if the job is not needed: the reply to interpret was superseded, or the job
+// to follow was retried or already has a follower.
 func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	id := job.ID(s.store.NewID(job.JobIDs, n.UserID))
 	digest := n.digest()
@@ -89,8 +89,8 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	return job.Job{ID: id, Kind: n.Kind, KindVersion: n.KindVersion, UserID: n.UserID, SessionID: n.SessionID, State: job.Pending}, nil
 }
 
-// create decides on a new job and returns its id, or that of the job that the
-// idempotency key has made before.
+// create decides on a new job and returns its id, or the id of the job that the idempotency key
+// created earlier.
 func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, digest string) (job.ID, error) {
 	if err := st.checkInterprets(n.Interprets); err != nil {
 		return "", err
@@ -99,7 +99,7 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 		return st.Known.ID, st.Known.checkRequest(digest)
 	}
 	if st.Job != nil {
-		return id, nil // the client of the store repeats a commit whose answer it lost
+		return id, nil // the store client lost the response and retried the commit
 	}
 	if err := st.checkFollows(n.Follows); err != nil {
 		return "", err
@@ -116,13 +116,13 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 		j.IdempotencyKey, j.RequestDigest = n.IdempotencyKey, digest
 		st.do(RememberKey{n.UserID, n.IdempotencyKey, id, st.KnownID})
 	}
-	if n.Interprets.Checkpoint != "" { // no list shows it: it is part of how the reply is taken
+	if n.Interprets.Checkpoint != "" { // such a job is in no list: it is part of handling the reply
 		st.Interpreted.Interpreter = id
 	}
 	return id, st.begin(j, n.Request)
 }
 
-// begin lets a new job wait for its first turn.
+// begin makes a new job wait for its first turn.
 func (st *State) begin(j *Job, request *job.MessageBody) error {
 	st.setClock(j, QueueClock, j.QueueTimeout)
 	st.Session.Job = j.ID
@@ -142,7 +142,7 @@ func (st *State) begin(j *Job, request *job.MessageBody) error {
 	return st.enqueue(j)
 }
 
-// checkRequest refuses another request under the key of this job.
+// checkRequest rejects a different request under the idempotency key of this job.
 func (j *Job) checkRequest(digest string) error {
 	if j.RequestDigest == "" || j.RequestDigest == digest {
 		return nil
@@ -151,8 +151,8 @@ func (j *Job) checkRequest(digest string) error {
 		WithHint("It made the job %s. A new request needs a new key; a repeated one must ask for the same.", j.ID)
 }
 
-// checkFollows refuses a job that has nothing to tell: the one before is gone, runs
-// again, or is followed already.
+// checkFollows rejects a job that would have no messages to deliver: the previous job is gone, runs
+// again, or already has a follower.
 func (st *State) checkFollows(id job.ID) error {
 	b := st.Before
 	if id == "" || b != nil && b.State.Terminal() && b.PendingMessages > b.DeliveredMessages {
@@ -161,7 +161,7 @@ func (st *State) checkFollows(id job.ID) error {
 	return job.Errorf(job.Conflict, "Nothing waits for a job that follows %s", id)
 }
 
-// checkInterprets refuses a job that is to interpret a reply which is superseded.
+// checkInterprets rejects a job for a reply that has been superseded.
 func (st *State) checkInterprets(r Round) error {
 	c := st.Interpreted
 	if r.Checkpoint == "" || c != nil && c.Status == job.Interpreting && c.Round == r.Number {
@@ -170,8 +170,8 @@ func (st *State) checkInterprets(r Round) error {
 	return job.Errorf(job.Conflict, "The reply to %s is no longer to be read", r.Checkpoint)
 }
 
-// hasNoProcess is whether nothing runs for a job: a person plays Claude, and no
-// repositories are prepared for them.
+// hasNoProcess reports whether no process runs for a job: a person plays Claude, and there are no
+// repositories to prepare.
 func hasNoProcess(o job.Options, hasWorkspace bool) bool {
 	return o.Simulate == job.SimulateManual && !hasWorkspace
 }
@@ -193,8 +193,8 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 	return j
 }
 
-// follow lets a new job go on in the conversation of another, with what nobody has
-// told that one, once its process is gone.
+// follow makes a new job continue the conversation of another, with the messages that the other one
+// has not delivered, as soon as the other one's process has exited.
 func (st *State) follow(j, before *Job) error {
 	j.inherit(before)
 	if before.DeliveredMessages > 0 {
@@ -211,5 +211,5 @@ func (st *State) follow(j, before *Job) error {
 	return st.enqueue(j)
 }
 
-// interpreterKey makes the job that interprets one round of replies be made once.
+// interpreterKey returns an idempotency key, so that only one job interprets a round of replies.
 func interpreterKey(r Round) string { return fmt.Sprintf("%s %d", r.Checkpoint, r.Number) }

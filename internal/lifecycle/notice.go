@@ -8,27 +8,27 @@ import (
 	"ringback/internal/job"
 )
 
-// Notice is something that the outside is told. It says what happened, whatever becomes of the
-// job before it gets through: its body is made once and stored in the commit that it tells of.
+// Notice is a notification to an outside receiver. It describes what happened, whatever happens to
+// the job before it is delivered: its body is composed once and stored in the same commit.
 type Notice struct {
-	// Job is the job that asks or has ended; nil for something outside Ringback.
+	// Job is the job that asks or has ended; nil for a question from outside Ringback.
 	Job *job.Job
-	// Checkpoint is what was asked, or answered; nil for the end of a job.
+	// Checkpoint is the question that was asked or answered; nil for the end of a job.
 	Checkpoint *job.Checkpoint
-	// Address is where to send it, if not to one of the configuration.
+	// Address is the URL to send it to; empty for the configured one.
 	Address string
-	// Body is what is sent. It is empty if it could not be made: then whoever sends the
-	// notice makes it of what is stored by then.
+	// Body is the body to send. If it could not be composed, it is empty, and the sender composes
+	// it from the data that is stored then.
 	Body []byte
 }
 
-// ComposeFunc makes the body of a notice.
+// ComposeFunc composes the body of a notice.
 type ComposeFunc func(TaskKind, Notice) ([]byte, error)
 
-// Notices are the tasks that notify the outside.
+// Notices lists the kinds of tasks that are notifications.
 var Notices = [...]TaskKind{TaskWebhook, TaskSlack, TaskResume}
 
-// notifyAsked notifies the outside that a job asks.
+// notifyAsked notifies outside receivers that a job asks.
 func (st *State) notifyAsked(j *Job, c *Checkpoint, notBySlack bool) {
 	for _, way := range j.Notify {
 		if !notBySlack || TaskKind(way) != TaskSlack {
@@ -38,8 +38,8 @@ func (st *State) notifyAsked(j *Job, c *Checkpoint, notBySlack bool) {
 	}
 }
 
-// notifyEnded notifies the outside that a job has ended. A job may end more than once in one
-// turn, for it can be retried: its version tells the ends apart.
+// notifyEnded notifies outside receivers that a job has ended. A job can be retried, so it may end
+// more than once in one turn; its version distinguishes the ends.
 func (st *State) notifyEnded(j *Job) {
 	ref := "ended|" + string(j.ID) + "|" + strconv.FormatInt(j.Version+1, 10)
 	for _, way := range j.Notify {
@@ -47,15 +47,15 @@ func (st *State) notifyEnded(j *Job) {
 	}
 }
 
-// notifyAnswered tells whoever asked from outside what the reply is.
+// notifyAnswered sends the reply to the outside system that asked.
 func (st *State) notifyAnswered(c *Checkpoint) {
 	shown := c.View()
 	var props job.Props
-	_ = json.Unmarshal(shown.Props, &props) // they were checked when the question was put
+	_ = json.Unmarshal(shown.Props, &props) // they were checked when the question was asked
 	st.do(AddTask{"", TaskResume, string(c.ID), st.Now, &Notice{Checkpoint: &shown, Address: props.ResumeURL}})
 }
 
-// compose makes the bodies of the notices, of what their jobs are when all is decided.
+// compose composes the bodies of the notices, from the state of their jobs after all decisions.
 func (st *State) compose(compose ComposeFunc) {
 	if compose == nil {
 		return
@@ -68,12 +68,13 @@ func (st *State) compose(compose ComposeFunc) {
 		if task.JobID != "" {
 			task.Notice.Job = st.shown(task.JobID)
 		}
-		// No transition fails because its notice cannot be made: the outbox tries again, and logs it.
+		// A transition never fails because its notice cannot be composed: the outbox retries and
+		// logs it.
 		task.Notice.Body, _ = compose(task.Kind, *task.Notice)
 	}
 }
 
-// shown is a job as people see it once this is committed.
+// shown returns a job as people will see it after this commit.
 func (st *State) shown(id job.ID) *job.Job {
 	for _, j := range st.Jobs() {
 		if j.ID == id {

@@ -9,8 +9,8 @@ import (
 	"ringback/internal/kind"
 )
 
-// newJobOf is what any job of a kind begins with, whoever asks for it: whatever the
-// kind's policy and the job's options decide is decided here and nowhere else.
+// newJobOf returns the settings for any new job of a kind. Everything that the kind's policy and
+// the job's options decide is decided only here.
 func (s *Service) newJobOf(k *kind.Kind, userID string, input json.RawMessage, options job.Options) NewJob {
 	return NewJob{
 		Kind: k.Name, KindVersion: k.Version, Definition: k.Definition, Title: k.Title(input), UserID: userID, Input: input, Options: options,
@@ -20,8 +20,8 @@ func (s *Service) newJobOf(k *kind.Kind, userID string, input json.RawMessage, o
 	}
 }
 
-// Change returns how a job works on repositories; a Conflict where its kind does
-// not.
+// Change returns the settings for a job's work on repositories, or a Conflict error if its kind has
+// none.
 func (s *Service) Change(ctx context.Context, j job.Job) (*job.Change, error) {
 	k, err := s.KindOf(ctx, j)
 	if err != nil {

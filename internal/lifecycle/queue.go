@@ -6,27 +6,26 @@ import (
 	"ringback/internal/job"
 )
 
-// QueuePosition says where a job stands among its user's jobs that wait for a worker.
+// QueuePosition determines a job's position among its user's jobs that wait for a worker.
 type QueuePosition struct {
 	JobID    job.ID
 	UserID   string
 	Priority job.Priority
-	// Resumes is true for jobs that go on with work that has begun: they are taken before
-	// new ones.
+	// Resumes is true for jobs that continue work that has begun. They go before new ones.
 	Resumes bool
-	// Since orders jobs that are otherwise alike. It never changes, so that a job which is put
-	// back gets its old position.
+	// Since orders jobs that are otherwise equal. It never changes, so a requeued job gets its old
+	// position back.
 	Since time.Time
 }
 
-// QueuePosition follows from the record alone, so that a lost position can be restored.
+// QueuePosition depends only on the record, so that a lost position can be restored.
 func (r *Record) QueuePosition() QueuePosition {
 	return QueuePosition{r.ID, r.UserID, r.Priority, r.resumes(), r.CreatedAt}
 }
 
-// resumes reports whether the next turn goes on with work that has begun. A retry that a person
-// asks for does not count: users could get ahead of others with it. A job that interprets a
-// reply does, for the job that asked waits for it.
+// resumes reports whether the next turn continues work that has begun. It is false for a retry by a
+// person, because users could get ahead of others that way. It is true for a job that interprets a
+// reply, because another job waits for it.
 func (r *Record) resumes() bool {
 	return r.Interprets.Checkpoint != "" || r.ResumeReason != nil && r.ResumeReason.Reason != Retried
 }

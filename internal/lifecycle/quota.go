@@ -8,23 +8,23 @@ import (
 	"ringback/internal/job"
 )
 
-// Opening is a job that is about to be created, or to go on after its end.
+// Opening is a job that is about to be created, or to be retried.
 type Opening struct {
 	JobID        job.ID
 	Kind, UserID string
-	// IdempotencyKey is that of the request; "" for none.
+	// IdempotencyKey is the key of the request; "" for none.
 	IdempotencyKey string `json:",omitempty"`
 }
 
-// Reservation keeps two nodes from giving the same place to two jobs.
+// Reservation keeps two nodes from using the same slot of a quota for two jobs.
 type Reservation struct {
-	// Until is when it lapses, by the store's time. The job has to be committed by then.
+	// Until is its expiry, by the store's clock. The job must be committed by then.
 	Until time.Time
-	// Before are the openings that were reserved earlier and may be jobs already.
+	// Before are the openings that were reserved earlier and may already be jobs.
 	Before []Opening
 }
 
-// opening returns the job that the commit of a state opens, if a quota counts it.
+// opening returns the job that a commit opens, if quotas count it.
 func (st *State) opening() (o Opening, isNew, ok bool) {
 	for _, j := range st.Jobs() {
 		wasOpen := j.Loaded.State != "" && !j.Loaded.State.Terminal()
@@ -35,13 +35,13 @@ func (st *State) opening() (o Opening, isNew, ok bool) {
 	return Opening{}, false, false
 }
 
-// checkQuotas refuses a commit that opens a job for which there is no place. Every way to create
-// or to retry a job comes through here. A place is counted from the lists of jobs, so that none
-// can be lost; a reservation holds it until the job is in them. Release ends that: it is to be
-// called unless it is unknown whether the commit was made. repeated is true if the same request
-// is about to open a job elsewhere, which is then this one's.
+// checkQuotas rejects a commit that opens a job beyond a quota. Every command that creates or
+// retries a job passes through here. Slots are counted from the lists of jobs, so none can be lost.
+// A reservation holds a slot until the job is listed. The caller must call release, unless it is
+// unknown whether the commit was made. repeated is true if the same request is about to open a job
+// elsewhere; that job is then the result.
 //
-// Errors: TooMany; Unavailable while the store is away.
+// Errors: TooMany; Unavailable while the store is unavailable.
 func (s *Service) checkQuotas(ctx context.Context, st *State) (release func(), repeated bool, err error) {
 	release = func() {}
 	o, isNew, opens := st.opening()
@@ -106,12 +106,12 @@ func (s *Service) checkQuotaOfKind(ctx context.Context, st *State, o Opening, is
 	return nil
 }
 
-// noneToday refuses a job until the day turns.
+// noneToday returns the error for a job that a quota rejects until the next day.
 func (st *State) noneToday(format string, args ...any) error {
 	e := job.Errorf(job.TooMany, format, args...).WithHint("The day turns at 00:00 UTC. Send the request again then: Retry-After has the seconds.")
 	e.RetryAfter = nextDay(st.Now).Sub(st.Now)
 	return e
 }
 
-// today is when the day began.
+// today returns the start of the day (UTC).
 func today(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour) }

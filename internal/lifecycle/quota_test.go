@@ -22,7 +22,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// quotaNodes are two nodes on one Redis, with a kind of 7 jobs at once and one of 6 a day.
+// quotaNodes returns two nodes on one Redis, with one kind of 7 jobs at once and one of 6 a day.
 func quotaNodes(t *testing.T, rdb redis.UniversalClient, ofUser job.Quota) [2]*storetest.Service {
 	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin(), kind.Source{Prompts: fstest.MapFS{
@@ -44,7 +44,7 @@ func quotaNodes(t *testing.T, rdb redis.UniversalClient, ofUser job.Quota) [2]*s
 	return nodes
 }
 
-// tryToCreate returns the new job, or the error of a refusal.
+// tryToCreate returns the new job, or the error of the refusal.
 func tryToCreate(t *testing.T, s *storetest.Service, kindName, user string) (job.ID, *job.Error) {
 	t.Helper()
 	j, err := s.Create(t.Context(), lifecycle.Request{UserID: user, ByBackEnd: true, Kind: kindName})
@@ -55,8 +55,8 @@ func tryToCreate(t *testing.T, s *storetest.Service, kindName, user string) (job
 	return j.ID, refused
 }
 
-// Whatever is asked of two nodes at once, exactly as many jobs are created as there are places; a
-// job that ends frees its place, and one that is retried needs one.
+// However many requests reach two nodes at once, they create exactly as many jobs as the quota
+// allows. A job that ends frees its slot, and a retried one needs one.
 func TestQuotasHoldOverNodes(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -111,7 +111,7 @@ func TestQuotasHoldOverNodes(t *testing.T) {
 	}
 }
 
-// A request that is repeated gets its job, however many there are.
+// A repeated request gets its job, whatever the number of jobs.
 func TestARepeatedRequestNeedsNoPlace(t *testing.T) {
 	t.Parallel()
 	n := quotaNodes(t, storetest.PrivateRedis(t), job.Quota{AtOnce: 1, PerDay: 1})[0]
@@ -125,7 +125,7 @@ func TestARepeatedRequestNeedsNoPlace(t *testing.T) {
 	}
 }
 
-// Requests that are repeated at the same time, on two nodes, are one job, and none is refused.
+// Repeated requests that reach two nodes at the same time create one job, and none is refused.
 func TestRepeatedRequestsAtOnceNeedOnePlace(t *testing.T) {
 	t.Parallel()
 	nodes := quotaNodes(t, storetest.PrivateRedis(t), job.Quota{AtOnce: 3, PerDay: 3})
@@ -153,7 +153,7 @@ func TestRepeatedRequestsAtOnceNeedOnePlace(t *testing.T) {
 	}
 }
 
-// A job that a killed node was about to create holds its place until its reservation lapses.
+// A job that a killed node was about to create keeps its slot until its reservation expires.
 func TestAPlaceReservedByAKilledNodeLapses(t *testing.T) {
 	t.Parallel()
 	rdb := storetest.PrivateRedis(t)
@@ -175,7 +175,7 @@ func TestAPlaceReservedByAKilledNodeLapses(t *testing.T) {
 	}
 }
 
-// A commit that comes when its reservation may have lapsed is not made.
+// A commit is not made if its reservation may have expired.
 func TestALateCommitTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {

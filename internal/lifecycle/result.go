@@ -10,28 +10,29 @@ import (
 
 // Submission is a result that passed its schema.
 type Submission struct {
-	// Digest identifies the payload, so that a repeated one is recognised.
+	// Digest identifies the payload, so that a repeated one is recognized.
 	Digest string
-	// Result is what the record keeps.
+	// Result is the result to store in the record.
 	Result json.RawMessage
-	// Received is how many suggestions it holds, which the received event tells;
-	// nil for results without suggestions.
+	// Received is the number of suggestions in the result, for the received event; nil for results
+	// without suggestions.
 	Received *int
-	// Batches is how many batches came before the final one, and Partial the data
-	// of the final one's event; Partial is nil for a result in one piece.
+	// Batches is the number of batches before the final one, and Partial the event data of the
+	// final one; nil for a result in one piece.
 	Batches int
 	Partial json.RawMessage
-	// Message tells the chat; its session and user are the job's.
+	// Message is the message for the chat. The job supplies its session and user.
 	Message *job.MessageBody
-	// Holder is the node that submits it, where it is one and not a callback: ErrSuperseded
-	// says that it does not have the turn any more.
+	// Holder is set if a node submits the result, not a callback. ErrSuperseded is returned if the
+	// node no longer owns the turn.
 	Holder Holder
-	// Final is whether a change was approved and published: else it is reviewed.
+	// Final is true if the change was approved and published; otherwise, it is reviewed.
 	Final bool
 }
 
-// refusal is the outcome of a callback that the job cannot take: it is unknown, has
-// ended, waits for a person, or its secret has expired. It is zero if the job can.
+// refusal returns the outcome of a callback that the job cannot accept: it is unknown, has ended,
+// waits for a person, or its secret has expired. It returns the zero value if the job can accept
+// it.
 func (st *State) refusal() Outcome {
 	j := st.Job
 	switch {
@@ -55,11 +56,11 @@ func (s *Service) Accept(ctx context.Context, id job.ID, r Submission) (Outcome,
 	return outcome, err
 }
 
-// receivedData is the data of the event of an accepted result.
+// receivedData is the event data of an accepted result.
 type receivedData struct {
 	// SuggestionID is the job's requestId.
 	SuggestionID job.ID `json:"suggestionId"`
-	// Received is how many suggestions the result holds, where it holds such.
+	// Received is the number of suggestions in the result, if it is of that form.
 	Received *int `json:"received,omitempty"`
 }
 
@@ -75,7 +76,7 @@ func (st *State) accept(r Submission) (Outcome, error) {
 	}
 	refusal := st.refusal()
 	if refusal.State == job.Expired && r.Final && !j.State.Terminal() {
-		refusal = Outcome{} // Claude's deadline does not apply to what a person has approved
+		refusal = Outcome{} // Claude's deadline does not apply to an approved change
 	}
 	switch {
 	case refusal != (Outcome{}):
@@ -103,14 +104,13 @@ func sameAs(same bool) Outcome {
 	return Outcome{Kind: Conflict}
 }
 
-// reviewTime is how long the server may take for reading and verifying a change
-// before Claude's callback clock expires the job.
+// reviewTime is the time limit for capturing and verifying a change, before Claude's callback clock
+// expires the job.
 const reviewTime = 2 * time.Hour
 
-// submit keeps the result of a change. It is not received before it was looked at: by the
-// event of its phase, the node that runs the turn hears that Claude has done its part.
-// Between turns it is refused: the files it speaks of are where a turn was, and nobody
-// says that the next one is there.
+// submit stores the result of a change. It is not received before it has been examined: the event
+// of its phase notifies the node that runs the turn that Claude has finished. Between turns it is
+// refused: its files are where a turn was, and the next turn may run somewhere else.
 func (st *State) submit(r Submission) (Outcome, error) {
 	j := st.Job
 	switch {
@@ -124,33 +124,33 @@ func (st *State) submit(r Submission) (Outcome, error) {
 	return Outcome{Kind: Accepted}, st.movePhase(j, job.Capturing)
 }
 
-// NewBatch is one batch of a large result that passed its checks.
+// NewBatch is one batch of a large result that has been validated.
 type NewBatch struct {
-	// Index counts batches from 1.
+	// Index is the number of the batch, from 1.
 	Index int
-	// Digest identifies the items, so that a repeated batch is recognised.
+	// Digest identifies the items, so that a repeated batch is recognized.
 	Digest string
 	// Items is a JSON array of Count items.
 	Items json.RawMessage
 	Count int
-	// Others is how many other batches it was judged with: when there are more by
-	// now, it is not kept, and Stale is returned. AnyOthers: it does not matter.
+	// Others is the number of other batches that it was validated with. If there are more by now,
+	// it is not stored, and Stale is returned. AnyOthers disables the check.
 	Others int
 }
 
-// AnyOthers says that a batch is good whatever the others hold.
+// AnyOthers means that a batch is valid independently of the others.
 const AnyOthers = -1
 
-// partialData is the data of a batch's event.
+// partialData is the event data of a batch.
 type partialData struct {
 	// Suggestions are the items of this batch.
 	Suggestions json.RawMessage `json:"suggestions" jsonschema:"type=array"`
-	// Total is how many items have arrived in all.
+	// Total is the number of items that have arrived so far.
 	Total int `json:"total"`
 }
 
-// AddBatch keeps one batch, shows it to the user at once, and returns how many items
-// have arrived in all, as first told for this batch.
+// AddBatch stores one batch and sends it to the user at once. It returns the number of items that
+// have arrived so far. A repeated batch returns the same number as before.
 func (s *Service) AddBatch(ctx context.Context, id job.ID, b NewBatch) (outcome Outcome, total int, err error) {
 	err = s.promise(ctx, Query{Job: id, Batches: true, Batch: b.Index}, func(st *State) error {
 		outcome, total = st.addBatch(b)
@@ -179,8 +179,8 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 	return Outcome{Kind: Accepted}, total
 }
 
-// ReportFailure notes that Claude cannot do the job: the job fails, or, when
-// retryable, is tried again after this turn until its attempts are used up.
+// ReportFailure records that Claude cannot do the job. The job fails or, if retryable is true, is
+// retried after this turn until its attempts are used up.
 func (s *Service) ReportFailure(ctx context.Context, id job.ID, code job.Code, message string, retryable bool) (Outcome, error) {
 	var outcome Outcome
 	err := s.promise(ctx, Query{Job: id}, func(st *State) (err error) {
@@ -198,7 +198,7 @@ func (st *State) reportFailure(code job.Code, message string, retryable bool) (O
 	if refusal := st.refusal(); refusal != (Outcome{}) {
 		return refusal, nil
 	}
-	if retryable && j.Owner != "" { // the end of the turn's process leads to another attempt
+	if retryable && j.Owner != "" { // the exit of the turn's process starts another attempt
 		j.FailureMessage, j.FailureCode, j.FailureTurn = message, code, j.Turn
 		return Outcome{Kind: Accepted}, nil
 	}

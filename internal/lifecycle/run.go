@@ -9,25 +9,24 @@ import (
 	"ringback/internal/job"
 )
 
-// maxCommits is how often a command is decided anew because something else was
-// committed meanwhile: of many who meet at one job, each time one gets through.
+// maxCommits is the maximum number of attempts of a command if something else is committed in
+// between. Of any number of conflicting commands, one succeeds each time.
 const maxCommits = 40
 
-// run loads what a command needs, decides and commits; where anything that was
-// loaded has changed before the commit, all of it anew. A command that changes
-// nothing commits nothing; an error of decide is returned and nothing is changed.
+// run loads what a command needs, decides and commits. If anything that was loaded has changed
+// before the commit, it starts again. A command that changes nothing commits nothing. An error of
+// decide is returned, and nothing is changed.
 //
-// Errors: those of decide; Unavailable where the store is away or the job is changed
-// all the time.
+// Errors: those of decide; Unavailable if the store is unavailable, or if conflicts persist.
 func (s *Service) run(ctx context.Context, q Query, decide func(*State) error) error {
 	return s.commit(ctx, q, false, decide)
 }
 
-// promise is run for a command on whose answer somebody relies: a result that was
-// accepted, a reply, an approval that was used. What it has decided on and written outlasts
-// a server of the store, as far as its replicas are waited for, also where it was written
-// before. Errors: beside those of run, Unavailable where it was written, and too few
-// replicas have confirmed it.
+// promise is run for a command with a durable response: a result that was accepted, a reply, an
+// approval that was used. What its decision is based on, and what it wrote, survives the loss of a
+// store server, as far as commits wait for its replicas. This includes data that was written
+// earlier. Errors: those of run, and Unavailable if the data was written, but too few replicas have
+// confirmed it.
 func (s *Service) promise(ctx context.Context, q Query, decide func(*State) error) error {
 	return s.commit(ctx, q, true, decide)
 }
@@ -44,7 +43,7 @@ func (s *Service) commit(ctx context.Context, q Query, promised bool, decide fun
 			return refused
 		}
 		st.Promised = promised
-		// If it was committed, and only its answer was lost, there is nothing left to decide.
+		// If it was committed and only the response was lost, there is nothing left to decide.
 		if last == "" || !st.hasCommit(last) {
 			if err := st.checkSignature(ctx); err != nil {
 				return err
@@ -62,7 +61,7 @@ func (s *Service) commit(ctx context.Context, q Query, promised bool, decide fun
 			if q.IdempotencyKey == "" {
 				return err
 			}
-			// The place may be taken by the job of the same request.
+			// The slot may be in use by the job of the same request.
 			if refused = err; repeated {
 				refused = nil
 			}
@@ -88,13 +87,14 @@ func (s *Service) commit(ctx context.Context, q Query, promised bool, decide fun
 	return job.Contended()
 }
 
-// hasCommit reports whether the last commit to what a command is about has that name.
+// hasCommit reports whether the last commit to the command's job, checkpoint or session has that
+// name.
 func (st *State) hasCommit(name string) bool {
 	return st.Job != nil && st.Job.Commit == name || st.Checkpoint != nil && st.Checkpoint.Commit == name ||
 		st.Session != nil && st.Session.Commit == name
 }
 
-// pause keeps those whose commits conflict from meeting again.
+// pause waits for a random time, so that conflicting commits do not collide again.
 func pause(ctx context.Context, attempt int) error {
 	wait := mathrand.N(time.Millisecond << min(attempt, 5)) //nolint:gosec // it only spreads them
 	select {

@@ -9,47 +9,47 @@ import (
 	"ringback/internal/outbound"
 )
 
-// Options say how jobs are made where their kind does not.
+// Options are the settings for jobs that do not come from their kind.
 type Options struct {
-	// CallbackTimeout is how long each turn has to call back where the kind does not say.
+	// CallbackTimeout is the time limit for a callback, for each turn, if the kind does not set
+	// one; default 5 minutes.
 	CallbackTimeout time.Duration
-	// Retention is how long finished jobs, events and messages are kept; default 7 days.
+	// Retention is the time that finished jobs, events and messages are stored; default 7 days.
 	Retention time.Duration
-	// QueueTimeout is how long a job waits for a worker; default 24 h.
+	// QueueTimeout is the maximum wait for a worker; default 24 h.
 	QueueTimeout time.Duration
-	// HumanTimeout is how long a checkpoint waits for a reply; default 24 h.
+	// HumanTimeout is the time limit for a reply to a checkpoint; default 24 h.
 	HumanTimeout time.Duration
-	// UserLimit is how many jobs of one user run at once, on all nodes; default 4.
+	// UserLimit is the maximum number of jobs of one user that run at once, on all nodes; default
+	// 4.
 	UserLimit int
-	// UserQuota is how many jobs a user may have.
+	// UserQuota limits the jobs of a user.
 	UserQuota job.Quota
-	// Notify are the ways by which the outside is told of jobs: TaskWebhook and
-	// TaskSlack.
+	// Notify lists the channels for notifications about jobs: TaskWebhook and TaskSlack.
 	Notify []TaskKind
-	// ComposeFunc makes the body of a notice.
+	// ComposeFunc composes the body of a notice.
 	ComposeFunc ComposeFunc
-	// Structured is whether results are taken from the CLI's structured output: kinds
-	// that need callbacks are refused then.
+	// Structured is true if results come from the CLI's structured output. Kinds that need
+	// callbacks are then rejected.
 	Structured bool
-	// MovedFunc is called for each job that this node has moved to another state; nil
-	// for nobody. It must not block.
+	// MovedFunc, if set, is called for each job that this node has moved to another state. It must
+	// not block.
 	MovedFunc func(Moved)
-	// Repositories says which ones a request may name.
+	// Repositories decides which repositories a request may name.
 	Repositories outbound.Policy
-	// KindsDir is where the prompts lie of kinds that are not part of the program, an absolute
-	// path: relative paths of programs in their stored versions lead from there.
+	// KindsDir is the directory of the prompts of kinds that are not built in, an absolute path.
+	// Relative paths of programs in their stored versions are resolved against it.
 	KindsDir string
 }
 
-// Service creates, follows, steers, retries and cancels jobs. It is safe for
-// concurrent use.
+// Service creates, follows, steers, retries and cancels jobs. It is safe for concurrent use.
 type Service struct {
 	store Store
 	kinds kinds
 	opts  Options
 }
 
-// New returns the service; without kinds, jobs are made by Start only.
+// New returns the service. If current is nil, only Start can create jobs.
 func New(s Store, current *kind.Registry, opts Options) *Service {
 	if current == nil {
 		current = new(kind.Registry)
@@ -66,12 +66,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// InterpretingKind is the built-in kind whose jobs say what a reply means. Nobody
-// asks for such a job but the server itself.
+// InterpretingKind is the built-in kind for jobs that interpret replies. Only the server itself
+// creates such jobs.
 const InterpretingKind = "reading"
 
-// ForBackEnds is the error for a person who asks for what only back ends may do.
-// what begins its sentence.
+// ForBackEnds returns the error for a person's request that only back ends may make. what begins
+// its message.
 func ForBackEnds(what string) error {
 	return job.Errorf(job.Forbidden, "%s is for back ends", what).WithHint("Use an API key.")
 }

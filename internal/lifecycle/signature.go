@@ -8,16 +8,15 @@ import (
 
 type signatureKey struct{}
 
-// WithSignature has all commands that are run with the context count only while the
-// signature is that of the job's turn. Each turn has one of its own, so a process of an
-// earlier turn, or one whose node was thought dead, changes nothing any more: that is
-// looked at in the same step as everything else, so nothing comes in between.
+// WithSignature makes all commands that run with the context valid only while the signature is that
+// of the job's turn. Every turn has its own, so a process of an earlier turn, or of a node that was
+// presumed dead, can change nothing. The check is part of the commit, so no race is possible.
 func WithSignature(ctx context.Context, s job.Signature) context.Context {
 	return context.WithValue(ctx, signatureKey{}, s)
 }
 
-// checkSignature refuses a command that is signed for another turn. A job that has ended
-// without a result says that itself.
+// checkSignature refuses a command that is signed for another turn. If a job has ended without a
+// result, the command itself reports that.
 func (st *State) checkSignature(ctx context.Context) error {
 	signature, signed := ctx.Value(signatureKey{}).(job.Signature)
 	j := st.Job
@@ -27,8 +26,7 @@ func (st *State) checkSignature(ctx context.Context) error {
 	return WrongSignature()
 }
 
-// WrongSignature is the error for a callback whose signature is not that of the job's
-// turn.
+// WrongSignature returns the error for a callback without the signature of the job's turn.
 func WrongSignature() error {
 	return job.Errorf(job.Forbidden, "Invalid signature").
 		WithHint("Send the HMAC_SIGNATURE of your callback configuration as hmac, unchanged. If you did, another turn of this job has begun and yours is over: stop now, and submit nothing more.")

@@ -8,42 +8,42 @@ import (
 	"ringback/internal/job"
 )
 
-// Store loads what a decision needs and commits what was decided. internal/store is
-// the one implementation; rules are tested without it.
+// Store loads what a decision needs and commits what was decided. internal/store is the only
+// implementation; rules are tested without it.
 type Store interface {
-	// Load reads at one moment what a query asks for. What does not exist is nil.
+	// Load reads what a query asks for, all at the same time. What does not exist is nil.
 	Load(ctx context.Context, q Query) (*State, error)
-	// Commit writes the changes and effects of a state, all or none. It returns false
-	// where anything that was loaded has changed since. Error: Unavailable, also with true
-	// where it was written, and State.Promised cannot be kept.
+	// Commit writes the changes and effects of a state, all or none. It returns false if anything
+	// that was loaded has changed since. Error: Unavailable. It is also returned, together with
+	// true, if the data was written but State.Promised cannot be satisfied.
 	Commit(ctx context.Context, st *State) (bool, error)
 	// Get returns a job as people see it. Error: NotFound.
 	Get(ctx context.Context, id job.ID) (job.Job, error)
-	// Reserve notes that a job is about to be opened, and returns those that were noted before.
+	// Reserve records that a job is about to be opened, and returns the earlier reservations.
 	Reserve(ctx context.Context, o Opening) (Reservation, error)
-	// Release forgets a reservation.
+	// Release removes a reservation.
 	Release(ctx context.Context, o Opening)
-	// CountJobsOfUser and CountJobsOfKind count jobs since a day began. Openings count as if
-	// they were committed.
+	// CountJobsOfUser and CountJobsOfKind count jobs since the beginning of a day. Openings count
+	// as if they were committed.
 	CountJobsOfUser(ctx context.Context, user string, day time.Time, openings []Opening) (job.Count, error)
 	CountJobsOfKind(ctx context.Context, kind string, day time.Time, openings []Opening) (job.Count, error)
-	// KindDefinition returns what KeepKind has stored for a job; nil for nothing.
+	// KindDefinition returns the definition that KeepKind has stored for a job, or nil.
 	KindDefinition(ctx context.Context, id job.ID, version string) ([]byte, error)
-	// NewID returns an id that begins with one of job's words, for something of a user's.
+	// NewID returns an id with one of job's prefixes, for an object of a user.
 	NewID(word, userID string) string
-	// RememberSession notes whose session a name is, for those who name no user.
+	// RememberSession stores the owner of a session, for callers that name no user.
 	RememberSession(ctx context.Context, sessionID, userID string) error
 }
 
-// Query says what to load. Each part that is set is loaded as far as it exists.
+// Query describes what to load. Each part that is set is loaded if it exists.
 type Query struct {
-	// Job is the job that the command is about. With it come its session, the
-	// checkpoint that it waits at, the calls that its chat shows and its clocks.
+	// Job is the job that the command is about. Its session, the checkpoint that it waits at, the
+	// calls that its chat shows and its clocks are loaded with it.
 	Job job.ID
-	// Checkpoint is loaded in place of the one that the job waits at; with its job, and
-	// the job that interprets the reply to it.
+	// Checkpoint is loaded instead of the one that the job waits at, together with its job and the
+	// job that interprets the reply to it.
 	Checkpoint job.CheckpointID
-	// UserID and SessionID are a chat, where no job is in it yet.
+	// UserID and SessionID identify a chat, if it has no job yet.
 	UserID, SessionID string
 	// Before is the job that the new one follows.
 	Before job.ID
@@ -53,130 +53,124 @@ type Query struct {
 	Interpreted job.CheckpointID
 	// Run is a run of an action of Job.
 	Run RunID
-	// ApprovalKey is what a decision, or a run of an action, is looked up for.
+	// ApprovalKey selects a decision, or a run of an action.
 	ApprovalKey string
-	// Approvals is whether the decision is looked up that the checkpoint is about.
+	// Approvals is true to load the decision that the checkpoint is about.
 	Approvals bool
-	// Batches is whether the batches of the result are counted, Batch the index of one
-	// of them, 0 for none.
+	// Batches is true to count the batches of the result. Batch is the index of one of them, or 0.
 	Batches bool
 	Batch   int
-	// Latest is whether the latest job of the session is loaded.
+	// Latest is true to load the latest job of the session.
 	Latest bool
-	// Question is whether the checkpoint is loaded that the job has asked last.
+	// Question is true to load the checkpoint of the job's latest question.
 	Question bool
 	// Clock is a clock of Job, or else of Checkpoint.
 	Clock Clock
-	// Running is whether the workers that the job's user holds are counted.
+	// Running is true to count the workers that the user's jobs have.
 	Running bool
-	// RecordOnly is whether nothing of Job is loaded but its record: for commands that
-	// neither write to the chat nor stop a clock.
+	// RecordOnly is true to load nothing of Job except its record: for commands that neither write
+	// to the chat nor stop a clock.
 	RecordOnly bool
-	// Home is the user whose share of the store is meant where no id says it.
+	// Home is a user who determines the partition if no id does.
 	Home string
-	// Waiting is whether the jobs of the user that are over the limit are loaded.
+	// Waiting is true to load the jobs of the user that are over the limit.
 	Waiting bool
-	// Entry is an entry of the queue, of which it is looked up whether Holder has it, or
-	// anybody where Holder is empty.
+	// Entry is a queue entry to check: whether Holder owns it, or, if Holder is empty, any node.
 	Entry  Taken
 	Holder string
-	// Steers is whether the steers that wait for the end of the turn are loaded.
+	// Steers is true to load the steers that are queued until the end of the turn.
 	Steers bool
-	// Pending is whether the messages are loaded that the next turn is told.
+	// Pending is true to load the messages for the next turn.
 	Pending bool
-	// Everything is whether the names of all that is stored for the job are loaded, so
-	// that it can be deleted.
+	// Everything is true to load the names of everything that is stored for the job, to delete it.
 	Everything bool
 }
 
-// State is what a command decides on: what was loaded, and what it has changed of
-// it. Everything was read at one moment.
+// State is the basis of a command's decision: the loaded data, all read at the same time, and the
+// command's changes to it.
 type State struct {
-	// CommitID names the commit, so that who has lost its answer knows it again.
+	// CommitID identifies the commit so that a caller that lost the response can tell whether it
+	// was applied.
 	CommitID string
-	// Promised is whether the commit waits until replicas have what the decision rests on,
-	// too: see promise.
+	// Promised is true if the commit waits until replicas also have the data that the decision is
+	// based on: see promise.
 	Promised bool
-	// Place is where the store keeps it all; only the store looks inside.
+	// Place identifies the partition; only the store interprets it.
 	Place string
-	// Now is the store's time.
+	// Now is the current time, by the store's clock.
 	Now time.Time
-	// Until is the store's time after which nothing is committed; zero: any.
+	// Until is the time, by the store's clock, after which the commit is refused; zero for none.
 	Until time.Time
-	// Job is the job that the command is about; nil where there is none.
+	// Job is the job that the command is about, or nil.
 	Job *Job
-	// Checkpoint is the one that was asked for, else the one that Job waits at.
+	// Checkpoint is the requested checkpoint, or else the one that Job waits at.
 	Checkpoint *Checkpoint
-	// Checkpoints are the further ones that decisions open or change.
+	// Checkpoints are more checkpoints that decisions open or change.
 	Checkpoints []*Checkpoint
-	// Session is the chat of Job, else the one that was asked for.
+	// Session is the chat of Job, or else the requested one.
 	Session *Session
 	// Latest is the latest job of the session.
 	Latest *Job
-	// Before is the job that the new one follows, Follower the one that goes on when
-	// Job's process is gone, Interpreter the one that interprets the reply to
-	// Checkpoint.
+	// Before is the job that the new one follows. Follower is the job that continues when Job's
+	// process has exited. Interpreter is the job that interprets the reply to Checkpoint.
 	Before, Follower, Interpreter *Job
-	// Waiting are jobs of the user over the limit, in the order of their turn.
+	// Waiting are the user's jobs over the limit, in the order in which they will start.
 	Waiting []*Job
-	// Known is the job of the idempotency key, KnownID its id, also where it is gone.
+	// Known is the job of the idempotency key. KnownID is its id, even if the job no longer exists.
 	Known   *Job
 	KnownID job.ID
-	// Interpreted is the checkpoint whose reply the new job interprets, Asked the one
-	// that Job has asked last, Earlier that of the decision that is looked up.
+	// Interpreted is the checkpoint whose reply the new job interprets. Asked is the checkpoint of
+	// Job's latest question. Earlier is the checkpoint of the requested decision.
 	Interpreted, Asked, Earlier *Checkpoint
-	// Held is whether the entry is held that was asked for.
+	// Held is true if the requested queue entry is owned.
 	Held bool
-	// Due is when the clock runs down that was asked for; zero where it does not run.
+	// Due is the expiry of the requested clock; zero if it is not set.
 	Due time.Time
-	// Run is the run that was asked for, RunLease until when it is believed to go on.
+	// Run is the requested run. RunLease is the time until which it is considered alive.
 	Run      *Run
 	RunLease time.Time
 
-	// Effects are what the commit does beside writing the records that changed, in
-	// their order.
+	// Effects are the actions of the commit in addition to writing the changed records, in order.
 	Effects []Effect
 }
 
-// Job is a job with what lies under its id.
+// Job is a job with the data stored under its id.
 type Job struct {
 	Record
-	// View is the job as people saw it when it was loaded; loaded with Query.Running, and
-	// for jobs of which the outside is notified.
+	// View is the job as people saw it when it was loaded. It is loaded with Query.Running, and for
+	// jobs with notifications.
 	View job.Job
-	// Loaded is the record as it was loaded; empty for a new job. The commit writes
-	// the difference.
+	// Loaded is the record as loaded; empty for a new job. The commit writes the difference.
 	Loaded Record
 
 	Session *Session
-	// SecretAlive is whether its secret has not run out.
+	// SecretAlive is true if its secret has not expired.
 	SecretAlive bool
 	Secret      job.Secret
 	// Calls are the tool calls in its chat.
 	Calls map[string]Call
-	// PendingMessages counts those that its next turn is told; Pending are they.
+	// PendingMessages counts the messages for its next turn. Pending contains them.
 	PendingMessages int
 	Pending         []job.Message
-	// Approval is the decision that was looked up, KnownRun the run for the same key of
-	// which Claude does not know the end yet.
+	// Approval is the requested decision. KnownRun is the run for the same key, if Claude has not
+	// received its result yet.
 	Approval *approval.Decision
 	KnownRun RunID
-	// Unused are the checkpoints of decisions that nobody has used yet; loaded with
-	// Query.Running.
+	// Unused are the checkpoints of unused decisions; loaded with Query.Running.
 	Unused []job.CheckpointID
-	// Standing are the ids of standing approvals that go with the job.
+	// Standing are the ids of standing approvals that end with the job.
 	Standing []string
-	// Batches and BatchItems count what was accepted of a large result so far; Batch is
-	// the one that was looked up.
+	// Batches and BatchItems count the accepted parts of a large result. Batch is the requested
+	// one.
 	Batches, BatchItems int
 	Batch               *Batch
-	// Queued are the steers that wait for the end of the turn, oldest first.
+	// Queued are the steers that are queued until the end of the turn, oldest first.
 	Queued []QueuedSteer
-	// Checkpoints and Runs are those that are deleted with it.
+	// Checkpoints and Runs are deleted with the job.
 	Checkpoints []*Checkpoint
 	Runs        []RunID
-	// Deleted is whether the commit removes it.
+	// Deleted is true if the commit removes it.
 	Deleted bool
-	// UserRunning counts the workers that its user's jobs hold.
+	// UserRunning counts the workers that its user's jobs have.
 	UserRunning int
 }

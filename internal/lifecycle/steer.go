@@ -7,12 +7,11 @@ import (
 	"ringback/internal/job"
 )
 
-// Steer asks for another round of a change. While a turn runs, the round is kept
-// for its end. Where the change is under review, nothing is done but to say so:
-// then steering is the answer to the review.
+// Steer requests another round of a change. While a turn runs, the request is queued until the turn
+// ends. If the change is under review, Steer only reports that: steering is then an answer to the
+// review.
 //
-// Errors: Invalid for an empty prompt; Conflict where no round is to be had, and
-// why.
+// Errors: Invalid for an empty prompt; Conflict, with the reason, if another round is not possible.
 func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Actor) (underReview bool, err error) {
 	change, err := s.Change(ctx, j)
 	if err != nil {
@@ -27,8 +26,8 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 	return s.EnqueueSteer(ctx, j.ID, QueuedSteer{job.Reply{Decision: job.Steer, Text: prompt, Reason: prompt, Confidence: 1}, by}, change.MaxIterations)
 }
 
-// EnqueueSteer keeps a steer until the turn that runs has ended: then it answers the
-// review. most is how often the change may be steered. Errors: those of Steer.
+// EnqueueSteer queues a steer until the running turn has ended. It then answers the review. most is
+// the maximum number of times that the change may be steered. Errors: those of Steer.
 func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
 	err = s.promise(ctx, Query{Job: id, Steers: true}, func(st *State) (err error) {
 		underReview, err = st.enqueueSteer(id, steer, most)
@@ -37,8 +36,8 @@ func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer
 	return underReview, err
 }
 
-// enqueueSteer keeps a steer until the turn that runs has ended: then it answers the
-// review, see ask. most is how often the change may be steered.
+// enqueueSteer queues a steer until the running turn has ended. It then answers the review, see
+// ask. most is the maximum number of times that the change may be steered.
 func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
 	j := st.Job
 	switch c := st.Checkpoint; {
@@ -65,10 +64,10 @@ func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underRevi
 	return false, nil
 }
 
-// SteerMessage is how a request for another round reads in the chat.
+// SteerMessage returns the chat message of a request for another round.
 func SteerMessage(prompt string) string { return "steer: " + prompt }
 
-// CheckPrompt refuses a request for another round that does not say what to do.
+// CheckPrompt rejects a request for another round without a prompt.
 func CheckPrompt(prompt string) error {
 	if strings.TrimSpace(prompt) != "" {
 		return nil
@@ -78,7 +77,7 @@ func CheckPrompt(prompt string) error {
 	return e
 }
 
-// SteeringLimit is the error for a change that was steered as often as it may be.
+// SteeringLimit returns the error for a change that cannot be steered again.
 func SteeringLimit(steers int) *job.Error {
 	return job.Errorf(job.Conflict, "The change was steered %d times, which is the limit", steers).
 		WithHint("Approve or reject it as it is. The limit is max_steering_iterations.")

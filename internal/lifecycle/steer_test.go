@@ -16,7 +16,8 @@ func TestSteer(t *testing.T) {
 		options job.Options
 		prompt  string
 		before  func(s *jobs, id job.ID)
-		// refused is the kind of the refusal, says a part of it; empty: the round is kept.
+		// refused is the kind of the refusal, and says a part of its text. If it is empty, the
+		// round is queued.
 		refused job.ErrorKind
 		says    string
 	}{

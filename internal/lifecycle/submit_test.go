@@ -8,14 +8,14 @@ import (
 	"ringback/internal/job"
 )
 
-// changeAtWork is a job with a change during its second turn, which the node n runs.
+// changeAtWork returns a job with a change during its second turn, which the node n runs.
 func changeAtWork() *State {
 	st := jobIn("running")
 	st.Job.HasWorkspace, st.Job.Turn, st.Job.Node, st.Job.PendingMessages = true, 2, "n", 3
 	return st
 }
 
-// endsUnfinished ends the running turn with a failure after which another attempt is made.
+// endsUnfinished ends the running turn with a failure that leads to another attempt.
 func endsUnfinished(t *testing.T, st *State, code job.Code) {
 	t.Helper()
 	if state, err := st.endTurn(TurnEnd{ID: st.Job.ID, Turn: 2, Node: "n", Begun: true, Again: true, Code: code}); err != nil || state != job.Pending {
@@ -23,7 +23,7 @@ func endsUnfinished(t *testing.T, st *State, code job.Code) {
 	}
 }
 
-// startsNextTurn has a node start the turn that waits.
+// startsNextTurn starts the waiting turn on a node.
 func startsNextTurn(t *testing.T, st *State, node string) *Job {
 	t.Helper()
 	st.Held, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
@@ -43,8 +43,8 @@ func submitted(t *testing.T, st *State, digest string) Outcome {
 	return outcome
 }
 
-// What was accepted of Claude is gone on with, whatever becomes of the turn: Claude is
-// asked again only where a person wants it, or the files are not there any more.
+// A submission that was accepted is used, whatever happens to the turn. Claude is asked again only
+// if a person requests it, or if the files no longer exist.
 func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	decided := func(d job.Decision) func(*testing.T, *State) {
@@ -57,8 +57,8 @@ func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		then    func(*testing.T, *State)
 		node    string
-		kept    bool // what was submitted
-		claudes bool // whether it is Claude's turn, which is told what the user has written
+		kept    bool // the submission is kept
+		claudes bool // Claude runs in the turn, and receives the user's messages
 	}{
 		"its process is lost":         {func(t *testing.T, st *State) { t.Helper(); endsUnfinished(t, st, job.CodeCrashed) }, "n", true, false},
 		"its node is lost, and back":  {loses, "n", true, false},
@@ -109,8 +109,7 @@ func loses(t *testing.T, st *State) {
 	}
 }
 
-// Between two turns nobody has the files that a result speaks of, so it is not promised
-// that they are gone on with.
+// Between two turns, no node has the files of a result, so it is not accepted.
 func TestNoChangeIsSubmittedBetweenTurns(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(*testing.T, *State){
@@ -131,7 +130,8 @@ func TestNoChangeIsSubmittedBetweenTurns(t *testing.T) {
 	}
 }
 
-// What a user writes while a change is published, nobody has told Claude: another job does.
+// Claude has not received a message that a user writes while a change is published: another job
+// does.
 func TestAMessageWrittenBeforeThePublicationIsAnswered(t *testing.T) {
 	t.Parallel()
 	st := changeAtWork()

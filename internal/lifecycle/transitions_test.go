@@ -16,13 +16,13 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// position is where a job can be.
+// position is a possible position of a job.
 type position struct {
 	state job.State
 	phase job.Phase
 }
 
-// positions are all there are: each state with each phase it may have.
+// positions returns all positions: each state with each phase it may have.
 func positions() []position {
 	found := []position{{"", ""}}
 	for _, s := range job.States {
@@ -48,8 +48,8 @@ func allowed(from, to position) (job.Transition, bool) {
 	return job.Transition{}, false
 }
 
-// TestScriptsMoveJobsByTheTableOnly puts a job into each state and phase and tries
-// to move it into each state with each phase, also with those it cannot have.
+// TestScriptsMoveJobsByTheTableOnly puts a job into each state and phase and tries to move it into
+// each state with each phase, including phases that the state cannot have.
 func TestScriptsMoveJobsByTheTableOnly(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
@@ -99,7 +99,7 @@ func TestScriptsMoveJobsByTheTableOnly(t *testing.T) {
 	})
 }
 
-// stored are the state and phase that a record says.
+// stored returns the state and phase in a record.
 func stored(t *testing.T, rdb redis.UniversalClient, key string) []string {
 	t.Helper()
 	values, err := rdb.HMGet(t.Context(), key, "state", "phase").Result()
@@ -118,7 +118,7 @@ func names(row job.Transition) []string {
 	return []string{"k:" + string(row.Event)}
 }
 
-// eventsOf are the names of a job's events.
+// eventsOf returns the names of a job's events.
 func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 	t.Helper()
 	events, _, err := s.JobEvents(t.Context(), j, 0, 10000)
@@ -134,7 +134,7 @@ func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 	return found
 }
 
-// phasesTold are the phases that the state's events told of, in order; "-" for none.
+// phasesTold returns the phases in the state's events, in order; "-" for none.
 func phasesTold(t *testing.T, s *storetest.Service, j job.Job) []string {
 	t.Helper()
 	events, _, err := s.JobEvents(t.Context(), j, 0, 10000)
@@ -160,7 +160,7 @@ func phasesTold(t *testing.T, s *storetest.Service, j job.Job) []string {
 	return found
 }
 
-// take claims the only job that waits; nil where none does.
+// take starts the turn of the only waiting job. It returns nil if none waits.
 func take(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 	t.Helper()
 	for p := range store.Partition(store.Partitions) {
@@ -187,7 +187,7 @@ func create(t *testing.T, s *storetest.Service, n lifecycle.NewJob) job.Job {
 	return j
 }
 
-// in checks the phase that a job's record shows.
+// in checks the phase in a job's record.
 func in(t *testing.T, s *storetest.Service, id job.ID, want job.Phase) job.Job {
 	t.Helper()
 	j, err := s.Get(t.Context(), id)
@@ -256,7 +256,7 @@ func TestRetryOfAFailedTurnSaysWhen(t *testing.T) {
 		if turn == nil || !turn.Job.PhaseUntil.IsZero() {
 			t.Fatalf("took %+v", turn)
 		}
-		phasesWere(t, s, j, "queued", "claude", "queued", "claude") // that a wait is over is no change
+		phasesWere(t, s, j, "queued", "claude", "queued", "claude") // the end of a wait is no change
 	})
 }
 
@@ -289,8 +289,7 @@ func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 	})
 }
 
-// TestPhaseIsTheRunningTurnsOwn lets turns that are not the job's, or no longer,
-// say what they do.
+// TestPhaseIsTheRunningTurnsOwn sets phases for turns that are not the job's, or no longer.
 func TestPhaseIsTheRunningTurnsOwn(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -328,7 +327,7 @@ func TestPhaseIsTheRunningTurnsOwn(t *testing.T) {
 	})
 }
 
-// TestParkedJobDoesNotFail asks for an end that the table does not have.
+// TestParkedJobDoesNotFail requests an end that the table does not contain.
 func TestParkedJobDoesNotFail(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -355,7 +354,7 @@ func TestParkedJobDoesNotFail(t *testing.T) {
 	})
 }
 
-// jobKey is where a job's record is kept.
+// jobKey returns the key of a job's record.
 func jobKey(t *testing.T, rdb redis.UniversalClient, id job.ID) string {
 	t.Helper()
 	keys, err := rdb.Keys(t.Context(), "*:job:"+string(id)).Result()

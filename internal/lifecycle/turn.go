@@ -10,57 +10,56 @@ import (
 	"ringback/internal/job"
 )
 
-// Turn is a turn that was given to a node to run.
+// Turn is a turn for a node to run.
 type Turn struct {
 	Job job.Job
-	// Signature goes into the prompt; callbacks carry it.
+	// Signature is included in the prompt. Callbacks must carry it.
 	Signature job.Signature
 	// Conversation is the id of the Claude conversation, a UUID.
 	Conversation string
-	// Begun is whether an earlier turn's process began the conversation, so that
-	// this one can resume it.
+	// Begun is true if the process of an earlier turn began the conversation, so that this one can
+	// resume it.
 	Begun bool
-	// ConversationAt is the turn that went on with the conversation last; empty where that
-	// is not known.
+	// ConversationAt is the turn that last continued the conversation; empty if unknown.
 	ConversationAt TurnName
-	// Retold is whether a new conversation is to be told the story of an earlier one, which
-	// is not to be had where the turn runs.
+	// Retold is true if the prompt must recount an earlier conversation, which is not available
+	// where the turn runs.
 	Retold bool
-	// ResumeReason is what the turn before left for this one; nil for a first turn.
+	// ResumeReason is the reason for this turn, from the previous one; nil for a first turn.
 	ResumeReason *ResumeReason
-	// PendingMessages are what the user has written since the last turn, in order.
+	// PendingMessages are the user's messages since the last turn, in order.
 	PendingMessages []job.Message
 	// Answers are the checkpoints that a person has answered so far, in order.
 	Answers []job.Checkpoint
-	// UsedUp are those of them by which something was allowed once, and is no more.
+	// UsedUp are those of Answers that gave a one-time approval which is no longer valid.
 	UsedUp []job.CheckpointID
-	// Manual is whether a person plays Claude without a worker: there is nothing to run.
+	// Manual is true for jobs that a person plays by hand without a worker; no process is started.
 	Manual bool
 }
 
-// Worker is who runs turns.
+// Worker is a node that runs turns.
 type Worker struct {
 	Node string
-	// Simulates is whether there is no CLI, so that the stand-in runs. Any job it
-	// takes is simulated from then on.
+	// Simulates is true if there is no CLI, so that the stand-in runs. Any job that the worker
+	// starts is simulated from then on.
 	Simulates bool
-	// Proxies is true if the requests of its turns to the model's API go through the server.
+	// Proxies is true if the server proxies the requests of its turns to the model's API.
 	Proxies bool
 }
 
-// Taken is an entry of the queue that a node has taken. Until its turn starts, it
-// is the node's; whoever finds it when that node is gone puts it back.
+// Taken is a queue entry that a node has dequeued. The node owns it until its turn starts. If the
+// node dies, another one requeues it.
 type Taken struct {
 	JobID    job.ID
 	Priority job.Priority
 	Entry    string
-	// Users counts the users who had jobs like this one in line when it was taken; 0 if it was not
-	// taken just now.
+	// Users is the number of users with jobs like this one in the queue when it was dequeued; 0 if
+	// it was not dequeued just now.
 	Users int
 }
 
-// StartTurn starts the turn of a queue entry; nil where the job is not to run now: it
-// has ended, its last process is still there, or its user has enough turns running.
+// StartTurn starts the turn of a queue entry. It returns nil if the job must not run now: it has
+// ended, its last process still exists, or its user has enough turns running.
 func (s *Service) StartTurn(ctx context.Context, w Worker, taken Taken) (*Turn, error) {
 	var started *Job
 	fresh := job.NewSecret()
@@ -75,7 +74,7 @@ func (s *Service) StartTurn(ctx context.Context, w Worker, taken Taken) (*Turn, 
 	return started.newTurn(), nil
 }
 
-// newTurn is what a worker is told of a turn that was started.
+// newTurn returns the data of a started turn for a worker.
 func (j *Job) newTurn() *Turn {
 	view := j.View
 	view.State, view.Phase, view.PhaseUntil, view.Turn, view.Node = j.State, j.Phase, j.PhaseUntil, j.Turn, j.Node
@@ -86,8 +85,8 @@ func (j *Job) newTurn() *Turn {
 	}
 }
 
-// usedUp are the answers that allowed something for once and allow it no more: it was
-// done, or was not done in time, or the job ended before.
+// usedUp returns the answers that gave a one-time approval which is no longer valid: it was used,
+// has expired, or the job ended before its use.
 func (j *Job) usedUp() []job.CheckpointID {
 	var found []job.CheckpointID
 	for _, c := range j.Answers {
@@ -101,20 +100,20 @@ func (j *Job) usedUp() []job.CheckpointID {
 
 func (j *Job) conversationID() string { return conversationID(j.root(), itoa(j.Conversation)) }
 
-// conversationID names the nth conversation of a job. There is more than one
-// when the CLI could not begin, or no longer finds, the one before.
+// conversationID returns the id of the nth conversation of a job. There is more than one if the CLI
+// could not begin, or can no longer find, the previous one.
 func conversationID(id job.ID, n string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(string(id)+"/"+n)).String()
 }
 
-// startTurn returns the job whose turn was started; nil for none.
+// startTurn returns the job if it has started its turn, or nil.
 func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret) (*Job, error) {
 	j := st.Job
 	if j != nil && j.Owner == w.Node && j.Entry == taken.Entry && j.State == job.Running {
-		return j, nil // it was started, and the answer was lost
+		return j, nil // already started: the response was lost
 	}
 	if !st.Held {
-		return nil, nil // the node was silent for too long, and another has put it back
+		return nil, nil // the node was silent for too long, and another has requeued it
 	}
 	if j == nil || j.State != job.Pending || j.Phase == job.WaitingForExit {
 		st.do(DropEntry{taken.Priority, taken.Entry})
@@ -124,19 +123,19 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 		st.do(AwaitLimit{j.QueuePosition(), taken.Entry})
 		return nil, st.movePhase(j, job.WaitingForLimit)
 	}
-	// Here it is decided whether a job is simulated: by its options since it was
-	// created, or because a node without a CLI runs it. It stays so.
+	// This decides whether a job is simulated: by its options since it was created, or because a
+	// node without a CLI runs it. It is never reset.
 	j.Simulated = j.Simulated || w.Simulates
 	st.stopClocks(j)
 	st.armSecret(j, fresh)
 	j.Turn++
 	j.StartedAt, j.FirstCallback = st.Now, time.Time{}
 	j.ToolCalls, j.Blocks, j.Offer, j.Proxied = 0, 0, nil, w.Proxies && !j.Simulated
-	// A change that was submitted and not decided on is gone on with where its files are:
-	// it was accepted, so Claude is not asked for it again.
+	// A change that was submitted and not decided on is continued where its files are: it was
+	// accepted, so Claude need not produce it again.
 	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node
 	st.prepareTurn(j)
-	// Only a workspace takes the node a time that people notice.
+	// Only a workspace takes a noticeable time.
 	phase := job.AtWork
 	if j.HasWorkspace {
 		phase = job.Preparing
@@ -144,7 +143,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	if err := st.moveWithFailure(j, job.Running, phase); err != nil {
 		return nil, err
 	}
-	if j.Manual { // a person plays Claude: no worker is held
+	if j.Manual { // a person plays Claude: no worker is used
 		st.do(DropEntry{taken.Priority, taken.Entry})
 		return j, st.startWaiting(j)
 	}
@@ -153,8 +152,8 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	return j, nil
 }
 
-// prepareTurn sets how long a turn has, and what it tells Claude: one that goes on with a
-// change that was submitted or approved needs the server's time and tells nothing.
+// prepareTurn sets a turn's time limit, and the messages in its prompt. A turn that continues a
+// change that was submitted or approved needs the server's time limit and has no messages.
 func (st *State) prepareTurn(j *Job) {
 	j.DeliveredMessages = 0
 	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
@@ -162,14 +161,14 @@ func (st *State) prepareTurn(j *Job) {
 		return
 	}
 	st.setCallbackClock(j, j.CallbackTimeout)
-	// What the user has written meanwhile goes into this turn's prompt; it is kept
-	// until the turn has begun its conversation.
+	// The user's new messages are part of this turn's prompt. They are stored until the turn has
+	// begun its conversation.
 	j.DeliveredMessages = j.PendingMessages
 	j.tellWords()
 }
 
-// LeaveSubmission gives a turn to Claude that was to go on with a submitted change: its
-// files are not where they were. ErrSuperseded says that h does not have the turn.
+// LeaveSubmission returns a turn to Claude that was to continue a submitted change, because the
+// change's files are missing. ErrSuperseded is returned if h does not own the turn.
 func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
 		j := st.Job
@@ -185,7 +184,7 @@ func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) erro
 	})
 }
 
-// moveWithFailure is move for a turn of which the one before may have failed.
+// moveWithFailure is move for a turn after one that may have failed.
 func (st *State) moveWithFailure(j *Job, to job.State, phase job.Phase) error {
 	event, err := st.enter(j, to, phase)
 	if err == nil {
@@ -194,11 +193,10 @@ func (st *State) moveWithFailure(j *Job, to job.State, phase job.Phase) error {
 	return err
 }
 
-// armSecret lets callbacks in for another turn, by a secret of its own: those of the turn
-// before, whose process may still be there, are refused from now on. That of the first
-// turn is as old as the job, and nobody has used it. A turn that goes on with a call of
-// a tool keeps it: the CLI continues from that call before Claude sees the new values,
-// and the process that made the call is gone.
+// armSecret enables callbacks for another turn, with a new secret: callbacks of the previous turn
+// are refused from now on, even if its process still exists. The first turn uses the job's initial
+// secret, which is unused. A turn that continues a tool call keeps the secret: the CLI continues
+// from that call before Claude sees the new values, and the process that made the call is gone.
 func (st *State) armSecret(j *Job, fresh job.Secret) {
 	if j.Secret == "" || j.Turn > 0 && !j.resumesToolCall() {
 		j.Secret = fresh
@@ -208,8 +206,7 @@ func (st *State) armSecret(j *Job, fresh job.Secret) {
 	j.SecretAlive = true
 }
 
-// resumesToolCall reports whether the next turn goes on with a call of a tool that a
-// person has decided on.
+// resumesToolCall reports whether the next turn continues a tool call that a person has decided on.
 func (j *Job) resumesToolCall() bool {
 	if j.ResumeReason == nil || j.ResumeReason.Reason != Replied || len(j.Answers) == 0 {
 		return false
@@ -218,7 +215,7 @@ func (j *Job) resumesToolCall() bool {
 	return call != ""
 }
 
-// BeginConversation notes that the CLI has begun the job's conversation, in its turn h.
+// BeginConversation records that the CLI has begun the job's conversation, in turn h.
 func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 		if st.Job != nil && h.check(st.Job) == nil {
@@ -229,8 +226,8 @@ func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder) er
 	})
 }
 
-// LeaveConversation has a running turn begin a new conversation, for the one before is not
-// where it runs. It returns the new one's id; "" where the turn is no longer the node's.
+// LeaveConversation makes a running turn begin a new conversation, because the previous one is not
+// available where it runs. It returns the new id, or "" if the node no longer owns the turn.
 func (s *Service) LeaveConversation(ctx context.Context, id job.ID, turn int, node string) (string, error) {
 	var begun string
 	err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
@@ -239,7 +236,7 @@ func (s *Service) LeaveConversation(ctx context.Context, id job.ID, turn int, no
 		if j == nil || j.State != job.Running || j.Turn != turn || j.Owner != node {
 			return nil
 		}
-		if j.Begun { // else it was left, and the answer was lost
+		if j.Begun { // otherwise, it was already left, and the response was lost
 			j.leaveConversation()
 		}
 		begun = j.conversationID()
@@ -248,16 +245,15 @@ func (s *Service) LeaveConversation(ctx context.Context, id job.ID, turn int, no
 	return begun, err
 }
 
-// leaveConversation lets the next process begin another conversation. What that one costs
-// counts from 0.
+// leaveConversation makes the next process begin another conversation. Its cost counts from 0.
 func (j *Job) leaveConversation() {
 	j.Begun, j.ConversationAt = false, ""
 	j.Conversation++
 	j.CostBefore = j.CostUSD
 }
 
-// SetPhase says what a job's running turn is busy with. Where the turn is no longer
-// the job's, nor the node's, nothing happens.
+// SetPhase sets the phase of a job's running turn. It does nothing if the turn is no longer the
+// job's latest, or if the node no longer owns it.
 func (s *Service) SetPhase(ctx context.Context, id job.ID, turn int, node string, phase job.Phase) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 		j := st.Job
@@ -268,8 +264,8 @@ func (s *Service) SetPhase(ctx context.Context, id job.ID, turn int, node string
 	})
 }
 
-// ExtendTurn sets a running turn's callback clock anew, to d from now; 0 means what
-// the job allows each turn. ErrSuperseded says that h does not have the turn.
+// ExtendTurn restarts a running turn's callback clock with the duration d; 0 means the job's time
+// limit for each turn. ErrSuperseded is returned if h does not own the turn.
 func (s *Service) ExtendTurn(ctx context.Context, id job.ID, h Holder, d time.Duration) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
 		j := st.Job
@@ -287,49 +283,50 @@ func (s *Service) ExtendTurn(ctx context.Context, id job.ID, h Holder, d time.Du
 	})
 }
 
-// TurnEnd says how a turn's process ended.
+// TurnEnd describes how a turn's process ended.
 type TurnEnd struct {
 	ID   job.ID
 	Turn int
 	Node string
-	// Usage is what the process used by the CLI's own count, where CostUSD is what the
-	// conversation cost so far, earlier processes included; zero for a turn that is metered.
+	// Usage is the process's usage as counted by the CLI. Its CostUSD is the cost of the
+	// conversation so far, including earlier processes. Usage is zero for a turn that is metered.
 	Usage job.Usage
-	// Begun is whether the CLI began or resumed the conversation; if not, the next
-	// turn begins a new one.
+	// Begun is true if the CLI began or resumed the conversation. If not, the next turn begins a
+	// new one.
 	Begun bool
-	// Spoken is whether it did so in this turn: one may have no part of Claude's.
+	// Spoken is true if it did so in this turn. A turn may have no part for Claude.
 	Spoken bool
-	// Code and Message are used when the job has no result yet.
+	// Code and Message are used if the job has no result yet.
 	Code    job.Code
 	Message string
-	// Again is whether another attempt may help. The first is made after Backoff,
-	// each further one after twice the delay.
+	// Again is true if another attempt may succeed. The first is made after Backoff, and the delay
+	// doubles for each further one.
 	Again   bool
 	Backoff time.Duration
-	// ResumeReason goes to the next attempt.
+	// ResumeReason is passed to the next attempt.
 	ResumeReason ResumeReason
-	// Limit is set where the turn ended at a limit of Claude's: that is no attempt.
+	// Limit is set if the turn ended at a rate limit of Claude's. This does not count as an
+	// attempt.
 	Limit *Limit
-	// Budget is set if the turn ended, or did not start, because a budget is used up: that is
-	// no attempt. OnBudget is what the kind does then.
+	// Budget is set if the turn ended, or did not start, because a budget is exhausted. This does
+	// not count as an attempt. OnBudget is the kind's setting for this case.
 	Budget   *job.UsedBudget
 	OnBudget job.OnBudget
-	// question is the id of the question whether the job may cost more, if one is asked, and
-	// humanTimeout is how long that waits.
+	// question is the id for the question whether to raise the job's budget, if it is asked.
+	// humanTimeout is its time limit.
 	question     job.CheckpointID
 	humanTimeout time.Duration
-	// Undone is whether the end was booked before, and the store has lost it since: that is
-	// no attempt either.
+	// Undone is true if the end was recorded before, but the store has lost it since. This does not
+	// count as an attempt either.
 	Undone bool
-	// NodeFault is whether the turn could not start because of its node: that is no attempt
-	// either, and another node may run it after Backoff.
+	// NodeFault is true if the turn could not start because of its node. This does not count as an
+	// attempt either, and another node may run it after Backoff.
 	NodeFault bool
 }
 
-// EndTurn books the end of a turn's process and gives the worker back. A job
-// that is still running is tried again, or fails after its last attempt. It
-// returns the job's state; "" when the turn was no longer the node's.
+// EndTurn records the end of a turn's process and releases the worker. A job that is still running
+// is retried, or fails after its last attempt. It returns the job's state, or "" if the node no
+// longer owned the turn.
 func (s *Service) EndTurn(ctx context.Context, e TurnEnd) (job.State, error) {
 	var state job.State
 	err := s.run(ctx, Query{Job: e.ID, Waiting: true}, func(st *State) (err error) {
@@ -349,10 +346,10 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	}
 	cut := e.Code == job.CodeStalled || j.isTurnInterrupted()
 	if e.NodeFault || cut && !e.Begun {
-		e.Begun = j.Begun // the conversation is where it was
+		e.Begun = j.Begun // the conversation is unchanged
 	}
 	if (e.NodeFault || cut || e.Budget != nil) && !e.Spoken {
-		j.DeliveredMessages = 0 // no process was told them
+		j.DeliveredMessages = 0 // no process received them
 	}
 	lost := !e.Begun && j.Begun
 	st.bookUsage(j, e)
@@ -369,7 +366,7 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 		err := st.goOn(j)
 		return j.State, err
 	}
-	// What Claude itself said is better than what its exit tells.
+	// Claude's own report is better than what its exit reveals.
 	code, message := e.Code, e.Message
 	if j.FailureTurn == j.Turn && j.FailureCode != "" {
 		code, message = j.FailureCode, j.FailureMessage
@@ -380,8 +377,8 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 		err := st.awaitLimitEnd(j, *e.Limit, code, message)
 		return j.State, err
 	}
-	// A conversation that could not be resumed is lost, not an attempt: the next turn
-	// gets the history in its prompt.
+	// A conversation that could not be resumed is lost, which does not count as an attempt: the
+	// next turn has the history in its prompt.
 	if lost || e.Undone {
 		err := st.startOver(j, code, message, 0)
 		return j.State, err
@@ -396,7 +393,7 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	return j.State, nil
 }
 
-// tryAgain starts another attempt, or fails the job after its last one.
+// tryAgain starts another attempt, or fails the job after the last one.
 func (st *State) tryAgain(j *Job, e TurnEnd, code job.Code, message string) error {
 	j.Attempt++
 	if !e.Again || j.Attempt >= j.MaxAttempts {
@@ -404,12 +401,12 @@ func (st *State) tryAgain(j *Job, e TurnEnd, code job.Code, message string) erro
 	}
 	j.ResumeReason = &e.ResumeReason
 	if e.Code == job.CodeWorkspace {
-		j.Submitted = false // what was submitted could not be read: Claude is to look at it
+		j.Submitted = false // the submitted change could not be read: Claude must look at it
 	}
 	return st.startOver(j, code, message, e.Backoff<<min(j.Attempt-1, 6))
 }
 
-// bookUsage adds what a turn used, and notes how the conversation stands after it.
+// bookUsage adds a turn's usage, and records the state of the conversation after it.
 func (st *State) bookUsage(j *Job, e TurnEnd) {
 	costBefore := j.CostUSD
 	j.InputTokens += e.Usage.InputTokens
@@ -436,8 +433,8 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 	}
 }
 
-// PutBack puts a queue entry back that a node has taken without starting its turn. Where
-// the turn was started, or the job does not wait any more, nothing happens.
+// PutBack requeues a queue entry that a node has dequeued without starting its turn. It does
+// nothing if the turn was started, or if the job no longer waits.
 func (s *Service) PutBack(ctx context.Context, taken Taken) error {
 	return s.run(ctx, Query{Job: taken.JobID}, func(st *State) error {
 		if st.Job != nil && st.Job.Entry == taken.Entry {
@@ -455,9 +452,9 @@ func (st *State) putBack(taken Taken) error {
 	return nil
 }
 
-// LoseUnheld takes a turn from a node that holds its entry of the queue no more: nobody
-// would miss the node if it died. It returns whether there was such a turn; without mend it
-// only looks.
+// LoseUnheld takes a turn from a node that no longer owns the turn's queue entry: otherwise, no
+// other node would notice if this one died. It reports whether there was such a turn. If mend is
+// false, it changes nothing.
 func (s *Service) LoseUnheld(ctx context.Context, taken Taken, mend bool) (bool, error) {
 	var unheld bool
 	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true, Entry: taken}, func(st *State) (err error) {
@@ -471,8 +468,8 @@ func (s *Service) LoseUnheld(ctx context.Context, taken Taken, mend bool) (bool,
 	return unheld, err
 }
 
-// LoseNode takes a turn, or a queue entry of which none was started, from a node that
-// has fallen silent. It returns whether there was such a turn.
+// LoseNode takes a turn, or a queue entry without a started turn, from a node that has stopped its
+// heartbeats. It reports whether there was such a turn.
 func (s *Service) LoseNode(ctx context.Context, taken Taken) (bool, error) {
 	var lost bool
 	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true}, func(st *State) (err error) {

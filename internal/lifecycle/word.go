@@ -11,40 +11,40 @@ import (
 	"ringback/internal/job"
 )
 
-// Word is a message to Claude as the job's record keeps it.
+// Word is a message to Claude as stored in the job's record.
 type Word struct {
 	job.Word
-	// Queued is true for a steer that waits for the end of the turn.
+	// Queued is true for a steer that is queued until the end of the turn.
 	Queued bool `json:"queued,omitempty"`
 }
 
-// Words are what people have written to a job, oldest first.
+// Words are people's messages to a job, oldest first.
 type Words []Word
 
-// keptWords is how many words a record keeps beside those that wait.
+// keptWords is the maximum number of messages in a record, unless more are waiting.
 const keptWords = 50
 
-// Offer is what a running turn was told and has perhaps not heard: the answer may have been lost
-// with its server.
+// Offer contains messages that were sent to a running turn, but that Claude may not have read: the
+// response may have been lost with its server.
 type Offer struct {
-	// Token stands beside the words. Nobody knows it before: whatever holds it was written after
-	// the offer was read.
+	// Token is next to the messages. It is unpredictable, so any text that contains it was written
+	// after the offer was read.
 	Token string `json:"token"`
-	// Messages are its messages, Steers those that are steers.
+	// Messages are the offered messages, and Steers the offered steers.
 	Messages []int64 `json:"messages,omitempty"`
 	Steers   []int64 `json:"steers,omitempty"`
-	// BeforeToolCall is which tool call of the turn comes next.
+	// BeforeToolCall is the number of the turn's next tool call.
 	BeforeToolCall int `json:"beforeToolCall"`
 }
 
-// heardData is the data of the event that Claude has heard a message.
+// heardData is the event data of a message that Claude has read.
 type heardData struct {
 	// SessionID is the chat.
 	SessionID string `json:"sessionId"`
 	job.Word
 }
 
-// addWord adds a message to a chat that is for a job's Claude.
+// addWord adds a message for a job's Claude to a chat.
 func (st *State) addWord(j *Job, in chat, body job.MessageBody, queued bool) int64 {
 	body.Hearing = &job.Hearing{Status: job.Waiting}
 	id := st.addMessage(in, body, EndedByTurn)
@@ -60,7 +60,7 @@ func (st *State) addWord(j *Job, in chat, body job.MessageBody, queued bool) int
 	return id
 }
 
-// leaveToNextTurn notes that a steer begins the next turn.
+// leaveToNextTurn records that a steer begins the next turn.
 func (j *Job) leaveToNextTurn(message int64) {
 	j.Offer = nil
 	j.Words = j.Words.with(func(w *Word) {
@@ -70,7 +70,7 @@ func (j *Job) leaveToNextTurn(message int64) {
 	})
 }
 
-// tellWords notes that the prompt of the turn that starts holds all words that wait.
+// tellWords records that the prompt of the starting turn contains all waiting messages.
 func (j *Job) tellWords() {
 	j.Words = j.Words.with(func(w *Word) {
 		if w.Status == job.Waiting && !w.Queued {
@@ -79,7 +79,7 @@ func (j *Job) tellWords() {
 	})
 }
 
-// with is a copy in which each word was changed: the record that was loaded keeps the others.
+// with returns a copy with every word changed. The loaded record keeps the original.
 func (w Words) with(change func(*Word)) Words {
 	changed := slices.Clone(w)
 	for i := range changed {
@@ -88,7 +88,8 @@ func (w Words) with(change func(*Word)) Words {
 	return changed
 }
 
-// handOver divides the words of a job that another follows: those that wait go with the follower.
+// handOver divides the messages of a job that another follows: the waiting ones move to the
+// follower.
 func (j *Job) handOver() (waiting, rest Words) {
 	for _, w := range j.Words {
 		if w.Status == job.Waiting {
@@ -101,12 +102,12 @@ func (j *Job) handOver() (waiting, rest Words) {
 	return waiting, rest
 }
 
-// hearPrompt notes that Claude has heard what the turn's prompt holds.
+// hearPrompt records that Claude has read the messages in the turn's prompt.
 func (st *State) hearPrompt(j *Job) {
 	st.hear(j, 1, func(w Word) bool { return w.Turn == j.Turn })
 }
 
-// hear notes that the running turn has heard words that waited.
+// hear records that the running turn has read waiting messages.
 func (st *State) hear(j *Job, beforeToolCall int, which func(Word) bool) {
 	j.Words = j.Words.with(func(w *Word) {
 		if w.Status != job.Waiting || !which(*w) {
@@ -118,29 +119,29 @@ func (st *State) hear(j *Job, beforeToolCall int, which func(Word) bool) {
 	})
 }
 
-// Step is a moment at which a running turn can be told something.
+// Step is a point at which a running turn can receive messages.
 type Step struct {
-	// Hook is true if all tools of the step have ended, which the CLI's hook says.
+	// Hook is true if all tools of the step have ended, as reported by the CLI's hook.
 	Hook bool
-	// Answers is what they answered.
+	// Answers is the output of these tools.
 	Answers string
-	// BeforeToolCall is which tool call of the turn comes next.
+	// BeforeToolCall is the number of the turn's next tool call.
 	BeforeToolCall int
 }
 
-// Offered is what a running turn is told.
+// Offered is an offer of messages as sent to a running turn.
 type Offered struct {
 	Token string
 	Turn  int
 	Words []job.Utterance
-	// Proxied is true if the next request to the model's API shows whether it was heard. Else it
-	// counts as heard when the answer was written.
+	// Proxied is true if the next request to the model's API shows whether Claude has read the
+	// messages. If not, they count as read as soon as the response is written.
 	Proxied bool
 }
 
-// OfferWords takes what the running turn of a job is to be told now, in the order in which it was
-// written; nothing while it is not certain whether an earlier offer was heard. Whatever was
-// offered and not heard is offered again. The context carries the turn's signature.
+// OfferWords returns the messages that the running turn of a job should receive now, in the order
+// in which they were written. It returns none while it is uncertain whether an earlier offer was
+// read. An offer that was not read is repeated. The context carries the turn's signature.
 func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, error) {
 	var offered Offered
 	token := job.OfferTokens + strings.ToLower(rand.Text())
@@ -177,32 +178,33 @@ func (st *State) offerWords(at Step, token string) Offered {
 	return Offered{token, j.Turn, words, j.Proxied}
 }
 
-// listens reports whether Claude is at work and can be told something. The stand-in heeds nothing.
+// listens reports whether Claude is at work and can receive messages. The stand-in ignores them.
 func (j *Job) listens() bool {
 	return j.State == job.Running && j.Phase == job.AtWork && !j.Submitted && (!j.Simulated || j.Manual)
 }
 
-// unheardWord is a message or a steer that waits.
+// unheardWord is a waiting message or steer.
 type unheardWord struct {
 	job.Utterance
 	id    int64
 	steer bool
 }
 
-// offerSize bounds an offer in bytes: of what a hook answers, the CLI shows Claude no more than
-// 10,000 characters. Longer messages begin the next turn.
+// offerSize is the maximum size of an offer in bytes: of a hook's response, the CLI shows Claude at
+// most 10,000 characters. Longer messages begin the next turn.
 const offerSize = 9000
 
-// size is how many bytes a word takes at most.
+// size returns the maximum number of bytes that a message takes.
 func (w unheardWord) size() int {
 	text, err := json.Marshal(w.Utterance)
 	if err != nil {
-		panic("lifecycle: " + err.Error()) // it is made of texts
+		panic("lifecycle: " + err.Error()) // it consists of strings
 	}
 	return len(text) + 5*strings.Count(w.Content, "`") + 5*strings.Count(w.Content, "@") + 2
 }
 
-// unheard is what waits and is not in the turn's prompt, in the order in which it was written.
+// unheard returns the waiting messages that are not in the turn's prompt, in the order in which
+// they were written.
 func (j *Job) unheard() []unheardWord {
 	var all []unheardWord
 	for _, m := range j.Pending[min(j.DeliveredMessages, len(j.Pending)):] {
@@ -215,9 +217,9 @@ func (j *Job) unheard() []unheardWord {
 	return all
 }
 
-// BlockStop reports whether a running turn that ends without a result is to go on, at most most
+// BlockStop reports whether a running turn that ends without a result must continue, up to most
 // times a turn. A turn that has submitted, given up, or asked a person may end. The context carries
-// its signature.
+// the turn's signature.
 func (s *Service) BlockStop(ctx context.Context, id job.ID, most int) (bool, error) {
 	var blocked bool
 	err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
@@ -231,7 +233,7 @@ func (s *Service) BlockStop(ctx context.Context, id job.ID, most int) (bool, err
 	return blocked, err
 }
 
-// HearWords notes that a turn has heard what was offered to it with one of these tokens.
+// HearWords records that a turn has read the offer with one of these tokens.
 func (s *Service) HearWords(ctx context.Context, id job.ID, turn int, tokens []string) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 		j := st.Job
@@ -242,7 +244,7 @@ func (s *Service) HearWords(ctx context.Context, id job.ID, turn int, tokens []s
 	})
 }
 
-// hearOffer notes that what was offered is heard: it waits no more.
+// hearOffer records that an offer was read, so its messages no longer wait.
 func (st *State) hearOffer(j *Job) {
 	o := j.Offer
 	j.Offer = nil

@@ -8,8 +8,8 @@ import (
 	"ringback/internal/job"
 )
 
-// listening is a job at work to which people have written: message 1 is in the turn's prompt, the
-// others wait; 3 is a steer.
+// listening returns a job at work to which people have written: message 1 is in the turn's prompt,
+// the others wait, and 3 is a steer.
 func listening() *State {
 	st := jobIn("running")
 	j := st.Job
@@ -36,7 +36,7 @@ func contents(o Offered) string {
 	return strings.Join(all, ", ")
 }
 
-// heardIDs are the messages that the record says are heard.
+// heardIDs returns the messages that are heard according to the record.
 func heardIDs(j *Job) []int64 {
 	var ids []int64
 	for _, w := range j.Words {
@@ -50,8 +50,8 @@ func heardIDs(j *Job) []int64 {
 
 const waiting = "xx, steer: Smaller, xxxx"
 
-// What waits is offered in the order in which it was written; it waits until it is certain that
-// Claude has heard it.
+// Waiting messages are offered in the order in which they were written, and wait until it is
+// certain that Claude has read them.
 func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 	t.Parallel()
 	st := listening()
@@ -91,7 +91,7 @@ func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 	}
 }
 
-// Nothing is offered to a turn that cannot hear it.
+// Nothing is offered to a turn that cannot receive it.
 func TestWhoIsToldNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Job){
@@ -109,7 +109,7 @@ func TestWhoIsToldNothing(t *testing.T) {
 	}
 }
 
-// A steer that nobody has heard answers the review, and the offer of it counts no more.
+// A steer that Claude has not read answers the review, and its offer no longer counts.
 func TestAnUnheardSteerBeginsTheNextTurn(t *testing.T) {
 	t.Parallel()
 	st := listening()

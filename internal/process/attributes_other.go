@@ -4,8 +4,8 @@ package process
 
 import "syscall"
 
-// attributes put a program into a session of its own.
+// attributes start a program in a new session.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// endsWithParent puts a program into a process group of its own.
+// endsWithParent starts a program in a new process group.
 func endsWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

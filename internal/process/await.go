@@ -2,7 +2,7 @@ package process
 
 import "time"
 
-// awaitExitByAsking is for systems that cannot wait for another's child.
+// awaitExitByAsking polls, for systems that cannot wait for another process's child.
 func awaitExitByAsking(pid int, started string) {
 	for StartTime(pid) == started {
 		time.Sleep(200 * time.Millisecond)

@@ -6,18 +6,19 @@ import (
 	"sync"
 )
 
-// running are the programs that this process has started, each in a session of its own,
-// and not waited for yet. There is one list since a process has one set of children:
-// whoever looks through them must know all of ours.
+// running are the programs that this process has started, each in its own session, and
+// not yet waited for. The list is global because a process has one set of children:
+// code that searches them must know all of ours.
 var running = children{markers: map[int]string{}}
 
 type children struct {
 	mu sync.Mutex
-	// markers are those of the programs, by pid.
+	// markers are the programs' markers, by pid.
 	markers map[int]string
 }
 
-// start starts a program; nobody sees it before it is on the list.
+// start starts a program; it becomes visible to other callers only once it is on the
+// list.
 func (c *children) start(cmd *exec.Cmd, marker string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +38,7 @@ func (c *children) wait(cmd *exec.Cmd) error {
 	return err
 }
 
-// now returns the list, after looking at what is there while nothing is being started.
+// now returns the list after calling look, with no program starting in between.
 func (c *children) now(look func()) map[int]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

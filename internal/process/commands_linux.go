@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EndCommands ends what the program has started in sessions of their own, as the CLI does with each
-// command: SIGTERM, and after grace SIGKILL. The program itself goes on. It returns how many
-// processes there were.
+// EndCommands ends the processes that the program has started in other sessions, as the CLI does
+// with each command: SIGTERM, and SIGKILL after grace. The program itself continues. It returns the
+// number of processes found.
 func (p *Process) EndCommands(grace time.Duration) int {
 	found := p.commands()
-	// All stand still until each has its SIGTERM: a shell whose command ends first would begin with
-	// its next one.
+	// Stop them all until each has its SIGTERM: a shell would start its next command if the current
+	// one ended first.
 	for _, sig := range []unix.Signal{unix.SIGSTOP, unix.SIGTERM, unix.SIGCONT} {
 		for _, c := range found {
 			c.signal(sig)
@@ -24,8 +24,8 @@ func (p *Process) EndCommands(grace time.Duration) int {
 	for len(p.commands()) > 0 && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	// What ignores SIGTERM, and what was started meanwhile. A process may have forked between the
-	// look and its end, so each look is followed by another until nothing is found.
+	// Kill what ignores SIGTERM or was started since. A process may have forked between the
+	// search and its end, so the search is repeated until it finds nothing.
 	for range killRounds {
 		left := p.commands()
 		if len(left) == 0 {
@@ -38,10 +38,11 @@ func (p *Process) EndCommands(grace time.Duration) int {
 	return len(found)
 }
 
-// killRounds bounds how often EndCommands looks again: the program may start its next command.
+// killRounds limits how often EndCommands searches again: the program may start its next command.
 const killRounds = 5
 
-// commands are the processes below the program, or with its marker, that are in another session.
+// commands returns the descendants of the program, and processes with its marker, that are in
+// another session.
 func (p *Process) commands() (found []instance) {
 	own := map[int]bool{}
 	for _, pid := range []int{p.PID, p.leader.PID} {
@@ -50,7 +51,7 @@ func (p *Process) commands() (found []instance) {
 		}
 	}
 	if len(own) == 0 {
-		return nil // it is gone
+		return nil // it has ended
 	}
 	stats := allStats()
 	below := map[int]bool{p.PID: true, p.leader.PID: p.leader.PID != 0}
@@ -65,7 +66,7 @@ func (p *Process) commands() (found []instance) {
 	return found
 }
 
-// descends reports whether a process is one of those in below, or a descendant of one.
+// descends reports whether a process is in below or a descendant of one that is.
 func descends(pid int, below map[int]bool, stats map[int]stat) bool {
 	for range len(stats) {
 		if below[pid] {
@@ -82,7 +83,7 @@ func descends(pid int, below map[int]bool, stats map[int]stat) bool {
 
 func allStats() map[int]stat {
 	stats := map[int]stat{}
-	entries, _ := os.ReadDir("/proc") // without it, there is nothing to find
+	entries, _ := os.ReadDir("/proc") // without /proc nothing can be found
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil {
 			if s, ok := statOf(pid); ok {
@@ -93,10 +94,10 @@ func allStats() map[int]stat {
 	return stats
 }
 
-// signal sends a signal to the process, unless its pid is another's by now.
+// signal sends a signal to the process, unless its pid belongs to another process by now.
 func (i instance) signal(sig unix.Signal) {
 	fd, err := unix.PidfdOpen(i.PID, 0)
-	if err != nil { // gone, or a system without these descriptors
+	if err != nil { // gone, or the system has no pidfds
 		if i.lives() {
 			_ = unix.Kill(i.PID, sig)
 		}

@@ -7,8 +7,8 @@ import (
 	"ringback/internal/process"
 )
 
-// What a program runs in sessions of their own is ended, whatever it has done to its environment or
-// to SIGTERM, and the program goes on.
+// Processes that a program runs in other sessions are ended, even if they change their environment
+// or ignore SIGTERM, and the program continues.
 func TestCommandsEndAndTheirProgramGoesOn(t *testing.T) {
 	t.Parallel()
 	const script = `

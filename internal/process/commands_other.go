@@ -4,5 +4,5 @@ package process
 
 import "time"
 
-// EndCommands finds nothing here: only Linux shows which session a process is in.
+// EndCommands finds nothing here: only Linux shows the session of a process.
 func (p *Process) EndCommands(time.Duration) int { return 0 }

@@ -1,32 +1,33 @@
-// Package process starts programs, finds them again, and ends them so that nothing
-// of them is left behind. There are two sorts:
+// Package process starts programs, finds them again, and ends them without leaving
+// anything behind. There are two kinds:
 //
-//   - Run is for what the server itself needs to its end: verifiers, finalizers,
-//     actions. It ends with its context and with the server.
-//   - Start is for what outlives the server: the CLI of a turn. Files are its only
-//     ties, so a server that restarts finds it by Adopt and goes on watching it.
+//   - Run is for programs that the server waits for: verifiers, finalizers, actions.
+//     They end with their context and with the server.
+//   - Start is for programs that outlive the server: the CLI of a turn. Only files
+//     connect the two, so a restarted server finds the program with Adopt and continues
+//     to watch it.
 //
-// What a program forks may leave its process group. So every program carries a
-// marker in its environment, which its children inherit: by it a Sweeper ends those
-// that outlived a turn, and EndOrphans those whose server has died (Linux only; see
-// Marked). One that has even got rid of the marker is found by EndStrays, as a child of
-// ours. A pid alone says nothing, since the system gives it away again, and each
-// container counts its own: whoever keeps one keeps the StartTime and the place beside
-// it.
+// Children of a program may leave its process group. So every program has a marker in its
+// environment, which its children inherit. With it, a Sweeper ends those that outlive a
+// turn, and EndOrphans ends those of a dead server (Linux only; see Marked). EndStrays
+// finds a process that has even removed the marker, because it becomes our child. A pid
+// alone identifies nothing, because the system reuses pids and each container counts its
+// own. So a stored pid comes with its StartTime and the pid namespace.
 //
-// A Sandbox confines programs and sets their limits: a shell sets its own and then becomes
-// the program, so that it never runs without. Starting a program starts nothing else that
-// takes longer than bubblewrap and a shell: this server's own binary would.
+// A Sandbox confines programs and sets their limits: a shell sets its own limits and then
+// becomes the program, so the program never runs without them. Starting a program starts
+// nothing slower than bubblewrap and a shell; this server's own binary would be slower.
 //
-// Protect keeps the server's own memory and environment from what it starts.
+// Protect protects the server's own memory and environment from the programs that it
+// starts.
 //
-// Pick says what a program may see of the server's own environment.
+// Pick selects the part of the server's environment that a program may see.
 package process
 
-// MarkerVar is an environment variable that every program we start passes on to
-// its children: by it, strays are found whatever process group they moved to.
+// MarkerVar is an environment variable that every program we start passes on to its
+// children. It identifies strays in any process group.
 const MarkerVar = "RINGBACK_PROCESS"
 
-// earlierMarkerVar is what servers before this name wrote; programs that they left
-// are still found by it.
+// earlierMarkerVar is the former name of MarkerVar; programs that older servers left
+// are still found with it.
 const earlierMarkerVar = "RINGBACK_TURN"

@@ -5,69 +5,69 @@ import (
 	"strings"
 )
 
-// Variables are names of environment variables; one that ends in * stands for all
-// that begin so.
+// Variables are names of environment variables; a name that ends in * matches all names
+// with that prefix.
 type Variables []string
 
-// What programs that we start may see of our own environment, by what they need it
-// for. Nothing else reaches them: ours holds the keys of the API, of the store and
-// of whatever else the operator runs.
+// The variables of our environment that programs may see, by purpose. Programs see no
+// others: our environment holds the keys of the API, of the store and of anything else
+// that the operator runs.
 var (
-	// Basics is what any program needs to run at all.
+	// Basics are needed by every program.
 	Basics = Variables{
-		"PATH",                     // where programs lie
-		"LANG", "LANGUAGE", "LC_*", // the language and the encoding of what they print
-		"TZ",     // the times they print
-		"TMPDIR", // where there is room for temporary files
+		"PATH",                     // the directories of programs
+		"LANG", "LANGUAGE", "LC_*", // the language and encoding of their output
+		"TZ",     // the time zone of their output
+		"TMPDIR", // a directory with space for temporary files
 	}
-	// Person is for programs that act as the user who runs the server: their
-	// settings and logins lie in that home.
+	// Person is for programs that act as the server's user: their settings and logins are
+	// in that user's home.
 	Person = Variables{"HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"}
-	// Terminal is for programs that start a shell or paint.
+	// Terminal is for programs that start a shell or draw on a terminal.
 	Terminal = Variables{"SHELL", "TERM"}
-	// Certificates are the authorities that a company's network wants trusted; each
+	// Certificates are the additional authorities to trust in a company network; each
 	// family of programs has its own name for them.
 	Certificates = Variables{
 		"SSL_CERT_FILE", "SSL_CERT_DIR", // OpenSSL, Go
 		"CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
 	}
-	// Proxies are the way out of such a network, in both spellings: curl reads
-	// http_proxy in small letters only. An address may hold a password.
+	// Proxies are the proxies of such a network, in both spellings: curl reads only the
+	// lowercase http_proxy. A URL may contain a password.
 	Proxies = Variables{
 		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
 		"http_proxy", "https_proxy", "all_proxy", "no_proxy",
 	}
-	// Remotes are the logins by which git and its helpers fetch, push and open pull
+	// Remotes are the logins that git and its helpers use to fetch, push and open pull
 	// requests.
 	Remotes = Variables{
 		"SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND",
 		"GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN",
-		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", // the operator's own, where jobs cannot write
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", // the operator's own, which jobs cannot write
 	}
-	// Toolchains say where compilers and package managers are, and keep what they
-	// have fetched and built.
+	// Toolchains configure compilers and package managers, and the directories of their
+	// downloads and builds.
 	Toolchains = Variables{
 		"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "GONOSUMDB", "GOPRIVATE", "GOTMPDIR",
 		"JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV",
 	}
-	// Model is how the Claude CLI is set up and reaches its model.
+	// Model configures the Claude CLI and its access to the model.
 	Model = Variables{
 		"ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_*", "API_TIMEOUT_MS", "MAX_THINKING_TOKENS",
-		"IS_SANDBOX",         // the CLI runs as root in a container that says so
-		"RINGBACK_SIMULATE*", // for the stand-in
+		"IS_SANDBOX",         // declares that the container is a sandbox, so that the CLI runs as root
+		"RINGBACK_SIMULATE*", // for the simulated Claude
 	}
-	// Bedrock and Vertex are how the CLI reaches a model of that cloud. They hold logins of the
-	// server's own account, so a CLI that does not use the cloud gets none of them.
+	// Bedrock and Vertex configure access to a model of that cloud. They contain logins of the
+	// server's own account, so only a CLI that uses the cloud gets them.
 	Bedrock = Variables{"AWS_*"}
 	Vertex  = Variables{"VERTEX_*", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"}
 )
 
-// Known are all variables that something we start may see.
+// Known returns all variables that a program of ours may see.
 func Known() []Variables {
 	return []Variables{Basics, Person, Terminal, Certificates, Proxies, Remotes, Toolchains, Model, Bedrock, Vertex}
 }
 
-// Pick returns those entries of an environment that are among the variables.
+// Pick returns the entries of an environment that match the variables.
 func Pick(environ []string, among ...Variables) []string {
 	var kept []string
 	for _, entry := range environ {
@@ -79,9 +79,9 @@ func Pick(environ []string, among ...Variables) []string {
 	return kept
 }
 
-// Value returns what an environment says of a variable; "" for none.
+// Value returns the value of a variable in an environment; "" if it is not set.
 func Value(environ []string, name string) string {
-	for _, entry := range slices.Backward(environ) { // the last one counts, as os/exec has it
+	for _, entry := range slices.Backward(environ) { // the last one counts, as in os/exec
 		if value, found := strings.CutPrefix(entry, name+"="); found {
 			return value
 		}

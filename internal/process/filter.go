@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// filter is the filter of system calls, made once.
+// filter returns the system call filter, which is built once.
 var filter = sync.OnceValue(func() string { return string(systemCallFilter()) })
 
-// Places of a command's extra files.
+// Indexes of a command's extra files.
 const (
-	// infoPlace is where bubblewrap writes who the leader of the sandbox is.
+	// infoPlace is the file to which bubblewrap writes the leader of the sandbox.
 	infoPlace = iota
 	// gatePlace is the gate of a room with doors.
 	gatePlace
-	// usersPlace is where bubblewrap waits for the users of the sandbox.
+	// usersPlace is the file on which bubblewrap waits for the users of the sandbox.
 	usersPlace
-	// filterPlace is where it reads the filter of system calls.
+	// filterPlace is the file from which it reads the system call filter.
 	filterPlace
-	// passwdPlace and groupPlace are where it reads the accounts of the sandbox.
+	// passwdPlace and groupPlace are the files from which it reads the accounts of the sandbox.
 	passwdPlace
 	groupPlace
 )
 
-// fdOf is the descriptor of an extra file.
+// fdOf returns the descriptor of an extra file.
 func fdOf(place int) string { return strconv.Itoa(3 + place) }
 
 // filterOption makes bubblewrap read the filter.
@@ -37,18 +37,18 @@ func filterOption() []string {
 	return []string{"--seccomp", fdOf(filterPlace)}
 }
 
-// withFiles opens what bubblewrap reads for a command that confine has prepared and that has
-// its other extra files. Whoever starts it closes the files.
+// withFiles opens the files that bubblewrap reads, for a command that confine has prepared
+// and that has its other extra files. The caller closes them.
 func (s Sandbox) withFiles(cmd *exec.Cmd) (opened []*os.File, err error) {
 	texts := map[int]string{filterPlace: filter()}
 	if s.user != 0 {
 		texts[passwdPlace] = withAccount("/etc/passwd", s.user, strconv.Itoa(s.user)+"::"+cmp.Or(s.opts.Home, "/nonexistent")+":"+shell)
 		texts[groupPlace] = withAccount("/etc/group", s.user, "")
 	}
-	files := make([]*os.File, groupPlace+1) // some of them are none
+	files := make([]*os.File, groupPlace+1) // some of them are nil
 	copy(files, cmd.ExtraFiles)
 	for place, text := range texts {
-		f, err := unnamedFile(text) // of its own: bubblewrap reads it from where it stands
+		f, err := unnamedFile(text) // one for each command, because bubblewrap reads from the current offset
 		if err != nil {
 			return opened, err
 		}
@@ -58,8 +58,8 @@ func (s Sandbox) withFiles(cmd *exec.Cmd) (opened []*os.File, err error) {
 	return opened, nil
 }
 
-// accounts shows the machine's accounts with that of the user of the jobs, whom programs look
-// up there.
+// accounts shows the machine's accounts together with the user of the jobs, so that programs
+// can look that user up.
 func (m mounts) accounts() {
 	for file, place := range map[string]int{"/etc/passwd": passwdPlace, "/etc/group": groupPlace} {
 		if _, err := os.Stat(file); err == nil {
@@ -68,10 +68,10 @@ func (m mounts) accounts() {
 	}
 }
 
-// withAccount is the machine's list of users or groups, with that of the jobs; rest is what
-// stands in its line behind the number.
+// withAccount returns the machine's list of users or groups, with the jobs' own appended;
+// rest is the part of its line after the number.
 func withAccount(file string, id int, rest string) string {
-	text, _ := os.ReadFile(file) // there may be none
+	text, _ := os.ReadFile(file) // the file may not exist
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		text = append(text, '\n')
 	}

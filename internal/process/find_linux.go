@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StartTime is when a process started, in clock ticks since boot; "" when there
-// is none, or it is a zombie. It tells a process from a later one with its pid.
+// StartTime returns when a process started, in clock ticks since boot; "" if there is
+// no such process, or it is a zombie. It distinguishes a process from a later one with
+// the same pid.
 func StartTime(pid int) string {
 	s, ok := statOf(pid)
 	if !ok || s.zombie {
@@ -45,7 +46,7 @@ func AwaitExit(pid int, started string) {
 	}
 }
 
-// Marked finds every process that carries a marker that is wanted.
+// Marked returns every process with a marker for which wanted returns true.
 func Marked(wanted func(marker string) bool) (found []int) {
 	eachMarked(func(pid int, marker string) {
 		if wanted(marker) {
@@ -55,8 +56,8 @@ func Marked(wanted func(marker string) bool) (found []int) {
 	return found
 }
 
-// endMarked ends every process that is wanted, and returns how many there were. What
-// was looked at is what is ended, whoever has its pid by then.
+// endMarked ends every process for which wanted returns true, and returns their number.
+// It ends exactly the process that it checked, even if the pid is reused.
 func endMarked(wanted func(pid int, marker string) bool) int {
 	ended := 0
 	eachMarked(func(pid int, marker string) {
@@ -70,10 +71,10 @@ func endMarked(wanted func(pid int, marker string) bool) int {
 	return ended
 }
 
-// kill ends a process if, once it is held, it is still the one that is meant.
+// kill ends a process if it is still the intended one after a descriptor for it is open.
 func kill(pid int, isMeant func() bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil { // gone, or a system without these descriptors
+	if err != nil { // gone, or the system has no pidfds
 		return isMeant() && unix.Kill(pid, unix.SIGKILL) == nil
 	}
 	defer unix.Close(fd)
@@ -97,7 +98,7 @@ func eachMarked(do func(pid int, marker string)) {
 			bare = append(bare, pid)
 		}
 	}
-	for range 3 { // a process that is just becoming another program has no environment for a moment
+	for range 3 { // during exec, a process briefly has no environment
 		if len(bare) == 0 {
 			return
 		}
@@ -119,12 +120,12 @@ func isBare(pid int) bool {
 	if err != nil || len(environ) > 0 {
 		return false
 	}
-	_, err = os.Readlink(dir + "/exe") // the kernel's own have none
+	_, err = os.Readlink(dir + "/exe") // kernel threads have none
 	return err == nil
 }
 
-// carries reports whether a process has this marker. A process that is just becoming
-// another program has no environment for a moment, so it is read again.
+// carries reports whether a process has this marker. During exec, a process briefly has
+// no environment, so carries retries.
 func carries(pid int, marker string) bool {
 	for range 20 {
 		if found := markerOf(pid); found != "" {
@@ -135,11 +136,11 @@ func carries(pid int, marker string) bool {
 	return false
 }
 
-// place is where our pids mean something: this boot of the system, and this namespace
-// of pids, which each container has of its own.
+// place identifies the scope of our pids: this boot of the system and this pid
+// namespace, of which each container has its own.
 var place = sync.OnceValue(func() string { return placeOf(os.Getpid()) })
 
-// placeOf is place for another process; "" where it may not be looked at.
+// placeOf returns the place of another process; "" if access is denied.
 func placeOf(pid int) string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -152,7 +153,7 @@ func placeOf(pid int) string {
 	return string(bytes.TrimSpace(boot)) + "." + strings.Trim(strings.TrimPrefix(namespace, "pid:"), "[]")
 }
 
-// markerOf reads the marker from a process's environment; "" when it has none.
+// markerOf reads the marker from a process's environment; "" if it has none.
 func markerOf(pid int) string {
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {

@@ -2,11 +2,11 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// kernel shows what the kernel tells of itself. /proc is the sandbox's own, with its own
-// processes, but what lies beside them is the machine's, and its owner may write it without
-// any capability: that is root, if the server runs as root. So all of it is read-only. Of
-// /sys, only those parts are there that tell how many processors and how much memory a
-// program may use.
+// kernel mounts the kernel's own file systems. /proc is the sandbox's own, with its own
+// processes, but its other files belong to the machine, and their owner may write them
+// without any capability. The owner is root, which matters if the server runs as root, so
+// all of /proc is read-only. Of /sys, only the parts are mounted that show how many
+// processors and how much memory a program may use.
 func (m mounts) kernel() {
 	m["/proc"] = []string{"--proc", "/proc", "--remount-ro", "/proc"}
 	delete(m, "/sys")
@@ -20,6 +20,6 @@ func (m mounts) kernel() {
 	}
 }
 
-// aboutOthers are files of /proc that tell of processes outside of the sandbox. Each costs a
+// aboutOthers are files of /proc that reveal processes outside the sandbox. Each costs a
 // mount, so no others are covered.
 var aboutOthers = []string{"/proc/keys", "/proc/timer_list"}

@@ -10,28 +10,28 @@ import (
 	"syscall"
 )
 
-// instance tells a process from a later one with its pid.
+// instance distinguishes a process from a later one with the same pid.
 type instance struct {
 	PID int `json:"pid"`
 	// Started is its StartTime.
 	Started string `json:"started"`
 }
 
-// lives reports whether the process is still there.
+// lives reports whether the process still exists.
 func (i instance) lives() bool { return i.PID > 1 && i.Started != "" && StartTime(i.PID) == i.Started }
 
-// leader is the first process of a sandbox: its end ends everything in there, and it leads
-// the program's process group. bubblewrap, which is what we start, only waits for it. The
-// zero leader is that of a program that runs outside of a sandbox.
+// leader is the first process of a sandbox: its end ends everything in the sandbox, and it
+// leads the program's process group. We start bubblewrap, which only waits for the leader.
+// The zero leader is that of a program outside a sandbox.
 type leader struct{ instance }
 
-// start starts a command in a room, and returns the leader of its sandbox, if it has one,
+// start starts a command in a room. It returns the leader of its sandbox, if it has one,
 // and its doors.
 func (s Sandbox) start(cmd *exec.Cmd, marker string, doors []Door) (leader, []net.Listener, error) {
 	return s.launch(cmd, doors, func() error { return running.start(cmd, marker) }, func() { _ = running.wait(cmd) })
 }
 
-// launch begins a command, which wait waits for if it cannot go on.
+// launch starts a command with begin, and waits for it with wait if it cannot continue.
 func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait func()) (l leader, listeners []net.Listener, err error) {
 	if !s.InForce() {
 		return leader{}, nil, begin()
@@ -81,7 +81,7 @@ func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait fu
 	}
 	switch {
 	case errors.Is(err, errNotThere), err != nil && !l.lives():
-		return l, nil, nil // who waits for it learns why
+		return l, nil, nil // the caller that waits for it learns why
 	case err != nil:
 		group{cmd.Process.Pid, l}.kill()
 		wait()
@@ -90,7 +90,7 @@ func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait fu
 	return l, listeners, nil
 }
 
-// readLeader reads what bubblewrap says of the leader. The zero leader is returned if
+// readLeader reads bubblewrap's report about the leader. It returns the zero leader if
 // either has ended already.
 func readLeader(info io.Reader) leader {
 	var said struct {
@@ -106,7 +106,7 @@ func readLeader(info io.Reader) leader {
 	return l
 }
 
-// end ends everything in the sandbox, and returns when nothing is left of it.
+// end ends everything in the sandbox, and returns when all of it has ended.
 func (l leader) end() {
 	if l.lives() {
 		_ = syscall.Kill(l.PID, syscall.SIGKILL)

@@ -17,16 +17,16 @@ import (
 	"ringback/test/harness"
 )
 
-// limits are what the programs of these tests may take.
+// limits are the resource limits of the programs in these tests.
 var limits = limit.Limits{Memory: 256 * limit.MiB, Processes: 32, FileSize: limit.MiB}
 
-// How a program meets its limits, in a sandbox and without one, and what is said of it.
+// A program reaches its limits, in a sandbox and without one, and the limit is reported.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	for name, c := range map[string]struct {
 		script string
-		limit  string // of what is said; "" for nothing
+		limit  string // part of the report; "" for none
 	}{
 		"small files":                  {"for i in 1 2 3; do head -c 1000000 /dev/zero > f$i; done", ""},
 		"a large file":                 {"head -c 1048577 /dev/zero > f", "1 MiB (file_size"},
@@ -58,8 +58,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// asOrdinary runs a test of this program as a user who is bound by the number of
-// processes, which root is not.
+// asOrdinary runs a test of this program as an ordinary user, because the process limit
+// does not apply to root.
 func asOrdinary(t *testing.T) (again bool) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -89,8 +89,8 @@ func asOrdinary(t *testing.T) (again bool) {
 	return true
 }
 
-// A program that starts more and more of itself is bounded in a sandbox; what else its
-// user runs is not counted.
+// A program that keeps starting itself is limited in a sandbox; other processes of its
+// user are not counted.
 func TestProcessesAreLimited(t *testing.T) {
 	t.Parallel()
 	if asOrdinary(t) {
@@ -115,7 +115,7 @@ func TestProcessesAreLimited(t *testing.T) {
 			if err != nil || !strings.Contains(ended.Limit, c.limit) || c.limit == "" && ended.Code != 0 {
 				t.Errorf("got %+v, %v, want %q", ended, err, c.limit)
 			}
-			if n, err := strconv.Atoi(strings.TrimSpace(ended.Stdout)); err == nil && n > 33 { // and ls itself
+			if n, err := strconv.Atoi(strings.TrimSpace(ended.Stdout)); err == nil && n > 33 { // including ls itself
 				t.Errorf("%d processes at once", n)
 			}
 		})
@@ -137,8 +137,8 @@ func TestProcessesAreNotLimitedWithoutASandbox(t *testing.T) {
 	}
 }
 
-// A program of a turn is found again by its marker and its start, whatever it was before
-// it was limited.
+// A program of a turn is found again by its marker and its start time, although a shell
+// set its limits first.
 func TestALimitedProcessIsAdopted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -164,7 +164,7 @@ func TestALimitedProcessIsAdopted(t *testing.T) {
 	}
 }
 
-// What already limits the server is neither raised nor in the way.
+// The server's own limits are neither raised nor an obstacle.
 func TestLimitsOfTheServerStay(t *testing.T) {
 	t.Parallel()
 	for server, want := range map[string]string{

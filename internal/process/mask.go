@@ -11,32 +11,33 @@ import (
 	"syscall"
 )
 
-// Masks are files and directories that programs in a room may not reach, though they lie
-// in what it shows.
+// Masks are files and directories that programs in a room may not access, although the
+// room shows the directories that contain them.
 type Masks struct {
-	// Unreadable are covered by one that is empty and that nobody may open. Unwritable can
-	// be read, and neither be written, moved nor removed.
+	// Unreadable paths are covered by an empty file or directory that cannot be opened.
+	// Unwritable paths can be read, but not written, moved or removed.
 	Unreadable, Unwritable []string
 	// Covers is a directory that CoversIn has prepared.
 	Covers string
 }
 
-// Forbidden says which files are to be masked.
+// Forbidden reports which files are to be masked.
 type Forbidden interface {
 	Unreadable(path string) bool
 	Unwritable(path string) bool
 }
 
-// The most that is looked through and masked. A hundred thousand files take some 0.2 s, ten
-// masks 5 ms of each start and a hundred 0.1 s: bubblewrap takes longer for each further one.
+// The most files that are searched and masked. Searching a hundred thousand files takes about
+// 0.2 s. Ten masks add 5 ms to each start, and a hundred add 0.1 s: bubblewrap takes longer
+// for each further one.
 const (
 	mostLookedAt = 500_000
 	mostMasks    = 250
 )
 
-// FindMasks looks through a job's own directory, and through others, for what is forbidden,
-// by the names that it has there and by other names of the same files. What a job makes
-// later is its own. The error says what stands in the way: nothing may run then.
+// FindMasks searches a job's own directory, and others, for forbidden files, by their names
+// there and by other names of the same files. Files that a job creates later are its own.
+// If the search fails, nothing may run.
 func FindMasks(dir string, others []string, forbidden Forbidden) (Masks, error) {
 	s := maskSearch{forbidden: forbidden, dir: dir, dirs: []string{dir}, inodes: map[inode]bool{}}
 	if err := s.walk(dir, dir); err != nil {
@@ -60,23 +61,22 @@ func FindMasks(dir string, others []string, forbidden Forbidden) (Masks, error) 
 	return s.found, nil
 }
 
-// ofSystem are directories without which nothing runs: of these, no more than parts are
-// looked through.
+// ofSystem are directories that every program needs: only parts of them are searched.
 var ofSystem = []string{"/", "/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/run", "/sbin", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/sbin", "/var"}
 
 func isOfSystem(dir string) bool {
 	return slices.Contains(ofSystem, dir) || within("/proc", dir) || within("/sys", dir) || within("/dev", dir)
 }
 
-// within reports whether a place is a directory or lies in it.
+// within reports whether a path is a directory or below it.
 func within(dir, place string) bool {
 	return place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// maskSearch is a search for what is to be masked.
+// maskSearch is a search for files to mask.
 type maskSearch struct {
 	forbidden Forbidden
-	// dir is the job's own directory, dirs are all that are looked through.
+	// dir is the job's own directory; dirs are all searched directories.
 	dir    string
 	dirs   []string
 	found  Masks
@@ -87,11 +87,11 @@ type maskSearch struct {
 
 type inode struct{ device, number uint64 }
 
-// walk looks through a directory, which rules may name otherwise: a link leads to it.
+// walk searches a directory. named is its name in the rules, which may be a link to it.
 func (s *maskSearch) walk(dir, named string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist), err != nil && !within(s.dir, path): // nor can the job look there
+		case errors.Is(err, fs.ErrNotExist), err != nil && !within(s.dir, path): // the job cannot search there either
 			return nil
 		case err != nil:
 			return notLookedFor(err)
@@ -117,7 +117,8 @@ func notLookedFor(err error) error {
 	return fmt.Errorf("what the kind's deny rules forbid cannot be looked for: %w", err)
 }
 
-// freeze notes what is unwritable: of a link, what it leads to in the same directories.
+// freeze records an unwritable path. For a link, it records the target, if it is in a
+// searched directory.
 func (s *maskSearch) freeze(path string) error {
 	target, err := filepath.EvalSymlinks(path)
 	frozen := s.found.Unwritable
@@ -127,7 +128,7 @@ func (s *maskSearch) freeze(path string) error {
 	return s.add(&s.found.Unwritable, target)
 }
 
-// mask notes what is unreadable: of a link, what it leads to.
+// mask records an unreadable path. For a link, it records the target.
 func (s *maskSearch) mask(path string, entry fs.DirEntry) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
@@ -143,7 +144,7 @@ func (s *maskSearch) mask(path string, entry fs.DirEntry) error {
 	case err != nil:
 		return err
 	case info.IsDir() && target != path && !s.holds(target), !info.IsDir() && !info.Mode().IsRegular():
-		return nil // it is a part of the system
+		return nil // part of the system
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() && stat.Nlink > 1 {
 		s.inodes[inode{uint64(stat.Dev), stat.Ino}] = true //nolint:unconvert // it differs by system
@@ -154,7 +155,7 @@ func (s *maskSearch) mask(path string, entry fs.DirEntry) error {
 	return fs.SkipDir
 }
 
-// holds reports whether a place lies within a directory that is looked through.
+// holds reports whether a path is in a searched directory.
 func (s *maskSearch) holds(place string) bool {
 	return slices.ContainsFunc(s.dirs, func(dir string) bool { return within(dir, place) && place != dir })
 }
@@ -194,7 +195,7 @@ func (s *maskSearch) otherNames() error {
 	return nil
 }
 
-// CoversIn prepares, in a directory of the server's, what covers unreadable places.
+// CoversIn prepares, in a directory of the server's, the covers of unreadable paths.
 func CoversIn(dir string) (string, error) {
 	covers := filepath.Join(dir, "covers")
 	if err := os.MkdirAll(covers, 0o700); err != nil {
@@ -213,11 +214,11 @@ func CoversIn(dir string) (string, error) {
 	return covers, file.Close()
 }
 
-// ownPrograms are what the CLI itself runs on, so that they are never masked.
+// ownPrograms are programs that the CLI itself needs, so they are never masked.
 var ownPrograms = []string{"sh", "bash", "dash", "zsh", "env", "node", "bun", "claude"}
 
-// isVersionOf reports whether a file is a program by its name, as python3.12 is python3 and
-// x86_64-linux-gnu-gcc-13 is gcc.
+// isVersionOf reports whether a file is a version of the named program, as python3.12 is of
+// python3 and x86_64-linux-gnu-gcc-13 of gcc.
 func isVersionOf(name, file string) bool {
 	for at := range len(file) {
 		rest, ok := strings.CutPrefix(file[at:], name)
@@ -228,8 +229,8 @@ func isVersionOf(name, file string) bool {
 	return false
 }
 
-// ProgramFiles are the files of programs on a PATH and in the usual places. A link to a
-// program of another name, such as busybox, is none: what it leads to is other programs, too.
+// ProgramFiles returns the files of programs on a PATH and in the usual directories. It skips
+// a link to a program of another name, such as busybox: that file is other programs, too.
 func ProgramFiles(names []string, path string) (files []string) {
 	for _, name := range names {
 		if slices.Contains(ownPrograms, name) {
@@ -248,7 +249,7 @@ func ProgramFiles(names []string, path string) (files []string) {
 	return files
 }
 
-// mask covers what is forbidden, where the room shows it.
+// mask covers what is forbidden if the room shows it.
 func (m mounts) mask(masks Masks) {
 	for _, place := range masks.Unwritable {
 		if !m.hides(place) {

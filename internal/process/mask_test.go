@@ -13,7 +13,7 @@ import (
 	"ringback/internal/process"
 )
 
-// forbids are places that may not be read, or written, by the end of their path.
+// forbids are paths that may not be read, or written, by their suffix.
 type forbids struct{ unreadable, unwritable []string }
 
 func endsWithAny(path string, ends []string) bool {
@@ -23,7 +23,7 @@ func endsWithAny(path string, ends []string) bool {
 func (f forbids) Unreadable(path string) bool { return endsWithAny(path, f.unreadable) }
 func (f forbids) Unwritable(path string) bool { return endsWithAny(path, f.unwritable) }
 
-// tree makes files in a directory, and links where a name says "link -> target".
+// tree creates files in a directory, and a link for a name of the form "link -> target".
 func tree(t testing.TB, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -43,7 +43,7 @@ func tree(t testing.TB, dir string, names ...string) {
 	}
 }
 
-// masksFor finds what a room is to mask, and how it is covered.
+// masksFor returns the masks of a room, with their covers.
 func masksFor(t testing.TB, dir string, f forbids, others ...string) process.Masks {
 	t.Helper()
 	masks, err := process.FindMasks(dir, others, f)
@@ -56,7 +56,7 @@ func masksFor(t testing.TB, dir string, f forbids, others ...string) process.Mas
 	return masks
 }
 
-// What is forbidden is not there, by whatever name, program or way it is asked for.
+// Forbidden files are not accessible, under any name, from any program, by any path.
 func TestWhatIsForbiddenIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -104,7 +104,7 @@ func TestWhatIsForbiddenIsNotThere(t *testing.T) {
 
 func TestWhatCannotBeMaskedDoesNotStart(t *testing.T) {
 	t.Parallel()
-	if os.Getuid() != 0 { // root looks into everything
+	if os.Getuid() != 0 { // root can read everything
 		dir := t.TempDir()
 		tree(t, dir, "locked/.env")
 		if err := os.Chmod(filepath.Join(dir, "locked"), 0); err != nil {
@@ -124,7 +124,7 @@ func TestWhatCannotBeMaskedDoesNotStart(t *testing.T) {
 	}
 }
 
-// Places that rules name through a link, or outside, are found; parts of the system are not.
+// Paths that rules name through a link, or outside, are found; parts of the system are not.
 func TestWhereForbiddenFilesAreLookedFor(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
@@ -144,7 +144,7 @@ func TestWhichProgramsAreMasked(t *testing.T) {
 	dir := t.TempDir()
 	tree(t, dir, "bin/tool", "bin/busybox", "bin/applet -> busybox", "else/linked", "bin/linked -> ../else/linked", "bin/sh", "bin/py3.12", "bin/py3 -> py3.12", "bin/x86-gcc-13", "bin/gcc -> x86-gcc-13", "bin/coreutils", "bin/ls -> coreutils")
 	got := process.ProgramFiles([]string{"tool", "applet", "linked", "sh", "missing-program", "py3", "gcc", "ls"}, filepath.Join(dir, "bin")+":/nowhere")
-	here := func(files []string) []string { // and not those of this machine
+	here := func(files []string) []string { // without those of this machine
 		return slices.DeleteFunc(files, func(file string) bool { return !strings.HasPrefix(file, dir) })
 	}
 	if diff := cmp.Diff([]string{filepath.Join(dir, "bin/tool"), filepath.Join(dir, "else/linked"), filepath.Join(dir, "bin/py3.12"), filepath.Join(dir, "bin/x86-gcc-13")}, here(got)); diff != "" {

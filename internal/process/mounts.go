@@ -12,26 +12,26 @@ import (
 	"strings"
 )
 
-// mounts are bubblewrap's arguments that make a place, by the place. For each file, the
-// nearest place above it counts.
+// mounts maps paths to the bubblewrap arguments that create them. For each file, the
+// nearest entry above it applies.
 type mounts map[string][]string
 
-// tmpfsSize is how many bytes fit into an empty directory, which is kept in memory.
+// tmpfsSize is the capacity of an empty directory, which is kept in memory, in bytes.
 const tmpfsSize = 1 << 30
 
-// root shows the directories at the top, part by part, read-only. A bind of all at once would
-// take what is mounted below /run along, which is hidden anyway, and fail where some of it
-// (the namespaces of networks, the rooms of other containers) went away at that moment.
-// An empty directory is made anew, which takes less time than a bind.
+// root shows the top-level directories one by one, read-only. A bind of "/" would include the
+// mounts below /run, which is hidden anyway, and fail if one of them (network namespaces,
+// root file systems of other containers) disappeared at that moment. An empty directory is
+// created instead of bound, which is faster.
 func (m mounts) root() {
 	entries, err := os.ReadDir("/")
 	if err != nil {
-		return // FindSandbox says that nothing runs then
+		return // FindSandbox then reports that nothing runs
 	}
 	for _, entry := range entries {
 		place := "/" + entry.Name()
 		if entry.Type().IsRegular() {
-			continue // left by installers, and a mount for each would cost a tenth of a millisecond
+			continue // left by installers; each mount would cost a tenth of a millisecond
 		}
 		if to, err := os.Readlink(place); err == nil {
 			m[place] = []string{"--symlink", to, place}
@@ -44,7 +44,7 @@ func (m mounts) root() {
 	m["/"] = []string{"--remount-ro", "/"}
 }
 
-// isEmpty reports whether a directory can be read and holds nothing.
+// isEmpty reports whether a directory is readable and empty.
 func isEmpty(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -55,8 +55,9 @@ func isEmpty(dir string) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// empty puts an empty directory in place of one. All may write there, for the user of the jobs
-// may be another one than who makes it; what only its owner may remove is in temporary ones.
+// empty replaces a directory with an empty one. All users may write there, because the user of
+// the jobs may not be the one that creates it. In temporary directories, only a file's owner
+// may remove it.
 func (m mounts) empty(place string) {
 	place = resolved(place)
 	if info, err := os.Stat(place); err == nil && info.IsDir() && place != "/" {
@@ -71,13 +72,13 @@ func (m mounts) empty(place string) {
 // temporary are directories for temporary files.
 var temporary = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
-// bind puts something there, by one of bubblewrap's options.
+// bind mounts source at a path, with one of bubblewrap's options.
 func (m mounts) bind(option, source, place string) {
 	place = resolved(place)
 	m[place] = []string{option, resolved(source), place}
 }
 
-// args are the arguments, in an order in which no place hides one within it.
+// args returns the arguments, in an order in which no mount hides another one below it.
 func (m mounts) args() (all []string) {
 	made := map[string]bool{}
 	for _, place := range slices.Sorted(maps.Keys(m)) {
@@ -86,11 +87,11 @@ func (m mounts) args() (all []string) {
 			all = append(all, m[place]...)
 		}
 	}
-	return append(all, m["/"]...) // what is to be in it has to be there before
+	return append(all, m["/"]...) // the mount points in it must exist before it becomes read-only
 }
 
-// way makes the directories that lead to a place through an empty one. bubblewrap would make
-// them for whom it runs as alone.
+// way creates the directories that lead to a path through an empty one. bubblewrap would
+// create them for its own user only.
 func (m mounts) way(dir string, made map[string]bool) []string {
 	if _, ok := m[dir]; ok || made[dir] || !m.hides(dir) {
 		return nil
@@ -99,9 +100,9 @@ func (m mounts) way(dir string, made map[string]bool) []string {
 	return append(m.way(filepath.Dir(dir), made), "--perms", "0777", "--dir", dir)
 }
 
-// program shows a program where it would be hidden, with what lies beside it: a script
-// may need its package. A link to it stays one. It returns the name by which the program is
-// found in the sandbox: a link on the way to its directory may not be there.
+// program shows a program if it would be hidden, together with its directory: a script may
+// need its package. A link to it remains a link. It returns the program's name in the
+// sandbox: a link on the way to its directory may not exist there.
 func (m mounts) program(name string) string {
 	found, err := exec.LookPath(name)
 	if err != nil || !filepath.IsAbs(found) {
@@ -111,7 +112,7 @@ func (m mounts) program(name string) string {
 	file := resolved(found)
 	if dir := filepath.Dir(file); m.hides(file) {
 		if m.holdsHidden(dir) {
-			dir = file // the home itself, or the like
+			dir = file // the home itself, for example
 		}
 		m[dir] = []string{"--ro-bind", dir, dir}
 	}
@@ -124,7 +125,7 @@ func (m mounts) program(name string) string {
 	return name
 }
 
-// hides reports whether something lies within an empty directory.
+// hides reports whether a path is below an emptied directory.
 func (m mounts) hides(file string) bool {
 	for dir := file; ; dir = filepath.Dir(dir) {
 		if words, ok := m[dir]; ok {
@@ -136,7 +137,7 @@ func (m mounts) hides(file string) bool {
 	}
 }
 
-// holdsHidden reports whether a directory is, or holds, one that is emptied.
+// holdsHidden reports whether a directory is emptied or contains one that is.
 func (m mounts) holdsHidden(dir string) bool {
 	for place, words := range m {
 		if slices.Contains(words, "--tmpfs") && (place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/")) {
@@ -146,20 +147,20 @@ func (m mounts) holdsHidden(dir string) bool {
 	return false
 }
 
-// homeTools are what a home holds of programs, without credentials.
+// homeTools are the directories of a home that contain programs and no credentials.
 var homeTools = []string{
 	".asdf", ".bun/bin", ".cargo/bin", ".deno/bin", ".local/bin", ".local/lib", ".local/share/claude", ".local/share/mise",
 	".nvm", ".pyenv", ".rustup", ".sdkman", ".volta", "go/bin", "sdk",
 }
 
-// homeCaches are where package managers and compilers keep what they have fetched and
-// built.
+// homeCaches are the directories in which package managers and compilers keep downloads
+// and builds.
 var homeCaches = []string{
 	".cache", ".cargo/git", ".cargo/registry", ".gradle", ".ivy2", ".local/share/pnpm", ".m2", ".npm", ".nuget", ".yarn", "go/pkg",
 }
 
-// home leaves programs of a home directory, and puts caches into it. One that is not
-// there, as accounts of services have it, holds nothing and takes nothing.
+// home empties a home directory except for its programs, and adds the caches. A home
+// that does not exist, as for service accounts, needs neither.
 func (m mounts) home(home, caches string) {
 	if info, err := os.Stat(home); err != nil || !info.IsDir() || resolved(home) == "/" {
 		return
@@ -174,12 +175,11 @@ func (m mounts) home(home, caches string) {
 	m.caches(home, caches)
 }
 
-// cachesPlace is where the caches of a job are seen in a sandbox.
+// cachesPlace is the path of a job's caches in a sandbox.
 const cachesPlace = "/run/ringback/caches"
 
-// caches shows one directory, to which links in the home lead: a mount for each cache would
-// take most of the time that a sandbox takes to start. Nothing here follows what a job
-// makes of them.
+// caches mounts one directory and links to it from the home: a mount for each cache would
+// take most of the sandbox's start time. Nothing here follows links that a job puts there.
 func (m mounts) caches(home, dir string) {
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return
@@ -192,7 +192,7 @@ func (m mounts) caches(home, dir string) {
 	m[cachesPlace] = []string{"--bind", resolved(dir), cachesPlace}
 	for _, name := range homeCaches {
 		kept, place := strings.ReplaceAll(name, "/", "-"), filepath.Join(resolved(home), name)
-		_ = root.Mkdir(kept, 0o700) // else it is there, or a job has put something else there
+		_ = root.Mkdir(kept, 0o700) // if it fails, it exists already, or a job has put something else there
 		m[place] = []string{"--symlink", filepath.Join(cachesPlace, kept), place}
 	}
 }

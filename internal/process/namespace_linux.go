@@ -19,13 +19,13 @@ import (
 // errOurNetwork is returned for a process that shares our network.
 var errOurNetwork = errors.New("the sandbox has no network of its own")
 
-// listenIn listens at ports of 127.0.0.1 in the network namespace of another process.
+// listenIn listens on ports of 127.0.0.1 in the network namespace of another process.
 //
-// A process enters a user namespace only while it has one thread, and nobody but root
-// enters a network without its user namespace. So a process of its own does that, which
-// lives for some fifty microseconds: it shares our memory and our table of descriptors, and
-// the sockets that it makes are ours. Nothing runs in the sandbox for it, and it is done
-// again in the same way when another server adopts the sandbox.
+// Only a single-threaded process can enter a user namespace, and only root can enter a
+// network namespace without its user namespace. So a separate process does that, which
+// lives for about fifty microseconds. It shares our memory and our descriptor table, so the
+// sockets that it creates are ours. Nothing runs in the sandbox for it, and another server
+// repeats it the same way when it adopts the sandbox.
 func listenIn(pid int, ports []uint16) (listeners []net.Listener, err error) {
 	network, err := os.Open("/proc/" + strconv.Itoa(pid) + "/ns/net")
 	if err != nil {
@@ -59,7 +59,7 @@ func listenIn(pid int, ports []uint16) (listeners []net.Listener, err error) {
 	return listenersOf(steps, do(steps))
 }
 
-// networkOrder is a port as the system wants it.
+// networkOrder returns a port in network byte order.
 func networkOrder(port uint16) uint16 {
 	return binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, port))
 }
@@ -67,51 +67,52 @@ func networkOrder(port uint16) uint16 {
 // getUserNamespace is NS_GET_USERNS of the kernel.
 const getUserNamespace = 0xb701
 
-// step is a system call that spawn's process makes. spawn knows where its fields lie.
+// step is a system call that the process of spawn makes. spawn depends on the offsets of its
+// fields.
 type step struct {
 	trap uintptr
 	args [5]uintptr
-	// result is what the call returned; notMade if there was none.
+	// result is the result of the call; notMade if it was not made.
 	result int
 }
 
 // notMade is an error that no system call returns.
 const notMade = -4095
 
-// theSocket stands for the socket that was made last.
+// theSocket stands for the most recent socket.
 const theSocket = ^uintptr(0)
 
-// spawn starts a process that shares our memory and descriptors, makes these system calls
-// until one fails, and ends. It returns then, and what it returns is the process, or below 0 an
-// error. The calls run without Go: nothing in them may use the stack, or allocate.
+// spawn starts a process that shares our memory and descriptors, makes these system calls until
+// one fails, and ends. It then returns the pid, or a negative error number. The calls run
+// without Go: they may neither use the stack nor allocate.
 //
 //go:noescape
 func spawn(steps *step, n int) (pid int)
 
 var yes uint32 = 1
 
-// backlog is how many connections wait at a door.
+// backlog limits the connections that wait at a door.
 const backlog = 128
 
-// listening are the steps by which a socket comes to listen.
+// listening returns the steps that create a listening socket.
 func listening(at *unix.RawSockaddrInet4) []step {
 	return []step{
 		{trap: unix.SYS_SOCKET, args: [5]uintptr{unix.AF_INET, unix.SOCK_STREAM | unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK}},
-		// The last connections of a server before us may just be ending.
+		// The last connections of an earlier server may just be closing.
 		{trap: unix.SYS_SETSOCKOPT, args: [5]uintptr{theSocket, unix.SOL_SOCKET, unix.SO_REUSEADDR, uintptr(unsafe.Pointer(&yes)), unsafe.Sizeof(yes)}}, //nolint:gosec // a variable of the package stays where it is
 		{trap: unix.SYS_BIND, args: [5]uintptr{theSocket, uintptr(unsafe.Pointer(at)), unix.SizeofSockaddrInet4}},                                       //nolint:gosec // the caller has pinned it
 		{trap: unix.SYS_LISTEN, args: [5]uintptr{theSocket, backlog}},
 	}
 }
 
-// do has the steps done, and returns why one of them failed.
+// do executes the steps, and returns the error of the one that failed.
 func do(steps []step) error {
 	for i := range steps {
 		steps[i].result = notMade
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// A signal's handler would run in memory that both share.
+	// A signal handler would run in memory that both share.
 	var all, before unix.Sigset_t
 	for i := range all.Val {
 		all.Val[i] = ^all.Val[i]
@@ -139,13 +140,13 @@ func do(steps []step) error {
 	return nil
 }
 
-// name is the system call of a step.
+// name returns the name of a step's system call.
 func (s step) name() string {
 	names := map[uintptr]string{unix.SYS_SETNS: "setns", unix.SYS_SOCKET: "socket", unix.SYS_SETSOCKOPT: "setsockopt", unix.SYS_BIND: "bind", unix.SYS_LISTEN: "listen"}
 	return names[s.trap]
 }
 
-// listenersOf makes listeners of the sockets. Where something failed, none is left open.
+// listenersOf creates listeners from the sockets. If anything fails, it closes all of them.
 func listenersOf(steps []step, err error) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, s := range steps {
@@ -168,7 +169,7 @@ func listenersOf(steps []step, err error) ([]net.Listener, error) {
 	return all, nil
 }
 
-// isOurNamespace reports whether a descriptor of a namespace is that of our own.
+// isOurNamespace reports whether a descriptor refers to our own namespace.
 func isOurNamespace(fd uintptr, name string) (bool, error) {
 	var theirs, ours unix.Stat_t
 	if err := unix.Fstat(int(fd), &theirs); err != nil {

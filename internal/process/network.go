@@ -12,20 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Network is a room's way out. A room has a network of its own, in which nothing is but
-// these doors.
+// Network is a room's network access. A room has its own network, which contains
+// nothing but these doors.
 type Network struct {
 	Doors []Door
-	// Env tells programs where the doors are; it replaces what they would have.
+	// Env points programs to the doors; it overrides their own variables.
 	Env []string
 }
 
-// Door is a port of 127.0.0.1 in a room's own network. Who calls there is known by the
-// door: nobody outside of the room can. A port below 1024 cannot be taken by what runs in
-// the room while no server listens.
+// Door is a port of 127.0.0.1 in a room's own network. The door identifies its callers,
+// because no process outside the room can reach it. Programs in the room cannot take a
+// port below 1024 while no server listens.
 type Door struct {
 	Port uint16
-	// Serve takes the connections until the listener is closed, in a goroutine of its own.
+	// Serve accepts connections until the listener is closed. It runs in its own goroutine.
 	Serve func(net.Listener)
 }
 
@@ -54,12 +54,12 @@ func closeAll[C io.Closer](all []C) {
 	}
 }
 
-// gate holds the first process of a room up until the doors are open. The process says by
-// it that it is there: before, nobody but root could look at its network.
+// gate stops the first process of a room until the doors are open. The process reports
+// through it that it has started: before that, only root could access its network.
 type gate struct{ ours, theirs *os.File }
 
-// passGate is what the first process does before it starts the program. It ends where the
-// server dies meanwhile, which has not noted it yet.
+// passGate is the script that the first process runs before it starts the program. It
+// exits if the server dies first, because the process is not recorded yet.
 var passGate = `printf . >&` + fdOf(gatePlace) + `; read -r _ <&` + fdOf(gatePlace) + ` || exit 1
 exec ` + fdOf(gatePlace) + `>&-
 `
@@ -69,7 +69,7 @@ func newGate() (gate, error) {
 	if err != nil {
 		return gate{}, err
 	}
-	err = unix.SetNonblock(ends[0], true) // so that waiting for it can have an end
+	err = unix.SetNonblock(ends[0], true) // so that a read can time out
 	g := gate{ours: os.NewFile(uintptr(ends[0]), "gate"), theirs: os.NewFile(uintptr(ends[1]), "gate")}
 	if err != nil {
 		g.close()
@@ -77,7 +77,7 @@ func newGate() (gate, error) {
 	return g, err
 }
 
-// closedPair is a pair of sockets that no other child inherits.
+// closedPair returns a pair of sockets that no other child inherits.
 func closedPair() ([2]int, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -94,10 +94,10 @@ func (g gate) close() {
 	_ = g.theirs.Close()
 }
 
-// maxGate bounds how long the first process of a room may take to be there.
+// maxGate limits how long the first process of a room may take to start.
 const maxGate = 30 * time.Second
 
-// pass opens the doors of a room and lets its first process go on.
+// pass opens the doors of a room and lets its first process continue.
 func (g gate) pass(pid int, doors []Door) ([]net.Listener, error) {
 	_ = g.theirs.Close()
 	if err := g.ours.SetDeadline(time.Now().Add(maxGate)); err != nil {
@@ -117,5 +117,5 @@ func (g gate) pass(pid int, doors []Door) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// errNotThere is returned where a room ended before its program began: bubblewrap says why.
+// errNotThere is returned if a room ended before its program began; bubblewrap reports why.
 var errNotThere = errors.New("the sandbox has ended")

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// owner is the part of a marker that says which server a program belongs to: its pid,
-// when it started, and where that pid means something.
+// owner begins the marker of a program that belongs to a server: the server's pid, its
+// start time, and the scope of the pid.
 const owner = "of/"
 
-// placePrefix begins a place within a marker; those of earlier servers have none.
+// placePrefix begins a place within a marker; older servers wrote none.
 const placePrefix = "at:"
 
-// OwnMarker is the marker of a program that is to end with this server.
+// OwnMarker returns the marker of a program that is to end with this server.
 func OwnMarker(name string) string {
 	pid := os.Getpid()
 	return owner + strconv.Itoa(pid) + "/" + StartTime(pid) + "/" + placePrefix + place() + "/" + name
 }
 
-// EndOrphans ends the programs whose server has died. It returns how many there
-// were. Those of a server in another container are left alone: a pid there says nothing
-// here.
+// EndOrphans ends the programs of dead servers, and returns their number. It leaves
+// programs of a server in another container alone, because that server's pid has no
+// meaning here.
 func EndOrphans() int { return endMarked(isOrphan) }
 
 func isOrphan(pid int, marker string) bool {

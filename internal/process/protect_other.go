@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Protect forbids core dumps: only Linux can close a process to its own user.
+// Protect disables core dumps: only Linux can protect a process from its own user.
 func Protect() error {
 	if err := lower(unix.RLIMIT_CORE, 0); err != nil {
 		return fmt.Errorf("forbidding core dumps: %w", err)

@@ -2,6 +2,6 @@
 
 package process
 
-// Most of what a server starts is this program again: its race detector is set as the
-// server's own.
+// Most of the programs that a server starts are this program again: its race detector
+// needs the server's settings.
 func init() { Basics = append(Basics, "GORACE") }

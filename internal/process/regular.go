@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// errIrregular is a file that is none.
+// errIrregular is returned for anything but a regular file.
 var errIrregular = errors.New("it is no regular file")
 
-// OpenRegular opens a file that a job might have put something else in the place of: what
-// is a link, a pipe or a device is refused, and nothing waits for it.
+// OpenRegular opens a file that a job may have replaced: it refuses links, pipes and
+// devices, and does not block.
 func OpenRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -27,7 +27,7 @@ func OpenRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-// maxRecord is how long the record of a process may be, in bytes.
+// maxRecord limits the record of a process, in bytes.
 const maxRecord = 64 << 10
 
 func readRecord(path string) ([]byte, error) {

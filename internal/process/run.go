@@ -14,7 +14,7 @@ import (
 	"ringback/internal/limit"
 )
 
-// Command is a program to run to its end.
+// Command is a program that is run to its end.
 type Command struct {
 	// Args are the program and its arguments.
 	Args []string
@@ -25,35 +25,35 @@ type Command struct {
 	// Sandbox confines the program to Room.
 	Sandbox Sandbox
 	Room    Room
-	// Limits are what it may take, if Sandbox has a helper.
+	// Limits are its resource limits.
 	Limits limit.Limits
 	Stdin  []byte
-	// OutputLimit is how many bytes of each stream are kept, half of them from its
+	// OutputLimit limits the bytes that are kept of each stream, half of them from its
 	// beginning and half from its end; default 64 KiB.
 	OutputLimit int
-	// Line is told each line of standard output as it comes; may be nil.
+	// Line, if set, is called with each line of standard output as it arrives.
 	Line func(text string)
 }
 
-// Ended is how a program ended.
+// Ended describes how a program ended.
 type Ended struct {
-	// Code is its exit code; -1 when it was ended from outside.
+	// Code is its exit code; -1 if a signal ended it.
 	Code           int
 	Stdout, Stderr string
-	// LastLine is the last line of standard output that is not empty, whole.
+	// LastLine is the last non-empty line of standard output, in full.
 	LastLine string
-	// Limit says in words which of its limits the program reached, if it failed; "" for
-	// none.
+	// Limit describes the limit that a failed program has reached; "" for none.
 	Limit string
 	Took  time.Duration
 }
 
-// grace is how long a program that is told to end may take.
+// grace is the time that a program has to end after SIGTERM.
 const grace = 3 * time.Second
 
-// Run runs a program in a session of its own, and returns when it has ended. When
-// ctx ends, the whole group is ended, and so it is when the program leaves
-// children behind. Secrets among its variables are blanked out of what it prints. The error says why it could not be started, or is ctx's.
+// Run runs a program in its own session, and returns when it has ended. If ctx ends, Run ends the whole
+// process group; it also ends children that the program leaves behind. Secrets in the program's environment
+// are blanked out of its output. The error describes why the program could not be started, or is the cause of
+// ctx.
 func Run(ctx context.Context, c Command) (Ended, error) {
 	secrets := SecretsOf(c.Env)
 	out := &output{limit: c.OutputLimit, line: c.Line, secrets: secrets}
@@ -65,7 +65,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 		return Ended{Code: -1}, err
 	}
 	cmd.SysProcAttr = attributes()
-	cmd.WaitDelay = grace // children that keep the output open do not hold us up
+	cmd.WaitDelay = grace // children that keep the output open do not block us
 	// A program that is to end with us ends with the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -98,9 +98,9 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	return ended, err
 }
 
-// group is what a program's process group is signalled by.
+// group identifies a program's process group for signals.
 type group struct {
-	// pid is the process that we started: the program's own, or bubblewrap's.
+	// pid is the process that we started: the program itself, or bubblewrap.
 	pid    int
 	leader leader
 }
@@ -124,7 +124,7 @@ func (g group) kill() {
 	_ = syscall.Kill(-g.pid, syscall.SIGKILL)
 }
 
-// endWith ends the group when ctx ends before done: SIGTERM, then SIGKILL.
+// endWith ends the group if ctx ends before done: SIGTERM, then SIGKILL.
 func (g group) endWith(ctx context.Context, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -141,15 +141,15 @@ func (g group) endWith(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// output keeps the beginning and the end of what is written to it, without secrets.
+// output keeps the beginning and the end of the text written to it, without secrets.
 type output struct {
 	limit   int
 	line    func(string)
 	secrets Secrets
 
 	mu sync.Mutex
-	// tail is longer than what is shown of it by the longest secret: one that was cut in
-	// two would not be known.
+	// tail exceeds the part that is shown by the length of the longest secret: a secret
+	// that was cut in two could not be recognized.
 	head, tail []byte
 	total      int
 	partial    []byte
@@ -160,7 +160,7 @@ var _ io.Writer = (*output)(nil)
 
 const (
 	defaultLimit = 64 << 10
-	// maxLine bounds what a line without end may take.
+	// maxLine limits the memory for a line without end.
 	maxLine = 1 << 20
 )
 
@@ -222,7 +222,7 @@ func (o *output) last() string {
 
 func (o *output) hiddenLine() string { return string(bytes.TrimSpace(o.secrets.Hide(o.partial))) }
 
-// String is what was kept, with a line in the place of what was not.
+// String returns the kept text, with a line in place of the omitted part.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -78,7 +78,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	awaitGone(t, dir)
 }
 
-// awaitGone waits until the process whose pid was written down has ended.
+// awaitGone waits until the process with the recorded pid has ended.
 func awaitGone(t *testing.T, dir string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "pid"))

@@ -19,61 +19,61 @@ import (
 	"ringback/internal/limit"
 )
 
-// Sandbox runs programs by bubblewrap: with a network, processes, /tmp, /run, /dev and a
-// home of their own, a file system that they can only read, and nothing of the server's
-// directories but what a Room opens. It also sets their limits. The zero Sandbox sets
-// limits and confines nothing.
+// Sandbox runs programs in bubblewrap: with their own network, processes, /tmp, /run,
+// /dev and home, a read-only file system, and nothing of the server's directories except
+// what a Room opens. It also sets their limits. The zero Sandbox sets limits and
+// confines nothing.
 type Sandbox struct {
 	// bwrap is the path of bubblewrap; empty if nothing is confined.
 	bwrap string
-	// ownUsers is true if programs run in a user namespace of their own.
+	// ownUsers is true if programs run in their own user namespace.
 	ownUsers bool
-	// user is as whom programs run; 0 for the server's user. setpriv is the program that makes
-	// them that.
+	// user is the ID of the user that programs run as; 0 for the server's user. setpriv is the
+	// path of the program that switches to that user.
 	user    int
 	setpriv string
 	opts    SandboxOptions
-	// hidden are the directories of opts.Hidden without links on the way.
+	// hidden are the directories of opts.Hidden with links resolved.
 	hidden []string
 }
 
-// SandboxOptions say what a sandbox hides. All places are absolute paths.
+// SandboxOptions determine what a sandbox hides. All paths are absolute.
 type SandboxOptions struct {
-	// Home is the home directory of the server's user, of which only programs are left.
+	// Home is the home directory of the server's user; only its programs are shown.
 	Home string
-	// Hidden are directories, and HiddenFiles files, that nobody gets to see.
+	// Hidden are directories, and HiddenFiles files, that no program may see.
 	Hidden, HiddenFiles []string
-	// Path is the value of PATH: what lies in its directories can be run, but for those
-	// that hold a hidden one, such as the home itself.
+	// Path is the value of PATH: programs in its directories can be run, except in
+	// directories that contain a hidden one, such as the home itself.
 	Path string
-	// Readable are directories and files that everybody gets to see, wherever they lie.
+	// Readable are directories and files that every program may see, wherever they are.
 	Readable []string
 }
 
-// Room is what a program in a sandbox may reach.
+// Room contains everything that a program in a sandbox can access.
 type Room struct {
-	// Writable and Readable are directories or files that are there, though they lie
-	// in a place that is hidden.
+	// Writable and Readable are directories or files that are shown even below a hidden
+	// directory.
 	Writable, Readable []string
-	// Shown are files and directories to be read, by where they are seen.
+	// Shown maps paths in the sandbox to read-only files and directories.
 	Shown map[string]string
-	// Caches is a directory that keeps, from one program of a job to the next, what
-	// package managers put into their caches; empty for none.
+	// Caches is a directory that keeps the caches of package managers between the programs
+	// of a job; empty for none.
 	Caches string
-	// Masks are not to be reached, wherever they lie.
+	// Masks are not accessible, wherever they are.
 	Masks Masks
-	// Network is what it reaches; the zero one is nothing.
+	// Network is the room's network access; the zero Network reaches nothing.
 	Network Network
-	// Lent are directories or files of others that may be written. Unlike what is Writable,
-	// they stay their owners', who decide whether the user of the jobs may write there.
+	// Lent are other users' directories or files that may be written. Unlike Writable ones,
+	// they keep their owner, which decides whether the user of the jobs may write there.
 	Lent []string
-	// AsServer is for programs that read what only the server's user may read, and nothing
-	// that a job has written: they run as that user.
+	// AsServer runs a program as the server's user. It is for programs that read what only
+	// that user may read, and nothing that a job has written.
 	AsServer bool
 }
 
-// FindSandbox returns a sandbox. The error says why there is none here, and how to get
-// one.
+// FindSandbox returns a sandbox. If there is none, the error describes why, and how to
+// get one.
 func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	if runtime.GOOS != "linux" {
 		return Sandbox{}, errors.New("bubblewrap runs on Linux only: run the server on Linux, in a machine or a container")
@@ -91,13 +91,13 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	// Users are counted by user namespace. If the program has one of its own, its
-	// processes can be limited without counting the server's.
+	// Users are counted by user namespace. In its own namespace, the program's processes
+	// can be limited without counting the server's.
 	cmd := exec.CommandContext(ctx, "readlink", userNamespace)
 	cmd.Env, cmd.Dir = []string{"PATH=/usr/bin:/bin"}, "/"
 	var printed, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &errs
-	door := Door{Port: 1, Serve: func(net.Listener) {}} // so that it is known whether doors can be made
+	door := Door{Port: 1, Serve: func(net.Listener) {}} // tests whether doors can be opened
 	if err := s.RunBriefly(cmd, Room{Network: Network{Doors: []Door{door}}}, limit.Limits{}); err != nil {
 		reason := cmp.Or(string(bytes.TrimSpace(errs.Bytes())), err.Error())
 		return Sandbox{}, fmt.Errorf("bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)", reason)
@@ -107,7 +107,7 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	return s, nil
 }
 
-// userNamespace is a link that names the user namespace of the process that reads it.
+// userNamespace is a link that identifies the user namespace of the reading process.
 const userNamespace = "/proc/self/ns/user"
 
 // InForce reports whether programs are confined.
@@ -116,8 +116,8 @@ func (s Sandbox) InForce() bool { return s.bwrap != "" }
 // OtherUser reports whether programs run as another user than the server.
 func (s Sandbox) OtherUser() bool { return s.user != 0 }
 
-// confine makes cmd run in a room, within limits. It returns an error if there is no such
-// program.
+// confine makes cmd run in a room, within limits. It returns an error if the program does
+// not exist.
 func (s Sandbox) confine(cmd *exec.Cmd, room Room, l limit.Limits, options ...string) error {
 	if cmd.Err != nil {
 		return cmd.Err
@@ -131,7 +131,7 @@ func (s Sandbox) confine(cmd *exec.Cmd, room Room, l limit.Limits, options ...st
 		return nil
 	}
 	if limits := s.ulimit(l); limits != "" {
-		if _, err := exec.LookPath(cmd.Path); err != nil { // the shell's error would say less
+		if _, err := exec.LookPath(cmd.Path); err != nil { // the shell's error would be less specific
 			return err
 		}
 		cmd.Args = slices.Concat([]string{shell, "-c", limits + `exec "$@"`, shell, cmd.Path}, cmd.Args[1:])
@@ -140,22 +140,23 @@ func (s Sandbox) confine(cmd *exec.Cmd, room Room, l limit.Limits, options ...st
 	return nil
 }
 
-// shell is there on every system that the server runs on, and starts faster than anything
-// else.
+// shell exists on every system that the server runs on, and starts faster than any other
+// program.
 const shell = "/bin/sh"
 
-// leadSandbox is the script of the first process in a sandbox: it runs the program given
-// as its arguments, and ends with the program's exit code. Its end ends everything else in
-// the sandbox, by the system itself, whether or not the server is still there. What a shell
-// prints about a program that a signal has ended is not the program's output.
+// leadSandbox is the script of the first process in a sandbox: it runs the program given as
+// its arguments, and ends with the program's exit code. Then the system itself ends
+// everything else in the sandbox, even if the server is gone. The script discards the
+// shell's message about a program that a signal has ended, because that is not the
+// program's output.
 const leadSandbox = `command -v "$1" >/dev/null || { echo "$1: not found" >&2; exit 127; }
 exec 3>&2 2>/dev/null
 (exec "$@") 2>&3 3>&-
 exit $?`
 
-// RunBriefly runs a command to its end in a room. It is for many short programs one after
-// another, such as git: the command ends with this server, and as soon as its context does.
-// If nothing is confined, there is no room, and there are no limits.
+// RunBriefly runs a command to its end in a room. It is for many short programs in a row,
+// such as git: the command ends with this server, and immediately with its context. If
+// nothing is confined, room and limits are ignored.
 func (s Sandbox) RunBriefly(cmd *exec.Cmd, room Room, l limit.Limits) error {
 	if !s.InForce() {
 		return cmd.Run()
@@ -164,7 +165,7 @@ func (s Sandbox) RunBriefly(cmd *exec.Cmd, room Room, l limit.Limits) error {
 		return err
 	}
 	cmd.SysProcAttr = endsWithParent()
-	runtime.LockOSThread() // what ends with its parent ends with the thread that started it
+	runtime.LockOSThread() // the command ends with the thread that started it
 	defer runtime.UnlockOSThread()
 	_, listeners, err := s.launch(cmd, room.Network.Doors, cmd.Start, func() { _ = cmd.Wait() })
 	if err != nil {
@@ -177,18 +178,18 @@ func (s Sandbox) RunBriefly(cmd *exec.Cmd, room Room, l limit.Limits) error {
 // endWithUs is bubblewrap's option that ends the sandbox with the server.
 const endWithUs = "--die-with-parent"
 
-// outside are variables that name places which a sandbox does not have, or in which
-// nothing can be written. Without them, programs take places in their home.
+// outside are variables with paths that do not exist in a sandbox, or are not writable
+// there. Without them, programs use paths in their home.
 var outside = []string{"TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTMPDIR"}
 
-// bubblewrap are the arguments of bubblewrap.
+// bubblewrap returns the arguments of bubblewrap.
 func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Limits) []string {
 	args := append(s.usersOption(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session", "--cap-drop", "ALL")
 	switch {
 	case s.user == 0:
-	case room.AsServer: // what a job's user has written there, too
+	case room.AsServer: // it also reads what a job's user has written
 		args = append(args, "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_FOWNER")
-	default: // to become that user where it works, and no longer
+	default: // needed to switch to that user, and dropped then
 		args = append(args, "--cap-add", "CAP_DAC_READ_SEARCH", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
 	}
 	for _, name := range outside {
@@ -217,14 +218,15 @@ func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Lim
 	return append(args, program[1:]...)
 }
 
-// mounts are what a program finds where. What is said later counts for the same place.
+// mounts returns the mounts of a room. For the same path, later entries replace earlier
+// ones.
 func (s Sandbox) mounts(room Room) mounts {
 	m := mounts{}
 	m.root()
 	m["/dev"] = []string{"--dev", "/dev"}
 	m.kernel()
 	if s.user != 0 {
-		m.empty("/dev/shm") // else it is for whom bubblewrap runs as alone
+		m.empty("/dev/shm") // otherwise only bubblewrap's user can write it
 		m.accounts()
 	}
 	for _, place := range []string{"/tmp", "/var/tmp", "/run"} {
@@ -261,7 +263,7 @@ func (s Sandbox) mounts(room Room) mounts {
 	return m
 }
 
-// isHidden reports whether a place lies within what the sandbox hides of the server's.
+// isHidden reports whether a path is below a directory that the sandbox hides.
 func (s Sandbox) isHidden(place string) bool {
 	place = resolved(place)
 	return slices.ContainsFunc(s.hidden, func(dir string) bool {
@@ -269,11 +271,11 @@ func (s Sandbox) isHidden(place string) bool {
 	})
 }
 
-// resolvers are where names of hosts are looked up, within the hidden /run.
+// resolvers are the directories for host name lookups, within the hidden /run.
 var resolvers = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"}
 
-// resolved is a place without links on the way: bubblewrap would look for their ends in
-// another file system than ours.
+// resolved returns a path with links resolved: bubblewrap would resolve them in a
+// different file system.
 func resolved(place string) string {
 	if to, err := filepath.EvalSymlinks(place); err == nil {
 		return to

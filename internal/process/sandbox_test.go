@@ -29,7 +29,7 @@ func newSandbox(t testing.TB) sandboxed {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte("secret"), 0o644); err != nil { // if root's, jobs have another user
+		if err := os.WriteFile(file, []byte("secret"), 0o644); err != nil { // if the test runs as root, jobs have another user
 			t.Fatal(err)
 		}
 	}
@@ -92,8 +92,8 @@ func TestWhatASandboxShows(t *testing.T) {
 	}
 }
 
-// What a program writes beside what it is shown is in the job's directory afterwards, and the
-// server's files there are the program's to read.
+// Files that a program writes next to a shown file are in the job's directory afterwards, and
+// the program can read the server's files there.
 func TestWhatIsWrittenBesideWhatIsShown(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -118,8 +118,8 @@ func TestWhatIsWrittenBesideWhatIsShown(t *testing.T) {
 	}
 }
 
-// What package managers fetch is there for the next program of the job, and leads
-// nowhere else, whatever a job makes of it.
+// Downloads of package managers are available to the next program of the job, and lead
+// nowhere else, whatever a job puts in their place.
 func TestCachesAreKeptForTheJob(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -134,7 +134,7 @@ func TestCachesAreKeptForTheJob(t *testing.T) {
 	}
 }
 
-// TestAHomeThatIsNotThere is that of accounts of services.
+// TestAHomeThatIsNotThere uses a missing home, as service accounts have.
 func TestAHomeThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -150,7 +150,7 @@ func TestAHomeThatIsNotThere(t *testing.T) {
 	}
 }
 
-// answering is a door that answers each connection with a text.
+// answering returns a door that answers each connection with a text.
 func answering(port uint16, text string) process.Door {
 	return process.Door{Port: port, Serve: func(l net.Listener) {
 		for {
@@ -164,7 +164,7 @@ func answering(port uint16, text string) process.Door {
 	}}
 }
 
-// A room reaches what its doors lead to, and nothing else.
+// A room reaches only what its doors lead to.
 func TestDoorsOfASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -194,7 +194,7 @@ func TestDoorsOfASandbox(t *testing.T) {
 	}
 }
 
-// A room without doors has a network with nothing in it.
+// A room without doors has an empty network.
 func TestARoomWithoutDoors(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -203,7 +203,7 @@ func TestARoomWithoutDoors(t *testing.T) {
 	}
 }
 
-// Another server opens the doors of a program that it adopts.
+// Another server reopens the doors of a program that it adopts.
 func TestDoorsOfAnAdoptedProgram(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -235,7 +235,7 @@ func TestDoorsOfAnAdoptedProgram(t *testing.T) {
 	}
 }
 
-// A program in a sandbox is told to end before it is ended, as any other.
+// A program in a sandbox gets SIGTERM before SIGKILL, like any other.
 func TestSandboxedProgramsAreToldToEnd(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -250,7 +250,7 @@ func TestSandboxedProgramsAreToldToEnd(t *testing.T) {
 	}
 }
 
-// Whichever process of a sandbox is killed from outside, nothing of it is left.
+// Whichever process of a sandbox is killed from outside, nothing of the sandbox remains.
 func TestASandboxEndsAsAWhole(t *testing.T) {
 	t.Parallel()
 	for name, victim := range map[string]func(bwrap int) int{
@@ -296,7 +296,7 @@ func awaitNothing(t *testing.T, dir string) {
 	}
 }
 
-// sandboxedDetached is a script in a sandbox that outlives its server.
+// detached returns a script in a sandbox that outlives its server.
 func (s sandboxed) detached(t *testing.T, script string) process.Detached {
 	t.Helper()
 	d := detached(t, script)
@@ -304,8 +304,8 @@ func (s sandboxed) detached(t *testing.T, script string) process.Detached {
 	return d
 }
 
-// What a program leaves in its sandbox ends with it, even while no server is there to see
-// to that, and nothing that the shell around it does is seen from within or without.
+// Processes that a program leaves in its sandbox end with it, even while no server runs,
+// and the shell around the program is visible neither from inside nor from outside.
 func TestADetachedSandboxEndsWithItsProgram(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -351,7 +351,7 @@ func TestADetachedSandboxIsToldToEnd(t *testing.T) {
 	}
 }
 
-// If bubblewrap is killed while no server is there, the next one ends what it has left.
+// If bubblewrap is killed while no server runs, the next one ends the rest of the sandbox.
 func TestASandboxWithoutItsBubblewrapIsNotAdopted(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -362,8 +362,8 @@ func TestASandboxWithoutItsBubblewrapIsNotAdopted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This process notices the end of its own child: the record of another start, which has
-	// none, must do.
+	// This process notices the end of its own child, so the test uses the record of another
+	// start.
 	left := s.detached(t, `exec sleep 1000`)
 	left.Marker = d.Marker
 	other := start(t, left)
@@ -387,7 +387,7 @@ func TestASandboxWithoutItsBubblewrapIsNotAdopted(t *testing.T) {
 	}
 }
 
-// child is a child of a process, 0 for none.
+// child returns a child of a process, 0 for none.
 func child(pid int) int {
 	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	for _, list := range lists {
@@ -427,7 +427,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	}
 }
 
-// A link to a version is how many programs are installed, and it may lie in a home.
+// Many programs are installed as a link to a version, which may be in a home.
 func TestAProgramBehindALinkInTheHome(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -448,7 +448,7 @@ func TestAProgramBehindALinkInTheHome(t *testing.T) {
 	}
 }
 
-// What a sandbox adds to a start.
+// BenchmarkStart measures the overhead of a sandbox at the start of a program.
 func BenchmarkStart(b *testing.B) {
 	s := newSandbox(b)
 	for name, sandbox := range map[string]process.Sandbox{"plain": {}, "sandbox": s.Sandbox} {
@@ -464,8 +464,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// What others mount below /run is nothing of a sandbox: where it went away while one
-// starts, that would fail.
+// Mounts of other programs below /run are not part of a sandbox: a start would fail if
+// one disappeared at that moment.
 func TestMountsOfOthers(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -487,7 +487,7 @@ func TestMountsOfOthers(t *testing.T) {
 	}
 }
 
-// The directories at the top of the file system can be read, and not be written.
+// The top-level directories of the file system are readable, and not writable.
 func TestTheTopOfASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

@@ -9,32 +9,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What programs in a sandbox may ask of the kernel. The file system, the namespaces and the
-// missing capabilities refuse most of what would reach beyond the sandbox; the filter takes
-// away what gets round these, and the parts of the kernel in which the next hole is most
-// likely. docs/sandbox.md says the same for people.
+// The system calls that programs in a sandbox may make. The file system, the namespaces and
+// the missing capabilities already refuse most of what would reach beyond the sandbox. The
+// filter refuses calls that bypass these, and the parts of the kernel in which the next
+// vulnerability is most likely. docs/sandbox.md documents this for users.
 
-// refusal is how a system call is refused.
+// refusal is the error with which a system call is refused.
 type refusal uint16
 
 const (
-	// forbidden refuses what programs try and report.
+	// forbidden refuses calls with an error that programs report.
 	forbidden = refusal(unix.EPERM)
-	// missing refuses what programs replace by something older, as on a kernel without it.
+	// missing refuses calls that programs replace with an older one, as on a kernel without
+	// them.
 	missing = refusal(unix.ENOSYS)
 	// noFamily refuses sockets.
 	noFamily = refusal(unix.EAFNOSUPPORT)
 )
 
-// latestCall is the newest system call that has been judged. Newer ones are missing.
+// latestCall is the newest system call that has been reviewed. Newer ones are missing.
 const latestCall = unix.SYS_RSEQ_SLICE_YIELD
 
-// refusedCalls are refused whatever their arguments are.
+// refusedCalls are refused regardless of their arguments.
 var refusedCalls = map[refusal][]uint32{
 	missing: {
-		// They do I/O by a queue in the kernel, where no filter sees it.
+		// They do I/O through a queue in the kernel, which no filter sees.
 		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
-		// Its flags are in memory, where no filter sees them; libraries fall back on clone.
+		// Its flags are in memory, which no filter sees; libraries fall back to clone.
 		unix.SYS_CLONE3,
 	},
 	forbidden: append([]uint32{
@@ -42,13 +43,13 @@ var refusedCalls = map[refusal][]uint32{
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
 		// Keys of the user, which no namespace separates.
 		unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
-		// Programs in the kernel, its counters, and stops in the midst of it.
+		// Programs in the kernel, performance counters, and user-handled page faults.
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
 		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
-		// Namespaces and mounts. In a user namespace of its own, a program has all capabilities.
+		// Namespaces and mounts. In its own user namespace, a program has all capabilities.
 		unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_TREE,
 		unix.SYS_OPEN_TREE_ATTR, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
-		// Files by their numbers, and reports about those of others.
+		// Files by handle, and notifications about other users' files.
 		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL,
 		// The machine.
 		unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_VHANGUP, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
@@ -56,8 +57,9 @@ var refusedCalls = map[refusal][]uint32{
 	}, refusedHere...),
 }
 
-// newNamespaces are the flags of clone and unshare that make namespaces. The last is one of
-// unshare's only: clone has the signal of the end there.
+// newNamespaces are the flags of clone and unshare that create namespaces. CLONE_NEWTIME is
+// not among them because it is only valid for unshare: clone uses those bits for the exit
+// signal.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // argumentRule refuses a system call by one of its arguments, of which the kernel reads the
@@ -65,8 +67,8 @@ const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUT
 type argumentRule struct {
 	call     uint32
 	argument uint32
-	// If bits is set, any of them refuses; otherwise what is in values does, or, if only is
-	// set, what is not.
+	// If bits is set, any of them refuses the call. Otherwise values are refused or, if
+	// only is set, all other values.
 	bits   uint32
 	only   bool
 	values []uint32
@@ -76,14 +78,15 @@ type argumentRule struct {
 var argumentRules = []argumentRule{
 	{call: unix.SYS_CLONE, argument: 0, bits: newNamespaces, how: forbidden},
 	{call: unix.SYS_UNSHARE, argument: 0, bits: newNamespaces | unix.CLONE_NEWTIME, how: forbidden},
-	// What is written into a terminal as if it were typed there, and what terminals do with it.
+	// Input injected into a terminal as if it were typed, and the selection of line
+	// disciplines.
 	{call: unix.SYS_IOCTL, argument: 1, values: []uint32{unix.TIOCSTI, tiocLinux, unix.TIOCSETD}, how: forbidden},
-	// Machines within the machine know no namespaces (AF_VSOCK), and each other family is code
-	// of the kernel that few use.
+	// Virtual machines do not know namespaces (AF_VSOCK), and each other family is rarely used
+	// kernel code.
 	{call: unix.SYS_SOCKET, argument: 0, only: true, values: socketFamilies, how: noFamily},
 	{call: unix.SYS_SOCKETPAIR, argument: 0, only: true, values: socketFamilies, how: noFamily},
-	// Other personalities leave out protections. Allowed are Linux, that of 32 bits, both with
-	// uname's version, without random addresses (sanitizers), and asking.
+	// Other personalities disable protections. Allowed are Linux, 32-bit Linux, both with
+	// uname's version, without address randomization (sanitizers), and queries.
 	{call: unix.SYS_PERSONALITY, argument: 0, only: true, values: []uint32{0, 0x8, 0x20000, 0x20008, 0x40000, 0xffffffff}, how: forbidden},
 }
 
@@ -92,14 +95,14 @@ var socketFamilies = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF
 // tiocLinux is TIOCLINUX, which pastes on consoles.
 const tiocLinux = 0x541c
 
-// The offsets of struct seccomp_data, on machines that begin with the lowest byte.
+// The offsets of struct seccomp_data, on little-endian machines.
 const (
 	callOffset     = 0
 	archOffset     = 4
 	argumentOffset = 16
 )
 
-// systemCallFilter is the filter as bubblewrap takes it.
+// systemCallFilter returns the filter in the format that bubblewrap reads.
 func systemCallFilter() []byte {
 	raw, err := bpf.Assemble(filterProgram())
 	if err != nil {
@@ -123,8 +126,8 @@ func filterProgram() []bpf.Instruction {
 		return bpf.JumpIf{Cond: cond, Val: value, SkipTrue: uint8(skip)} //nolint:gosec // few instructions
 	}
 	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
-	// Numbers mean something else on another machine. Those beyond the latest include
-	// amd64's x32, whose numbers have a bit of their own.
+	// Numbers have another meaning on another machine. Those beyond the latest include
+	// amd64's x32, which sets an extra bit in its numbers.
 	program := []bpf.Instruction{
 		load(archOffset), unless(bpf.JumpEqual, machine, 1), refuse(missing),
 		load(callOffset), unless(bpf.JumpLessOrEqual, latestCall, 1), refuse(missing),

@@ -2,8 +2,8 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// machine is this one in struct seccomp_data.
+// machine is this architecture in struct seccomp_data.
 const machine = unix.AUDIT_ARCH_AARCH64
 
-// refusedHere are refused calls that only this machine has.
+// refusedHere are refused calls that only this architecture has.
 var refusedHere []uint32

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/process"
 )
 
-// However a program is started in a sandbox, the filter of system calls is in force. What the
-// filter refuses, attacks from within show (test/attack).
+// However a program is started in a sandbox, the system call filter is in force. Attacks from
+// within (test/attack) show what the filter refuses.
 func TestEveryProgramInASandboxIsFiltered(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

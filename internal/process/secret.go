@@ -10,21 +10,22 @@ import (
 	"strings"
 )
 
-// secretName tells variables whose values are secrets.
+// secretName matches the names of variables that contain secrets.
 var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|credential|headers|webhook_url`)
 
-// leastSecret is how long a secret is at least, in bytes: shorter values are words that
-// stand for nothing, and would be blanked out wherever they stand.
+// leastSecret is the minimum length of a secret, in bytes: shorter values are ordinary
+// words, which would be blanked out wherever they occur.
 const leastSecret = 8
 
-// Secrets are what nobody may read in what a program prints.
+// Secrets are values that must not appear in a program's output.
 type Secrets struct {
-	// spellings are how they may be written, the longest first.
+	// spellings are the ways in which they may be written, the longest first.
 	spellings [][]byte
 }
 
-// SecretsOf returns the secrets of an environment: the values of variables that are named
-// so, each of several that commas separate, each line, and passwords in addresses.
+// SecretsOf returns the secrets of an environment: the values of variables with a
+// secret's name, each of several values that commas separate, each line, and passwords in
+// URLs.
 func SecretsOf(environ []string) Secrets {
 	all := map[string]bool{}
 	for _, entry := range environ {
@@ -34,7 +35,7 @@ func SecretsOf(environ []string) Secrets {
 				all[password] = true
 			}
 		}
-		if secretName.MatchString(name) && !strings.HasSuffix(strings.ToUpper(name), "_FILE") { // where it is, not what
+		if secretName.MatchString(name) && !strings.HasSuffix(strings.ToUpper(name), "_FILE") { // those contain a path instead of the secret
 			all[value] = true
 			for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == '\n' }) {
 				all[strings.TrimSpace(part)] = true
@@ -55,7 +56,7 @@ func SecretsOf(environ []string) Secrets {
 	return s
 }
 
-// spellings are a text as it is, and as it stands in JSON.
+// spellings returns a text as it is, and as it appears in JSON.
 func spellings(text string) []string {
 	all := []string{text}
 	for _, html := range []bool{false, true} {
@@ -70,7 +71,7 @@ func spellings(text string) []string {
 	return all
 }
 
-// Hide blanks the secrets out of a text, keeping its length.
+// Hide blanks the secrets out of a text, preserving its length.
 func (s Secrets) Hide(text []byte) []byte {
 	hidden := text
 	for _, secret := range s.spellings {
@@ -81,7 +82,7 @@ func (s Secrets) Hide(text []byte) []byte {
 	return hidden
 }
 
-// Open is how many bytes at the end of a text may be the beginning of a secret.
+// Open returns how many bytes at the end of a text may be the beginning of a secret.
 func (s Secrets) Open(text []byte) int {
 	open := 0
 	for _, secret := range s.spellings {
@@ -94,7 +95,7 @@ func (s Secrets) Open(text []byte) int {
 	return open
 }
 
-// Longest is how many bytes the longest of them has.
+// Longest returns the length of the longest secret, in bytes.
 func (s Secrets) Longest() int {
 	if len(s.spellings) == 0 {
 		return 0

@@ -33,8 +33,8 @@ func TestSecretsOfAnEnvironmentAreHidden(t *testing.T) {
 	}
 }
 
-// What a program prints of the secrets that it was given reaches nobody: not whole, and no
-// half of it where the output was cut.
+// The secrets that a program was given do not appear in its kept output, not even partly
+// at a cut.
 func TestAProgramsSecretsAreNotInItsOutput(t *testing.T) {
 	t.Parallel()
 	const secret = "a-token-of-the-remote-0123456789"

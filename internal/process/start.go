@@ -18,31 +18,31 @@ import (
 type Detached struct {
 	// Args are the program and its arguments.
 	Args []string
-	// Dir is where it works; it is made if it is not there.
+	// Dir is its working directory; it is created if it does not exist.
 	Dir string
 	Env []string
 	// Marker is passed on in MarkerVar.
 	Marker string
-	// Sandbox confines the program to Room. The process is then the sandbox's: it ends
-	// with the program, and everything in the sandbox ends with it.
+	// Sandbox confines the program to Room. The process is then that of the sandbox: it
+	// ends with the program, and everything in the sandbox ends with it.
 	Sandbox Sandbox
 	Room    Room
-	// Limits are what it may take.
+	// Limits are its resource limits.
 	Limits limit.Limits
-	// Stdin may hold secrets: nothing of it stays in the file system.
+	// Stdin may contain secrets: nothing of it remains in the file system.
 	Stdin string
 	Files Files
 }
 
-// Files are where a detached program and a later server meet.
+// Files are the files through which a later server finds a detached program.
 type Files struct {
-	// Record says which process it is.
+	// Record identifies the process.
 	Record string
-	// Stdout and Stderr are what it prints.
+	// Stdout and Stderr are its output.
 	Stdout, Stderr string
 }
 
-// Remove removes those that there are.
+// Remove removes the files that exist.
 func (f Files) Remove() {
 	for _, name := range []string{f.Record, f.Stdout, f.Stderr} {
 		_ = os.Remove(name)
@@ -51,12 +51,12 @@ func (f Files) Remove() {
 
 // Process is a detached program that was started or adopted.
 type Process struct {
-	// PID is the id of what was started: the program, or the bubblewrap that waits for it.
+	// PID is the process that was started: the program, or the bubblewrap that waits for it.
 	PID int
-	// Marker finds it and its children.
+	// Marker identifies it and its children.
 	Marker string
 	Files  Files
-	// Since is when it was started, or adopted.
+	// Since is the time at which it was started or adopted.
 	Since time.Time
 
 	leader leader
@@ -66,19 +66,19 @@ type Process struct {
 	exit      Exit
 }
 
-// Exit is how a process ended.
+// Exit describes how a process ended.
 type Exit struct {
-	// Known is false for an adopted process: the system tells only its parent.
+	// Known is false for an adopted process: the system reports the exit status only to its parent.
 	Known bool
-	// Code is its exit code; -1 when a signal ended it.
+	// Code is its exit code; -1 if a signal ended it.
 	Code int
 	// Signal is the name of that signal; "" for none.
 	Signal string
 }
 
-// Start starts a program in a session of its own. Where it runs but its record could
-// not be written, it returns both the process and the error: a server that restarts
-// will not find it.
+// Start starts a program in its own session. If it runs but its record could not be
+// written, Start returns both the process and the error: a restarted server will not
+// find it.
 func Start(d Detached) (*Process, error) {
 	for _, dir := range []string{filepath.Dir(d.Files.Record), d.Dir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -134,7 +134,7 @@ func (p *Process) wait(cmd *exec.Cmd) {
 	close(p.done)
 }
 
-// signalOf is the name of the signal that ended a program; "" for none.
+// signalOf returns the name of the signal that ended a program; "" for none.
 func signalOf(err error) string {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -147,15 +147,14 @@ func signalOf(err error) string {
 // identity is the record of a process.
 type identity struct {
 	instance
-	// Place is where the pid means something: another boot, or another container, counts
-	// its own.
+	// Place is the scope of the pid: another boot, or another container, counts its own.
 	Place  string `json:"place"`
 	Marker string `json:"marker"`
 	// Leader is the first process of its sandbox, if it has one.
 	Leader leader `json:"leader,omitzero"`
 }
 
-// record writes down who the process is, for a server that restarts.
+// record writes the identity of the process, for a restarted server.
 func (p *Process) record() error {
 	text, err := json.Marshal(identity{instance: instance{p.PID, StartTime(p.PID)}, Place: place(), Marker: p.Marker, Leader: p.leader})
 	if err != nil {
@@ -164,11 +163,11 @@ func (p *Process) record() error {
 	return os.WriteFile(p.Files.Record, text, 0o600)
 }
 
-// Adopt finds the process that an earlier server started with this marker and these
-// files. It returns nil when it is gone, or its pid belongs to another by now: one that
-// started at another time or place, or does not carry the marker. A job that is not in a
-// sandbox can write its own record. doors are opened anew in its sandbox; if that fails, both the
-// process and the error are returned.
+// Adopt finds the process that an earlier server started with this marker and these files. It
+// returns nil if the process has ended, or if its pid belongs to another process by now: one with
+// another start time, place or marker. A job outside a sandbox can write its own record. Adopt
+// reopens the doors in the process's sandbox; if that fails, it returns both the process and the
+// error.
 func Adopt(f Files, marker string, doors ...Door) (*Process, error) {
 	text, err := readRecord(f.Record)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -178,8 +177,8 @@ func Adopt(f Files, marker string, doors ...Door) (*Process, error) {
 		return nil, err
 	}
 	var who identity
-	// A record cut short by the server's death matches nothing; the process is then
-	// ended by its marker.
+	// A record cut short by the server's death matches nothing; the process is then ended
+	// by its marker.
 	_ = json.Unmarshal(text, &who)
 	if who.Marker != marker || who.Place != place() {
 		return nil, nil
@@ -205,17 +204,17 @@ func Adopt(f Files, marker string, doors ...Door) (*Process, error) {
 	return p, err
 }
 
-// Done is closed when the process is gone; its children may still be there.
+// Done is closed when the process has ended; its children may still run.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit tells how the process ended. It waits until that is so.
+// Exit waits for the process to end and returns how it ended.
 func (p *Process) Exit() Exit {
 	<-p.done
 	return p.exit
 }
 
-// Terminate ends the process with its group: SIGTERM, and after grace SIGKILL. It
-// returns when the process is gone.
+// Terminate ends the process with its group: SIGTERM, and SIGKILL after grace. It
+// returns when the process has ended.
 func (p *Process) Terminate(grace time.Duration) {
 	p.group().terminate()
 	timer := time.NewTimer(grace)
@@ -228,7 +227,7 @@ func (p *Process) Terminate(grace time.Duration) {
 	<-p.done
 }
 
-// Kill ends the process and what is left of its group, at once.
+// Kill immediately ends the process and what is left of its group.
 func (p *Process) Kill() { p.group().kill() }
 
 func (p *Process) group() group { return group{p.PID, p.leader} }

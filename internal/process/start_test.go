@@ -16,7 +16,7 @@ import (
 	"ringback/internal/process"
 )
 
-// detached is a shell script as a program that outlives its server.
+// detached returns a shell script as a program that outlives its server.
 func detached(t *testing.T, script string) process.Detached {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func detached(t *testing.T, script string) process.Detached {
 	}
 }
 
-// start starts a program, which ends with the test.
+// start starts a program that ends with the test.
 func start(t *testing.T, d process.Detached) *process.Process {
 	t.Helper()
 	p, err := process.Start(d)
@@ -41,7 +41,7 @@ func start(t *testing.T, d process.Detached) *process.Process {
 	return p
 }
 
-// read waits until a file holds something that ends a line, and returns it.
+// read waits until a file ends with a complete line, and returns it.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -191,7 +191,7 @@ func TestTerminateEndsTheWholeGroup(t *testing.T) {
 			p := start(t, d)
 			read(t, d.Files.Stdout)
 			p.Terminate(200 * time.Millisecond)
-			p.Terminate(200 * time.Millisecond) // it may be told twice
+			p.Terminate(200 * time.Millisecond) // a second call is allowed
 			if process.StartTime(p.PID) != "" {
 				t.Error("it is still there")
 			}
@@ -217,7 +217,7 @@ func TestASweepEndsWhateverCarriesAMarker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// In a session of its own: no group's end reaches it.
+			// In its own session, so that no process group's end reaches it.
 			stray := exec.Command("setsid", "sleep", "1000")
 			stray.Env = []string{"PATH=" + os.Getenv("PATH"), strings.ReplaceAll(c.env, "swept", "swept"+t.Name())}
 			if err := stray.Start(); err != nil {

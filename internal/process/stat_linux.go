@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// stat is what the system says of a process.
+// stat is the system's information about a process.
 type stat struct {
 	zombie          bool
 	parent, session int
@@ -14,13 +14,14 @@ type stat struct {
 	started string
 }
 
-// statOf reads what the system says of a process; false where there is none.
+// statOf reads the system's information about a process; false if there is no such
+// process.
 func statOf(pid int) (stat, bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return stat{}, false
 	}
-	// The name in parentheses may hold anything; fields count from behind it.
+	// The name in parentheses may contain anything, so count the fields after it.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
 		return stat{}, false

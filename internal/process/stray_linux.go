@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EndStrays ends, until ctx ends, what outlives the program that it belongs to. A
-// process that loses its parent becomes our child, see Protect, whatever session it has
-// moved to and whatever it has done to its environment. It belongs to the program whose
-// session it is in, or whose marker it carries; one that hides both may belong to any
-// program that ran when it came to us, and goes with the last of these.
+// EndStrays ends, until ctx ends, processes that outlive the program that they belong
+// to. A process that loses its parent becomes our child, see Protect, even if it has
+// changed its session or its environment. It belongs to the program that has its
+// session or its marker. A process that hides both may belong to any program that ran
+// when it became our child, and ends with the last of these.
 func EndStrays(ctx context.Context, log *slog.Logger) {
 	s := strays{log: log, known: map[stray]*claim{}}
 	s.session, _ = unix.Getsid(0)
@@ -25,7 +25,7 @@ func EndStrays(ctx context.Context, log *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
-			for s.look() > 0 { // what one that was ended has left comes to us in turn
+			for s.look() > 0 { // ended strays may leave children, which become ours in turn
 				time.Sleep(10 * time.Millisecond)
 			}
 			return
@@ -35,35 +35,36 @@ func EndStrays(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// strayInterval is how often strays are looked for, and so how long one may outlive its
-// program.
+// strayInterval is the interval between searches for strays, and so the longest time
+// that one outlives its program.
 const strayInterval = 500 * time.Millisecond
 
-// unreaped is how long a child of ours may stay a zombie before it is taken for one that
-// came to us: what we start is waited for.
+// unreaped is the time that a child of ours may remain a zombie before it counts as
+// adopted: programs that we start are waited for.
 const unreaped = time.Minute
 
 type strays struct {
 	log *slog.Logger
-	// session is ours: what the server starts without a session of its own.
+	// session is ours: that of programs that the server starts without a session of their
+	// own.
 	session int
 	known   map[stray]*claim
 }
 
-// stray tells a process from a later one with its pid.
+// stray distinguishes a process from a later one with the same pid.
 type stray struct {
 	pid     int
 	started string
 }
 
-// claim is what a stray may belong to.
+// claim holds the programs that a stray may belong to.
 type claim struct {
 	since time.Time
-	// programs are those that ran when it came.
+	// programs are those that ran when it became our child.
 	programs map[int]string
 }
 
-// look ends the strays that belong to nothing any more, and returns how many there were.
+// look ends the strays that no longer belong to a program, and returns their number.
 func (s *strays) look() (ended int) {
 	var found []child
 	programs := running.now(func() { found = childrenOf(os.Getpid()) })
@@ -82,7 +83,7 @@ func (s *strays) look() (ended int) {
 		case c.zombie || c.session == s.session || here[id].holds(c, programs):
 		default:
 			s.log.Warn("ended a process that outlived what it belongs to", "pid", c.pid)
-			_ = unix.Kill(c.pid, unix.SIGKILL) // it is our child: until we wait, the pid is its
+			_ = unix.Kill(c.pid, unix.SIGKILL) // it is our child: its pid cannot be reused until we wait for it
 			ended++
 		}
 	}
@@ -90,7 +91,7 @@ func (s *strays) look() (ended int) {
 	return ended
 }
 
-// holds reports whether a program still runs that a stray may belong to.
+// holds reports whether a program that a stray may belong to still runs.
 func (c *claim) holds(s child, programs map[int]string) bool {
 	if _, runs := programs[s.session]; runs {
 		return true
@@ -116,7 +117,7 @@ type child struct {
 	stat
 }
 
-// childrenOf lists the children of a process.
+// childrenOf returns the children of a process.
 func childrenOf(parent int) (found []child) {
 	for _, pid := range childPIDs(parent) {
 		if s, ok := statOf(pid); ok && s.parent == parent {
@@ -126,12 +127,12 @@ func childrenOf(parent int) (found []child) {
 	return found
 }
 
-// childPIDs are candidates for children: the system's list, where it keeps one, else all
+// childPIDs returns candidates for children: the system's list if it has one, else all
 // processes.
 func childPIDs(parent int) (pids []int) {
 	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(parent) + "/task/*/children")
 	for _, list := range lists {
-		text, _ := os.ReadFile(list) // of a thread that has just ended
+		text, _ := os.ReadFile(list) // empty for a thread that has just ended
 		for field := range bytes.FieldsSeq(text) {
 			if pid, err := strconv.Atoi(string(field)); err == nil {
 				pids = append(pids, pid)

@@ -7,5 +7,6 @@ import (
 	"log/slog"
 )
 
-// EndStrays does nothing here: only Linux gives processes without a parent to us.
+// EndStrays does nothing here: only on Linux do processes without a parent become our
+// children.
 func EndStrays(context.Context, *slog.Logger) {}

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Sweeper ends processes by their marker, whatever process group they moved to.
-// Looking through all processes costs milliseconds, so markers that come together
-// are looked for together.
+// Sweeper ends processes by their marker, in any process group. A search through all
+// processes takes milliseconds, so markers that are added together are searched for
+// together.
 type Sweeper struct {
 	log  *slog.Logger
 	mu   sync.Mutex
@@ -22,7 +22,7 @@ func NewSweeper(log *slog.Logger) *Sweeper {
 	return &Sweeper{log: log, todo: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// Add asks for the end of everything that carries marker.
+// Add requests the end of all processes with a marker.
 func (s *Sweeper) Add(marker string) {
 	s.mu.Lock()
 	s.todo[marker] = true
@@ -33,10 +33,10 @@ func (s *Sweeper) Add(marker string) {
 	}
 }
 
-// gather is how long a sweep waits for further markers.
+// gather is the time that a sweep waits for further markers.
 const gather = 100 * time.Millisecond
 
-// Run sweeps what is asked for until ctx ends; Sweep then does the rest.
+// Run sweeps until ctx ends; Sweep then handles the rest.
 func (s *Sweeper) Run(ctx context.Context) {
 	for {
 		select {
@@ -53,7 +53,7 @@ func (s *Sweeper) Run(ctx context.Context) {
 	}
 }
 
-// Sweep ends what was asked for until now.
+// Sweep ends the processes that were requested so far.
 func (s *Sweeper) Sweep() {
 	s.mu.Lock()
 	markers := s.todo
@@ -62,7 +62,7 @@ func (s *Sweeper) Sweep() {
 	if len(markers) == 0 {
 		return
 	}
-	for range 10 { // a process may fork while we look
+	for range 10 { // a process may fork during the search
 		if endMarked(func(pid int, marker string) bool {
 			if markers[marker] {
 				s.log.Warn("ended a process that outlived its turn", "pid", pid)

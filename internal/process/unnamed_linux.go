@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unnamedFile holds a text, and goes when it is closed. It is in memory: a disk takes
-// longer.
+// unnamedFile returns a file with a text that disappears when it is closed. It is in
+// memory, which is faster than a disk.
 func unnamedFile(text string) (*os.File, error) {
 	fd, err := unix.MemfdCreate("ringback-stdin", unix.MFD_CLOEXEC)
 	if err != nil {

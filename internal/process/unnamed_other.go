@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// unnamedFile holds a text, and goes when it is closed.
+// unnamedFile returns a file with a text that disappears when it is closed.
 func unnamedFile(text string) (*os.File, error) {
 	f, err := os.CreateTemp("", "ringback-stdin-")
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// jobUser is the user, and the group, as which programs run in a sandbox if the server runs as
-// root. It is one that systemd, distributions and containers leave to nobody.
+// jobUser is the user, and the group, that programs in a sandbox run as if the server runs as
+// root. systemd, distributions and containers leave this ID unassigned.
 const jobUser = 61000
 
-// userOfJobs returns the user as which programs run in a sandbox, and the program that makes
-// them that user; 0 for the server's own.
+// userOfJobs returns the user that programs in a sandbox run as, and the program that
+// switches to that user; 0 for the server's own user.
 func userOfJobs() (uid int, setpriv string, err error) {
 	if os.Geteuid() != 0 {
 		return 0, "", nil
@@ -30,8 +30,8 @@ func userOfJobs() (uid int, setpriv string, err error) {
 	return jobUser, setpriv, nil
 }
 
-// Denies says in words what of a place, which is not the server's own, the user of the jobs may
-// not do there; "" for nothing.
+// Denies describes which access to a path, which is not the server's own, the user of the jobs
+// lacks; "" for none.
 func (s Sandbox) Denies(place string, write bool) string {
 	var stat unix.Stat_t
 	if s.user == 0 || unix.Stat(place, &stat) != nil || int(stat.Uid) == s.user {
@@ -52,8 +52,8 @@ func (s Sandbox) Denies(place string, write bool) string {
 }
 
 // usersOption makes bubblewrap create a user namespace and wait until fillUsers has filled it. The
-// server cannot create it: Go would then fork with a copy of the server's page tables, which
-// takes milliseconds.
+// server cannot create it: Go would then fork with a copy of the server's page tables, which takes
+// milliseconds.
 func (s Sandbox) usersOption() []string {
 	if s.user == 0 {
 		return []string{"--unshare-user-try"}
@@ -61,9 +61,10 @@ func (s Sandbox) usersOption() []string {
 	return []string{"--unshare-user", "--userns-block-fd", fdOf(usersPlace)}
 }
 
-// fillUsers puts root, as whom bubblewrap makes the room, and the user of the jobs, whom the first
-// process becomes, into the user namespace of a room, and lets bubblewrap go on. Neither user has a
-// right outside. If the server dies before, the first process is nobody and cannot make the room.
+// fillUsers adds two users to the user namespace of a room: root, as which bubblewrap sets up the
+// room, and the user of the jobs, which the first process becomes. Then it lets bubblewrap
+// continue. Neither user has any rights outside. If the server dies first, the first process runs
+// as nobody and cannot set up the room.
 func (s Sandbox) fillUsers(first int, wait *os.File) error {
 	both := fmt.Sprintf("0 0 1\n%d %d 1\n", s.user, s.user)
 	for _, ids := range []string{"uid_map", "gid_map"} {
@@ -75,8 +76,9 @@ func (s Sandbox) fillUsers(first int, wait *os.File) error {
 	return err
 }
 
-// handOver makes what is the server's in a room the jobs' user's: what the server has written
-// there since the last program ran. The server, as root, reads and removes it all the same.
+// handOver makes the user of the jobs the owner of the server's files in a room: those that
+// the server has written since the last program ran. The server, as root, can still read and
+// remove them.
 func (s Sandbox) handOver(room Room) error {
 	if s.user == 0 || room.AsServer {
 		return nil
@@ -91,15 +93,16 @@ func (s Sandbox) handOver(room Room) error {
 		if place == "" {
 			continue
 		}
-		if err := ignoreGone(handOver(place, s.user)); err != nil { // bubblewrap says what is not there
+		if err := ignoreGone(handOver(place, s.user)); err != nil { // bubblewrap reports what does not exist
 			return err
 		}
 	}
 	return nil
 }
 
-// handOver gives root's files in a place to a user. Programs of jobs may be at work there: no
-// link leads out of it, and a file of root's that has a name elsewhere stays root's.
+// handOver changes the owner of root's files in a directory. Programs of jobs may run there
+// at the same time: it follows no link out of the directory, and skips a file of root's that
+// has other hard links.
 func handOver(place string, uid int) error {
 	info, err := os.Lstat(place)
 	if err != nil {
@@ -140,8 +143,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// handOverStreams lets a program open what it reads and prints by the name of /dev/stdout and the
-// like.
+// handOverStreams lets a program open its standard streams by names such as /dev/stdout.
 func (s Sandbox) handOverStreams(pid int) {
 	if s.user == 0 {
 		return
@@ -149,13 +151,13 @@ func (s Sandbox) handOverStreams(pid int) {
 	for fd := range 3 {
 		file := "/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd)
 		if info, err := os.Stat(file); err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0) {
-			_ = os.Chown(file, s.user, s.user) // else it cannot be opened by that name
+			_ = os.Chown(file, s.user, s.user) // if it fails, the stream cannot be opened by that name
 		}
 	}
 }
 
-// openWay empties directories on the way to what the room shows that only root may enter:
-// the user of the jobs sees nothing of them but what is shown.
+// openWay empties directories that lead to a mounted path and that only root may enter:
+// the user of the jobs sees only the mounted path in them.
 func (s Sandbox) openWay(m mounts) {
 	if s.user == 0 {
 		return
@@ -171,7 +173,7 @@ func (s Sandbox) openWay(m mounts) {
 				continue
 			}
 			if slices.Contains(m[dir], "--bind") || s.isHidden(dir) {
-				continue // it is the room's own, and handed over
+				continue // it belongs to the room, and was handed over
 			}
 			m.empty(dir)
 		}

@@ -6,7 +6,7 @@ import "os"
 
 func userOfJobs() (uid int, setpriv string, err error) { return 0, "", nil }
 
-// Denies says in words what of a place the user of the jobs may not do there; "" for nothing.
+// Denies returns "": jobs run as the server's user here.
 func (s Sandbox) Denies(string, bool) string { return "" }
 
 func (s Sandbox) usersOption() []string { return nil }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ability knows whether this node can run turns: whether its disk has room, say, and its CLI is
-// there.
+// ability tracks whether this node can run turns: for example, whether its disk has space and
+// its CLI exists.
 type ability struct {
 	checkFunc func() error
 	log       *slog.Logger
@@ -20,10 +20,10 @@ type ability struct {
 	checked time.Time
 }
 
-// recheckInterval is how long the result of a check holds.
+// recheckInterval is the validity of a check's result.
 const recheckInterval = time.Second
 
-// check returns why the node cannot run turns; nil while it can.
+// check returns the reason why the node cannot run turns, or nil if it can.
 func (a *ability) check() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -33,8 +33,8 @@ func (a *ability) check() error {
 	return a.problem
 }
 
-// explains reports whether a turn could not start because of the node, not because of its job: the
-// node cannot run turns, or the system was out of something just then.
+// explains reports whether a turn failed to start because of the node, not because of its job: the
+// node cannot run turns, or the system had run out of a resource.
 func (a *ability) explains(err error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,11 +65,11 @@ func exhausted(err error) bool {
 	return false
 }
 
-// Problem says why this node cannot run turns; nil while it can.
+// Problem returns the reason why this node cannot run turns, or nil if it can.
 func (r *Runner) Problem() error { return r.ability.check() }
 
-// awaitAbility waits, as pause does, until this node can run turns; false when ctx has ended.
-// Meanwhile other nodes take the jobs.
+// awaitAbility waits, as pause does, until this node can run turns. It returns false if ctx
+// ends. Until then, other nodes take the jobs.
 func (r *Runner) awaitAbility(ctx context.Context) bool {
 	for r.ability.check() != nil {
 		if !pause(ctx, r, time.After(recheckInterval)) {

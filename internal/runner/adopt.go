@@ -13,9 +13,10 @@ import (
 	"ringback/internal/store"
 )
 
-// reconcile makes up for what was missed, with a heartbeat after a doubt and else now and
-// then: wake-ups, turns that the store thinks we have, files of jobs that are gone. It
-// ends with ctx: a node that takes no new turns adopts none either.
+// reconcile repairs what this node has missed: wake-ups, turns that the store assigns to
+// this node, files of jobs that are gone. It runs at the next heartbeat after a doubt and
+// otherwise every few heartbeats. It ends with ctx: a node that takes no new turns adopts
+// none either.
 func (r *Runner) reconcile(ctx, serving context.Context) {
 	ticker := time.NewTicker(r.opts.Heartbeat)
 	defer ticker.Stop()
@@ -36,13 +37,13 @@ func (r *Runner) reconcile(ctx, serving context.Context) {
 	}
 }
 
-// reconcileEvery is after how many heartbeats a node looks without a doubt.
+// reconcileEvery is the number of heartbeats between reconciliations without a doubt.
 const reconcileEvery = 12
 
-// reconcileTurns compares what the store says this node runs with what it does run. A
-// turn that we do not know was left by an earlier start of this node, see adoptOrFail.
-// first is set before this start has taken any job: later, a turn that is not known
-// may just be about to start, so it is looked at once more with the next heartbeat.
+// reconcileTurns compares the turns that the store assigns to this node with those that
+// it runs. An unknown turn was left by an earlier start of this node, see adoptOrFail.
+// first is set before this start has taken any job. Later, an unknown turn may just be
+// starting, so it is checked again at the next heartbeat.
 func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	held, ok := r.storedTurns(ctx)
 	if !ok {
@@ -67,9 +68,9 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	}
 }
 
-// storedTurns returns the turns that the store says are ours. Entries of which no turn was
-// started, because the store was away or an earlier start of this node died just then,
-// are put back. No turn is being started meanwhile.
+// storedTurns returns the turns that the store assigns to this node. It puts back queue
+// entries without a started turn, because the store was unavailable or an earlier start
+// of this node died at that moment. No turn starts while it runs.
 func (r *Runner) storedTurns(ctx context.Context) ([]store.OwnedTurn, bool) {
 	r.taking.Lock()
 	defer r.taking.Unlock()
@@ -86,9 +87,10 @@ func (r *Runner) storedTurns(ctx context.Context) ([]store.OwnedTurn, bool) {
 	return held, true
 }
 
-// adoptOrFail goes on with a turn that an earlier start has left: it adopts Claude's
-// process; where that has delivered a change, or was not needed, it does the step that
-// is left; else it books that the process is gone, so that Claude is started again.
+// adoptOrFail continues a turn that an earlier start left. It adopts Claude's process.
+// If there is none, and the process has delivered a change or was not needed, it runs
+// the remaining step. Otherwise it books that the process is lost, so that Claude is
+// started again.
 func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	j, err := r.store.Get(ctx, h.ID)
 	if err != nil {
@@ -98,7 +100,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	if err != nil {
 		return
 	}
-	change, err := r.changeOf(j) // of a version that cannot be read there is none
+	change, err := r.changeOf(j) // nil if the version cannot be read
 	if job.HasKind(err, job.Unavailable) {
 		return
 	}
@@ -123,7 +125,8 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		end.Undone = true
 	}
 	if step := change.Next(answers); step != nil {
-		// Nothing of this is Claude's: the conversation stands, whatever is left of its output.
+		// The step is not Claude's: the conversation remains valid, whatever is left of its
+		// output.
 		end.Begun = true
 		r.turns.Go(func() { r.runStep(serving, j, change, step, end, &place{r: r}) })
 		return
@@ -142,16 +145,16 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 // adopt supervises a process that an earlier start has left.
 func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change, proc *process.Process) {
 	ctx, t := r.own(serving, j, change, nil)
-	if change != nil && j.Phase == job.Preparing { // the store was away when Claude began
+	if change != nil && j.Phase == job.Preparing { // the store was unavailable when Claude began
 		change.ShowPhase(ctx, job.AtWork)
 	}
-	t.check() // the job may have ended, or gone on, while nobody listened
+	t.check() // the job may have ended or continued before this start subscribed
 	r.turns.Go(func() {
 		defer t.disown()
 		worker := &place{r: r}
 		defer worker.release()
 		select {
-		case <-r.free: // there may be none left
+		case <-r.free: // all may be taken
 			worker.held = true
 		default:
 		}
@@ -162,8 +165,8 @@ func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change
 	})
 }
 
-// sweepStrays ends what fled from the process groups of turns that this node ran last
-// and does not hold any more: their server may have died before it was swept.
+// sweepStrays ends processes that escaped from the process groups of turns that this
+// node ran last and no longer owns: the server may have died before sweeping them.
 func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]bool) {
 	found := map[string]bool{}
 	process.Marked(func(marker string) bool {
@@ -175,7 +178,7 @@ func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]bool) {
 		if !isTurn || held[job.ID(id)] {
 			continue
 		}
-		// Another node's, or another store's, are none of ours.
+		// Those of another node or another store are left alone.
 		if j, err := r.store.Get(ctx, job.ID(id)); err == nil && j.Node == r.nodeDir.node {
 			r.sweeper.Add(m)
 		}

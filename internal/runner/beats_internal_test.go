@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A node says of others that they are silent once its own heartbeats have reached the store for as
-// long: while the store was away, theirs did not reach it either.
+// A node considers others silent only after its own heartbeats have reached the store for as long:
+// while the store was unavailable, theirs did not reach it either.
 func TestNobodyIsSilentWhileTheStoreIsAway(t *testing.T) {
 	t.Parallel()
 	b := beats{nodeTimeout: 6 * time.Second}
@@ -22,7 +22,7 @@ func TestNobodyIsSilentWhileTheStoreIsAway(t *testing.T) {
 	if !beat(7, 8) {
 		t.Error("a node that has been there for long does not judge others")
 	}
-	if b.note(9*time.Second, 20*time.Second) { // the store hung meanwhile
+	if b.note(9*time.Second, 20*time.Second) { // the store hung
 		t.Error("a node judges others by a heartbeat that took as long as all of theirs")
 	}
 	if beat(20, 25) {

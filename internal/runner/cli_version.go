@@ -12,8 +12,8 @@ import (
 	"ringback/internal/job"
 )
 
-// installedCLI knows the version of the CLI that this node starts. It asks each program once: one
-// with another size or time of change is another.
+// installedCLI determines the version of the CLI that this node starts. It asks each program
+// once; a file with another size or modification time counts as another program.
 type installedCLI struct {
 	bin     string
 	environ []string
@@ -32,10 +32,10 @@ type program struct {
 	modified time.Time
 }
 
-// askAgainAfter is how long a program is left alone that did not say its version.
+// askAgainAfter is the time before a program that did not report its version is asked again.
 const askAgainAfter = time.Minute
 
-// version returns the version of the CLI; job.CLIUnknown if it gives no answer.
+// version returns the version of the CLI, or job.CLIUnknown if the CLI does not report one.
 func (c *installedCLI) version(ctx context.Context) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +48,7 @@ func (c *installedCLI) version(ctx context.Context) string {
 	}
 	version, err := claude.Version(ctx, c.bin, c.environ)
 	if ctx.Err() != nil {
-		return job.CLIUnknown // the turn is over, not the question
+		return job.CLIUnknown // the turn was cancelled, so the CLI may still answer
 	}
 	if err != nil {
 		c.log.Warn("version of the CLI unknown", "error", err)
@@ -58,7 +58,7 @@ func (c *installedCLI) version(ctx context.Context) string {
 	return version
 }
 
-// identify returns what bin is, behind all links.
+// identify returns the program that bin refers to, with all links resolved.
 func identify(bin string) (program, error) {
 	path, err := filepath.EvalSymlinks(bin)
 	if err != nil {
@@ -71,7 +71,7 @@ func identify(bin string) (program, error) {
 	return program{path, info.Size(), info.ModTime()}, nil
 }
 
-// cliVersion is the version of what runs the turns of a job on this node.
+// cliVersion returns the version of the program that runs the turns of a job on this node.
 func (r *Runner) cliVersion(ctx context.Context, j job.Job) string {
 	if j.Simulated {
 		return job.CLISimulated

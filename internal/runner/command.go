@@ -18,13 +18,13 @@ import (
 	"ringback/internal/review"
 )
 
-// command says what runs for a turn.
+// command returns the process to start for a turn.
 func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review.Change) (process.Detached, error) {
 	k, err := r.kindOf(st.Job)
 	if err != nil {
 		return process.Detached{}, err
 	}
-	if r.opts.Structured { // the job may be from before the server was set so
+	if r.opts.Structured { // the job may predate this setting
 		if err := k.CheckStructured(); err != nil {
 			return process.Detached{}, err
 		}
@@ -62,17 +62,17 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	return d, r.confine(&d, k, st, change, files)
 }
 
-// cliFiles are files that the CLI reads as it starts; empty for none. They hold the
-// signature of the turn.
+// cliFiles are files that the CLI reads when it starts; a name is empty if there is
+// none. They contain the signature of the turn.
 type cliFiles struct{ settings, mcpConfig string }
 
-// all are those that there are.
+// all returns the names of the existing files.
 func (f cliFiles) all() []string {
 	return slices.DeleteFunc([]string{f.settings, f.mcpConfig}, func(name string) bool { return name == "" })
 }
 
-// writeCLIFiles writes the CLI's settings, which name its hooks, and the server that it calls
-// back to if that is over MCP.
+// writeCLIFiles writes the CLI's settings, which configure its hooks, and the MCP
+// configuration if the kind calls back over MCP.
 func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles, err error) {
 	judged := claude.Nothing
 	switch {
@@ -106,8 +106,8 @@ func (r *Runner) offersQuestions(k *kind.Kind, st *lifecycle.Turn) bool {
 	return k.Policy.AsksQuestions() && !r.opts.Structured && !st.Job.Simulated
 }
 
-// writeCLIFile writes a file beside the directory that Claude works in: in a sandbox it is
-// there to be read, and no tool of the CLI's reads it by itself.
+// writeCLIFile writes a file next to Claude's working directory: in a sandbox it is
+// readable, and none of the CLI's tools reads it on its own.
 func (r *Runner) writeCLIFile(st *lifecycle.Turn, name string, text []byte) (file string, err error) {
 	dir := r.nodeDir.jobDir(st.Job.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -121,7 +121,7 @@ func (r *Runner) callback(st *lifecycle.Turn) claude.Callback {
 	return claude.Callback{RequestID: string(st.Job.ID), BaseURL: r.callbackBaseURL(), Signature: string(st.Signature)}
 }
 
-// kindOf is lifecycle.Service.KindOf. Mostly it does not ask the store.
+// kindOf calls lifecycle.Service.KindOf, which usually does not query the store.
 func (r *Runner) kindOf(j job.Job) (*kind.Kind, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -164,7 +164,7 @@ func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, c
 	return "", fmt.Errorf("unknown reason %q for a turn", st.ResumeReason.Reason)
 }
 
-// steering tells the prompt what a reviewer wants, and what they have seen.
+// steering adds to the prompt what a reviewer requests and has seen.
 func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *lifecycle.Turn, change *review.Change) error {
 	decision, prompt := review.Decision(st.Answers, st.Job.ID)
 	if decision != job.Steer {
@@ -192,11 +192,11 @@ func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *lifecycle.T
 	return nil
 }
 
-// historyLength is how many messages a new conversation is told of an earlier one.
+// historyLength limits the messages of the earlier conversation that a new one gets.
 const historyLength = 200
 
-// firstPrompt begins a conversation. Where an earlier one of the session is not
-// to be had, it is retold.
+// firstPrompt returns the prompt that begins a conversation. If an earlier conversation
+// of the session is unavailable, the prompt contains its messages.
 func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *lifecycle.Turn) (string, error) {
 	if st.Retold || len(st.Answers) > 0 || len(st.PendingMessages) > 0 {
 		_, last, err := r.store.Messages(ctx, st.Job.UserID, st.Job.SessionID, 0, 0)
@@ -207,15 +207,15 @@ func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *lifecycle
 		if err != nil {
 			return "", err
 		}
-		p.History = slices.DeleteFunc(p.History, func(m job.Message) bool { // what is told anyway
+		p.History = slices.DeleteFunc(p.History, func(m job.Message) bool { // these are in the prompt anyway
 			return slices.ContainsFunc(st.PendingMessages, func(told job.Message) bool { return told.ID == m.ID })
 		})
 	}
 	return p.First()
 }
 
-// submit takes a result from the CLI's structured output. It returns what is
-// wrong with it, in words for Claude; "" when it was accepted or comes too late.
+// submit takes a result from the CLI's structured output. It returns what is wrong with
+// it, in words for Claude, or "" if it was accepted or comes too late.
 func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string {
 	k, err := t.r.kindOf(t.job)
 	if err != nil {

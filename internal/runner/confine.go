@@ -16,8 +16,8 @@ import (
 	"ringback/internal/upstream"
 )
 
-// confine puts a turn's process into the sandbox, if there is one: it has its working
-// directory, its conversation, and what package managers have fetched for its job.
+// confine puts a turn's process into the sandbox, if there is one, with its working
+// directory, its conversation, and the package caches of its job.
 func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, change *review.Change, files cliFiles) error {
 	config, err := r.ownConversation(st)
 	if err != nil {
@@ -32,7 +32,7 @@ func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, 
 	switch {
 	case change != nil:
 		d.Room.Caches = change.Caches()
-	case k.Policy.RunsPrograms(): // else nothing fills a cache
+	case k.Policy.RunsPrograms(): // otherwise nothing fills a cache
 		d.Room.Caches = filepath.Join(r.nodeDir.jobDir(st.Job.ID), "caches")
 	}
 	api, served := claude.APIOf(r.opts.Environ)
@@ -53,7 +53,7 @@ func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, 
 	return nil
 }
 
-// wayOut is what the process of a turn reaches in a sandbox.
+// wayOut returns the network access of a turn's process in a sandbox.
 func (r *Runner) wayOut(j job.Job, k *kind.Kind) process.Network {
 	var model door.Model
 	if !j.Simulated {
@@ -62,8 +62,9 @@ func (r *Runner) wayOut(j job.Job, k *kind.Kind) process.Network {
 	return r.opts.Doors.OfTurn(j.ID, k.Policy.Network, model).Network
 }
 
-// model is how a turn reaches the model's API. If the server has the credential, the turn
-// calls the server; else the CLI signs in and calls the API itself.
+// model returns how a turn reaches the model's API. If the server has the credential, the
+// turn sends its requests to the server; otherwise the CLI signs in and calls the API
+// itself.
 func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 	api, served := claude.APIOf(r.opts.Environ)
 	if !served {
@@ -76,31 +77,32 @@ func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 		Fetch: k.Policy.Network.IsFull(), Search: k.Policy.Searches(), Log: r.log.With("requestId", j.ID, "turn", j.Turn),
 	}.Serve
 	if n := k.Policy.Network; api.Direct && len(n) > 0 && !n.IsNone() {
-		m.Hosts = []string{claude.PreflightHost} // else WebFetch reaches none of the kind's hosts
+		m.Hosts = []string{claude.PreflightHost} // otherwise WebFetch reaches none of the kind's hosts
 	}
 	return m
 }
 
-// proxies reports whether the requests of turns to the model's API go through this server.
+// proxies reports whether turns send their requests to the model's API through this
+// server.
 func (r *Runner) proxies() bool {
 	_, served := claude.APIOf(r.opts.Environ)
 	return served && r.opts.Sandbox.InForce()
 }
 
-// doorsOf are those that the sandbox of a turn was started with: another server opens them
-// anew when it adopts the turn.
+// doorsOf returns the doors with which a turn's sandbox was started: another start of the
+// server reopens them when it adopts the turn.
 func (r *Runner) doorsOf(j job.Job) []process.Door {
 	if !r.opts.Sandbox.InForce() {
 		return nil
 	}
 	k, err := r.kindOf(j)
-	if err != nil { // what is left of it is enough to end
+	if err != nil { // enough to end what is left of it
 		k = &kind.Kind{}
 	}
 	return r.wayOut(j, k).Doors
 }
 
-// callbackBaseURL is where a turn calls back.
+// callbackBaseURL returns the URL at which a turn calls back.
 func (r *Runner) callbackBaseURL() string {
 	if r.opts.Sandbox.InForce() {
 		return door.CallbackURL
@@ -108,8 +110,9 @@ func (r *Runner) callbackBaseURL() string {
 	return r.opts.CallbackBaseURL
 }
 
-// ownConversation notes which conversation a turn's process is to lead, and returns where
-// its configuration lies in a sandbox; "" where it keeps its conversation where it works.
+// ownConversation records the conversation of a turn's process, and returns the directory
+// of its CLI configuration in a sandbox, or "" if the conversation is stored in the
+// working directory.
 func (r *Runner) ownConversation(st *lifecycle.Turn) (config string, err error) {
 	if st.Job.Simulated {
 		return "", nil
@@ -120,10 +123,10 @@ func (r *Runner) ownConversation(st *lifecycle.Turn) (config string, err error) 
 	return r.conversationDir(st)
 }
 
-// turnLimits are what a turn may take.
+// turnLimits returns the resource limits of a turn.
 func turnLimits(k *kind.Kind) limit.Limits { return k.Policy.Limits.AtLeast(limit.CLI) }
 
-// reachedLimit says in words which limit the process of a turn has reached; "" for none.
+// reachedLimit describes the limit that the process of a turn has reached; "" for none.
 func (t *claudeTurn) reachedLimit(exit process.Exit, printed summary) string {
 	k, err := t.r.kindOf(t.job)
 	if err != nil || exit.Known && exit.Code == 0 {
@@ -132,15 +135,17 @@ func (t *claudeTurn) reachedLimit(exit process.Exit, printed summary) string {
 	return t.r.opts.Sandbox.Reached(turnLimits(k), exit.Code, exit.Signal, printed.Stderr)
 }
 
-// conversations is where those lie that were led in a sandbox. A job may go on in one of
-// another job, on any node that shares the directory.
+// conversations returns the directory of conversations that were held in a sandbox. A
+// job may continue the conversation of another job, on any node that shares the
+// directory.
 func (r *Runner) conversations() string { return filepath.Join(r.opts.Dir, "conversations") }
 
 // configName is the CLI's configuration within a conversation's directory.
 const configName = "config"
 
-// conversationDir is where the CLI's configuration for a conversation lies, in a sandbox.
-// Beside it stands which job leads the conversation: it goes with that job's record.
+// conversationDir returns the directory of the CLI's configuration for a conversation in
+// a sandbox. A file next to it names the job of the conversation: the conversation is
+// deleted with that job's record.
 func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
 	dir := filepath.Join(r.conversations(), st.Conversation)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -149,10 +154,10 @@ func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
 	return filepath.Join(dir, configName), os.WriteFile(filepath.Join(dir, jobFile), []byte(st.Job.ID), 0o600)
 }
 
-// jobFile names the job that leads a conversation.
+// jobFile contains the ID of a conversation's job.
 const jobFile = "job"
 
-// removeConversations removes those whose jobs' records are gone.
+// removeConversations removes the conversations of jobs without a record.
 func (r *Runner) removeConversations(ctx context.Context) {
 	files, err := filepath.Glob(filepath.Join(r.conversations(), "*", jobFile))
 	if err != nil {

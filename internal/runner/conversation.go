@@ -11,21 +11,21 @@ import (
 	"ringback/internal/process"
 )
 
-// maxPart is how much of a tool's input or output a message holds, in bytes;
-// the transcript has the rest.
+// maxPart limits a tool's input or output in a message, in bytes; the transcript has
+// the rest.
 const maxPart = 8 << 10
 
-// conversation turns what the CLI prints into messages of the job's session.
+// conversation converts the CLI's output to messages of the job's session.
 type conversation struct {
-	// tools are the names of the tools in use, by the id of the use; those by which
-	// Claude only calls back are left out.
+	// tools are the names of the running tools, by call ID. Tools that only call back are
+	// left out.
 	tools map[string]string
 	// secrets are blanked out.
 	secrets process.Secrets
 }
 
-// expect names the tools whose calls an earlier turn stopped at: their results
-// come in this one.
+// expect records the tool calls at which an earlier turn stopped: their results arrive
+// in this one.
 func (c *conversation) expect(answers []job.Checkpoint) {
 	c.tools = map[string]string{}
 	for _, a := range answers {
@@ -35,7 +35,7 @@ func (c *conversation) expect(answers []job.Checkpoint) {
 	}
 }
 
-// messages returns what people get to see.
+// messages returns the messages that people get to see.
 func (c *conversation) messages(printed []claude.StreamMessage) []lifecycle.AssistantMessage {
 	var list []lifecycle.AssistantMessage
 	for _, s := range printed {
@@ -48,8 +48,8 @@ func (c *conversation) messages(printed []claude.StreamMessage) []lifecycle.Assi
 	return list
 }
 
-// oneByOne takes what several tools gave back apart: each is the end of another
-// call, and stands or falls by itself.
+// oneByOne splits a message with the results of several tools: each result ends another
+// call and is shown or left out independently.
 func oneByOne(m claude.Message) []claude.Message {
 	if m.Role == "assistant" || len(m.Blocks) < 2 {
 		return []claude.Message{m}
@@ -103,7 +103,7 @@ func (c *conversation) call(b claude.Block) (job.Part, bool) {
 		c.tools = map[string]string{}
 	}
 	var input map[string]any
-	_ = json.Unmarshal(b.Input, &input) // what is no object is no callback
+	_ = json.Unmarshal(b.Input, &input) // a callback is always an object
 	if claude.IsCallbackCall(b.Name, input, "") {
 		return job.Part{}, false
 	}
@@ -127,7 +127,7 @@ func (c *conversation) result(b claude.Block) (job.Part, bool) {
 	return job.Part{Type: job.ToolResultPart, ToolCallID: b.ToolUseID, ToolName: name, State: state, Output: c.shown(b.Output)}, true
 }
 
-// shown is a tool's input or output as a message holds it.
+// shown returns a tool's input or output in the form that a message holds.
 func (c *conversation) shown(text json.RawMessage) json.RawMessage {
 	if len(text) == 0 {
 		return json.RawMessage("null")

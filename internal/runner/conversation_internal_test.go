@@ -11,7 +11,7 @@ import (
 	"ringback/internal/job"
 )
 
-// told is what people see of the lines of a CLI's stream: of each message its role,
+// told returns what people see of the lines of a CLI's stream: of each message its role
 // and its parts.
 func told(c *conversation, lines ...string) (seen []string) {
 	reader := claude.NewReader()

@@ -7,15 +7,15 @@ import (
 	"ringback/internal/store"
 )
 
-// Clock looks for what is due in a partition.
+// Clock checks a partition for due deadlines.
 func (r *Runner) Clock(p store.Partition) { r.clocks.Now(p) }
 
-// fireDeadlines fires what is due, whichever node has set it: each hears of a clock that
-// is the next to run down.
+// fireDeadlines fires deadlines when they are due, regardless of which node set them:
+// every node is notified of the earliest one.
 func (r *Runner) fireDeadlines(ctx context.Context) { r.clocks.Run(ctx, r.fireDue) }
 
-// fireDue fires what is due in a partition, and returns how long until more is; negative
-// where nothing is set.
+// fireDue fires the due deadlines of a partition, and returns the time until the next
+// one; negative if none is set.
 func (r *Runner) fireDue(ctx context.Context, p store.Partition) (time.Duration, error) {
 	due, lost, next, err := r.store.Due(ctx, p)
 	if err != nil {
@@ -23,7 +23,7 @@ func (r *Runner) fireDue(ctx context.Context, p store.Partition) (time.Duration,
 	}
 	for _, d := range due {
 		if err := r.jobs.Fire(ctx, d); err != nil {
-			return 0, err // what is left is due again after its lease
+			return 0, err // the rest is due again when its lease expires
 		}
 	}
 	for _, run := range lost {

@@ -9,8 +9,8 @@ import (
 	"ringback/internal/store"
 )
 
-// dispatch gives each free worker a job, until ctx ends. Their turns go on until
-// serving does.
+// dispatch gives each free worker a job until ctx ends. The turns continue until
+// serving ends.
 func (r *Runner) dispatch(ctx, serving context.Context) {
 	for {
 		select {
@@ -77,13 +77,14 @@ func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 	}
 }
 
-// take takes the next job of a partition's queue and starts its turn; nil where the
-// entry's job is not to run now. users is how many users had jobs there; 0 if none. isTry is
-// whether its turn is to try if a limit of Claude's has ended.
+// take takes the next job of a partition's queue and starts its turn. t is nil if the
+// entry's job is not to be run now. users is the number of users with jobs there; 0 if
+// there were none. isTry is set if the turn is to probe whether Claude's rate limit has
+// ended.
 func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, users int, err error) {
 	r.taking.RLock()
 	defer r.taking.RUnlock()
-	whole := context.WithoutCancel(ctx) // what was taken is started, also while the server stops
+	whole := context.WithoutCancel(ctx) // a turn that was taken is started, even while the server stops
 	if err := r.becomeAlive(whole); err != nil {
 		return nil, 0, err
 	}
@@ -93,7 +94,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 	}
 	users = max(1, taken.Users)
 	if isTry {
-		if ok, err := r.tryLimit(whole, taken.JobID); err != nil { // the entry is put back with the next heartbeat
+		if ok, err := r.tryLimit(whole, taken.JobID); err != nil { // the entry is put back at the next heartbeat
 			return nil, users, err
 		} else if !ok {
 			return nil, users, r.jobs.PutBack(whole, taken)
@@ -101,7 +102,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 	}
 	r.limits.begin(taken.JobID, r.limits.account())
 	t, err = r.startTurn(whole, taken)
-	for job.HasKind(err, job.Unavailable) && ctx.Err() == nil { // else the next start puts it back
+	for job.HasKind(err, job.Unavailable) && ctx.Err() == nil { // otherwise the next start puts it back
 		select {
 		case <-ctx.Done():
 		case <-time.After(pollInterval):
@@ -119,7 +120,7 @@ func (r *Runner) startTurn(ctx context.Context, taken lifecycle.Taken) (*lifecyc
 	return r.jobs.StartTurn(ctx, lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies()}, taken)
 }
 
-// retryLater looks at a partition again once the store may be back; false when ctx has ended.
+// retryLater polls a partition again once the store may be available. It returns false if ctx has ended.
 func (r *Runner) retryLater(ctx context.Context, p store.Partition, why error) bool {
 	r.doubtful.Store(true)
 	r.ready.add(p)
@@ -129,7 +130,7 @@ func (r *Runner) retryLater(ctx context.Context, p store.Partition, why error) b
 	if !pause(ctx, r, time.After(pollInterval)) {
 		return false
 	}
-	if err := r.store.Prepare(ctx); err == nil { // the queues may be gone with the store
+	if err := r.store.Prepare(ctx); err == nil { // a restarted store may have lost the queues
 		r.ready.addAll()
 	}
 	return true

@@ -1,25 +1,27 @@
-// Package runner runs the turns of one node. A turn is one process of Claude's, or a
-// step of a code change for which none is needed (internal/review).
+// Package runner runs the turns of one node. A turn is one process of Claude, or a step of
+// a code change that needs no process (internal/review).
 //
-// A process depends on nothing of the server: its output goes to files, its results
-// arrive over HTTP, on whatever node. What the runner knows of it is telemetry. So a
-// server may stop or die at any moment: the process runs on, the next start on this
-// data directory adopts it (reconcileTurns); the turns of a node that stays away are queued
-// again, for any other (keepAlive).
+// A process does not depend on the server: its output goes to files, and its results arrive
+// over HTTP, at any node. The runner only reads telemetry from it. So a server may stop or
+// die at any time: the process keeps running, and the next start on this data directory
+// adopts it (reconcileTurns). The turns of a node that stays away are queued again, for any
+// other node (keepAlive).
 //
-// The store alone says who has a turn. In memory there is an ownedTurn for each that
-// this start knows of, with a context whose cause says why it ends:
+// Only the store determines which node owns a turn. In memory there is an ownedTurn for
+// each turn that this start knows of, with a context. The cause of the context is the
+// reason for the turn's end:
 //
-//   - errDelivered: Claude has done its part; its process may end by itself
-//   - errJobEnded: the job needs the turn no more; its process is ended at once
-//   - errSuperseded, errBegunAnew: the turn is not this one's any more; its process is
-//     killed, and nothing is booked
-//   - errShutdown: the server stops; the process runs on
+//   - errDelivered: Claude has delivered; its process may end by itself
+//   - errJobEnded: the job no longer needs the turn; its process is terminated
+//     immediately
+//   - errSuperseded, errBegunAnew: the turn has another owner or was started again; its
+//     process is killed, and nothing is booked
+//   - errShutdown: the server stops; the process keeps running
 //
-// Events tell of the first two (Event); since an event may be missed, each heartbeat
-// and each new connection compares all turns with the store (check). A turn is over
-// when its end is booked (endTurn), which is tried until the store has taken it.
+// Events report the first two (Event). Because events may be missed, each heartbeat and
+// each new connection compares all turns with the store (check). A turn is over when its
+// end is booked (endTurn), which is retried until the store accepts it.
 //
-// Run starts the loops that divide the work: dispatch, reconcile, keepAlive,
-// fireDeadlines and the sweeper. docs/architecture.md tells of each.
+// Run starts the loops that divide the work: dispatch, reconcile, keepAlive, fireDeadlines
+// and the sweeper. docs/architecture.md describes each.
 package runner

@@ -9,8 +9,8 @@ import (
 	"ringback/internal/job"
 )
 
-// removeJobFiles removes the files of a job that has ended, but for those that it
-// made: they stay as long as its record.
+// removeJobFiles removes the files of a job that has ended, except its artifacts, which
+// are kept as long as its record.
 func (r *Runner) removeJobFiles(id job.ID) {
 	kept, dropped, err := r.nodeDir.files(id).Prune()
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *Runner) removeJobFiles(id job.ID) {
 	}
 }
 
-// onlyArtifacts reports whether nothing but the files that a job made is left.
+// onlyArtifacts reports whether only the job's artifacts are left.
 func (r *Runner) onlyArtifacts(id job.ID) bool {
 	entries, err := os.ReadDir(r.nodeDir.jobDir(id))
 	return err == nil && len(entries) == 1 && entries[0].Name() == workName
@@ -47,8 +47,7 @@ func (r *Runner) removeJobDir(id job.ID) {
 	}
 }
 
-// removeLeftovers removes the files of jobs that have ended while this node did not
-// run.
+// removeLeftovers removes the files of jobs that ended while this node was not running.
 func (r *Runner) removeLeftovers(held map[job.ID]bool) {
 	ids, err := r.nodeDir.jobs()
 	if err != nil {
@@ -61,7 +60,7 @@ func (r *Runner) removeLeftovers(held map[job.ID]bool) {
 	}
 }
 
-// removeForgotten removes the files of jobs whose records are gone.
+// removeForgotten removes the files of jobs that have no record.
 func (r *Runner) removeForgotten(ctx context.Context) {
 	ids, err := r.nodeDir.jobs()
 	if err != nil {
@@ -77,7 +76,7 @@ func (r *Runner) removeForgotten(ctx context.Context) {
 	r.pruneMirrors()
 }
 
-// pruneMirrors keeps the mirrors of repositories within their limit.
+// pruneMirrors keeps the mirrors of repositories within their size limit.
 func (r *Runner) pruneMirrors() {
 	if r.opts.MirrorsLimit == 0 {
 		return
@@ -91,14 +90,14 @@ func (r *Runner) pruneMirrors() {
 	}
 }
 
-// forgotten reports whether a job has no record any more.
+// forgotten reports whether a job's record is gone.
 func (r *Runner) forgotten(ctx context.Context, id job.ID) bool {
 	_, err := r.store.Get(ctx, id)
 	return job.HasKind(err, job.NotFound)
 }
 
-// removeWorkspaces clears the workspaces of jobs whose records are gone: until
-// then their changes may be looked at.
+// removeWorkspaces removes the workspaces of jobs that have no record. Until then,
+// people may view their changes.
 func (r *Runner) removeWorkspaces(ctx context.Context) {
 	ids, err := r.workspaces().All()
 	if err != nil {

@@ -10,10 +10,11 @@ import (
 	"ringback/internal/process"
 )
 
-// maskedFile notes that the turn of a job runs without what deny rules forbid.
+// maskedFile marks a job with a turn that runs without access to what deny rules forbid.
 const maskedFile = "masked"
 
-// masks are what a turn may not reach in its sandbox, and notes whether they are in force.
+// masks returns what a turn may not access in its sandbox, and records whether the masks
+// are in force.
 func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks process.Masks, err error) {
 	note := filepath.Join(r.nodeDir.jobDir(id), maskedFile)
 	if err := os.RemoveAll(note); err != nil {
@@ -32,8 +33,8 @@ func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks proc
 	return masks, os.WriteFile(note, nil, 0o600)
 }
 
-// Masked reports whether the turn of a job on this node runs without what deny rules
-// forbid.
+// Masked reports whether the turn of a job on this node runs without access to what
+// deny rules forbid.
 func (r *Runner) Masked(id job.ID) bool {
 	_, err := os.Stat(filepath.Join(r.nodeDir.jobDir(id), maskedFile))
 	return err == nil

@@ -10,12 +10,13 @@ import (
 	"ringback/internal/job"
 )
 
-// knownTokens is how many tokens of a turn are remembered: a conversation repeats them in each
+// knownTokens is the number of remembered tokens per turn: a conversation repeats them in each
 // request.
 const knownTokens = 1000
 
-// hearing returns what notes the offers that a turn's requests to the model show to be heard. It
-// waits while the store is away: so what is offered again was never in a request.
+// hearing returns a function that records the offers that appear in a turn's requests to the
+// model, and are therefore delivered. It waits while the store is unavailable, so an offer is
+// repeated only if it was never in a request.
 func (r *Runner) hearing(j job.Job) func(context.Context, []string) error {
 	known, err := lru.New[string, bool](knownTokens)
 	if err != nil {

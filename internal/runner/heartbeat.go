@@ -8,9 +8,9 @@ import (
 	"ringback/internal/store"
 )
 
-// keepAlive says that this node lives, as long as it has turns, and has the turns of
-// nodes that are silent queued again. With each heartbeat it compares its own turns with
-// the store, in case an event was missed.
+// keepAlive sends heartbeats as long as this node has turns, and requeues the turns of
+// silent nodes. With each heartbeat it compares its own turns with the store, in case an
+// event was missed.
 func (r *Runner) keepAlive(serving context.Context) {
 	ticker := time.NewTicker(r.opts.Heartbeat)
 	defer ticker.Stop()
@@ -26,7 +26,7 @@ func (r *Runner) keepAlive(serving context.Context) {
 	}
 }
 
-// signal gives a sign of life, and returns the nodes that have not for too long.
+// signal sends a heartbeat, and returns the nodes that have sent none for too long.
 func (r *Runner) signal(ctx context.Context) ([]string, error) {
 	begun := store.Uptime()
 	silent, err := r.store.Heartbeat(ctx, r.nodeDir.node, r.limits.account())
@@ -36,19 +36,20 @@ func (r *Runner) signal(ctx context.Context) ([]string, error) {
 	return silent, nil
 }
 
-// beats knows which of this node's heartbeats have reached the store. While some have not, those of
-// other nodes may not have either, if the store was away: that they count as silent says nothing
-// then. It does again once they have had time to give a sign of life.
+// beats tracks which of this node's heartbeats have reached the store. If some did not, the store
+// may have been unavailable, and the silence of other nodes means nothing. It counts again once
+// they have had time to send a heartbeat.
 type beats struct {
 	nodeTimeout time.Duration
 
 	mu sync.Mutex
-	// last is when the latest was sent, since when none is missing: store.Uptime.
+	// last is the time of the latest heartbeat; since is the beginning of the current period without a
+	// missing one. Both are store.Uptime values.
 	last, since time.Duration
 }
 
-// note notes a heartbeat that has reached the store, and reports whether those of other nodes would
-// have, too, for as long as it takes to count as silent.
+// note records a heartbeat that has reached the store. It reports whether other nodes could also
+// have reached the store for as long as it takes to count as silent.
 func (b *beats) note(sent, answered time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +67,7 @@ func (b *beats) isRecent(within time.Duration) bool {
 	return b.last > 0 && store.Uptime()-b.last < within
 }
 
-// latest is when the latest was sent; zero before the first.
+// latest returns when the latest heartbeat was sent; zero before the first.
 func (b *beats) latest() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,8 +77,9 @@ func (b *beats) latest() time.Time {
 	return time.Now().Add(b.last - store.Uptime())
 }
 
-// becomeAlive gives a sign of life where the last may not count any more, since the node
-// was paused: what it took now would be missed by nobody if it died before the next.
+// becomeAlive sends a heartbeat if the last one may no longer count because the node was
+// paused. Otherwise no other node would reclaim work that this node takes now if it died
+// before its next heartbeat.
 func (r *Runner) becomeAlive(ctx context.Context) error {
 	if r.beats.isRecent(2 * r.opts.Heartbeat) {
 		return nil
@@ -86,8 +88,8 @@ func (r *Runner) becomeAlive(ctx context.Context) error {
 	return err
 }
 
-// farewell is the last sign of life: whoever is to take over what is left here, if no
-// further start does, must not have forgotten this node.
+// farewell sends the last heartbeat. Other nodes must still know this node so that they
+// can take over what is left here if it does not start again.
 func (r *Runner) farewell() {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -96,7 +98,7 @@ func (r *Runner) farewell() {
 	}
 }
 
-// beat gives a sign of life, and takes over what silent nodes have left.
+// beat sends a heartbeat, and takes over the turns of silent nodes.
 func (r *Runner) beat(ctx context.Context) {
 	silent, err := r.signal(ctx)
 	if err != nil && ctx.Err() == nil {

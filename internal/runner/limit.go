@@ -12,25 +12,26 @@ import (
 	"ringback/internal/upstream"
 )
 
-// limits keeps turns from being started while Claude's account is at a limit. It stands in
-// the store, for all nodes of the account: when it may have ended, one turn tries.
+// limits keeps turns from starting while Claude's account is rate-limited. The state is in
+// the store, shared by all nodes of the account. When the limit may have ended, one turn
+// probes it.
 type limits struct {
-	// signIn says whose; nil where this node has no CLI, so that it meets none.
+	// signIn identifies the account; nil if this node has no CLI and therefore no limits.
 	signIn *claude.SignIn
 	pauses store.Pauses
 
 	mu sync.Mutex
-	// trying is the job whose turn on this node tries, empty for none, and tried the
-	// account with which it does.
+	// trying is the job of this node's probe, empty for none; tried is the account that it
+	// uses.
 	trying job.ID
 	tried  string
 	// started are the accounts with which the turns of jobs were started.
 	started map[job.ID]string
-	// answers are what the model's API answers to turns whose requests this server passes on.
+	// answers are the API's responses to turns that this server proxies.
 	answers map[job.ID]*upstream.Answers
 }
 
-// account is the account that a turn is started with now; empty for none.
+// account returns the account that a turn started now would use; empty for none.
 func (l *limits) account() string {
 	if l.signIn == nil {
 		return ""
@@ -38,7 +39,7 @@ func (l *limits) account() string {
 	return l.signIn.Account()
 }
 
-// begin notes the account with which the turn of a job is started, end forgets it.
+// begin records the account with which the turn of a job is started; end removes it.
 func (l *limits) begin(id job.ID, account string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +53,7 @@ func (l *limits) end(id job.ID) {
 	delete(l.answers, id)
 }
 
-// watch notes what the API answers to the turn of a job from now on.
+// watch records the API's responses to the turn of a job from now on.
 func (l *limits) watch(id job.ID) *upstream.Answers {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,14 +61,14 @@ func (l *limits) watch(id job.ID) *upstream.Answers {
 	return l.answers[id]
 }
 
-// watched is what the API has answered; nil for a turn whose CLI calls it by itself.
+// watched returns the API's recorded responses; nil if the turn's CLI calls the API itself.
 func (l *limits) watched(id job.ID) *upstream.Answers {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.answers[id]
 }
 
-// modelAnswered reports whether the model has answered a turn.
+// modelAnswered reports whether the model has responded to a turn.
 func (t *claudeTurn) modelAnswered() bool {
 	if seen := t.r.limits.watched(t.job.ID); seen != nil {
 		return seen.Answered()
@@ -75,8 +76,8 @@ func (t *claudeTurn) modelAnswered() bool {
 	return t.out.reader.Answered()
 }
 
-// confirm compares a limit that a turn's output reports with what the API has answered, if
-// that is known: any program of a turn can write into that output.
+// confirm compares a limit that a turn's output reports with the API's responses, if they
+// are known: any program of a turn can write to that output.
 func (r *Runner) confirm(id job.ID, code job.Code, message string, resetsAt time.Time) (job.Code, string, time.Time) {
 	seen := r.limits.watched(id)
 	if seen == nil || !code.IsLimit() {
@@ -92,8 +93,8 @@ func (r *Runner) confirm(id job.ID, code job.Code, message string, resetsAt time
 	return job.CodeCrashed, "Claude ended with an error: it reported a limit that the model's API did not.", time.Time{}
 }
 
-// accountOf is the account with which the turn of a job was started; for one that an earlier
-// start has left, the one of now.
+// accountOf returns the account with which the turn of a job was started. For a turn that an
+// earlier start has left, it returns the current account.
 func (l *limits) accountOf(id job.ID) string {
 	l.mu.Lock()
 	account, known := l.started[id]
@@ -104,8 +105,9 @@ func (l *limits) accountOf(id job.ID) string {
 	return l.account()
 }
 
-// The pauses where the API does not say when a limit ends, as multiples of Options.Backoff,
-// and the longest ones: whoever has signed in again waits less long than for a quota.
+// The pauses if the API does not report when a limit ends. firstPause is a multiple of
+// Options.Backoff; the others are maximums. longestPauseSignIn is shorter, so that jobs
+// start soon after a person has signed in again.
 const (
 	firstPause         = 8
 	longestPause       = 5 * time.Minute
@@ -120,15 +122,15 @@ func newLimits(o Options) *limits {
 	return l
 }
 
-// lookAgain is how often a node looks whether the turn that tries has got through, and
-// lookAnyway how often at a limit that lasts: somebody may have removed it.
+// lookAgain is the interval at which a node checks whether the probe has succeeded, and
+// lookAnyway the interval for a limit with a later end: a person may have removed it.
 const (
 	lookAgain  = 500 * time.Millisecond
 	lookAnyway = 30 * time.Second
 )
 
-// awaitLimit waits, as pause does, while Claude is at a limit. isTry is whether the next turn is to
-// try if that has ended; ok is false when ctx has ended.
+// awaitLimit waits, as pause does, while Claude is rate-limited. isTry is set if the next turn is
+// to probe whether the limit has ended. ok is false if ctx has ended.
 func (r *Runner) awaitLimit(ctx context.Context) (isTry, ok bool) {
 	for {
 		account := r.limits.account()
@@ -137,7 +139,7 @@ func (r *Runner) awaitLimit(ctx context.Context) (isTry, ok bool) {
 		}
 		wait, isTried, err := r.store.LimitWait(ctx, account)
 		switch {
-		case err != nil: // the store is away, as taking a job will find
+		case err != nil: // the store is unavailable, as the attempt to take a job will show
 			return false, true
 		case isTried:
 			wait = lookAgain
@@ -150,8 +152,8 @@ func (r *Runner) awaitLimit(ctx context.Context) (isTry, ok bool) {
 	}
 }
 
-// tryLimit makes the turn of a job the one that tries. ok is false where it must not be
-// started: another one tries.
+// tryLimit makes the turn of a job the probe. ok is false if the turn must not be
+// started because another one is the probe.
 func (r *Runner) tryLimit(ctx context.Context, id job.ID) (ok bool, err error) {
 	account := r.limits.account()
 	ok, isTry, err := r.store.TryLimit(ctx, account, id)
@@ -167,7 +169,7 @@ func (l *limits) set(id job.ID, account string) {
 	l.mu.Unlock()
 }
 
-// now is the job whose turn tries, and with which account.
+// now returns the job of this node's probe, and the account that it uses.
 func (l *limits) now() (job.ID, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +181,7 @@ func (l *limits) isTrying(id job.ID) bool {
 	return id != "" && trying == id
 }
 
-// keepTrying says that the turn which tries is still there.
+// keepTrying renews the lease of the probe.
 func (r *Runner) keepTrying(ctx context.Context) {
 	id, account := r.limits.now()
 	if id == "" {
@@ -190,7 +192,7 @@ func (r *Runner) keepTrying(ctx context.Context) {
 	}
 }
 
-// stopTrying lets another turn try, where this job's did and says nothing of the limit.
+// stopTrying lets another turn be the probe if this job's turn was it and gave no result.
 func (r *Runner) stopTrying(id job.ID) {
 	trying, account := r.limits.now()
 	if id == "" || trying != id {
@@ -199,23 +201,23 @@ func (r *Runner) stopTrying(id job.ID) {
 	r.limits.set("", "")
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	if err := r.store.StopTrying(ctx, account, id); err != nil { // its lease ends
+	if err := r.store.StopTrying(ctx, account, id); err != nil { // its lease expires
 		r.log.Warn("could not let another turn try whether a limit has ended", "requestId", id, "error", err)
 	}
 }
 
-// takeOverTry lets another turn try at once where that of a lost node did.
+// takeOverTry lets another turn be the probe immediately if the turn of a lost node was it.
 func (r *Runner) takeOverTry(ctx context.Context, id job.ID) {
 	account := r.limits.account()
 	if account == "" {
 		return
 	}
-	if err := r.store.StopTrying(ctx, account, id); err != nil && ctx.Err() == nil { // its lease ends
+	if err := r.store.StopTrying(ctx, account, id); err != nil && ctx.Err() == nil { // its lease expires
 		r.log.Warn("could not let another turn try whether a limit has ended", "requestId", id, "error", err)
 	}
 }
 
-// answered ends the limit where the turn of a job tries, and the model has answered it.
+// answered ends the limit if the job's turn is the probe and the model has responded to it.
 func (r *Runner) answered(id job.ID) {
 	trying, account := r.limits.now()
 	if id == "" || trying != id {
@@ -225,7 +227,7 @@ func (r *Runner) answered(id job.ID) {
 	defer cancel()
 	ended, err := r.store.EndLimit(ctx, account, id)
 	if err != nil {
-		return // tried again soon
+		return // retried soon
 	}
 	r.limits.set("", "")
 	if ended {
@@ -233,8 +235,8 @@ func (r *Runner) answered(id job.ID) {
 	}
 }
 
-// reach notes that a turn ended at a limit, however long the store is away. It returns how
-// long no turn is started.
+// reach records that a turn ended at a limit, and retries while the store is unavailable.
+// It returns how long no turn is started.
 func (r *Runner) reach(serving context.Context, id job.ID, code job.Code, message string, resetsAt time.Time) *lifecycle.Limit {
 	reached := store.ReachedLimit{Code: code, Message: message, ResetsAt: resetsAt, Pauses: r.limits.pauses}
 	if code == job.CodeSignedOut {

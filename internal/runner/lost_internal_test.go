@@ -27,9 +27,9 @@ type failing struct {
 
 func (f failing) Run(context.Context) error { return f.err }
 
-// A turn that is not this one's any more ends, wherever it is, without a word about the one
-// that was begun anew under the same number; and another turn may try at once whether a
-// limit of Claude's has ended, where this one did and is gone.
+// A turn that this node no longer owns ends, at whatever point, without affecting the one
+// that was started again under the same number. If it was the probe of a rate limit,
+// another turn may be the probe immediately.
 func TestALostTurnBooksNothing(t *testing.T) {
 	t.Parallel()
 	const account = "a"
@@ -80,7 +80,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 	}
 }
 
-// claimed is a turn that has been begun.
+// claimed returns a turn that has been started.
 func claimed(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 	t.Helper()
 	j, err := s.Start(t.Context(), lifecycle.NewJob{

@@ -6,11 +6,11 @@ import (
 	"ringback/internal/process"
 )
 
-// signatureDigits is the length of a signature: Claude writes it into payload
+// signatureDigits is the length of a signature. Claude writes signatures into payload
 // files, and the CLI prints what Claude writes.
 const signatureDigits = 64
 
-// maskSignatures blanks out everything that looks like a signature, keeping the
+// maskSignatures blanks out everything that looks like a signature, preserving the
 // length.
 func maskSignatures(text []byte) []byte {
 	masked := bytes.Clone(text)
@@ -24,8 +24,8 @@ func maskSignatures(text []byte) []byte {
 	return masked
 }
 
-// openDigits is how many digits the text ends with, if these may go on to be a
-// signature.
+// openDigits returns the number of hex digits at the end of the text that may be the
+// beginning of a signature.
 func openDigits(text []byte) int {
 	run := 0
 	for run < len(text) && run <= signatureDigits && isDigit(text[len(text)-1-run]) {
@@ -47,5 +47,5 @@ func digits(text []byte) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// mask blanks out signatures and secrets, keeping the length.
+// mask blanks out signatures and secrets, preserving the length.
 func mask(text []byte, secrets process.Secrets) []byte { return secrets.Hide(maskSignatures(text)) }

@@ -12,7 +12,7 @@ func TestSignaturesAreBlankedOut(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"hmac":"` + signature + `"}`: `{"hmac":"` + stars + `"}`,
 		signature:                      stars,
-		signature + "0":                signature + "0", // longer: something else
+		signature + "0":                signature + "0", // longer: not a signature
 		signature[1:]:                  signature[1:],
 		"plain text":                   "plain text",
 	} {

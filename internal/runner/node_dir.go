@@ -18,9 +18,9 @@ import (
 	"ringback/internal/process"
 )
 
-// nodeDir is a node's place in the data directory. Its name outlives the server,
-// so that a restarted one finds the processes it left. Several servers may
-// share a data directory: each locks a nodeDir of its own.
+// nodeDir is a node's directory in the data directory. Its name outlives the server, so
+// that a restarted server finds the processes that it left. Several servers may share a
+// data directory; each locks its own nodeDir.
 type nodeDir struct {
 	dir  string
 	node string
@@ -65,16 +65,17 @@ func namedNodeDir(dir string, lock *flock.Flock) (*nodeDir, error) {
 
 func (s *nodeDir) release() { _ = s.lock.Unlock() }
 
-// jobDir holds a job's working directory and the files of its turns.
+// jobDir returns the directory with a job's working directory and the files of its turns.
 func (s *nodeDir) jobDir(id job.ID) string { return filepath.Join(s.dir, "jobs", string(id)) }
 
-// workName is the directory of a job's directory that its processes work in.
+// workName is the name of the working directory in a job's directory.
 const workName = "work"
 
-// workDir is where a job's processes work.
+// workDir returns the working directory of a job's processes.
 func (s *nodeDir) workDir(id job.ID) string { return filepath.Join(s.jobDir(id), workName) }
 
-// turnFiles are where a turn's process and a later server meet.
+// turnFiles returns the files through which a later start of the server finds a turn's
+// process.
 func (s *nodeDir) turnFiles(id job.ID, turn int) process.Files {
 	name := func(suffix string) string {
 		return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.%s", turn, suffix))
@@ -82,18 +83,18 @@ func (s *nodeDir) turnFiles(id job.ID, turn int) process.Files {
 	return process.Files{Record: name("json"), Stdout: name("stdout"), Stderr: name("stderr")}
 }
 
-// marker finds the processes of a turn.
+// marker returns the mark by which the processes of a turn are found.
 func marker(id job.ID, turn int) string { return string(id) + "/" + strconv.Itoa(turn) }
 
-// files are those that a job makes, apart from what it calls back with.
+// files returns the directory of a job's artifacts, without its callback payloads.
 func (s *nodeDir) files(id job.ID) artifact.Dir { return filesIn(s.dir, id) }
 
 func filesIn(nodeDir string, id job.ID) artifact.Dir {
 	return artifact.Dir{Base: nodeDir, Path: "jobs/" + string(id) + "/" + workName, Hidden: claude.PayloadFiles()}
 }
 
-// Files finds the files that a job made on a node which keeps its own in dir; false
-// where another directory, or another machine, has them.
+// Files returns the directory of a job's artifacts on a node that keeps its files below
+// dir. It returns false if they are in another data directory or on another machine.
 func Files(dir, node string, id job.ID) (artifact.Dir, bool) {
 	names, err := filepath.Glob(filepath.Join(dir, "nodes", "*", "node"))
 	if err != nil {
@@ -107,7 +108,7 @@ func Files(dir, node string, id job.ID) (artifact.Dir, bool) {
 	return artifact.Dir{}, false
 }
 
-// jobs lists the jobs that have files here.
+// jobs returns the jobs that have files here.
 func (s *nodeDir) jobs() ([]job.ID, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "jobs"))
 	ids := make([]job.ID, 0, len(entries))

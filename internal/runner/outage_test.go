@@ -13,12 +13,12 @@ import (
 	"ringback/internal/job"
 )
 
-// outage is that the store is away for some of the calls that are made for a job.
+// outage makes the store unavailable for some of the calls for a job.
 type outage struct {
-	// after is how many calls succeed before, and calls how many fail then.
+	// after is how many calls succeed first, and calls how many fail then.
 	after, calls int
-	// answered is whether the first of them does reach the store, so that only its
-	// answer is lost.
+	// answered is set if the first failing call reaches the store, so that only its
+	// response is lost.
 	answered bool
 }
 
@@ -39,14 +39,14 @@ func (o *outages) add(id job.ID, one *outage) {
 	o.all[id] = one
 }
 
-// over reports whether a job's outage has come and gone.
+// over reports whether a job's outage is over.
 func (o *outages) over(id job.ID) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.all[id].calls == 0
 }
 
-// strike says what becomes of a call.
+// strike decides the outcome of a call.
 func (o *outages) strike(cmds ...redis.Cmder) (fails, reaches bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"ringback/internal/store"
 )
 
-// output follows what a process prints: telemetry, never results.
+// output follows a process's output, which is telemetry and never a result.
 type output struct {
 	store        *store.Store
 	jobs         *lifecycle.Service
@@ -24,29 +24,30 @@ type output struct {
 	turn         int
 	files        process.Files
 	offset       int64
-	piece        []byte // what was read last
+	piece        []byte // the last piece that was read
 	reader       *claude.Reader
 	conversation conversation
 	writing      writing
-	// lines are those that the transcript keeps, kept how many bytes they have.
+	// lines filters the lines that the transcript keeps; kept is their size in bytes.
 	lines claude.WholeLines
 	kept  int64
-	// secrets are blanked out. errSize is how much of standard error was kept.
+	// secrets are blanked out. errSize is the size of standard error when it was last stored.
 	secrets process.Secrets
 	errSize int64
-	// noted is whether the store knows of the conversation; ending is set by finish.
+	// noted is set if the store knows that the conversation began; ending is set by finish.
 	noted, ending bool
-	// spokeFunc is called once the conversation is gone on with.
+	// spokeFunc is called once the conversation has continued.
 	spokeFunc func(job.Job)
 }
 
-// adopt notes that the output is that of a turn which an earlier start began: the text in it was sent.
+// adopt marks the output as that of a turn that an earlier start began: its text so far was already
+// sent.
 func (o *output) adopt() *output {
 	o.writing.before = sizeOf(o.files.Stdout)
 	return o
 }
 
-// summary is what a turn's output tells in the end.
+// summary is the outcome of a turn's output.
 type summary struct {
 	Usage  job.Usage
 	Begun  bool
@@ -69,26 +70,26 @@ func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 	o.lines.Thinking = thinking
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	if answers, err := r.store.Answers(ctx, j.ID); err == nil { // else a result in the chat is missed
+	if answers, err := r.store.Answers(ctx, j.ID); err == nil { // otherwise a result in the chat is missed
 		o.conversation.expect(answers)
 	}
 	return o
 }
 
 const (
-	// pieceSize is how much is read at a time, and maxPieces how often in a row, so that a flood
-	// does not hold up what else a turn must notice.
+	// pieceSize is the size of one read, and maxPieces the number of reads in a row, so that a
+	// flood of output does not delay the turn's other events.
 	pieceSize = 1 << 20
 	maxPieces = 4
-	// sizeInterval is how often is checked how much was printed: what prints without end must not
+	// sizeInterval is the interval between checks of the output's size: endless output must not
 	// fill the disk.
 	sizeInterval = 50 * time.Millisecond
 )
 
-// size is how much was printed, to either stream.
+// size returns the number of bytes printed to both streams.
 func (o *output) size() int64 { return sizeOf(o.files.Stdout) + sizeOf(o.files.Stderr) }
 
-// sizeOf is how many bytes a file has; 0 if there is none.
+// sizeOf returns the size of a file in bytes; 0 if there is none.
 func sizeOf(name string) int64 {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -97,7 +98,7 @@ func sizeOf(name string) int64 {
 	return info.Size()
 }
 
-// exceeds is closed when more than limit was printed, before ctx ends.
+// exceeds returns a channel that is closed if the output exceeds limit before ctx ends.
 func (o *output) exceeds(ctx context.Context, limit int64) <-chan struct{} {
 	over := make(chan struct{})
 	go func() {
@@ -115,7 +116,7 @@ func (o *output) exceeds(ctx context.Context, limit int64) <-chan struct{} {
 	return over
 }
 
-// follow reads what was printed since last time. It returns whether that was all of it.
+// follow reads the new output. It reports whether it has read all of it.
 func (o *output) follow() (isWhole bool) {
 	for range maxPieces {
 		if isWhole = o.followStdout() < pieceSize; isWhole {
@@ -126,7 +127,7 @@ func (o *output) follow() (isWhole bool) {
 	return isWhole
 }
 
-// followStderr keeps the end of what stands in standard error, if that has grown.
+// followStderr stores the end of standard error if it has grown.
 func (o *output) followStderr() {
 	info, err := os.Lstat(o.files.Stderr)
 	if err != nil || info.Size() == o.errSize && !o.ending {
@@ -137,7 +138,7 @@ func (o *output) followStderr() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	// Telemetry: a gap is no harm.
+	// Telemetry: a gap does no harm.
 	text := o.stderr(store.StderrLimit)
 	if !o.ending {
 		text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest may be half a secret
@@ -145,15 +146,15 @@ func (o *output) followStderr() {
 	_ = o.store.WriteStderr(ctx, o.id, o.turn, text)
 }
 
-// stderr is the end of what was printed to standard error, at most n bytes of it.
-// More is read, so that no half of a secret stands at its beginning.
+// stderr returns the end of standard error, at most n bytes of it. It reads more, so
+// that the result does not begin with half a secret.
 func (o *output) stderr(n int64) []byte {
 	longest := max(signatureDigits, int64(o.secrets.Longest()))
 	text := mask(tail(o.files.Stderr, n+longest), o.secrets)
 	return text[max(0, int64(len(text))-n):]
 }
 
-// followStdout reads the next piece of standard output, and returns how many bytes there were.
+// followStdout reads the next piece of standard output, and returns its size in bytes.
 func (o *output) followStdout() int {
 	f, err := process.OpenRegular(o.files.Stdout)
 	if err != nil {
@@ -166,9 +167,9 @@ func (o *output) followStdout() int {
 	n, err := f.ReadAt(o.piece, o.offset)
 	chunk, atEnd := o.piece[:n], errors.Is(err, io.EOF)
 	if !o.ending || !atEnd {
-		chunk = chunk[:n-max(openDigits(chunk), o.secrets.Open(chunk))] // it may be half a signature
+		chunk = chunk[:n-max(openDigits(chunk), o.secrets.Open(chunk))] // may be half a signature
 		if end := bytes.LastIndexByte(chunk, '\n'); end >= 0 || n < pieceSize {
-			chunk = chunk[:end+1] // of a line's beginning, it is not known yet what it is
+			chunk = chunk[:end+1] // the type of an incomplete line is still unknown
 		}
 	}
 	if len(chunk) > 0 {
@@ -177,25 +178,25 @@ func (o *output) followStdout() int {
 	return n
 }
 
-// take keeps a piece of what was printed.
+// take stores a piece of the output.
 func (o *output) take(chunk []byte) {
 	_, _ = o.reader.Write(chunk)
 	o.noteBegun()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	// Telemetry: a gap is no harm.
+	// Telemetry: a gap does no harm.
 	kept := mask(o.lines.Keep(chunk), o.secrets)
 	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.kept, kept)
 	o.kept += int64(len(kept))
-	o.writing.publish() // the message that has all of a text comes after its pieces
+	o.writing.publish() // the message with the whole text comes after its pieces
 	if messages := o.conversation.messages(o.reader.Messages()); len(messages) > 0 {
 		_ = o.jobs.AppendAssistantMessages(ctx, o.id, o.turn, messages)
 	}
 	o.offset += int64(len(chunk))
 }
 
-// noteBegun tells the store of a conversation while it runs: another node may
-// have to resume it.
+// noteBegun records in the store that a conversation has begun, while it still runs:
+// another node may have to resume it.
 func (o *output) noteBegun() {
 	if o.noted || o.ending || !o.reader.Begun() {
 		return
@@ -206,9 +207,9 @@ func (o *output) noteBegun() {
 	o.noted = o.jobs.BeginConversation(ctx, o.id, lifecycle.Holder{Turn: o.turn}) == nil
 }
 
-// finish reads the rest, where there is no more than limit.
+// finish reads the rest, unless the output exceeds limit.
 func (o *output) finish(limit int64) summary {
-	o.ending = true // the end of the turn says what is left to say
+	o.ending = true // the turn's end records the rest
 	for before := int64(-1); before != o.offset && o.size() <= limit; {
 		before = o.offset
 		o.followStdout()

@@ -10,48 +10,47 @@ import (
 	"ringback/internal/review"
 )
 
-// Why the context of an owned turn ends, by context.Cause.
+// The reasons why the context of an owned turn ends, by context.Cause.
 var (
-	// errShutdown: the server stops. What runs for the turn goes on running; the next
-	// start adopts it, or does again what was cut off.
+	// errShutdown: the server stops. The turn's process keeps running. The next start
+	// adopts it, or repeats the step that was cut off.
 	errShutdown = errors.New("the server stops")
-	// errDelivered: Claude has done its part, by a result, a question, or a change. Its
-	// process may end by itself.
+	// errDelivered: Claude has delivered a result, a question or a change. Its process may
+	// end by itself.
 	errDelivered = errors.New("the turn has delivered")
-	// errJobEnded: the job needs the turn no more. Its process is told to end.
+	// errJobEnded: the job no longer needs the turn. Its process is terminated.
 	errJobEnded = errors.New("the job has ended")
-	// errInterrupted: a person has stopped the turn. Its process is told to end, and the job goes on
-	// in another one.
+	// errInterrupted: a person has stopped the turn. Its process is terminated, and the job
+	// continues in another turn.
 	errInterrupted = errors.New("the turn was interrupted")
-	// errBegunAnew: the store has gone back to before the turn was begun, and it was begun
-	// once more. Its process is ended, and nothing is booked, for that would be about the
-	// other one.
+	// errBegunAnew: the store has reverted to a state before the turn was started, and the
+	// turn was started again. Its process is terminated. Nothing is booked, because that
+	// would affect the other turn.
 	errBegunAnew = errors.New("the turn was begun anew")
-	// errSuperseded: this node was silent for too long, and the job goes on elsewhere. What
-	// runs for the turn is killed.
+	// errSuperseded: this node was silent for too long, and the job continues elsewhere.
+	// The turn's processes are killed.
 	errSuperseded = errors.New("the turn is another node's by now")
 )
 
-// ownedTurn is a turn that the store has given to this node: from its claim or its
+// ownedTurn is a turn that the store has assigned to this node: from its claim or
 // adoption until its end is booked, or the server leaves it to its next start.
 type ownedTurn struct {
 	r   *Runner
 	job job.Job // as it was when the turn began
 	// change is the job's work on repositories; nil for none.
 	change *review.Change
-	// step is what is done for the turn where no process of Claude's is needed; nil
-	// while Claude is at work.
+	// step is the step that runs instead of Claude's process; nil while Claude is at work.
 	step review.Step
 	end  context.CancelCauseFunc
-	// stopCommands holds a value when a person has stopped what Claude runs.
+	// stopCommands holds a value if a person has stopped the commands that Claude runs.
 	stopCommands chan struct{}
-	// over is closed when nothing is done for it any more.
+	// over is closed when nothing runs for the turn any more.
 	over chan struct{}
 }
 
-// own makes a turn this node's in memory, too: from now on it hears of the end of its
-// job. The context that it returns ends with it, and with serving, which ends with
-// errShutdown. There is one owned turn of a job; a later one takes its place.
+// own registers a turn in memory, so that it is notified of the end of its job. The
+// returned context ends with the turn and with serving, which ends with errShutdown. A
+// job has one owned turn; a later one replaces it.
 func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, step review.Step) (context.Context, *ownedTurn) {
 	ctx, end := context.WithCancelCause(serving)
 	t := &ownedTurn{r: r, job: j, change: change, step: step, end: end, stopCommands: make(chan struct{}, 1), over: make(chan struct{})}
@@ -61,7 +60,7 @@ func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, 
 	return ctx, t
 }
 
-// disown forgets the turn: its end is booked, or it is left to the next start.
+// disown removes the turn: its end is booked, or it is left to the next start.
 func (t *ownedTurn) disown() {
 	t.r.mu.Lock()
 	if t.r.owned[t.job.ID] == t {
@@ -72,14 +71,14 @@ func (t *ownedTurn) disown() {
 	close(t.over)
 }
 
-// supersede ends what still runs for a job of which a turn was begun; false when serving
-// has ended before that.
+// supersede ends the earlier turn of a job after its turn was started again. It returns
+// false if serving ends first.
 func (r *Runner) supersede(serving context.Context, id job.ID) bool {
 	before := r.ownedTurnOf(id)
 	if before == nil {
 		return true
 	}
-	before.end(errBegunAnew) // mostly it is over, but for being forgotten
+	before.end(errBegunAnew) // usually it is over, but not yet removed
 	select {
 	case <-before.over:
 		return true
@@ -88,16 +87,16 @@ func (r *Runner) supersede(serving context.Context, id job.ID) bool {
 	}
 }
 
-// isLost reports whether a turn ends since it is not this one's to end any more.
+// isLost reports whether a turn ends because this node no longer owns it.
 func isLost(cause error) bool {
 	return errors.Is(cause, errBegunAnew) || errors.Is(cause, errSuperseded) || errors.Is(cause, lifecycle.ErrSuperseded)
 }
 
-// letGo forgets a turn that is lost. Nothing is booked: where the store has lost it, it may
-// have been begun anew under the same number, and its end would count as that one's.
+// letGo forgets a lost turn. Nothing is booked: if the store has lost the turn, another one
+// may have been started under the same number, and the end would count as that one's.
 func (r *Runner) letGo(id job.ID, cause error) {
 	if errors.Is(cause, errBegunAnew) {
-		return // what is known of the job is the other one's
+		return // the state of the job belongs to the other turn
 	}
 	r.stopTrying(id)
 	r.limits.end(id)
@@ -117,8 +116,8 @@ func (r *Runner) ownedTurnOf(id job.ID) *ownedTurn {
 	return r.owned[id]
 }
 
-// check compares the turn with the store, which alone knows: the job may have ended,
-// or another node may have taken it over, while nobody listened.
+// check compares the turn with the store, which is authoritative: the job may have
+// ended, or another node may have taken it over, and the event was missed.
 func (t *ownedTurn) check() {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -128,7 +127,7 @@ func (t *ownedTurn) check() {
 		t.end(errJobEnded)
 	}
 	if err != nil {
-		return // the store is away; the process works on
+		return // the store is unavailable; the process keeps working
 	}
 	if j.Turn < t.job.Turn {
 		t.r.log.Warn("the store has gone back to before this turn: it is ended", "requestId", t.job.ID, "turn", t.job.Turn, "now", j.Turn)
@@ -145,17 +144,17 @@ func (t *ownedTurn) check() {
 	}
 }
 
-// endState is why the turn is to end, by the record as it is now; nil where it goes
-// on.
+// endState returns why the turn must end according to the current record, or nil if it
+// continues.
 func (t *ownedTurn) endState(now job.Job) error {
 	switch {
 	case now.Turn != t.job.Turn, now.State == job.Running && now.Node != t.job.Node, now.State == job.Pending && now.Phase != job.WaitingForExit:
 		return errSuperseded
 	case now.State == job.Received:
 		return errDelivered
-	case now.State.Terminal(), now.State == job.Pending: // pending: the reply came, and the next turn waits for this one's end
+	case now.State.Terminal(), now.State == job.Pending: // pending: the reply has arrived, and the next turn waits for the end of this one
 		return errJobEnded
-	case now.State.Parked() && (now.Checkpoint == nil || !now.Checkpoint.Held): // Claude was told to stop
+	case now.State.Parked() && (now.Checkpoint == nil || !now.Checkpoint.Held): // Claude has been asked to stop
 		return errDelivered
 	case now.Submitted && t.step == nil:
 		return errDelivered
@@ -165,15 +164,14 @@ func (t *ownedTurn) endState(now job.Job) error {
 	return nil
 }
 
-// pollInterval is how long the runner waits before it asks a store again that was
-// away.
+// pollInterval is the delay before the runner retries an unavailable store.
 const pollInterval = 500 * time.Millisecond
 
-// storeTimeout bounds a call of the store that does not end with a turn.
+// storeTimeout limits a call to the store that does not use a turn's context.
 const storeTimeout = 5 * time.Second
 
-// withStore does something that may be done again, until the store is there for all of
-// it: that the store was away is not the job's fault, and costs it no attempt.
+// withStore runs an idempotent function, and retries it while the store is unavailable.
+// An outage of the store is not the job's fault and costs no attempt.
 func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) error {
 	for said := false; ; said = true {
 		err := do()
@@ -194,7 +192,7 @@ func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) erro
 	}
 }
 
-// runStep does what is left of a turn where no process is needed, and books the turn's
+// runStep runs the remaining step of a turn that needs no process, and books the turn's
 // end.
 func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd, worker *place) {
 	ctx, t := r.own(serving, j, change, step)

@@ -8,7 +8,7 @@ type place struct {
 	held bool
 }
 
-// release gives the worker back, where the turn has it.
+// release gives the worker back if the turn has one.
 func (p *place) release() {
 	if p.held {
 		p.held = false
@@ -16,8 +16,8 @@ func (p *place) release() {
 	}
 }
 
-// lend releases the worker while the server does something that takes long and runs no Claude, such as
-// cloning, verifying or publishing. The turn keeps its worker if enough others have lent theirs.
+// lend releases the worker during slow work of the server that runs no Claude, such as cloning,
+// verifying or publishing. The turn keeps its worker if enough others have lent theirs.
 func (p *place) lend(do func() error) error {
 	select {
 	case p.r.lent <- struct{}{}:
@@ -36,7 +36,7 @@ func (p *place) without(ctx context.Context, do func() error) error {
 	return p.take(ctx)
 }
 
-// take waits for a worker, where the turn has none.
+// take waits for a worker if the turn has none.
 func (p *place) take(ctx context.Context) error {
 	if p.held {
 		return nil

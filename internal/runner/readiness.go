@@ -6,14 +6,14 @@ import (
 	"ringback/internal/store"
 )
 
-// readiness remembers which partitions may have a job waiting, so that workers
-// neither poll nor ask in vain.
+// readiness tracks which partitions may have a waiting job, so that workers neither
+// poll nor query empty ones.
 type readiness struct {
 	mu    sync.Mutex
 	ready [store.Partitions]bool
 	next  store.Partition
-	// current is the partition that was looked at last, and left how many more takes in a row it has;
-	// fresh until it is known how many.
+	// current is the last partition that was returned, and left is the number of takes in a row
+	// that it still has. fresh is true until that number is known.
 	current store.Partition
 	left    int
 	fresh   bool
@@ -45,8 +45,9 @@ func (r *readiness) notify() {
 	}
 }
 
-// again adds a partition of which a job was taken. Partitions are looked at in turn, and each has as
-// many takes in a row as users wait there: so no user waits longer for sharing a partition with many.
+// again adds a partition from which a job was taken. Partitions take turns, and each has as many
+// takes in a row as users wait there, so that no user waits longer for sharing a partition with many
+// others.
 func (r *readiness) again(p store.Partition, users int) {
 	r.mu.Lock()
 	if p == r.current && r.fresh {
@@ -56,8 +57,8 @@ func (r *readiness) again(p store.Partition, users int) {
 	r.add(p)
 }
 
-// take returns the next partition to look at. It counts as empty from now on, unless it is added
-// again.
+// take returns the next partition to poll. The partition counts as empty from then on, until it
+// is added again.
 func (r *readiness) take() (store.Partition, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

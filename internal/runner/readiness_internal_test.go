@@ -23,7 +23,7 @@ func TestPartitionsAreLookedAtInTurn(t *testing.T) {
 	if p, some := r.take(); some {
 		t.Errorf("%d is still there", p)
 	}
-	// One that always has a job keeps no other waiting.
+	// A partition that always has a job does not block another one.
 	r.add(0)
 	r.add(2)
 	for range 2 {
@@ -39,7 +39,7 @@ func TestAWorkerThatWaitsIsWoken(t *testing.T) {
 	t.Parallel()
 	r := newReadiness()
 	r.add(1)
-	r.addAll() // nobody has taken the first wake-up: it is not waited for
+	r.addAll() // the first wake-up is still unread: addAll does not wait for it
 	<-r.wake
 	seen := map[store.Partition]bool{}
 	for {
@@ -54,8 +54,8 @@ func TestAWorkerThatWaitsIsWoken(t *testing.T) {
 	}
 }
 
-// Users take turns across partitions, too: one who shares a partition with many gets as many takes
-// as one who is alone in another.
+// Users take turns across partitions, too: a user who shares a partition with many others gets as
+// many takes as a user alone in another one.
 func TestUsersOfACrowdedPartitionGetTheirShare(t *testing.T) {
 	t.Parallel()
 	users := map[store.Partition]int{2: 12, 3: 1, 7: 3}
@@ -88,7 +88,7 @@ func TestUsersOfACrowdedPartitionGetTheirShare(t *testing.T) {
 	}
 }
 
-// A partition that runs empty gives the rest of its takes up.
+// A partition that runs empty gives up the rest of its takes.
 func TestAnEmptyPartitionKeepsNoTakes(t *testing.T) {
 	t.Parallel()
 	r := newReadiness()

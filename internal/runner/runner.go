@@ -27,62 +27,62 @@ import (
 	"ringback/internal/workspace"
 )
 
-// Options say how turns are run. Zero values take the defaults.
+// Options configure how turns are run. Zero values mean the defaults.
 type Options struct {
-	// ClaudeBin is the CLI and ClaudeArgs what is added to its command line.
+	// ClaudeBin is the CLI; ClaudeArgs are appended to its command line.
 	ClaudeBin  string
 	ClaudeArgs []string
-	// FallbackModel is claude.Turn's Fallback.
+	// FallbackModel is the Fallback of claude.Turn.
 	FallbackModel string
-	// Simulator is this very program, which stands in for the CLI in jobs that are
-	// simulated; Simulate makes all be that this node takes.
+	// Simulator is this program itself, which replaces the CLI in simulated jobs. If
+	// Simulate is set, all jobs of this node are simulated.
 	Simulator string
 	Simulate  bool
-	// CallbackBaseURL is where the CLI reaches this server, if it is in no sandbox.
+	// CallbackBaseURL is the URL at which the CLI reaches this server if it is not in a sandbox.
 	CallbackBaseURL string
-	// Hold is how long a call that asks the user waits for the reply.
+	// Hold limits how long a call waits for the user's reply.
 	Hold time.Duration
-	// Structured takes results from the CLI's structured output instead of
-	// callbacks.
+	// Structured takes results from the CLI's structured output instead of callbacks.
 	Structured bool
-	// Environ is the server's environment, of which the CLI sees an allowlist.
+	// Environ is the server's environment; the CLI sees an allowlist of it.
 	Environ []string
-	// Repositories says which ones a request may name.
+	// Repositories are those that a request may name.
 	Repositories outbound.Policy
-	// ConversationLimit is how large a conversation may be, compressed, to be kept in the
-	// store for other machines; 0: none is.
+	// ConversationLimit is the largest conversation, compressed, that is kept in the store
+	// for other machines. If it is 0, none is kept.
 	ConversationLimit limit.Bytes
-	// ChangeLimit is the same for what a job has changed; 0: workspace.DefaultSnapshotLimit.
+	// ChangeLimit is the same for the changes of a job; 0 means workspace.DefaultSnapshotLimit.
 	ChangeLimit limit.Bytes
-	// MirrorsLimit is how much the mirrors of repositories in Dir may take; 0: no limit.
+	// MirrorsLimit limits the size of the mirrors of repositories in Dir; 0 means no limit.
 	MirrorsLimit limit.Bytes
-	// Sandbox confines what runs for a job, and Doors lead out of it.
+	// Sandbox confines the processes of a job; Doors are its ways out.
 	Sandbox process.Sandbox
 	Doors   door.Doors
-	// Meter counts what turns use whose requests the server passes on.
+	// Meter measures the usage of turns that the server proxies.
 	Meter *meter.Meter
-	// Budgets are those of a day, of each user and of all jobs.
+	// Budgets are the daily budgets of each user and of all jobs.
 	Budgets job.Spending
-	// Dir is where processes keep their files.
+	// Dir is the data directory for the files of processes.
 	Dir string
-	// Workers is how many processes run at once on this node.
+	// Workers is the number of concurrent processes on this node.
 	Workers int
-	// CheckFunc says why this node cannot run turns; nil while it can. Default: it always can.
+	// CheckFunc returns the reason why this node cannot run turns, or nil if it can. By default it
+	// always can.
 	CheckFunc func() error
-	// Drain makes a stopping node wait for its turns instead of leaving them to
-	// the next start.
+	// Drain makes a stopping node wait for its turns instead of leaving them to the next
+	// start.
 	Drain bool
-	// Linger is how long a process may finish by itself once its result was
-	// accepted; default 5 s.
+	// Linger is the time for a process to finish by itself after its result was accepted;
+	// default 5 s.
 	Linger time.Duration
-	// Grace is how long a process has between SIGTERM and SIGKILL; default 3 s.
+	// Grace is the time between SIGTERM and SIGKILL; default 3 s.
 	Grace time.Duration
-	// OutputLimit is how many bytes a turn may print; default 64 MiB.
+	// OutputLimit limits a turn's output, in bytes; default 64 MiB.
 	OutputLimit int64
-	// Heartbeat is how often the node tells that it lives; default 5 s.
+	// Heartbeat is the interval between the node's heartbeats; default 5 s.
 	Heartbeat time.Duration
-	// Backoff is the delay before the second attempt, doubled for each further
-	// one; default 2 s.
+	// Backoff is the delay before the second attempt, doubled for each further one;
+	// default 2 s.
 	Backoff time.Duration
 }
 
@@ -115,8 +115,8 @@ type Runner struct {
 	opts    Options
 	log     *slog.Logger
 	nodeDir *nodeDir
-	// secrets are the values of this server's variables that nobody may read in what a
-	// turn prints: Claude knows some, and may come by others.
+	// secrets are the values of this server's variables that must not appear in a turn's
+	// output: Claude knows some, and may find others.
 	secrets process.Secrets
 	sweeper *process.Sweeper
 	// transport calls the model's API for turns.
@@ -126,31 +126,31 @@ type Runner struct {
 	mu sync.Mutex
 	// owned are the turns of this node that this start knows of.
 	owned map[job.ID]*ownedTurn
-	// booked are the latest turns whose end this start has booked, by their jobs.
+	// booked are the latest turns that this start has booked, by job.
 	booked *lru.Cache[job.ID, int]
 	// turns are the goroutines that run them.
 	turns sync.WaitGroup
-	// free holds one token per worker that has nothing to do.
+	// free holds one token per idle worker.
 	free chan struct{}
-	// lent holds a token for each turn that has given its worker back for a while.
+	// lent holds a token for each turn that has temporarily given its worker back.
 	lent chan struct{}
-	// ready says which partitions may have a job waiting.
+	// ready tracks which partitions may have a waiting job.
 	ready *readiness
-	// unknownTurns are those that the store said are ours, and we did not know, when
-	// last looking.
+	// unknownTurns are the turns that the store assigned to this node at the last check
+	// and that this start did not know.
 	unknownTurns map[store.OwnedTurn]bool
 	// taking is held for reading from taking a queue entry until its turn has started.
 	taking sync.RWMutex
-	// doubtful is whether the store may have given us what we do not know of.
+	// doubtful is set if the store may have assigned turns to this node that it does not know of.
 	doubtful atomic.Bool
 	beats    beats
 	// notStarted counts the turns that could not start.
 	notStarted atomic.Int64
 	// stalled counts the turns that were ended because they hung.
 	stalled atomic.Int64
-	// clocks says where a deadline is due.
+	// clocks tracks which partition has the next due deadline.
 	clocks *store.Schedule
-	// limits are those of Claude's account.
+	// limits are the rate limits of Claude's account.
 	limits  *limits
 	meters  meters
 	ability ability
@@ -160,11 +160,11 @@ type Runner struct {
 // lentPerWorker limits how many turns per worker may clone, verify or publish while others run.
 const lentPerWorker = 4
 
-// knownEnds is of how many turns a node knows that it has booked their end.
+// knownEnds is the size of booked.
 const knownEnds = 10000
 
-// New returns a runner that keeps its files under opts.Dir. It fails when the
-// directory cannot be used.
+// New returns a runner that keeps its files under opts.Dir. It fails if the directory
+// cannot be used.
 func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
 	opts = opts.withDefaults()
 	booked, err := lru.New[job.ID, int](knownEnds)
@@ -191,40 +191,41 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 	return r, nil
 }
 
-// Node is the name under which the store knows this node.
+// Node returns this node's name in the store.
 func (r *Runner) Node() string { return r.nodeDir.node }
 
-// Running counts the turns of this node.
+// Running returns the number of this node's turns.
 func (r *Runner) Running() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.owned)
 }
 
-// Workers is how many turns this node runs at once.
+// Workers returns how many turns this node runs at once.
 func (r *Runner) Workers() int { return r.opts.Workers }
 
-// Busy counts the workers that have a turn.
+// Busy returns the number of workers that have a turn.
 func (r *Runner) Busy() int { return max(0, r.Running()-len(r.lent)) }
 
-// NotStarted counts the turns that could not start here.
+// NotStarted returns the number of turns that could not start here.
 func (r *Runner) NotStarted() int { return int(r.notStarted.Load()) }
 
-// Stalled counts the turns that were ended here because they hung.
+// Stalled returns the number of turns that were ended here because they hung.
 func (r *Runner) Stalled() int { return int(r.stalled.Load()) }
 
-// Heartbeat is when the last sign of life was given that has reached the store; zero before the
-// first.
+// Heartbeat returns when the last heartbeat that has reached the store was sent; zero before
+// the first.
 func (r *Runner) Heartbeat() time.Time { return r.beats.latest() }
 
-// Run works until ctx ends. Then it takes no more jobs, waits for its turns if it is
-// to drain, until they or drain end, hands over those that are left, and returns.
+// Run works until ctx ends. Then it takes no more jobs. If Drain is set, it waits for
+// its turns until they or drain end. It leaves the remaining ones to the next start,
+// and returns.
 func (r *Runner) Run(ctx, drain context.Context) {
 	defer r.nodeDir.release()
-	// Turns go on, and what they need, while no new ones are taken.
+	// Turns, and what they need, continue while no new ones are taken.
 	serving, handOver := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer handOver(nil)
-	r.beat(serving) // before it takes anything: what a node holds that never gave a sign of life, nobody misses
+	r.beat(serving) // heartbeat before taking work; otherwise no other node would reclaim it if this one dies
 	r.reconcileTurns(ctx, serving, true)
 	var taking, keeping sync.WaitGroup
 	taking.Go(func() { r.dispatch(ctx, serving) })
@@ -260,19 +261,19 @@ func (r *Runner) drain(ctx context.Context) {
 	}
 }
 
-// Event tells a turn of this node what became of its job, on whatever node that
-// happened.
+// Event notifies a turn of this node of a change to its job, which may have happened on
+// any node.
 func (r *Runner) Event(e store.EventEnvelope) {
 	switch e.Type {
 	case job.EventReceived:
 		r.jobEnded(e.RequestID, errDelivered)
 	case job.EventError, job.EventCancelled, job.EventRejected:
 		r.jobEnded(e.RequestID, errJobEnded)
-	case job.EventPending: // the reply has come to a question, and the process that asked is in the way
+	case job.EventPending: // the question was answered, and the next turn waits for the process that asked
 		if t := r.ownedTurnOf(e.RequestID); t != nil {
 			go t.check()
 		}
-	case job.EventRunning: // another phase: Claude may have submitted its change; or it was interrupted
+	case job.EventRunning: // another phase: Claude may have submitted its change; or the turn was interrupted
 		if t := r.ownedTurnOf(e.RequestID); t != nil && t.step == nil {
 			go t.check()
 		}
@@ -280,15 +281,15 @@ func (r *Runner) Event(e store.EventEnvelope) {
 	}
 }
 
-// Queued looks for work in a partition.
+// Queued checks a partition for work.
 func (r *Runner) Queued(p store.Partition) { r.ready.add(p) }
 
-// Resubscribed looks for work everywhere, and for jobs that ended unseen.
+// Resubscribed checks all partitions for work, and all turns for a missed end of their job.
 func (r *Runner) Resubscribed() {
 	r.ready.addAll()
 	r.clocks.All()
 	r.doubtful.Store(true)
-	go r.checkAll() // the caller is waited for by everyone's events
+	go r.checkAll() // the caller delivers all events and must not block
 }
 
 // checkAll compares all turns of this node with the store.
@@ -301,12 +302,12 @@ func (r *Runner) checkAll() {
 	}
 }
 
-// workspaces is where the jobs of this data directory have their repositories.
+// workspaces returns the root of the repositories of this data directory's jobs.
 func (r *Runner) workspaces() workspace.Root {
 	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, SnapshotLimit: r.opts.ChangeLimit, Sandbox: r.opts.Sandbox, Doors: r.opts.Doors, Requests: r.opts.Repositories}
 }
 
-// WorkDir is where a job's processes work; empty when that is not on this node.
+// WorkDir returns the working directory of a job's processes; empty if it is not on this node.
 func (r *Runner) WorkDir(id job.ID) string {
 	dir := r.nodeDir.workDir(id)
 	if _, err := os.Stat(dir); err != nil {

@@ -30,16 +30,16 @@ import (
 	"ringback/test/harness"
 )
 
-// farm is a store with jobs, which nodes take.
+// farm is a store with jobs, from which nodes take them.
 type farm struct {
 	t     *testing.T
 	redis *store.Embedded
 	store *store.Store
 	jobs  *lifecycle.Service
 	kinds *kind.Registry
-	// outages are those that nodes see of the store; tests themselves see none.
+	// outages are those that nodes see; the tests themselves see none.
 	outages outages
-	// dir is the data directory of its nodes, and notes where their Claude writes.
+	// dir is the data directory of its nodes; notes is the directory that their Claude writes to.
 	dir, notes string
 }
 
@@ -70,7 +70,7 @@ func (f *farm) endStrays() {
 	}
 }
 
-// pids are the processes of Claude that were started so far and still live.
+// pids returns the processes of Claude that were started so far and still run.
 func (f *farm) pids() (alive []int) {
 	for _, pid := range process.Marked(func(marker string) bool { return strings.HasPrefix(marker, "req_") }) {
 		if dir, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "cwd")); err == nil && strings.HasPrefix(dir, f.dir) {
@@ -80,13 +80,13 @@ func (f *farm) pids() (alive []int) {
 	return alive
 }
 
-// claude is a program that plays Claude. It notes that it has begun.
+// claude writes a program that plays Claude. The program records that it has begun.
 func (f *farm) claude(script string) string { return f.silentClaude(beginning, script) }
 
-// beginning is the first line that the CLI prints.
+// beginning prints the CLI's first line.
 const beginning = "echo '{\"type\":\"system\",\"subtype\":\"init\"}'\n"
 
-// silentClaude prints nothing but what first and script do.
+// silentClaude writes one that prints only what first and script print.
 func (f *farm) silentClaude(first, script string) string {
 	f.t.Helper()
 	file := filepath.Join(f.notes, "claude")
@@ -94,19 +94,19 @@ func (f *farm) silentClaude(first, script string) string {
 	return file
 }
 
-// begun is how many processes of Claude have begun.
+// begun returns how many processes of Claude have begun.
 func (f *farm) begun() int {
 	text, _ := os.ReadFile(filepath.Join(f.notes, "begun"))
 	return strings.Count(string(text), "\n")
 }
 
-// node is a start of a server. stop ends it and waits until it has.
+// node is a start of a server. stop ends it and waits until it has ended.
 type node struct {
 	*runner.Runner
 	stop func()
 }
 
-// start starts a node. deaf is one that hears nothing of what the store publishes.
+// start starts a node. A deaf one receives no published events.
 func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *node {
 	f.t.Helper()
 	opts := runner.Options{
@@ -130,7 +130,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	var parts sync.WaitGroup
 	parts.Go(func() { r.Run(ctx, ctx) })
 	if deaf {
-		r.Resubscribed() // it looks for work as it starts
+		r.Resubscribed() // it checks for work as it starts
 	} else {
 		parts.Go(func() {
 			db.Subscribe(ctx, store.Subscriber{EventFunc: r.Event, QueuedFunc: r.Queued, ClockFunc: r.Clock, ResubscribedFunc: r.Resubscribed})
@@ -210,8 +210,8 @@ func (f *farm) createChange() job.ID {
 
 const hang = "echo x > service/new.txt 2>/dev/null\nsleep 1000\n"
 
-// Claude has submitted a change and does not end. The turn goes on by whatever comes
-// first: what is published, the next heartbeat, the next start.
+// Claude has submitted a change and does not end. The turn continues on whatever comes
+// first: an event, the next heartbeat, or the next start.
 func TestASubmittedChangeIsNoticed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -273,8 +273,8 @@ func TestAStoppedNodeLeavesItsProcessToTheNextStart(t *testing.T) {
 	}
 }
 
-// While the server works for jobs, the store is away for a moment, at each call that
-// is made for them, before that has reached it or after. It is no fault of the jobs.
+// While the server works for jobs, the store is briefly unavailable at each call for
+// them, before the call has reached it or after. The jobs are not charged for that.
 func TestAStoreThatIsAwayCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t)
@@ -300,8 +300,9 @@ func TestAStoreThatIsAwayCostsNoAttempt(t *testing.T) {
 	}
 }
 
-// A server that is killed just as a turn has ended leaves what fled from the turn's
-// process group. Nobody holds that turn any more; the next start ends it all the same.
+// A server that is killed just as a turn has ended leaves processes that escaped from
+// the turn's process group. No node owns that turn any more; the next start ends the
+// processes anyway.
 func TestWhatFledFromAnEndedTurnIsEndedByTheNextStart(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t)
@@ -339,8 +340,8 @@ func TestWhatFledFromAnEndedTurnIsEndedByTheNextStart(t *testing.T) {
 	}
 }
 
-// A job is told the prompt of the version with which it was created, also by a node whose files
-// hold another one.
+// A job gets the prompt of the version with which it was created, even from a node whose files
+// contain another version.
 func TestAJobIsToldThePromptOfItsVersion(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t)

@@ -14,16 +14,17 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// A conversation lies in files of the CLI's, on the machine on which its latest turn ran.
-// After each turn a copy goes into the store; whoever runs the next one compares the turns
-// after which the two were so, and takes the copy where its own files are older or missing.
+// A conversation is in files of the CLI, on the machine that ran its latest turn. After
+// each turn the node copies it into the store. Both versions are labelled with the turn
+// that wrote them. The node that runs the next turn compares the labels, and takes the copy
+// if its own files are older or missing.
 
-// atFile says, beside a conversation's files, after which turn they are so.
+// atFile contains, next to a conversation's files, the turn that wrote them.
 const atFile = "turn"
 
-// bringConversation makes sure that a turn goes on with the conversation as the turn before
-// left it: with that of this machine, with the copy in the store, or, where neither is of
-// that turn, with a new conversation that is told the story of the one before.
+// bringConversation makes sure that a turn continues the conversation as the previous turn
+// left it: with this machine's files, or with the copy in the store. If neither is from
+// that turn, a new conversation starts with the messages of the old one.
 func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) error {
 	if !st.Begun || st.Job.Simulated || st.ConversationAt == "" {
 		return nil
@@ -51,7 +52,7 @@ func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) erro
 		r.sayOfTurn(ctx, st.Job, fmt.Sprintf("The conversation was brought here from another machine, as it was after turn %s.", turnOf(st.ConversationAt)))
 		return nil
 	}
-	if isHere { // the CLI may keep it where this version does not look
+	if isHere { // the CLI may store it at a path unknown to this version
 		return nil
 	}
 	return r.tellAnew(ctx, st)
@@ -61,7 +62,7 @@ func turnOf(name lifecycle.TurnName) string {
 	return string(name[strings.LastIndexByte(string(name), '/')+1:])
 }
 
-// tellAnew begins a new conversation in place of one that is not to be had here.
+// tellAnew starts a new conversation in place of one that is unavailable here.
 func (r *Runner) tellAnew(ctx context.Context, st *lifecycle.Turn) error {
 	conversation, err := r.jobs.LeaveConversation(ctx, st.Job.ID, st.Job.Turn, r.nodeDir.node)
 	if err != nil {
@@ -75,7 +76,7 @@ func (r *Runner) tellAnew(ctx context.Context, st *lifecycle.Turn) error {
 	return nil
 }
 
-// sayOfTurn says something of a turn where people look: in the log and in its transcript.
+// sayOfTurn writes a message about a turn to the log and to its transcript.
 func (r *Runner) sayOfTurn(ctx context.Context, j job.Job, text string) {
 	r.log.Info(text, "requestId", j.ID, "turn", j.Turn)
 	if err := r.store.AddNote(ctx, j.ID, j.Turn, text); err != nil {
@@ -83,7 +84,8 @@ func (r *Runner) sayOfTurn(ctx context.Context, j job.Job, text string) {
 	}
 }
 
-// configDir is where the CLI has its configuration for a conversation whose own is dir.
+// configDir returns the directory of the CLI's configuration for a conversation; dir is the
+// conversation's own.
 func (r *Runner) configDir(dir string) string {
 	if r.opts.Sandbox.InForce() {
 		return dir
@@ -91,8 +93,8 @@ func (r *Runner) configDir(dir string) string {
 	return claude.UserConfigDir(claude.Environ(r.opts.Environ, 0))
 }
 
-// conversationAt is after which turn a conversation is as it lies here; empty where it does
-// not.
+// conversationAt returns the turn that wrote the local files of a conversation; empty if
+// there are none.
 func (r *Runner) conversationAt(conversation string) lifecycle.TurnName {
 	at, err := os.ReadFile(filepath.Join(r.conversations(), conversation, atFile))
 	if err != nil {
@@ -107,7 +109,7 @@ func (r *Runner) noteConversation(conversation string, at lifecycle.TurnName) {
 	}
 }
 
-// beginsConversation remembers in which conversation a turn's process speaks, for whoever
+// beginsConversation records the conversation of a turn's process, for the start that
 // adopts it.
 func (s *nodeDir) beginsConversation(st *lifecycle.Turn) error {
 	if err := os.MkdirAll(s.jobDir(st.Job.ID), 0o700); err != nil {
@@ -120,17 +122,17 @@ func (s *nodeDir) conversationFile(id job.ID) string {
 	return filepath.Join(s.jobDir(id), "conversation")
 }
 
-// spoke notes that the process of a turn has gone on with its conversation.
+// spoke records that the process of a turn has continued its conversation.
 func (r *Runner) spoke(j job.Job) {
 	if conversation := r.conversationOf(j); conversation != "" {
 		r.noteConversation(conversation, lifecycle.NameTurn(j.ID, j.Turn))
 	}
 }
 
-// conversationOf is the conversation of a turn that was started here; empty for none that
-// can be moved.
+// conversationOf returns the conversation of a turn that was started here; empty if it
+// has none that can be moved.
 func (r *Runner) conversationOf(j job.Job) string {
-	if j.Simulated { // it is kept where the job works
+	if j.Simulated { // its conversation is in the working directory
 		return ""
 	}
 	conversation, err := os.ReadFile(r.nodeDir.conversationFile(j.ID))
@@ -140,15 +142,16 @@ func (r *Runner) conversationOf(j job.Job) string {
 	return string(conversation)
 }
 
-// keepConversation copies the conversation of a turn whose process is gone into the store.
-// What cannot be kept is told anew where it is missed.
+// keepConversation copies the conversation of a turn after its process has ended into the
+// store. If a conversation cannot be kept, a node that misses it starts a new one with its
+// messages.
 func (r *Runner) keepConversation(serving context.Context, j job.Job) {
 	conversation := r.conversationOf(j)
 	if conversation == "" {
 		return
 	}
 	r.spoke(j)
-	if r.opts.ConversationLimit == 0 || j.Kind == lifecycle.InterpretingKind { // nobody goes on with that
+	if r.opts.ConversationLimit == 0 || j.Kind == lifecycle.InterpretingKind { // no turn continues that
 		return
 	}
 	log := r.log.With("requestId", j.ID, "turn", j.Turn)

@@ -15,21 +15,21 @@ import (
 	"ringback/internal/process"
 )
 
-// pulse is when the CLI of a turn last printed a line that shows progress, and which tools it
-// runs: by these, a turn that hangs is told from one that works. It survives the server: the
-// time of the last line is the modification time of a file.
+// pulse tracks when the CLI of a turn last printed a line that shows progress, and which
+// tools it runs. It distinguishes a turn that hangs from one that works. It survives the
+// server: the time of the last line is the modification time of a file.
 type pulse struct {
 	file string
 	last time.Time
-	// until is when the CLI repeats a request that the model's API has refused.
+	// until is the time at which the CLI retries a request that the model's API has refused.
 	until time.Time
-	// tools are the calls of tools that run, by their ids.
+	// tools are the running tool calls, by ID.
 	tools map[string]runningTool
-	// known is how far an earlier start of the server had read, at knownAt; left is how much the
-	// CLI had printed, the last of it at leftAt, when this one began to read.
+	// known is the offset that an earlier start of the server had read to, at knownAt. left is
+	// the size of the output when this start began to read, the last of it at leftAt.
 	known, left     int64
 	knownAt, leftAt time.Time
-	// heard is where the last line ends; noted is whether the file says so.
+	// heard is the offset at which the last line ends; noted is set if the file contains it.
 	heard int64
 	noted bool
 }
@@ -39,10 +39,11 @@ type runningTool struct {
 	since time.Time
 }
 
-// maxTools bounds how many running tools are known: a job may print what it likes.
+// maxTools limits the number of tracked tools: a job may print anything.
 const maxTools = 1000
 
-// pulseFile keeps when a turn's CLI printed its last line. Nothing in a sandbox can write there.
+// pulseFile is the file that stores when a turn's CLI printed its last line. No process in a
+// sandbox can write it.
 func (s *nodeDir) pulseFile(id job.ID, turn int) string {
 	return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.pulse", turn))
 }
@@ -57,8 +58,8 @@ func newPulse(file string, f process.Files) *pulse {
 	return p
 }
 
-// modifiedAt is when a file was last written, on the clock that nobody sets; now, if there is
-// none.
+// modifiedAt returns the modification time of a file, on the monotonic clock; now, if there
+// is no such file.
 func modifiedAt(name string) time.Time {
 	now := time.Now()
 	info, err := os.Lstat(name)
@@ -68,7 +69,7 @@ func modifiedAt(name string) time.Time {
 	return now.Add(-max(0, now.Sub(info.ModTime())))
 }
 
-// line takes a line that ends there in the output.
+// line processes a line that ends at the offset end.
 func (p *pulse) line(l claude.Line, end int64) {
 	if l.KeepsAlive() {
 		return
@@ -98,7 +99,7 @@ func (p *pulse) line(l claude.Line, end int64) {
 	}
 }
 
-// printedAt is when a line was printed that ends there.
+// printedAt returns the time at which a line that ends at the offset end was printed.
 func (p *pulse) printedAt(end int64) time.Time {
 	switch {
 	case end <= p.known:
@@ -109,18 +110,18 @@ func (p *pulse) printedAt(end int64) time.Time {
 	return time.Now()
 }
 
-// note keeps the pulse for the next start of the server.
+// note stores the pulse for the next start of the server.
 func (p *pulse) note() {
 	if p.noted {
 		return
 	}
-	// Without it, the next start takes the last line for older than it is, or newer.
+	// If this fails, the next start gets a wrong time for the last line.
 	if os.WriteFile(p.file, []byte(strconv.FormatInt(p.heard, 10)), 0o600) == nil {
 		p.noted = os.Chtimes(p.file, time.Time{}, p.last) == nil
 	}
 }
 
-// resume notes that the turn waited until then for something that is not Claude's.
+// resume records that the turn waited until then for something other than Claude.
 func (p *pulse) resume(at time.Time) {
 	p.until = later(p.until, at)
 	for id, tool := range p.tools {
@@ -135,7 +136,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// hangs says what hangs, for the job's record; "" while nothing does.
+// hangs describes what hangs, for the job's record; "" if nothing does.
 func (p *pulse) hangs(now time.Time, stall, tool time.Duration) string {
 	if len(p.tools) == 0 {
 		if now.Sub(later(p.last, p.until)) > stall {
@@ -153,8 +154,8 @@ func (p *pulse) hangs(now time.Time, stall, tool time.Duration) string {
 
 var toolName = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
-// shownTool is a tool's name where it may be shown in words of Ringback's: any program of a job
-// can print one.
+// shownTool returns a tool's name in a form that is safe in Ringback's own messages: any
+// program of a job can print one.
 func shownTool(name string) string {
 	if toolName().MatchString(name) {
 		return "The tool " + name
@@ -162,8 +163,8 @@ func shownTool(name string) string {
 	return "A tool"
 }
 
-// stalls says why the turn hangs, for the job's record; "" while it works, or waits for a person
-// or an action.
+// stalls returns why the turn hangs, for the job's record; "" while it works, or waits for a
+// person or an action.
 func (t *claudeTurn) stalls() string {
 	if t.job.Options.Simulate == job.SimulateManual {
 		return "" // a person plays Claude
@@ -179,7 +180,7 @@ func (t *claudeTurn) stalls() string {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	ago, err := t.r.jobs.SinceWait(ctx, t.job.ID, lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node})
-	if err != nil { // the store is away, or has the turn end
+	if err != nil { // the store is unavailable, or the turn must end
 		return ""
 	}
 	t.pulse.resume(time.Now().Add(-ago))

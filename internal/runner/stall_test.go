@@ -15,7 +15,7 @@ const (
 	toolCall   = `echo '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}}]}}'` + "\n"
 	toolResult = `echo '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}'` + "\n"
 	speech     = `echo '{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"Still at it."}]}}'` + "\n"
-	// noise is what children print, and the CLI for no more than being there.
+	// noise prints what children print, and the CLI's keepalives.
 	noise = `(while sleep 0.1; do
 echo 'compiling'; echo 'compiling' >&2
 echo '{"type":"tool_progress","tool_use_id":"t1","heartbeat":true}'
@@ -24,8 +24,9 @@ done) &
 `
 )
 
-// In the kind hasty, Claude may print nothing for 2 s and a tool run for 5 s. What hangs is
-// ended, is told as such, and goes on in the same conversation, which costs an attempt.
+// In the kind hasty, Claude may print nothing for 2 s and a tool may run for 5 s. A turn
+// that hangs is ended, reported as such, and continues in the same conversation, which
+// costs an attempt.
 func TestATurnThatHangsIsEndedAndStartedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, why string }{
@@ -59,7 +60,7 @@ func TestATurnThatHangsIsEndedAndStartedAgain(t *testing.T) {
 	}
 }
 
-// Of a CLI that hangs before its first line, the conversation is where it was.
+// If a CLI hangs before its first line, the conversation is unchanged.
 func TestATurnThatHangsBeforeItsFirstLine(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]string{"from the first": "", "when it goes on": "[ $(cat $NOTES/begun 2>/dev/null | wc -l) != 0 ] || " + beginning} {
@@ -79,7 +80,7 @@ func TestATurnThatHangsBeforeItsFirstLine(t *testing.T) {
 	}
 }
 
-// resumed reports whether all turns after the first went on in its conversation.
+// resumed reports whether all turns after the first continued its conversation.
 func (f *farm) resumed() bool {
 	text, _ := os.ReadFile(filepath.Join(f.notes, "begun"))
 	first, later, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
@@ -99,8 +100,8 @@ func (f *farm) noted(name string) bool {
 	return err == nil
 }
 
-// What works is not ended: lines come, a build prints nothing, a person or an action is waited
-// for, or the model's API.
+// A turn that works is not ended: lines arrive, a build prints nothing, or the turn waits for
+// a person, an action or the model's API.
 func TestATurnThatWorksIsNotEnded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -146,13 +147,13 @@ func (f *farm) askAndAnswer(id job.ID) {
 	f.t.Helper()
 	f.ask(id)
 	c := *f.get(id).Checkpoint
-	time.Sleep(3 * time.Second) // a person thinks
+	time.Sleep(3 * time.Second) // the time until a person answers
 	if _, err := f.jobs.Answer(f.t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: "This"}}); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
-// The server is killed while a turn hangs, again and again. The next start ends it when its time is
+// The server is killed repeatedly while a turn hangs. The next start ends the turn when its time is
 // up, counted from its last line.
 func TestATurnThatHangsIsSeenAcrossRestarts(t *testing.T) {
 	t.Parallel()
@@ -163,7 +164,7 @@ func TestATurnThatHangsIsSeenAcrossRestarts(t *testing.T) {
 	f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
 	begun := time.Now()
 	for f.begun() == 1 && time.Since(begun) < time.Minute {
-		// Each start is up for less than stall_timeout.
+		// Each start runs for less than stall_timeout.
 		for up := time.Now(); f.begun() == 1 && time.Since(up) < time.Second; time.Sleep(10 * time.Millisecond) {
 		}
 		n.stop()

@@ -9,32 +9,34 @@ import (
 	"ringback/internal/process"
 )
 
-// maxText is how much of one text is sent while it is written; the rest comes with its message.
+// maxText limits how much of one text is sent while it is being written, in bytes; the rest comes
+// with its message.
 const maxText = 64 << 10
 
-// writing follows what Claude writes, and sends it to clients in pieces: one for each time that the
+// writing follows the text that Claude writes, and sends it to clients in pieces: one each time the
 // output is read.
 type writing struct {
 	out     *output
 	name    string // of the pieces
 	secrets process.Secrets
-	// thinking is true if Claude's thinking is sent, too: in blocks of its own.
+	// thinking is true if Claude's thinking is sent as well, in separate blocks.
 	thinking bool
-	// before is how much of the output was there when this start adopted the turn: it was sent.
+	// before is the size of the output when this start adopted the turn; text before it was already
+	// sent.
 	before int64
-	// piece is the last piece of the current text that was sent; its text is all there is of it.
+	// piece is the last piece of the current text that was sent; text is the whole text so far.
 	piece job.TextPiece
 	text  []byte
-	// sent is how much of it was sent, open whether more may come, full whether no more is sent.
+	// sent is the number of bytes sent; open is set if more may come, full if no more is sent.
 	sent       int
 	open, full bool
-	// ended are texts that have ended since the output was read last.
+	// ended are texts that have ended since the output was last read.
 	ended []job.TextPiece
 }
 
-// line takes a line that ends there in the output.
+// line processes a line that ends at the offset end.
 func (w *writing) line(l claude.Line, end int64) {
-	if l.Event == nil || l.ParentToolUseID != "" { // a subagent's words are not Claude's to the user
+	if l.Event == nil || l.ParentToolUseID != "" { // the user does not see a subagent's text
 		return
 	}
 	switch e := l.Event; {
@@ -67,7 +69,7 @@ func (w *writing) add(d claude.StreamDelta, end int64) {
 	}
 }
 
-// end notes that the current text has ended.
+// end records that the current text has ended.
 func (w *writing) end(end int64) {
 	if w.open && end > w.before {
 		if piece, ok := w.next(len(w.text)); ok {
@@ -77,7 +79,7 @@ func (w *writing) end(end int64) {
 	w.open = false
 }
 
-// next is the piece up to a place in the text; false if there is nothing more.
+// next returns the piece up to an offset in the text; false if there is nothing more.
 func (w *writing) next(to int) (job.TextPiece, bool) {
 	if to <= w.sent {
 		return job.TextPiece{}, false
@@ -85,7 +87,7 @@ func (w *writing) next(to int) (job.TextPiece, bool) {
 	w.piece.Piece++
 	piece := w.piece
 	masked := mask(w.text[:to], w.secrets)
-	if piece.Whole = piece.Piece == 1; piece.Whole { // of a text that an earlier start has sent in part, too
+	if piece.Whole = piece.Piece == 1; piece.Whole { // also if an earlier start has sent part of the text
 		w.sent = 0
 	}
 	piece.Text = string(masked[w.sent:])
@@ -93,7 +95,7 @@ func (w *writing) next(to int) (job.TextPiece, bool) {
 	return piece, true
 }
 
-// publish sends what was written since last time. What may be half a secret waits.
+// publish sends the new text. It holds back what may be half a secret.
 func (w *writing) publish() {
 	ended := w.ended
 	w.ended = nil
@@ -109,7 +111,7 @@ func (w *writing) publish() {
 	}
 }
 
-// send publishes a piece. It is telemetry: a gap is no harm.
+// send publishes a piece. It is telemetry: a gap does no harm.
 func (w *writing) send(piece job.TextPiece, goesOn bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -124,12 +126,12 @@ func (w *writing) send(piece job.TextPiece, goesOn bool) {
 	_ = w.out.store.PublishText(ctx, text, soFar)
 }
 
-// stop forgets the text so far: the turn has ended.
+// stop removes the text so far: the turn has ended.
 func (w *writing) stop() {
 	if !w.open {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	_ = w.out.store.EndText(ctx, w.out.id) // else it lapses
+	_ = w.out.store.EndText(ctx, w.out.id) // otherwise it expires
 }

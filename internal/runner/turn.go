@@ -16,7 +16,7 @@ import (
 	"ringback/internal/review"
 )
 
-// claudeTurn is an owned turn whose process is there.
+// claudeTurn is an owned turn that has a process.
 type claudeTurn struct {
 	*ownedTurn
 	proc *process.Process
@@ -24,11 +24,11 @@ type claudeTurn struct {
 	// worker is released when the process has ended.
 	worker *place
 	pulse  *pulse
-	// stalled says why the turn was ended because it hung; "" if it was not.
+	// stalled is the reason why the turn was ended as hung; "" if it was not.
 	stalled string
 }
 
-// start runs a claimed turn in the background. It takes up a worker until the turn is
+// start runs a claimed turn in the background. It occupies a worker until the turn is
 // over.
 func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	r.turns.Go(func() {
@@ -65,8 +65,8 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	})
 }
 
-// leaveSubmission gives a turn to Claude after all where a change was submitted of which
-// this node has no files any more.
+// leaveSubmission gives a turn back to Claude if this node no longer has the files of
+// the submitted change.
 func (r *Runner) leaveSubmission(serving context.Context, j job.Job) error {
 	if !j.Submitted {
 		return nil
@@ -77,7 +77,7 @@ func (r *Runner) leaveSubmission(serving context.Context, j job.Job) error {
 	})
 }
 
-// changeOf is a job's work on repositories; nil where it has none.
+// changeOf returns a job's work on repositories; nil if it has none.
 func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
 	k, err := r.kindOf(j)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
 	return r.review.Change(k, j)
 }
 
-// runClaude runs a turn that is Claude's.
+// runClaude runs a turn that needs Claude.
 func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *review.Change, worker *place) {
 	ctx, t := r.own(serving, st.Job, change, nil)
 	defer t.disown()
@@ -106,8 +106,8 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 	t.with(proc, worker).supervise(serving, ctx)
 }
 
-// launch makes everything ready for Claude and starts it. Until the process is there,
-// it can be done again.
+// launch prepares everything for Claude and starts it. Until the process exists, launch
+// can be repeated.
 func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *place) (*process.Process, error) {
 	if err := t.r.checkBudgets(ctx, st.Job); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *plac
 	if err != nil {
 		return nil, err
 	}
-	if t.change != nil { // before Claude is there to say more
+	if t.change != nil { // before Claude can report more
 		t.change.ShowPhase(ctx, job.AtWork)
 	}
 	holder := lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node}
@@ -149,11 +149,11 @@ func (t *ownedTurn) with(proc *process.Process, worker *place) *claudeTurn {
 	return with
 }
 
-// followInterval is how often what a process has printed is read, and so how often text is sent.
+// followInterval is the interval at which a process's output is read and its text is sent.
 const followInterval = 100 * time.Millisecond
 
-// supervise watches the process until it is gone, or the server leaves it. ctx is the
-// turn's; it ends with serving.
+// supervise watches the process until it ends or the server leaves it to the next
+// start. ctx is the turn's; it ends with serving.
 func (t *claudeTurn) supervise(serving, ctx context.Context) {
 	ticker := time.NewTicker(followInterval)
 	defer ticker.Stop()
@@ -195,17 +195,17 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 // stop ends the turn for a cause, see the errors of ownedTurn.
 func (t *claudeTurn) stop(serving context.Context, cause error) {
 	switch {
-	case errors.Is(cause, errShutdown) && !isClosed(t.proc.Done()): // else nobody but us will know how it ended
+	case errors.Is(cause, errShutdown) && !isClosed(t.proc.Done()): // if it has ended, only this start knows how
 		t.r.log.Info("left a turn to the next start", "requestId", t.job.ID, "turn", t.job.Turn)
 		return
 	case isLost(cause):
 		t.r.log.Warn("killed what ran for a turn that is not this node's any more", "requestId", t.job.ID, "turn", t.job.Turn, "why", cause)
 		t.proc.Kill()
 		t.r.sweeper.Add(t.proc.Marker)
-		t.r.sweeper.Sweep() // at once: the other one has the same marker
+		t.r.sweeper.Sweep() // immediately, because the other turn has the same marker
 		t.r.letGo(t.job.ID, cause)
 		return
-	case errors.Is(cause, errDelivered) && t.job.Options.Simulate != job.SimulateManual: // so that what it used is known
+	case errors.Is(cause, errDelivered) && t.job.Options.Simulate != job.SimulateManual: // let the process report its usage
 		select {
 		case <-t.proc.Done():
 		case <-serving.Done():
@@ -216,8 +216,8 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 	t.finish(serving)
 }
 
-// endCommands ends the commands that Claude runs, which a person has stopped. Claude sees them
-// fail. If the server dies before that is noted, the next start does it again.
+// endCommands ends the commands that Claude runs and a person has stopped. Claude sees them
+// fail. If the server dies before that is recorded, the next start repeats it.
 func (t *claudeTurn) endCommands() {
 	ended := t.proc.EndCommands(t.r.opts.Grace)
 	t.r.log.Info("commands interrupted", "requestId", t.job.ID, "turn", t.job.Turn, "processes", ended)
@@ -243,7 +243,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	t.proc.Kill() // children that the process left in its group
 	exit, printed := t.proc.Exit(), t.out.finish(t.r.opts.OutputLimit)
 	code, message := t.explain(exit, printed)
-	if t.r.refusedFor(t.job) == nil { // else the CLI reports what this server has answered
+	if t.r.refusedFor(t.job) == nil { // otherwise the CLI reports a refusal of this server
 		code, message, printed.ResetsAt = t.r.confirm(t.job.ID, code, message, printed.ResetsAt)
 	}
 	if t.r.opts.Structured && printed.Last != nil && len(printed.Last.StructuredOutput) > 0 {
@@ -276,13 +276,13 @@ func (t *claudeTurn) finish(serving context.Context) {
 	level, fields := slog.LevelInfo, []any{
 		"requestId", t.job.ID, "turn", t.job.Turn, "exit", exit.Code, "signal", exit.Signal, "took", time.Since(t.proc.Since).Round(time.Millisecond),
 	}
-	if exit.Known && exit.Code != 0 && exit.Signal == "" { // it ended by itself, and not well: say what it said
+	if exit.Known && exit.Code != 0 && exit.Signal == "" { // it failed by itself: log its standard error
 		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(printed.Stderr, "�"))
 	}
 	t.r.log.Log(serving, level, "turn ended", fields...)
 }
 
-// explain says for the job's record how the process ended.
+// explain returns the reason for the process's end, for the job's record.
 func (t *claudeTurn) explain(exit process.Exit, printed summary) (job.Code, string) {
 	if t.stalled != "" {
 		return job.CodeStalled, t.stalled
@@ -299,9 +299,9 @@ func (t *claudeTurn) explain(exit process.Exit, printed summary) (job.Code, stri
 	return code, string(mask([]byte(message), t.r.secrets))
 }
 
-// failedToStart books the end of a turn whose process never was there.
+// failedToStart books the end of a turn that never had a process.
 func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err error) {
-	if errors.Is(err, errShutdown) { // the next start finds no process, and has the job queued again
+	if errors.Is(err, errShutdown) { // the next start finds no process and has the job queued again
 		return
 	}
 	if isLost(err) {
@@ -324,13 +324,13 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 	r.endTurn(serving, end)
 }
 
-// whyNotStarted says why a turn could not start, for the job's record.
+// whyNotStarted returns the reason why a turn could not start, for the job's record.
 func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		return failed.Code, failed.Message
 	}
 	switch e, ok := errors.AsType[*job.Error](err); {
-	case ok && e.Kind == job.Conflict: // the kind cannot run as this server is set up
+	case ok && e.Kind == job.Conflict: // the kind cannot run with this server's configuration
 		return job.CodeNoCallbacks, e.Message + ". " + e.Hint
 	case ok && e.Kind == job.NotFound:
 		return job.CodeKindGone, e.Message
@@ -347,9 +347,10 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 	return job.CodeSpawnFailed, "The Claude CLI could not be started (" + r.opts.ClaudeBin + "): " + reason + ". Check CLAUDE_BIN."
 }
 
-// endTurn books the end of a turn, however long the store is away: until then the
-// store counts the turn as ours. The files of a job that has ended go. When serving
-// has ended, one try is enough: the next start finds the turn in the store.
+// endTurn books the end of a turn, and retries while the store is unavailable: until
+// then, the store assigns the turn to this node. It removes the files of a job that has
+// ended. If serving has ended, it tries only once: the next start finds the turn in the
+// store.
 func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	r.stopTrying(e.ID)
 	r.limits.end(e.ID)
@@ -364,7 +365,7 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 			if state.Terminal() {
 				r.removeJobFiles(e.ID)
 			}
-			if state != "" { // else it was not this node's any more
+			if state != "" { // otherwise this node no longer owned it
 				r.packTranscript(serving, e.ID, e.Turn)
 			}
 			return
@@ -380,7 +381,7 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	}
 }
 
-// packTranscript lets what a turn has printed take less room. Nothing depends on it.
+// packTranscript compresses the output of a turn. Nothing depends on it.
 func (r *Runner) packTranscript(serving context.Context, id job.ID, turn int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"ringback/internal/store"
 )
 
-// meters are those of the turns whose requests to the model this server passes on.
+// meters are those of the turns that send their requests to the model through this server.
 type meters struct {
 	mu   sync.Mutex
 	turn map[job.ID]*meter.Turn
@@ -38,28 +38,28 @@ func (m *meters) forget(id job.ID) {
 	delete(m.turn, id)
 }
 
-// usageFile is where a turn's usage is recorded: nothing in a sandbox can write there.
+// usageFile is the file that records a turn's usage. No process in a sandbox can write it.
 func (s *nodeDir) usageFile(id job.ID, turn int) string {
 	return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.usage", turn))
 }
 
-// measure starts the meter of a turn, or goes on with it.
+// measure starts the meter of a turn, or continues with it.
 func (r *Runner) measure(j job.Job) *meter.Turn {
 	t := r.opts.Meter.Turn(j.ID, j.Turn, r.nodeDir.usageFile(j.ID, j.Turn), r.budgets(j))
 	r.meters.set(j.ID, t)
 	return t
 }
 
-// budgets are those under which a job's turns run.
+// budgets returns the budgets that apply to a job's turns.
 func (r *Runner) budgets(j job.Job) meter.Limits {
 	l := meter.Limits{Days: r.opts.Budgets, OwnBudget: j.BudgetUSD > 0}
-	if k, ok := r.jobs.Kinds().Get(j.Kind); ok { // it is for jobs of all versions
+	if k, ok := r.jobs.Kinds().Get(j.Kind); ok { // its daily budget covers jobs of all versions
 		l.Days.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
 	}
 	return l
 }
 
-// checkBudgets returns the budget that keeps a turn from starting; nil for none.
+// checkBudgets returns the budget that prevents a turn from starting; nil for none.
 func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
 	limits := r.budgets(j)
 	if j.Simulated || limits.None() {
@@ -75,7 +75,7 @@ func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
 	return nil
 }
 
-// onBudget is what a job's kind does when a budget is used up.
+// onBudget returns what a job's kind does when a budget is used up.
 func (r *Runner) onBudget(j job.Job) job.OnBudget {
 	k, err := r.kindOf(j)
 	if err != nil {
@@ -84,7 +84,8 @@ func (r *Runner) onBudget(j job.Job) job.OnBudget {
 	return k.Policy.OnBudget
 }
 
-// refusedFor returns the budget for which the turn's last request was refused; nil for none.
+// refusedFor returns the budget because of which the turn's last request was refused; nil
+// for none.
 func (r *Runner) refusedFor(j job.Job) *job.UsedBudget {
 	if t := r.meters.of(j.ID); t != nil {
 		return t.Refused()
@@ -92,25 +93,26 @@ func (r *Runner) refusedFor(j job.Job) *job.UsedBudget {
 	return nil
 }
 
-// stopAtBudget notes in the end of a turn that a budget is used up.
+// stopAtBudget records in the end of a turn that a budget is used up.
 func (r *Runner) stopAtBudget(end *lifecycle.TurnEnd, j job.Job, used *job.UsedBudget) {
 	end.Code, end.Message, end.Budget, end.OnBudget = job.CodeBudgetExceeded, used.Error(), used, r.onBudget(j)
 	r.log.Warn("budget used up", "requestId", j.ID, "turn", j.Turn, "kind", j.Kind, "userId", j.UserID, "budgetOf", used.Of, "budgetUsd", used.Budget.USD(), "spentUsd", used.Spent.USD(), "then", end.OnBudget)
 }
 
-// meterOf returns the meter of a turn; nil if its CLI calls the model's API by itself.
+// meterOf returns the meter of a turn; nil if its CLI calls the model's API itself.
 func (r *Runner) meterOf(j job.Job) *meter.Turn {
 	if t := r.meters.of(j.ID); t != nil {
 		return t
 	}
-	if meter.Exists(r.nodeDir.usageFile(j.ID, j.Turn)) { // an earlier start, set up differently, has metered it
+	if meter.Exists(r.nodeDir.usageFile(j.ID, j.Turn)) { // an earlier start with another configuration has metered it
 		return r.measure(j)
 	}
 	return nil
 }
 
-// reported is what a turn has used by the CLI's own count. If the turn was metered, that
-// counts and this does not: any program of the turn can write into the CLI's output.
+// reported returns a turn's usage according to the CLI. If the turn was metered, the
+// meter counts instead, and reported returns none: any program of the turn can write to
+// the CLI's output.
 func (r *Runner) reported(j job.Job, printed job.Usage) job.Usage {
 	t := r.meterOf(j)
 	if t == nil {
@@ -124,7 +126,7 @@ func (r *Runner) reported(j job.Job, printed job.Usage) job.Usage {
 	return job.Usage{}
 }
 
-// bookEnd books what a turn has used, and then its end.
+// bookEnd books a turn's usage, and then its end.
 func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd) (job.State, error) {
 	metered := r.meters.of(e.ID)
 	if metered != nil {
@@ -137,7 +139,7 @@ func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd) (job.State, e
 		return state, err
 	}
 	r.meters.forget(e.ID)
-	if metered == nil { // what the CLI reported is added to the day, too
+	if metered == nil { // also add the CLI's reported usage to the day
 		if _, err := r.store.BookUsage(ctx, e.ID, 0, store.Booking{}); err != nil {
 			r.log.Warn("could not add a turn's cost to the day", "requestId", e.ID, "error", err)
 		}

@@ -13,16 +13,16 @@ import (
 	"ringback/internal/store"
 )
 
-// Finding is something that ringback check tells.
+// Finding is a result of ringback check.
 type Finding struct {
 	Weight Weight
 	Text   string
 }
 
-// Weight is how much a finding matters.
+// Weight is the severity of a finding.
 type Weight string
 
-// The weights: all is well, something to know, something that does not work.
+// The weights: all is well, a note, and something that does not work.
 const (
 	Fine    Weight = "ok"
 	Note    Weight = "note"
@@ -35,10 +35,10 @@ func problem(format string, args ...any) Finding {
 func note(format string, args ...any) Finding { return Finding{Note, fmt.Sprintf(format, args...)} }
 func fine(format string, args ...any) Finding { return Finding{Fine, fmt.Sprintf(format, args...)} }
 
-// patience is how long each part of the setup may take to answer.
+// patience limits the time that each part of the setup may take to answer.
 const patience = 10 * time.Second
 
-// CheckSetup looks at what a server with this configuration would need: its kinds'
+// CheckSetup checks what a server with this configuration would need: its kinds'
 // programs, its CLI and its store. It changes nothing.
 func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Finding {
 	var found []Finding
@@ -64,7 +64,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 	return append(found, checkRedis(ctx, c)...)
 }
 
-// checkCallbacks recommends MCP for kinds of the user's that would lose nothing by it.
+// checkCallbacks recommends MCP for the user's kinds that would lose nothing by it.
 func checkCallbacks(c config.Config, kinds *kind.Registry) []Finding {
 	var fits []string
 	for _, k := range kinds.All() {
@@ -78,7 +78,7 @@ func checkCallbacks(c config.Config, kinds *kind.Registry) []Finding {
 	return []Finding{note("callback: mcp fits these kinds, and takes about half the rounds and half the bytes that the model reads (docs/callbacks.md): %s", strings.Join(fits, ", "))}
 }
 
-// checkListeners says where callbacks are taken, where that is not at loopback.
+// checkListeners reports the address for callbacks unless it is only loopback.
 func checkListeners(c config.Config) []Finding {
 	switch {
 	case c.OwnCallbackListener():
@@ -107,7 +107,8 @@ func checkCLI(ctx context.Context, c config.Config) []Finding {
 	return []Finding{fine("claude %s: %s", cli.Bin, version)}
 }
 
-// checkSignIn says who holds the credential for the model, and whether there is one.
+// checkSignIn reports which process holds the credential for the model, and whether there
+// is one.
 func checkSignIn(ctx context.Context, c config.Config, confined bool) []Finding {
 	cli := c.FindClaude()
 	if cli.Simulated || cli.Problem != "" {
@@ -129,7 +130,7 @@ func checkSignIn(ctx context.Context, c config.Config, confined bool) []Finding 
 	return []Finding{fine("the server signs in at %s; no job sees the credential", api.URL.Host)}
 }
 
-// checkRedis asks a Redis of one's own whether jobs can be kept in it.
+// checkRedis asks an external Redis whether jobs can be stored in it.
 func checkRedis(ctx context.Context, c config.Config) []Finding {
 	if c.RedisURL == "" {
 		return []Finding{checkEmbedded(ctx)}
@@ -159,7 +160,7 @@ func checkRedis(ctx context.Context, c config.Config) []Finding {
 	return findings
 }
 
-// checkEmbedded says what would keep the jobs where no Redis is named.
+// checkEmbedded reports which store would hold the jobs if no Redis is configured.
 func checkEmbedded(ctx context.Context) Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

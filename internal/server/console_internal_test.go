@@ -12,7 +12,7 @@ import (
 	"ringback/internal/console"
 )
 
-// Every page of the console is in its documentation.
+// The documentation of the console contains every page.
 func TestEveryPageIsDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/console.md")

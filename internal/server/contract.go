@@ -19,7 +19,8 @@ func contractOf(kinds []contract.Kind) contract.Contract {
 	}
 }
 
-// contracts are what anyone may read of this server, and what its callers may.
+// contracts returns the contract that anyone may read, and the one for this server's
+// callers.
 func (n *node) contracts() (api.Contracts, error) {
 	builtin, problems := kind.Load(kind.Builtin())
 	if err := schema.Join(problems); err != nil {
@@ -42,7 +43,7 @@ func documentsOf(kinds *kind.Registry) (d api.Documents, err error) {
 	return d, err
 }
 
-// describedKinds are the kinds as callers see them.
+// describedKinds returns the kinds as callers see them.
 func describedKinds(kinds *kind.Registry) []contract.Kind {
 	var all []contract.Kind
 	for _, k := range kinds.All() {

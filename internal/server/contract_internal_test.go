@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write the contracts into docs/")
 
-// builtinDocuments are the contracts with the kinds that are built in, and docs/api.md,
-// whose tables are made of them.
+// builtinDocuments returns the contracts with the built-in kinds, and docs/api.md,
+// which has tables generated from them.
 func builtinDocuments(t *testing.T) map[string]string {
 	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin())
@@ -35,7 +35,7 @@ func builtinDocuments(t *testing.T) map[string]string {
 	return map[string]string{"openapi.json": string(d.OpenAPI), "asyncapi.json": string(d.AsyncAPI), "api.md": filled}
 }
 
-// What is committed is what is served.
+// The committed contracts are those that a server serves.
 func TestContractsAreCommitted(t *testing.T) {
 	t.Parallel()
 	for name, want := range builtinDocuments(t) {

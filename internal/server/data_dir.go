@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// checkDataDir says why this server cannot keep its files in dir, and what to do. It finds
-// out by writing one, which goes again; a directory that is not there yet is not made.
+// checkDataDir returns an error if this server cannot keep its files in dir, with advice.
+// It writes a temporary file to find out; it does not create a missing directory.
 func checkDataDir(dir string) error {
 	for _, name := range []string{".", "nodes", "redis", "workspaces", "mirrors"} {
 		part := filepath.Join(dir, name)
@@ -24,7 +24,7 @@ func checkDataDir(dir string) error {
 	return nil
 }
 
-// nearest is dir, or the nearest above it that is there.
+// nearest returns dir, or its nearest parent that exists.
 func nearest(dir string) string {
 	for {
 		_, err := os.Stat(dir)
@@ -36,7 +36,7 @@ func nearest(dir string) string {
 	}
 }
 
-// trial is how many bytes are written: less room would not last for one job.
+// trial is the size of the test file in bytes: less space would not suffice for one job.
 const trial = 64 << 10
 
 func tryToWrite(dir string) error {

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/workspace"
 )
 
-// diffPage reads a part of a job's captured change: from its workspace, if that is
-// on this machine, else from what is kept in the store for other machines.
+// diffPage reads a part of a job's captured change: from its workspace if that is on
+// this machine, else from the copy in the store for other machines.
 func (n *node) diffPage(ctx context.Context, id job.ID, page api.DiffPage) ([]job.DiffOutput, error) {
 	text, err := n.store.Diff(ctx, id)
 	if err != nil || text == nil {

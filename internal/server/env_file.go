@@ -11,7 +11,7 @@ import (
 	"ringback/internal/process"
 )
 
-// checkEnvFile warns of a .env file that everybody on the machine can read.
+// checkEnvFile warns about a .env file that every user on the machine can read.
 func checkEnvFile(c config.Config) []string {
 	info, err := os.Stat(c.EnvFile)
 	if c.EnvFile == "" || err != nil || info.Mode().Perm()&0o007 == 0 {
@@ -20,8 +20,8 @@ func checkEnvFile(c config.Config) []string {
 	return []string{fmt.Sprintf("%s can be read by every user of this machine: chmod o= it", c.EnvFile)}
 }
 
-// unreadVariables are those that a .env file sets and nothing reads: neither the server nor what it
-// starts.
+// unreadVariables returns the variables that a .env file sets and that neither the server nor the
+// programs that it starts read.
 func unreadVariables(c config.Config, kinds *kind.Registry) []string {
 	read := config.Variables()
 	for _, k := range kinds.All() {
@@ -36,7 +36,7 @@ func unreadVariables(c config.Config, kinds *kind.Registry) []string {
 	})
 }
 
-// checkAccount says what of the server's account and its .env file is worth knowing.
+// checkAccount reports notes about the server's account and its .env file.
 func checkAccount(c config.Config, kinds *kind.Registry) []Finding {
 	var found []Finding
 	for _, warning := range checkEnvFile(c) {

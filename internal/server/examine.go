@@ -11,8 +11,8 @@ import (
 	"ringback/internal/store"
 )
 
-// Examine looks for what does not fit the records of jobs in the store of a
-// configuration, without a server; with mend it puts that right.
+// Examine searches the store of a configuration for inconsistent records of jobs,
+// without a server. If mend is set, it repairs them.
 func Examine(ctx context.Context, c config.Config, mend bool) (job.Examination, error) {
 	quiet := slog.New(slog.DiscardHandler)
 	store.LogClient(quiet)

@@ -13,30 +13,30 @@ import (
 	"ringback/internal/store"
 )
 
-// unfit says why the store would lose jobs, or keep them from running.
+// unfit describes why the store would lose jobs, or keep them from running.
 type unfit string
 
 // Error implements error.
 func (u unfit) Error() string { return string(u) }
 
-// The store is judged again every lookAtStore, or lookAtUnfit while something is wrong
-// with it, for at most patienceWithStore.
+// The store is checked again every lookAtStore, or every lookAtUnfit while it has a
+// problem. A check takes at most patienceWithStore.
 const (
 	lookAtStore       = 10 * time.Second
 	lookAtUnfit       = time.Second
 	patienceWithStore = 5 * time.Second
 )
 
-// fitness is what was found of the store last.
+// fitness is the result of the last check of the store.
 type fitness struct {
 	mu   sync.Mutex
 	last store.Fitness
-	// refused says what the store answered where it could not be judged since.
+	// refused is the store's error if it could not be checked since.
 	refused string
 }
 
-// texts are the faults and warnings, for whoever asks whether the server is ready: they
-// do not tell where the store is.
+// texts returns the faults and warnings for the readiness check, which do not reveal
+// the store's address.
 func (f *fitness) texts() (faults, warnings []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,7 +52,8 @@ func (f *fitness) texts() (faults, warnings []string) {
 	return faults, warnings
 }
 
-// whyUnusable says why a store cannot be used now, and whether it said so itself.
+// whyUnusable returns why a store cannot be used now, and whether the store itself
+// reported it.
 func whyUnusable(err error) (problem string, answered bool) {
 	if said := redis.Error(nil); errors.As(err, &said) {
 		return "the store cannot be used now: " + said.Error(), true
@@ -60,7 +61,7 @@ func whyUnusable(err error) (problem string, answered bool) {
 	return "the store is not reachable", false
 }
 
-// set notes what was found, and returns what was found before.
+// set records a result, and returns the previous one.
 func (f *fitness) set(found store.Fitness, err error) (before store.Fitness) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,14 +75,14 @@ func (f *fitness) set(found store.Fitness, err error) (before store.Fitness) {
 	return before
 }
 
-// well is whether there is nothing that keeps the store from being used.
+// well reports whether the store has no fault that prevents its use.
 func (f *fitness) well() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refused == "" && len(f.last.Faults) == 0
 }
 
-// judgeStore looks at the store before a start: what is wrong with it is unfit.
+// judgeStore checks the store before a start, and returns its faults as unfit.
 func (n *node) judgeStore(ctx context.Context) error {
 	if n.db.subject == "" {
 		return nil
@@ -97,8 +98,8 @@ func (n *node) judgeStore(ctx context.Context) error {
 	return unfit(n.db.subject + " " + strings.Join(found.Faults, "\n"+n.db.subject+" "))
 }
 
-// watchStore judges the store now and then, for its setup can be changed while it runs.
-// What has changed is logged once.
+// watchStore checks the store periodically, because its configuration can change while
+// it runs. Each change is logged once.
 func (n *node) watchStore(ctx context.Context) {
 	if n.db.subject == "" {
 		return
@@ -123,7 +124,7 @@ func (n *node) judgeStoreAgain(ctx context.Context) {
 	found, err := store.JudgeFitness(ctx, n.db.client, n.opts.Config.RedisWait)
 	before := n.fitness.set(found, err)
 	if err != nil {
-		return // whoever needs the store says so
+		return // callers that need the store report it
 	}
 	for _, text := range found.Faults {
 		if !slices.Contains(before.Faults, text) {

@@ -10,10 +10,10 @@ import (
 	"ringback/internal/config"
 )
 
-// lookAtKeys is how often the file of keys is looked at.
+// lookAtKeys is the interval between checks of the key file.
 const lookAtKeys = time.Second / 2
 
-// openKeys reads the keys of back ends; nil where none are needed.
+// openKeys reads the keys of back ends; it returns nil if none are needed.
 func openKeys(o Options) (*apikey.Set, error) {
 	if !o.Config.HasKeys() && len(o.Keys) == 0 {
 		return nil, nil
@@ -21,8 +21,8 @@ func openKeys(o Options) (*apikey.Set, error) {
 	return apikey.Open(o.Config.APIKeysFile, append(slices.Clip(o.Config.Keys), o.Keys...)...)
 }
 
-// watchKeys puts the keys of a changed file in force, and ends the WebSockets of those
-// that are no more.
+// watchKeys applies the keys of a changed file, and closes the WebSockets of removed
+// keys.
 func (n *node) watchKeys(ctx context.Context) {
 	if n.keys == nil {
 		return
@@ -40,8 +40,8 @@ func (n *node) watchKeys(ctx context.Context) {
 	})
 }
 
-// keyWarnings says that the file of keys is not in order. What exactly stands in the log:
-// anyone may ask whether the server is ready.
+// keyWarnings warns that the key file is invalid. The details are only in the log,
+// because anyone may query the server's readiness.
 func (n *node) keyWarnings() []string {
 	if n.keys == nil || n.keys.Fault() == nil {
 		return nil
@@ -49,7 +49,7 @@ func (n *node) keyWarnings() []string {
 	return []string{"API_KEYS_FILE cannot be read as it is now: the keys read before stay in force. The log says what is wrong with it."}
 }
 
-// checkKeyFile warns of a file of keys that others could add to.
+// checkKeyFile warns about a key file that other users could add keys to.
 func checkKeyFile(c config.Config) []string {
 	if c.APIKeysFile == "" || !apikey.OthersMayWrite(c.APIKeysFile) {
 		return nil
@@ -57,7 +57,7 @@ func checkKeyFile(c config.Config) []string {
 	return []string{fmt.Sprintf("API_KEYS_FILE %s: everybody on this machine may write into it, and so let themselves in: chmod o-w it", c.APIKeysFile)}
 }
 
-// checkKeys reads the file of keys as a start would.
+// checkKeys reads the key file like a start of the server.
 func checkKeys(c config.Config) []Finding {
 	if c.APIKeysFile == "" {
 		return nil

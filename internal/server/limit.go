@@ -7,11 +7,12 @@ import (
 	"ringback/internal/job"
 )
 
-// limitWarnings say at which limits Claude's accounts are: jobs are accepted, but wait.
+// limitWarnings returns the limits that Claude's accounts have reached: jobs are
+// accepted, but wait.
 func (n *node) limitWarnings(ctx context.Context) []string {
 	limits, err := n.store.Limits(ctx)
 	if err != nil {
-		return nil // that the store is away is said anyway
+		return nil // an unavailable store is reported separately
 	}
 	var warnings []string
 	for _, l := range limits {

@@ -21,7 +21,7 @@ import (
 	"ringback/internal/metrics"
 )
 
-// listen listens at what a variable says. Its error says what to do.
+// listen listens on the address in a variable. Its error contains advice.
 func listen(ctx context.Context, variable, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	host, _, _ := net.SplitHostPort(addr)
@@ -40,18 +40,18 @@ func listen(ctx context.Context, variable, addr string) (net.Listener, error) {
 	return nil, fmt.Errorf("%s %s: %w", variable, addr, err)
 }
 
-// servers are what a node serves, each at its listener.
+// servers are the HTTP servers of a node, each with its listener.
 type servers []served
 
 type served struct {
 	*http.Server
-	// listener is nil for the doors of jobs, which have one each.
+	// listener is nil for the doors, which have one listener for each job.
 	listener net.Listener
 }
 
-// servers sets up the API, and the callbacks with it or at a listener of their own. Such
-// a listener answers nothing else but whether the node lives: who can reach it can
-// neither create jobs nor answer questions, not even with a key.
+// servers sets up the API, and the callbacks with it or on their own listener. Such a
+// listener otherwise only answers health checks: its callers can neither create jobs nor
+// answer questions, not even with a key.
 func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	c := n.opts.Config
 	callbacks, err := callback.New(n.store, n.jobs, n.checkpoints, n.actions, callback.Options{
@@ -92,7 +92,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	}, nil
 }
 
-// doorRoutes are what a job in a sandbox may call: its callbacks.
+// doorRoutes returns the routes that a job in a sandbox may call: its callbacks.
 func (n *node) doorRoutes(callbacks *callback.Handler) *echo.Echo {
 	e := api.NewEcho(n.refusals)
 	e.IPExtractor = echo.ExtractIPDirect()
@@ -101,10 +101,10 @@ func (n *node) doorRoutes(callbacks *callback.Handler) *echo.Echo {
 	return e
 }
 
-// maxDoorConnections bounds how many connections one job has to the callbacks.
+// maxDoorConnections limits the connections of one job to the callbacks.
 const maxDoorConnections = 64
 
-// doorListener takes the callbacks of one job.
+// doorListener accepts the callbacks of one job.
 type doorListener struct {
 	net.Listener
 	id job.ID
@@ -140,7 +140,7 @@ func (n *node) newServer(handler http.Handler, listener net.Listener) served {
 	}, listener}
 }
 
-// start serves, and returns where the first failure is told.
+// start starts serving, and returns a channel that receives the first failure.
 func (s servers) start() <-chan error {
 	failed := make(chan error, len(s))
 	for _, one := range s {
@@ -151,7 +151,7 @@ func (s servers) start() <-chan error {
 	return failed
 }
 
-// shutdown lets what is under way be answered, for a while.
+// shutdown waits a while for pending requests, and then closes the servers.
 func (s servers) shutdown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

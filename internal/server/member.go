@@ -9,14 +9,14 @@ import (
 	"ringback/internal/store"
 )
 
-// name tells this server from the others that use the store, for people, too. After a restart it is
-// the same.
+// name identifies this server among those that use the store, also for people. It is the same after
+// a restart.
 func (n *node) name() string {
 	host, _ := os.Hostname()
 	return host + " at " + n.listener.Addr().String()
 }
 
-// join makes this server known to the others that use the store. Nobody else uses an embedded one.
+// join registers this server with the others that use the store. An embedded store has no others.
 func (n *node) join(ctx context.Context) error {
 	if n.opts.Config.RedisURL == "" {
 		return nil
@@ -24,8 +24,8 @@ func (n *node) join(ctx context.Context) error {
 	return n.store.Join(ctx, n.name())
 }
 
-// stay gives signs of life, until ctx ends: while there are any, no version starts that does not go
-// together with this one. It returns why this one may not go on.
+// stay sends heartbeats until ctx ends: while they continue, no incompatible version starts. It
+// returns an error if this version must not continue.
 func (n *node) stay(ctx context.Context) error {
 	if n.opts.Config.RedisURL == "" {
 		<-ctx.Done()
@@ -46,7 +46,7 @@ func (n *node) stay(ctx context.Context) error {
 	}
 }
 
-// quit lets another version start at once.
+// quit lets another version start immediately.
 func (n *node) quit() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

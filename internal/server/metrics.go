@@ -19,7 +19,7 @@ func (n *node) newMetrics() *metrics.Metrics {
 	}, metrics.Reads{Stats: n.store.Stats, Limits: n.store.Limits, Notices: n.store.NoticeCounts, Oldest: n.store.OldestQueued})
 }
 
-// of reads a number of the runner; 0 on a node that runs no turns.
+// of reads a number from the runner; it is 0 on a node that runs no turns.
 func (n *node) of(read func(*runner.Runner) int) func() int {
 	return func() int {
 		if n.runner == nil {
@@ -29,7 +29,7 @@ func (n *node) of(read func(*runner.Runner) int) func() int {
 	}
 }
 
-// blocked is 1 while no turn can start.
+// blocked returns 1 while no turn can start.
 func blocked(r *runner.Runner) int {
 	if r.Problem() == nil {
 		return 0
@@ -37,7 +37,7 @@ func blocked(r *runner.Runner) int {
 	return 1
 }
 
-// heartbeat is when this node last gave a sign of life that reached the store.
+// heartbeat returns when this node's last heartbeat reached the store.
 func (n *node) heartbeat() time.Time {
 	if n.runner == nil {
 		return time.Time{}
@@ -45,7 +45,8 @@ func (n *node) heartbeat() time.Time {
 	return n.runner.Heartbeat()
 }
 
-// room is how many bytes of a directory's file system are free for this user, of how many.
+// room returns the free space for this user and the total size of a directory's file
+// system, in bytes.
 func room(dir string) (free, total uint64, err error) {
 	var s unix.Statfs_t
 	err = unix.Statfs(nearest(dir), &s)

@@ -10,7 +10,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// moved logs and counts what becomes of a job.
+// moved logs and counts a job's state change.
 func (n *node) moved(move lifecycle.Moved) {
 	level, message, fields := told(move)
 	n.log.Log(context.Background(), level, message, fields...)
@@ -25,7 +25,7 @@ func (n *node) moved(move lifecycle.Moved) {
 	}
 }
 
-// told is the line of the log about a move: a warning where somebody may have to look.
+// told returns the log line for a state change: a warning if a person may have to act.
 func told(m lifecycle.Moved) (slog.Level, string, []any) {
 	fields := []any{"requestId", m.ID, "kind", m.Kind, "userId", m.UserID, "status", m.To, "before", m.From, "turn", m.Turn}
 	if m.Code != "" {

@@ -8,9 +8,9 @@ import (
 	"ringback/internal/kind"
 )
 
-// checkOwnAnswers warns if Claude could answer its own questions: without keys and tokens
-// whoever reaches loopback may answer, and without a sandbox what runs for a job of these
-// kinds does.
+// checkOwnAnswers warns if Claude could answer its own questions. Without keys and
+// tokens, any process that can reach loopback may answer. Without a sandbox, the
+// processes of a job of these kinds can.
 func checkOwnAnswers(c config.Config, confined bool, kinds *kind.Registry) []string {
 	if c.Secured() || confined {
 		return nil

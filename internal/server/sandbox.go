@@ -11,15 +11,16 @@ import (
 	"ringback/internal/process"
 )
 
-// sandbox is what confines what runs for jobs.
+// sandbox confines the processes of jobs.
 type sandbox struct {
 	process.Sandbox
-	// description says what is in force, and warning what somebody should know of it.
+	// description describes the confinement in force, and warning what people should know about
+	// it.
 	description, warning string
 }
 
-// findSandbox makes of SANDBOX what can be had here. It fails where one is required
-// and there is none.
+// findSandbox returns the sandbox that SANDBOX selects, as far as it is available here.
+// It fails if a sandbox is required and there is none.
 func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -50,7 +51,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 	}, nil
 }
 
-// sandboxOptions hide what is the server's. self is this program.
+// sandboxOptions hide the server's own files. self is this program.
 func sandboxOptions(c config.Config, self string) process.SandboxOptions {
 	o := process.SandboxOptions{Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable), Path: process.Value(c.Environ, "PATH")}
 	if home, err := os.UserHomeDir(); err == nil {
@@ -64,7 +65,8 @@ func sandboxOptions(c config.Config, self string) process.SandboxOptions {
 	return o
 }
 
-// deniedPlaces are places of others that a kind's actions name and its jobs' user may not use.
+// deniedPlaces returns the paths in a kind's actions that do not belong to the server and that
+// the user of the jobs may not use.
 func deniedPlaces(s sandbox, k *kind.Kind) (found []Finding) {
 	for _, a := range k.Policy.Actions {
 		for _, place := range a.Readable {
@@ -81,8 +83,8 @@ func deniedPlaces(s sandbox, k *kind.Kind) (found []Finding) {
 	return found
 }
 
-// checkSandbox says what would be in force, or why there is nothing, and which kinds ask for
-// more than that.
+// checkSandbox reports what would be in force, or why nothing is, and which kinds need more
+// than that.
 func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 	switch {
 	case err != nil:

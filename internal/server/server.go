@@ -1,5 +1,4 @@
-// Package server puts the parts together into a running node, and takes them
-// apart again in order.
+// Package server assembles the parts of a running node, and stops them in order.
 package server
 
 //go:generate go test . -run TestContractsAreCommitted -update
@@ -48,7 +47,7 @@ import (
 	"ringback/internal/workspace"
 )
 
-// Role is what a node does.
+// Role determines the work of a node.
 type Role string
 
 // The roles.
@@ -58,30 +57,30 @@ const (
 	Worker Role = "worker" // turns; its HTTP serves health, metrics and callbacks
 )
 
-// Options are what the command line decides.
+// Options are the settings from the command line.
 type Options struct {
 	Config config.Config
 	Role   Role
-	// Keys let back ends in beside those of the configuration.
+	// Keys are keys of back ends in addition to those of the configuration.
 	Keys []apikey.Key
-	// Drain makes a stopping node wait for its turns, at most DrainTimeout. /readyz says at
-	// once that it stops; after DrainGrace it refuses new jobs, too.
+	// Drain makes a stopping node wait for its turns, at most DrainTimeout. /readyz
+	// immediately reports the stop; after DrainGrace, the node also refuses new jobs.
 	Drain                    bool
 	DrainGrace, DrainTimeout time.Duration
-	// Version is told by /healthz.
+	// Version is the version in /healthz.
 	Version string
-	// Started is called once the server listens; may be nil.
+	// Started, if set, is called once the server listens.
 	Started func(Running)
 }
 
-// Running says what a started server is.
+// Running describes a started server.
 type Running struct {
 	URL string
-	// CallbackURL is where callbacks are taken, if that is a place of their own.
+	// CallbackURL is the URL of the callbacks' own listener, if there is one.
 	CallbackURL string
 	Store       string
 	Claude      string
-	// Sandbox says what confines what runs for jobs.
+	// Sandbox describes the confinement of jobs.
 	Sandbox string
 	// EnvFile is the .env file that was read; empty for none.
 	EnvFile  string
@@ -89,7 +88,7 @@ type Running struct {
 	Kinds    []string
 }
 
-// KindSources are the built-in kinds and those of the user.
+// KindSources returns the built-in kinds and those of the user.
 func KindSources(c config.Config) []kind.Source {
 	user := kind.Source{Dir: c.PromptsDir, PromptsName: c.PromptsDir, SchemasName: c.SchemasDir}
 	if c.PromptsDir != "" {
@@ -108,7 +107,7 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	if err := process.Protect(); err != nil {
 		return err
 	}
-	// What is needed of the rest stands in the configuration.
+	// The other variables that are needed are in the configuration.
 	kept := process.Pick(o.Config.Environ, process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies)
 	if err := config.ReduceEnvironment(kept); err != nil {
 		return err
@@ -156,15 +155,16 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	return n.run(ctx)
 }
 
-// database is the store with what runs it.
+// database is the store together with what runs it.
 type database struct {
 	client      redis.UniversalClient
 	description string
-	// subject begins what is said of its setup; empty where there is nothing to judge.
+	// subject is the prefix of messages about its setup; empty if there is nothing to check.
 	subject string
 	warning string
 	stop    func()
-	// failed is told why an embedded store cannot be kept running; nil for another.
+	// failed receives an error if an embedded store cannot be kept running; nil for another
+	// store.
 	failed <-chan error
 }
 
@@ -196,7 +196,7 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*databas
 	return d, nil
 }
 
-// hostOf shows where a Redis is without its password.
+// hostOf returns the address of a Redis without its password.
 func hostOf(redisURL string) string {
 	_, rest, _ := strings.Cut(redisURL, "://")
 	host := rest[strings.LastIndexByte(rest, '@')+1:]
@@ -204,23 +204,23 @@ func hostOf(redisURL string) string {
 	return host
 }
 
-// redisAt names a Redis of one's own where something is said of its setup.
+// redisAt names an external Redis in messages about its setup.
 func redisAt(redisURL string) string { return "REDIS_URL: the Redis at " + hostOf(redisURL) }
 
-// node is a server while it runs.
+// node is a running server.
 type node struct {
 	opts Options
 	log  *slog.Logger
-	// refusals is the log for what was turned away at the door.
+	// refusals is the log for rejected requests.
 	refusals *slog.Logger
 	kinds    *kind.Registry
 	listener net.Listener
-	// callbacks is where callbacks are taken: the same listener, or one of their own.
+	// callbacks is the listener for callbacks: the same listener, or their own.
 	callbacks net.Listener
 	// doors serves the callbacks of jobs in sandboxes.
 	doors served
 	db    *database
-	// keys are those of back ends; nil without any.
+	// keys are the keys of back ends; nil if there are none.
 	keys    *apikey.Set
 	sandbox sandbox
 
@@ -232,11 +232,11 @@ type node struct {
 	jobs        *lifecycle.Service
 	checkpoints *checkpoint.Service
 	outbox      *outbox.Outbox
-	// actions is what the server does for Claude.
+	// actions runs actions for Claude.
 	actions *action.Service
 	runner  *runner.Runner
 	claude  config.Claude
-	// stopping is set when the node stops, refusing when it takes no more jobs.
+	// stopping is set when the node stops, refusing when it accepts no more jobs.
 	stopping, refusing atomic.Bool
 }
 
@@ -315,13 +315,13 @@ func (n *node) prepare(ctx context.Context) error {
 	}
 }
 
-// notified is where the outside is notified of jobs.
+// notified returns the addresses for notifications about jobs.
 func notified(c config.Config) outbox.Addresses {
 	return outbox.Addresses{Webhook: c.WebhookURL, Slack: c.SlackURL}
 }
 
-// newWebhooks returns what calls addresses of the configuration and of kinds, and
-// what calls those that came with a request.
+// newWebhooks returns a client for addresses in the configuration and in kinds, and one
+// for addresses that came with a request.
 func newWebhooks(c config.Config) (trusted, guarded *notify.Webhook, err error) {
 	if trusted, err = notify.NewWebhook(c.WebhookSecret, false); err != nil {
 		return nil, nil, fmt.Errorf("WEBHOOK_SECRET: %w", err)
@@ -342,19 +342,19 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 	return nil
 }
 
-// jobDoors are the ways out of the sandboxes.
+// jobDoors returns the ways out of the sandboxes.
 func (n *node) jobDoors() door.Doors {
 	return door.Doors{CallbackFunc: n.serveDoor, Environ: n.opts.Config.Environ, Log: n.refusals}
 }
 
-// repositories says which ones a request may name. A node that does only one half of the
-// work cannot tell who asked, so it is not open.
+// repositories returns the policy for repositories in requests. A node with only one of
+// the two roles cannot identify the requester, so its policy is not open.
 func (n *node) repositories() outbound.Policy {
 	c := n.opts.Config
 	return outbound.Policy{Open: !c.Secured() && n.opts.Role == All, Private: c.RepositoryPrivate, Paths: c.RepositoryPaths, Data: c.DataDir}
 }
 
-// workDir is where a job's files are, if they are on this node.
+// workDir returns the directory of a job's files, if it is on this node.
 func (n *node) workDir(id job.ID) string {
 	if n.runner == nil {
 		return ""
@@ -362,13 +362,14 @@ func (n *node) workDir(id job.ID) string {
 	return n.runner.WorkDir(id)
 }
 
-// masked reports whether the turn of a job on this node runs without what deny rules forbid.
+// masked reports whether the turn of a job on this node runs without access to what deny
+// rules forbid.
 func (n *node) masked(id job.ID) bool { return n.runner != nil && n.runner.Masked(id) }
 
-// claudeDir is where Claude works for a job, if that is on this node.
+// claudeDir returns Claude's working directory for a job, if it is on this node.
 func (n *node) claudeDir(id job.ID) string { return cmp.Or(n.workspaceDir(id), n.workDir(id)) }
 
-// workspaceDir is where the repositories of a job lie, if they are on this node.
+// workspaceDir returns the directory of a job's repositories, if it is on this node.
 func (n *node) workspaceDir(id job.ID) string {
 	tree := workspace.Root{Dir: n.opts.Config.DataDir}.Of(string(id), nil).Dir()
 	if _, err := os.Stat(tree); err != nil {
@@ -377,10 +378,10 @@ func (n *node) workspaceDir(id job.ID) string {
 	return tree
 }
 
-// home is the home directory that the CLI has; empty where there is none.
+// home returns the home directory of the CLI; empty if there is none.
 func (n *node) home() string { return process.Value(n.opts.Config.Environ, "HOME") }
 
-// files implements api.FilesFunc: of all nodes that share this one's DATA_DIR.
+// files implements api.FilesFunc for all nodes that share this one's DATA_DIR.
 func (n *node) files(nodeName string, id job.ID) (artifact.Dir, bool) {
 	return runner.Files(n.opts.Config.DataDir, nodeName, id)
 }
@@ -403,12 +404,12 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	}, n.log)
 }
 
-// budgetsOf are the budgets of a day that do not depend on a kind.
+// budgetsOf returns the daily budgets that do not depend on a kind.
 func budgetsOf(c config.Config) job.Spending {
 	return job.Spending{User: price.FromUSD(c.BudgetPerUserPerDay), Server: price.FromUSD(c.BudgetPerDay)}
 }
 
-// checkTurns says why no turn could start on this node now.
+// checkTurns returns an error if no turn could start on this node now.
 func (n *node) checkTurns() error {
 	if err := checkDataDir(n.opts.Config.DataDir); err != nil || n.claude.Simulated {
 		return err
@@ -419,7 +420,7 @@ func (n *node) checkTurns() error {
 	return nil
 }
 
-// callbackBaseURL fills in the port where the system chose it.
+// callbackBaseURL returns the base URL, with the actual port if the system chose it.
 func (n *node) callbackBaseURL() string {
 	base := n.opts.Config.CallbackBaseURL
 	if rest, ok := strings.CutSuffix(base, ":0"); ok {
@@ -429,7 +430,7 @@ func (n *node) callbackBaseURL() string {
 	return base
 }
 
-// ready says what keeps the node from working, and what is not as it should be.
+// ready returns the problems that prevent the node from working, and warnings.
 func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 	problems, notices := n.fitness.texts()
 	if err := n.store.Ping(ctx); err != nil {
@@ -447,8 +448,7 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 	return problems, slices.Concat(n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.kinds))
 }
 
-// subscribers are the parts of the node that hear what the store publishes, each of
-// what it has a use for.
+// subscribers are the parts of the node that subscribe to the store's events.
 func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 	all := []store.Subscriber{
 		{EventFunc: n.hub.Event, TextFunc: n.hub.Text, ResubscribedFunc: n.hub.Resubscribed},
@@ -493,7 +493,7 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics, u
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
-	case err = <-n.db.failed: // without it, nothing can be waited for
+	case err = <-n.db.failed: // without the store, the node cannot wait for anything
 		stopDraining()
 	case err = <-unwanted: // another version writes the store now
 		stopDraining()
@@ -515,13 +515,13 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics, u
 	return err
 }
 
-// stopTurns lets the runner stop. Callbacks keep being served meanwhile, which
-// draining turns need.
+// stopTurns stops the runner. Callbacks are still served until then, because draining
+// turns need them.
 func (n *node) stopTurns(drainCtx context.Context, turns *sync.WaitGroup, stopDraining func()) {
 	if n.opts.Drain {
 		timer := time.AfterFunc(n.opts.DrainTimeout, stopDraining)
 		defer timer.Stop()
-		select { // load balancers look at /readyz now and then, and send jobs until they have
+		select { // load balancers poll /readyz, and send jobs until then
 		case <-time.After(n.opts.DrainGrace):
 		case <-drainCtx.Done():
 		}

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/workspace"
 )
 
-// BenchmarkCapture is what the reading of a change costs, in the sandbox and without one:
-// a repository of 500 files, of which 50 have changed.
+// BenchmarkCapture measures reading a change, with and without a sandbox: a repository of 500
+// files, of which 50 have changed.
 func BenchmarkCapture(b *testing.B) {
 	files := map[string]string{}
 	for i := range 500 {

@@ -9,13 +9,13 @@ import (
 	"ringback/internal/process"
 )
 
-// misleading is what may lie in a bare repository and leads git elsewhere: to another
-// configuration, to objects of others, or to programs. Ours have none of it.
+// misleading lists paths in a bare repository that redirect git to another configuration, to other
+// repositories' objects, or to programs. Ringback's repositories have none of them.
 var misleading = []string{"commondir", "gitdir", "config.worktree", "worktrees", "modules", "hooks", "objects/info/alternates", "objects/info/http-alternates"}
 
-// resetConfig writes the configuration of a bare repository of ours anew, before a git
-// with credentials reads it, and removes what would lead that one elsewhere. Where no
-// sandbox keeps jobs away from it, one may have written there which program git is to run.
+// resetConfig rewrites the configuration of one of Ringback's bare repositories before a git with
+// credentials reads it, and removes the misleading paths. Without a sandbox, a job may have
+// configured a program there for git to run.
 func (root Root) resetConfig(ctx context.Context, dir string) error {
 	for _, name := range misleading {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
@@ -38,7 +38,7 @@ func (root Root) resetConfig(ctx context.Context, dir string) error {
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
-	if err == nil { // a link in its place is replaced, not followed
+	if err == nil { // rename replaces a symlink instead of following it
 		err = os.Rename(file.Name(), filepath.Join(dir, "config"))
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func (root Root) resetConfig(ctx context.Context, dir string) error {
 	return err
 }
 
-// objectFormat is sha1 or sha256. A configuration that cannot be read counts as sha1.
+// objectFormat returns sha1 or sha256. An unreadable configuration counts as sha1.
 func (root Root) objectFormat(ctx context.Context, dir string) (string, error) {
 	format, err := root.local(dir, process.Room{Readable: []string{dir}}).run(ctx, "rev-parse", "--show-object-format")
 	if ctx.Err() != nil {

@@ -10,18 +10,17 @@ import (
 	"ringback/internal/job"
 )
 
-// DefaultLines is how many lines of diff are shown of one repository.
+// DefaultLines is the default number of diff lines shown for each repository.
 const DefaultLines = 1000
 
-// maxLine bounds a line of a diff that is shown, in bytes.
+// maxLine limits a shown line of a diff, in bytes.
 const maxLine = 2000
 
-// Diff tells what has changed since the work began, committed or not, untracked
-// files included. maxLines bounds what is shown of each repository; 0 means
-// DefaultLines.
+// Diff returns the changes since the work began, committed or not, including untracked files. It
+// shows at most maxLines of each repository; 0 means DefaultLines.
 //
-// trees are what exactly that is: the git tree of each repository, by its name.
-// Whatever writes to the workspace later, these can be published.
+// trees identify exactly these contents: the git tree of each repository, by its name. They can be
+// published, whatever is written to the workspace later.
 func (w *Workspace) Diff(ctx context.Context, maxLines int) (all []job.DiffOutput, trees Trees, err error) {
 	if maxLines == 0 {
 		maxLines = DefaultLines
@@ -37,8 +36,7 @@ func (w *Workspace) Diff(ctx context.Context, maxLines int) (all []job.DiffOutpu
 	return all, trees, nil
 }
 
-// Trees are the contents of repositories: git's ids of trees, by the name of the
-// repository.
+// Trees are the contents of repositories: git tree ids, by the name of the repository.
 type Trees map[string]string
 
 func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (out job.DiffOutput, tree string, err error) {
@@ -58,15 +56,15 @@ func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (o
 	return out, tree, err
 }
 
-// diffArgs asks git for what has changed from one tree to another, mostly from baseRef, where
-// the work began. All that shows a change asks the same way, so that lines have the same
-// numbers everywhere.
+// diffArgs returns git's arguments for the changes from one tree to another; usually from is
+// baseRef, where the work began. All code that shows a change uses it, so that line numbers are the
+// same everywhere.
 func diffArgs(from, tree string, how ...string) []string {
 	args := []string{"diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"}
 	return slices.Concat(args, how, []string{from, tree})
 }
 
-// filesBetween are the files that differ between two trees.
+// filesBetween returns the files that differ between two trees.
 func filesBetween(ctx context.Context, g git, from, tree string) ([]*changed, error) {
 	raw, err := g.run(ctx, diffArgs(from, tree, "--raw", "-z")...)
 	if err != nil {
@@ -99,8 +97,8 @@ func (w *Workspace) shown(ctx context.Context, r job.Repository, tree string, ma
 	return out, nil
 }
 
-// leftOut lists what lies in the workspace and is not in the index, though nothing
-// says that it is to be ignored: it would not be pushed.
+// leftOut returns the files in the workspace that are neither in the index nor ignored: they would
+// not be pushed.
 func leftOut(ctx context.Context, g git) ([]job.LeftOut, error) {
 	var list []job.LeftOut
 	for _, look := range []struct {

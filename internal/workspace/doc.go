@@ -1,25 +1,22 @@
-// Package workspace holds the repositories that a job works in: it clones them,
-// tells what has changed, runs verifiers, takes the change along to another machine,
-// and publishes what was approved.
+// Package workspace manages the repositories that a job works in: it clones them, shows their
+// changes, runs verifiers, moves the changes to another machine, and publishes them once approved.
 //
-// What lies in a workspace is hostile: Claude, and what it runs, may have written
-// anything there, .git included. So there are two repositories of each. The worktree
-// is Claude's, and we see it as files only. The trustedRepo is ours, beside it, with
-// our own configuration: our git runs there, takes the worktree's files into an index
-// of its own, and names what it finds by git's id of a tree. From then on the tree
-// counts: what is shown, reviewed and pushed is that one, whatever is written to the
-// worktree later. Programs see little of our environment, see process.Pick; hooks,
-// filters and attributes that come with a change do nothing.
+// The files in a workspace are hostile: Claude, and what it runs, may have written anything there,
+// including .git. So each repository exists twice. The worktree belongs to Claude, and Ringback
+// treats it as files only. The trustedRepo belongs to Ringback and has Ringback's configuration.
+// Ringback's git runs there, adds the worktree's files to a separate index, and identifies them by
+// a git tree id. That tree is then shown, reviewed and pushed, whatever is written to the worktree
+// later. Programs get little of Ringback's environment, see process.Pick. Hooks, filters and
+// attributes in a change have no effect.
 //
-// A Root holds all workspaces of a data directory, and a mirror of each repository,
-// from which they are cloned:
+// A Root contains all workspaces of a data directory, and a mirror of each repository, from which
+// they are cloned:
 //
-//	mirrors/<digest of the URL>      brought up to date under a lock
+//	mirrors/<digest of the URL>      updated under a lock
 //	workspaces/<request id>/tree     the worktrees, where Claude works
 //	workspaces/<request id>/git      the trusted repositories
-//	workspaces/<request id>/settled  there once it is where the job's turn begins
+//	workspaces/<request id>/settled  written once the files are ready for the job's turn
 //
-// Whatever is done here may be cut off at any point and is done again: cloning begins
-// anew where it was not complete, a commit that is there is found, a push of what was
-// pushed changes nothing.
+// All operations can be interrupted at any point and repeated: an incomplete clone starts over, an
+// existing commit is reused, and pushing again changes nothing.
 package workspace

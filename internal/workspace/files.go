@@ -7,26 +7,26 @@ import (
 	"ringback/internal/job"
 )
 
-// changed is a file with what the reading of its patch needs.
+// changed is a changed file with the data needed to read its patch.
 type changed struct {
 	job.FileDiff
-	// sections is how many patches git writes for it: two where a file became a
-	// link, or the other way round.
+	// sections is the number of patches that git writes for it: two if a file became a link, or the
+	// reverse.
 	sections int
-	// secret is whether an added line looks like one.
+	// secret is true if an added line looks like a secret.
 	secret bool
-	// symlink is whether it is a symbolic link now.
+	// symlink is true if it is a symbolic link now.
 	symlink bool
 }
 
-// link is git's mode of a commit in the place of a file: another repository.
+// link is git's mode of a commit in place of a file: another repository.
 const link = "160000"
 
-// modeArrow stands between the modes of a file whose mode has changed.
+// modeArrow separates the old and new mode of a file.
 const modeArrow = "→"
 
-// sectionsOf is how many patches git writes for a file: two where its type, the
-// first half of its mode, has changed.
+// sectionsOf returns the number of patches that git writes for a file: two if its type, the first
+// half of its mode, has changed.
 func sectionsOf(f job.FileDiff) int {
 	before, after, moded := strings.Cut(f.Mode, modeArrow)
 	if moded && before[:len(before)/2] != after[:len(after)/2] {
@@ -35,7 +35,7 @@ func sectionsOf(f job.FileDiff) int {
 	return 1
 }
 
-// parseRaw reads the files of "git diff-index --raw -z".
+// parseRaw parses the output of "git diff-tree --raw -z".
 func parseRaw(text string) []*changed {
 	fields := strings.Split(text, "\x00")
 	var files []*changed
@@ -71,7 +71,8 @@ func parseRaw(text string) []*changed {
 	return files
 }
 
-// countLines reads "git diff-index --numstat -z", which has the same order.
+// countLines adds the line counts of "git diff-tree --numstat -z", which lists the files in the
+// same order.
 func countLines(files []*changed, text string) {
 	fields := strings.Split(text, "\x00")
 	for i, n := 0, 0; i < len(fields) && n < len(files); n++ {

@@ -20,42 +20,42 @@ import (
 	"ringback/internal/process"
 )
 
-// git runs the real git with nothing of the user's configuration, no hooks and no
-// questions.
+// git runs the real git without hooks or prompts. It reads the user's configuration only for
+// remotes.
 type git struct {
 	dir string
 	env []string
-	// flags go behind safeGitFlags.
+	// flags follow safeGitFlags.
 	flags []string
-	// guarded is the remote that this git may reach, and no other; nil: any.
+	// guarded is the only remote that this git can reach; nil means any.
 	guarded *outbound.Repository
-	// proxy leads to it.
+	// proxy is the proxy to the guarded remote.
 	proxy *outbound.Proxy
-	// path is whether its remote is a directory of this machine.
+	// path is true if its remote is a directory of this machine.
 	path bool
-	// sandbox confines it to room; the zero one where it needs the user's own logins.
+	// sandbox confines it to room; the zero value if it needs the user's logins.
 	sandbox process.Sandbox
 	room    process.Room
 }
 
-// gitLimits are what a git in a sandbox may take: an object that is small in a pack may be
-// as large as it likes unpacked.
+// gitLimits are the resource limits of a git in a sandbox. An object that is small in a pack can be
+// arbitrarily large when unpacked.
 var gitLimits = limit.Limits{Memory: 8 * limit.GiB}.Or(limit.Defaults)
 
-// baseEnv also ends what hears nothing of an HTTP server for a minute.
+// baseEnv also ends HTTP transfers that stall for a minute.
 var baseEnv = []string{"GIT_HTTP_LOW_SPEED_LIMIT=1", "GIT_HTTP_LOW_SPEED_TIME=60", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8"}
 
-// local is a git that touches nothing but files, in a room without a network.
+// local returns a git that accesses only files, without a network.
 func (root Root) local(dir string, room process.Room) git {
 	return git{dir: dir, sandbox: root.Sandbox, room: room, env: slices.Concat(process.Pick(root.Environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
 }
 
-// local is a git that sees the job's repositories and the mirrors that they came from.
+// local returns a git with access to the job's repositories and the mirrors that they came from.
 func (w *Workspace) local(dir string) git {
 	return w.root.local(dir, process.Room{Writable: []string{w.dir}, Readable: existing(w.root.mirrorsDir())})
 }
 
-// existing are those of some places that are there.
+// existing returns those of the paths that exist.
 func existing(places ...string) []string {
 	return slices.DeleteFunc(places, func(place string) bool {
 		_, err := os.Stat(place)
@@ -63,19 +63,20 @@ func existing(places ...string) []string {
 	})
 }
 
-// remote is a git that may talk to others, as the user does.
+// remote returns a git that can access remotes with the user's settings and logins.
 func remote(environ []string, dir string) git {
 	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes), baseEnv)}
 }
 
-// with adds to the environment.
+// with adds variables to the environment.
 func (g git) with(env ...string) git {
 	g.env = slices.Concat(g.env, env)
 	return g
 }
 
-// safeGitFlags are settings that go before what any repository says, submodules included.
-// Directories may be those of the user of the jobs: which ones git enters is ours to say.
+// safeGitFlags override the settings of every repository, including submodules. Directories may
+// belong to the user of the jobs, so safe.directory must not depend on the owner; Ringback decides
+// which directories git enters.
 var safeGitFlags = []string{
 	"-c", "safe.directory=*",
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "protocol.ext.allow=never",
@@ -85,16 +86,16 @@ var safeGitFlags = []string{
 func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", slices.Concat(safeGitFlags, g.flags, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, 5*time.Second
-	// A git that outlives its server is ended by the next one. Not so a push: to kill
-	// what writes to somebody's repository would leave its locks there.
+	// If a git outlives its server, the next server ends it. This excludes pushes: killing a push
+	// would leave locks in the remote repository.
 	if args[0] != "push" {
 		cmd.Env = append(slices.Clone(g.env), process.MarkerVar+"="+process.OwnMarker("git"))
 	}
 	return cmd
 }
 
-// removeLocks removes what a git that was killed has left in a repository of ours,
-// where no other git works now.
+// removeLocks removes the lock files that a killed git has left in one of Ringback's repositories.
+// No other git may be running there.
 func removeLocks(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -109,7 +110,7 @@ func removeLocks(dir string) error {
 	})
 }
 
-// run returns what git prints; its error holds what git says, without passwords.
+// run returns git's output. Its error contains git's error output, without passwords.
 func (g git) run(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := g.pipe(ctx, &out, args...)
@@ -120,18 +121,18 @@ func (g git) pipe(ctx context.Context, out io.Writer, args ...string) error {
 	return g.do(ctx, nil, out, args...)
 }
 
-// feed gives git something to read.
+// feed runs git with input.
 func (g git) feed(ctx context.Context, input []byte, args ...string) error {
 	return g.do(ctx, bytes.NewReader(input), io.Discard, args...)
 }
 
-// remoteTimeout is how long one command may talk to another host.
+// remoteTimeout limits the time of a command that accesses a remote.
 const remoteTimeout = 30 * time.Minute
 
-// errSilent is why git is ended that talks to another host for longer.
+// errSilent is the cause of ending a git that exceeds remoteTimeout.
 var errSilent = errors.New("the host of the repository took too long")
 
-// talks reports whether a command of git's talks to its remote.
+// talks reports whether a git command accesses its remote.
 func talks(command string) bool {
 	return slices.Contains([]string{"clone", "fetch", "ls-remote", "push", "submodule"}, command)
 }
@@ -172,20 +173,20 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	return &failed
 }
 
-// gitError is that git failed, and what it printed.
+// gitError is the error of a failed git command, with its output.
 type gitError struct {
 	command, output string
-	code            int // its exit code; -1 when it did not exit by itself
+	code            int // its exit code; -1 if it did not exit by itself
 }
 
 func (e *gitError) Error() string { return "git " + e.command + ": " + e.output }
 
 var userinfo = lazy.Regexp(`([a-z][a-z0-9+.-]*://)[^/@\s]+@`)
 
-// redacted drops user names and passwords from the URLs of a text.
+// redacted removes user names and passwords from the URLs of a text.
 func redacted(text string) string { return userinfo().ReplaceAllString(text, "$1") }
 
-// plainURL is an address without user name and password.
+// plainURL returns an address without user name and password.
 func plainURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil || u.Host == "" {

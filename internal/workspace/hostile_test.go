@@ -11,9 +11,8 @@ import (
 	"ringback/internal/workspace"
 )
 
-// hostile is a workspace with what a job may have left in it: other is what belongs to
-// another job, and canary is there once a program of the job's has run outside of the
-// sandbox.
+// hostile is a workspace containing what a job may have left in it. other belongs to another job.
+// canary exists once a program of the job has run outside the sandbox.
 type hostile struct {
 	*workspace.Workspace
 	tree, trusted, other, canary string
@@ -39,7 +38,7 @@ func newHostile(t *testing.T) *hostile {
 	return h
 }
 
-// settings are programs that git would run by a configuration.
+// settings returns a configuration with programs for git to run.
 func (h *hostile) settings() string {
 	touch := "touch " + h.canary
 	return "[core]\n\tfsmonitor = " + touch + "\n\tsshCommand = " + touch + "\n\thooksPath = " + h.tree + "/hooks\n\tpager = " + touch + "\n\teditor = " + touch + "\n\taskPass = " + touch +
@@ -48,8 +47,8 @@ func (h *hostile) settings() string {
 		"\n[include]\n\tpath = " + h.other + "/secret\n[includeIf \"gitdir:/\"]\n\tpath = " + h.other + "/secret\n[fetch]\n\tbundleURI = file://" + h.other + "/secret\n[gpg]\n\tprogram = " + touch + "\n[alias]\n\tadd = !" + touch + "\n"
 }
 
-// What a job leaves in its workspace neither runs outside of the sandbox nor shows what is
-// not the job's, wherever it writes its settings.
+// What a job leaves in its workspace does not run outside the sandbox and does not reveal other
+// jobs' files, wherever the job writes its settings.
 func TestHostileWorkspaces(t *testing.T) {
 	t.Parallel()
 	attributes := "* filter=x diff=x merge=x\n"
@@ -165,7 +164,7 @@ func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 	}
 	dir := t.TempDir()
 	root := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), Requests: outbound.Policy{Open: true}}
-	for _, id := range []string{"req_1", "req_2"} { // the second finds the mirror
+	for _, id := range []string{"req_1", "req_2"} { // the second uses the existing mirror
 		w := root.Of(id, named)
 		if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 			t.Fatal(err)

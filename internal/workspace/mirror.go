@@ -16,13 +16,13 @@ import (
 	"ringback/internal/limit"
 )
 
-// A mirror is the copy of a repository that all jobs clone from. Beside its directory lie
-// two files, which stay: <mirror>.lock is locked by whoever brings it up to date, and
-// <mirror>.use, shared, by all who clone from it; its time is when it was used last. Whoever
-// removes a mirror has both to itself, whatever server it is.
+// A mirror is the copy of a repository that all jobs clone from. It has two permanent lock files
+// next to its directory: <mirror>.lock is locked to update the mirror, and <mirror>.use is locked
+// shared to clone from it; its modification time is the time of the last use. Removing a mirror
+// requires both locks exclusively, among all servers.
 
-// mirrorDir is where the copy of a repository lies. What a remote shows to the server's
-// logins is not for those who may not use them: they have a copy of their own.
+// mirrorDir returns the directory of a repository's mirror. Requests that may not use the server's
+// logins have a separate mirror, because the logins may give access to more of the remote.
 func (root Root) mirrorDir(r job.Repository) string {
 	name := r.URL
 	if r.FromRequest && !r.Logins {
@@ -33,7 +33,7 @@ func (root Root) mirrorDir(r job.Repository) string {
 
 func (root Root) mirrorsDir() string { return filepath.Join(root.Dir, "mirrors") }
 
-// mirror brings the copy of a repository up to date. It stays until release is called.
+// mirror updates the mirror of a repository. It is not removed until release is called.
 func (root Root) mirror(ctx context.Context, r job.Repository) (dir string, release func(), err error) {
 	dir = root.mirrorDir(r)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
@@ -63,7 +63,7 @@ const (
 	removedSuffix = ".removed"
 )
 
-// update brings a mirror up to date, or makes it.
+// update updates a mirror, or creates it.
 func (root Root) update(ctx context.Context, r job.Repository, dir string) error {
 	lock := flock.New(dir + lockSuffix)
 	if err := lock.Lock(); err != nil {
@@ -101,16 +101,15 @@ func (root Root) fetch(ctx context.Context, r job.Repository, dir string) error 
 	return err
 }
 
-// storedMirror is a mirror as it lies there.
+// storedMirror is an existing mirror.
 type storedMirror struct {
 	dir  string
 	size limit.Bytes
 	used time.Time
 }
 
-// PruneMirrors removes mirrors until they take no more than most together, those first that
-// were used the longest time ago. Those in use, on whatever server, stay. It returns how
-// many it removed.
+// PruneMirrors removes mirrors, least recently used first, until their total size is at most most.
+// It keeps mirrors in use by any server. It returns the number removed.
 func (root Root) PruneMirrors(most limit.Bytes) (removed int, err error) {
 	mirrors, err := root.mirrors()
 	if err != nil {
@@ -136,8 +135,8 @@ func (root Root) PruneMirrors(most limit.Bytes) (removed int, err error) {
 	return removed, nil
 }
 
-// mirrors lists those there are, the one that was used the longest time ago first. What an
-// earlier removal has left goes.
+// mirrors returns the existing mirrors, least recently used first. It deletes the remains of
+// earlier removals.
 func (root Root) mirrors() ([]storedMirror, error) {
 	entries, err := os.ReadDir(root.mirrorsDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +157,7 @@ func (root Root) mirrors() ([]storedMirror, error) {
 	return all, err
 }
 
-// lastUse returns when a mirror was used last.
+// lastUse returns when a mirror was last used.
 func lastUse(dir string) time.Time {
 	info, err := os.Stat(dir + useSuffix)
 	if err != nil {
@@ -167,7 +166,7 @@ func lastUse(dir string) time.Time {
 	return info.ModTime()
 }
 
-// sizeOf is what the files below a directory hold. It is being written to, perhaps.
+// sizeOf returns the total size of the files below a directory, which may be changing.
 func sizeOf(dir string) limit.Bytes {
 	size := limit.Bytes(0)
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -181,7 +180,7 @@ func sizeOf(dir string) limit.Bytes {
 	return size
 }
 
-// remove removes the mirror, unless somebody uses it.
+// remove removes the mirror unless it is in use.
 func (m storedMirror) remove() (bool, error) {
 	for _, suffix := range []string{useSuffix, lockSuffix} {
 		lock := flock.New(m.dir + suffix)
@@ -191,7 +190,7 @@ func (m storedMirror) remove() (bool, error) {
 		}
 		defer func() { _ = lock.Unlock() }()
 	}
-	if !lastUse(m.dir).Equal(m.used) { // somebody has used it since it was looked at
+	if !lastUse(m.dir).Equal(m.used) { // it was used after it was listed
 		return false, nil
 	}
 	gone := m.dir + removedSuffix
@@ -199,7 +198,7 @@ func (m storedMirror) remove() (bool, error) {
 		return false, err
 	}
 	err := os.Rename(m.dir, gone)
-	if errors.Is(err, fs.ErrNotExist) { // another server has removed it since it was listed
+	if errors.Is(err, fs.ErrNotExist) { // another server has removed it after it was listed
 		return false, nil
 	}
 	if err != nil {

@@ -30,7 +30,7 @@ func mirrored(ctx context.Context, t *testing.T, root workspace.Root, id, url st
 	return w
 }
 
-// mirrorsOf are the mirrors there are.
+// mirrorsOf returns the existing mirrors.
 func mirrorsOf(t *testing.T, root workspace.Root) map[string]bool {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(root.Dir, "mirrors"))
@@ -46,8 +46,8 @@ func mirrorsOf(t *testing.T, root workspace.Root) map[string]bool {
 	return dirs
 }
 
-// Of several mirrors those go that were used the longest time ago, and none that somebody
-// uses; what was cloned from them works on, and the next job fetches anew.
+// The least recently used mirrors are removed first, and none that is in use. Their clones keep
+// working, and the next job fetches again.
 func TestMirrorsAreRemovedByTheirLastUse(t *testing.T) {
 	t.Parallel()
 	root := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}
@@ -84,13 +84,13 @@ func TestMirrorsAreRemovedByTheirLastUse(t *testing.T) {
 	if err := used.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(root.Dir, "mirrors", "x.removed"), 0o700); err != nil { // a removal was cut off
+	if err := os.Mkdir(filepath.Join(root.Dir, "mirrors", "x.removed"), 0o700); err != nil { // an interrupted removal
 		t.Fatal(err)
 	}
 	if _, err := root.PruneMirrors(0); err != nil || len(mirrorsOf(t, root)) != 0 {
 		t.Errorf("there are %v: %v", mirrorsOf(t, root), err)
 	}
-	w := mirrored(t.Context(), t, root, "req_2", urls[1]) // its workspace was made before
+	w := mirrored(t.Context(), t, root, "req_2", urls[1]) // its workspace existed before
 	write(t, filepath.Join(w.Dir(), "service", "new"), "new\n")
 	if got := diff(t, w, 0); len(got.Files) != 1 {
 		t.Errorf("the workspace shows %v", got)
@@ -101,7 +101,7 @@ func TestMirrorsAreRemovedByTheirLastUse(t *testing.T) {
 	}
 }
 
-// Whoever clones while mirrors are removed gets all of the repository.
+// A clone that runs while mirrors are removed gets the complete repository.
 func TestMirrorsAreRemovedBesideJobsAtWork(t *testing.T) {
 	t.Parallel()
 	root := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}

@@ -18,7 +18,7 @@ import (
 	"ringback/internal/job"
 )
 
-// maxUnpacked bounds what a snapshot's archive or patch is unpacked to, in bytes.
+// maxUnpacked limits the unpacked size of a snapshot's archive or patch, in bytes.
 const maxUnpacked = 1 << 30
 
 func unpacked(packed []byte) ([]byte, error) {
@@ -36,8 +36,8 @@ func unpacked(packed []byte) ([]byte, error) {
 	return text, err
 }
 
-// nested are the directories of a worktree that are repositories of their own and belong
-// to what was captured: as commits of the tree, or as what git leaves out for want of one.
+// nested returns the directories of a worktree that are separate repositories and belong to the
+// captured change: as commits in the tree, or omitted by git because they have no commit.
 func (w *Workspace) nested(ctx context.Context, r job.Repository, tree string) ([]string, error) {
 	tmp, err := os.MkdirTemp(w.dir, "index-")
 	if err != nil {
@@ -73,9 +73,9 @@ func (w *Workspace) nested(ctx context.Context, r job.Repository, tree string) (
 	return found, nil
 }
 
-// packNested writes those repositories into an archive; nothing where there are none. One
-// whose git directory lies elsewhere, as that of a submodule does, is not filled in the
-// copy: its commit is in the tree.
+// packNested writes the nested repositories to an archive, or nothing if there are none. A
+// repository with its git directory elsewhere, such as a submodule's, remains empty in the copy;
+// its commit is in the tree.
 func (w *Workspace) packNested(ctx context.Context, r job.Repository, tree string, into io.Writer) error {
 	names, err := w.nested(ctx, r, tree)
 	if err != nil {
@@ -93,7 +93,7 @@ func (w *Workspace) packNested(ctx context.Context, r job.Repository, tree strin
 		}
 		if archive == nil {
 			packed := gzip.NewWriter(into)
-			defer func() { _ = packed.Close() }() // into tells its owner where it is full
+			defer func() { _ = packed.Close() }() // into reports to its owner that it is full
 			archive = tar.NewWriter(packed)
 		}
 		if err := packDir(root, name, archive); err != nil {
@@ -106,7 +106,7 @@ func (w *Workspace) packNested(ctx context.Context, r job.Repository, tree strin
 	return archive.Close()
 }
 
-// packDir writes a directory: its directories, files and links; there is no use for others.
+// packDir writes the directories, files and links below a directory. It skips other types.
 func packDir(root *os.Root, dir string, archive *tar.Writer) error {
 	return fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -144,7 +144,7 @@ func packDir(root *os.Root, dir string, archive *tar.Writer) error {
 	})
 }
 
-// unpackNested fills a worktree with what packNested wrote. Nothing leads out of it.
+// unpackNested unpacks an archive of packNested into a worktree. Nothing is written outside it.
 func unpackNested(worktree string, packed []byte) error {
 	text, err := unpacked(packed)
 	if err != nil || len(text) == 0 {

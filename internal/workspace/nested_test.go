@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// commit makes a repository with one file, by whoever works there.
+// commit creates a repository with one file.
 func commit(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
@@ -20,9 +20,8 @@ func commit(t *testing.T, dir, name, text string) {
 	run(t, dir, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", name)
 }
 
-// Repositories within a repository move with it: those with commits, those without, links
-// and all; a submodule whose git directory lies elsewhere keeps its commit. What is done
-// afterwards is captured on top.
+// Nested repositories move with their repository: with or without commits, including links. A
+// submodule whose git directory is elsewhere keeps its commit. Later changes are captured on top.
 func TestRepositoriesWithinMove(t *testing.T) {
 	t.Parallel()
 	library := filepath.Join(t.TempDir(), "library")
@@ -96,8 +95,7 @@ func TestRepositoriesWithinMove(t *testing.T) {
 	}
 }
 
-// A snapshot that was tampered with, or is of something else, makes nothing that looks
-// like what was captured.
+// Restore fails for a snapshot that was tampered with or belongs to another capture.
 func TestRestoreRefusesWhatWasNotCaptured(t *testing.T) {
 	t.Parallel()
 	url := repo(t, map[string]string{"a": "a\n"})

@@ -13,39 +13,36 @@ import (
 	"ringback/internal/job"
 )
 
-// Page is a part of a captured change.
+// Page selects a part of a captured change.
 type Page struct {
-	// Repository is the name of the only one that is wanted; empty: all.
+	// Repository is the name of the only repository to show; empty means all.
 	Repository string
-	// File is the path of the only file that is wanted, with or without its
-	// repository before it; empty: all files.
+	// File is the path of the only file to show, with or without its repository as a prefix; empty
+	// means all files.
 	File string
-	// From is the first line, from 1, and Lines how many: of each repository, or of
-	// the file.
+	// From is the first line, counted from 1, and Lines the number of lines, of each repository or
+	// of the file.
 	From, Lines int
-	// Context is how many unchanged lines are shown around those that have changed; 0:
-	// git's default.
+	// Context is the number of unchanged lines around each change; 0 means git's default.
 	Context int
-	// Since are the trees from which on changes are shown, by repository; empty: from
-	// where the work began.
+	// Since are the trees to compare with, by repository; empty means the beginning of the work.
 	Since Trees
 }
 
-// pageBytes bounds what a page shows of each repository.
+// pageBytes limits the size of a page for each repository.
 const pageBytes = 1 << 20
 
 var (
-	// ErrNoFile is that a change has no such file, or no such repository.
+	// ErrNoFile is returned if a change has no such file or repository.
 	ErrNoFile = errors.New("the change has no such file")
-	// ErrElsewhere is that a change can be read neither from a workspace here nor
+	// ErrElsewhere is returned if a change can be read neither from a workspace on this machine nor
 	// from its snapshot.
 	ErrElsewhere = errors.New("the workspace is on another machine")
 )
 
-// Page reads a part of what was captured, from git's own store of it: so it is what
-// would be pushed, whatever lies in the workspace by now. Where the workspace is
-// not on this machine, the snapshot is read instead. Lines are whole; those of
-// binary files are never shown. Errors: ErrNoFile, ErrElsewhere.
+// Page returns a part of a captured change. It reads from git's object store, so it shows what
+// would be pushed, whatever the workspace contains now. If the workspace is not on this machine, it
+// reads the snapshot. Lines are never cut; binary files have none. Errors: ErrNoFile, ErrElsewhere.
 func (w *Workspace) Page(ctx context.Context, captured []job.DiffOutput, s Snapshot, page Page) ([]job.DiffOutput, error) {
 	pages := []job.DiffOutput{}
 	for _, d := range captured {
@@ -84,8 +81,8 @@ func isFile(repository string, f job.FileDiff, path string) bool {
 	return f.Path == path || repository+"/"+f.Path == path || f.OldPath == path
 }
 
-// patchOf returns what writes the patch of a captured change. Where that is another than was
-// captured, d becomes it.
+// patchOf returns a function that writes the patch of a captured change. If the page compares with
+// another tree, d is replaced by that comparison.
 func (w *Workspace) patchOf(ctx context.Context, d *job.DiffOutput, s Snapshot, page Page) (func(io.Writer) error, error) {
 	g := w.local(w.trustedRepo(job.Repository{Name: d.Repository}))
 	from := cmp.Or(page.Since[d.Repository], baseRef)
@@ -119,13 +116,13 @@ func (w *Workspace) patchOf(ctx context.Context, d *job.DiffOutput, s Snapshot, 
 	return nil, fmt.Errorf("%w, and the change too large to be kept in the store", ErrElsewhere)
 }
 
-// has reports whether a repository holds a tree, or what leads to one.
+// has reports whether a repository contains a tree, or an object that leads to one.
 func (g git) has(ctx context.Context, tree string) bool {
 	_, err := g.run(ctx, "cat-file", "-e", tree+"^{tree}")
 	return err == nil
 }
 
-// compare makes a change the one from another tree on.
+// compare replaces a change by the comparison with another tree.
 func compare(ctx context.Context, g git, d *job.DiffOutput, from string) error {
 	files, err := filesBetween(ctx, g, from, d.Tree)
 	if err != nil {

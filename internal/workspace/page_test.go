@@ -16,7 +16,7 @@ import (
 	"ringback/internal/workspace"
 )
 
-// walk reads a change page by page and returns the text of each of its files.
+// walk reads a change page by page and returns the text of each file.
 func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s workspace.Snapshot, page workspace.Page) map[string]string {
 	t.Helper()
 	shown := map[string]string{}
@@ -49,7 +49,7 @@ func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s wor
 	return shown
 }
 
-// counter counts the lines of a patch by its parts.
+// counter counts the lines of a patch by its line numbers.
 type counter struct{ old, now int }
 
 func (c *counter) read(text string) {
@@ -76,14 +76,14 @@ func (c *counter) read(text string) {
 	}
 }
 
-// Page by page, every line is reached, and it is what git itself shows; also where
-// the workspace is gone and only the snapshot is left.
+// Paging reaches every line and shows what git shows, also from the snapshot if the workspace is
+// gone.
 func TestPagesReachEveryLine(t *testing.T) {
 	t.Parallel()
 	w := open(t, repo(t, begin()))
 	dir := filepath.Join(w.Dir(), "service")
 	change(t, dir)
-	if err := os.RemoveAll(filepath.Join(dir, "inner module")); err != nil { // no patch holds a repository
+	if err := os.RemoveAll(filepath.Join(dir, "inner module")); err != nil { // a patch cannot contain a repository
 		t.Fatal(err)
 	}
 	var long strings.Builder
@@ -132,7 +132,7 @@ func TestPagesReachEveryLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := walk(t, w, captured, snapshot, workspace.Page{Lines: 999})
-	for path, text := range whole { // git writes longer ids where there are binaries
+	for path, text := range whole { // git writes longer ids if there are binaries
 		if strings.Count(left[path], "\n") != strings.Count(text, "\n") {
 			t.Errorf("from the snapshot, %s differs", path)
 		}
@@ -145,7 +145,7 @@ func TestPagesReachEveryLine(t *testing.T) {
 	}
 }
 
-// withoutBinaries drops the files that are named only.
+// withoutBinaries removes the binary files.
 func withoutBinaries(patch string) string {
 	var kept strings.Builder
 	for i, section := range strings.Split(patch, "\ndiff --git ") {
@@ -159,7 +159,7 @@ func withoutBinaries(patch string) string {
 	return kept.String()
 }
 
-// A line of any length is shown whole, in pieces that count as lines.
+// A line of any length is shown completely, in pieces that count as lines.
 func TestPagesShowWholeLines(t *testing.T) {
 	t.Parallel()
 	w := open(t, repo(t, map[string]string{"a": "a\n"}))
@@ -186,8 +186,7 @@ func TestPagesShowWholeLines(t *testing.T) {
 	}
 }
 
-// What a reviewer must know of is flagged when it is captured, wherever it lies in
-// the diff.
+// Suspicious content is flagged during the capture, wherever it is in the diff.
 func TestCaptureFlags(t *testing.T) {
 	t.Parallel()
 	w := open(t, repo(t, map[string]string{"a": "a\n"}))
@@ -216,8 +215,8 @@ func TestCaptureFlags(t *testing.T) {
 	}
 }
 
-// A file can be seen whole, with what has changed in it, and a change from another tree on;
-// both only where the workspace is.
+// A file can be shown completely, with its changes, and compared with another tree; both require
+// the workspace.
 func TestWholeFilesAndLaterChanges(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

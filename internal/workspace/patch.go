@@ -12,25 +12,25 @@ import (
 	"ringback/internal/excerpt"
 )
 
-// patches reads the text of a diff into its files: a part of its lines.
+// patches parses the text of a diff and stores a part of its lines in its files.
 type patches struct {
 	files []*changed
-	// wanted is whether the lines of a file count; nil: those of all files do.
+	// wanted reports whether the lines of a file count; nil means all files.
 	wanted func(*changed) bool
-	// from is the first line that is kept, from 1, and lines how many are.
+	// from is the first line to keep, counted from 1, and lines the number of lines.
 	from, lines int
-	// bytes bounds what is kept, beyond one line; 0: nothing does.
+	// bytes limits what is kept, except for a single longer line; 0 means no limit.
 	bytes int
-	// cut is how many bytes of each line are kept; 0: all of them.
+	// cut is the number of bytes kept of each line; 0 means all.
 	cut int
-	// scan is whether to look for what looks like a secret.
+	// scan enables the search for secrets.
 	scan bool
-	// known is how many lines there are, so that reading may end with the part; 0:
-	// they are counted.
+	// known is the total number of lines, so that reading can stop early; 0 means that they are
+	// counted.
 	known int
 
-	// old and now are the numbers of the line that comes next, where inside says that it is
-	// one of a part ("@@").
+	// old and now are the line numbers of the next line. They are valid if inside is true: the line
+	// is in a hunk ("@@").
 	old, now int
 	inside   bool
 
@@ -38,15 +38,15 @@ type patches struct {
 	done  int // its sections that have begun
 	kept  int // bytes
 	total int // lines
-	// next is the first line behind those that were kept; 0: there is none.
+	// next is the first line after the kept ones; 0 if there is none.
 	next int
-	// shortened is whether a line was cut.
+	// shortened is true if a line was cut.
 	shortened bool
 }
 
 var header = []byte("diff --git ")
 
-// readFrom reads what write writes.
+// readFrom parses the output of write.
 func (p *patches) readFrom(write func(io.Writer) error) error {
 	reader, writer := io.Pipe()
 	go func() { _ = writer.CloseWithError(write(writer)) }()
@@ -66,7 +66,7 @@ func (p *patches) read(from io.Reader) error {
 			}
 			sign := line[0]
 			p.keep(&text, line)
-			for errors.Is(err, bufio.ErrBufferFull) { // a line without end: its pieces count as lines
+			for errors.Is(err, bufio.ErrBufferFull) { // a very long line: its pieces count as lines
 				line, err = lines.ReadSlice('\n')
 				p.keep(&text, append([]byte{sign}, line...))
 			}
@@ -82,10 +82,10 @@ func (p *patches) read(from io.Reader) error {
 	}
 }
 
-// longLine is from how many bytes on a line is shown in pieces.
+// longLine is the length in bytes from which a line is shown in pieces.
 const longLine = 64 << 10
 
-// begin goes on to the file that a header begins.
+// begin moves to the file of the header just read.
 func (p *patches) begin() {
 	p.inside = false
 	if p.at > 0 && p.done < p.files[p.at-1].sections {
@@ -126,7 +126,7 @@ func (p *patches) keep(text *bytes.Buffer, line []byte) {
 	}
 }
 
-// number counts a line.
+// number updates the line numbers.
 func (p *patches) number(line []byte) {
 	switch {
 	case bytes.HasPrefix(line, []byte("@@ ")):
@@ -143,14 +143,14 @@ func (p *patches) number(line []byte) {
 	}
 }
 
-// partStart reads the numbers of "@@ -1,2 +3,4 @@".
+// partStart parses the line numbers of "@@ -1,2 +3,4 @@".
 func partStart(line string) (old, now int) {
 	_, rest, _ := strings.Cut(line, " -")
 	before, after, _ := strings.Cut(rest, " +")
 	return leadingNumber(before), leadingNumber(after)
 }
 
-// leadingNumber is the number that a text begins with: 12 of "12,3 @@".
+// leadingNumber returns the number at the beginning of a text: 12 for "12,3 @@".
 func leadingNumber(text string) int {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	n, _ := strconv.Atoi(text[:digits])

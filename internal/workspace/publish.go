@@ -17,29 +17,28 @@ import (
 	"ringback/internal/process"
 )
 
-// PublishOptions say how approved changes are published.
+// PublishOptions configure how approved changes are published.
 type PublishOptions struct {
 	RequestID string
-	// Trees are what was approved; where a repository has none, what lies there now.
+	// Trees are the approved trees. If a repository has none, its current files are published.
 	Trees Trees
-	// Message and Time are the commit's. With the same of both, whoever publishes the same
-	// change makes the same commit: pushing it twice, on two machines, is pushing it once.
-	// Without a Time it is now.
+	// Message and Time are those of the commit. The same change with the same Message and Time
+	// makes the same commit on every machine, so pushing it twice is harmless. The zero Time means
+	// now.
 	Message string
 	Time    time.Time
-	// Commands, a kind's finalize:, run by sh in a clone of each repository that has
-	// changed, once its branch is pushed; the last address that they print is the pull request's.
+	// Commands are a kind's finalize: commands. sh runs them in a clone of each changed repository
+	// once its branch is pushed. The last URL that they print is the pull request's.
 	Commands []string
-	// Limits are what each of Commands may take.
+	// Limits are the resource limits of each command.
 	Limits limit.Limits
-	// PullRequest is whether to open one where the repository is on GitHub and gh is
-	// on PATH.
+	// PullRequest opens a pull request if the repository is on GitHub and gh is on PATH.
 	PullRequest bool
 	Marker      string
-	// MayFunc is asked before each push, each command and each pull request: its error says
-	// why this is not to be done any more. It may be nil.
+	// MayFunc is called before each push, command and pull request. Its error is the reason to
+	// stop. It may be nil.
 	MayFunc func(context.Context) error
-	// Report is called with what is tried again; may be nil.
+	// Report is called with each retry; may be nil.
 	Report func(string)
 }
 
@@ -50,12 +49,11 @@ func (o PublishOptions) may(ctx context.Context) error {
 	return o.MayFunc(ctx)
 }
 
-// Branch is where the changes of a job go.
+// Branch returns the branch for the changes of a job.
 func (o PublishOptions) Branch() string { return "ringback/" + o.RequestID }
 
-// Publish commits what has changed to a branch of the job's own in each
-// repository, pushes it, and runs the commands. It can be repeated: what is done
-// stays. Failures are told by repository.
+// Publish commits the changes to the job's branch in each repository, pushes it, and runs the
+// commands. It can be repeated; completed steps are kept. It reports failures by repository.
 func (w *Workspace) Publish(ctx context.Context, o PublishOptions) []job.Finalized {
 	all := make([]job.Finalized, len(w.Repositories))
 	for i, r := range w.Repositories {
@@ -88,10 +86,9 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 	return done, err
 }
 
-// finalize runs the commands in a clone of what was approved. Not where Claude worked:
-// the configuration of git there, its hooks, and files that nobody was shown are Claude's,
-// and the commands have the user's credentials. It returns the last address printed, or
-// the one given.
+// finalize runs the commands in a clone of the approved tree. It does not use Claude's worktree,
+// because the git configuration, the hooks and unreviewed files there are Claude's, and the
+// commands have the user's credentials. It returns the last URL printed, or the given one.
 func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOptions, url string) (string, error) {
 	if len(o.Commands) == 0 {
 		return url, nil
@@ -121,9 +118,8 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 	return url, nil
 }
 
-// push brings a commit to the job's branch. An earlier push may still be running,
-// left by a server that died; the branch with this commit on it is as good as our
-// own push.
+// push pushes a commit to the job's branch. A push left by a dead server may still be running; if
+// it succeeds, the result is the same.
 func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions, commit string) error {
 	if err := w.root.resetConfig(ctx, w.trustedRepo(r)); err != nil {
 		return err
@@ -132,21 +128,21 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 	if err != nil {
 		return err
 	}
-	if g.path { // it writes there, and what that directory's owner has set up for pushes may need more
+	if g.path { // a push writes there, and hooks of that directory's owner may need more
 		g.sandbox = process.Sandbox{}
 	}
 	return repeat(ctx, "Pushing "+r.Name, o.Report, pushRefused, func() error {
 		if err := o.may(ctx); err != nil {
 			return err
 		}
-		// The branch is ours alone: what an earlier try has pushed may be replaced.
+		// Only this job uses the branch, so an earlier push can be overwritten.
 		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", address, commit+":refs/heads/"+o.Branch())
 		return err
 	})
 }
 
-// commit makes the commit, or finds the one that was made before; "" when nothing
-// has changed.
+// commit creates the commit, or returns the one created before. It returns "" if nothing has
+// changed.
 func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptions) (string, error) {
 	if err := errors.Join(removeLocks(w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r))); err != nil {
 		return "", err
@@ -162,7 +158,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 	}
 	tree := o.Trees[r.Name]
 	if _, err := read("cat-file", "-e", tree+"^{tree}"); err != nil {
-		// It was not captured here: then it must be what lies here.
+		// It was not captured on this machine: it must equal the current files.
 		now, err := read("write-tree")
 		if err != nil {
 			return "", err
@@ -214,7 +210,7 @@ func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o Publis
 	return url, nil
 }
 
-// lastAddress is the last address in a text, "" when there is none.
+// lastAddress returns the last URL in a text, or "" if it has none.
 func lastAddress(text string) string {
 	found := address().FindAllString(text, -1)
 	if len(found) == 0 {

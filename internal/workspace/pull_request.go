@@ -18,8 +18,8 @@ import (
 
 var scpLike = lazy.Regexp(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
 
-// hosted is where a repository is on its host: "github.com", "org/service"; empty
-// where its address does not tell.
+// hosted returns a repository's host and path on it: "github.com", "org/service". They are empty if
+// the address does not contain them.
 func hosted(address string) (host, path string) {
 	if parts := scpLike().FindStringSubmatch(address); parts != nil && !strings.Contains(address, "://") {
 		host, path = parts[1], parts[2]
@@ -29,8 +29,8 @@ func hosted(address string) (host, path string) {
 	return strings.ToLower(host), strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 }
 
-// compareURL is the page of a known host where a pull request of a branch is
-// opened; "" for others.
+// compareURL returns the page of a known host for opening a pull request of a branch, or "" for
+// other hosts.
 func compareURL(address, branch string) string {
 	host, path := hosted(address)
 	switch host {
@@ -44,8 +44,8 @@ func compareURL(address, branch string) string {
 	return ""
 }
 
-// openPullRequest fills in where the pull request of a pushed branch is, or where
-// one can be opened. That there is none is no failure: the branch is pushed.
+// openPullRequest sets the URL of a pushed branch's pull request, or of the page for opening one. A
+// missing pull request is no failure, because the branch is pushed.
 func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o PublishOptions, done *job.Finalized) {
 	host, path := hosted(r.URL)
 	gh, err := lookPath(w.root.Environ, "gh")
@@ -76,7 +76,7 @@ func lookPath(environ []string, name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// github opens pull requests by gh, GitHub's command line.
+// github opens pull requests with gh, GitHub's command line.
 type github struct {
 	w          *Workspace
 	of         job.Repository
@@ -85,9 +85,9 @@ type github struct {
 	opts       PublishOptions
 }
 
-// pullRequest returns the pull request of the job's branch. One that is open is
-// not opened again: whoever opened it may have been killed before it said so. base
-// is where it goes; empty: the repository's own default.
+// pullRequest returns the pull request of the job's branch. It does not open a second one: an
+// earlier call may have been killed before it could report the pull request. base is the target
+// branch; empty means the repository's default.
 func (g github) pullRequest(ctx context.Context, base string) (string, error) {
 	if known, err := g.find(ctx); known != "" || err != nil {
 		return known, err
@@ -107,7 +107,7 @@ func (g github) pullRequest(ctx context.Context, base string) (string, error) {
 	return "", err
 }
 
-// find returns the open pull request of the job's branch, "" when there is none.
+// find returns the open pull request of the job's branch, or "" if none exists.
 func (g github) find(ctx context.Context) (string, error) {
 	out, err := g.run(ctx, "", "pr", "list", "--repo", g.repository, "--head", g.opts.Branch(), "--state", "open", "--json", "url")
 	if err != nil {
@@ -125,12 +125,12 @@ func (g github) find(ctx context.Context) (string, error) {
 	return open[0].URL, nil
 }
 
-// ghError is that gh failed, and what it printed.
+// ghError is the error of a failed gh command, with its output.
 type ghError struct{ command, output string }
 
 func (e *ghError) Error() string { return "gh " + e.command + ": " + e.output }
 
-// run runs gh beside the repositories, not in one: what lies there is hostile.
+// run runs gh outside the repositories, because their content is hostile.
 func (g github) run(ctx context.Context, input string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
@@ -147,10 +147,10 @@ func (g github) run(ctx context.Context, input string, args ...string) (string, 
 	return ended.Stdout, nil
 }
 
-// passes is what gh says where trying again may help.
+// passes matches gh's errors that a retry may resolve.
 var passes = lazy.Regexp(`(?i)HTTP 5\d\d|time(d )?out|connection (refused|reset)|temporar|could not resolve host|unexpected EOF|signal|rate limit`)
 
-// refused reports whether GitHub, or gh itself, will not do it.
+// refused reports whether a retry is useless.
 func (github) refused(err error) bool {
 	failed, ok := errors.AsType[*ghError](err)
 	return !ok || failed.output != "" && !passes().MatchString(failed.output)

@@ -10,8 +10,7 @@ import (
 	"ringback/internal/workspace"
 )
 
-// fakeGH plays gh: it keeps the pull requests that were made in a file, and notes
-// how it was called.
+// fakeGH stands in for gh. It stores created pull requests in a file and records its arguments.
 const fakeGH = `#!/bin/sh
 printf '%s\n' "$*" >> "$FAKE/calls"
 [ -e "$FAKE/logged-out" ] && { echo 'To get started with GitHub CLI, please run: gh auth login' >&2; exit 4; }
@@ -26,15 +25,15 @@ case "$1 $2" in
 esac
 `
 
-// hosted is a workspace over a repository that says it is on a host, with git
-// going to a bare one beside it; and the directory of the fake gh.
+// hosted returns a workspace of a repository with an address on a host, for which git uses a local
+// bare repository, and the directory of the fake gh.
 func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, fake string) {
 	t.Helper()
 	bare, home := repo(t, map[string]string{"a": "a\n"}), t.TempDir()
 	fake = t.TempDir()
 	write(t, filepath.Join(home, ".gitconfig"), "[url \""+bare+"\"]\n\tinsteadOf = "+strings.Replace(address, "user:secret@", "", 1)+"\n") // git is given no password
 	path := os.Getenv("PATH")
-	if withGH { // gh gets nothing of the server's variables that would say where
+	if withGH { // the server's variables that could pass the directory do not reach gh
 		write(t, filepath.Join(fake, "gh"), strings.ReplaceAll(fakeGH, "$FAKE", fake))
 		if err := os.Chmod(filepath.Join(fake, "gh"), 0o700); err != nil {
 			t.Fatal(err)
@@ -69,7 +68,7 @@ func TestPullRequest(t *testing.T) {
 			if trouble != "" {
 				write(t, filepath.Join(fake, trouble), "")
 			}
-			for try := range 2 { // and again, as after a restart
+			for try := range 2 { // repeated, as after a restart
 				if done := publish(t, w); done.Error != "" || done.URL != url || done.Branch != "ringback/req_1" {
 					t.Errorf("try %d: %+v", try, done)
 				}
@@ -89,8 +88,8 @@ func TestPullRequest(t *testing.T) {
 	}
 }
 
-// Where no pull request is to be had, the branch is pushed, and the result tells
-// where to open one, as far as that is known.
+// If no pull request can be opened, the branch is pushed, and the result contains the page for
+// opening one, if known.
 func TestWithoutPullRequest(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -18,11 +18,11 @@ import (
 	"ringback/internal/process"
 )
 
-// connect returns a git for the remote of a repository, which works in dir, and the
-// address to give it, which holds no password: arguments can be seen by others.
+// connect returns a git for the remote of a repository, which works in dir, and the address to pass
+// to it. The address contains no password, because other users can read arguments.
 //
-// A repository of the kind's own is the operator's, and so is the git that reaches it:
-// with their settings and logins. One that a request named is somebody else's.
+// A repository from the kind is the operator's: git has the operator's settings and logins. A
+// repository from a request is not trusted.
 func (root Root) connect(r job.Repository, dir string) (g git, address string, err error) {
 	if !r.FromRequest {
 		g, address = withPassword(remote(root.Environ, dir), r.URL)
@@ -60,37 +60,36 @@ func (root Root) connect(r job.Repository, dir string) (g git, address string, e
 	return g, r.URL, err
 }
 
-// mayLogIn reports whether the server's own logins may be used for a repository: those
-// of a kind's, and of whoever asks where that is the person at this machine.
+// mayLogIn reports whether the server's logins may be used for a repository: for a repository from
+// the kind, a request with Logins, or a server whose only user is the person at this machine.
 func (root Root) mayLogIn(r job.Repository) bool {
 	return !r.FromRequest || r.Logins || root.Requests.Open
 }
 
-// sshLogins are those of process.Remotes that ssh, which git starts, has a use for.
+// sshLogins are the process.Remotes that are of use to ssh.
 var sshLogins = process.Variables{"SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND"}
 
-// guardedFlags keep git from going anywhere but where it was told to, whatever its
-// remote answers.
+// guardedFlags prevent git from following its remote to any other address.
 var guardedFlags = []string{
 	"-c", "http.followRedirects=false", "-c", "submodule.recurse=false", "-c", "fetch.recurseSubmodules=false", "-c", "push.recurseSubmodules=no",
 	"-c", "transfer.bundleURI=false",
 }
 
-// ofPath is a git that reaches another directory of this machine only, and what the user
-// has said there of git: whose directories it may enter.
+// ofPath returns a git that can reach only another directory of this machine. It reads the user's
+// git settings, such as safe.directory.
 func (root Root) ofPath(dir, path string) git {
 	return git{dir: dir, path: true, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), AsServer: true}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
 }
 
-// settingsIn are where the user's settings of git lie.
+// settingsIn returns the paths of the user's git settings.
 func settingsIn(environ []string) []string {
 	home := process.Value(environ, "HOME")
 	config := cmp.Or(process.Value(environ, "XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
 	return []string{filepath.Join(home, ".gitconfig"), filepath.Join(config, "git")}
 }
 
-// withoutLogins is a git that has nobody's settings and nobody's logins: no home, no
-// helpers, no agent, no ticket of Kerberos.
+// withoutLogins returns a git without any user's settings and logins: no home, no helpers, no
+// agent, no Kerberos ticket.
 func (root Root) withoutLogins(dir string) git {
 	return git{dir: dir, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Certificates), baseEnv, []string{
 		"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=http:https", "KRB5CCNAME=/nonexistent",
@@ -98,8 +97,8 @@ func (root Root) withoutLogins(dir string) git {
 	})}
 }
 
-// withPassword takes the password out of an address and has git ask for it: what stands
-// in the arguments of a process, and in those of git's own helpers, anyone can read.
+// withPassword removes the password from an address and passes it to git by a credential helper:
+// any user can read the arguments of a process, including those of git's own helpers.
 func withPassword(g git, address string) (git, string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User == nil {
@@ -116,9 +115,8 @@ func withPassword(g git, address string) (git, string) {
 	return g, u.String()
 }
 
-// guard makes ready what git needs to reach its remote and nothing else: a proxy for
-// https, an address that was looked at for ssh. done is called with what git ended with,
-// and says it better where the guard knows why.
+// guard restricts git to its remote: with a proxy for https, and with a checked address for ssh.
+// done receives git's error, and replaces it if the guard knows the reason.
 func (g git) guard(ctx context.Context) (_ git, done func(error) error, err error) {
 	done = func(err error) error { return err }
 	switch {
@@ -150,8 +148,8 @@ func (g git) guard(ctx context.Context) (_ git, done func(error) error, err erro
 	}, nil
 }
 
-// notReached says why a host was not called. What it resolves to is not repeated: whoever
-// asks may want to learn about a network that is not theirs.
+// notReached describes why a host was not reached. It omits the resolved address, because the
+// caller may be probing a network.
 func notReached(host string, err error) error {
 	switch {
 	case errors.Is(err, outbound.ErrForbidden):
@@ -167,9 +165,8 @@ func isUnknown(err error) bool {
 	return ok && failed.IsNotFound
 }
 
-// pinned has ssh connect to an address that was looked at, whatever the name resolves to
-// by then. Which host an alias stands for is the ssh configuration's to say, which is
-// the operator's.
+// pinned makes ssh connect to a checked address, whatever the name resolves to later. The ssh
+// configuration, which is the operator's, resolves host aliases.
 func (g git) pinned(ctx context.Context) (git, error) {
 	ssh := g.sshCommand(ctx)
 	host, port, err := g.sshTarget(ctx, ssh)
@@ -187,7 +184,7 @@ func (g git) pinned(ctx context.Context) (git, error) {
 	return g.with("GIT_SSH_VARIANT=ssh", "GIT_SSH_COMMAND="+ssh+" -o HostName="+ip.String()+" -o HostKeyAlias="+known), nil
 }
 
-// sshCommand is the ssh that git would run, a line for the shell.
+// sshCommand returns the ssh command line that git would run.
 func (g git) sshCommand(ctx context.Context) string {
 	for _, entry := range slices.Backward(g.env) {
 		if command, ok := strings.CutPrefix(entry, "GIT_SSH_COMMAND="); ok && command != "" {
@@ -202,7 +199,7 @@ func (g git) sshCommand(ctx context.Context) string {
 	return "ssh"
 }
 
-// sshTarget asks ssh which host and port it would connect to.
+// sshTarget asks ssh for the host and port that it would connect to.
 func (g git) sshTarget(ctx context.Context, ssh string) (host, port string, err error) {
 	args := " -G"
 	if g.guarded.Port != 22 {

@@ -18,12 +18,13 @@ import (
 	"ringback/internal/workspace"
 )
 
-// host is a host of repositories, which asks for a login under /private/.
+// host is a host of repositories that requires a login under /private/.
 type host struct {
 	*httptest.Server
 	mu     sync.Mutex
 	logins []string
-	// environ is of a server whose user has logins for it in every way that git knows.
+	// environ is the environment of a server whose user has logins for it in every way that git
+	// supports.
 	environ []string
 }
 
@@ -145,7 +146,7 @@ func TestLoginsAreForThoseWhoMayUseThem(t *testing.T) {
 	}
 }
 
-// What a kind may reach lies in another copy than what any request may.
+// Requests that may not use the server's logins have separate mirrors.
 func TestOneRequestSeesNothingOfWhatAnotherMayReach(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -161,8 +162,7 @@ func TestOneRequestSeesNothingOfWhatAnotherMayReach(t *testing.T) {
 	}
 }
 
-// A password in the address of a kind's own repository is used, and stands in no
-// argument and no file.
+// A password in the address of a kind's repository is used, but appears in no argument and no file.
 func TestPasswordsOfKindsAreNotSeen(t *testing.T) {
 	h := newHost(t)
 	bin, seen := t.TempDir(), filepath.Join(t.TempDir(), "arguments")
@@ -174,10 +174,10 @@ func TestPasswordsOfKindsAreNotSeen(t *testing.T) {
 	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH")) // git is found on the server's own
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH")) // git is found on the server's own PATH
 	h.environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), h.environ[2]}
 	root := workspace.Root{Dir: t.TempDir(), Environ: h.environ}
-	for _, id := range []string{"req_1", "req_2"} { // it is cloned, then fetched
+	for _, id := range []string{"req_1", "req_2"} { // cloned first, then fetched
 		w := root.Of(id, []job.Repository{{URL: strings.Replace(h.URL, "https://", "https://kind:s3cr%2Ft@", 1) + "/private/service.git", Name: "service"}})
 		if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 			t.Fatal(err)
@@ -195,8 +195,7 @@ func TestPasswordsOfKindsAreNotSeen(t *testing.T) {
 	}
 }
 
-// ssh connects to an address that was looked at, for whatever host its configuration has
-// an alias stand for.
+// ssh connects to a checked address, even if its configuration defines an alias for the host.
 func TestSSHIsPinned(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ address, config, want string }{

@@ -9,16 +9,16 @@ import (
 	"ringback/internal/lazy"
 )
 
-// How long publishing is repeated by itself before a person is asked, and how long
-// it waits in between: first the one, then twice as long each time up to the other.
+// Publishing is retried for repeatFor before a person is asked. The delay starts at firstDelay and
+// doubles up to longestWait.
 const (
 	repeatFor   = 2 * time.Minute
 	firstDelay  = 500 * time.Millisecond
 	longestWait = 15 * time.Second
 )
 
-// repeat does something until it is done, refused for good, or repeatFor is over.
-// report is called with each failure that is followed by another try; it may be nil.
+// repeat calls do until it succeeds, is refused for good, or repeatFor has passed. report is called
+// with each failure that is retried; it may be nil.
 func repeat(ctx context.Context, what string, report func(string), refused func(error) bool, do func() error) error {
 	limit := time.Now().Add(repeatFor)
 	for delay := firstDelay; ; delay = min(2*delay, longestWait) {
@@ -38,16 +38,16 @@ func repeat(ctx context.Context, what string, report func(string), refused func(
 }
 
 var (
-	// inTheWay is what git says where somebody else writes the same branch at the
-	// same time, or was killed while it did: that passes.
+	// inTheWay matches git's errors if another process writes the same branch at the same time, or
+	// was killed while writing. A retry may succeed.
 	inTheWay = lazy.Regexp(`(?i)cannot lock ref|unable to create .*\.lock|failed to update ref|another git process`)
-	// noMeans is what git says where trying again does not help.
+	// noMeans matches git's errors that a retry does not resolve.
 	noMeans = lazy.Regexp(`(?i)remote rejected|hook declined|protected branch|denied|authentication failed|could not read (username|password)|` +
 		`invalid credentials|host key verification failed|returned error: 40[0-9]|not found|no such (file|remote|device)|does not appear to be a git repository|` +
 		`unable to find remote helper|transport .* not allowed|not a git repository`)
 )
 
-// pushRefused reports whether the remote, or git itself, will not take a push.
+// pushRefused reports whether retrying a push is useless.
 func pushRefused(err error) bool {
 	failed, ok := errors.AsType[*gitError](err)
 	return !ok || !inTheWay().MatchString(failed.output) && noMeans().MatchString(failed.output)

@@ -18,7 +18,7 @@ var (
 	transport  = lazy.Regexp(`^[a-z0-9+.-]+::`)
 )
 
-// Named checks repositories and gives each a name of its own.
+// Named validates repositories and gives each a unique name.
 func Named(repositories []job.Repository) ([]job.Repository, error) {
 	named := make([]job.Repository, len(repositories))
 	taken := map[string]bool{}
@@ -57,7 +57,7 @@ func check(r job.Repository) error {
 	return nil
 }
 
-// nameOf is the last part of an address, as a directory's name.
+// nameOf returns the last part of an address as a directory name.
 func nameOf(address string) string {
 	address = strings.TrimRight(address, "/")
 	if i := strings.LastIndexByte(address, ':'); i >= 0 && !strings.Contains(address[i:], "/") {

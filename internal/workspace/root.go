@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// All lists the jobs that have a workspace here.
+// All returns the ids of the jobs that have a workspace here.
 func (root Root) All() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(root.Dir, "workspaces"))
 	if os.IsNotExist(err) {

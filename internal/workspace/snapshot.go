@@ -16,40 +16,40 @@ import (
 	"ringback/internal/limit"
 )
 
-// Snapshot is all that a job has changed, so that another machine can go on.
+// Snapshot contains all changes of a job, so that another machine can continue.
 type Snapshot []State
 
-// State is what has changed in one repository.
+// State contains the changes in one repository.
 type State struct {
 	Repository string `json:"repository"`
 	// Base is the commit at which the work began.
 	Base string `json:"base"`
-	// Tree is git's id of what the work led to.
+	// Tree is the git tree id of the result.
 	Tree string `json:"tree"`
-	// Patch is git's own, compressed by gzip.
+	// Patch is git's patch, compressed with gzip.
 	Patch []byte `json:"patch"`
-	// Nested are the repositories that lie in the worktree, of which git itself keeps no
-	// more than an id: a tar archive, compressed by gzip; empty where there are none.
+	// Nested contains the repositories inside the worktree, of which git stores only an id: a tar
+	// archive, compressed with gzip. It is empty if there are none.
 	Nested []byte `json:"nested,omitempty"`
 }
 
-// IsOf reports whether it was taken of a capture.
+// IsOf reports whether the snapshot belongs to a capture.
 func (s Snapshot) IsOf(captured Trees) bool {
 	for _, state := range s {
-		if state.Tree != "" && state.Tree != captured[state.Repository] { // early versions noted none
+		if state.Tree != "" && state.Tree != captured[state.Repository] { // early versions stored none
 			return false
 		}
 	}
 	return true
 }
 
-// DefaultSnapshotLimit is how large a snapshot may be, in bytes, where Root does not say.
+// DefaultSnapshotLimit is the size limit of a snapshot if Root sets none.
 const DefaultSnapshotLimit = 16 * limit.MiB
 
-// errTooLarge ends what would be larger than a snapshot may be.
+// errTooLarge is returned when a snapshot exceeds its size limit.
 var errTooLarge = errors.New("it is too large to be kept")
 
-// bounded is a buffer that takes no more than left bytes.
+// bounded is a buffer with a limit that several buffers can share.
 type bounded struct {
 	bytes.Buffer
 	left *int64
@@ -62,13 +62,12 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// SnapshotLimit is how large a snapshot may be, compressed.
+// SnapshotLimit returns the size limit of a compressed snapshot.
 func (w *Workspace) SnapshotLimit() limit.Bytes {
 	return cmp.Or(w.root.SnapshotLimit, DefaultSnapshotLimit)
 }
 
-// Snapshot returns what has changed up to the given trees; nil when it is too
-// large to be kept.
+// Snapshot returns the changes up to the given trees, or nil if they are too large to store.
 func (w *Workspace) Snapshot(ctx context.Context, trees Trees) (Snapshot, error) {
 	var all Snapshot
 	left := int64(w.SnapshotLimit())
@@ -98,7 +97,7 @@ func (w *Workspace) Snapshot(ctx context.Context, trees Trees) (Snapshot, error)
 	return all, nil
 }
 
-// Restore brings a workspace to where a snapshot was taken, whatever lies in it.
+// Restore resets a workspace to a snapshot, whatever it contains.
 func (w *Workspace) Restore(ctx context.Context, s Snapshot) error {
 	for _, r := range w.Repositories {
 		for _, state := range s {
@@ -113,14 +112,14 @@ func (w *Workspace) Restore(ctx context.Context, s Snapshot) error {
 	return nil
 }
 
-// MarkReady notes that the workspace is not new any more, and which capture its files
-// were at last, or go on from; nil for none.
+// MarkReady records that the workspace is no longer new, and the capture that its files are based
+// on; nil for none.
 func (w *Workspace) MarkReady(at Trees) error {
 	return os.WriteFile(w.readyMark(), []byte(markOf(at)), 0o600)
 }
 
-// IsAt reports whether the workspace goes on from that capture. It does not where other
-// machines have gone on with the job since it was used here.
+// IsAt reports whether the workspace is based on a capture. It is not if another machine has
+// continued the job since the workspace was last used.
 func (w *Workspace) IsAt(at Trees) bool {
 	mark, err := os.ReadFile(w.readyMark())
 	return err == nil && string(mark) == markOf(at)
@@ -131,7 +130,7 @@ func markOf(at Trees) string {
 		return "nothing captured\n"
 	}
 	text, err := json.Marshal(at)
-	if err != nil { // it is made of texts
+	if err != nil { // a map of strings always marshals
 		panic("workspace: " + err.Error())
 	}
 	return job.Digest(text) + "\n"
@@ -139,12 +138,12 @@ func markOf(at Trees) string {
 
 func (w *Workspace) readyMark() string { return filepath.Join(w.dir, "settled") }
 
-// restoredRef is the tree that a worktree was restored to: of a repository that lies in
-// there and is not filled, nothing else says at which commit it is.
+// restoredRef is the tree that a worktree was restored to. For an unfilled nested repository, only
+// this tree records its commit.
 const restoredRef = "refs/ringback/restored"
 
-// restore makes the tree of the snapshot in our own repository, and sees that it is that
-// tree, before it writes a file.
+// restore rebuilds the snapshot's tree in the trusted repository, and verifies its id before it
+// writes a file.
 func (w *Workspace) restore(ctx context.Context, worktree, trustedRepo string, s State) error {
 	if err := w.resetTo(ctx, worktree, trustedRepo, s.Base); err != nil {
 		return err
@@ -185,7 +184,7 @@ func (w *Workspace) restore(ctx context.Context, worktree, trustedRepo string, s
 	return unpackNested(worktree, s.Nested)
 }
 
-// empty removes all files of a worktree but its repository.
+// empty removes all files of a worktree except .git.
 func empty(worktree string) error {
 	root, err := os.OpenRoot(worktree)
 	if err != nil {
@@ -201,7 +200,7 @@ func empty(worktree string) error {
 	return err
 }
 
-// resetTo brings a worktree to the commit at which the work began.
+// resetTo resets a worktree to the commit at which the work began.
 func (w *Workspace) resetTo(ctx context.Context, worktree, trustedRepo, base string) error {
 	if _, err := w.local(trustedRepo).run(ctx, "update-ref", baseRef, base); err != nil {
 		return fmt.Errorf("the commit at which the work began is not in the repository any more: %w", err)

@@ -13,8 +13,8 @@ var (
 	secretText  = lazy.Regexp(`-----BEGIN [A-Z ]*PRIVATE KEY-----|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_[A-Za-z0-9_]{40,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bsk-[A-Za-z0-9_-]{32,}|\bglpat-[A-Za-z0-9_-]{20,}|\bAIza[0-9A-Za-z_-]{35}\b`)
 )
 
-// suspicion says why a reviewer should look twice at a changed file; "" where
-// nothing does: it may hold a secret, or is not what will be pushed.
+// suspicion returns why a reviewer should check a changed file carefully, or "" if there is no
+// reason: it may contain a secret, or differ from what will be pushed.
 func suspicion(f *changed) string {
 	switch {
 	case f.Status == job.FileDeleted:
@@ -33,7 +33,7 @@ func suspicion(f *changed) string {
 	return ""
 }
 
-// holdsSecrets reports whether files of a name often hold secrets.
+// holdsSecrets reports whether files of this name often contain secrets.
 func holdsSecrets(file string) bool {
 	name := path.Base(file)
 	return secretFiles().MatchString(name) && !notSecret().MatchString(name)

@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// VerifierTimeout is how long a verifier may take.
+	// VerifierTimeout limits the time of a verifier.
 	VerifierTimeout = 10 * time.Minute
-	// maxParallel is how many run beside each other.
+	// maxParallel is the number of verifiers that run at the same time.
 	maxParallel = 4
-	// verifierOutput is how many bytes of each of its outputs are kept.
+	// verifierOutput is the number of bytes kept of each output.
 	verifierOutput = 64 << 10
 )
 
 var errTooLong = errors.New("it took too long")
 
-// verifierEnv is what verifiers get: what compilers and package managers need, and
-// nothing of ours.
+// verifierEnv returns the environment of verifiers: what compilers and package managers need, and
+// none of Ringback's own variables.
 func (w *Workspace) verifierEnv() []string {
 	return process.Pick(w.root.Environ, toolVariables...)
 }
 
-// finalizerEnv is what finalizers get: they push and open pull requests, so the
-// user's credentials too, where these may be used for the repository.
+// finalizerEnv returns the environment of finalizers. They push and open pull requests, so it
+// includes the user's credentials if these may be used for the repository.
 func (w *Workspace) finalizerEnv(r job.Repository) []string {
 	if !w.root.mayLogIn(r) {
 		return w.verifierEnv()
@@ -44,12 +44,11 @@ var toolVariables = []process.Variables{
 	process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Toolchains,
 }
 
-// VerifierRules are what a kind says of all its verifiers.
+// VerifierRules are a kind's rules for all its verifiers.
 type VerifierRules struct {
-	// Network is what they reach in a sandbox.
+	// Network limits what verifiers can reach from a sandbox.
 	Network job.Network
-	// Tools are the rules for Claude's calls: what these deny to be read, verifiers cannot
-	// read in a sandbox.
+	// Tools are the rules for Claude's calls. In a sandbox, verifiers cannot read what they deny.
 	Tools approval.ToolRules
 }
 
@@ -59,12 +58,12 @@ type verification struct {
 	marker  string
 	network job.Network
 	masks   process.Masks
-	// fault is why none may run; nil if they may.
+	// fault is the reason to run no verifier; nil if they may run.
 	fault error
 }
 
-// Verify runs each verifier in each repository, in the sandbox if there is one, and
-// returns how they ended, in that order.
+// Verify runs each verifier in each repository, in the sandbox if there is one, and returns their
+// outcomes in that order.
 func (w *Workspace) Verify(ctx context.Context, marker string, rules VerifierRules, verifiers []job.Verifier) []job.VerifierOutput {
 	if len(verifiers) == 0 {
 		return []job.VerifierOutput{}
@@ -114,7 +113,7 @@ func (w verification) verify(ctx context.Context, r job.Repository, v job.Verifi
 	return out
 }
 
-// run runs a verifier, unless what its kind's rules forbid could not be found.
+// run runs a verifier, unless the paths that the kind's rules forbid could not be determined.
 func (w verification) run(ctx context.Context, c process.Command) (process.Ended, error) {
 	if w.fault != nil {
 		return process.Ended{Code: -1}, w.fault

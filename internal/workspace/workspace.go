@@ -16,54 +16,54 @@ import (
 	"ringback/internal/process"
 )
 
-// Root is where the workspaces of a node lie, or of several that share it.
+// Root is the directory of the workspaces of a node, or of several nodes that share it.
 type Root struct {
-	// Dir holds mirrors of repositories, and the workspaces.
+	// Dir contains the mirrors of repositories and the workspaces.
 	Dir string
-	// Environ is the server's environment, of which git and verifiers see little.
+	// Environ is the server's environment. git and verifiers get little of it.
 	Environ []string
-	// Requests says which repositories a request may name.
+	// Requests decides which repositories a request may name.
 	Requests outbound.Policy
-	// SnapshotLimit is how large a snapshot may be, compressed; 0: DefaultSnapshotLimit.
+	// SnapshotLimit is the size limit of a compressed snapshot; 0 means DefaultSnapshotLimit.
 	SnapshotLimit limit.Bytes
-	// Sandbox confines verifiers to the repositories of their job, and Doors lead out of it.
+	// Sandbox confines verifiers to the repositories of their job. Doors are the ways out of it.
 	Sandbox process.Sandbox
 	Doors   door.Doors
 }
 
-// Workspace is where one job works.
+// Workspace is the working directory of one job.
 type Workspace struct {
 	root Root
 	id   string
 	dir  string
-	// Repositories are what it holds.
+	// Repositories are the repositories in the workspace.
 	Repositories []job.Repository
 }
 
-// Of returns the workspace of a job, whether it is there or not.
+// Of returns the workspace of a job, whether or not it exists.
 func (root Root) Of(id string, repositories []job.Repository) *Workspace {
 	return &Workspace{root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), Repositories: repositories}
 }
 
-// Dir is what Claude works in: it holds a directory for each repository.
+// Dir returns Claude's working directory. It contains a directory for each repository.
 func (w *Workspace) Dir() string { return filepath.Join(w.dir, "tree") }
 
-// Caches is where package managers keep what they fetch for the job, in a sandbox.
+// Caches returns the directory for downloads of package managers in a sandbox.
 func (w *Workspace) Caches() string { return filepath.Join(w.dir, "caches") }
 
-// worktree is where the files of a repository lie that Claude and verifiers write.
+// worktree returns the directory of a repository's files, which Claude and verifiers write.
 func (w *Workspace) worktree(r job.Repository) string { return filepath.Join(w.Dir(), r.Name) }
 
-// trustedRepo is our repository of r: Claude cannot write there. Its own is in the
-// worktree.
+// trustedRepo returns Ringback's repository for r. Claude cannot write there; Claude's repository
+// is in the worktree.
 func (w *Workspace) trustedRepo(r job.Repository) string { return filepath.Join(w.dir, "git", r.Name) }
 
-// baseRef is where the work began.
+// baseRef is the commit at which the work began.
 const baseRef = "refs/ringback/base"
 
-// Prepare clones what is not there yet. It can be repeated after any crash: what
-// is complete is kept, what is not is begun anew. report is called with what it does.
-// isNew is whether the workspace was made just now, until MarkReady says otherwise.
+// Prepare clones the repositories that are missing. It can be repeated after a crash: complete
+// clones are kept, others start over. report is called with each step. isNew is true until
+// MarkReady is called for the workspace.
 func (w *Workspace) Prepare(ctx context.Context, report func(string)) (isNew bool, err error) {
 	_, err = os.Stat(w.readyMark())
 	isNew = err != nil
@@ -79,7 +79,7 @@ func (w *Workspace) Prepare(ctx context.Context, report func(string)) (isNew boo
 	return isNew, nil
 }
 
-// ready is a file that says that a repository was cloned completely.
+// ready returns the path of the file that marks a completely cloned repository.
 func (w *Workspace) ready(r job.Repository) string { return w.trustedRepo(r) + ".ready" }
 
 func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
@@ -99,7 +99,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if _, err := w.local(w.dir).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r)); err != nil {
 		return err
 	}
-	// Attributes that come with a change could hide it; these win over them.
+	// Attributes in a change could hide the change; these override them.
 	if err := os.MkdirAll(filepath.Join(w.trustedRepo(r), "info"), 0o700); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if _, err := w.local(w.trustedRepo(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
 		return fmt.Errorf("the branch %s is not there", cmp.Or(r.Branch, "HEAD"))
 	}
-	// Claude's copy shares no file with the mirror, which it could spoil else.
+	// Claude's clone must not share files with the mirror, which Claude could damage.
 	args := []string{"clone", "--quiet", "--no-hardlinks", "--template="}
 	source := mirror
 	if r.Depth > 0 {
@@ -131,7 +131,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	return os.WriteFile(w.ready(r), nil, 0o600)
 }
 
-// setUpClone says in a clone where it came from, and who commits.
+// setUpClone sets a clone's origin and committer.
 func (w *Workspace) setUpClone(ctx context.Context, r job.Repository, dir string) error {
 	g := w.local(dir)
 	for _, set := range [][]string{{"remote", "set-url", "origin", plainURL(r.URL)}, {"config", "user.name", author}, {"config", "user.email", authorEmail}} {
@@ -142,7 +142,7 @@ func (w *Workspace) setUpClone(ctx context.Context, r job.Repository, dir string
 	return nil
 }
 
-// Who commits.
+// The author and committer of commits.
 const (
 	author      = "Ringback"
 	authorEmail = "ringback@localhost"
@@ -157,7 +157,7 @@ func (w *Workspace) Exists() bool {
 // Remove deletes the workspace.
 func (w *Workspace) Remove() error {
 	err := os.RemoveAll(w.dir)
-	if errors.Is(err, os.ErrPermission) { // directories that were made unwritable
+	if errors.Is(err, os.ErrPermission) { // directories were made unwritable
 		_ = filepath.WalkDir(w.dir, func(path string, d os.DirEntry, _ error) error {
 			if d != nil && d.IsDir() {
 				_ = os.Chmod(path, 0o700) //nolint:gosec // it is deleted next
@@ -169,11 +169,11 @@ func (w *Workspace) Remove() error {
 	return err
 }
 
-// index is our view of a repository: what lies in the workspace, as an index of
-// our own repository.
+// index returns a git with an index of the worktree's files in the trusted repository, and a
+// function that removes the index.
 func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), error) {
 	info, err := os.Lstat(w.worktree(r))
-	if err != nil || !info.IsDir() { // gone, or a link to somewhere else: nothing is left of it
+	if err != nil || !info.IsDir() { // gone, or a link to another place: nothing is left of it
 		if err := os.RemoveAll(w.worktree(r)); err != nil {
 			return git{}, nil, err
 		}
@@ -196,7 +196,7 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 	if _, err = g.run(ctx, "read-tree", from); err == nil {
 		_, err = g.run(ctx, "add", "--all", "--ignore-errors", ".")
 	}
-	// What cannot be added is left out, and told, see leftOut.
+	// What cannot be added is omitted and reported, see leftOut.
 	if failed, ok := errors.AsType[*gitError](err); ok && failed.command == "add" && (failed.code == 1 || strings.Contains(failed.output, "adding files failed")) {
 		err = nil
 	}

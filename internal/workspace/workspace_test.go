@@ -18,7 +18,7 @@ import (
 	"ringback/internal/workspace"
 )
 
-// repo is a bare repository with one commit, as a remote.
+// repo returns a bare repository with one commit, for use as a remote.
 func repo(t testing.TB, files map[string]string) string {
 	t.Helper()
 	bare := filepath.Join(t.TempDir(), "service.git")
@@ -48,7 +48,7 @@ func run(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
-	// If root runs the tests, what a sandbox has made belongs to the user of the jobs.
+	// If root runs the tests, files made in a sandbox belong to the user of the jobs.
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C.UTF-8", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -75,7 +75,7 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 	return w
 }
 
-// sandbox is one that hides a data directory, with the test's own program as its helper.
+// sandbox returns a sandbox that hides a data directory, with the test binary as its helper.
 func sandbox(t testing.TB, data string) process.Sandbox {
 	t.Helper()
 	s, err := process.FindSandbox(t.Context(), process.SandboxOptions{Hidden: []string{data}, Path: os.Getenv("PATH")})
@@ -94,7 +94,7 @@ func diff(t testing.TB, w *workspace.Workspace, lines int) job.DiffOutput {
 	return all[0]
 }
 
-// begin is a repository with all sorts of files.
+// begin returns files of many types for a repository.
 func begin() map[string]string {
 	return map[string]string{
 		"main.go": "package main\n\nfunc main() {}\n", "old name.txt": strings.Repeat("a line of some length\n", 20), "crlf.txt": "one\r\ntwo\r\n", "empty": "",
@@ -102,7 +102,7 @@ func begin() map[string]string {
 	}
 }
 
-// change does to a work tree what is awkward to show.
+// change makes changes to a worktree that are difficult to show.
 func change(t testing.TB, dir string) {
 	t.Helper()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -131,7 +131,7 @@ func change(t testing.TB, dir string) {
 	}
 }
 
-// What is told of awkward changes is what git itself says of them.
+// The shown diff of difficult changes equals git's own.
 func TestDiffIsGits(t *testing.T) {
 	t.Parallel()
 	url := repo(t, begin())
@@ -213,7 +213,7 @@ func TestSecretsAreFlagged(t *testing.T) {
 	}
 }
 
-// Whatever Claude does to its repository, we see the files and run nothing.
+// Whatever Claude does to its repository, the files are shown and nothing runs.
 func TestWorkspaceIsHostile(t *testing.T) {
 	t.Parallel()
 	for name, attack := range map[string]func(t *testing.T, dir, bomb string){
@@ -269,7 +269,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 			}
 			write(t, filepath.Join(dir, "main.go"), "package changed\n")
 			attack(t, dir, bomb)
-			_ = os.Remove(fired) // what the attack's own git did
+			_ = os.Remove(fired) // remove what the attack's own git created
 			got := diff(t, w, 0)
 			if len(got.Files) == 0 || !strings.Contains(fmt.Sprint(got.Files), "+package changed") {
 				t.Errorf("the change is not shown: %+v", got.Files)
@@ -307,7 +307,7 @@ func TestLinkInThePlaceOfTheRepository(t *testing.T) {
 	}
 }
 
-// Another machine goes on where the first one was, though the remote has moved.
+// Another machine continues a change, although the remote has moved.
 func TestSnapshotMovesAChange(t *testing.T) {
 	t.Parallel()
 	url := repo(t, begin())
@@ -362,7 +362,7 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	}
 }
 
-// randomText cannot be compressed.
+// randomText returns text that cannot be compressed.
 func randomText(n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, n)
@@ -427,7 +427,7 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 	}
 }
 
-// What verifiers run was written by Claude, and nobody has seen it.
+// Verifiers run unreviewed code that Claude wrote.
 func TestVerifiersInTheSandbox(t *testing.T) {
 	t.Parallel()
 	data, home := t.TempDir(), t.TempDir()
@@ -519,8 +519,8 @@ func BenchmarkSecondClone(b *testing.B) {
 	}
 }
 
-// Where no sandbox keeps a job from our own repositories, it plants there what git is to
-// run, and waits for the git that has the credentials.
+// Without a sandbox, a job plants programs in Ringback's repositories for the git that has the
+// credentials.
 func TestPlantedConfigurationRunsNothing(t *testing.T) {
 	t.Parallel()
 	ran := func(dir string) string { return filepath.Join(dir, "ran") }
@@ -576,7 +576,7 @@ func TestPlantedConfigurationRunsNothing(t *testing.T) {
 	}
 }
 
-// Finalizers have the user's credentials, so they do not run where Claude has been.
+// Finalizers have the user's credentials, so they do not run in Claude's worktree.
 func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 	t.Parallel()
 	w := open(t, repo(t, map[string]string{"a": "1\n", ".gitignore": "ignored\n"}))

@@ -9,15 +9,15 @@ import (
 	"ringback/internal/job"
 )
 
-// asking are the sentences of a language with which a person is asked back.
-// {{reply}} is what they wrote.
+// asking contains a language's sentences for asking a person back. {{reply}} is replaced by the
+// person's text.
 type asking struct {
-	// Qualified and QualifiedReview answer a yes with a condition, Unclear what is
+	// Qualified and QualifiedReview respond to a yes with a condition, Unclear to a text that is
 	// neither a yes nor a no.
 	Qualified       string `yaml:"qualified"`
 	QualifiedReview string `yaml:"qualified_review"`
 	Unclear         string `yaml:"unclear"`
-	// Answer and AnswerReview say what can be answered; the others, after a yes with
+	// Answer and AnswerReview explain the possible answers. The other two are used after a yes with
 	// a condition.
 	Answer               string `yaml:"answer"`
 	AnswerOrChange       string `yaml:"answer_or_change"`
@@ -28,9 +28,8 @@ type asking struct {
 // unclearValue begins the question that asks for a value again.
 const unclearValue = "I did not understand that. "
 
-// askBack is the reading of a decision that is not clear: the question to ask
-// back, which speaks to what was said in the language in which it was said. The
-// whole story of a review is not told again.
+// askBack returns the reading of an unclear decision, with the question to ask back. The question
+// responds to the text in the text's language. It does not repeat the message of a review.
 func askBack(q Context, said sentence, text string) Reading {
 	r := Reading{Outcome: Unclear}
 	words := sentencesOf(said)
@@ -53,8 +52,8 @@ func askBack(q Context, said sentence, text string) Reading {
 	return r
 }
 
-// sentencesOf are those of the language that knows most of a text's words;
-// English where no single one does, or it has none.
+// sentencesOf returns the sentences of the language that knows most of a text's words. It returns
+// English if several know as many, or if that language has none.
 func sentencesOf(said sentence) asking {
 	tokens := said.cut().tokens
 	var inEnglish asking
@@ -77,7 +76,7 @@ func sentencesOf(said sentence) asking {
 	return inEnglish
 }
 
-// knows counts the tokens that stand in the language's lists.
+// knows counts the tokens in the language's lists.
 func (l *language) knows(tokens []token) int {
 	known := 0
 	for at := 0; at < len(tokens); {
@@ -88,12 +87,11 @@ func (l *language) knows(tokens []token) int {
 	return known
 }
 
-// maxQuote is how many characters of a reply are quoted back.
+// maxQuote is the maximum number of characters of a reply that are quoted back.
 const maxQuote = 80
 
-// Quote is a text as it may stand in quotation marks in a question: short, on one
-// line, with nothing in it that a chat, a terminal or a reader could take for
-// more than words.
+// Quote makes a text safe for quotation marks in a question: short, on one line, and without
+// anything that a chat, a terminal or a reader could take for more than words.
 func Quote(text string) string {
 	plainer := strings.Map(func(r rune) rune {
 		switch {
@@ -113,21 +111,20 @@ func Quote(text string) string {
 	return excerpt.Letters(strings.Join(strings.Fields(plainer), " "), maxQuote)
 }
 
-// valueAgain is the question that asks for a value again.
+// valueAgain returns the question that asks for a value again.
 func valueAgain(q Context) string {
 	return unclearValue + strings.TrimSpace(strings.TrimPrefix(q.Message, unclearValue))
 }
 
-// qualified reports whether a text says yes to something else than what was
-// asked: a yes with words behind it, or words that begin with what should be
-// different.
+// qualified reports whether a text agrees to something other than the question: a yes followed by
+// more words, or words that begin with what should change.
 func qualified(said sentence) bool {
 	if said.asks || said.hidden || strings.Contains(said.text, `"`) {
 		return false
 	}
 	tokens, clauses := said.cut().tokens, said.cut().clauses()
 	if slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, l.verdicts).sense != "" }) {
-		return false // all of it is known, and is no answer: "yes, no"
+		return false // every word is known, but not an answer: "yes, no"
 	}
 	return slices.ContainsFunc(languages(), func(l *language) bool {
 		rest, yes := l.afterYes(tokens)
@@ -139,7 +136,7 @@ func qualified(said sentence) bool {
 	})
 }
 
-// afterYes cuts off the yes, the courtesies and the marks that a text begins with.
+// afterYes removes the yes, the courtesies and the marks at the beginning of a text.
 func (l *language) afterYes(tokens []token) (rest []token, yes bool) {
 	for at := 0; at < len(tokens); {
 		if tokens[at].mark {
@@ -156,7 +153,7 @@ func (l *language) afterYes(tokens []token) (rest []token, yes bool) {
 	return nil, yes
 }
 
-// denying reports whether a no of the language stands among words.
+// denying reports whether the words contain a no of the language.
 func (l *language) denying(tokens []token) bool {
 	for at := range tokens {
 		if p, n := longest([]phrases{l.verdicts}, tokens, at); n > 0 && p.meaning == denies {

@@ -57,7 +57,7 @@ func TestWhatIsQuotedBackIsInert(t *testing.T) {
 	}
 }
 
-// offered is a question after the person was asked back.
+// offered returns a question after the person was asked back.
 func offered(name, earlier string) intent.Context {
 	q := questions[name]
 	q.Offered = earlier

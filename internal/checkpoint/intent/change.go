@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// changeWanted reads a reply that asks for something else than what is to be
-// decided on, and returns what: "steer: add a test", "change: only the replica";
-// and, where the person was offered to have an earlier reply handed on, "change
-// it", or another text that begins with what should be different. None of these
-// lets anything happen.
+// changeWanted reads a reply that asks for a change instead of a decision, and returns the change:
+// "steer: add a test", "change: only the replica". If the person was offered to pass on an earlier
+// reply, it also accepts "change it", or another text that begins with what should change. None of
+// these approves anything.
 func changeWanted(q Context, said sentence) (wanted string, ok bool) {
 	if wanted, ok := ordered(said); ok {
 		return wanted, true
@@ -31,17 +30,17 @@ func changeWanted(q Context, said sentence) (wanted string, ok bool) {
 	return "", false
 }
 
-// begins reports whether words begin with what should be different, and go on.
+// begins reports whether words begin with what should change, and continue.
 func (l *language) begins(tokens []token) bool {
 	_, n := longest([]phrases{l.changing}, tokens, 0)
 	return n > 0 && n < len(tokens)
 }
 
-// steering is the word for another round, whatever the language.
+// steering is the word for another round, in all languages.
 const steering = "steer"
 
-// ordered reads "steer: add a test", steer "add a test" and, in each language,
-// "change: only the replica".
+// ordered parses "steer: add a test", steer "add a test" and, in each language, "change: only the
+// replica".
 func ordered(said sentence) (prompt string, ok bool) {
 	if len(said.tokens) < 2 {
 		return "", false
@@ -56,7 +55,7 @@ func ordered(said sentence) (prompt string, ok bool) {
 	return prompt, prompt != ""
 }
 
-// ordersChange reports whether a word alone says that something is to change.
+// ordersChange reports whether a single word requests a change.
 func (l *language) ordersChange(t token) bool {
 	clause := sentence{tokens: []token{t}}.cut().tokens
 	p, n := longest([]phrases{l.changes}, clause, 0)

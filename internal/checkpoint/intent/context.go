@@ -6,16 +6,16 @@ import (
 	"ringback/internal/job"
 )
 
-// Context is what the words are read against.
+// Context is the context in which words are interpreted.
 type Context struct {
 	Type job.CheckpointType
-	// Message is the question as the person was first asked: what was asked back
-	// quotes them, and their words are not the question.
+	// Message is the question as first asked. Later questions quote the person, and the person's
+	// words are not the question.
 	Message string
-	// Offered is an earlier reply that the person was offered to have handed on as
-	// what they want changed; empty for none.
+	// Offered is an earlier reply that the person was offered to pass on as a change request; empty
+	// for none.
 	Offered string
-	// Field is the name of the single value that is asked for, if it has one.
+	// Field is the name of the single requested value, if it has one.
 	Field string
 	// CurrentValue is the value that was refused.
 	CurrentValue json.RawMessage
@@ -23,10 +23,10 @@ type Context struct {
 	ValidValues []any
 	// Fields are the values of a form.
 	Fields []Field
-	// Known are values that were given in earlier rounds.
+	// Known are values from earlier rounds.
 	Known map[string]any
-	// YesPhrases and NoPhrases are the asker's own wording of a yes and a no, such
-	// as the texts of its buttons.
+	// YesPhrases and NoPhrases are the asker's own wordings of a yes and a no, such as the texts of
+	// its buttons.
 	YesPhrases, NoPhrases []string
 }
 
@@ -36,52 +36,52 @@ type Field struct {
 	// Type is string, number, integer or boolean.
 	Type        string
 	Description string
-	// Enum are the values it may have; empty for any.
+	// Enum are the allowed values; empty for any.
 	Enum []any
 	// Format is email, uri, date, date-time or empty.
 	Format   string
 	Required bool
 }
 
-// Outcome is what a reply amounts to.
+// Outcome is the meaning of a reply.
 type Outcome string
 
 // The outcomes.
 const (
 	Approve Outcome = "approve" // a clear yes
 	Deny    Outcome = "deny"    // a clear no
-	Cancel  Outcome = "cancel"  // the person wants none of it any more
-	Steer   Outcome = "steer"   // something else is wanted: Reading.Reason
+	Cancel  Outcome = "cancel"  // the person wants to stop altogether
+	Steer   Outcome = "steer"   // the person wants a change: Reading.Reason
 	Values  Outcome = "values"  // values were given
 	Unclear Outcome = "unclear" // ask again
 )
 
-// Reading is what the words were understood to mean.
+// Reading is the interpretation of a reply.
 type Reading struct {
 	Outcome Outcome
-	// Values are those that were given, in the types of their fields.
+	// Values are the given values, in the types of their fields.
 	Values map[string]any
-	// Missing are the required fields that are still open.
+	// Missing are the required fields without a value.
 	Missing []string
 	// Reason is why the person said no, or what they want instead, in their words.
 	Reason string
 	// SaidCancel is true for a no in words that could have meant the whole job, such as "cancel".
 	SaidCancel bool
-	// Offer is the text itself where it was a yes with a condition: the Question
-	// offers to hand it on as what should change.
+	// Offer is the text itself if it was a yes with a condition. Question offers to pass it on as a
+	// change request.
 	Offer string
-	// Question is what to ask back where the outcome is Unclear.
+	// Question is the question to ask back if the outcome is Unclear.
 	Question string
-	// Confidence is 1 for what was said outright, less where a typing error was
-	// mended, 0 for what is unclear.
+	// Confidence is 1 for an explicit reply, less if a typing error was corrected, and 0 if the
+	// reply is unclear.
 	Confidence float64
 }
 
-// maxLength is how long a text may be for its words to be read, in bytes: what
-// is longer is no plain answer.
+// maxLength is the maximum length of a text to interpret, in bytes. A longer text is no plain
+// answer.
 const maxLength = 4000
 
-// Read says what a text means as the reply to a question.
+// Read interprets a text as the reply to a question.
 func Read(q Context, text string) Reading {
 	said := parse(text)
 	var r Reading
@@ -124,7 +124,7 @@ func values(q Context, said sentence) Reading {
 	return Reading{Outcome: Unclear}
 }
 
-// one is the reading of a reply that gives the single value asked for.
+// one returns the reading of a reply that gives the single requested value.
 func one(q Context, value any, confidence float64) Reading {
 	name := q.Field
 	if name == "" {
@@ -133,7 +133,7 @@ func one(q Context, value any, confidence float64) Reading {
 	return Reading{Outcome: Values, Values: map[string]any{name: value}, Confidence: confidence}
 }
 
-// fieldOf describes the value that an error asks for by the one that was refused.
+// fieldOf describes the value that an error asks for, based on the value that was refused.
 func fieldOf(q Context) Field {
 	f := Field{Name: q.Field, Type: "token", Required: true}
 	var current any

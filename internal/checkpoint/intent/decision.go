@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// decide reads a reply where something is decided.
+// decide interprets a reply to a question that asks for a decision.
 func decide(q Context, said sentence) Reading {
 	plain := !said.hidden && !said.asks && !said.trails
 	if o := q.worded(said); plain && o != "" {
@@ -18,7 +18,7 @@ func decide(q Context, said sentence) Reading {
 		return Reading{Outcome: Unclear}
 	}
 	if strings.Contains(said.text, `"`) {
-		return Reading{Outcome: Unclear} // somebody's words, not theirs
+		return Reading{Outcome: Unclear} // a quotation, not the person's own words
 	}
 	if cancelsJob(said) {
 		return Reading{Outcome: Cancel, Confidence: 1}
@@ -33,7 +33,7 @@ func decide(q Context, said sentence) Reading {
 	return denyWithReason(q, said)
 }
 
-// mendedConfidence is how sure a reading is for which a typing error was mended.
+// mendedConfidence is the confidence of a reading for which a typing error was corrected.
 const mendedConfidence = 0.95
 
 func (v verdict) confidence() float64 {
@@ -43,7 +43,7 @@ func (v verdict) confidence() float64 {
 	return 1
 }
 
-// verdictTables are those by which an answer to a question is read.
+// verdictTables returns the tables for interpreting an answer to a question.
 func verdictTables(q Context) func(*language) []phrases {
 	trades := tradesOf(q)
 	return func(l *language) []phrases {
@@ -54,8 +54,8 @@ func verdictTables(q Context) func(*language) []phrases {
 	}
 }
 
-// worded returns Approve or Deny where a text is one of the asker's own wordings
-// of it, word by word; else "".
+// worded returns Approve or Deny if a text is exactly one of the asker's own wordings of it;
+// otherwise "".
 func (q Context) worded(said sentence) Outcome {
 	for _, form := range []func(sentence) string{sentence.spelled, sentence.words} {
 		yes, no := isOneOf(q.YesPhrases, said, form), isOneOf(q.NoPhrases, said, form)
@@ -77,8 +77,8 @@ func isOneOf(phrases []string, said sentence, form func(sentence) string) bool {
 	})
 }
 
-// denyWithReason reads "no, the tests are red": a clear no, and then words that
-// hold nothing of a yes. To take it for a no harms nobody.
+// denyWithReason reads "no, the tests are red": a clear no, followed by words without any yes.
+// Taking it for a no does no harm.
 func denyWithReason(q Context, said sentence) Reading {
 	cut := slices.IndexFunc(said.tokens, func(t token) bool { return t.mark || t.word == "because" })
 	if cut < 1 {
@@ -94,8 +94,8 @@ func denyWithReason(q Context, said sentence) Reading {
 	return Reading{Outcome: Deny, Reason: strings.TrimSpace(strings.TrimPrefix(reason, "because ")), Confidence: 1}
 }
 
-// mayTurn reports whether what follows a no may turn it around, in any language. What begins with
-// what should be different instead, such as "use go build instead", does not.
+// mayTurn reports whether the words after a no may reverse it, in any language. A clause that
+// begins with what should change, such as "use go build instead", does not.
 func (l *language) mayTurn(rest []token) bool {
 	clauses := sentence{tokens: rest}.cut().clauses()
 	if len(clauses) > 0 && l.begins(clauses[0]) && !turns(clauses[0], 0) {
@@ -111,7 +111,7 @@ func (l *language) mayTurn(rest []token) bool {
 	})
 }
 
-// turns reports whether a phrase that may turn a no around is at a place, in any language.
+// turns reports whether a phrase that may reverse a no is at an index, in any language.
 func turns(clause []token, at int) bool {
 	return slices.ContainsFunc(languages(), func(l *language) bool {
 		_, n := longest([]phrases{l.turns}, clause, at)
@@ -119,7 +119,7 @@ func turns(clause []token, at int) bool {
 	})
 }
 
-// cancelsJob reports whether the person gives the whole job up, and says so.
+// cancelsJob reports whether the person explicitly cancels the whole job.
 func cancelsJob(said sentence) bool {
 	if said.asks || said.hidden {
 		return false
@@ -128,7 +128,7 @@ func cancelsJob(said sentence) bool {
 	return v.sense == withdraw
 }
 
-// cancels reports whether the person wants none of it any more.
+// cancels reports whether the person wants to stop altogether.
 func cancels(said sentence) bool {
 	if said.asks || said.hidden {
 		return false

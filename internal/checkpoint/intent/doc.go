@@ -1,9 +1,8 @@
-// Package intent says what a person's words mean as the reply to a checkpoint,
-// without a model, see docs/people.md.
+// Package intent determines the meaning of a person's words as the reply to a checkpoint, without a
+// model, see docs/people.md.
 //
-// It never guesses. A decision is read only from a sentence of which every word
-// is accounted for: whatever is left over, a condition, a doubt, a question, a
-// name, makes it Unclear, and the person is asked again. What words mean as
-// values may be doubtful to this package and still be clear to Claude: the
-// caller asks Claude then, but never about a decision.
+// It never guesses. A decision is accepted only if every word of the sentence is accounted for.
+// Anything left over (a condition, a doubt, a question, a name) makes it Unclear, and the person is
+// asked again. Values that are unclear to this package may still be clear to Claude; the caller
+// asks Claude then, but never about a decision.
 package intent

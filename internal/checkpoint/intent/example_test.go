@@ -7,8 +7,7 @@ import (
 	"ringback/internal/job"
 )
 
-// A decision is read only where every word is accounted for; what is doubtful is
-// asked back.
+// A decision is accepted only if every word is accounted for; otherwise the person is asked back.
 func ExampleRead() {
 	question := intent.Context{Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?"}
 	for _, text := range []string{"Yes, please.", "Ja, gerne", "No, not today", "Yes, but only to staging"} {
@@ -21,7 +20,7 @@ func ExampleRead() {
 	// Yes, but only to staging: unclear
 }
 
-// A value is read from the words in which it stands.
+// A value is found among other words.
 func ExampleRead_values() {
 	question := intent.Context{
 		Type: job.ErrorRecovery, Message: "The aspect ratio 5:3 is not supported.", Field: "aspect_ratio", ValidValues: []any{"16:9", "9:16", "1:1"},

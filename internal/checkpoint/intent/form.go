@@ -29,17 +29,17 @@ func fill(q Context, said sentence) Reading {
 	return r
 }
 
-// assignment is what may stand between a field's name and its value.
+// assignment matches the text between a field's name and its value.
 var assignment = lazy.Regexp(`(?i)^\s*(?:[:=]|(?:is|to|should be|will be|are|as|of)\s)\s*`)
 
-// place is where a text gives a field its value.
+// place is the location of a field's value in a text.
 type place struct {
 	field             Field
 	start, value, end int
 }
 
-// named reads "duration: 10, format = mp4" and "the duration is 10 and …". It is
-// false where a field is named with something that is no value of it.
+// named reads "duration: 10, format = mp4" and "the duration is 10 and …". It returns false if a
+// field is named with an invalid value.
 func named(fields []Field, said sentence) (map[string]any, bool) {
 	places := placesOf(fields, said.text)
 	given := map[string]any{}
@@ -60,11 +60,11 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 	return given, true
 }
 
-// placesOf finds the fields that a text names with a value, in its order.
+// placesOf returns the fields that a text names with a value, in the order of the text.
 func placesOf(fields []Field, text string) []place {
 	lower := strings.ToLower(text)
 	if len(lower) != len(text) {
-		return nil // a letter whose small form is longer: the places would not fit
+		return nil // lower-casing changed the length: the offsets would not fit
 	}
 	var places []place
 	for _, f := range fields {
@@ -92,7 +92,7 @@ func overlaps(places []place, start int) bool {
 	return slices.ContainsFunc(places, func(p place) bool { return p.start <= start && start < p.value })
 }
 
-// separators are what joins one named value to the next.
+// separators match the text that joins one named value to the next.
 var separators = lazy.Regexp(`(?i)(?:[\s,;.]+(?:and\s+)?(?:(?:the|my|set|with|also|then)\s+)*|^\s*)$`)
 
 func valueAt(f Field, text string) (any, bool) {
@@ -114,8 +114,8 @@ func onlyFiller(text string) bool {
 	return !slices.ContainsFunc(parse(text).tokens, func(t token) bool { return !t.mark && !filler[t.word] && t.word != "and" })
 }
 
-// unnamed reads values whose fields are clear by themselves: the only one that
-// is open, or the only one of its sort.
+// unnamed reads values without field names if the field is obvious: the only one that is open, or
+// the only one that the value fits.
 func unnamed(fields, open []Field, said sentence) (map[string]any, bool) {
 	if len(open) == 0 && len(fields) == 1 {
 		open = fields
@@ -144,8 +144,8 @@ func unnamed(fields, open []Field, said sentence) (map[string]any, bool) {
 
 var pieces = lazy.Regexp(`(?i)\s*(?:[,;\n]|\band\b)\s*`)
 
-// whose returns the only field that a text can be the value of. Words alone are
-// the value of no field in particular.
+// whose returns the only field that a text can be the value of. Plain words fit no field in
+// particular.
 func whose(fields []Field, said sentence) (name string, value any) {
 	for _, f := range fields {
 		if f.Type == "string" && f.Format == "" && len(f.Enum) == 0 || f.Type == "boolean" {

@@ -15,11 +15,10 @@ import (
 //go:embed languages/*.yaml
 var languageFiles embed.FS
 
-// signsFile holds the signs that mean the same in every language.
+// signsFile contains the signs that mean the same in every language.
 const signsFile = "signs.yaml"
 
-// wording is a language's file: how yes and no are said in it. What each list
-// holds is in languages/README.md.
+// wording is a language's file: its words for yes and no. languages/README.md describes the lists.
 type wording struct {
 	Name       string   `yaml:"name"`
 	Spaceless  bool     `yaml:"spaceless"`
@@ -39,25 +38,25 @@ type wording struct {
 	Ask        asking   `yaml:"ask"`
 }
 
-// language is a wording, ready to be read with.
+// language is a wording prepared for interpreting.
 type language struct {
 	wording
-	// verdicts are the phrases of a yes and a no; cancels, those of a person who
-	// wants none of it any more; changes, those of one who wants it otherwise.
+	// verdicts are the phrases of a yes and a no. cancels are the phrases for stopping altogether,
+	// and changes those for requesting a change.
 	verdicts, cancels, changes phrases
-	// jobCancels are those of the cancels that can only mean the whole job.
+	// jobCancels are the cancels that can only mean the whole job.
 	jobCancels phrases
-	// changing are the phrases with which one begins to say what should be different.
+	// changing are the phrases that introduce what should change.
 	changing phrases
-	// turns are the phrases that may turn a no around.
+	// turns are the phrases that may reverse a no.
 	turns phrases
-	// misspelt are the words that may be mended, and known is every word of the
-	// language's lists.
+	// misspelt are the words that may be corrected, and known are all words of the language's
+	// lists.
 	misspelt []string
 	known    map[string]bool
 }
 
-// languages are those that have a file, by the names of their files.
+// languages returns the languages that have a file, in the order of the file names.
 var languages = sync.OnceValue(func() []*language {
 	names, err := fs.Glob(languageFiles, "languages/*.yaml")
 	if err != nil {
@@ -125,14 +124,14 @@ func newLanguage(w wording) *language {
 	return l
 }
 
-// english is the language whose phrases are made of verbs as well, and in which
-// a person is asked back where theirs is not known.
+// english is the only language with phrases that are derived from verbs. It is used to ask back if
+// the person's language is not known.
 const english = "English"
 
-// signs are what means the same in every language.
+// signs are the signs that mean the same in every language.
 type signs struct {
 	wording
-	// answers are signs that say yes or no; decorations change nothing.
+	// answers are signs that mean yes or no; decorations mean nothing.
 	answers, decorations map[string]bool
 }
 
@@ -149,16 +148,16 @@ var readSigns = sync.OnceValue(func() signs {
 	return s
 })
 
-// verdict is what a text means in one language.
+// verdict is the meaning of a text in one language.
 type verdict struct {
-	// sense is approves, denies or withdraw; doubt where every word is known but
-	// they make no clear answer; empty where the text is not wholly in the language.
+	// sense is approves, denies or withdraw. It is doubt if every word is known but they form no
+	// clear answer, and empty if the text is not entirely in the language.
 	sense meaning
-	// mended is whether a typing error was.
+	// mended is true if a typing error was corrected.
 	mended bool
 }
 
-// read says what clauses mean by a table of the language's, and by further ones.
+// read interprets clauses by the given tables.
 func (l *language) read(clauses [][]token, tables ...phrases) verdict {
 	clauses, mended := l.mend(clauses)
 	var found []phrase
@@ -176,13 +175,13 @@ func (l *language) read(clauses [][]token, tables ...phrases) verdict {
 			}
 		}
 		if l.Spaceless && deciding > 1 {
-			found = append(found, phrase{meaning: doubt}) // "可以是": two words that make a third
+			found = append(found, phrase{meaning: doubt}) // "可以是": two words that form a third
 		}
 	}
 	return verdict{senseOf(found), mended}
 }
 
-// senseOf is what phrases amount to together.
+// senseOf returns the combined meaning of phrases.
 func senseOf(found []phrase) meaning {
 	var sense meaning
 	said := map[string]bool{}
@@ -196,7 +195,7 @@ func senseOf(found []phrase) meaning {
 		}
 		text := strings.Join(p.plain, " ")
 		if sense != "" && sense != p.meaning || p.meaning == approves && said[text] {
-			return doubt // yes and no; or "yes, yes, yes", which says something else
+			return doubt // yes and no; or "yes, yes, yes", which means something else
 		}
 		sense, said[text] = p.meaning, true
 	}
@@ -207,8 +206,8 @@ func senseOf(found []phrase) meaning {
 	return sense
 }
 
-// agreed is what a text means where the languages in which it can be read agree,
-// and the language it is in; empty where they do not, or there is none.
+// agreed returns the meaning of a text if the languages in which it can be read agree, and the
+// language. It returns nothing if they disagree or there is none.
 func agreed(said sentence, tables func(*language) []phrases) (verdict, *language) {
 	clauses := said.cut().clauses()
 	var sure verdict
@@ -226,8 +225,8 @@ func agreed(said sentence, tables func(*language) []phrases) (verdict, *language
 	return sure, in
 }
 
-// fold is a word without its accents, as many type it. Other letters than Latin
-// ones have none: there, a mark makes another letter.
+// fold returns a word without accents, as many people type it. It leaves other scripts than Latin
+// unchanged, because a mark there makes a different letter.
 func fold(word string) string {
 	if strings.IndexFunc(word, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }) >= 0 {
 		return word

@@ -12,7 +12,7 @@ import (
 	"ringback/internal/checkpoint/intent"
 )
 
-// lists are a language's file, as its README describes it.
+// lists is the content of a language's file, see the README.
 type lists map[string]any
 
 func (l lists) of(name string) []string {
@@ -47,7 +47,7 @@ func languageFiles(tb testing.TB) map[string]lists {
 	return all
 }
 
-// Whoever adds a phrase to a list sees here whether it means that everywhere.
+// Each phrase of a list has the list's meaning in all languages.
 func TestEachPhraseMeansWhatItsListSays(t *testing.T) {
 	t.Parallel()
 	want := map[string]intent.Outcome{
@@ -69,7 +69,7 @@ func TestEachPhraseMeansWhatItsListSays(t *testing.T) {
 	}
 }
 
-// ways of writing the same, which change nothing of its meaning.
+// written returns spellings of a text that do not change its meaning.
 func written(text string) []string {
 	return []string{
 		text, strings.ToUpper(text), strings.ReplaceAll(text, "'", "’"), text + ".", text + " !", " " + text + "\n", text + "。", text + "！", text + " 🙂", "🙂 " + text,
@@ -97,7 +97,7 @@ func TestAnAnswerMeansTheSameHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-// additions are what makes of a yes something else, in each language.
+// additions change the meaning of a yes, by language.
 var additions = map[string][]string{
 	"de": {"aber", "wenn die Tests laufen", "nicht", "erst morgen", "nur auf staging", "vielleicht", "nein", "oder", "falls", "nie", "kein", "und lösche alles", "ohne Migration"},
 	"fr": {"mais", "si les tests passent", "pas", "demain", "seulement staging", "peut-être", "non", "ou", "sauf", "jamais", "ne", "sans migration", "et supprime tout"},
@@ -109,8 +109,8 @@ var additions = map[string][]string{
 	"en": {"but", "if", "not", "tomorrow", "only", "maybe", "unless", "or", "never", "and delete it all"}, "signs": {"🙃", "🤔", "❌", "👎", "😉", "🙄", "?", "…"},
 }
 
-// Whatever is added to a yes in any language, in that language, in another one,
-// or as a sign, it is no longer one that can be acted upon.
+// A yes in any language with any addition, in the same language, in another one, or as a sign, does
+// not approve anything.
 func TestAYesInAnyLanguageWithAnythingElseIsNoYes(t *testing.T) {
 	t.Parallel()
 	everywhere := []string{"zorp", "42", "?", "？", "...", "。。。", "\u200b", "🙃", "🤔", "👎", "❌", "нет", `"no"`, "(", "/s", "не", "不", "nicht", "not", "no", "non", "nein", "não", "いいえ", "ない", ":(", ":/", ";)"}
@@ -122,7 +122,7 @@ func TestAYesInAnyLanguageWithAnythingElseIsNoYes(t *testing.T) {
 			for i, more := range append(slices.Clone(additions[name]), everywhere...) {
 				texts := []string{more + " " + yes, yes + " " + more, yes + ", " + more}
 				if i >= len(additions[name]) {
-					texts = texts[(n+i)%3:][:1] // each of these with each yes, in one of the places
+					texts = texts[(n+i)%3:][:1] // each addition with each yes, at one of the positions
 				}
 				if more[0] > 'z' { // one more Latin letter may be a typing error
 					texts = append(texts, more+yes, yes+more)
@@ -137,7 +137,7 @@ func TestAYesInAnyLanguageWithAnythingElseIsNoYes(t *testing.T) {
 	}
 }
 
-// A word with a letter wrong is a yes only if it can be nothing else.
+// A word with a wrong letter is a yes only if it can be nothing else.
 func TestATypingErrorMakesNoYesOfAnythingElse(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -156,7 +156,7 @@ func TestATypingErrorMakesNoYesOfAnythingElse(t *testing.T) {
 	}
 }
 
-// What the question quotes is not what it asks: a name is no verb.
+// Words that the question quotes are not its verbs.
 func TestQuotedNamesAreNoVerbs(t *testing.T) {
 	t.Parallel()
 	q := questions["deploy"]

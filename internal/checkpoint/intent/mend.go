@@ -7,14 +7,13 @@ import (
 	"ringback/internal/spelling"
 )
 
-// shortest is how many letters a word must have to be mended: shorter ones are
-// too near to others.
+// shortest is the minimum number of letters of a word to be corrected. Shorter words are too
+// similar to others.
 const shortest = 6
 
-// mend puts the right word in the place of one that is misspelt: one of a few
-// words of the language, with one letter inside it wrong, missing, too many or
-// swapped with the next. A word that means anything by itself in any language
-// stays as it is, and no word of a no is ever mended into.
+// mend corrects misspelt words: those that differ from one of a few words of the language by one
+// letter inside it that is wrong, missing, extra or swapped with the next. It does not change a
+// word that is known in any language, and never corrects a word to a no.
 func (l *language) mend(clauses [][]token) (mended [][]token, changed bool) {
 	for i, clause := range clauses {
 		for k, t := range clause {
@@ -32,7 +31,7 @@ func (l *language) mend(clauses [][]token) (mended [][]token, changed bool) {
 	return clauses, changed
 }
 
-// meant is the only word that one may be a misspelling of.
+// meant returns the only word that a word may be a misspelling of.
 func (l *language) meant(word string) (string, bool) {
 	if len(l.misspelt) == 0 || utf8.RuneCountInString(word) < shortest || slices.ContainsFunc(languages(), func(l *language) bool { return l.known[word] }) {
 		return "", false
@@ -49,8 +48,8 @@ func (l *language) meant(word string) (string, bool) {
 	return near[0], true
 }
 
-// sameEnds reports whether two words begin and end with the same letter: what
-// differs there is another form of the word, such as "approver".
+// sameEnds reports whether two words have the same first and last letter. A difference there makes
+// another form of the word, such as "approver".
 func sameEnds(a, b string) bool {
 	firstA, _ := utf8.DecodeRuneInString(a)
 	firstB, _ := utf8.DecodeRuneInString(b)

@@ -11,15 +11,15 @@ import (
 // Worded reports whether a text is an asker's own wording of a yes or a no.
 func Worded(q Context, text string) bool { return q.worded(parse(text)) != "" }
 
-// Named is which of several questions a text names, and what it says about it.
+// Named is the question that a text names, out of several, with the rest of the text.
 type Named struct {
-	// Question counts from 0.
+	// Question is the question's index, from 0.
 	Question int
-	// Rest is the text without the name; empty when it says nothing else.
+	// Rest is the text without the name; empty if nothing else is left.
 	Rest string
 }
 
-// ordinalsInWords are the words for the first places of a list.
+// ordinalsInWords are the words for the first positions of a list.
 var ordinalsInWords = []string{"first", "second", "third", "fourth", "fifth"}
 
 const placeOf = `(?:#|no\. ?|number |question )?(\d{1,2})|the (first|second|third|fourth|fifth)(?: one| question)?`
@@ -29,9 +29,8 @@ var (
 	numberLast  = lazy.Regexp(`^(.*?)[\s,:]+(?:(?:to|for|on) )?(?:` + placeOf + `)[.!]*$`)
 )
 
-// ByNumber reads "1", "1: yes", "yes to 2" and "the second one: no" where a list
-// of so many questions was shown. It is false where no single place of the list
-// is named.
+// ByNumber reads "1", "1: yes", "yes to 2" and "the second one: no" as a reply to a list of count
+// questions. It returns false if the text does not name exactly one position of the list.
 func ByNumber(count int, text string) (Named, bool) {
 	plainer := strings.ToLower(strings.TrimSpace(parse(text).text))
 	var digits, word, rest string
@@ -52,12 +51,11 @@ func ByNumber(count int, text string) (Named, bool) {
 	return Named{n - 1, strings.TrimSpace(rest)}, true
 }
 
-// anotherPlace is a second number in what is said of the first: "1 and 2".
+// anotherPlace matches a second number in the rest of a text: "1 and 2".
 var anotherPlace = lazy.Regexp(`\d|\b(?:first|second|third|fourth|fifth|both|all|other)\b`)
 
-// ByTitle reads "yes, deploy to production" where one of several questions has
-// that title. It is false where the text names none or several, or where the
-// title could be an answer itself.
+// ByTitle reads "yes, deploy to production" if one of several questions has that title. It returns
+// false if the text names none or several, or if the title could itself be an answer.
 func ByTitle(titles []string, text string) (Named, bool) {
 	said := parse(text)
 	found, at, length := -1, 0, 0
@@ -86,7 +84,7 @@ var (
 	trailingMarks = lazy.Regexp(`^[\s,:-]+`)
 )
 
-// within finds words among tokens: where, and how often.
+// within returns the last index of words among tokens, and how often they occur.
 func within(words, tokens []token) (at, times int) {
 	if len(words) == 0 {
 		return 0, 0
@@ -100,9 +98,8 @@ func within(words, tokens []token) (at, times int) {
 	return at, times
 }
 
-// telling reports whether words can be taken for a name: one of them is in no
-// language a part of an answer. What is to be decided on may choose its own
-// title, and must not call itself "yes".
+// telling reports whether words can serve as a name: at least one of them is not part of an answer
+// in any language. An asker chooses its own title, and must not be able to call itself "yes".
 func telling(words []token) bool {
 	return slices.ContainsFunc(words, func(t token) bool {
 		return len(t.word) > 3 && !slices.ContainsFunc(languages(), func(l *language) bool { return l.known[t.word] || l.known[fold(t.word)] })

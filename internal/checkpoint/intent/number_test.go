@@ -9,8 +9,8 @@ import (
 	"ringback/internal/job"
 )
 
-// A number names the option that it is, however that is written, and none that a float
-// could not tell from it.
+// A number names the equal option, however it is written, and not another one that a float could
+// not distinguish from it.
 func TestNumbersNameTheirOption(t *testing.T) {
 	t.Parallel()
 	options := []any{json.Number("9007199254740992"), json.Number("1e2"), json.Number("2.50"), "007"}

@@ -26,17 +26,16 @@ func exact(options []any, said sentence) (any, bool) {
 	return nil, false
 }
 
-// mention is where a sentence names an option.
+// mention is a place at which a sentence names an option.
 type mention struct {
 	option     any
-	first, end int // tokens
+	first, end int // token indexes
 	negated    bool
 	confidence float64
 }
 
-// choose returns the option that a sentence asks for, and how sure that is; 0
-// where it asks for none, or for several. extra are further words that may stand
-// beside it.
+// choose returns the option that a sentence asks for, and the confidence. The confidence is 0 if
+// the sentence asks for none or for several. extra are further words that may occur next to it.
 func choose(options []any, said sentence, extra map[string]bool) (any, float64) {
 	tokens, polite := request(said)
 	if said.asks && !polite {
@@ -52,7 +51,7 @@ func choose(options []any, said sentence, extra map[string]bool) (any, float64) 
 	return theOnly(found, tokens)
 }
 
-// theOnly returns the option that is asked for when there is exactly one.
+// theOnly returns the option that is asked for if there is exactly one.
 func theOnly(found []mention, tokens []token) (any, float64) {
 	var chosen *mention
 	var refused bool
@@ -82,7 +81,7 @@ func prefers(between []token) bool {
 
 var requests = lazy.Regexp(`^(?:can|could|would|will) (?:you|we|i) (?:please )?(?:use|have|take|try|choose|pick|make|set|change|switch|go)\b|^(?:how|what) about\b|^why not\b`)
 
-// request cuts off what makes what is wanted a question in form only: "could we use …?".
+// request removes words that make a wish a question in form only: "could we use …?".
 func request(said sentence) (tokens []token, wanted bool) {
 	tokens = said.tokens
 	lead := requests().FindString(said.words())
@@ -94,7 +93,7 @@ func request(said sentence) (tokens []token, wanted bool) {
 
 var ratio = lazy.Regexp(`^(\d+)\s*(?::|x|/|by|to)\s*(\d+)$`)
 
-// mentions finds the options in a sentence, longest first, as whole words.
+// mentions returns the options in a sentence, longest first, as whole words.
 func mentions(options []any, tokens []token) []mention {
 	var found []mention
 	taken := make([]bool, len(tokens))
@@ -119,10 +118,10 @@ func mentions(options []any, tokens []token) []mention {
 	return found
 }
 
-// anyNumber is a number as an option may hold it, in lower case: text too, such as "007".
+// anyNumber matches a number in an option, in lower case; also a text such as "007".
 var anyNumber = lazy.Regexp(`^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$`)
 
-// names returns how many tokens name an option; 0 when they do not.
+// names returns the number of tokens that name an option, or 0 if they do not.
 func names(option any, tokens []token) int {
 	text := strings.ToLower(fmt.Sprint(option))
 	if m := ratio().FindStringSubmatch(text); m != nil {
@@ -170,7 +169,7 @@ var numbers = map[string]int{
 
 var ordinalWords = set("first", "1st", "second", "2nd", "third", "3rd", "fourth", "4th", "fifth", "5th", "sixth", "6th", "last")
 
-// ordinals reads "the second one", "option two", "#2" and, alone, "2".
+// ordinals reads "the second one", "option two", "#2" and a single "2".
 func ordinals(options []any, tokens []token) []mention {
 	var found []mention
 	for i, t := range tokens {
@@ -211,12 +210,11 @@ func onlyMarksBeside(tokens []token, i int) bool {
 	return true
 }
 
-// negate marks the mentions that a negation stands before, in the same clause.
-// It is false where a negation belongs to none of them: then the sentence says
-// something else.
+// negate marks the mentions that follow a negation in the same clause. It returns false if a
+// negation precedes none of them, because the sentence then means something else.
 func negate(tokens []token, found []mention) bool {
 	for i, t := range tokens {
-		interjection := i == 0 && len(tokens) > 1 && tokens[1].mark // "no, 16:9" says no to what was before
+		interjection := i == 0 && len(tokens) > 1 && tokens[1].mark // "no, 16:9" rejects what came before
 		switch {
 		case t.word == "no" && interjection, covers(found, i):
 			continue
@@ -244,7 +242,7 @@ func covers(found []mention, i int) bool {
 	return slices.ContainsFunc(found, func(m mention) bool { return m.first <= i && i < m.end })
 }
 
-// follows returns the first mention behind a token, within its clause.
+// follows returns the first mention after a token, within its clause.
 func follows(tokens []token, found []mention, i int) *mention {
 	for k := range found {
 		if found[k].first <= i {
@@ -258,7 +256,7 @@ func follows(tokens []token, found []mention, i int) *mention {
 	return nil
 }
 
-// misspelt finds an option in a word that is nearly it.
+// misspelt returns the options that a word resembles closely.
 func misspelt(options []any, tokens []token) []mention {
 	var found []mention
 	for i, t := range tokens {
@@ -283,15 +281,15 @@ func isPlainWord(word string) bool {
 	return strings.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) < 0
 }
 
-// filler are words that may stand beside what was chosen without changing it.
+// filler are words that do not change a choice.
 var filler = set("use", "using", "please", "the", "a", "an", "aspect", "ratio", "ratios", "format", "option", "number", "choice", "go", "with", "for", "let's", "lets", "let", "us",
 	"i", "i'd", "i'll", "we", "we'll", "me", "like", "love", "want", "prefer", "choose", "pick", "take", "have", "set", "it", "to", "change", "make", "try", "then", "ok", "okay",
 	"yes", "yeah", "yep", "sure", "thanks", "thank", "you", "one", "this", "that", "is", "fine", "good", "great", "works", "instead", "should", "be", "value", "will",
 	"do", "my", "your", "would", "just", "switch", "sorry", "meant", "mean", "actually", "hmm", "um", "oh", "well", "it's", "that's", "of", "in",
 	"video", "image", "picture", "photo", "hi", "hello", "right", "correct", "new", "again", "#", "-", "cheers", "wait", "definitely", "say", "need", "rather", "on", "now", "pls", "thx")
 
-// accounted reports whether every word beside the mentions is filler, or a
-// negation that was read.
+// accounted reports whether every word other than the mentions is filler, or a negation that was
+// interpreted.
 func accounted(tokens []token, found []mention, extra map[string]bool) bool {
 	refusing := slices.ContainsFunc(found, func(m mention) bool { return m.negated })
 	for i, t := range tokens {
@@ -305,8 +303,8 @@ func accounted(tokens []token, found []mention, extra map[string]bool) bool {
 	return true
 }
 
-// courtesies are the words of all languages' polite phrases, and the signs of a
-// yes: beside what was chosen they change nothing.
+// courtesies are the words of all languages' polite phrases, and the signs of a yes. They do not
+// change a choice.
 var courtesies = sync.OnceValue(func() map[string]bool {
 	texts := slices.Clone(readSigns().Yes)
 	for _, l := range languages() {
@@ -321,14 +319,14 @@ var courtesies = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// fieldWords are the words of a name such as aspect_ratio or aspectRatio.
+// fieldWords returns the words of a name such as aspect_ratio or aspectRatio.
 func fieldWords(name string) map[string]bool {
 	return set(append(strings.Fields(spoken(name)), strings.ToLower(name))...)
 }
 
 var humps = lazy.Regexp(`([a-z0-9])([A-Z])`)
 
-// spoken is how a name reads: "aspect ratio" for aspect_ratio and aspectRatio.
+// spoken returns a name in words: "aspect ratio" for aspect_ratio and aspectRatio.
 func spoken(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(humps().ReplaceAllString(name, "$1 $2")))
 }

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/lazy"
 )
 
-// meaning is what a phrase contributes to a sentence.
+// meaning is the contribution of a phrase to a sentence.
 type meaning string
 
 const (
@@ -17,30 +17,29 @@ const (
 	withdraw meaning = meaning(Cancel)
 	// polite phrases change nothing.
 	polite meaning = "polite"
-	// withYes and withNo phrases may stand beside an answer, and are none.
+	// withYes and withNo phrases may accompany an answer, but are none.
 	withYes meaning = "with yes"
 	withNo  meaning = "with no"
-	// changes phrases ask for something else.
+	// changes phrases ask for a change.
 	changes meaning = "change"
-	// doubt makes the sentence unclear, though its words look like an answer.
+	// doubt makes the sentence unclear, although its words look like an answer.
 	doubt meaning = "doubt"
 )
 
 // phrases are known word sequences, by their first word.
 type phrases map[string][]phrase
 
-// phrase is one of them.
+// phrase is one known word sequence.
 type phrase struct {
 	words []string
-	// plain are the words as they are typed without accents.
+	// plain are the words without accents.
 	plain   []string
 	meaning meaning
-	// first is whether it must begin its clause; last, whether it must end it.
+	// first is true if the phrase must begin its clause, and last if it must end it.
 	first, last bool
 }
 
-// add adds texts that mean something: "^" in front of one makes it first, "$"
-// behind it last.
+// add adds texts with a meaning. "^" before a text sets first, "$" after it sets last.
 func (p phrases) add(m meaning, texts ...string) {
 	for _, text := range texts {
 		text, last := strings.CutSuffix(text, " $")
@@ -56,8 +55,8 @@ func (p phrases) add(m meaning, texts ...string) {
 	}
 }
 
-// longest returns the longest phrase at a place of a clause, and the number of
-// its words; 0 when there is none.
+// longest returns the longest phrase at an index of a clause and its number of words; 0 if there is
+// none.
 func longest(tables []phrases, clause []token, at int) (found phrase, n int) {
 	for _, table := range tables {
 		for _, candidate := range table[clause[at].word] {
@@ -82,7 +81,7 @@ func (p phrase) isAt(clause []token, at int) bool {
 	return true
 }
 
-// What a person may tell to do. A trade counts only where the question speaks of it.
+// What a person may order. A trade counts only if the question mentions it.
 var (
 	assents  = []string{"approve", "accept", "allow", "confirm"}
 	goAheads = []string{"go ahead", "go for it", "proceed", "continue", "do it", "do that", "do this", "carry on", "go ahead with it", "go ahead and do it", "proceed with it", "make it so", "run it", "run that"}
@@ -91,7 +90,7 @@ var (
 	refusals = []string{"don't", "dont", "do not", "never", "i don't", "i do not", "i won't", "i will not", "i can't", "i cannot", "not", "let's not", "i don't want to", "i do not want to", "i don't want you to", "you may not", "you can't", "you must not"}
 )
 
-// addEnglishVerdicts adds what English makes of verbs.
+// addEnglishVerdicts adds the English phrases derived from verbs.
 func (p phrases) addEnglishVerdicts() {
 	for _, object := range objects {
 		for _, verb := range []string{"deny", "reject", "decline", "refuse", "cancel", "stop", "abort", "i reject", "i deny", "i decline"} {
@@ -107,7 +106,7 @@ func (p phrases) addEnglishVerdicts() {
 	}
 }
 
-// decide adds what it means to say that something is to be done, and that it is not.
+// decide adds the phrases that order an action, and those that forbid it.
 func (p phrases) decide(verb string) {
 	p.add(approves, verb, verb+" now", "let's "+verb, "feel free to "+verb)
 	for _, not := range refusals {
@@ -115,8 +114,8 @@ func (p phrases) decide(verb string) {
 	}
 }
 
-// tradesOf are the phrases of what a question speaks of: to be confirmed is what
-// its own words say, not what somebody else's words in quotes do.
+// tradesOf returns the phrases of the trades that a question mentions. Only its own words count,
+// not words in quotes.
 func tradesOf(q Context) []phrases {
 	if q.Type != job.Confirmation {
 		return nil
@@ -132,7 +131,7 @@ func tradesOf(q Context) []phrases {
 	return spoken
 }
 
-// tradePhrases are the phrases of each trade.
+// tradePhrases returns the phrases of each trade.
 var tradePhrases = sync.OnceValue(func() map[string]phrases {
 	all := map[string]phrases{}
 	for _, trade := range trades {
@@ -146,12 +145,12 @@ var tradePhrases = sync.OnceValue(func() map[string]phrases {
 
 var inQuotes = lazy.Regexp(`"[^"]*"`)
 
-// englishJobs are what people call a whole job.
+// englishJobs are names for a whole job.
 var englishJobs = []string{
 	"everything", "the job", "the run", "the request", "the whole thing", "the whole job", "the task", "it all", "this job", "this run", "this request", "this task",
 }
 
-// addEnglishCancellations adds what English makes of verbs and what is to be cancelled.
+// addEnglishCancellations adds the English phrases that cancel one of the objects.
 func (p phrases) addEnglishCancellations(objects ...string) {
 	verbs := []string{"cancel", "stop", "abort", "quit", "drop", "scrap", "forget", "forget about", "end", "canel", "cancle"}
 	for _, verb := range verbs {

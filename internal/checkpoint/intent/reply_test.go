@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// questions are what the replies of testdata/replies.txt answer, by section.
+// questions are the questions for the replies in testdata/replies.txt, by section.
 var questions = map[string]intent.Context{
 	"deploy": {
 		Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?",
@@ -39,7 +39,7 @@ var questions = map[string]intent.Context{
 	"contact": {Type: job.InformationRequest, Fields: []intent.Field{{Name: "email", Type: "string", Format: "email", Required: true}}},
 }
 
-// line is one of the table.
+// line is one line of the table.
 type line struct {
 	number               int
 	section, text, means string
@@ -127,7 +127,7 @@ func describe(r intent.Reading) string {
 	return string(r.Outcome)
 }
 
-// Whatever is added to a yes, it is no longer one that can be acted upon.
+// A yes with any addition does not approve anything.
 func TestAYesWithAnythingElseIsNoYes(t *testing.T) {
 	t.Parallel()
 	for _, l := range table(t) {

@@ -12,27 +12,27 @@ import (
 
 // sentence is a text cut into tokens.
 type sentence struct {
-	// text is what was written, its characters in their plain form.
+	// text is the written text, with characters in their plain form.
 	text   string
 	tokens []token
-	// hidden is whether it held characters that nobody sees: then its words are
-	// not what they look like.
+	// hidden is true if the text contained invisible characters. Its words are then not what they
+	// look like.
 	hidden bool
-	// asks is whether it holds a question mark; trails, an ellipsis.
+	// asks is true if the text contains a question mark, and trails if it contains an ellipsis.
 	asks, trails bool
 }
 
-// questionMarks are those of all the scripts that Unicode does not make "?" of.
+// questionMarks are the question marks of the scripts, except those that Unicode normalises to "?".
 const questionMarks = "?¿؟՞‽❓❔"
 
 // token is a word, a number or a mark.
 type token struct {
 	// word is in lower case.
 	word string
-	// start and end are where it stands in the sentence's text.
+	// start and end are the token's offsets in the sentence's text.
 	start, end int
-	// mark is whether it only parts words or decorates them; decoration, whether it
-	// is a harmless sign such as 🙂.
+	// mark is true if it only separates or decorates words, and decoration if it is a harmless sign
+	// such as 🙂.
 	mark, decoration bool
 }
 
@@ -67,10 +67,10 @@ func parse(text string) sentence {
 	return s
 }
 
-// trailing is what leaves a sentence open: "yes..." and its like.
+// trailing matches marks that leave a sentence open, such as "yes...".
 var trailing = lazy.Regexp(`[.,。、·・‥]\s*[.,。、·・‥]`)
 
-// next returns the token at a place; its word is empty for a space.
+// next returns the token at an offset. Its word is empty for a space.
 func next(text string, start int) token {
 	r, size := utf8.DecodeRuneInString(text[start:])
 	end := start + size
@@ -93,8 +93,7 @@ func next(text string, start int) token {
 	return token{word: strings.ToLower(text[start:end]), start: start, end: end}
 }
 
-// cut is the sentence with a token for each character of a script that is
-// written without spaces.
+// cut returns the sentence with one token for each character of a script written without spaces.
 func (s sentence) cut() sentence {
 	var tokens []token
 	for _, t := range s.tokens {
@@ -123,7 +122,7 @@ func (s sentence) cut() sentence {
 	return s
 }
 
-// isIdeograph reports whether a letter is a word's end as far as spaces tell.
+// isIdeograph reports whether a letter belongs to a script written without spaces.
 func isIdeograph(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー'
 }
@@ -132,8 +131,8 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_' || r == '$' || r == '%'
 }
 
-// joins reports whether a mark holds two parts of a word together, as in
-// "don't", "16:9", "speech.mp3" and "pre-built".
+// joins reports whether a mark joins two parts of a word, as in "don't", "16:9", "speech.mp3" and
+// "pre-built".
 func joins(text string, at, size int) bool {
 	if size != 1 || !strings.ContainsRune("'.:/-@", rune(text[at])) || at == 0 || at+1 >= len(text) {
 		return false
@@ -146,8 +145,8 @@ func joins(text string, at, size int) bool {
 	return inWord(before) && inWord(after)
 }
 
-// clauses are the parts between marks. Signs that answer, such as 👍, stand beside
-// the words, not among them: a run of them is a clause.
+// clauses returns the parts between marks. Signs that answer, such as 👍, are separate from the
+// words: a run of them is a clause.
 func (s sentence) clauses() [][]token {
 	var all [][]token
 	var one []token
@@ -170,12 +169,12 @@ func (s sentence) clauses() [][]token {
 	return all
 }
 
-// words are the tokens that are no marks, as one text.
+// words returns the tokens that are not marks, as one text.
 func (s sentence) words() string {
 	return s.join(func(t token) bool { return !t.mark })
 }
 
-// spelled is words, with decorations.
+// spelled returns the words with decorations.
 func (s sentence) spelled() string {
 	return s.join(func(t token) bool { return !t.mark || t.decoration })
 }
@@ -190,12 +189,12 @@ func (s sentence) join(which func(token) bool) string {
 	return strings.Join(words, " ")
 }
 
-// plainMarks are those that a yes may stand beside: they part words. Others put
-// it in quotes, in brackets, strike it out or make a face.
+// plainMarks are the marks that do not affect a yes: they separate words. Others quote it, put it
+// in brackets, strike it out or make a face.
 const plainMarks = ".,!;:-*\n。、¡"
 
-// oddMarks are the marks of a sentence that may change what its words mean. Stars
-// come in pairs; a single one points to a condition.
+// oddMarks returns the marks of a sentence that may change its meaning. Asterisks come in pairs; a
+// single one points to a condition.
 func (s sentence) oddMarks() string {
 	pairs := strings.Count(s.text, "*")%2 == 0
 	return s.join(func(t token) bool {

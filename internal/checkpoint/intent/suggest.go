@@ -2,14 +2,13 @@ package intent
 
 import "fmt"
 
-// mostSuggestions bounds how many replies are offered as buttons.
+// mostSuggestions is the maximum number of replies offered as buttons.
 const mostSuggestions = 10
 
-// ChangeIt hands on what a person was offered to have handed on.
+// ChangeIt is the reply that passes on the offered change request.
 const ChangeIt = "Change it"
 
-// Suggest returns texts to offer as replies to a question. Each of them is read
-// as what it says.
+// Suggest returns replies to offer for a question. Read understands each of them as intended.
 func Suggest(q Context) []string {
 	if q.Type.Binding() {
 		texts := []string{first(q.YesPhrases, "Approve"), first(q.NoPhrases, "Deny")}

@@ -11,7 +11,7 @@ import (
 	"ringback/internal/lazy"
 )
 
-// bare reads a sentence as the value of one field, whose name need not be said.
+// bare reads a sentence as the value of one field. The field's name is optional.
 func bare(f Field, said sentence) (any, bool) {
 	if len(f.Enum) > 0 {
 		v, confidence := choose(f.Enum, said, fieldWords(f.Name))
@@ -29,7 +29,7 @@ func bare(f Field, said sentence) (any, bool) {
 	return text(f, said)
 }
 
-// number reads the only number of a sentence that holds nothing else.
+// number reads the only number in a sentence that contains nothing else of meaning.
 func number(f Field, said sentence) (any, bool) {
 	words := fieldWords(f.Name)
 	value, found := "", false
@@ -61,7 +61,7 @@ var small = map[string]string{
 
 var numeral = lazy.Regexp(`^-?\d+(?:\.\d+)?$`)
 
-// numberOf is the number that a word says, as job.Decimal writes it.
+// numberOf returns the number that a word stands for, in the form of job.Decimal.
 func numberOf(word string) (string, bool) {
 	if n, ok := small[word]; ok {
 		word = n
@@ -69,7 +69,7 @@ func numberOf(word string) (string, bool) {
 	return job.Decimal(word), numeral().MatchString(word)
 }
 
-// typed reads a numeral.
+// typed parses a numeral.
 func typed(kind, word string) (any, bool) {
 	if n, ok := small[word]; ok {
 		word = n
@@ -116,7 +116,7 @@ var (
 
 func hasLink(text string) bool { return link().MatchString(text) }
 
-// text reads the value of a field of words.
+// text reads the value of a text field.
 func text(f Field, said sentence) (any, bool) {
 	switch f.Format {
 	case "email":
@@ -146,7 +146,7 @@ func isDay(v any) bool {
 	return err == nil
 }
 
-// single is the one thing that was found, if it is one.
+// single returns the only distinct string found, if there is exactly one.
 func single(found []string) (any, bool) {
 	slices.Sort(found)
 	found = slices.Compact(found)
@@ -179,11 +179,11 @@ func groups(re *regexp.Regexp, text string) []string {
 	return found
 }
 
-// leads are how a person may begin when they give a value.
+// leads match introductions to a value.
 var leads = lazy.Regexp(`(?i)^(?:please )?(?:use|take|set it to|make it|change it to|it is|it's|it should be|that's|that is|call it|name it|choose|go with|let's use|let's go with|i'd like|i want)\s+`)
 
-// doubts are sentences that give nothing: the person does not know, talks of
-// something else, or refers to what is not there.
+// doubts are words of sentences that give no value: the person does not know, talks about something
+// else, or refers to something that is not there.
 var doubts = set("don't", "dont", "not", "maybe", "perhaps", "probably", "whatever", "idea", "dunno", "unsure", "depends", "guess", "later", "wait", "if", "unless", "or",
 	"can't", "cannot", "never", "earlier", "before", "previous", "already", "mentioned", "uploaded", "attached", "sent", "told", "might", "could", "should", "would")
 
@@ -192,15 +192,14 @@ func unsure(said sentence) bool {
 		!hasLink(said.text) && !file().MatchString(said.text)
 }
 
-// chatter are texts that are no value of anything.
+// chatter are first words of texts that are not values.
 var chatter = set("yes", "no", "ok", "okay", "sure", "thanks", "thank", "hi", "hello", "hey", "please", "help", "what", "why", "how", "who", "when", "where", "hm", "hmm",
 	"i", "you", "we", "my", "the", "can", "do", "did", "is", "are", "this", "that", "and", "lol", "cool", "great", "nice", "good", "fine", "stop", "go", "wow", "huh", "test")
 
-// maxPhrase is how many words a plain value of words may have.
+// maxPhrase is the maximum number of words in a plain value.
 const maxPhrase = 12
 
-// phraseOf reads words that are the value themselves: "A day at the beach", or
-// "use foo_bar".
+// phraseOf reads words that are themselves the value: "A day at the beach", or "use foo_bar".
 func phraseOf(f Field, said sentence) (any, bool) {
 	rest := strings.TrimSpace(strings.TrimRight(strings.TrimSpace(said.text), ".!"))
 	led := leads().MatchString(rest)
@@ -214,16 +213,15 @@ func phraseOf(f Field, said sentence) (any, bool) {
 	if count == 1 && !filler[left.tokens[0].word] {
 		return rest, true
 	}
-	// Several words are the value only where words are asked for, and they were
-	// not led up to like a wish, which may refer to something.
+	// Several words are a value only if the field asks for words and no introduction such as "I
+	// want" precedes them: a wish may refer to something else.
 	if f.Type != "string" || led || count > maxPhrase || asksForName(f) {
 		return nil, false
 	}
 	return rest, true
 }
 
-// asksForName reports whether a field's value is a name of something, which a
-// sentence is not.
+// asksForName reports whether a field's value is the name of something. A sentence is not.
 func asksForName(f Field) bool {
 	words := fieldWords(f.Name)
 	for word := range fieldWords(f.Description) {

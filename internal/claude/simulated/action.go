@@ -10,15 +10,15 @@ import (
 	"ringback/internal/schema"
 )
 
-// progress of the actions: what came of them, and whether the turn must stop here,
-// because a person was asked.
+// acted is the outcome of the actions. stop is set if the turn must end here because it
+// waits for a person.
 type acted struct {
 	fields map[string]any
 	denied bool
 	stop   bool
 }
 
-// act calls each of the actions, and asks the user what they refuse.
+// act calls each of the actions, and asks the user for the values that they refuse.
 func (a *actor) act() (acted, error) {
 	all := acted{fields: map[string]any{}}
 	known := maps.Clone(a.prompt.input)
@@ -39,7 +39,7 @@ func (a *actor) act() (acted, error) {
 	return all, nil
 }
 
-// mostCalls bounds how often one action is called.
+// mostCalls limits how often one action is called.
 const mostCalls = 10
 
 func (a *actor) perform(act claude.ActionPart, known map[string]any) (acted, error) {
@@ -88,8 +88,8 @@ func (a *actor) perform(act claude.ActionPart, known map[string]any) (acted, err
 	return acted{}, nil
 }
 
-// recover asks the user for the value that an action refuses; nil when it does
-// not say which.
+// recover asks the user for the value that an action refused; it returns nil if the
+// refusal names no field.
 func (a *actor) recover(refusal map[string]any) (values map[string]any, stop bool, err error) {
 	field, _ := refusal["error_field"].(string)
 	message, _ := refusal["message"].(string)
@@ -131,7 +131,7 @@ func (a *actor) lastDecision(name string) string {
 	return ""
 }
 
-// inputOf makes an action's input: what is known, and what else is required.
+// inputOf makes an action's input from the known values and the other required ones.
 func inputOf(source json.RawMessage, known map[string]any) (map[string]any, error) {
 	made, err := schema.LeastExample(source, word)
 	if err != nil {
@@ -148,7 +148,7 @@ func inputOf(source json.RawMessage, known map[string]any) (map[string]any, erro
 	return input, nil
 }
 
-// propertiesOf are the schemas of the fields that a schema names.
+// propertiesOf returns the schemas of the fields in a schema.
 func propertiesOf(source json.RawMessage) map[string]any {
 	object, err := decodeObject(source)
 	if err != nil {
@@ -158,7 +158,7 @@ func propertiesOf(source json.RawMessage) map[string]any {
 	return properties
 }
 
-// withActions puts what came of the actions into a result.
+// withActions puts the outcome of the actions into a result.
 func withActions(source json.RawMessage, result map[string]any, done acted) {
 	properties := propertiesOf(source)
 	for name := range properties {

@@ -24,11 +24,11 @@ type actor struct {
 	args   arguments
 	prompt prompt
 	stream *stream
-	// tools are the callbacks over MCP; nil where they are made with curl.
+	// tools are the callbacks over MCP; nil if they are made with curl.
 	tools *tools
-	// unread is why the prompt could not be read; nil where it could.
+	// unread is the error from parsing the prompt, if any.
 	unread error
-	// structured is the structured output, where that was asked for.
+	// structured is the structured output, if it was asked for.
 	structured any
 }
 
@@ -65,7 +65,7 @@ func (a *actor) play() error {
 	return a.submit(done)
 }
 
-// answer gives the result as structured output instead of calling back.
+// answer returns the result as structured output instead of calling back.
 func (a *actor) answer() error {
 	result, err := makeResult(json.RawMessage(a.args.schema), a.prompt.input)
 	if err != nil {
@@ -85,15 +85,15 @@ func (a *actor) answer() error {
 	return nil
 }
 
-// stayAway works on without ever calling back, until somebody ends it.
+// stayAway keeps running without ever calling back, until its context is cancelled.
 func (a *actor) stayAway() error {
 	a.stream.text("I have nothing to say.")
 	<-a.ctx.Done()
 	return a.ctx.Err()
 }
 
-// leaveItToAPerson does nothing, for a person plays Claude, until somebody ends it: the
-// turn has a process and a working directory like any other.
+// leaveItToAPerson does nothing until its context is cancelled, because a person plays
+// Claude: the turn has a process and a working directory like any other.
 func (a *actor) leaveItToAPerson() error {
 	a.stream.text("A person plays Claude. The working directory is " + a.opts.Dir + ".")
 	<-a.ctx.Done()
@@ -120,7 +120,7 @@ func (a *actor) report() error {
 	return a.pause()
 }
 
-// submit sends the result; a refused one is repaired once.
+// submit sends the result; if it is refused, submit repairs it once.
 func (a *actor) submit(done acted) error {
 	result, err := makeResult(a.prompt.Schema, a.prompt.input)
 	if err != nil {
@@ -179,11 +179,11 @@ func (a *actor) pause() error {
 	}
 }
 
-// callback is one of the callbacks: the tool that it is over MCP, and with curl its
-// endpoint, below /api/claude/, and the file that is posted there.
+// callback is one of the callbacks: its tool over MCP, and with curl its endpoint,
+// below /api/claude/, and the file that is posted there.
 type callback struct{ tool, endpoint, file string }
 
-// call calls back, and shows in the stream what Claude's tools do for that.
+// call makes a callback, and shows the corresponding tool calls of Claude in the stream.
 func (a *actor) call(to callback, fields map[string]any) (answer, error) {
 	output, err := a.send(to, fields)
 	if err != nil {
@@ -192,7 +192,7 @@ func (a *actor) call(to callback, fields map[string]any) (answer, error) {
 	return readAnswer(to, output)
 }
 
-// exchange is call for endpoints whose answers say more than success.
+// exchange is call for responses that contain more than success.
 func (a *actor) exchange(to callback, fields map[string]any) (map[string]any, error) {
 	output, err := a.send(to, fields)
 	if err != nil {
@@ -239,7 +239,7 @@ func (a *actor) send(to callback, fields map[string]any) ([]byte, error) {
 	return output, nil
 }
 
-// useTool calls back over MCP.
+// useTool makes a callback over MCP.
 func (a *actor) useTool(name string, fields map[string]any) ([]byte, error) {
 	id := a.stream.tool(claude.MCPTool(name), fields)
 	output, refused, err := a.tools.call(a.ctx, name, fields)
@@ -251,7 +251,7 @@ func (a *actor) useTool(name string, fields map[string]any) ([]byte, error) {
 	return output, nil
 }
 
-// answer is what a callback was answered.
+// answer is the response to a callback.
 type answer struct {
 	Success bool         `json:"success"`
 	Error   string       `json:"error"`

@@ -2,20 +2,19 @@ package simulated
 
 import "strings"
 
-// arguments are what the stand-in takes from the CLI's arguments.
+// arguments are the CLI arguments that the simulated Claude uses.
 type arguments struct {
 	conversation string
 	resume       bool
-	// mcpConfig is the file of the MCP server by which to call back; empty for curl.
+	// mcpConfig is the file that configures the callbacks' MCP server; empty for curl.
 	mcpConfig string
-	// schema is the JSON Schema of the structured output; hasSchema says whether
-	// one was asked for.
+	// schema is the JSON Schema of the structured output; hasSchema is set if one was
+	// asked for.
 	schema    string
 	hasSchema bool
 }
 
-// readArguments knows both ways to write a flag: "--flag value" and
-// "--flag=value".
+// readArguments accepts both ways to write a flag: "--flag value" and "--flag=value".
 func readArguments(args []string) arguments {
 	var a arguments
 	for i, arg := range args {

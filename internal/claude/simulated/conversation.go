@@ -9,19 +9,19 @@ import (
 	"ringback/internal/claude"
 )
 
-// memory is what the first prompt of a conversation said, see firstParts.
+// memory holds the contents of a conversation's first prompt, see firstParts.
 type memory struct {
 	Conversation string
 	Parts        claude.Parts
 }
 
-// firstParts are those parts that a later prompt does not repeat.
+// firstParts returns the parts that a later prompt does not repeat.
 func firstParts(p claude.Parts) claude.Parts {
 	return claude.Parts{Schema: p.Schema, Input: p.Input, Actions: p.Actions, Repositories: p.Repositories}
 }
 
-// recall notes what a first prompt says, or adds it to a later one. As with the
-// real CLI, a conversation that nobody began cannot be resumed.
+// recall stores the parts of a first prompt, or adds them to a later one. As with the
+// real CLI, a conversation that was never started cannot be resumed.
 func recall(dir string, args arguments, p claude.Parts) (claude.Parts, error) {
 	file := filepath.Join(dir, ".conversation.json")
 	if p.Input != nil || !args.resume {

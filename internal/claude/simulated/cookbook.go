@@ -12,18 +12,18 @@ import (
 //go:embed recipes.json
 var recipesJSON []byte
 
-// recipe is a dish as the result's schema wants it.
+// recipe is a dish in the form of the result's schema.
 type recipe map[string]any
 
-// cookbook hands out dishes that suit a request.
+// cookbook selects dishes that match a request.
 type cookbook struct {
 	recipes  []recipe
 	input    map[string]any
 	servings float64
-	// turn counts the dishes handed out for each meal, beginning at start.
+	// turn counts the dishes returned for each meal, beginning at start.
 	turn  map[string]int
 	start int
-	// short is set when a dish had to be given that breaks a wish.
+	// short is set when a returned dish does not meet every wish.
 	short bool
 }
 
@@ -35,7 +35,7 @@ func openCookbook(input map[string]any, start int) *cookbook {
 	return &cookbook{recipes: recipes, input: input, servings: numberIn(input, "servings", 4), turn: map[string]int{}, start: start}
 }
 
-// next hands out a dish for a meal; they repeat when all were given.
+// next returns a dish for a meal; dishes repeat after all have been returned.
 func (c *cookbook) next(meal string) recipe {
 	forMeal := slices.DeleteFunc(slices.Clone(c.recipes), func(r recipe) bool { return !r.suits(meal) })
 	fitting := slices.DeleteFunc(slices.Clone(forMeal), func(r recipe) bool { return !c.allows(r) })
@@ -48,8 +48,8 @@ func (c *cookbook) next(meal string) recipe {
 	return fitting[i%len(fitting)].scaled(c.servings)
 }
 
-// suits reports whether one eats this for a meal. What has no tag of a meal is
-// for lunch and dinner.
+// suits reports whether a dish is for a meal. One without a meal tag is for lunch and
+// dinner.
 func (r recipe) suits(meal string) bool {
 	if meal == "breakfast" || meal == "snack" {
 		return r.tagged(meal)
@@ -59,7 +59,7 @@ func (r recipe) suits(meal string) bool {
 
 func (r recipe) tagged(tag string) bool { return slices.Contains(textsOf(r["tags"]), tag) }
 
-// allows holds a dish against the wishes it can judge.
+// allows reports whether a dish meets the wishes that can be checked.
 func (c *cookbook) allows(r recipe) bool {
 	if r.minutes() > numberIn(c.input, "maxTotalMinutes", math.Inf(1)) {
 		return false
@@ -103,7 +103,7 @@ func (r recipe) ingredients() []map[string]any {
 	return all
 }
 
-// scaled is the recipe for another number of people.
+// scaled returns the recipe for another number of people.
 func (r recipe) scaled(servings float64) recipe {
 	usual, _ := r["servings"].(float64)
 	if usual == 0 || usual == servings {
@@ -122,8 +122,8 @@ func (r recipe) scaled(servings float64) recipe {
 	return other
 }
 
-// rounded keeps amounts that one can measure: whole grams, halves and quarters
-// of small things.
+// rounded rounds to amounts that can be measured: whole grams, and quarters of small
+// amounts.
 func rounded(amount float64) float64 {
 	if amount >= 20 {
 		return math.Round(amount)

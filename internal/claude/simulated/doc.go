@@ -1,4 +1,4 @@
-// Package simulated is the stand-in Claude: a program that takes the CLI's
-// command line and prompt, prints the same stream, and really runs curl against
-// the callbacks. It makes no requests to any model.
+// Package simulated is a simulated Claude: a program that takes the CLI's command line
+// and prompt, prints the same stream, and really runs curl against the callbacks. It
+// makes no requests to any model.
 package simulated

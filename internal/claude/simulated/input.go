@@ -2,7 +2,7 @@ package simulated
 
 import "encoding/json"
 
-// textsOf are the texts of a list.
+// textsOf returns the strings in a list.
 func textsOf(v any) []string {
 	list, _ := v.([]any)
 	var all []string
@@ -14,7 +14,7 @@ func textsOf(v any) []string {
 	return all
 }
 
-// numberIn is a number of the input; otherwise where it gives none.
+// numberIn returns a number from the input, or otherwise if it has none.
 func numberIn(input map[string]any, field string, otherwise float64) float64 {
 	if n, ok := input[field].(json.Number); ok {
 		if f, err := n.Float64(); err == nil {

@@ -18,7 +18,7 @@ func isMenu(source json.RawMessage) bool {
 	return ok && suggestion.HasField("recipe") && suggestion.HasField("mealType")
 }
 
-// mostSuggestions is as many as the result's schema takes.
+// mostSuggestions is the most that the result's schema accepts.
 const mostSuggestions = 500
 
 // slot is a meal of a day.
@@ -27,8 +27,8 @@ type slot struct {
 	meal string
 }
 
-// makeMenu suggests dishes for the dates and meals of the input: as many as
-// visibleCount says, spread evenly, else one for each meal of a week at most.
+// makeMenu suggests dishes for the dates and meals of the input: visibleCount of them,
+// spread evenly, or else one for each meal of at most a week.
 func makeMenu(input map[string]any) map[string]any {
 	from, days := datesOf(input)
 	meals := mealsOf(input)
@@ -67,7 +67,7 @@ func mealsOf(input map[string]any) []string {
 	return []string{"dinner"}
 }
 
-// datesOf returns the first date and how many there are.
+// datesOf returns the first date and the number of days.
 func datesOf(input map[string]any) (from time.Time, days int) {
 	from = dateOf(input, "dateRangeStart", time.Date(2026, time.January, 31, 0, 0, 0, 0, time.UTC))
 	to := dateOf(input, "dateRangeEnd", from)

@@ -27,7 +27,7 @@ func menu(t *testing.T, k *kind.Kind, input string) object {
 	return output
 }
 
-// meals are the dates and meals of a menu.
+// meals returns the dates and meals of a menu.
 func meals(menu object) []string {
 	var list []string
 	for _, s := range menu["suggestions"].([]any) {

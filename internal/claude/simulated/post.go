@@ -13,11 +13,10 @@ import (
 	"time"
 )
 
-// post is one call of an endpoint, with the payload in a file of the working
-// directory.
+// post is one call of an endpoint, with the payload in a file of the working directory.
 type post struct {
 	dir, url, file string
-	// curl is the program; empty where it is not installed.
+	// curl is the path of the program; empty if it is not installed.
 	curl string
 }
 
@@ -29,7 +28,7 @@ func newPost(dir, url, file string) post {
 	return post{dir: dir, url: url, file: file, curl: curl}
 }
 
-// args are curl's arguments, in the order of the prompt.
+// args returns curl's arguments, in the order of the prompt.
 func (p post) args() []string {
 	return []string{
 		"-sS", "-X", "POST", p.url, "-H", "Content-Type: application/json",
@@ -37,23 +36,23 @@ func (p post) args() []string {
 	}
 }
 
-// patience is how many seconds the call may take: the user may be asked.
+// patience returns how many seconds the call may take, including a wait for the user.
 func (p post) patience() string {
 	if strings.HasSuffix(p.url, "/checkpoints") || strings.Contains(p.url, "/actions/") {
-		return "330" // 15 more than HOLD may be
+		return "330" // 15 more than the maximum of HOLD
 	}
 	return "15"
 }
 
-// String is the command as Claude would type it.
+// String returns the command as Claude would type it.
 func (p post) String() string {
 	return "curl " + strings.NewReplacer(
 		"Content-Type: application/json", "'Content-Type: application/json'", "@"+p.file, `"@`+p.file+`"`,
 	).Replace(strings.Join(p.args(), " "))
 }
 
-// send runs curl and returns the answer's body. Where there is no curl, it
-// posts by itself.
+// send runs curl and returns the response body. If curl is not installed, it posts the
+// payload itself.
 func (p post) send(ctx context.Context) ([]byte, error) {
 	if p.curl == "" {
 		return p.sendWithoutCurl(ctx)

@@ -8,8 +8,7 @@ import (
 	"ringback/internal/claude"
 )
 
-// prompt is what the stand-in was told, in this turn and, where that does not repeat
-// it, in the first.
+// prompt holds the parts of this turn's prompt, completed with those of the first one.
 type prompt struct {
 	claude.Parts
 	input   map[string]any
@@ -27,7 +26,7 @@ type answered struct {
 	} `json:"reply"`
 }
 
-// newPrompt decodes what concerns the stand-in.
+// newPrompt decodes the input and the user's answers.
 func newPrompt(parts claude.Parts) (p prompt, err error) {
 	p.Parts = parts
 	if len(parts.Input) > 0 {
@@ -43,7 +42,7 @@ func newPrompt(parts claude.Parts) (p prompt, err error) {
 	return p, nil
 }
 
-// decodeObject keeps numbers as they are written.
+// decodeObject preserves numbers as written.
 func decodeObject(text []byte) (map[string]any, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()

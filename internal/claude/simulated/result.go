@@ -8,11 +8,11 @@ import (
 	"ringback/internal/schema"
 )
 
-// word is what the texts of results are made of where nothing says more.
+// word is the default for texts in results.
 const word = "simulated"
 
-// makeResult makes a result for a schema: a menu where it asks for meals, else
-// a small instance.
+// makeResult makes a result for a schema: a menu if it asks for meals, else a small
+// instance.
 func makeResult(source json.RawMessage, input map[string]any) (map[string]any, error) {
 	if isMenu(source) {
 		return makeMenu(input), nil
@@ -20,8 +20,8 @@ func makeResult(source json.RawMessage, input map[string]any) (map[string]any, e
 	return schema.Example(source, word)
 }
 
-// spoiled is a result with a mistake that the schema forbids: a field is missing or,
-// where none is required, one has the wrong type.
+// spoiled returns a result with a mistake that the schema forbids: a field is missing
+// or, if none is required, one has the wrong type.
 func spoiled(source json.RawMessage, result map[string]any) (map[string]any, error) {
 	s, err := schema.New("the result's schema", source)
 	if err != nil {

@@ -17,27 +17,27 @@ import (
 	"ringback/internal/job"
 )
 
-// Options are the stand-in's surroundings.
+// Options configure a run of the simulated Claude.
 type Options struct {
-	// Args are the CLI's arguments; those it does not know are ignored.
+	// Args are the CLI's arguments; unknown ones are ignored.
 	Args []string
-	// Behaviour is what it plays; empty means success.
+	// Behaviour selects the behaviour; empty means success.
 	Behaviour job.Simulation
 	// Pace is the pause between its steps.
 	Pace time.Duration
-	// Dir is the working directory, where it leaves payloads and remembers the
+	// Dir is the working directory, in which it writes payloads and stores the
 	// conversation; empty means the process's own.
 	Dir string
-	// Stdin holds the prompt, Stdout gets the stream, Stderr what went wrong.
+	// Stdin holds the prompt, Stdout gets the stream, Stderr the errors.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
-// ended is the exit code of a CLI that was told to stop (SIGTERM).
+// ended is the exit code of a CLI that was terminated by SIGTERM.
 const ended = 143
 
-// Run plays one turn and returns the exit code: 0 when the turn ended as it was
-// meant to, 143 when ctx ended it, else 1.
+// Run plays one turn and returns the exit code: 0 if the turn ended as intended, 143 if
+// ctx ended it, else 1.
 func Run(ctx context.Context, o Options) int {
 	a, err := newActor(ctx, o)
 	if err != nil {
@@ -49,7 +49,7 @@ func Run(ctx context.Context, o Options) int {
 	if a.tools != nil {
 		_ = a.tools.Close()
 	}
-	if ctx.Err() != nil { // as the real CLI, without a last line
+	if ctx.Err() != nil { // like the real CLI, without a last line
 		return ended
 	}
 	a.stream.result(err, a.structured)

@@ -141,7 +141,7 @@ func first(t *testing.T, p claude.Prompt) string {
 	return text
 }
 
-// turn is what a run printed.
+// turn is the output of a run.
 type turn struct {
 	code   int
 	lines  []object
@@ -179,7 +179,7 @@ func runIn(ctx context.Context, t *testing.T, o simulated.Options, prompt string
 	}
 }
 
-// runSilent runs a turn that never ends by itself, and ends it once it has spoken.
+// runSilent runs a turn that never ends by itself, and cancels it after its first output.
 func runSilent(t *testing.T, o simulated.Options, prompt string) turn {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
@@ -188,7 +188,7 @@ func runSilent(t *testing.T, o simulated.Options, prompt string) turn {
 	return runIn(ctx, t, o, prompt, whenSaid{"nothing to say", end})
 }
 
-// whenSaid does something once a text was printed.
+// whenSaid calls a function once a text is printed.
 type whenSaid struct {
 	text string
 	do   func()
@@ -392,7 +392,7 @@ func TestStructuredOutput(t *testing.T) {
 	}
 }
 
-// numbered reads a value the way the server does, numbers as written.
+// numbered decodes a value the way the server does, with numbers as written.
 func numbered(t *testing.T, v any) object {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -525,7 +525,7 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// TestWithoutCurl changes PATH, so it cannot run beside the others.
+// TestWithoutCurl changes PATH, so it cannot run in parallel with the others.
 func TestWithoutCurl(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	k := builtin(t, "meal-suggestions")

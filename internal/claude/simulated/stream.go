@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// stream prints what the real CLI prints with --output-format stream-json: one
-// JSON object per line. Nobody needs to read it, so errors of writing are
-// ignored.
+// stream prints what the real CLI prints with --output-format stream-json: one JSON
+// object per line. Write errors are ignored because the output is optional.
 type stream struct {
 	out          *json.Encoder
 	conversation string
-	// secret is left out of what is shown.
+	// secret is removed from the output.
 	secret string
 	begun  time.Time
 	prompt int // its length in bytes
 	calls  int
-	words  int // bytes said so far
+	words  int // bytes written so far
 }
 
 func newStream(out io.Writer, conversation, secret string, prompt int) *stream {
@@ -38,13 +37,13 @@ func (s *stream) init(dir string) {
 	})
 }
 
-// text is something that Claude says.
+// text prints a text by Claude.
 func (s *stream) text(text string) {
 	s.words += len(text)
 	s.assistant(map[string]any{"type": "text", "text": text})
 }
 
-// tool is a tool that Claude uses; it returns the call's id.
+// tool prints a tool call and returns its ID.
 func (s *stream) tool(name string, input map[string]any) string {
 	s.calls++
 	id := fmt.Sprintf("toolu_simulated_%d", s.calls)
@@ -59,7 +58,7 @@ func (s *stream) tool(name string, input map[string]any) string {
 	return id
 }
 
-// toolResult is what a tool brought.
+// toolResult prints the result of a tool call.
 func (s *stream) toolResult(id, output string, failed bool) {
 	s.message("user", map[string]any{
 		"type": "tool_result", "tool_use_id": id, "content": s.without(output), "is_error": failed,
@@ -79,7 +78,7 @@ func (s *stream) without(text string) string {
 	return strings.ReplaceAll(text, s.secret, "[signature]")
 }
 
-// result is the last line. Tokens are estimated at four bytes each.
+// result prints the last line. Tokens are estimated at four bytes each.
 func (s *stream) result(err error, structured any) {
 	fields := map[string]any{
 		"subtype": "success", "is_error": false, "result": "Done.", "stop_reason": "end_turn",

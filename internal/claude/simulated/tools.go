@@ -13,13 +13,13 @@ import (
 	"ringback/internal/kind"
 )
 
-// tools are the callbacks over MCP, as the CLI's --mcp-config names them.
+// tools are the callbacks over MCP, configured by the CLI's --mcp-config.
 type tools struct {
 	*sdk.ClientSession
 	listed []*sdk.Tool
 }
 
-// connect reads the CLI's --mcp-config and connects to the server there.
+// connect reads the CLI's --mcp-config and connects to the server in it.
 func connect(ctx context.Context, config string) (*tools, error) {
 	text, err := os.ReadFile(config)
 	if err != nil {
@@ -47,7 +47,7 @@ func connect(ctx context.Context, config string) (*tools, error) {
 	return t, nil
 }
 
-// signed sends the headers of a turn with each request.
+// signed adds the headers of a turn to each request.
 type signed claude.Callback
 
 // RoundTrip implements http.RoundTripper.
@@ -58,7 +58,7 @@ func (s signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// addTo adds what the tools tell to what the prompt says: the schemas of the result and of
+// addTo adds to a prompt's parts what the tools define: the schemas of the result and of
 // the actions.
 func (t *tools) addTo(p *claude.Parts) error {
 	for _, tool := range t.listed {
@@ -85,7 +85,7 @@ func (t *tools) addTo(p *claude.Parts) error {
 	return nil
 }
 
-// call calls a tool and returns what it answered. What the server refuses is an answer, too.
+// call calls a tool and returns its response. A refusal by the server is also a response.
 func (t *tools) call(ctx context.Context, name string, arguments map[string]any) (answer []byte, refused bool, err error) {
 	result, err := t.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: arguments})
 	if err != nil {

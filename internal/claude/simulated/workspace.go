@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// simulatedFile is what the stand-in changes in each repository.
+// simulatedFile is the file that is changed in each repository.
 const simulatedFile = "SIMULATED.md"
 
-// change writes what was asked for into each repository of the workspace: it is no
-// change of any use, but one that can be looked at, steered and approved.
+// change writes the request into each repository of the workspace. The change is
+// useless, but it can be reviewed, steered and approved.
 func (a *actor) change() error {
 	wanted := a.prompt.SteerRequest
 	if wanted == "" {

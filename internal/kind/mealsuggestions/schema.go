@@ -9,28 +9,28 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// JSONSchema implements the generator's interface: the meals there are.
+// JSONSchema returns the enumeration of meals, for the schema generator.
 func (MealType) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "string", Enum: []any{Breakfast, Lunch, Dinner, Snack}, Description: "A meal of the day.",
 	}
 }
 
-// JSONSchemaExtend gives the user's fields to the server: read-only for Claude,
-// and null until the user decides.
+// JSONSchemaExtend reserves the user's fields for the server: they are read-only for
+// Claude, and null until the user decides.
 func (Suggestion) JSONSchemaExtend(s *jsonschema.Schema) {
 	for _, name := range []string{"accepted", "servingsOverride", "notes"} {
 		p, _ := s.Properties.Get(name)
 		nullable := []string{p.Type, "null"}
 		p.Type, p.ReadOnly = "", true
-		p.Extras = map[string]any{"type": nullable, "default": nil} // the generator has neither
+		p.Extras = map[string]any{"type": nullable, "default": nil} // the generator has no fields for these
 	}
 }
 
-// descriptionOf describes the types that others refer to.
+// descriptionOf describes the types that other types refer to.
 func descriptionOf(t reflect.Type, field string) string {
 	if field != "" {
-		return "" // the field's tag says it
+		return "" // the field's tag describes it
 	}
 	switch t {
 	case reflect.TypeFor[Input]():
@@ -68,7 +68,7 @@ func generate(title string, v any) ([]byte, error) {
 	r := jsonschema.Reflector{ExpandedStruct: true, Anonymous: true, LookupComment: descriptionOf}
 	s := r.Reflect(v)
 	s.Title = title
-	s.Extras = map[string]any{"$defs": s.Definitions} // at the end, where they do not hide the fields
+	s.Extras = map[string]any{"$defs": s.Definitions} // at the end, after the fields
 	s.Definitions = nil
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

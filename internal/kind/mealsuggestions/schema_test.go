@@ -34,8 +34,7 @@ func TestSchemasMatchTheTypes(t *testing.T) {
 	}
 }
 
-// Whoever reads the schemas, Claude first of all, learns what every field is
-// and how much may stand in it.
+// The schemas describe every field and limit its size, for Claude first of all.
 func TestEveryFieldIsDescribedAndBounded(t *testing.T) {
 	t.Parallel()
 	generated, err := mealsuggestions.Schemas()
@@ -192,7 +191,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// What the schema accepts, the types can hold.
+// The types can hold every result that the schema accepts.
 func TestTypesHoldAResult(t *testing.T) {
 	t.Parallel()
 	var got mealsuggestions.Result

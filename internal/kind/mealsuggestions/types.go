@@ -1,6 +1,6 @@
-// Package mealsuggestions is the built-in kind meal-suggestions in Go types. Its JSON
-// Schemas are generated from them: change a type, run go generate, and a test holds
-// the two together.
+// Package mealsuggestions defines the built-in kind meal-suggestions as Go types. Its
+// JSON Schemas are generated from them: after changing a type, run go generate. A test
+// checks that types and schemas match.
 package mealsuggestions
 
 //go:generate go run ./generate ../../../schemas
@@ -16,7 +16,7 @@ const (
 	Snack     MealType = "snack"
 )
 
-// Input is what is asked for.
+// Input is a job's input.
 type Input struct {
 	DateRangeStart      string     `json:"dateRangeStart" jsonschema:"format=date,title=First date" jsonschema_description:"First date to suggest meals for."`
 	DateRangeEnd        string     `json:"dateRangeEnd" jsonschema:"format=date,title=Last date" jsonschema_description:"Last date to suggest meals for, included."`
@@ -40,14 +40,14 @@ type PastMeal struct {
 	Notes       string   `json:"notes,omitempty" jsonschema:"maxLength=500,title=Notes" jsonschema_description:"What the user remarked about it."`
 }
 
-// Result is what Claude submits.
+// Result is the result that Claude submits.
 type Result struct {
 	Suggestions []Suggestion `json:"suggestions" jsonschema:"minItems=1,maxItems=500,title=Suggestions" jsonschema_description:"The suggested meals, in the order of their dates."`
 	Reasoning   string       `json:"reasoning" jsonschema:"minLength=1,maxLength=4000,title=Reasoning" jsonschema_description:"Why these dishes were chosen, for the user to read."`
 }
 
-// Suggestion is one meal on one date. The last three fields belong to the
-// server: the user decides about them later.
+// Suggestion is one meal on one date. The last three fields belong to the server: the
+// user sets them later.
 type Suggestion struct {
 	Date             string   `json:"date" jsonschema:"format=date,title=Date" jsonschema_description:"The day of the meal."`
 	MealType         MealType `json:"mealType" jsonschema:"title=Meal type" jsonschema_description:"The meal of that day."`
@@ -57,8 +57,8 @@ type Suggestion struct {
 	Notes            *string  `json:"notes,omitempty" jsonschema:"maxLength=2000,title=Notes" jsonschema_description:"The user's notes."`
 }
 
-// Recipe is a dish that one can cook from. Only the name is required: a recipe
-// may be a dish everyone knows, or stand at its source.
+// Recipe is a dish with instructions. Only the name is required: the dish may be common
+// knowledge, or described at its source.
 type Recipe struct {
 	Name        string       `json:"name" jsonschema:"minLength=1,maxLength=200,title=Name" jsonschema_description:"What the dish is called."`
 	Description string       `json:"description,omitempty" jsonschema:"maxLength=1000,title=Description" jsonschema_description:"One or two sentences that make one want to eat it."`
@@ -83,7 +83,7 @@ type Ingredient struct {
 	Optional bool    `json:"optional,omitempty" jsonschema:"title=Optional" jsonschema_description:"Whether the dish works without it."`
 }
 
-// Nutrition estimates what one serving holds.
+// Nutrition estimates the nutrients of one serving.
 type Nutrition struct {
 	Kcal         float64 `json:"kcal,omitempty" jsonschema:"minimum=0,maximum=10000,title=Energy" jsonschema_description:"Kilocalories."`
 	ProteinGrams float64 `json:"proteinGrams,omitempty" jsonschema:"minimum=0,maximum=1000,title=Protein" jsonschema_description:"Grams of protein."`
