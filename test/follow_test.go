@@ -26,18 +26,6 @@ func (n *node) write(t testing.TB, user, session, text string) (follower string)
 	return follower
 }
 
-// playedChange starts a job that is played by hand, and then the server anew with a
-// workspace for its kind.
-func playedChange(t *testing.T) (n *node, id string, envelope object) {
-	t.Helper()
-	env := ownKind(t, "edit", "Edit.", "")
-	maps.Copy(env, vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir()})
-	n = startNode(t, env)
-	id, envelope = n.manual(t, object{"kind": "edit", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "Add a check", "repos": []any{object{"url": goRepository(t, "service")}}}})
-	writeFiles(t, env["PROMPTS_DIR"], map[string]string{"edit.md": "---\nworkspace: {}\nreview: true\n---\nEdit."})
-	return n.again(t), id, envelope
-}
-
 // envelope is what whoever plays Claude in a job sends with each callback.
 func (n *node) envelope(t testing.TB, id string) object {
 	t.Helper()
@@ -51,31 +39,24 @@ func (n *node) envelope(t testing.TB, id string) object {
 	return object{"requestId": id, "hmac": values["hmac"]}
 }
 
-// Nothing captures what a job does that was made before its kind worked on repositories: its
-// result is its end. What the user asks for afterwards is made by the kind as it is.
-func TestAJobFromBeforeItsKindHadAWorkspaceIsFollowedByAChange(t *testing.T) {
+// A job keeps the version of its kind, and so does the one that follows it: if the kind works on
+// repositories only since, nothing can be steered, and the result is the end.
+func TestAJobFromBeforeItsKindHadAWorkspace(t *testing.T) {
 	t.Parallel()
-	n, id, envelope := playedChange(t)
+	env := ownKind(t, "edit", "Edit.", "")
+	maps.Copy(env, vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir()})
+	n := startNode(t, env)
+	id, envelope := n.manual(t, object{"kind": "edit", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "Add a check", "repos": []any{object{"url": goRepository(t, "service")}}}})
+	writeFiles(t, env["PROMPTS_DIR"], map[string]string{"edit.md": "---\nworkspace: {}\nreview: true\n---\nEdit."})
+	n = n.again(t)
+	if refused := n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "Also there"}); refused["hint"] == nil {
+		t.Errorf("the steer is refused with %v", refused)
+	}
 	result := object{"summary": "Added it."}
 	n.want(t, 200, "POST", "/api/claude/result", with(envelope, result))
 	n.await(t, id, "received")
 	id = n.write(t, "u1", "s1", "Also there")
 	n.want(t, 200, "POST", "/api/claude/result", with(n.envelope(t, id), result))
-	n.openCheckpoint(t, id, "awaiting_approval")
-}
-
-// A steer that nothing would ever take up is refused.
-func TestAJobFromBeforeItsKindHadAWorkspaceCannotBeSteered(t *testing.T) {
-	t.Parallel()
-	n, id, envelope := playedChange(t)
-	refused := n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "Also there"})
-	if refused["hint"] == nil {
-		t.Errorf("says %v", refused)
-	}
-	if prompts, _ := n.steered(t, id); len(prompts) != 0 {
-		t.Errorf("it keeps %v for a round that never comes", prompts)
-	}
-	n.want(t, 200, "POST", "/api/claude/result", with(envelope, object{"summary": "Added it."}))
 	n.await(t, id, "received")
 }
 

@@ -215,7 +215,8 @@ func TestReadingsAreHidden(t *testing.T) {
 			t.Errorf("%s shows the reading: %s", what, text)
 		}
 	}
-	for _, query := range []string{"", "?kind=reading", "?userId=ringback:reader:u1", "?status=running"} {
+	s.n.want(t, 400, "GET", "/api/jobs?kind=reading", nil)
+	for _, query := range []string{"", "?userId=ringback:reader:u1", "?status=running"} {
 		hidden("GET /api/jobs"+query, s.n.want(t, 200, "GET", "/api/jobs"+query, nil)["jobs"])
 	}
 	s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})

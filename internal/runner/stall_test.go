@@ -163,9 +163,9 @@ func TestATurnThatHangsIsSeenAcrossRestarts(t *testing.T) {
 	n := f.start(hangs, false, nil)
 	f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
 	begun := time.Now()
-	for f.begun() == 1 && time.Since(begun) < time.Minute {
+	for f.get(id).LastFailure == nil && time.Since(begun) < time.Minute {
 		// Each start runs for less than stall_timeout.
-		for up := time.Now(); f.begun() == 1 && time.Since(up) < time.Second; time.Sleep(10 * time.Millisecond) {
+		for up := time.Now(); f.get(id).LastFailure == nil && time.Since(up) < time.Second; time.Sleep(10 * time.Millisecond) {
 		}
 		n.stop()
 		n = f.start(hangs, false, nil)
