@@ -296,7 +296,7 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Errorf("the error event says %v", data)
 	}
 	all := n.messages(t, "s1", "")
-	if last := all[len(all)-1]; last["messageType"] != "notice" || !strings.Contains(last["content"].(string), "Nobody answered in time") {
+	if last := all[len(all)-1]; last["messageType"] != "notice" || !strings.Contains(last["content"].(string), "No one answered in time") {
 		t.Errorf("the chat ends with %v", last)
 	}
 	list := n.want(t, 200, "GET", "/api/checkpoints?status=expired", nil)["checkpoints"].([]any)

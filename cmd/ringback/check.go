@@ -94,7 +94,7 @@ func tryTool(out io.Writer, c config.Config, name, text string) error {
 	j := k.Policy.ToolRules().Judge(call)
 	switch {
 	case j.Verdict == approval.NoOpinion:
-		fmt.Fprintf(out, "deny   %s, and beside the rules Claude may only call back\n", j.Why)
+		fmt.Fprintf(out, "deny   %s; apart from the rules, Claude may only call back\n", j.Why)
 	case j.Rule == "":
 		fmt.Fprintf(out, "%-5s  %s\n", j.Verdict, j.Why)
 	default:

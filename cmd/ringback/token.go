@@ -41,7 +41,7 @@ or of .env here). It is all that is printed: TOKEN=$(ringback token --user u1).`
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&user, "user", "", "whom it lets in: the userId (RINGBACK_USER)")
+	cmd.Flags().StringVar(&user, "user", "", "the user that it signs in: the userId (RINGBACK_USER)")
 	cmd.Flags().DurationVar(&ttl, "ttl", time.Hour, "for how long, such as 15m")
 	return cmd
 }

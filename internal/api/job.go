@@ -175,7 +175,7 @@ func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 	}
 	p, ok := job.ParseIDPrefix(word, text)
 	if !ok || p.TooShort() {
-		return p, invalid("/idPrefix", fmt.Sprintf("expected at least %d characters of the random part of an id, with or without what stands before it", job.MinIDPrefix))
+		return p, invalid("/idPrefix", fmt.Sprintf("expected at least %d characters of the random part of an id, with or without what comes before it", job.MinIDPrefix))
 	}
 	return p, nil
 }

@@ -35,7 +35,7 @@ func Routes() []contract.Route {
 var (
 	limitParameter  = contract.Parameter{Name: "limit", Text: "How many a page has; 50 where nothing is said.", Type: contract.Number(1, mostInPage)}
 	cursorParameter = contract.Parameter{Name: "cursor", Text: "The `nextCursor` of the page before.", Type: contract.Text()}
-	prefixParameter = contract.Parameter{Name: "idPrefix", Text: "Six or more characters of the random part of an id, with or without what stands before it.", Type: contract.Text()}
+	prefixParameter = contract.Parameter{Name: "idPrefix", Text: "Six or more characters of the random part of an id, with or without what comes before it.", Type: contract.Text()}
 	userParameter   = contract.Parameter{Name: "userId", Text: "Whose they are: for back ends to name. A person sees their own alone.", Type: contract.Text()}
 	sinceParameter  = contract.Parameter{Name: "since", Text: "The id of an event, to go on behind it; 0 for everything that is kept.", Type: contract.Pattern("^[0-9]+$")}
 )
@@ -60,7 +60,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).createSuggestions, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/suggestions", Name: "createSuggestions", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "the same for meal-suggestions: the body is the input, beside `userId`, `sessionId`, `idempotencyKey`, `tags`",
+		Summary: "the same for meal-suggestions: the body is the input, with `userId`, `sessionId`, `idempotencyKey`, `tags`",
 		Query:   []contract.Parameter{{Name: "userId", Text: "Whose job it is, where the body does not say it.", Type: contract.Text()}},
 		Body:    &contract.Body{Type: requester{}, InputOf: suggestionsKind}, Idempotent: true, Errors: noJobOrPlace,
 		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdSuggestions{}, Headers: []contract.Header{contract.Location}}},
@@ -102,7 +102,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).retryJob, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/retry", Name: "retryJob", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "starts an expired, failed or cancelled job again; 409 while another job goes on with its conversation", Answers: theJob, Errors: []job.ErrorKind{job.NotFound, job.Conflict, job.TooMany},
+		Summary: "starts an expired, failed or cancelled job again; 409 while another job continues its conversation", Answers: theJob, Errors: []job.ErrorKind{job.NotFound, job.Conflict, job.TooMany},
 	}},
 	{handle: (*Server).approve, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/approve", Name: "approveJob", Tag: contract.Jobs, Access: contract.Caller,
@@ -256,12 +256,12 @@ var peopleRoutes = []route{
 	{handle: (*Server).listApprovals, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/approvals", Name: "listApprovals", Tag: contract.People, Access: contract.Caller,
 		Summary: "what a user has allowed for more than once: `userId`", Query: []contract.Parameter{userParameter},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What stands.", Type: approvalList{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The standing approvals.", Type: approvalList{}}},
 	}},
 	{handle: (*Server).revokeApproval, Route: contract.Route{
 		Method: http.MethodDelete, Path: "/api/approvals/:id", Name: "revokeApproval", Tag: contract.People, Access: contract.Caller, Errors: noJob,
 		Summary: "takes it back: `userId`, whose it is", Query: []contract.Parameter{userParameter},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It no longer stands.", Type: done{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It was revoked.", Type: done{}}},
 	}},
 	{handle: (*Server).slackCommand, identifies: true, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/slack/commands", Name: "slackCommand", Tag: contract.People, Access: contract.Slack,

@@ -66,7 +66,7 @@ const clockSkew = time.Minute
 // person of their own.
 func checkSubject(id string) error {
 	if id == anonymous || strings.HasPrefix(id, slackUser) {
-		return invalid("/userId", "this name stands for callers without a name of their own, or for people in Slack")
+		return invalid("/userId", "this name is for callers without a name of their own, or for people in Slack")
 	}
 	return checkUser(id)
 }

@@ -47,9 +47,9 @@ func Parse(text []byte) ([]Key, error) {
 		switch {
 		case err != nil:
 		case names[k.Name] > 0:
-			err = fmt.Errorf("the name stands in line %d, too: give each key one of its own", names[k.Name])
+			err = fmt.Errorf("the name is in line %d, too: give each key one of its own", names[k.Name])
 		case digests[k.Digest] > 0:
-			err = fmt.Errorf("the digest stands in line %d, too: nobody could tell the two keys apart", digests[k.Digest])
+			err = fmt.Errorf("the digest is in line %d, too: the two keys could not be told apart", digests[k.Digest])
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("line %d: %w", i+1, err))

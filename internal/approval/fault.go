@@ -48,11 +48,11 @@ func shellFault(pattern string) string {
 	words, ok := wordsOf(text)
 	switch {
 	case strings.Contains(text, ":*"):
-		return "the pattern can never match: :* stands at the end only; elsewhere write *"
+		return "the pattern can never match: :* is for the end only; elsewhere write *"
 	case !ok:
 		return "the pattern can never match: it is compared with one simple command, without variables, redirections or lists; write a rule for each"
 	case strings.TrimSpace(text) != text, !strings.ContainsAny(text, `'"\`) && strings.Join(words, " ") != text:
-		return "the pattern can never match: between words stands one blank, and none around them"
+		return "the pattern can never match: put one space between words, and none around them"
 	case slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, "$") && !strings.ContainsAny(text, `'\`) }):
 		return "the pattern can never match: a rule knows no variables"
 	}

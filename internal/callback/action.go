@@ -113,7 +113,7 @@ func (h *Handler) previewFailed(a *actionCall, err error) (any, error) {
 	h.log.Warn("preview failed", "requestId", a.id, "action", a.action.Name, "error", err)
 	return map[string]any{
 		"status": "error", "success": false,
-		"message":     "The preview of " + a.action.Name + " failed, so nobody was asked, and nothing ran: " + err.Error(),
+		"message":     "The preview of " + a.action.Name + " failed, so no one was asked, and nothing ran: " + err.Error(),
 		"instruction": "If the input is the reason, correct it and call the action again. Else go on without it, and say so in your result.",
 	}, nil
 }

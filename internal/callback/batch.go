@@ -138,7 +138,7 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 		return nil, crowded()
 	case outcome.Kind == lifecycle.Conflict:
 		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", b.index).
-			WithHint("The first one stands. Go on with the next batch.")
+			WithHint("The first one counts. Continue with the next batch.")
 	case !outcome.OK():
 		return nil, b.refused(outcome)
 	}

@@ -30,7 +30,7 @@ type parkedCheckpoint struct {
 	Instruction string `json:"instruction"`
 }
 
-const stopNow = "Nobody has answered yet. The question stays open, and you will be called again in this conversation with the reply. " +
+const stopNow = "No one has answered yet. The question stays open, and you will be called again in this conversation with the reply. " +
 	"Stop now: end your turn without doing or submitting anything else."
 
 // checkpoint asks the user Claude's question and waits a while for the reply. Then the

@@ -30,13 +30,13 @@ type confirmation struct {
 const (
 	pendingConfirmation = "pending_confirmation"
 	awaitingUser        = "Awaiting user confirmation"
-	stopForUser         = "Nobody has decided yet. Stop now: end your turn without doing or submitting anything else. You will be called again with the user's decision."
+	stopForUser         = "No one has decided yet. Stop now: end your turn without doing or submitting anything else. You will be called again with the user's decision."
 	confirmNow          = `The user has allowed this. Send exactly the same input again now, with "confirmed": true.`
 	goWithout           = "The user does not want this. Do not call the action again; go on without it, and say so in your result."
 )
 
 // changeFirst instructs Claude to change the input as the user wants.
-const changeFirst = `The user has not allowed this input: "reason" says what they want instead. Call the action again with the input changed accordingly, without "confirmed": they are asked anew.`
+const changeFirst = `The user has not allowed this input: "reason" says what they want instead. Call the action again with the input changed accordingly, without "confirmed": they are asked again.`
 
 // confirm asks a person, and answers with the decision while the call waited. outdated is
 // the checkpoint at which an earlier preview was approved; empty if there is none.

@@ -26,7 +26,7 @@ func (in *call) refused(o lifecycle.Outcome) error {
 		return job.Errorf(job.NotFound, "%s", in.unknown)
 	case lifecycle.Conflict:
 		return job.Errorf(job.Conflict, "A different result was already accepted").
-			WithHint("The first result stands. Do not submit again: your task is complete.")
+			WithHint("The first result counts. Do not submit again: your task is complete.")
 	case lifecycle.Busy:
 		return job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
 			WithHint("Wait for that answer first; ask one question at a time.")

@@ -15,7 +15,7 @@ func TestOneResult(t *testing.T) {
 	turn.want(400, "result", object{"title": 5})
 	turn.want(200, "result", object{"title": "x", "more": []any{1, 2}})
 	turn.want(200, "result", object{"more": []any{1, 2}, "title": "x"})
-	if a := turn.want(409, "result", object{"title": "y"}); !strings.Contains(a.text("hint"), "first result stands") {
+	if a := turn.want(409, "result", object{"title": "y"}); !strings.Contains(a.text("hint"), "first result counts") {
 		t.Errorf("another result was told %v", a.Body)
 	}
 	j := turn.job()

@@ -73,8 +73,8 @@ func decide(decision, reason string) hookAnswer {
 // The messages to Claude about a call that did not run.
 const (
 	laterDecision  = "Another question waits for the user's decision first, so this was not run. Make this call again after that one."
-	wantsOtherwise = "They want something else: change what you asked for accordingly and make the call again; they are asked anew. What they want, in their words:"
-	nobodyDecided  = "Nobody has decided on this yet, so it was not run. Stop now: you will be called again with the user's decision."
+	wantsOtherwise = "They want something else: change what you asked for accordingly and make the call again; they are asked again. What they want, in their words:"
+	nobodyDecided  = "No one has decided on this yet, so it was not run. Stop now: you will be called again with the user's decision."
 )
 
 // hook answers one of the CLI's hooks.

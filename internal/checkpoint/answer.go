@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
@@ -35,7 +36,7 @@ type Reply struct {
 	Destination string `json:"-"`
 }
 
-// maxText limits a reply in bytes.
+// maxText limits a reply in characters.
 const maxText = 20_000
 
 // Reply processes a person's reply to a checkpoint. It returns the updated checkpoint: answered,
@@ -80,8 +81,8 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 	if details != nil {
 		return lifecycle.Resolution{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
 	}
-	if len(g.Text) > maxText {
-		return lifecycle.Resolution{}, refuse("/text", fmt.Sprintf("found %d bytes; at most %d are read", len(g.Text), maxText))
+	if n := utf8.RuneCountInString(g.Text); n > maxText {
+		return lifecycle.Resolution{}, refuse("/text", fmt.Sprintf("found %d characters; at most %d are read", n, maxText))
 	}
 	if fault := approval.ScopeFault(g.Scope); fault != "" {
 		return lifecycle.Resolution{}, refuse("/scope", fault)

@@ -88,7 +88,7 @@ func (f form) toRead(base job.Reply, values map[string]any) lifecycle.Resolution
 	return lifecycle.Resolution{To: job.Interpreting, Reply: base}
 }
 
-// latest returns the end of a text, at most maxText bytes.
+// latest returns the end of a text, at most as many bytes as a reply may have characters.
 func latest(text string) string {
 	return excerpt.Last(text, maxText)
 }

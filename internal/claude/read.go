@@ -74,7 +74,7 @@ func (v values) json(name string) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, fmt.Errorf("what stands in the prompt for %s is not JSON", name)
+		return nil, fmt.Errorf("the value of %s in the prompt is not JSON", name)
 	}
 	return json.RawMessage(text), nil
 }

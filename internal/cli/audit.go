@@ -18,7 +18,7 @@ func (a *app) auditCommand() *cobra.Command {
 		Long: "Show who allowed what, and what ran; as JSON lines with -o json.\n\n" +
 			"Each entry carries the digest of the one before (SHA-256 of its line), and the job's record that of the last. " +
 			"With --verify nothing is shown but whether the log is as it was written: an entry that was changed, removed, added or moved is found, and so is an end that was cut off. " +
-			"Who can write to Redis could write the whole log anew; a digest that was noted elsewhere, such as data.job.audit.digest of the webhook at a job's end, shows that, too: give it with --head.",
+			"With access to Redis, the whole log could be rewritten; a digest that was noted elsewhere, such as data.job.audit.digest of the webhook at a job's end, shows that, too: give it with --head.",
 	})
 	var verify bool
 	var known string
@@ -54,7 +54,7 @@ func (a *app) verifyAudit(cmd *cobra.Command, id job.ID, log client.AuditLog, kn
 	if len(v.Faults) > 0 {
 		return &job.Error{
 			Kind: job.Conflict, Message: "The audit log of " + string(id) + " is not as it was written", Details: v.Faults,
-			Hint: "Somebody, or something, other than Ringback has written to the store. Compare with a backup; do not rely on what this log says.",
+			Hint: "Something other than Ringback has written to the store. Compare with a backup; do not rely on what this log says.",
 		}
 	}
 	text, err := json.Marshal(v)

@@ -67,7 +67,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 		}
 		done, err := a.client().Bulk(cmd.Context(), b.action, ids)
 		if err != nil {
-			return fmt.Errorf("%w\n%d of %s were %s. The same command goes on with the rest", err, all.Succeeded, jobsText(len(jobs)), b.words)
+			return fmt.Errorf("%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, jobsText(len(jobs)), b.words)
 		}
 		all.Succeeded += done.Value.Succeeded
 		all.Jobs = append(all.Jobs, done.Value.Jobs...)

@@ -15,7 +15,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	var mend, offline bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Look at which limits Claude is, which notifications wait, and for what the store holds and no job accounts for", Args: atMost(0, ""),
-		Long: "Look for what the store holds and no job accounts for: places that nobody holds any more, jobs missing in a list, jobs that nothing will move on.\n\n" +
+		Long: "Look for what the store holds and no job accounts for: places without a holder, jobs missing in a list, jobs that nothing will move on.\n\n" +
 			"The records of jobs are the truth. A server examines and mends its store when it starts and every quarter of an hour; this shows what it would find now. " +
 			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is examined without a server.",
 	}

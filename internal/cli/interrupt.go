@@ -18,7 +18,7 @@ func (a *app) interruptCommand() *cobra.Command {
 		Long: `Stop what Claude does, and keep the job.
 
 This ends the commands that Claude runs. With --turn, or asked again in the same turn, it ends the
-whole turn; the next one goes on in the same conversation and is told the message.`,
+whole turn; the next one continues the same conversation and begins with the message.`,
 		Example: "  ringback interrupt abcdefgh \"Not the whole test suite, only ./api\"",
 	})
 	c.Args = cobra.ArbitraryArgs

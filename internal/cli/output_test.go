@@ -625,7 +625,7 @@ func TestLeavingARunSaysHowToGoOn(t *testing.T) {
 	f := newStub(t)
 	f.events = f.events[:2]
 	got := leaveAt(t, f, "Claude is on it", "run", "note")
-	if got.code != 130 || !strings.Contains(got.stderr, "The job goes on. Follow it with: ringback watch req_01_abcdefghijklmnopqrstuvwxyz") {
+	if got.code != 130 || !strings.Contains(got.stderr, "The job continues. Follow it with: ringback watch req_01_abcdefghijklmnopqrstuvwxyz") {
 		t.Errorf("exit code %d, says %q", got.code, got.stderr)
 	}
 	if f.was("POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/cancel") {

@@ -134,7 +134,7 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 			}
 		}
 		if ctx.Err() != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job goes on. Follow it with: ringback watch %s\n", f.id)
+			fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job continues. Follow it with: ringback watch %s\n", f.id)
 			return errDetached
 		}
 		if err != nil {

@@ -264,7 +264,7 @@ func (c Config) validate() error {
 	check(c.JobsPerUserPerDay >= 0, "JOBS_PER_USER_PER_DAY %d: want 0 (no limit) or more", c.JobsPerUserPerDay)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
 	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)
-	check(c.ChangeLimit > 0, "CHANGE_LIMIT 0: want a size, such as 16MiB: without a copy, no review could be gone on with elsewhere")
+	check(c.ChangeLimit > 0, "CHANGE_LIMIT 0: want a size, such as 16MiB: without a copy, no review could continue on another node")
 	check(c.WebSockets >= 0, "WEBSOCKETS %d: want 0 or more", c.WebSockets)
 	check(c.WebSocketsPerUser >= 0, "WEBSOCKETS_PER_USER %d: want 0 or more", c.WebSocketsPerUser)
 	check(c.WebSocketsPerAddr >= 0, "WEBSOCKETS_PER_ADDRESS %d: want 0 or more", c.WebSocketsPerAddr)
@@ -300,7 +300,7 @@ func (c Config) validate() error {
 		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: "+
 			"set one of them, or listen on 127.0.0.1", c.ListenAddr)
 	check(c.Secured() || len(c.TrustedProxies) == 0 && len(c.AllowedHosts) == 0,
-		"%s says that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so everybody could run jobs: "+
+		"%s says that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so anyone could run jobs: "+
 			"set one of them, or leave it out", c.proxySetting())
 	return errors.Join(faults...)
 }

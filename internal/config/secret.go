@@ -38,7 +38,7 @@ func checkSecret(name, secret string, least int) error {
 		return fmt.Errorf("%s: want at least %d characters, such as openssl rand -hex 32 prints", name, least)
 	}
 	if why := guessable(secret); why != "" {
-		return fmt.Errorf("%s %s, so anybody could guess it: set what openssl rand -hex 32 prints", name, why)
+		return fmt.Errorf("%s %s, so it can be guessed: set what openssl rand -hex 32 prints", name, why)
 	}
 	return nil
 }

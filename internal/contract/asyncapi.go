@@ -34,7 +34,7 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		return nil, errors.New(strings.Join(s.faults, "\n"))
 	}
 	channel := object{
-		"address": "/ws", "title": "Events", "description": "What happens to one user's jobs, or with `userId=*` to everybody's.",
+		"address": "/ws", "title": "Events", "description": "What happens to one user's jobs, or with `userId=*` to those of all users.",
 		"messages": messages, "bindings": object{"ws": object{"method": "GET", "query": c.query(), "bindingVersion": "0.1.0"}},
 		"x-close-codes": c.closes(),
 	}

@@ -159,7 +159,7 @@ func (r *reader) array(depth int) (any, error) {
 
 func (r *reader) duplicate(key string) error {
 	e := job.Errorf(job.Invalid, malformed).WithHint("Give each key once.")
-	e.Details = []job.Detail{{Path: job.Pointer(append(r.path, key)...), Message: "this key stands twice in the same object"}}
+	e.Details = []job.Detail{{Path: job.Pointer(append(r.path, key)...), Message: "this key is in the same object twice"}}
 	return e
 }
 

@@ -129,11 +129,11 @@ func NoCheckpoint(id CheckpointID) error {
 // that reply.
 func ClosedCheckpoint(id CheckpointID, status CheckpointStatus) error {
 	why := map[CheckpointStatus]string{
-		Answered:            "It was already answered: the first reply stands.",
+		Answered:            "It was already answered: the first reply counts.",
 		Superseded:          "It was asked again in other words: answer the newer checkpoint.",
 		Interpreting:        "Another reply came at the same moment.",
 		Open:                "Another reply came at the same moment.",
-		CheckpointExpired:   "Nobody answered in time.",
+		CheckpointExpired:   "No one answered in time.",
 		CheckpointCancelled: "Its job has ended.",
 	}[status]
 	return Errorf(Conflict, "The checkpoint %s is %s", id, status).WithHint("%s", why)

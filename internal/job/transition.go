@@ -65,8 +65,8 @@ var Transitions = [...]Transition{
 	{Running, Preparing, Running, []Phase{Capturing}, EventRunning, "Claude has ended, its beginning could not be stored"},
 	{Running, AtWork, Running, []Phase{Capturing}, EventRunning, "Claude has submitted a change"},
 	{Running, Capturing, Running, []Phase{Verifying}, EventRunning, "the change is read"},
-	{Running, Capturing, Running, []Phase{Publishing}, EventRunning, "nobody reviews it"},
-	{Running, Verifying, Running, []Phase{Publishing}, EventRunning, "nobody reviews it"},
+	{Running, Capturing, Running, []Phase{Publishing}, EventRunning, "no review is asked for"},
+	{Running, Verifying, Running, []Phase{Publishing}, EventRunning, "no review is asked for"},
 	{Running, Verifying, Running, []Phase{Capturing}, EventRunning, "again, after its server was lost"},
 	{Running, Publishing, Running, []Phase{Capturing}, EventRunning, "again, after its server was lost"},
 

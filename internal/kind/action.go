@@ -253,7 +253,7 @@ func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 		}
 		name := cmp.Or(a.Name, fmt.Sprintf("number %d", i+1))
 		if slices.ContainsFunc(p.Actions[:i], func(b *Action) bool { return b != nil && b.Name == a.Name }) {
-			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + name + " stands here twice"})
+			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + name + " is here twice"})
 			continue
 		}
 		for _, f := range a.complete() {
@@ -432,7 +432,7 @@ func checkPrograms(k *Kind) (problems []Problem) {
 	check := func(a *Action, command []string, at ...string) {
 		if len(command) > 0 && k.Dir == "" && strings.Contains(command[0], "/") && !path.IsAbs(command[0]) {
 			problems = append(problems, Problem{
-				Line: a.Line(at...), Message: fmt.Sprintf("actions: %s: %s: %s is a relative path, but the kind lies in no directory", a.Name, strings.Join(at, ": "), command[0]),
+				Line: a.Line(at...), Message: fmt.Sprintf("actions: %s: %s: %s is a relative path, but the kind is in no directory", a.Name, strings.Join(at, ": "), command[0]),
 				Hint: "Name a program on PATH, or an absolute path.",
 			})
 		}

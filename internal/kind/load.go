@@ -116,7 +116,7 @@ func (l *loader) kind(name string, prompt file) *Kind {
 	policy, body, bodyLine, problems := ParsePrompt(prompt.text)
 	l.add(prompt.path, problems)
 	if body == "" && len(problems) == 0 {
-		l.problem(prompt.path, bodyLine, "the prompt is empty: nothing stands below the front matter")
+		l.problem(prompt.path, bodyLine, "the prompt is empty: there is nothing below the front matter")
 	}
 	k := &Kind{
 		Name: name, File: prompt.path, Dir: prompt.dir, Policy: policy.withDefaults(name), Prompt: body,

@@ -23,7 +23,7 @@ type expiry struct {
 var expiries = map[Clock]expiry{
 	CallbackClock: {job.CodeCallbackTimeout, "Claude did not respond in time", "Request timed out. Please try again."},
 	QueueClock:    {job.CodeQueueTimeout, "No worker became free in time", "The server was too busy. Please try again later."},
-	HumanClock:    {job.CodeHumanTimeout, "Nobody answered in time", "Nobody answered in time. Please start again."},
+	HumanClock:    {job.CodeHumanTimeout, "No one answered in time", "No one answered in time. Please start again."},
 }
 
 // ClockOf returns the clock that ends a state if nothing else does.

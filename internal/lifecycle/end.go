@@ -58,7 +58,7 @@ func (st *State) retry(id job.ID) error {
 	}
 	// Only one process at a time can continue a conversation.
 	if other := st.Latest; other != nil && other != j && !other.State.Terminal() && other.root() == j.root() {
-		return job.Errorf(job.Conflict, "The job %s goes on with the conversation", other.ID).
+		return job.Errorf(job.Conflict, "The job %s continues the conversation", other.ID).
 			WithHint("Let it end or cancel it first, or write in the chat.")
 	}
 	st.do(StopClock{PurgeClock, string(id)}, ForgetReports{id})

@@ -14,7 +14,7 @@ type EventRow struct {
 // Events lists every event that clients receive.
 var Events = [...]EventRow{
 	{job.EventPending, "the job waits for a worker, or what it waits for has changed", stateTells, stateData{}},
-	{job.EventRunning, "a turn is running, or what goes on in it has changed", stateTells, stateData{}},
+	{job.EventRunning, "a turn is running, or its phase has changed", stateTells, stateData{}},
 	{job.EventActivity, "Claude reported progress", "`{message, type, progress}`", job.Activity{}},
 	{job.EventPartial, "a batch of a large result arrived", "`{suggestions, total}`", partialData{}},
 	{job.EventReceived, "the result was accepted: fetch the job", "`{suggestionId, received}`", receivedData{}},

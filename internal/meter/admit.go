@@ -13,7 +13,7 @@ import (
 )
 
 // errSuperseded refuses the requests of a turn that is no longer its job's.
-var errSuperseded = errors.New("the turn is over: its job goes on in another one")
+var errSuperseded = errors.New("the turn is over: its job continues in another one")
 
 // request is a request that is out.
 type request struct {

@@ -38,7 +38,7 @@ func (p Publication) run(ctx context.Context) error {
 	err := p.makeReady(ctx)
 	if err == nil && p.Lost { // nothing else may be published
 		err = errors.New("what was approved is on another machine, and too large to be moved: start the server there again, " +
-			"which the question for its review names, and retry the job while no other takes jobs; or raise CHANGE_LIMIT and have the change made anew")
+			"which the question for its review names, and retry the job while no other takes jobs; or raise CHANGE_LIMIT and have the change made again")
 	}
 	if err != nil {
 		return notReady(err)

@@ -26,7 +26,7 @@ var (
 	// errBegunAnew: the store has reverted to a state before the turn was started, and the
 	// turn was started again. Its process is terminated. Nothing is booked, because that
 	// would affect the other turn.
-	errBegunAnew = errors.New("the turn was begun anew")
+	errBegunAnew = errors.New("the turn was started again")
 	// errSuperseded: this node was silent for too long, and the job continues elsewhere.
 	// The turn's processes are killed.
 	errSuperseded = errors.New("the turn is another node's by now")

@@ -165,7 +165,7 @@ func (r *Runner) keepConversation(serving context.Context, j job.Job) {
 		masked, ok = claude.MaskSession(text, func(text []byte) []byte { return mask(text, r.secrets) })
 	}
 	if err == nil && !ok {
-		log.Info("a conversation is not kept for other machines: a secret stands in Claude's thinking")
+		log.Info("a conversation is not kept for other machines: Claude's thinking contains a secret")
 		return
 	}
 	if err == nil {

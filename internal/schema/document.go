@@ -101,7 +101,7 @@ func (p *documentParser) object() (*node, error) {
 			return nil, err
 		}
 		if _, twice := values[name]; twice {
-			p.problems = append(p.problems, Problem{Line: line, Message: fmt.Sprintf("%q stands twice in the same object", name)})
+			p.problems = append(p.problems, Problem{Line: line, Message: fmt.Sprintf("%q is in the same object twice", name)})
 		}
 		child.line = line
 		values[name] = child.value

@@ -265,7 +265,7 @@ func TestNewSchemaRefusesWithTheLine(t *testing.T) {
 		{"cut off", "{\n\"type\":\n", `x.json:3: is not valid JSON`},
 		{"something after it", "{}\n{}", `x.json:2: is not valid JSON`},
 		{"no object", "[]", `x.json:1: is no JSON Schema: found the array []; expected an object`},
-		{"twice", "{\n\"type\": \"object\",\n\"type\": \"array\"\n}", `x.json:3: "type" stands twice`},
+		{"twice", "{\n\"type\": \"object\",\n\"type\": \"array\"\n}", `x.json:3: "type" is in the same object twice`},
 		{"unknown type", "{\n\"properties\": {\n\"a\": {\n\"type\": \"strin\"\n}}}", `x.json:4: is no JSON Schema: at /properties/a/type: value must be one of "array"`},
 		{"misspelt type", "{\"properties\": {\"a\": {\"type\": \"sting\"}}}", `x.json:1: is no JSON Schema: at /properties/a/type: value must be one of "array", "boolean", "integer", "null", "number", "object", "string", or expected array, but got string (Found the string "sting". Did you mean "string"?)`},
 		{"bad pattern", "{\n\n\"pattern\": \"(\"}", `x.json:3: is no JSON Schema: at /pattern`},

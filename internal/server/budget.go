@@ -30,6 +30,6 @@ func checkDescriptors(c config.Config) []string {
 	if most >= fewWebSockets || c.WebSockets > 0 && most >= c.WebSockets {
 		return nil
 	}
-	return []string{fmt.Sprintf("The limit of open files is %d, which is room for %d WebSockets beside callbacks and %d workers: raise it (ulimit -n, LimitNOFILE=)",
+	return []string{fmt.Sprintf("The limit of open files is %d, which is room for %d WebSockets besides callbacks and %d workers: raise it (ulimit -n, LimitNOFILE=)",
 		guard.Descriptors(), most, c.Workers)}
 }

@@ -54,7 +54,7 @@ func checkKeyFile(c config.Config) []string {
 	if c.APIKeysFile == "" || !apikey.OthersMayWrite(c.APIKeysFile) {
 		return nil
 	}
-	return []string{fmt.Sprintf("API_KEYS_FILE %s: everybody on this machine may write into it, and so let themselves in: chmod o-w it", c.APIKeysFile)}
+	return []string{fmt.Sprintf("API_KEYS_FILE %s: every user of this machine can write to it, and so add a key: chmod o-w it", c.APIKeysFile)}
 }
 
 // checkKeys reads the key file like a start of the server.

@@ -24,6 +24,6 @@ func checkOwnAnswers(c config.Config, confined bool, kinds *kind.Registry) []str
 	if len(found) == 0 {
 		return nil
 	}
-	return []string{"Claude could answer its own questions, and approve its actions, in jobs of these kinds, for they let it run commands or reach the network, no sandbox keeps it from the API, and that asks nobody for a key: " +
+	return []string{"Claude could answer its own questions, and approve its actions, in jobs of these kinds, because they let it run commands or reach the network, no sandbox keeps it from the API, and the API requires no key: " +
 		strings.Join(found, ", ") + ". Install bubblewrap (SANDBOX), or set API_KEYS, API_KEYS_FILE or JWT_SECRET."}
 }

@@ -32,6 +32,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.AppendAudit{},
 	lifecycle.Count{},
 	lifecycle.CountDaily{},
+	lifecycle.CountSpent{},
 	lifecycle.RememberKey{},
 	lifecycle.AddPending{},
 	lifecycle.DropPending{},

@@ -159,9 +159,9 @@ func (i *inspection) stranger(k storedKey, m member, there bool) finding {
 	f := finding{Finding: job.Finding{Problem: "it names a job that is gone", Key: k.short(), Member: m.name}, place: k.place}
 	if there {
 		f.Problem = map[string]string{
-			"running": "a worker is counted that nobody holds", "waiting": "a job is kept waiting that does not wait",
+			"running": "a worker is counted that no turn holds", "waiting": "a job is kept waiting that does not wait",
 			"line":     "a job is queued that does not wait for a worker",
-			"standing": "an approval stands for a job that has ended",
+			"standing": "an approval is kept for a job that has ended",
 		}[k.name]
 	}
 	if f.Problem == "" {
@@ -301,7 +301,7 @@ func (i *inspection) holders(k storedKey) error {
 			continue
 		}
 		err = i.found(finding{
-			Finding: job.Finding{Problem: "jobs are held by a node that nobody knows", Key: k.short(), Member: c.Name},
+			Finding: job.Finding{Problem: "jobs are held by an unknown node", Key: k.short(), Member: c.Name},
 			fix:     [][]any{{"ZADD", nodes, "NX", 0, c.Name}}, still: unknown,
 		})
 		if err != nil {

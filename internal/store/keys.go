@@ -24,7 +24,7 @@ type keyPattern struct {
 // keyPatterns lists all keys; a test verifies that no others exist. Times are milliseconds since
 // 1970 by the store's time: see clock.go.
 var keyPatterns = [...]keyPattern{
-	{"job:<job>", "hash", "the job's record: lifecycle.Record; beside it input, options, result, activity (JSON) and recentDigests, which no rule reads"},
+	{"job:<job>", "hash", "the job's record: lifecycle.Record; also input, options, result, activity (JSON) and recentDigests, which no rule reads"},
 	{"secret:<job>", "hash", "secret, userId, createdAt, and until: the callback clock"},
 	{"batches:<job>", "hash", "index -> batch of a large result, see encodeBatch"},
 	{"transcript:<job>:<turn>", "string", "what the CLI printed in a turn, at most TranscriptLimit bytes; by gzip once the turn has ended"},
@@ -36,7 +36,7 @@ var keyPatterns = [...]keyPattern{
 	{"asked:<job>", "list", "the job's checkpoints"},
 	{"told:<job>", "list", "ids of the messages that the job's next turn is told"},
 	{"audit:<job>", "list", "the job's audit log, each a job.AuditEntry, JSON; each carries the digest of the one before"},
-	{"approvals:<job>", "hash", "approval key -> decision that nobody has used yet: approval.Decision, JSON"},
+	{"approvals:<job>", "hash", "approval key -> decision that is not used yet: approval.Decision, JSON"},
 	{"standing-of:<job>", "set", "ids of the standing approvals that go with the job"},
 	{"calls:<job>", "hash", "tool call in the chat -> who ends it: lifecycle.Call, see encodeCall"},
 	{"runs:<job>", "hash", "approval key -> run of an action whose end Claude does not know yet"},
@@ -53,7 +53,7 @@ var keyPatterns = [...]keyPattern{
 	{"asking:<session>", "zset", "checkpoints that a message may answer, by the id of their message"},
 	{"events:<user>", "stream", "the user's events, fields f: the frame, JSON, and p: the id of the event before, 0 for none"},
 	{"seq:<user>", "string", "id of the user's latest event"},
-	{"sign-in:<digest>", "string", "the key or token of somebody who is signed in to the console, sealed; see internal/console/sign_in.go. In the partition of its digest"},
+	{"sign-in:<digest>", "string", "the key or token of a person who is signed in to the console, sealed; see internal/console/sign_in.go. In the partition of its digest"},
 	{"latest", "string", "id of the partition's latest event; 0 before the first"},
 	{"confirmed", "string", "the commit that last waited for replicas without writing anything else"},
 	{"jobs", "zset", "jobs by when they were created, but those that read replies"},
@@ -83,7 +83,7 @@ var keyPatterns = [...]keyPattern{
 	{"nodes", "zset", "node -> when its heartbeat lapses"},
 	{"deadlines", "zset", "<clock>|<job or checkpoint> by when it is due: lifecycle.Clock"},
 	{"acting", "zset", "runs of actions by when their lease lapses"},
-	{"lease:<deadline or run>", "string", "<when it was due that somebody is firing>|<until when>"},
+	{"lease:<deadline or run>", "string", "<when it was due that a node is firing>|<until when>"},
 	{"outbox", "zset", "<kind>|<reference> of what is to be done outside, by when it is due: lifecycle.TaskKind"},
 	{"attempts", "hash", "the same -> how often it was tried"},
 	{"notice:<task>", "hash", "what a task is to tell the outside: body, by gzip if it is large; at, when it happened; to, the address that came with a question; of one that was tried, error; of one that waits for another try, late: when it was tried, and the receiver. It goes with the task"},
@@ -101,7 +101,7 @@ var keyPatterns = [...]keyPattern{
 	{"accounts", "hash", "node -> the account of Claude's with which it starts turns; partition 00 only"},
 	{"formats", "hash", "node -> the format in which it writes; partition 00 only"},
 	{"servers", "zset", "<format> <name> of each server that uses the store -> when its sign of life lapses; partition 00 only"},
-	{"examination", "string", "somebody has examined the store lately; partition 00 only"},
+	{"examination", "string", "set if the store was examined lately; partition 00 only"},
 	{"format", "string", "how the store's contents are written, see storedFormat; partition 00 only"},
 	{"{session id}", "set", "users who have a session of that name; under rb:session, in a slot of its own"},
 }

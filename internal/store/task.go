@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -59,17 +62,15 @@ func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, err
 	if err != nil {
 		return lifecycle.Round{}, err
 	}
-	fields, err := s.rdb.HMGet(ctx, p.key("job", string(id)), "interprets", "reads").Result()
-	if err != nil {
+	text, err := s.rdb.HGet(ctx, p.key("job", string(id)), "interprets").Result()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return lifecycle.Round{}, job.NoJob(id)
+	case err != nil:
 		return lifecycle.Round{}, storeError(err)
 	}
-	for _, v := range fields {
-		if text, ok := v.(string); ok {
-			c, number := roundOf(text)
-			return lifecycle.Round{Checkpoint: c, Number: number}, nil
-		}
-	}
-	return lifecycle.Round{}, job.NoJob(id)
+	c, number := roundOf(text)
+	return lifecycle.Round{Checkpoint: c, Number: number}, nil
 }
 
 // RoundOf parses the reference of a TaskUnderstand.

@@ -164,7 +164,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 			return "", err
 		}
 		if tree != "" && tree != now {
-			return "", errors.New("what lies in the workspace is not what was approved")
+			return "", errors.New("the workspace does not contain what was approved")
 		}
 		tree = now
 	}

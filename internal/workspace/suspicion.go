@@ -22,7 +22,7 @@ func suspicion(f *changed) string {
 	case f.Repository:
 		return "a git repository of its own: only the id of its commit is pushed, none of its files"
 	case f.symlink:
-		return "a symbolic link: whoever opens it reads or writes what it leads to"
+		return "a symbolic link: opening it reads or writes its target"
 	case holdsSecrets(f.Path):
 		return "files of this name often hold secrets"
 	case f.OldPath != "" && holdsSecrets(f.OldPath):

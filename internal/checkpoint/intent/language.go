@@ -60,7 +60,7 @@ type language struct {
 var languages = sync.OnceValue(func() []*language {
 	names, err := fs.Glob(languageFiles, "languages/*.yaml")
 	if err != nil {
-		panic("reply: " + err.Error())
+		panic("intent: " + err.Error())
 	}
 	var all []*language
 	for _, name := range names {
@@ -74,11 +74,11 @@ var languages = sync.OnceValue(func() []*language {
 func readWording(name string) wording {
 	text, err := languageFiles.ReadFile(name)
 	if err != nil {
-		panic("reply: " + err.Error())
+		panic("intent: " + err.Error())
 	}
 	var w wording
 	if err := yaml.UnmarshalWithOptions(text, &w, yaml.Strict()); err != nil {
-		panic("reply: " + name + ": " + err.Error())
+		panic("intent: " + name + ": " + err.Error())
 	}
 	return w
 }

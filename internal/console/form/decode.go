@@ -156,7 +156,7 @@ func (d *decoder) written(control, pointer string) (json.RawMessage, bool) {
 		return nil, false
 	}
 	if !json.Valid([]byte(text)) {
-		d.faults = append(d.faults, job.Detail{Path: pointer, Message: "is no valid JSON; text stands in double quotes there"})
+		d.faults = append(d.faults, job.Detail{Path: pointer, Message: "is not valid JSON; put text in double quotes"})
 		return nil, false
 	}
 	return json.RawMessage(text), true
