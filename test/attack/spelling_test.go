@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ringback/test/harness"
 	"ringback/test/spelling"
@@ -119,11 +120,13 @@ func spellForbidden(t *testing.T, u harness.User) {
 	}
 }
 
-// refuse answers no if a job waits for a decision.
+// refuse answers no if a job has waited for a decision until its turn was ended.
 func refuse(t *testing.T, s *harness.Server, id string) {
 	t.Helper()
 	record := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})
-	if question, _ := record["checkpoint"].(harness.Object); record["status"] == "awaiting_approval" {
+	question, _ := record["checkpoint"].(harness.Object)
+	asked, _ := question["createdAt"].(string)
+	if at, err := time.Parse(time.RFC3339, asked); err == nil && record["status"] == "awaiting_approval" && time.Since(at) > 10*time.Second {
 		s.Want(t, 200, harness.Request{Method: "POST", Path: fmt.Sprint("/api/checkpoints/", question["id"], "/reply"), Body: harness.Object{"decision": "deny"}})
 	}
 }
